@@ -1,4 +1,4 @@
-/** The pages of recipients as the daemon serves them, and what an operator then sees. */
+/** The pages of recipients as the daemon serves them, and the resulting views of the operator. */
 import { expect, it } from 'vitest'
 import { folderWith } from '../support/folder.ts'
 import { finished, startLeadsheet } from '../support/leadsheet.ts'
@@ -28,7 +28,7 @@ it('the daemon serves the page that a link leads to, and does what is chosen on 
   const page = url.replace('https://reports.example.com', listen)
   expect(await (await fetch(page)).text()).toContain('You get this report.')
   expect((await clickOnce(page)).status).toBe(200)
-  // Reached from outside and without a token: machines may ask whether it lives, and nobody what is in it.
+  // From outside and without a token, machines may ask whether the daemon is alive, and see nothing else.
   const asked = ['/healthz', '/readyz', '/metrics'].map((path) => fetch(`${listen}${path}`))
   const [live, ready, metrics] = await Promise.all(asked)
   expect([live?.status, await live?.json(), metrics?.status]).toEqual([200, { live: true }, 403])

@@ -1,4 +1,4 @@
-/** A daemon that goes over to new settings, in the process of the test. */
+/** A daemon changes to new settings. It runs in the process of the test. */
 
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -30,9 +30,9 @@ interface Running {
   readonly store: Store
   readonly upstream: Upstream
   readonly lines: readonly string[]
-  /** Where the pages of each that has started are. */
+  /** The addresses of the pages of each started daemon. */
   readonly pages: readonly (string | null)[]
-  /** Other settings on the disk, and the signal; resolves when they are in force, or refused. */
+  /** Writes other settings and sends the signal. Resolves when they are in force or refused. */
   reload(settings: string): Promise<void>
   readonly wake: () => void
   readonly end: Promise<void>
@@ -42,7 +42,7 @@ interface Running {
 interface StartOptions {
   readonly leads?: number
   readonly faults?: readonly Fault[]
-  /** Of what an earlier daemon has left. */
+  /** Fills the store as an earlier daemon would have left it. */
   readonly prepare?: (store: Store) => Promise<void>
 }
 
@@ -189,16 +189,16 @@ snapshot: { when: never }
   await expect.poll(states).toEqual(recipients.map(() => 'sent'))
   expect(mail.received.map(({ to }) => to[0]).toSorted()).toEqual(recipients)
   expect(await readingsIn(daemon.store)).toEqual([null, null])
-  // The server waits for its connections to end.
+  // Stopping waits until all connections have ended.
   await daemon.stop()
 })
 
-/** It is named, so that the store does not move with the data directory. */
+/** The store is named, so that it does not move with the data directory. */
 const ELSEWHERE = `${SETTINGS}sync: { schedule: '${hourlyNotNow()}' }
 database_url: postgres://leadsheet@db.example.com/leadsheet
 `
 
-/** No sync is due, since the thread of one would look for the database of the settings until it gives up. */
+/** Makes no sync due. Its thread would look for the database of the settings until it gives up. */
 const noneDue = (store: Store): Promise<void> =>
   store.write(async (trx) => {
     const at = new Date().toISOString()

@@ -1,4 +1,4 @@
-/** A daemon whose sync, in a thread of its own, does not come to its end. */
+/** A daemon whose sync, in its own thread, never ends. */
 import type { ChildProcess } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ snapshot: { when: never }
 reports: []
 `
 
-/** An installation, and an upstream that never answers for its fifth page of leads. */
+/** Opens an installation, and an upstream that never answers the request for the fifth page of leads. */
 async function openHeld() {
   const upstream = await startUpstream(LEADS)
   const held = Promise.withResolvers<void>()
@@ -45,7 +45,7 @@ async function openHeld() {
   }
 }
 
-/** The first line of the log that has this text. */
+/** Waits for the first line of the log with this text. */
 async function untilSaid(daemon: ChildProcess, text: string): Promise<Record<string, unknown>> {
   if (daemon.stderr === null) throw new Error('no stderr')
   const lines = createInterface(daemon.stderr)
@@ -76,7 +76,7 @@ it('a thread that dies fails its run, and the next sync goes on where it was', a
   await installation.isHeld
   writeFileSync(end, '')
   expect(await failure).toMatchObject({ schedule: 'sync' })
-  // The end of a run is logged just before it is stored.
+  // The end of a run is logged just before it is stored, so the store is polled.
   await expect
     .poll(() => query(file, RUNS))
     .toEqual([{ state: 'failed', message: 'the thread of a sync ended without a result' }])
@@ -95,7 +95,7 @@ it('a thread that dies fails its run, and the next sync goes on where it was', a
 it('a thread whose lease another process has taken writes nothing more', async () => {
   await using installation = await openHeld()
   const { cwd, env, file } = installation
-  // Held back until the lease is lost, and answered then.
+  // The answer is held back until the lease is lost.
   const answered = Promise.withResolvers<void>()
   installation.upstream.faults.splice(4, 1, (_request, response) => {
     answered.promise.then(() => response.writeHead(503).end())

@@ -1,4 +1,4 @@
-/** Secrets of webhooks that another process registers while this one runs. */
+/** The daemon learns the secrets of webhooks that another process registers while it runs. */
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openTerminal } from '../../src/cli/terminal/terminal.ts'

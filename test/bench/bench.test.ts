@@ -1,5 +1,5 @@
 // @long
-/** The bench runs through with few leads, and gives every goal that can be measured here a verdict. */
+/** The bench runs to its end with few leads, and judges every goal that can be measured here. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
@@ -10,7 +10,7 @@ import { hasPython } from './programs.ts'
 
 const run = promisify(execFile)
 
-/** Those that compare two numbers of leads, and those of programs that are not installed. */
+/** True for goals that compare two numbers of leads, and for goals about programs that are not installed. */
 function isOutOfReach(goal: string): boolean {
   if (goal.startsWith('growth-')) return true
   if (goal.endsWith('-python')) return !hasPython('requests, sqlite3')

@@ -1,4 +1,7 @@
-/** One number over all leads of a copy, whatever their order: no contender may write less, or something else. */
+/**
+ * A checksum over all leads of a copy, whatever their order. It proves that no contender writes less, or
+ * other data.
+ */
 import { createHash } from 'node:crypto'
 import Database from 'better-sqlite3'
 

@@ -79,7 +79,7 @@ async function measure(url: string, pid: number): Promise<void> {
 interface Timed {
   readonly median: number
   readonly p95: number
-  /** Of the processor, a request. */
+  /** The CPU time of a request. */
   readonly cpu: number
   readonly bytes: number
 }
@@ -100,7 +100,10 @@ async function time(url: string, pid: number): Promise<Timed> {
   return { median: at(0.5), p95: at(0.95), cpu, bytes }
 }
 
-/** Of all threads of a process since its start, in hundredths of a second, as the kernel counts it (proc(5)). */
+/**
+ * Returns the CPU time of all threads of a process since its start, in ms. The kernel counts hundredths of a
+ * second (proc(5)).
+ */
 function readCpuMs(pid: number): number {
   if (process.platform !== 'linux') return Number.NaN
   const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')
@@ -111,7 +114,7 @@ function readCpuMs(pid: number): number {
 async function read(url: string): Promise<string> {
   const answer = await fetch(url)
   const text = await answer.text()
-  // Nobody answers the daemon's own requests here, so that it is not ready; the page says so all the same.
+  // The daemon's own requests get no answer here, so it is not ready. The page is complete all the same.
   if (answer.ok || url.endsWith('/readyz')) return text
   throw new Error(`${url} is answered with ${answer.status}: ${text}`)
 }

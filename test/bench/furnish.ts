@@ -1,4 +1,7 @@
-/** What the dashboard shows beside leads, put into a store of the bench: syncs, agents, statistics and issues. */
+/**
+ * Fills a store of the bench with the rows that the dashboard shows beside leads: syncs, agents, statistics
+ * and issues.
+ */
 import Database from 'better-sqlite3'
 import { STAGES } from '../../src/contract/lead.ts'
 import { random } from '../support/random.ts'
@@ -12,8 +15,8 @@ const AGENTS = 12
 const ISSUES = 365
 
 /**
- * Once; a store that has it stays as it is.
- * @param sendReport makes and mails the report of the last day, of which the other issues are copies
+ * Fills a store. A store that has been filled stays as it is.
+ * @param sendReport makes and mails the report of the last day, which is then copied for the other days
  */
 export async function furnish(file: string, sendReport: () => Promise<void>): Promise<void> {
   const database = new Database(file)
@@ -61,7 +64,7 @@ function addReadings(database: Database.Database): void {
   }
 }
 
-/** The same issue of each day before, with its messages. */
+/** Copies the issue with its messages to each day before. */
 function copyIssues(database: Database.Database): void {
   const columnsOf = (table: string) =>
     database

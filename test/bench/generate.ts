@@ -5,12 +5,12 @@ import { LEAD_STATUSES } from '../../src/contract/lead.ts'
 
 const FIRST = Date.parse('2026-01-01T00:00:00Z')
 const MINUTE_MS = 60_000
-/** All leads of the first state were changed last before November. */
+/** In the first state, all leads were last changed before November. */
 const MINUTES = 430_000
 const CHANGED = Date.parse('2026-11-02T00:00:00Z')
 const PIPELINES = 8
 
-/** @param change how often the lead has changed since the first state: each moves score, status and updated_at */
+/** @param change the number of changes since the first state; each alters score, status and updated_at */
 export function generateLead(number: number, change = 0): WireLead {
   const digest = createHash('md5').update(`lead ${number}`).digest()
   const pick = (byte: number, of: number): number => (digest[byte] ?? 0) % of

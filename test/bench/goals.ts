@@ -10,17 +10,20 @@ export interface Goal {
   readonly name: string
   readonly subject: Subject
   readonly title: string
-  /** The steps of which it is, as parts name them. */
+  /** The steps that are measured, by their names in the parts. */
   readonly of: string
-  /** The steps that it is compared with; of several, the best. */
+  /** The steps for comparison. The best of several counts. */
   readonly against: readonly string[]
-  /** `share`: ours of theirs; `speed`: theirs of ours; `growth`: a lead among the most against one among the fewest. */
+  /**
+   * `share`: ours divided by theirs. `speed`: theirs divided by ours. `growth`: the time of a lead among the
+   * most leads, divided by that among the fewest.
+   */
   readonly as: 'share' | 'speed' | 'growth' | 'value'
   readonly kinds: readonly ('cpu' | 'wall')[] | null
   readonly at: 'most' | 'least'
   readonly limit: number
   readonly unit: string
-  /** The numbers of leads that it is for, of those that are measured. */
+  /** The measured numbers of leads that the goal is about. */
   readonly leads: 'each' | 'largest' | 'smallest'
 }
 
@@ -29,7 +32,7 @@ const FLOORS = ['floor-prepared first', 'floor-jsonb first']
 
 type Named = Pick<Goal, 'name' | 'subject' | 'title'>
 
-/** At most so many times the time of the others. */
+/** Makes a goal: at most so many times the time of the others. */
 function share(
   named: Named,
   of: string,
@@ -41,18 +44,18 @@ function share(
   return { ...named, of, against, limit, ...rest, ...change }
 }
 
-/** At least so many times as fast as the others. */
+/** Makes a goal: at least so many times as fast as the others. */
 function speed(named: Named, of: string, against: string, limit: number, change: Partial<Goal> = {}): Goal {
   return share(named, of, [against], limit, { as: 'speed', at: 'least', ...change })
 }
 
-/** At most so much of a unit. */
+/** Makes a goal: at most so much of a unit. */
 function value(named: Named, of: string, limit: number, unit: string, change: Partial<Goal> = {}): Goal {
   const rest = { against: [], as: 'value', kinds: null, at: 'most', leads: 'largest' } as const
   return { ...named, of, limit, unit, ...rest, ...change }
 }
 
-/** Names a goal: `first-floor` is of the subject `first`, unless another is given. */
+/** Names a goal. The subject of `first-floor` is `first` unless another is given. */
 function named(name: string, title: string, subject: string = name.split('-')[0] ?? ''): Named {
   const found = SUBJECTS.find((known) => known === subject)
   if (found === undefined)

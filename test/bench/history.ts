@@ -1,4 +1,4 @@
-/** A store with generated history, in a file that the next run with the same numbers and schema uses again. */
+/** A store with generated history. Its file is used again by later runs with the same numbers and schema. */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { STAGES } from '../../src/contract/lead.ts'
 import { openStore } from '../../src/store/open.ts'
 import { random } from '../support/random.ts'
 
-/** Where the history ends. */
+/** The end of the history. */
 export const NOW = new Date('2026-11-21T07:00:00Z')
 const SPAN_MS = 2 * 365 * 86_400_000
 const MOVES_MAX = 6
@@ -17,7 +17,7 @@ const COUNTRIES = 40
 const SOURCES = 6
 const FUNNEL: readonly (string | undefined)[] = STAGES.slice(0, 7).map(({ status }) => status)
 
-/** @returns the file: so many leads with 3 moves each, over two years; whoever changes it makes a copy first */
+/** @returns the file: so many leads with 3 moves each, over two years. Copy it before a change */
 export async function generateHistory(folder: string, leads: number, seed = 1): Promise<string> {
   await mkdir(folder, { recursive: true })
   const unfinished = join(folder, `history-${process.pid}.db`)
@@ -44,7 +44,7 @@ function schemaHash(file: string): string {
   return createHash('sha256').update(schema).digest('hex').slice(0, 8)
 }
 
-/** Writes history as syncs would have, without reading it through them, which would take an hour. */
+/** Writes history directly into the tables, because syncing it would take an hour. */
 function generate(path: string, leads: number, seed: number): void {
   const database = new Database(path)
   database.pragma('synchronous = OFF')

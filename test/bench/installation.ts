@@ -1,4 +1,6 @@
-/** An installation of the bench: a folder with settings, in which commands and the daemon run as processes. */
+/**
+ * An installation of the bench: a folder with settings, in which commands and the daemon run as processes.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -18,22 +20,22 @@ const SYNC_MS_MAX = 30 * 60_000
 export interface Installation extends AsyncDisposable {
   readonly folder: string
   readonly database: string
-  /** @throws Error with what it said, where it fails */
+  /** @throws Error with its output if it fails */
   run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<string>
-  /** @param imports files that Node loads before the program */
+  /** @param imports the files that Node loads before the program */
   startDaemon(imports?: readonly string[]): Promise<RunningDaemon>
 }
 
 export interface RunningDaemon extends AsyncDisposable {
   readonly child: ChildProcess
   readonly address: string
-  /** Waits for the end of the next sync after so many, and returns how many have ended. */
+  /** Waits for the end of the next sync after `ended`, and returns the number of ended syncs. */
   untilSyncs(ended: number): Promise<number>
-  /** Asks for a sync as its dashboard does, and waits for its end. */
+  /** Asks for a sync as the dashboard does, and waits for its end. */
   sync(isFull: boolean): Promise<void>
 }
 
-/** @param settings in YAML, beside those of the folder and of the token */
+/** @param settings YAML that is added to the settings of the folder and of the token */
 export async function install(settings: string): Promise<Installation> {
   const folder = await mkdtemp(join(tmpdir(), 'leadsheet-bench-'))
   const database = join(folder, 'data', 'leadsheet.db')
@@ -101,7 +103,7 @@ async function startDaemon(
         headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/x-www-form-urlencoded' },
         body: isFull ? 'full=yes' : '',
       }
-      // The sync before has ended in the database a moment before its lease does.
+      // A sync ends in the database a moment before its lease does, so a refusal is tried again.
       for (let attempt = 1; ; attempt++) {
         const answer = await fetch(`${address}/actions/sync`, asked)
         if (answer.ok) break

@@ -1,4 +1,4 @@
-/** The measurements of a part, and how a goal is judged by it: medians of samples, and ratios of medians. */
+/** The measurements of a part, and the verdict on each goal: medians of samples, and ratios of medians. */
 import type { Goal, Subject } from './goals.ts'
 
 export interface BenchOptions {
@@ -11,19 +11,22 @@ export interface BenchOptions {
   readonly subjects: ReadonlySet<Subject>
 }
 
-/** Takes a sample. @param what such as `ours first cpu` */
+/**
+ * Adds a sample.
+ * @param what the measured step, such as `ours first cpu`
+ */
 export type AddSample = (what: string, leads: number, value: number) => void
 
 export interface Part {
   readonly name: string
   readonly subjects: readonly Subject[]
-  /** @returns why a part of it could not be measured; null if all was */
+  /** @returns the reason if a part could not be measured; null if all was */
   measure(options: BenchOptions, add: AddSample): Promise<string | null>
 }
 
 export type Verdict = 'met' | 'not met' | 'not measured'
 
-/** One goal for one number of leads and one kind of time. */
+/** The result of a goal for one number of leads and one kind of time. */
 export interface Result {
   readonly goal: string
   readonly leads: number
@@ -35,7 +38,7 @@ export interface Result {
   readonly verdict: Verdict
 }
 
-/** Samples by what they are of and by the number of leads. */
+/** Samples by the measured step and the number of leads. */
 export interface Medians {
   readonly add: AddSample
   find(what: string, leads: number): number | undefined
@@ -76,7 +79,7 @@ export function medianOf(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }
 
-/** Judges a goal for each number of leads and each kind of time that it is about. */
+/** Judges a goal for each number of leads and each kind of time that it covers. */
 export function judge(goal: Goal, medians: Pick<Medians, 'find'>, sizes: readonly number[]): Result[] {
   const { name, at, limit, unit } = goal
   const asked =

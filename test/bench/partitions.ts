@@ -1,7 +1,7 @@
 /**
- * Whether history in PostgreSQL gains by partitions of a month: the same rows in a plain table and in a partitioned
- * one, written, asked and pruned as the program does. `npx node test/bench/partitions.ts postgres://… [rows]`, into a
- * schema of its own.
+ * Measures whether partitions by month help the history in PostgreSQL: the same rows in a plain and in a
+ * partitioned table are written, queried and pruned as the program does it. `npx node
+ * test/bench/partitions.ts postgres://… [rows]` uses its own schema.
  */
 import { Client } from 'pg'
 import { openStore } from '../../src/store/open.ts'
@@ -12,14 +12,14 @@ const DAY = '2026-05-14'
 
 interface Series {
   readonly table: string
-  /** The instant by which it would be partitioned. */
+  /** The instant that decides the partition of a row. */
   readonly by: string
   readonly columns: string
-  /** Values of a row: `n` is its number, `at` an instant within two years, `lead` one of the leads. */
+  /** The values of a row: `n` is its number, `at` an instant within two years, `lead` one of the leads. */
   readonly values: string
-  /** What 500 changed leads write, or one reading. */
+  /** The rows that 500 changed leads write, or one reading. */
   readonly write: string
-  /** All of one lead, or of one agent. */
+  /** All rows of one lead or one agent. */
   readonly one: string
   readonly day: string
   readonly prune: string
@@ -66,7 +66,7 @@ const SERIES: readonly Series[] = [
       SELECT 'agent-' || n, ${NOW} || random(), 'run', 'running' FROM generate_series(1, 12) AS n`,
     one: `SELECT * FROM :table WHERE agent_id = 'agent-7' AND observed_at >= '${DAY}' ORDER BY observed_at LIMIT 200`,
     day: `SELECT agent_id, count(*) FROM :table WHERE observed_at >= '${DAY}' AND observed_at < '${DAY}Z' GROUP BY 1`,
-    // Of each day the first reading of an agent stays, so that no month goes as a whole.
+    // An agent's first reading of each day stays, so no month can be dropped as a whole.
     prune: `DELETE FROM :table AS old USING (SELECT agent_id, substr(observed_at, 1, 10) AS day, min(observed_at) AS first
       FROM :table WHERE observed_at < ${YEAR_AGO} GROUP BY 1, 2) AS kept
       WHERE old.agent_id = kept.agent_id AND substr(old.observed_at, 1, 10) = kept.day AND old.observed_at > kept.first
@@ -114,7 +114,7 @@ try {
   await client.end()
 }
 
-/** Indexes are those of the store; a unique one needs the instant too where the table is partitioned. */
+/** The indexes are those of the store. In a partitioned table, a unique index also needs the instant. */
 async function fill({ table, by, columns, values }: Series, way: 'plain' | 'partitioned'): Promise<string> {
   const name = `${table}_${way}`
   const parted = way === 'partitioned'

@@ -1,4 +1,4 @@
-/** Starts what the bench measures, each in a process of its own, and reads what it says. */
+/** Starts the measured programs in their own processes, and reads their output. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -12,7 +12,10 @@ export interface Program extends AsyncDisposable {
   readonly child: ChildProcess
 }
 
-/** Starts a script of this folder that prints its address, and ends when its input does, however the bench ends. */
+/**
+ * Starts a script of this folder that prints its address. It ends when its input ends, in whatever way the
+ * bench ends.
+ */
 export async function startServer(script: string, args: readonly string[]): Promise<Program> {
   const path = join(import.meta.dirname, script)
   const child = spawn(process.execPath, ['--max-old-space-size=8192', path, ...args], {
@@ -33,7 +36,7 @@ export function startUpstream(leads: number): Promise<Program> {
   return startServer('servers/upstream.ts', [String(leads)])
 }
 
-/** Runs a contender to its end, and gives each of its steps as it comes. */
+/** Runs a contender to its end, and yields each of its steps. */
 export async function* runContender(file: string, args: readonly string[]): AsyncGenerator<Step> {
   const script = join(import.meta.dirname, 'contenders', file)
   const program = file.endsWith('.py') ? 'python3' : process.execPath
@@ -49,7 +52,10 @@ export function hasPython(modules: string): boolean {
   return spawnSync('python3', ['-c', `import ${modules}`], { stdio: 'ignore' }).status === 0
 }
 
-/** All threads of a process since its start, in milliseconds, as the kernel counts them; NaN elsewhere than on Linux. */
+/**
+ * Returns the CPU time of all threads of a process since its start, in ms, as counted by the kernel; NaN on
+ * other systems than Linux.
+ */
 export function readProcessCpuMs(pid: number): number {
   if (process.platform !== 'linux') return Number.NaN
   const [user = 0, system = 0] = readCpuTicks(pid)

@@ -13,9 +13,9 @@ import { createDatabase, openPostgresServer, withClient } from '../support/postg
 import { runContender, startUpstream } from './programs.ts'
 
 const TURNS = 500
-/** Of a hundred leads one was not met. */
+/** One of a hundred leads is missing from the list. */
 const MISSED = 100
-/** Below that it is nothing beside the rest. */
+/** Smaller tables are left out. */
 const BYTES_MIN = 1
 
 const leads = Number(process.argv[2] ?? 100_000)
@@ -56,7 +56,7 @@ async function printSizes({ db }: Store): Promise<void> {
     console.log(`${of === '' ? name : `  index ${name}`}\t${(bytes / leads).toFixed(0)}`)
 }
 
-/** A transaction that does nothing, one after another, and of four that want to at once. */
+/** Times a transaction that does nothing: one after the other, and four at once. */
 async function printTurns(store: Store): Promise<void> {
   for (const name of ['write', 'writeSoon'] as const)
     for (const beside of [1, 4]) {
@@ -79,11 +79,11 @@ async function printKnown({ db }: Store): Promise<void> {
   const after = process.memoryUsage()
   const bytes = after.arrayBuffers - before.arrayBuffers
   console.log(`what is known of all leads\t${ms.toFixed(0)} ms\t${(bytes / leads).toFixed(1)} bytes a lead`)
-  // Used, or it might be gone before it is weighed.
+  // The value is used here, because it could otherwise be freed before it is measured.
   if (known === undefined) throw new Error('nothing is known')
 }
 
-/** Taken back again. */
+/** The changes are rolled back. */
 async function printAbsence(store: Store): Promise<void> {
   const met = createMetLeads()
   for (let no = 1; no <= leads; no++) if (no % MISSED !== 0) met.note(no, 1)

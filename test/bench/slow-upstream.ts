@@ -1,6 +1,7 @@
 /**
- * A slow upstream in a process of its own: `node slow-upstream.ts LEADS MS` prints its address. Its leads come in the order
- * of their updates, evenly over two years; each answer takes so many milliseconds, however many are asked for.
+ * A slow upstream in its own process: `node slow-upstream.ts LEADS MS` prints its address. Its leads come in
+ * the order of their updates, evenly over two years. Each answer takes MS milliseconds, also if many are
+ * requested at once.
  */
 import { createServer } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'

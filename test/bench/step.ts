@@ -1,24 +1,27 @@
-/** What a contender tells the bench: one line of JSON a step on its standard output. */
+/** The output of a contender for the bench: one line of JSON for each step. */
 import { readFileSync } from 'node:fs'
 
 export interface Step {
   readonly step: string
   readonly ms: number
-  /** The time of the processor, with that of the processes that the contender started. */
+  /** The CPU time, with that of the processes that the contender started. */
   readonly cpuMs: number
-  /** The most memory that the process has had so far. */
+  /** The highest memory use of the process so far. */
   readonly peakMb: number
   readonly requests?: number
 }
 
-/** Where the leads are, where the database goes, and how many leads there are: the arguments of each contender. */
+/**
+ * The arguments of each contender: the address of the leads, the file of the database, and the number of
+ * leads.
+ */
 export const [url = '', file = '', leads = 0] = [
   process.argv[2],
   process.argv[3],
   Number(process.argv[4]),
 ] as const
 
-/** Runs a step and tells how long it took; the work gives the number of its requests, where it knows. */
+/** Runs a step and prints its time. The work returns the number of its requests if it knows it. */
 export async function timeStep(step: string, work: () => Promise<number | null>): Promise<void> {
   const cpuBefore = readCpuMs()
   const started = performance.now()

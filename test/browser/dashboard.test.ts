@@ -1,6 +1,6 @@
 /**
- * Every page of the dashboard of a daemon that runs, found by following its links, in a real browser: on a wide screen and
- * a phone, light and dark, by keyboard, and without script.
+ * Every page of a running daemon's dashboard in a real browser. The pages are found by following links. Each
+ * is tested on a wide screen and a phone, light and dark, by keyboard, and without scripts.
  */
 import { HtmlValidate } from 'html-validate'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
@@ -17,7 +17,7 @@ const SMALLEST_PX = 12
 /** More stops than any page has. */
 const STOPS_MAX = 300
 
-/** Pages of which there is at least one, however many come to be linked. */
+/** Pages that must be found, however many others are linked. */
 const KNOWN = ['/', '/archive', '/archive/…', '/pipelines', '/pipelines/…', '/agents', '/record', '/sign-in']
 
 interface FoundPage {
@@ -65,7 +65,7 @@ async function openVisitor(browser: Browser, url: string, faults: string[]): Pro
   return visitor
 }
 
-/** The first page of each kind, found by following links and forms that only ask. */
+/** Finds the first page of each kind, by following links and forms that change nothing. */
 async function findPages(page: Page, url: string): Promise<FoundPage[]> {
   const found: FoundPage[] = []
   const waiting = ['/']
@@ -88,7 +88,7 @@ async function findPage(page: Page, url: string, path: string): Promise<FoundPag
   return { path, html: await answer.text() }
 }
 
-/** Pages that differ only in what they are of: `/archive/…`. */
+/** Returns the kind of a page, such as `/archive/…`, which its pages share. */
 function kindOf(path: string): string {
   const [, place = '', ...rest] = new URL(path, 'http://any').pathname.split('/')
   return `/${[place, ...rest.map(() => '…')].join('/')}`
@@ -99,7 +99,7 @@ async function linksOf(page: Page): Promise<string[]> {
     .map((element) => element.getAttribute('href') ?? element.getAttribute('action'))`)
 }
 
-/** The page as a browser shows it that has just come to it, on every screen. */
+/** Checks the page on every screen, each time freshly loaded. */
 async function look(page: Page, { path, html }: FoundPage, faults: string[]): Promise<void> {
   const tell = (fault: string) => faults.push(`${path}: ${fault}`)
   const { results } = await new HtmlValidate(PAGE_RULES).validateString(html)
@@ -107,7 +107,7 @@ async function look(page: Page, { path, html }: FoundPage, faults: string[]): Pr
     tell(`line ${line}: ${ruleId}: ${message}`)
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 })
-    // Anew, from its top.
+    // The page is loaded again, so that the test begins at its top.
     await page.goto(page.url())
     await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
     for (const barrier of await findBarriers(page)) tell(`${width}: ${barrier}`)
@@ -125,8 +125,8 @@ async function look(page: Page, { path, html }: FoundPage, faults: string[]): Pr
 }
 
 /**
- * From stop to stop by the tab key: all that can be used, in the order of the page, each in sight and marked. Past
- * frames, in which there is a mail: when one has come out of it is known only some time later.
+ * Goes through the page with the Tab key. Every control must come in the order of the page, visible and
+ * marked. Frames with a mail are skipped, because it is only known later when the focus has left them.
  */
 async function walk(page: Page, tell: (fault: string) => void): Promise<void> {
   const count: number = await page.evaluate(`
@@ -151,7 +151,7 @@ async function walk(page: Page, tell: (fault: string) => void): Promise<void> {
   if (reached.join() !== all.join()) tell(`by the tab key one comes to ${reached} of ${count} stops`)
 }
 
-/** The place of the focus among the stops, and whether it is visible. */
+/** Returns the place of the focus among the stops, and whether it is visible. */
 const STOP = `(() => {
   const element = document.activeElement
   const { outlineStyle, outlineWidth } = getComputedStyle(element)
@@ -165,14 +165,14 @@ const STOP = `(() => {
   }
 })()`
 
-/** The first stop leads past what stands above every page. */
+/** The first stop must lead past the head that all pages share. */
 async function skipToContent(page: Page): Promise<string> {
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   return page.evaluate('document.activeElement.id')
 }
 
-/** It says what it is, and leads on. */
+/** Checks that the page shows its content and its links. */
 async function readWithoutScript(visitor: BrowserContext, url: string, { path }: FoundPage): Promise<void> {
   const page = await visitor.newPage()
   await page.goto(url + path)

@@ -1,6 +1,6 @@
 /**
- * `leadsheet demo --live` as its user runs it, with the status page open: a lead that changes at the service is in the
- * copy and on the page by its event, since nothing polls. How long that took is printed.
+ * `leadsheet demo --live` with the status page open. A changed lead comes into the copy and onto the page by
+ * its event alone, because nothing polls. The test prints how long that took.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { startLeadsheet } from '../support/leadsheet.ts'
 import { hasBrowser, openBrowser } from '../support/web/browser.ts'
 
 const LOOK_MS = 10
-/** The key is that of the daemon, which may ask twenty times a second. */
+/** The test uses the daemon's key, which allows twenty requests a second. */
 const ASK_MS = 100
 const PAGE_MS = 60_000
 
@@ -24,7 +24,7 @@ interface Where {
   readonly database: string
 }
 
-/** A line of the demonstration. */
+/** A line of the demo's output. */
 interface Told {
   readonly lead: string
   readonly to: string | null
@@ -37,7 +37,7 @@ describe.skipIf(!hasBrowser())('demo --live', () => {
     const copy = new Database(where.database, { readonly: true })
     onTestFinished(() => void copy.close())
     const finishedSyncs = copy.prepare('SELECT id FROM sync_run WHERE finished_at IS NOT NULL')
-    // The one before there was a daemon, and the one that a daemon begins with.
+    // The first sync came before the daemon, and the second is the daemon's first.
     while (finishedSyncs.all().length < 2) await delay(LOOK_MS)
     await using browser = await openBrowser()
     const page = await browser.newPage()
@@ -92,7 +92,7 @@ async function startDemo(): Promise<{ where: Where; key: string; told: readonly 
   return { where, key, told }
 }
 
-/** A lead whose status changes from now on, as soon as the service lists it. */
+/** Finds a lead whose status changes from now on, as soon as the service lists it. */
 async function nextMove(service: string, key: string): Promise<WireLead> {
   const list = async (): Promise<readonly WireLead[]> => {
     const answer = await fetch(`${service}/leads?sort=-updated_at&limit=20`, {

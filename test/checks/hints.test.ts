@@ -1,4 +1,4 @@
-/** What operators are told to do can be done: the commands that notices name are there. */
+/** The commands in the hints for operators exist. */
 import { globSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { findCommand } from '../support/docs/commands.ts'
@@ -10,7 +10,7 @@ const FILES = [
   'src/cli/checks/delivery-check.ts',
 ]
 
-/** shellCommand('report resend ${report} --failed') -> the words of the command. */
+/** Finds `shellCommand('report resend ${report} --failed')` and returns the words of the command. */
 const named = FILES.flatMap((pattern) => globSync(pattern)).flatMap((file) =>
   [...readFileSync(file, 'utf8').matchAll(/shellCommand\((['`])(.+?)\1\)/g)].map((match) => match[2] ?? ''),
 )

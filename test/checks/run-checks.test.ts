@@ -1,4 +1,6 @@
-/** The one judgement of an installation: what is well, what only warns, and what comes first. */
+/**
+ * The judgement of an installation: which checks pass, which only warn, and in which order they are shown.
+ */
 
 import { spawnSync } from 'node:child_process'
 import { rmSync, truncateSync, writeFileSync } from 'node:fs'
@@ -53,7 +55,7 @@ async function health(change: Partial<Installation> = {}): Promise<Health> {
   return readHealth({ ...installation, ...change }, NOW)
 }
 
-/** As after a sync whose profile names a wrong field for when leads changed their status. */
+/** Saves leads as synced with a profile that names a wrong field for the time of the last status change. */
 async function saveWonAtOnce(): Promise<void> {
   const at = (index: number) => `2026-10-${String(1 + (index % 28)).padStart(2, '0')}T08:00:00.000Z`
   const leads = Array.from({ length: 80 }, (_, index) =>
@@ -73,7 +75,7 @@ async function check(what: Part, change: Partial<Installation> = {}): Promise<Pa
   return found
 }
 
-/** A run that read all leads and ended a minute later. */
+/** Saves a run that read all leads and ended a minute later. */
 async function wholeRun(minutes: number): Promise<void> {
   const id = await saveWholeRun(store, minutesAgo(minutes))
   await store.db
@@ -232,7 +234,7 @@ describe('leads', () => {
   it('are old once three scheduled runs in a row have passed without a whole reading', async () => {
     await daemon(0)
     await wholeRun(41)
-    // Due at 11:30 and 11:45; that of 12:00 has just come.
+    // Syncs were due at 11:30 and 11:45. The one of 12:00 has just come due.
     expect(await check('leads')).toMatchObject({ status: 'ok' })
     await store.db.deleteFrom('sync_run').execute()
     await wholeRun(61)

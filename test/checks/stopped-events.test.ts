@@ -1,7 +1,7 @@
 // @both-stores
 /**
- * That events have stopped is said where syncs find what the service no longer tells of, and nowhere else: first with
- * real events of a real service, then case by case.
+ * The check that events have stopped reports it if syncs find changes without events, and otherwise not:
+ * first with a real service and real events, then case by case.
  */
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -29,12 +29,12 @@ import { bareInstallation, factsOf } from '../support/web/installation.ts'
 
 const MINUTE_MS = 60_000
 const QUARTER_MS = 15 * MINUTE_MS
-/** More than a change may take to be told of after a sync has found it. */
+/** Longer than an event may take after a sync has found its change. */
 const GRACE_MS = 11 * MINUTE_MS
 
 /**
- * A service that tells of each change, a copy that is synced, and a daemon beside it.
- * @param isFollowed whether the daemon reads what it is told of
+ * Opens a service that sends events, a synced copy, and a daemon.
+ * @param isFollowed whether the daemon processes the events
  */
 async function openTold(isFollowed: boolean) {
   const api = await startService({ webhooksToLoopback: true, historyDays: 3 })
@@ -87,7 +87,7 @@ async function openTold(isFollowed: boolean) {
   return {
     ...{ store, clock, passTime },
     find: async () => (await findStopped(factsOf(store, clock.now), way))[0] ?? null,
-    /** As the daemon does each quarter of an hour. */
+    /** Runs the check that the daemon makes each quarter of an hour. */
     async liveOn(): Promise<void> {
       await passTime(QUARTER_MS)
       expect((await syncing.sync({ pageSize: 500 })).outcome).toMatch(/^ok/)
@@ -129,7 +129,7 @@ describe('with a service that really tells', () => {
     await liveOn()
     await liveOn()
     await passTime(GRACE_MS)
-    // The first found also what had changed before, and one alone means nothing.
+    // The first sync found older changes too, and one sync alone proves nothing.
     expect(await find()).toBeNull()
     await liveOn()
     await passTime(GRACE_MS)
@@ -192,7 +192,10 @@ describe('case by case', () => {
       .execute()
   }
 
-  /** The daemon lives, the last event came 100 minutes ago, and four syncs since then have each found two changes. */
+  /**
+   * Opens a store whose daemon is alive. The last event came 100 minutes ago, and four syncs since then have
+   * each found two changes.
+   */
   async function openSilent(runs: Run = { inserted: 1, updated: 1 }): Promise<Store> {
     const store = await openEmptyStore()
     onTestFinished(() => store.close())
@@ -270,7 +273,7 @@ describe('case by case', () => {
   it('an upstream of which syncs found changes while it told of others may be silent for a weekend', async () => {
     const store = await openSilent()
     for (const minutes of [160, 145, 130, 115]) await run(store, minutes, { updated: 3 })
-    // In the order in which they were begun.
+    // The runs are numbered in the order in which they began.
     await sql`UPDATE sync_run SET rowid = rowid - 100 WHERE started_at < ${at(100)}`.execute(store.db)
     expect(await find(store)).toEqual([])
     await sql`UPDATE sync_run SET leads_updated = 0 WHERE started_at < ${at(120)}`.execute(store.db)
@@ -372,7 +375,7 @@ describe('what has come', () => {
     expect(problem?.message).toBe(
       'Of the leads that events told of 2 wait to be read, the first since 2026-11-19 09:30 UTC.',
     )
-    // PostgreSQL has no first load of its own, so that they are read meanwhile.
+    // PostgreSQL has no separate first load, so events are read during it.
     if (IN_POSTGRES) return
     await store.write((trx) => dropIndexes(trx, ['lead']))
     expect(await find(NOW + 30 * MINUTE_MS)).toEqual([])

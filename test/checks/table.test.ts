@@ -1,5 +1,5 @@
 // @both-stores
-/** Each reason for which operators are told something: found where it is so, and not where it is not. */
+/** Every check for operators: it reports its problem, and nothing where there is no problem. */
 
 import { statfsSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -91,7 +91,7 @@ function problem(code: string, message: string): SyncProblem {
   return { part: 'leads', code, message, hint: 'look there' }
 }
 
-/** A run that began so many hours ago; a whole one where it has no problem. */
+/** Saves a run that began so many hours ago. Without a problem it is complete. */
 async function run(
   hours: number,
   outcome: SyncOutcome,
@@ -265,7 +265,7 @@ describe('reports', () => {
     expect(problem?.message).toContain('daily')
     expect(problem?.message).toContain(end.message ?? 'not been made yet')
     await scheduledRun(0.1, { state: 'done', attempts: 1 })
-    // What was missed stays so for a day.
+    // A missed report stays reported for a day.
     expect(await reasons()).toEqual(reason.startsWith('report_missed') ? [reason] : [])
   })
 
@@ -412,7 +412,7 @@ describe('the machine', () => {
     const { bavail, bsize } = statfsSync(fileOf(store))
     expect(await reasons()).toEqual([])
     await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(store.db)
-    // A hole costs no room, but counts as if the database had grown.
+    // A hole takes no space on disk, but counts as growth of the database.
     const { size } = statSync(fileOf(store))
     truncateSync(fileOf(store), bavail * bsize)
     const { message } = await the('disk_low')
@@ -470,7 +470,7 @@ describe('the machine', () => {
     )
     await sql`UPDATE lease SET expires_at = '2999'`.execute(store.db)
     expect((await reasons()).toSorted()).toEqual(['job_stuck report:daily', 'job_stuck sync'])
-    // A sync that may take two hours is given four.
+    // A sync with a limit of two hours counts as stuck after four.
     expect(await reasons({ runMinutes: 120 })).toEqual(['job_stuck report:daily'])
     for (const lease of leases) await lease.release()
   })
@@ -484,7 +484,7 @@ describe('the machine', () => {
     const write = (hours: number) => utimesSync(settingsFile, NOW, new Date(hoursAgo(hours)))
     await read(5, null)
     write(2)
-    // The next one that is started reads them.
+    // The next daemon that is started reads the new settings.
     expect(await reasons({ settingsFile })).toEqual([])
     const lease = await claimLease(store, 'daemon', () => NOW)
     expect((await the('settings_old', { settingsFile })).message).toMatch(

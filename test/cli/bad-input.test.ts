@@ -34,7 +34,7 @@ function environment(folder: string, change: Record<string, string> = {}): Recor
   }
 }
 
-/** One line that says what is wrong, one that says what to do, and no stack. */
+/** Expects one line that names the problem, one with the hint, and no stack trace. */
 function expectError(run: Finished, status: number, ...said: (string | RegExp)[]): void {
   expect(run.stderr).not.toContain('bug')
   for (const text of said) expect(run.stderr).toMatch(text)

@@ -1,4 +1,7 @@
-/** What holds for every command: help, usage errors, exit status, errors as JSON, a reader that leaves. */
+/**
+ * Rules for every command: help, usage errors, exit status, errors as JSON, and a reader that closes the
+ * output.
+ */
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Commands on a store in PostgreSQL, where they do otherwise than on a file. */
+/** Commands that behave differently on a store in PostgreSQL than on a file. */
 import { execFile } from 'node:child_process'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -15,13 +15,13 @@ import { hasPostgres, newDatabase } from '../support/postgres.ts'
 import { runWarm } from '../support/process/warm-leadsheet.ts'
 import { lead, OPENED_AT, save, saveEndedRun, seenAt } from '../support/store.ts'
 
-/** An installation whose settings name a database. */
+/** Makes an installation whose settings name a database. */
 function installAt(address: string) {
   const cwd = folderWith({ 'leadsheet.yaml': 'database_url_file: database-url\n', 'database-url': address })
   return {
     address,
     cwd,
-    /** As people see it. */
+    /** The address in the form that people see, without its password. */
     name: `${address.replace(/:[^:@/]*@/, '@')}?schema=leadsheet`,
     run: (...args: string[]) => runWarm(args, { cwd }),
     async json(...args: string[]) {
@@ -34,7 +34,7 @@ function installAt(address: string) {
 
 const QUEUED_AT = '2026-11-20T06:00:00.000Z'
 
-/** Two leads that a sync has read, one of them in detail, and a message that waits. */
+/** Makes an installation with two synced leads, one of them with details, and a waiting message. */
 async function installWithLeads() {
   const installation = installAt(await newDatabase())
   await using store = await openStore(installation.address, OPENED_AT)
@@ -105,7 +105,7 @@ describe.skipIf(!hasPostgres)('commands on PostgreSQL', () => {
       status: 'ok',
       found: expect.stringMatching(/^2\d rules hold, \d MB read through$/),
     })
-    // Of the disk of a server we know nothing.
+    // The disk of the database server is unknown.
     expect(['file system', 'disk', 'log'].flatMap((what) => found(what) ?? [])).toEqual([])
     const status = await json('status')
     expect(status).toMatchObject({ database: name, leads: 0 })

@@ -1,4 +1,7 @@
-/** With `--json` every command prints what its schema says on a demo installation, and a failure is `{"error": …}`. */
+/**
+ * With `--json`, every command prints a result that matches its schema on a demo installation. A failure is
+ * `{"error": …}`.
+ */
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,10 +19,10 @@ import { runWarm } from '../support/process/warm-leadsheet.ts'
 import { COMPANIES } from '../support/service.ts'
 import { SILENT } from '../support/syncing.ts'
 
-/** They print no result: a script, a schema, pages, or what goes on until it is stopped. */
+/** Commands without a result: they print a script, a schema or pages, or run until they are stopped. */
 const WITHOUT_RESULT = ['completion', 'config schema', 'report watch', 'run', 'service run', 'demo']
 
-/** What commands are given that cannot do without; in this order, since some need what others have made. */
+/** Commands with their required arguments. Some need the results of others, so their order matters. */
 const GIVEN: readonly string[] = [
   'init --yes',
   'sync',
@@ -68,7 +71,9 @@ const GIVEN: readonly string[] = [
   'service keys revoke KEY --data service',
 ]
 
-/** They need a daemon, a server, a lost answer or several workers, as the tests have that are named. */
+/**
+ * Commands that need a daemon, a server, a lost answer or several workers, with the test that covers them.
+ */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   init: 'test/cli/init/init.test.ts',
   'service run': 'test/cli/commands/start/service.test.ts',
@@ -92,17 +97,17 @@ const failureSchema = z.strictObject({
 const SETTINGS = `web: { public_url: https://leads.example.com }
 alerts: { recipients: [ops@example.com] }
 `
-/** An open alert, and a message whose end nobody knows. */
+/** An open alert, and an unconfirmed message. */
 const STATE = `INSERT INTO alert (check_id, subject, state, seen, message, hint, first_seen_at, opened_at, announced)
   VALUES ('sync_failing', '', 'open', 3, 'three syncs failed', 'look at the log', '2026-11-20T07:00:00.000Z', '2026-11-20T07:00:00.000Z', 'nothing');
   UPDATE delivery SET state = 'unconfirmed' WHERE recipient = 'you@example.com'`
 const root = mkdtempSync(join(tmpdir(), 'leadsheet-json-'))
-/** What the demo makes, with settings that commands find there. */
+/** The demo's installation, with settings that commands find there. */
 const cwd = join(root, 'data/demo')
 let service: Service
 let env: Readonly<Record<string, string>>
 const results = new Map<string, unknown>()
-/** Words of a line that earlier results give. */
+/** Arguments that come from earlier results. */
 const FILLED: Readonly<Record<string, () => string>> = {
   WEBHOOK: () => idSchema.parse(results.get('webhooks register')).data.id,
   LEAD: () => firstSchema.parse(results.get('leads list')).data[0]?.id ?? '',
@@ -142,7 +147,7 @@ afterAll(async () => {
 
 it.each(lines)('%s', async (line) => {
   const args = line.split(' ').map((word) => FILLED[word]?.() ?? word.replace('+', ' '))
-  // What is printed is held to its schema by runWarm itself.
+  // runWarm itself compares the output with its schema.
   const { stdout, stderr } = await runWarm([...args, '--json'], { cwd, env })
   if (stdout !== '') results.set(resultOf(args) ?? line, JSON.parse(stdout))
   const failure = stderr.split('\n').find((each) => each.startsWith('{"error"'))
@@ -179,7 +184,10 @@ it.skipIf(!hasPostgres)('what only a store in PostgreSQL has is printed as its s
   }
 })
 
-/** `EXAMPLES=renew` writes the examples of the page on JSON output, without what is secret or of this machine. */
+/**
+ * `EXAMPLES=renew` writes the examples of the page on JSON output, without secrets and values of this
+ * machine.
+ */
 function writeExamples(): void {
   const shortened = Object.fromEntries([...results].map(([name, result]) => [name, shorten(result)]))
   writeFileSync('build/docs/json-examples.json', `${JSON.stringify(shortened, null, 2)}\n`)

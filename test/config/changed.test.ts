@@ -12,7 +12,7 @@ reports: [{ name: daily, filter: { source: [web] } }]
 
 function read(settings: string) {
   const cwd = folderWith({ 'leadsheet.yaml': settings })
-  // The same folder for each, or every path in it would be another.
+  // All share one folder, because otherwise every path would differ.
   return {
     ...loadConfig({ file: join(cwd, 'leadsheet.yaml'), cwd, env: {} }),
     dataDir: '/data',

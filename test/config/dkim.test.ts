@@ -1,4 +1,4 @@
-/** The key that signs mails: how it is given, what is wrong with it, and that nobody gets to see it. */
+/** The key that signs mails: how it is set, which mistakes are found, and that nobody sees it. */
 import { generateKeyPairSync } from 'node:crypto'
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'

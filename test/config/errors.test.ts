@@ -1,11 +1,11 @@
-/** Every mistake an operator can make in the settings, with the line that tells of it. */
+/** Every mistake that an operator can make in the settings, with the line of the error about it. */
 import { describe, expect, test } from 'vitest'
 import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { LeadsheetError } from '../../src/errors.ts'
 import { folderWith } from '../support/folder.ts'
 
-/** The lines of the error, those after the first; empty when there is none. */
+/** Returns the lines of the error after the first; none without an error. */
 function mistakesOf(
   yaml: string | null,
   env: Environment = {},

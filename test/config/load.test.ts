@@ -9,7 +9,7 @@ import { folderWith } from '../support/folder.ts'
 
 const EVERYTHING = { pipelineIds: null, conditions: [] }
 
-/** Loads `leadsheet.yaml` in a folder of its own. */
+/** Loads `leadsheet.yaml` from a new folder. */
 function load(yaml: string, env: Environment = {}, files: Readonly<Record<string, string>> = {}) {
   const cwd = folderWith({ 'leadsheet.yaml': yaml, ...files })
   return { cwd, config: loadConfig({ cwd, env }) }

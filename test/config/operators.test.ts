@@ -1,4 +1,7 @@
-/** Who is told of alerts: how it is set, what is wrong with it, and that its addresses stay secret. */
+/**
+ * The receivers of alerts: how they are set, which mistakes are found, and that addresses with secrets are
+ * not shown.
+ */
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { secretsOf } from '../../src/config/config.ts'

@@ -1,4 +1,4 @@
-/** The files that tell people of the settings say what is true: descriptions and the example. */
+/** The published descriptions and the example of the settings are true. */
 import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,10 @@ import { folderWith } from '../support/folder.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const example = readFileSync(join(ROOT, 'leadsheet.example.yaml'), 'utf8')
-/** With every setting in force: `#name: value`, or `#  name: value`, but not `# words`. */
+/**
+ * The example with every setting in force: `#name: value` and `#  name: value` are uncommented, `# words` is
+ * not.
+ */
 const wholeExample = uncomment(uncomment(example))
 
 test('every setting is described', () => {
@@ -67,17 +70,17 @@ function privateKey(): string {
   }).privateKey
 }
 
-/** Twice, where a setting is commented out in a group that is. */
+/** Called twice, because some settings are commented out in a group that is commented out. */
 function uncomment(text: string): string {
   return text.replace(/^( *)#(?! \S)/gm, '$1')
 }
 
-/** A list of values is one setting, and so are recipients and filters. */
+/** Returns the setting at a path. A list of values is one setting, and so are recipients and filters. */
 function settingAt(path: SettingPath): string {
   return pathText(path).replace(/(?<=recipients|filter)\b.*|\[\d+\]$/, '')
 }
 
-/** Paths of all settings that are no groups; of a list of groups those of its first. */
+/** Lists the paths of all settings that are not groups. Of a list of groups, it lists those of the first. */
 function settingPaths(schema: SettingSchema, path: SettingPath = []): SettingPath[] {
   if (schema.items?.properties) return settingPaths(schema.items, [...path, 0])
   if (!schema.properties) return [path]

@@ -1,4 +1,4 @@
-/** Who gets which report, and what of it: from the settings and from a CSV file. */
+/** The recipients of each report and their filters, from the settings and from a CSV file. */
 import { describe, expect, test } from 'vitest'
 import { effectiveSettings } from '../../src/config/describe.ts'
 import type { Environment } from '../../src/config/environment.ts'
@@ -13,7 +13,7 @@ function load(yaml: string, files: Files = {}, env: Environment = {}) {
   return loadConfig({ cwd: folderWith({ 'leadsheet.yaml': yaml, ...files }), env })
 }
 
-/** Those of the first report. */
+/** Returns the recipients of the first report. */
 function recipientsOf(yaml: string, files: Files = {}): readonly RecipientConfig[] {
   return load(yaml, files).reports[0]?.recipients ?? []
 }
@@ -22,7 +22,7 @@ function filterOf(yaml: string) {
   return recipientsOf(yaml)[0]?.filter
 }
 
-/** The lines of the error after the first. */
+/** Returns the lines of the error after the first. */
 function mistakesOf(yaml: string, files: Files = {}): string[] {
   let told = ''
   try {

@@ -1,4 +1,4 @@
-/** The file that the first settings are written to, read as every command reads it. */
+/** The starter file for new settings is read as every command reads it. */
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'

@@ -1,4 +1,7 @@
-/** The address of a store in PostgreSQL: what it may be, how it is told that it is none, and who sees its password. */
+/**
+ * The URL of a store in PostgreSQL: its allowed forms, the errors about others, and the secrecy of its
+ * password.
+ */
 import { chmodSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -46,7 +49,7 @@ describe('the store', () => {
   test.each([
     ['postgresql://h/db', 'postgresql://h/db', 'leadsheet'],
     ['postgres://u@%2Frun%2Fpg/db', 'postgres://u@%2Frun%2Fpg/db', 'leadsheet'],
-    // As psql and pg_dump read the same address.
+    // psql and pg_dump read these addresses in the same way.
     [
       'postgres://h/db?sslmode=require&schema=a_1',
       'postgres://h/db?sslmode=require&uselibpqcompat=true',
@@ -75,7 +78,7 @@ describe('the store', () => {
     ['postgres://h/db?sslmode=prefer', 'sslmode must be one of disable, require, verify-ca, verify-full'],
     ['postgres://h/db?sslmode=verify-ca', 'sslmode=verify-ca needs sslrootcert'],
     ['postgres://u:hunter22@h/db?password=hunter22', 'the password belongs before the host'],
-    // Passwords whose signs are not encoded.
+    // Passwords with signs that are not encoded.
     ['postgres://u:hunter%Z2@h/db', 'a % of its own is written %25'],
     ['postgres://u:hunter/22@h/db', 'it is no URL; characters such as @, /, ? or # in a password are'],
     ['postgres://u:22/hunter@h/db', 'it is no URL; characters such as @, /, ? or # in a password are'],

@@ -1,4 +1,4 @@
-/** Where the pages are served, to whom, and what is wrong with it. */
+/** The address of the pages, their access rules, and the mistakes that are found. */
 import { describe, expect, test } from 'vitest'
 import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'

@@ -1,7 +1,7 @@
 // @long
 /**
- * The program as it is installed: the package of npm in an empty folder, and the files of the image in what a
- * container would be. Both are built once, of this checkout.
+ * The program as installed: the npm package in an empty folder, and the files of the image in a kind of
+ * container. Both are built once from this checkout.
  */
 import { type ChildProcess, execFile, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -148,7 +148,9 @@ recipients: [ana@example.com]
 reports: [{ name: daily, schedule: '${hourlyNotNow()}' }]
 `
 
-/** Files of settings and secrets that the user of the image alone may read, and an empty folder for data. */
+/**
+ * Makes files of settings and secrets that only the user of the image may read, and an empty folder for data.
+ */
 function mountsWith(files: Readonly<Record<string, string>>): Mounts {
   const [root, data, secrets] = [folderWith(), folderWith(), folderWith(files)]
   for (const path of [data, secrets, ...Object.keys(files).map((file) => join(secrets, file))])
@@ -156,13 +158,13 @@ function mountsWith(files: Readonly<Record<string, string>>): Mounts {
   return { root, app: join(image, 'app'), data, secrets }
 }
 
-/** The status of each path of the dashboard, asked for with the token. */
+/** Returns the status of each path of the dashboard, requested with the token. */
 async function answersOf(port: number, paths: readonly string[]): Promise<Record<string, number>> {
   const answers = paths.map(async (path) => [path, (await ask(port, path)).status] as const)
   return Object.fromEntries(await Promise.all(answers))
 }
 
-/** What the first page links to and loads. */
+/** Returns the links and the resources of the first page. */
 async function linksOf(port: number): Promise<string[]> {
   const page = await (await ask(port, '/')).text()
   const links = [...page.matchAll(/(?:href|src)="(\/[^"]*)"/g)].map(([, path = '']) => path)
@@ -174,7 +176,7 @@ function ask(port: number, path: string): Promise<Response> {
   return fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${TOKEN}` } })
 }
 
-/** Resolves when its log says so. */
+/** Resolves when the log has a line that matches. */
 async function untilSaid(daemon: ChildProcess, end: Promise<Finished>, said: RegExp): Promise<void> {
   if (daemon.stderr === null) throw new Error('no stderr')
   const lines = createInterface(daemon.stderr)

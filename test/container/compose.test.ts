@@ -1,4 +1,4 @@
-/** The compose files by their schema and by our rules; the settings that they give are read by the program. */
+/** The compose files follow their schema and our rules, and the program accepts their settings. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -15,7 +15,7 @@ const FILES = [
   'deploy/compose/litestream.yaml',
   'deploy/compose/try.yaml',
 ]
-/** As `leadsheet init` writes them. */
+/** The mounted files as `leadsheet init` writes them. */
 const MOUNTED = {
   '/etc/leadsheet/leadsheet.yaml': `
 api: { url: "https://leads.example.com/api/v1", key_file: ./secrets/api-key }

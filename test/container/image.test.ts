@@ -1,4 +1,4 @@
-/** The Dockerfile by a linter and by our rules. That it builds what runs is in built.test.ts. */
+/** The Dockerfile passes a linter and our rules. built.test.ts proves that its result runs. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { validate } from 'dockerfile-utils'
@@ -88,7 +88,7 @@ describe('the packages that it installs', () => {
   })
 })
 
-/** Those that are for a Linux of one processor, by their path. */
+/** Lists the packages for Linux on one kind of processor, by their path. */
 function nativePackages(): string[] {
   return Object.entries(locked)
     .filter(([, { dev, os, cpu }]) => !dev && os?.includes('linux') && cpu !== undefined)

@@ -1,4 +1,4 @@
-/** The manifests by the schemas of their kinds and by our rules, also as kubectl puts them together. */
+/** The manifests follow the schemas of their kinds and our rules, also after kubectl has combined them. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -44,7 +44,7 @@ function read(file: string): Manifest[] {
   return parseAllDocuments(readFileSync(join(FOLDER, file), 'utf8')).map((document) => document.toJS())
 }
 
-/** Of each deployment, and of each of the cron jobs. */
+/** Returns the pod of each deployment and of each cron job. */
 function pods(): [name: string, pod: PodSpec][] {
   return FILES.flatMap((file) => read(file).flatMap((manifest) => podsOf(file, manifest)))
 }

@@ -1,4 +1,4 @@
-/** deploy/litestream with the real Litestream: what it copies while leadsheet works is whole, and can be put back. */
+/** deploy/litestream with the real Litestream. Its copy made during work is complete, and can be restored. */
 
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -41,7 +41,7 @@ describe('deploy/litestream/litestream.yml', () => {
       await untilThere(join(folder, 'elsewhere/generations'))
       await syncing.sync({ pageSize: 100 })
       await first.stop()
-      // What it missed while it was away, with the log emptied behind its back.
+      // Changes while it was down, after which the log was emptied without it.
       await syncing.sync({ full: true, pageSize: 100 })
       startReplicating(args, env)
       await syncing.sync({ full: true, pageSize: 100 })

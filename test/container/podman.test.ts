@@ -1,6 +1,7 @@
 /**
- * `npm run test:container`: the image for real. podman builds it of the Dockerfile, and runs it as the compose files and
- * the manifests say, within 512 MB; with a base image of Debian's packages, and the network of the machine.
+ * `npm run test:container`: podman builds the real image from the Dockerfile, and runs it like the compose
+ * files and the manifests, within 512 MB. The base image is made of Debian's packages, and containers share
+ * the machine's network.
  */
 import {
   chmodSync,
@@ -76,7 +77,7 @@ describe.skipIf(isSkipped('the image by podman', missingPodman()))('the image', 
     expect(await inspect('inspect', '--format', '{{.State.ExitCode}}', name), name).toBe('0')
   }
 
-  /** A folder of files that one user and one group may read. */
+  /** Makes a folder of files that one user and one group may read. */
   function layOut(files: Readonly<Record<string, string>>, { owner = UID, mode = 0o400 } = {}): string {
     const folder = mkdtempSync(join(root, 'mounted-'))
     for (const [name, content] of Object.entries(files)) {
@@ -104,7 +105,7 @@ describe.skipIf(isSkipped('the image by podman', missingPodman()))('the image', 
     let port: number
     let args: readonly string[]
 
-    /** With the settings that `init` writes, a report that is due each minute, and 3,000 leads in 20 days. */
+    /** The settings that `init` writes, a report that is due each minute, and 3,000 leads of 20 days. */
     beforeAll(async () => {
       port = await freePort()
       const parent = layOut({})
@@ -174,7 +175,7 @@ describe.skipIf(isSkipped('the image by podman', missingPodman()))('the image', 
       expect(await podman.ask('exec', name, program, ...health)).toMatchObject({ status: 0 })
       const commands = [['status'], ['reload'], ['db', 'backup', '/data/copy.db'], ['doctor']]
       const outcomes = commands.map(async (command) => (await leadsheet(name, ...command)).status)
-      // Of which one warns that nobody is told of problems.
+      // The last one warns that no operator is told of problems.
       expect(await Promise.all(outcomes)).toEqual([0, 0, 0, 3])
       const listed = await podman.run([
         ...args,
@@ -320,7 +321,7 @@ interface Manifest {
   readonly readinessProbe?: { readonly httpGet: { readonly path: string } }
 }
 
-/** Its limit and its highest, of cgroups of either version. */
+/** Prints the memory limit and the peak of a container, with either version of cgroups. */
 const READ_MEMORY = `cd /sys/fs/cgroup && if [ -e memory.max ]; then cat memory.max memory.peak
   else cat memory/memory.limit_in_bytes memory/memory.max_usage_in_bytes; fi`
 
@@ -328,7 +329,7 @@ function compose(file: string) {
   return parse(readFileSync(join(ROOT, file), 'utf8'), { merge: true }).services
 }
 
-/** An image as an upgrade would bring it. */
+/** Returns the files of an image for an upgrade. */
 function nextVersion(): Record<string, string> {
   const project = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   return {

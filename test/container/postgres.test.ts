@@ -1,4 +1,4 @@
-/** What compose.scale.yaml has PostgreSQL begin with, and its backups: with the programs of a real one. */
+/** The settings and backups of PostgreSQL in compose.scale.yaml, run with its real programs. */
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -35,7 +35,7 @@ describe.skipIf(!hasPostgres)('deploy/postgres', () => {
     }
   })
 
-  /** The address of the store, as the workers are given it. */
+  /** Returns the URL of the store as the workers get it. */
   function storeUrl(): string {
     const { port } = new URL(server.adminUrl)
     return `postgres://leadsheet:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/leadsheet`
@@ -82,7 +82,7 @@ describe.skipIf(!hasPostgres)('deploy/postgres', () => {
   })
 })
 
-/** But for where secrets and backups are. */
+/** Returns the file with the paths of the test in place of those in the container. */
 function asMounted(name: string, folder: string): string {
   return readFileSync(join(ROOT, 'deploy/postgres', name), 'utf8')
     .replaceAll('/run/secrets/store-password', join(folder, 'password'))

@@ -1,4 +1,4 @@
-/** deploy/proxy before the dashboard, with the real nginx. Caddy's file is not run. */
+/** deploy/proxy in front of the dashboard, with the real nginx. Caddy's file is not run. */
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ const MISSING = findInstalled(NGINX) ? null : 'apt-get install nginx-light'
 interface Answer {
   readonly status: number | undefined
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** Of a stream, what comes first. */
+  /** The first part of the answer, because some answers do not end. */
   readonly begin: string
 }
 
@@ -70,7 +70,7 @@ describe.skipIf(isSkipped('the dashboard behind nginx', MISSING))('deploy/proxy/
   })
 })
 
-/** @returns its port */
+/** @returns the port */
 async function startNginx(upstream: string): Promise<number> {
   const port = await freePort()
   const site = readFileSync(join(ROOT, 'deploy/proxy/nginx.conf'), 'utf8')
@@ -87,7 +87,7 @@ async function startNginx(upstream: string): Promise<number> {
   return port
 }
 
-/** The first part of the answer is enough: some do not end. */
+/** Requests a page and returns the first part of the answer, because some answers do not end. */
 function ask(
   port: number,
   path: string,

@@ -1,6 +1,6 @@
 /**
- * The alerts and the dashboard that ship ask for what a daemon exposes: every metric, label and value that they name is
- * in a scrape of one that has synced and has messages to send; and the documentation tells of every metric.
+ * Every metric, label and value in the shipped alerts and dashboards exists in a scrape of a daemon that has
+ * synced and has messages to send. The documentation names every metric.
  */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
@@ -23,7 +23,7 @@ const PING = {
   ...{ id: 'msg_1', type: 'webhook.ping', occurredAt: AT, resource: null, resourceId: '' },
   ...{ isRemoval: false, record: null, problem: null },
 } as const
-/** What Prometheus adds to each series, and the one that it makes itself. */
+/** The labels that Prometheus adds to each series, and the series that it makes itself. */
 const ADDED_LABELS = ['job', 'instance']
 const ITS_OWN = 'up'
 
@@ -72,8 +72,8 @@ const dashboard = dashboardSchema.parse(JSON.parse(readFileSync('deploy/grafana/
 const targets = dashboard.panels.flatMap((panel) => panel.targets ?? [])
 
 /**
- * What the daemon's own server exposes to who knows the token.
- * @param open makes the store; a file if absent
+ * Scrapes the daemon's server with the token.
+ * @param open makes the store; by default in a file
  */
 async function scrape(open?: typeof openShared): Promise<Map<string, Metric>> {
   const { url, store } = await openDashboard(
@@ -103,7 +103,7 @@ async function scrape(open?: typeof openShared): Promise<Map<string, Metric>> {
   return readMetrics(answer.text)
 }
 
-/** And where workers share the store: neither exposes all that the other does. */
+/** Scrapes two workers that share a store, because neither exposes all metrics of the other. */
 async function scrapeBoth(): Promise<Map<string, Metric>> {
   const metrics = await scrape()
   for (const [name, metric] of await scrape(openShared))
@@ -125,7 +125,7 @@ interface Selector {
 
 const WORDS = ['and', 'or', 'unless', 'bool', 'offset']
 
-/** The series that an expression of PromQL asks for. */
+/** Returns the series that an expression of PromQL reads. */
 function selectorsIn(expr: string): Selector[] {
   const bare = expr.replaceAll(/\b(?:by|without|on|ignoring)\s*\([^)]*\)|\[\w+\]/g, '')
   const withMatchers = /([a-zA-Z_:][\w:]*)\{([^}]*)\}/g
@@ -141,7 +141,7 @@ function selectorsIn(expr: string): Selector[] {
   ]
 }
 
-/** What a selector names that the metrics do not have. */
+/** Returns the parts of a selector that no metric has. */
 function missingIn({ name, matchers }: Selector, metrics: ReadonlyMap<string, Metric>): string[] {
   if (name === ITS_OWN) return []
   const metric = metrics.get(name)
@@ -158,7 +158,7 @@ function missingIn({ name, matchers }: Selector, metrics: ReadonlyMap<string, Me
     })
 }
 
-/** Labels that a text fills in, as Prometheus or Grafana write them. */
+/** Returns the labels that a text fills in, in the notation of Prometheus or Grafana. */
 function labelsIn(text: string): string[] {
   return [...text.matchAll(/\{\{\s*(?:\$labels\.)?([a-z_]+)\s*\}\}/g)].map(([, label = '']) => label)
 }

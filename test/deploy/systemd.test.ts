@@ -1,4 +1,4 @@
-/** The unit for systemd: what it names is there, and systemd itself finds nothing to say about it. */
+/** The unit for systemd: the files that it names exist, and systemd accepts it. */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -54,7 +54,7 @@ const MISSING = isInPath('systemd-analyze') ? null : 'apt-get install systemd'
 test.skipIf(isSkipped('the unit by systemd itself', MISSING))(
   'systemd-analyze finds every line right, and little left to break out of',
   () => {
-    // Only where the program is would it be there.
+    // The unit's path exists only on machines with the program installed.
     const here = unit.replaceAll('/opt/leadsheet/node_modules/.bin/node', process.execPath)
     const file = join(folderWith({ 'leadsheet.service': here }), 'leadsheet.service')
     const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })

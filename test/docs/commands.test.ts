@@ -1,7 +1,8 @@
 // @long
 /**
- * Every command line of the documentation is run, page by page, on an installation with a service, a mail server and a clock
- * that stands. What is not run, and what is refused there, is in the tables below with its reason.
+ * Runs every command line of the documentation, page by page, on an installation with a service, a mail
+ * server and a fixed clock. The tables below list the lines that are not run or are refused, with the
+ * reasons.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -43,7 +44,7 @@ const FILES: Readonly<Record<string, string>> = {
   token: 'a-token-of-the-documentation',
 }
 
-/** Lines that are not run, and why. */
+/** The lines that are not run, with the reasons. */
 const NOT_RUN: readonly (readonly [line: RegExp, reason: string])[] = [
   [
     /^(?:sudo|journalctl|docker|kubectl) |\| sudo /,
@@ -59,10 +60,13 @@ const NOT_RUN: readonly (readonly [line: RegExp, reason: string])[] = [
   [/^leadsheet\(\) /, 'it needs sudo'],
   [/\bdb (?:copy|grant) |\bqueue |--database-url/, 'it needs PostgreSQL; test/cli has it run with one'],
 ]
-/** Pages whose lines are run by another test. */
+/** Pages whose lines another test runs. */
 const ELSEWHERE = new Set(['docs/tutorials/your-own-report.md'])
 
-/** Lines that are answered with a warning or a refusal here, because what they are about is not there, and what they say. */
+/**
+ * Lines that end with a warning or a refusal here, because their subject does not exist, with the expected
+ * words.
+ */
 const REFUSED: readonly (readonly [line: RegExp, says: RegExp])[] = [
   [/ (?:reload)\b/, /no daemon runs/],
   [/ (?:health|webhooks test$)/, /daemon/],
@@ -80,7 +84,7 @@ const REFUSED: readonly (readonly [line: RegExp, says: RegExp])[] = [
   [/ "SELECT nam FROM agent"/, /no such column: nam/],
 ]
 
-/** Commands that go on until they are stopped, and what they say when they have begun. */
+/** Commands that run until they are stopped, with their first words. */
 const LASTING: readonly (readonly [line: RegExp, begun: RegExp])[] = [
   [/ service run\b/, /Ctrl-C|"url"/],
   [/^(?:npx )?leadsheet run\b/, /listen/],
@@ -97,7 +101,7 @@ const PAGES = [...byPage.keys()]
 
 const base = mkdtempSync(join(quickFolder(), 'leadsheet-shown-'))
 const closing: (() => Promise<void>)[] = []
-/** What pages write in the place of what is there, and what is there. */
+/** Placeholders on the pages, with the values for this installation. */
 const replacements: [RegExp, string][] = []
 let env: Record<string, string> = {}
 
@@ -200,7 +204,7 @@ describe('each command line', () => {
   })
 })
 
-/** What is wrong with a line; nothing if it does what it should. */
+/** Runs a line. Returns the problem, or nothing if the line works. */
 async function tryLine(shown: string, cwd: string, given: Record<string, string>): Promise<string[]> {
   const line = replaced(
     shown
@@ -225,7 +229,7 @@ async function tryLine(shown: string, cwd: string, given: Record<string, string>
   return then === '' ? [] : runInShell(`cat ${then}`, stdout, options, shown)
 }
 
-/** Waits for its first words, and stops it as Ctrl-C does. */
+/** Waits for the first words, and then stops the command like Ctrl-C. */
 async function startLasting(
   shown: string,
   args: readonly string[],
@@ -271,7 +275,7 @@ async function runInShell(
   return status === 0 ? [] : [`${shown}: ${status}: ${stderr}`]
 }
 
-/** `A=1 B="2 3" npx leadsheet run` -> the two, and the command. */
+/** Splits `A=1 B="2 3" npx leadsheet run` into its variables and the command. */
 function assignmentsIn(line: string): { readonly values: Record<string, string>; readonly rest: string } {
   const values: Record<string, string> = {}
   let rest = line

@@ -1,4 +1,4 @@
-/** The generated pages are what the code says. */
+/** The generated pages agree with the code. */
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { generatePages } from '../../build/docs/pages.ts'

@@ -1,4 +1,4 @@
-/** The documentation lists every address of the daemon's web server, with who may ask for it. */
+/** The documentation lists every address of the daemon's web server, with its access rule. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
@@ -12,7 +12,7 @@ const listed = [...readFileSync('docs/reference/http-pages.md', 'utf8').matchAll
   ([, path = '', method = '', signIn = '']) => ({ path, method, signIn }),
 )
 
-/** Opens the pages of the daemon and collects their routes, but for those that only refuse a method. */
+/** Opens the pages of the daemon and collects their routes, except those that only refuse a method. */
 async function openListening(): Promise<{ url: string; routes: string[] }> {
   const routes: string[] = []
   const listen = (message: unknown) => {

@@ -1,4 +1,4 @@
-/** Links, anchors and pictures of the documentation lead somewhere, and each of its pages is found from README.md. */
+/** Links, anchors and pictures of the documentation exist, and README.md leads to each of its pages. */
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -9,14 +9,14 @@ const PAGES = globSync(['*.md', 'deploy/**/*.md', 'docs/**/*.md'], {
 }).sort()
 const PICTURES_MAX_BYTES = 3 * 1024 ** 2
 const PICTURE_MAX_BYTES = 300 * 1024
-/** What GitHub and the site both show. */
+/** The HTML elements that both GitHub and the site show. */
 const ELEMENTS = new Set(['a', 'br', 'details', 'summary', 'img', 'kbd', 'sub', 'sup'])
 
 const texts = new Map(PAGES.map((path) => [path, readFileSync(path, 'utf8')]))
 
 interface Link {
   readonly written: string
-  /** From the root of the repository. */
+  /** The path from the root of the repository. */
   readonly path: string
   readonly anchor: string | undefined
 }

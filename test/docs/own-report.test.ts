@@ -1,7 +1,7 @@
 // @long
 /**
- * The README shows of the demo what it prints, and the tutorial about a report of your own is followed to its message: each
- * command is run, each file written.
+ * The README shows the current output of the demo. The tutorial about your own report works: each of its
+ * commands is run and each file is written, up to the mail.
  */
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -30,7 +30,7 @@ function readSteps(): Step[] {
   )
 }
 
-/** `npx leadsheet report new x  # why` -> `['report', 'new', 'x']` */
+/** Turns `npx leadsheet report new x  # why` into `['report', 'new', 'x']`. */
 function argumentsIn(line: string): string[] {
   const [, words = ''] = /^npx leadsheet (.*?)(?:\s+#.*)?$/.exec(line) ?? []
   return words.split(/\s+/)
@@ -97,7 +97,7 @@ test('the picture of the preview is there', () => {
   expect(existsSync('docs/pictures/preview.png')).toBe(true)
 })
 
-/** But for what is drawn by lot, and for how long it takes. */
+/** Removes random values and durations. */
 function withoutChance(text: string): string {
   return text
     .replaceAll(/(run \d{8}T\d{6}Z)-[0-9a-f]{6}/g, '$1')
@@ -107,13 +107,16 @@ function withoutChance(text: string): string {
 
 interface Question {
   readonly sql: string
-  /** What it answers is SQL, and asked in turn. */
+  /** True if its answer is SQL, which is run in turn. */
   readonly isOfItsAnswer: boolean
   readonly hasHeader: boolean
   readonly answer: readonly string[]
 }
 
-/** `$ sqlite3 snapshot.db "SELECT …" | sqlite3 -header snapshot.db` and the lines below it. */
+/**
+ * Reads lines such as `$ sqlite3 snapshot.db "SELECT …" | sqlite3 -header snapshot.db`, with the answer
+ * below.
+ */
 function readQuestions(): Question[] {
   const [, text = ''] = /^\$ cd data\/demo\n(.*?)^```/ms.exec(readAllText()) ?? []
   return text.split(/^\$ /m).flatMap((part) => {
@@ -125,7 +128,7 @@ function readQuestions(): Question[] {
   })
 }
 
-/** Answers as the sqlite3 of a shell prints them. */
+/** Opens a snapshot and answers in the format of the sqlite3 program. */
 function openSnapshot(file: string): Disposable & { ask(sql: string, hasHeader: boolean): string[] } {
   const database = new Database(file, { readonly: true })
   const shown = (value: unknown): string => {

@@ -27,7 +27,7 @@ import { startService } from '../support/service.ts'
 import { openSyncing } from '../support/syncing.ts'
 
 const readme = readAllText()
-/** The headings of the page about failures, and the titles of the tests by their files. */
+/** The headings of the page about failures, with the titles of the tests by their files. */
 const failures = z
   .array(z.strictObject({ what: z.string(), tests: z.record(z.string(), z.array(z.string())) }))
   .parse(JSON.parse(readFileSync('test/failures.json', 'utf8')))

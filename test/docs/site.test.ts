@@ -1,4 +1,4 @@
-/** The site as browsers get it: built of all pages, whole by itself, and without a link that leads nowhere. */
+/** The site as built from all pages: complete, independent of other sites, and without dead links. */
 import { execFile } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -58,7 +58,7 @@ it.skipIf(isMissing || !hasBrowser())(
   },
 )
 
-/** Links and pictures of a built page that lead to no file of the site, or to nothing in the repository. */
+/** Returns the links and pictures of a built page that lead to no file of the site or of the repository. */
 function findDeadLinks(site: string, page: string): string[] {
   const html = readFileSync(join(site, page), 'utf8')
   const targets = [...html.matchAll(/<(?:a|img|link|script)\b[^>]*? (?:href|src)="([^"]*)"/g)].map(
@@ -72,7 +72,7 @@ function findDeadLinks(site: string, page: string): string[] {
     const folder = path.startsWith('/') ? site : join(site, page, '..')
     const file =
       path === '' ? join(site, page) : join(folder, path.endsWith('/') ? `${path}index.html` : path)
-    // links.test.ts tells of pages that are not there.
+    // links.test.ts reports missing pages.
     if (!existsSync(file))
       return existsSync(pageOf(site, file)) || !file.endsWith('.html') ? [`${page}: ${target}`] : []
     const isThere = anchor === undefined || readFileSync(file, 'utf8').includes(`id="${decodeURI(anchor)}"`)
@@ -80,12 +80,12 @@ function findDeadLinks(site: string, page: string): string[] {
   })
 }
 
-/** The page of which a file of the site is made. */
+/** Returns the page from which a file of the site is made. */
 function pageOf(site: string, file: string): string {
   return join('docs', relative(site, file).replace(/\.html$/, '.md'))
 }
 
-/** @returns where the files of a folder are served, until the test is over */
+/** @returns the address of a server for the folder, which ends with the test */
 async function serve(folder: string): Promise<string> {
   const server = createServer(({ url = '/' }, response) => {
     const { pathname } = new URL(url, 'http://localhost')

@@ -1,4 +1,4 @@
-/** The documentation is short: in its sentences, its tables and its pages. */
+/** The documentation is short: its sentences, table cells and pages have limits. */
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { generatePages } from '../../build/docs/pages.ts'
@@ -11,7 +11,7 @@ const README_MAX_WORDS = 2000
 const PAGE_MAX_LINES = 250
 const DECISION_MAX_LINES = 12
 
-/** Their sentences come from the code, from the settings' own descriptions for example. */
+/** Generated pages, whose sentences come from the code, such as the descriptions of settings. */
 const generated = new Set((await generatePages()).keys())
 
 const pages = globSync(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/**/*.md'], {
@@ -20,7 +20,7 @@ const pages = globSync(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs
   .sort()
   .map((path) => ({ path, text: readFileSync(path, 'utf8') }))
 
-/** Words a sentence, with the longest ones for whoever has to fix them. */
+/** Returns the mean number of words in a sentence, and the longest sentences. */
 function measure(text: string): { readonly mean: number; readonly longest: readonly string[] } {
   const sentences = listSentences(text).map((sentence) => ({ sentence, words: countWords(sentence) }))
   const words = sentences.reduce((sum, each) => sum + each.words, 0)

@@ -17,7 +17,7 @@ import { localDay, startOfDay } from '../../src/schedule/zone.ts'
 
 const HOUR_MS = 3_600_000
 
-/** A day on which the clocks of the zone change, and how long it is. */
+/** Days on which the clocks of a zone change, with their length. */
 const CHANGES = [
   { zone: 'Europe/Berlin', date: '2026-03-29', from: '2026-03-28T23:00:00.000Z', hours: 23 },
   { zone: 'Europe/Berlin', date: '2026-10-25', from: '2026-10-24T22:00:00.000Z', hours: 25 },
@@ -31,13 +31,13 @@ const CHANGES = [
   { zone: 'Pacific/Auckland', date: '2026-09-27', from: '2026-09-26T12:00:00.000Z', hours: 23 },
   { zone: 'Asia/Kathmandu', date: '2026-03-29', from: '2026-03-28T18:15:00.000Z', hours: 24 },
   { zone: 'UTC', date: '2026-03-29', from: '2026-03-29T00:00:00.000Z', hours: 24 },
-  // Midnight does not exist: the day begins at 01:00.
+  // Midnight does not exist, so the day begins at 01:00.
   { zone: 'America/Sao_Paulo', date: '2018-11-04', from: '2018-11-04T03:00:00.000Z', hours: 23 },
   { zone: 'Africa/Cairo', date: '2026-04-24', from: '2026-04-23T22:00:00.000Z', hours: 23 },
   { zone: 'Asia/Beirut', date: '2026-03-29', from: '2026-03-28T22:00:00.000Z', hours: 23 },
   // The hour before midnight comes twice.
   { zone: 'America/Sao_Paulo', date: '2018-02-17', from: '2018-02-17T02:00:00.000Z', hours: 25 },
-  // Clocks went back at 00:01, so that a minute of Sunday came before the second last hour of Saturday.
+  // Clocks went back at 00:01, so a minute of Sunday came before the last hours of Saturday.
   { zone: 'America/St_Johns', date: '2010-11-07', from: '2010-11-07T02:30:00.000Z', hours: 25 },
 ]
 
@@ -124,7 +124,7 @@ describe('the dates of a period', () => {
 const DAY_MS = 86_400_000
 const NEVER: PeriodOptions = { holidays: [], lastEnd: null }
 
-/** Zones with odd midnights, odd offsets, and dates that they left out. */
+/** Zones with unusual midnights, unusual offsets, and skipped dates. */
 const ODD_ZONES = [
   'UTC',
   'Europe/Berlin',
@@ -141,7 +141,7 @@ const ODD_ZONES = [
 
 const YEARS = [1994, 2010, 2011, 2018, 2026]
 
-/** Some instant of each local day of a year. */
+/** Yields an instant of each local day of a year. */
 function* instantsOf(year: number, zone: string): Generator<Date> {
   const first = Date.UTC(year, 0, 1) / DAY_MS
   for (let day = first; day < first + 366; day++) {
@@ -160,7 +160,7 @@ function berlinPeriod(kind: PeriodKind, at: string, options: Partial<PeriodOptio
 
 describe('the periods of a kind', () => {
   it.each(ODD_ZONES)('tile the years of %s without gap or overlap', (zone) => {
-    // They are asserted together, because as many calls of `expect` take longer than the periods.
+    // One assertion for all, because so many calls of `expect` take longer than the periods.
     const wrong: object[] = []
     for (const kind of ['day', 'week', 'month'] as const) {
       for (const year of YEARS) {

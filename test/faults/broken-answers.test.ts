@@ -20,7 +20,7 @@ async function storedIds({ store }: Syncing): Promise<string[]> {
   return rows.map((row) => row.id)
 }
 
-/** A sync of four pages, one of which meets the fault; everything must be there in the end, and once. */
+/** Syncs four pages, one of which meets the fault. In the end every lead must be stored once. */
 async function expectMended(upstream: Upstream, place: number, ...faults: Fault[]): Promise<void> {
   await using syncing = await openSyncing(upstream.url)
   upstream.faults.push(...Array.from({ length: place }, () => pass), ...faults)

@@ -1,7 +1,4 @@
-/**
- * An installation with a secret of each kind, and much that goes wrong: wherever something is written or shown, none of
- * them is in it.
- */
+/** An installation with a secret of each kind and many faults. No output and no file contains a secret. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -25,14 +22,14 @@ import { type Fault, startUpstream, type Upstream } from '../support/upstream.ts
 
 const { key, password, webhook, ping, token, dkim, changed, events, registered } = CANARIES
 
-/** An upstream that refuses the key, and quotes what it knows. */
+/** An upstream that refuses the key, and quotes the secrets that it knows. */
 const refuse: Fault = (_request, response) => {
   response.writeHead(401, { 'content-type': 'application/problem+json' })
   response.end(JSON.stringify({ detail: `not a key: ${QUOTED.key} ${QUOTED.events}` }))
   return true
 }
 
-/** With every secret that there is, some in the environment and some in files of their own. */
+/** Makes an installation with all secrets, some in the environment and some in files. */
 function installation(upstream: Upstream, smtpPort: number, receiver: Receiver) {
   const { origin } = new URL(receiver.url)
   const cwd = folderWith({
@@ -64,7 +61,7 @@ events: { secret_file: events }
 reports: [{ name: daily, schedule: "0 7 * * *" }]
 `
 
-/** As it is kept. */
+/** The stored state of the webhook. */
 const REGISTERED: RegistrationState = {
   registration: {
     ...{ id: 'wh_1', url: 'https://reports.example.com/webhooks/leads', events: ['lead.created'] },
@@ -102,7 +99,7 @@ describe('no secret is anywhere', () => {
     upstream.faults.push(...Array<Fault>(200).fill(refuse))
     const ill = await runScript([several, ...ILL], { cwd, env })
     Object.assign(said, { well: well.stdout + well.stderr, ill: ill.stdout + ill.stderr })
-    // Each has really been told what must not be passed on.
+    // This proves that each server has quoted its secret.
     expect(ill.stdout).toMatch(/not a key: \[redacted\]/)
     expect(said.well).toMatch(/did not let us in.*: 535 5\.7\.8 \[redacted\]/)
     expect(said.well).toContain('no secret is taken from the command line')
@@ -134,10 +131,10 @@ describe('no secret is anywhere', () => {
     const found = Object.entries(said).flatMap(([where, text]) =>
       canariesIn(Buffer.from(text)).map((what) => `${where}: ${what}`),
     )
-    // That is where it is kept.
+    // The one place where a secret is meant to be.
     const kept = 'webhook.json: registered plain'
     expect([...found, ...canariesBelow(join(cwd, 'data'))]).toEqual([kept])
-    // They are looked for where there is something.
+    // This proves that the folder has files to search.
     expect(filesBelow(join(cwd, 'data'))).toEqual(
       expect.arrayContaining(['leadsheet.db', 'snapshot.db', 'backup.db', 'lead.csv']),
     )
@@ -159,7 +156,7 @@ describe('no secret is anywhere', () => {
   })
 })
 
-/** Pages as a machine with the token gets them, and what others are told. */
+/** Reads pages with the token, and the public ones without it. */
 async function readPages(url: string): Promise<Record<string, string>> {
   const read = async (path: string, headers: Record<string, string>): Promise<string> =>
     (await fetch(url + path, { headers: { accept: 'text/html', ...headers } })).text()
@@ -173,7 +170,9 @@ async function readPages(url: string): Promise<Record<string, string>> {
   return pages
 }
 
-/** For the environment of the program: a bug that nobody waits for, with all secrets in its words. */
+/**
+ * Returns an environment that makes the program fail with all secrets in the message of an unexpected error.
+ */
 function bugOnSignal(variables: readonly string[]): string {
   const words = `'it holds '+${variables.map((name) => `process.env.${name}`).join('+')}`
   const script = `process.on('SIGUSR2',()=>{throw(new(Error)(${words},{cause:process.env}))})`

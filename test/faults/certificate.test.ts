@@ -1,4 +1,4 @@
-/** Far sides whose certificate nobody knows, on a machine whose environment wants them trusted all the same. */
+/** Servers with unknown certificates, on a machine whose environment asks to trust them. */
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -12,7 +12,7 @@ import { SILENT } from '../support/syncing.ts'
 
 const { signal } = new AbortController()
 
-/** What it is asked by those who trust it. */
+/** Opens a server with such a certificate, and collects its requests. */
 async function openUntrusted(): Promise<{ url: string; asked: string[] }> {
   vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
   const asked: string[] = []

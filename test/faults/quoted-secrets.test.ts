@@ -1,4 +1,4 @@
-/** Far sides and settings that hold secrets, and what a person, the log and the database are told of them. */
+/** Servers and settings with secrets, and the resulting texts for a person, the log and the database. */
 import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'
 import { errorText, LeadsheetError } from '../../src/errors.ts'
@@ -16,7 +16,7 @@ import { bytes, type Fault, startUpstream } from '../support/upstream.ts'
 
 const { key, password, webhook, ping, changed } = CANARIES
 const JSON_TYPE = 'application/json'
-/** It says by a field of its answers that something went wrong. */
+/** A profile with a field that reports errors in answers. */
 const PROFILE = { ...REFERENCE_PROFILE, envelope: { ...REFERENCE_PROFILE.envelope, error: ['error'] } }
 
 const OF_UPSTREAM: Readonly<Record<string, Fault>> = {
@@ -68,7 +68,7 @@ const OF_SETTINGS: Readonly<Record<string, string>> = {
   'too short': `web: { token: "${changed}, short" }`,
 }
 
-/** What a person or the database would be told, and what is logged of it, with all causes. */
+/** Collects the texts for a person or the database, and the logged errors with all causes. */
 async function listen(secrets: readonly string[]) {
   const said: string[] = []
   const log = await openLog({

@@ -6,7 +6,7 @@ import { type Fault, startUpstream } from '../support/upstream.ts'
 
 const LEADS = { parts: ['leads'] as const }
 const TWICE = { attempts: 2, baseMs: 0, maxMs: 0 }
-/** The shortest wait for an answer unless it is told otherwise. */
+/** The time that the client waits for an answer by default. */
 const STANDARD_MS = 15_000
 
 function sourceOf(url: string, options: Partial<SourceOptions>) {

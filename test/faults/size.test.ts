@@ -23,13 +23,13 @@ interface Fetched {
   readonly grownMb: number
 }
 
-/** In a process of its own, so that the memory is the client's. */
+/** Fetches in a separate process, so that the measured memory is the client's. */
 async function fetchOnce(url: string): Promise<Fetched> {
   const child = spawn(process.execPath, [SCRIPT, url], { stdio: ['ignore', 'pipe', 'inherit'] })
   return JSON.parse(await text(child.stdout))
 }
 
-/** So many MiB of a list that never ends, in chunks. */
+/** Returns a fault with so many MiB of a list that never ends, in chunks. */
 function endless(mib: number): Fault {
   return (_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' })

@@ -21,7 +21,7 @@ function sourceOf(upstream: Upstream, options: Partial<SourceOptions>) {
   })
 }
 
-/** A clock whose waits end when the test has gone on to their time. */
+/** A clock whose waits end when the test has moved it on. */
 function steppedTimer() {
   let now = 0
   let waits: { readonly until: number; readonly end: () => void }[] = []
@@ -40,7 +40,7 @@ function steppedTimer() {
   }
 }
 
-/** How long after the answer to the first request the second came, by the client's clock. */
+/** Returns the time between the answer to the first request and the second request, by the client's clock. */
 async function waitAfter(upstream: Upstream, headers: Record<string, string>): Promise<number> {
   const timer = fakeTimer()
   const source = sourceOf(upstream, { timer, random: () => 0.5 })

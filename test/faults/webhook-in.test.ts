@@ -1,4 +1,4 @@
-/** What strangers, broken senders and the network send to the receiver of events, and what is left of it. */
+/** Messages of strangers, broken senders and the network to the receiver of events, and their effects. */
 import { connect } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
@@ -26,13 +26,13 @@ const LARGEST = 256 * 1024
 const KEPT = { agent: KEPT_OPEN }
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-/** An event that is so long in bytes. */
+/** Returns an event with so many bytes. */
 function eventOf(bytes: number): string {
   const event = { type: 'lead.updated', data: { lead_id: 'ld_1' }, note: '' }
   return JSON.stringify({ ...event, note: 'x'.repeat(bytes - JSON.stringify(event).length) })
 }
 
-/** So many values, one in the other. */
+/** Returns values nested so many levels deep. */
 const nested = (levels: number): string =>
   `{"type":"lead.updated","data":{"lead_id":"ld_1"},"deep":${'['.repeat(levels)}${']'.repeat(levels)}}`
 
@@ -309,7 +309,7 @@ describe('many messages', () => {
     const refused = await send(url, CHANGED, from('203.0.113.7'))
     expect([refused.status, refused.headers['retry-after']]).toEqual([429, '60'])
     expect((await send(url, CHANGED, from('203.0.113.8'))).status).toBe(401)
-    // Behind a proxy that nobody told us of, the upstream comes from the same address as everybody.
+    // Behind a proxy that the settings do not name, all senders have the same address.
     expect((await send(url, CHANGED, { ...signed(CHANGED), ...from('203.0.113.7') })).status).toBe(204)
     const told = lines.filter((line) => line.includes('was refused'))
     expect(told).toHaveLength(1)
@@ -354,7 +354,7 @@ describe('many messages', () => {
           [`${prefix}id`]: id,
           [`${prefix}timestamp`]: String(RECEIVED_AT.getTime() / 1000),
           [`${prefix}signature`]: sender.sign(id, RECEIVED_AT, body),
-          // Each from a network of its own, so that none is refused for the others.
+          // Each sender has a network of its own, so that the limit for one does not refuse the others.
           'x-forwarded-for': `203.0.${index >> 8}.${index & 255}`,
         }
         const turned = withTurnedBit(body, turns[index] ?? 0)
@@ -366,7 +366,7 @@ describe('many messages', () => {
   )
 })
 
-/** Some at once. */
+/** Works on a few at a time. */
 async function inTurns<T>(
   items: readonly T[],
   act: (item: T, index: number) => Promise<void>,
@@ -378,7 +378,7 @@ async function inTurns<T>(
   await Promise.all(Array.from({ length: AT_ONCE }, take))
 }
 
-/** An event or a text, of messages from anywhere in Unicode. */
+/** Returns an event or a text with random characters of Unicode. */
 function randomBody(next: () => number): string {
   const message = () => String.fromCodePoint(32 + Math.floor(next() ** 4 * 0xd000))
   const text = (length: number) => Array.from({ length: Math.ceil(next() * length) }, message).join('')

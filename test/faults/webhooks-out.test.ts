@@ -1,4 +1,4 @@
-/** What receivers of webhooks do, and where somebody would like to have them sent: retried, given up, or refused. */
+/** Webhooks to receivers that fail, and to forbidden addresses: they are retried, given up, or refused. */
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { type AddressInfo, createServer, type LookupFunction } from 'node:net'
@@ -51,13 +51,13 @@ async function webhookAt(url: string): Promise<TestWebhook> {
   return webhook
 }
 
-/** Answers with the statuses in turn, and with the last one from then on. */
+/** Answers with each status in turn, and then always with the last one. */
 function answerInTurn(...statuses: readonly number[]): (response: ServerResponse) => void {
   const left = [...statuses]
   return (response) => response.writeHead((left.length > 1 ? left.shift() : left[0]) ?? 200).end()
 }
 
-/** Lets time pass; what is due then is sent before this resolves, unless it takes the answers of `receiver`. */
+/** Lets time pass. It resolves when everything due has been sent, unless `receiver` is without an answer. */
 async function pass(ms: number, beacon: TestWebhook): Promise<void> {
   const before = (await beacon.attempts()).length
   await api.pass(ms)
@@ -110,7 +110,7 @@ describe('a receiver that', () => {
     await using good = await openReceiver()
     await happen(api)
     await webhook.attempted(1)
-    // Told of what happens from here on, which the other one fails to take too.
+    // This webhook hears of the events from now on, also of the first one's failure.
     const beacon = await webhookAt(good.url)
     const message = (await webhook.attempts())[0]?.message_id ?? ''
     const ofMessage = async () =>
@@ -140,7 +140,7 @@ describe('a receiver that', () => {
   ])(
     'answers %i with Retry-After: %s is sent nothing at all before (row 64)',
     async (status, wanted, waitMs) => {
-      // By a clock of its own, which is another one than ours.
+      // The service has a clock of its own, which differs from ours.
       const theirs = new Date('2020-02-29T23:30:00Z')
       const inAnHour = new Date(theirs.getTime() + HOUR_MS).toUTCString()
       receiver.answer = (response) => {
@@ -184,7 +184,7 @@ describe('a receiver that', () => {
     receiver.answer = 200
     await webhook.act('enable')
     await pass(DAY_MS, beacon)
-    // Of four events only the last one was while it was active.
+    // Only the last of four events happened while the webhook was active.
     expect(await webhook.attempted(4)).toHaveLength(4)
   })
 
@@ -261,7 +261,7 @@ describe('an attempt', () => {
     const poster = createWebhookPoster(guard, Date.now)
     expect(await poster.post(endless.url, {}, '{}')).toMatchObject({ status: 200, error: null })
     await cut
-    // Besides what is read, the buffers of two sockets are filled.
+    // In addition to the read bytes, the buffers of two sockets fill up.
     expect(written).toBeLessThan(16 * 1024 * 1024)
     await poster.close()
   })
@@ -282,7 +282,7 @@ describe('an attempt', () => {
   })
 })
 
-/** As they are written to get past a list of `127.0.0.1` and `localhost`. */
+/** Forms of local addresses that would pass a simple list of `127.0.0.1` and `localhost`. */
 const LOCAL_FORMS = [
   ...['127.0.0.1', '127.1', '127.0.1', '2130706433', '0x7f000001', '0x7f.1', '0177.0.0.1', '017700000001'],
   ...['①②⑦.0.0.1', '１２７.0.0.1', '127。0。0。1', '127.0.0.1.', '%31%32%37.0.0.1', '127.255.255.254'],

@@ -1,4 +1,4 @@
-/** json-server from npm: pages by number with Link and X-Total-Count, no key. */
+/** json-server from npm: numbered pages with Link and X-Total-Count, without a key. */
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { folderWith } from '../support/folder.ts'
@@ -61,7 +61,7 @@ function contact(index: number): UpstreamRecord {
     score: index % 101,
     company: { name: `Company ${index}`, domain: `company${index}.example` },
     createdAt: hours(index),
-    // Scattered, so that the order of changes is not that of the list.
+    // The times are scattered, so that the order of changes differs from the order of the list.
     updatedAt: hours(3_000 + ((index * 7919) % 5_000)),
   }
 }

@@ -25,7 +25,7 @@ export interface FloorTable {
 
 export interface Floor {
   readonly db: Database.Database
-  /** Those with a row for each lead. */
+  /** The tables with a row for each lead. */
   readonly tables: readonly FloorTable[]
   /** Ends the transaction, counts the leads as leadsheet does, and builds the indexes. */
   finish(): void

@@ -1,13 +1,13 @@
 /**
- * leadsheet itself: a first sync, everything read again, changes alone, and everything with changes in it. The database
- * may be one of PostgreSQL; a fourth argument names the steps, all without it.
+ * leadsheet itself: a first sync, everything read again, changes alone, and everything with changes in it.
+ * The database may be one of PostgreSQL. A fourth argument names the steps; by default all are run.
  */
 import { setFlagsFromString } from 'node:v8'
 import { openStore } from '../../../src/store/open.ts'
 import { file, leads, timeStep, url } from '../step.ts'
 import { syncLeads } from './sync.ts'
 
-// As in main.ts, which is not part of what is measured.
+// The same as in main.ts, which is not loaded here.
 setFlagsFromString('--semi-space-growth-factor=1')
 setFlagsFromString('--heap-growing-percent=300')
 

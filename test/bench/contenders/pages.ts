@@ -1,4 +1,7 @@
-/** Pages of leads as a plain script reads them: undici, one page after another, the next one while one is worked on. */
+/**
+ * Pages of leads as a plain script reads them: undici, one page after another. The next page may be requested
+ * while one is worked on.
+ */
 import { request } from 'undici'
 import type { WireLead } from '../../../src/contract/lead.ts'
 
@@ -22,7 +25,7 @@ export async function* pagesOf(base: string, options?: PageOptions): AsyncGenera
   yield* pagesBy(fetchPage, options)
 }
 
-/** The bytes of each page, which are not parsed. */
+/** Returns the bytes of each page without parsing them. */
 export async function* bytesOf(base: string): AsyncGenerator<Buffer> {
   yield* pagesBy(async (cursor) => {
     const { body } = await request(pageUrl(base, cursor))

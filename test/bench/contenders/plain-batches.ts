@@ -1,4 +1,7 @@
-/** The same script by someone who knows SQLite: write-ahead log, fifty rows a statement, a transaction a page. */
+/**
+ * The same script by someone who knows SQLite: write-ahead log, fifty rows in a statement, one transaction
+ * for each page.
+ */
 import { timeStep, url } from '../step.ts'
 import { pagesOf } from './pages.ts'
 import { openPlain, saveBatches } from './plain.ts'

@@ -1,4 +1,4 @@
-/** What the plain scripts write: fifteen columns and the record itself, three indexes, no history. */
+/** The tables of the plain scripts: fifteen columns and the record itself, three indexes, no history. */
 import Database from 'better-sqlite3'
 import { Kysely, SqliteDialect, sql } from 'kysely'
 import type { WireLead } from '../../../src/contract/lead.ts'
@@ -44,7 +44,7 @@ export async function openPlain(): Promise<Kysely<{ lead: PlainRow }>> {
 
 const BATCH_ROWS = 50
 
-/** Fifty rows a statement, a page a transaction. */
+/** Inserts a page in one transaction, fifty rows in a statement. */
 export async function saveBatches(db: Kysely<{ lead: PlainRow }>, page: readonly WireLead[]): Promise<void> {
   await db.transaction().execute(async (trx) => {
     for (let at = 0; at < page.length; at += BATCH_ROWS) {

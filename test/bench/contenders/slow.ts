@@ -1,6 +1,6 @@
 /**
- * An upstream that takes 50 ms a page: what is won by asking for pages before they are needed. By page number
- * several can be asked for at once; a cursor is known only when the page before is there.
+ * An upstream that takes 50 ms for a page. It shows the gain of asking for pages early. Numbered pages can be
+ * asked for in parallel; a cursor is only known when the page before has come.
  */
 import { openStore } from '../../../src/store/open.ts'
 import type { Profile } from '../../../src/upstream/profile/profile.ts'

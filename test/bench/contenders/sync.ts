@@ -1,4 +1,4 @@
-/** One sync of leads by leadsheet itself, as `leadsheet sync --only leads` does it. */
+/** One sync of leads, as `leadsheet sync --only leads` runs it. */
 import { pino } from 'pino'
 import type { SyncResult } from '../../../src/domain/sync.ts'
 import { sync } from '../../../src/jobs/sync/run-sync.ts'
@@ -8,7 +8,7 @@ import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profi
 
 const log = pino({ level: 'silent' })
 
-/** @param baseUrl with the state of the leads, such as `http://127.0.0.1:1234/v1` */
+/** @param baseUrl the address with the state of the leads, such as `http://127.0.0.1:1234/v1` */
 export async function syncLeads(
   store: Store,
   baseUrl: string,

@@ -1,5 +1,5 @@
 // @long
-/** The bench of the claims runs through in its short form, and most goals are met there too. */
+/** The bench of the claims runs to its end in its short form, which meets most goals too. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'

@@ -1,4 +1,6 @@
-/** The chart of the page about performance: the processor that a lead takes, by leadsheet, the floors and the peers. */
+/**
+ * The chart of the page about performance: the CPU time of a lead, for leadsheet, the floors and the peers.
+ */
 import type { Outcome } from './page.ts'
 
 interface Bar {
@@ -31,7 +33,7 @@ const GROUPS: readonly { readonly title: string; readonly bars: readonly Bar[] }
 
 const [WIDTH, LABELS, BAR, ROW, TITLE, MARGIN] = [760, 270, 18, 26, 40, 16]
 
-/** SVG in the colours that the reader's page has, light or dark. */
+/** Returns the chart as SVG in the colours of the reader's page, light or dark. */
 export function chartOf({ leads, medians }: Pick<Outcome, 'leads' | 'medians'>): string {
   const size = leads[0] ?? 0
   const find = (step: string): number | undefined =>

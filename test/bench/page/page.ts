@@ -14,7 +14,7 @@ export interface Outcome {
   readonly leads: readonly number[]
   readonly rounds: number
   readonly isShort: boolean
-  /** The measurements that failed, and why. */
+  /** The failed measurements with their reasons. */
   readonly notes: readonly string[]
   readonly results: readonly Result[]
   readonly medians: ReturnType<Medians['list']>
@@ -32,7 +32,7 @@ export function writePage(outcome: Outcome): void {
   writeFileSync(PAGE, pageOf(outcome, readFileSync(PAGE, 'utf8')))
 }
 
-/** The page with the table of these results in the place of the one that it has. */
+/** Returns the page with the table of these results in place of its old one. */
 export function pageOf(outcome: Outcome, page: string): string {
   const { date, node, machine, load, rounds } = outcome
   const about = `Measured on ${date} with Node ${node.slice(1)} on ${machine.trim()}: ${rounds} rounds, at a load of ${load.join(' to ')}.`

@@ -5,7 +5,7 @@ import type { Outcome } from './page.ts'
 
 const KINDS = { cpu: 'CPU', wall: 'wall' } as const
 
-/** One line a result: its name, measured value, goal and verdict. */
+/** Returns one line for each result: its name, measured value, goal and verdict. */
 export function tableOf({ date, node, machine, load, rounds, notes, results, medians }: Outcome): string {
   const rows = results.map((result) => [
     result.goal,
@@ -28,7 +28,7 @@ export function tableOf({ date, node, machine, load, rounds, notes, results, med
   ].join('\n')
 }
 
-/** One line a goal, with the numbers of leads side by side. */
+/** Returns one line for each goal, with the numbers of leads side by side. */
 export function markdownOf({ leads, results }: Pick<Outcome, 'leads' | 'results'>): string {
   const titles = leads.map((count) => count.toLocaleString('en'))
   const rows = GOALS.filter(({ name }) => results.some(({ goal }) => goal === name)).map(

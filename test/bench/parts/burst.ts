@@ -1,6 +1,7 @@
 /**
- * How a daemon takes a burst of signed messages, about the 2 % of the leads that have changed: one at rest, then one
- * that reads the whole list over and over. Upstream, sender and receiver are processes of their own.
+ * Sends a burst of signed messages about the 2 % of the leads that have changed: first to an idle daemon,
+ * then to one that reads the whole list again and again. The upstream, the sender and the receiver are
+ * processes of their own.
  */
 import { spawn } from 'node:child_process'
 import { copyFile } from 'node:fs/promises'
@@ -16,7 +17,7 @@ import { fewLeads } from './sync.ts'
 const SECRET = `whsec_${Buffer.from('a secret of the bench, 32 bytes.').toString('base64')}`
 const NEVER = '0 4 1 1 *'
 const [MESSAGES, SHORT_MESSAGES, A_SECOND] = [10_000, 2_500, 10_000 / 60]
-/** Since then has changed what the messages tell of; the leads of the bench are as they were made before. */
+/** The leads that the messages are about have changed since then. All other leads of the bench are older. */
 const CHANGED_SINCE = '2026-11-02'
 const RIGHT_WITHIN_MS = 120_000
 const LOOK_MS = 50
@@ -50,7 +51,7 @@ export const BURST: Part = {
   },
 }
 
-/** A store of few leads gets fewer messages, at the same pace. */
+/** Returns the size of the burst. A store of few leads gets fewer messages at the same pace. */
 function burstOf(leads: number, isShort: boolean): { messages: number; seconds: number } {
   const messages = Math.min(leads, isShort ? SHORT_MESSAGES : MESSAGES)
   return { messages, seconds: messages / A_SECOND }
@@ -66,7 +67,7 @@ reports: []`,
   )
 }
 
-/** A daemon begins with a sync, which is then behind those that are measured. */
+/** A daemon begins with a sync, which has to end before the measured ones. */
 async function loadFirst(installation: Installation) {
   const daemon = await installation.startDaemon()
   await daemon.untilSyncs(0)
@@ -93,7 +94,7 @@ async function send(
   return JSON.parse(told)
 }
 
-/** Milliseconds until all that has changed is in the copy, and nothing waits any more. */
+/** Returns the milliseconds until the copy has all changes and nothing waits. */
 async function untilRight(file: string, leads: number): Promise<number> {
   const began = performance.now()
   const changed = [7, 13].reduce((sum, ending) => sum + Math.floor((leads - ending - 1) / 100) + 1, 0)

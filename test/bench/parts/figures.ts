@@ -1,4 +1,7 @@
-/** How long all figures of a report take, over leads with 3 moves each: read once to warm the cache, then timed. */
+/**
+ * The time of all figures of a report, over leads with 3 moves each. They are read once to warm the cache,
+ * and then timed.
+ */
 import type { PeriodKind } from '../../../src/domain/figures.ts'
 import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'

@@ -1,4 +1,4 @@
-/** For how long the event loop of the real daemon stands still in each kind of sync. */
+/** The times for which the event loop of the real daemon stands still in each kind of sync. */
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { install, type RunningDaemon } from '../installation.ts'

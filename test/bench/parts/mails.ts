@@ -1,4 +1,6 @@
-/** From `leadsheet report send` to the last message that a mail server on this machine has taken. */
+/**
+ * The time from `leadsheet report send` to the last message that a mail server on this machine has accepted.
+ */
 import { copyFile } from 'node:fs/promises'
 import Database from 'better-sqlite3'
 import { clockAt } from '../../support/process/shifted-clock.ts'
@@ -10,7 +12,7 @@ import { fewLeads } from './sync.ts'
 
 const RECIPIENTS = 1000
 const SHORT_RECIPIENTS = 200
-/** So many recipients have the same filter: 50 filters for 1,000. */
+/** The number of recipients with the same filter: 50 filters for 1,000. */
 const A_FILTER = 20
 const COUNTRIES = 20
 
@@ -52,14 +54,14 @@ function recipientOf(number: number, filters: number) {
   }
 }
 
-/** A country, or a country and the better leads of it; the first is all leads. */
+/** Returns a filter: a country, or a country and its better leads. The first one has all leads. */
 function filterOf(number: number) {
   if (number === 0) return {}
   const company_country = [`Country ${number % COUNTRIES}`]
   return { filter: number < COUNTRIES ? { company_country } : { company_country, score: { min: number } } }
 }
 
-/** So that the leads count as read whole. */
+/** Adds a sync, so that the leads count as completely read. */
 function addSync(path: string): void {
   const database = new Database(path)
   const now = NOW.toISOString()

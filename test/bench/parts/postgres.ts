@@ -1,4 +1,4 @@
-/** A first sync and one of nothing new into PostgreSQL by one worker, beside the same into SQLite. */
+/** A first sync and an unchanged one into PostgreSQL by one worker, compared with the same into SQLite. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'

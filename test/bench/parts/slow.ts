@@ -1,4 +1,4 @@
-/** An upstream that takes 50 ms a page: what numbered pages and cursors make of it. */
+/** An upstream that takes 50 ms for a page, read by numbered pages and by cursors. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The snapshot for analysts: made whole, and made again after 1 % of the leads has changed. */
+/** The snapshot for analysts: made completely, and again after 1 % of the leads has changed. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -28,7 +28,7 @@ export const SNAPSHOT: Part = {
       pino({ level: 'silent' }),
     )
     await syncLeads(store, `${upstream.address}/v1`)
-    // Each round changes the same leads again, to and fro.
+    // Each round changes the same leads again, back and forth.
     for (let round = 0; round < Math.min(rounds, isShort ? 1 : rounds); round++) {
       await rm(publishing.files.snapshot, { force: true })
       await publish('whole')

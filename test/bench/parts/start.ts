@@ -1,4 +1,4 @@
-/** How long commands take to start: beyond a bare Node, round by round. */
+/** The time that commands take to start, compared with a bare Node, round by round. */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { install } from '../installation.ts'
@@ -8,7 +8,7 @@ import { readCpuMs } from '../step.ts'
 import { fewLeads } from './sync.ts'
 
 const LEADS = 1000
-/** Runs the program as installed, which keeps the code that Node has compiled. */
+/** The installed program, which uses a cache of compiled code. */
 const COMMAND = join(import.meta.dirname, '../../../bin/leadsheet.js')
 
 export const START: Part = {

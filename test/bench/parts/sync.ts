@@ -1,6 +1,6 @@
 /**
- * The sync against fetches, floors and scripts: every contender in a process and a file of its own, one after the
- * other, round by round. In the first round each copy is checked against what the upstream has.
+ * The sync compared with fetches, floors and scripts. Each contender has its own process and file, and they
+ * run one after the other, round by round. The first round compares each copy with the upstream.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,11 +12,11 @@ import { hasPython, runContender, startUpstream } from '../programs.ts'
 interface Contender {
   readonly name: string
   readonly file: string
-  /** The state of the leads in the copy at the end; null without a copy. */
+  /** The state of the leads in the copy at the end; null for contenders without a copy. */
   readonly state: string | null
-  /** The most leads for which it is worth its time. */
+  /** The largest number of leads for which the contender is run. */
   readonly most?: number
-  /** The modules of Python that it needs. */
+  /** The required Python modules. */
   readonly modules?: string
 }
 
@@ -27,7 +27,7 @@ const CONTENDERS: readonly Contender[] = [
   { name: 'ours', file: 'ours.ts', state: 'v3' },
   { name: 'plain-batches', file: 'plain-batches.ts', state: 'v1' },
   { name: 'python', file: 'plain.py', state: 'v1', modules: 'requests, sqlite3' },
-  // It keeps no whole records, so that only its time can be compared.
+  // dlt keeps no whole records, so only its time is compared.
   { name: 'dlt', file: 'dlt_pipeline.py', state: null, modules: 'dlt, sqlalchemy', most: 100_000 },
 ]
 
@@ -91,7 +91,7 @@ export async function fetchChecksum(url: string, state: string): Promise<Checksu
   return (await (await fetch(`${url}/checksum/${state}`)).json()) as Checksum
 }
 
-/** Numbers of leads for parts that need not be measured with a million. */
+/** Returns the numbers of leads for parts that are not measured with a million. */
 export function fewLeads({ leads }: BenchOptions): number {
   return leads[0] ?? 0
 }

@@ -1,6 +1,6 @@
 /**
- * Node loads this file before the daemon: it measures for how long the event loop of the main thread stands still, and
- * tells the bench when it asks. Each answer begins the next measurement.
+ * Node loads this file before the daemon. It measures for how long the event loop of the main thread stands
+ * still, and tells the bench on request. Each answer begins the next measurement.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { isMainThread } from 'node:worker_threads'
@@ -10,7 +10,7 @@ export interface LoopDelay {
   readonly maxMs: number
 }
 
-/** A timer that is due each millisecond: what it is late by is the time for which the loop stood still. */
+/** A timer that is due each millisecond. Its delay is the time for which the loop stood still. */
 const RESOLUTION_MS = 1
 
 if (isMainThread && process.send !== undefined) {

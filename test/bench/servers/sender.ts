@@ -1,7 +1,7 @@
 /**
- * Sends signed messages at an even pace, whether or not the answers come: `node sender.ts ADDRESS SECRET MESSAGES SECONDS`.
- * Each lead of the bench's state `v3` that has changed is told of as often as the others, in an order that a seed gives.
- * Prints one line of JSON: how long the answers took, and what they were.
+ * Sends signed messages at an even pace without waiting for answers: `node sender.ts ADDRESS SECRET MESSAGES
+ * SECONDS`. They are about the changed leads of the bench's state `v3`, each equally often, in an order from
+ * a seed. Prints one line of JSON with the answers and their times.
  */
 import { Agent, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -10,13 +10,13 @@ import { random } from '../../support/random.ts'
 import { generateLead } from '../generate.ts'
 
 export interface Sent {
-  /** Of all answers, from the request to its end. */
+  /** The time from the request to the end of the answer. */
   readonly p50Ms: number
   readonly p99Ms: number
   readonly maxMs: number
-  /** How often each status came. */
+  /** The number of answers with each status. */
   readonly statuses: Readonly<Record<string, number>>
-  /** The furthest that the sender itself fell behind its pace. */
+  /** The longest delay of the sender behind its own pace. */
   readonly latestMs: number
 }
 

@@ -15,14 +15,14 @@ import { generateLead } from '../generate.ts'
 
 const PAGE_SIZE = 500
 const SLOW_MS = 50
-/** Which leads of a hundred change with which state. */
+/** The leads that change with each state, as numbers of a hundred. */
 const CHANGES: Readonly<Record<string, readonly number[]>> = { v1: [], v2: [7], v3: [7, 13] }
 
 const leads = Number(process.argv[2])
 
 interface Page {
   readonly bytes: Buffer
-  /** Where each lead begins, and where the last one ends. */
+  /** The positions at which each lead begins, and the end of the last one. */
   readonly starts: readonly number[]
 }
 
@@ -36,7 +36,7 @@ for (let first = 0; first < leads; first += PAGE_SIZE) {
   pages.push({ bytes: Buffer.from(`${texts.join(',')},`), starts })
 }
 
-/** Made before they are asked for, so that nobody waits for it: the lead of a number and a change. */
+/** Changed leads by number and change. They are made in advance, so that no request waits for it. */
 const changedTexts = new Map<string, string>()
 for (const [index, ending] of (CHANGES['v3'] ?? []).entries())
   for (let number = ending; number < leads; number += 100)
@@ -46,7 +46,7 @@ function textOfChanged(number: number, change: number): string {
   return changedTexts.get(`${number} ${change}`) ?? ''
 }
 
-/** The leads of a page, with what has changed in this state put in its place. */
+/** Returns the leads of a page with the changes of this state. */
 function leadsOf(number: number, changed: readonly number[]): Buffer[] {
   const page = pages[number]
   if (page === undefined) return []
@@ -61,12 +61,12 @@ function leadsOf(number: number, changed: readonly number[]): Buffer[] {
     at = page.starts[index + 1] ?? 0
   }
   parts.push(page.bytes.subarray(at))
-  // Without the comma behind the last one.
+  // The last lead has no comma after it.
   const last = parts.pop()
   return last === undefined ? [] : [...parts, last.subarray(0, -1)]
 }
 
-/** Page `number` of the leads that have changed since the first state. */
+/** Returns a page of the leads that have changed since the first state. */
 function changesOf(number: number, changed: readonly number[]): { leads: string[]; total: number } {
   const all = changed.reduce((sum, ending) => sum + Math.floor((leads - ending - 1) / 100) + 1, 0)
   const from = number * PAGE_SIZE
@@ -88,11 +88,11 @@ function answer(response: ServerResponse, data: readonly Buffer[], number: numbe
   response.end(Buffer.concat(body, length))
 }
 
-/** How often each single lead was. */
+/** The number of requests for each single lead. */
 const fetched = new Map<string, number>()
 let numbers: ReadonlyMap<string, number> | null = null
 
-/** The number of a lead by its id. */
+/** Returns the number of a lead by its id. */
 function findNumber(id: string): number | undefined {
   numbers ??= new Map(Array.from({ length: leads }, (_, number) => [generateLead(number).id, number]))
   return numbers.get(id)
@@ -111,7 +111,7 @@ function answerJson(response: ServerResponse, status: number, body: unknown): vo
   response.end(JSON.stringify(body))
 }
 
-/** Number of the leads of a state, and the sum over their ids and records. */
+/** Returns the number of leads in a state, and the sum over their ids and records. */
 function checksumOf(changed: readonly number[]): { count: number; sum: number } {
   let sum = 0
   for (let number = 0; number < leads; number++) {
@@ -127,7 +127,7 @@ function checksumOf(changed: readonly number[]): { count: number; sum: number } 
   return { count: leads, sum }
 }
 
-/** The state that `/now/…` answers with. */
+/** The state of the addresses `/now/…`. */
 let present = 'v1'
 
 const server = createServer(async (request, response) => {

@@ -1,4 +1,7 @@
-/** Faults that are planted in an installation that is well, one at a time: doctor finds each, and says what to do. */
+/**
+ * Faults are planted in a healthy installation, one at a time. The doctor finds each of them, and names a
+ * remedy.
+ */
 import { execFile } from 'node:child_process'
 import { chmodSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -35,7 +38,7 @@ reports: [{ name: daily }]
 
 let service: Service
 let env: Record<string, string>
-/** With a database that was synced, and its snapshot. */
+/** An installation with a synced database and its snapshot. */
 let well: string
 
 beforeAll(async () => {
@@ -56,7 +59,7 @@ afterAll(async () => {
   rmSync(well, { recursive: true })
 })
 
-/** A copy of it, to be spoilt. */
+/** Returns a copy of the healthy installation. */
 function installation(settings = SETTINGS): string {
   const cwd = folderWith()
   cpSync(join(well, 'data'), join(cwd, 'data'), { recursive: true })
@@ -66,7 +69,7 @@ function installation(settings = SETTINGS): string {
 
 interface Diagnosis {
   readonly status: number
-  /** All that is not well but for the file system, which is that of whoever runs the tests. */
+  /** All failed checks except that of the file system, which depends on the machine. */
   readonly wrong: readonly CheckResult[]
 }
 
@@ -152,7 +155,7 @@ it('a data directory that cannot be made', async () => {
     status: 1,
     wrong: [
       about('data directory', /ENOTDIR|EEXIST/, /LEADSHEET_DATA_DIR/),
-      // The folder that receives the mails is in it.
+      // The folder that receives the mails is inside this path.
       about('mail', /ENOTDIR/, /./),
     ],
   })

@@ -1,4 +1,4 @@
-/** What the doctor says of the webhook of this installation, and the settings' own warnings. */
+/** The doctor's check of the installation's webhook, and its warnings about the settings. */
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -29,11 +29,11 @@ const PUBLIC = 'web: { public_url: "https://reports.example.com", token: "012345
 interface Situation {
   readonly settings?: string
   readonly state?: RegistrationState
-  /** What the upstream lists, or why it does not. */
+  /** The webhooks that the upstream lists, or the error of its answer. */
   readonly listed?: readonly WireWebhook[] | LeadsheetError
 }
 
-/** Each check as `status: found -> remedy`. */
+/** Returns each check as `status: found -> remedy`. */
 async function examine({ settings = PUBLIC, state, listed = [ACTIVE] }: Situation): Promise<string[]> {
   const cwd = folderWith({ 'leadsheet.yaml': settings })
   const config = loadConfig({ cwd, env: {} })

@@ -1,4 +1,4 @@
-/** What `demo --live` tells of each change. */
+/** The lines that `demo --live` prints about changes. */
 import { expect, it, onTestFinished } from 'vitest'
 import { createLiveChanges } from '../../../src/cli/demo/live.ts'
 import { event, follow, receive } from '../../support/data/events.ts'
@@ -8,7 +8,7 @@ const HAPPENED = '2026-11-20T14:00:10.000Z'
 const BEFORE = '2026-11-20T12:00:00.000Z'
 const DAY_AFTER = '2026-11-21T20:00'
 
-/** Told of two leads, of which one has moved after an event, and one is new after two; in the order of their lines. */
+/** Tells of two leads, one moved after an event and one new after two. Returns the lines in their order. */
 async function tell(json: boolean): Promise<string[]> {
   const store = await openEmptyStore()
   onTestFinished(() => store.close())

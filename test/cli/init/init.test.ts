@@ -1,4 +1,4 @@
-/** `leadsheet init` as a program: typed to on a terminal, and by options where there is none. */
+/** `leadsheet init`: its questions on a terminal, and its options without one. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

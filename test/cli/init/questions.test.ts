@@ -1,4 +1,4 @@
-/** The five questions, answered by a list of answers; the service, the mail server and the port are real. */
+/** The five questions, answered from a list. The service, the mail server and the port are real. */
 import { createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
@@ -16,13 +16,13 @@ import { startUpstream } from '../../support/upstream.ts'
 
 const NOW = new Date('2026-11-21T16:00:00Z')
 
-/** What is answered, by how the question begins: in the order in which it is asked. */
+/** The answers to each question, by its beginning, in the order of the attempts. */
 type Answers = Readonly<Record<string, readonly string[]>>
 
-/** Nobody listens there. */
+/** An address without a server. */
 const NOWHERE = 'http://127.0.0.1:9'
 
-/** Goes on from a service that is kept although it does not answer. */
+/** Answers that keep a service although it does not answer. */
 const USUAL: Answers = {
   'Its address': [NOWHERE],
   'API key': ['k-123456'],

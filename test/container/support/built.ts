@@ -1,31 +1,36 @@
-/** The program as `npm pack` and the Dockerfile lay it out: built of the checkout, without what developers need. */
+/**
+ * Builds the program as `npm pack` and the Dockerfile do: from the checkout, without what developers need.
+ */
 import { execFile } from 'node:child_process'
 import { cp, mkdir, readdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { ROOT, readImage } from './image.ts'
 
-/** npm as its user has it, on the Node of the tests. */
+/** Runs npm as a user would, with the Node of the tests. */
 export async function npm(args: readonly string[], cwd: string): Promise<string> {
   const { stdout } = await run('npm', args, { cwd, env: environment() })
   return stdout
 }
 
-/** That of the machine, with what npm has to know of its registry; `node` is the Node of the tests. */
+/** Returns the machine's environment with npm's settings. `node` is the Node of the tests. */
 function environment(): NodeJS.ProcessEnv {
   const { PATH = '', ...env } = process.env
   const others = Object.entries(env).filter(([name]) => !name.startsWith('LEADSHEET_'))
   return { ...Object.fromEntries(others), PATH: `${dirname(process.execPath)}:${PATH}` }
 }
 
-/** Builds dist/ and packs it; the path of the package. */
+/** Builds dist/ and packs it. Returns the path of the package. */
 export async function packInto(folder: string): Promise<string> {
   await npm(['pack', '--pack-destination', folder], ROOT)
   const [name = ''] = (await readdir(folder)).filter((file) => file.endsWith('.tgz'))
   return join(folder, name)
 }
 
-/** What the Dockerfile would have, below a folder in the place of `/`; after {@link packInto}, which builds. */
+/**
+ * Copies the files that the Dockerfile would copy into a folder that stands for `/`. {@link packInto} must
+ * have built them.
+ */
 export async function layOut(folder: string): Promise<void> {
   const { copies, runs } = readImage()
   const dependencies = join(folder, 'dependencies')
@@ -36,7 +41,7 @@ export async function layOut(folder: string): Promise<void> {
     await run('sh', ['-c', `${command} --prefer-offline`], { cwd: dependencies, env: environment() })
   for (const { stage, from, to } of copies) {
     for (const path of from) {
-      // As COPY does: of a folder its content, of a file itself.
+      // Of a folder, COPY copies the content; of a file, the file itself.
       const target = path.endsWith('/') ? join(folder, to) : join(folder, to, path.split('/').at(-1) ?? '')
       await mkdir(dirname(target), { recursive: true })
       if (stage === 'dependencies') await rename(path.replace('/app', dependencies), target)

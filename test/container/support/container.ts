@@ -1,4 +1,4 @@
-/** Starts the program as its image would be run, where there is no engine for images: see contain.sh. */
+/** Runs the program like its image on machines without a container engine: see contain.sh. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -8,9 +8,9 @@ import { readImage } from './image.ts'
 const SCRIPT = join(import.meta.dirname, 'contain.sh')
 const UNSHARE = ['--fork', '--pid', '--mount', '--kill-child']
 
-/** Folders of this machine. */
+/** The mounted folders of this machine. */
 export interface Mounts {
-  /** An empty one, for the root. */
+  /** An empty folder for the root. */
   readonly root: string
   readonly app: string
   readonly data: string
@@ -22,8 +22,9 @@ export const CAN_CONTAIN =
     .status === 0
 
 /**
- * With the environment, the user and the entrypoint of the image; killed when the test is over.
- * @param args the command of the image if absent
+ * Starts the program with the environment, the user and the entrypoint of the image. It is killed at the end
+ * of the test.
+ * @param args the command; by default that of the image
  */
 export function startContained(
   mounts: Mounts,
@@ -43,7 +44,7 @@ export function startContained(
   return child
 }
 
-/** Sends the first process of a container a signal, as `docker stop` does. */
+/** Sends a signal to the first process of a container, like `docker stop`. */
 export function signal(child: ChildProcess, name: NodeJS.Signals): void {
   process.kill(Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')), name)
 }

@@ -1,4 +1,4 @@
-/** The Dockerfile as data: what its last stage runs, with which environment, and from where it takes its files. */
+/** Parses the Dockerfile: the command and the environment of its last stage, and the sources of its files. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Copy, DockerfileParser, type Instruction, type JSONInstruction } from 'dockerfile-ast'
@@ -6,14 +6,14 @@ import { type Copy, DockerfileParser, type Instruction, type JSONInstruction } f
 export const ROOT = join(import.meta.dirname, '../../..')
 
 export interface CopiedFiles {
-  /** The stage that they come from; null where it is the checkout. */
+  /** The stage that the files come from; null for the checkout. */
   readonly stage: string | null
   readonly from: readonly string[]
   readonly to: string
 }
 
 export interface Image {
-  /** `node:24.21.0-slim`, of each stage. */
+  /** The base image of each stage, such as `node:24.21.0-slim`. */
   readonly bases: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly user: string
@@ -21,10 +21,10 @@ export interface Image {
   readonly entrypoint: readonly string[]
   readonly command: readonly string[]
   readonly healthcheck: readonly string[]
-  /** Of the last stage, and of those before it. */
+  /** The copies of the last stage and of those before it. */
   readonly copies: readonly CopiedFiles[]
   readonly copiesBefore: readonly CopiedFiles[]
-  /** The commands of each stage by its name, as a shell gets them; '' is the last one. */
+  /** The shell commands of each stage by its name. The name of the last stage is ''. */
   readonly runs: Readonly<Record<string, readonly string[]>>
 }
 

@@ -1,6 +1,6 @@
 /**
- * Images and containers by a real podman, in a storage that goes with the tests. The containers have the network of the
- * machine, so that they find what a test serves on 127.0.0.1.
+ * Builds images and runs containers with a real podman. Its storage is deleted after the tests. Containers
+ * share the machine's network, so they reach servers of the test on 127.0.0.1.
  */
 import { execFile, spawnSync } from 'node:child_process'
 import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,10 +12,13 @@ import { ROOT, readImage } from './image.ts'
 
 const NEEDED = ['podman', 'runc', 'mmdebstrap']
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt'
-/** Of a process that may not raise its own. */
+/** The limits of a process that may not raise them. */
 const LIMITS = ['--ulimit', 'nofile=1024:4096', '--ulimit', 'nproc=4096:4096']
 
-/** Debian in the place of the image of Node: the same Node, npm, and nothing else that ours could lean on. */
+/**
+ * An image of Debian in place of the image of Node: the same Node and npm, and nothing else that the program
+ * could rely on.
+ */
 const BASE = `FROM scratch
 ADD base.tar /
 COPY node /usr/local/bin/node
@@ -30,23 +33,23 @@ export interface Ended {
 }
 
 export interface Podman extends AsyncDisposable {
-  /** Whether `--memory` holds here. */
+  /** True if `--memory` works on this machine. */
   readonly hasMemoryLimit: boolean
-  /** Any command of podman; resolves however it ends. */
+  /** Runs any command of podman. It resolves also if the command fails. */
   ask(...args: string[]): Promise<Ended>
-  /** Builds what is in a folder under a name. */
+  /** Builds an image from a folder. */
   build(folder: string, name: string): Promise<void>
   /** Starts a container in the background. */
   start(name: string, args: readonly string[]): Promise<void>
-  /** A command in a container of its own, gone afterwards. */
+  /** Runs a command in a new container, which is removed afterwards. */
   run(args: readonly string[]): Promise<Ended>
-  /** How many lines of its log say so. */
+  /** Counts the lines of a container's log that match. */
   countSaid(name: string, said: RegExp): Promise<number>
-  /** Waits until so many lines say so; fails when the container has ended without. */
+  /** Waits until so many lines match. Fails if the container ends before. */
   untilSaid(name: string, said: RegExp, times?: number): Promise<void>
 }
 
-/** What keeps images from being built and run here; null where nothing does. */
+/** Returns the reason why podman cannot work here; null if it can. */
 export function missingPodman(): string | null {
   if (!NEEDED.every(isInPath)) return `apt-get install ${NEEDED.join(' ')}`
   return process.getuid?.() === 0 ? null : 'it needs root'
@@ -132,7 +135,7 @@ export function openPodman(): Podman {
   }
 }
 
-/** The base image that the Dockerfile names, made of Debian's packages: no registry of images is asked. */
+/** Makes the base image named in the Dockerfile from Debian's packages, without any registry of images. */
 export async function buildBase(podman: Podman): Promise<string> {
   const [name = ''] = readImage().bases
   const folder = mkdtempSync(join(tmpdir(), 'leadsheet-base-'))
@@ -163,9 +166,9 @@ interface Service {
 }
 
 /**
- * A service of a compose file as arguments of `podman run`, up to the image.
- * @param folder in the place of the one that the file lies in
- * @param memory in the place of the file's own, where it holds
+ * Returns a service of a compose file as arguments of `podman run`, up to the image.
+ * @param folder replaces the folder of the file
+ * @param memory replaces the file's memory limit on machines that support one
  */
 export function composeArguments(service: Service, folder: string, memory: string | null): string[] {
   const each = (name: string, values: readonly (string | number | undefined)[] = []) =>

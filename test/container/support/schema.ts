@@ -1,11 +1,11 @@
-/** JSON Schemas of others that files for operators are checked against: see schemas/, where each says its source. */
+/** Checks files for operators with published JSON Schemas: see schemas/, where each names its source. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
 
 type Check = (value: unknown) => string[]
 
-/** @param part of the schema, by its name under `kinds`; all of it if absent */
+/** @param part the name of a schema under `kinds`; by default the whole schema */
 export function schemaCheck(name: 'compose' | 'kubernetes', part?: string): Check {
   const file = join(import.meta.dirname, '../schemas', `${name}.json`)
   const { $schema: _, kinds = {}, ...schema } = JSON.parse(readFileSync(file, 'utf8'))

@@ -1,4 +1,4 @@
-/** Whether what a file for operators gives the program are settings that it takes. */
+/** Checks that the program accepts the settings in a file for operators. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../../src/config/config.ts'
@@ -7,11 +7,11 @@ import { requireDaemon } from '../../../src/config/requirements.ts'
 import { folderWith } from '../../support/folder.ts'
 import { readImage } from './image.ts'
 
-/** A file of settings or of a secret, by its path in the container. */
+/** Files of settings and secrets, by their path in the container. */
 export type MountedFiles = Readonly<Record<string, string>>
 
 /**
- * The settings of the daemon in the image, with this environment.
+ * Loads the settings of the daemon in the image, with this environment.
  * @throws LeadsheetError config_*
  */
 export function settingsWith(env: Readonly<Record<string, string>>, files: MountedFiles): Config {

@@ -1,8 +1,8 @@
-/** Whether the arguments and variables that a file for operators names are those of the program. */
+/** Checks that the arguments and variables in a file for operators exist. */
 import { CONFIG_VARIABLE, VARIABLES } from '../../../src/config/environment.ts'
 import { findCommand } from '../../support/docs/commands.ts'
 
-/** The arguments of `leadsheet` that mean nothing: a command, or an option of it, that there is not. */
+/** Returns the unknown commands and options among the arguments of `leadsheet`. */
 export async function unknownArguments(words: readonly string[]): Promise<string[]> {
   const called = await findCommand(words)
   if (called === undefined) return words.slice(0, 1)

@@ -50,7 +50,7 @@ describe('leadsheet sync', () => {
       await using upstream = await startUpstream(LEADS)
       const cwd = folderWith({ [`data/${name}/in-the-way`]: '' })
       const options = { cwd, env: envFor(upstream.url) }
-      // Because what lies in the way looks like an installation that has lost its database.
+      // `--new` is needed, because the folder looks like an installation that has lost its database.
       expect(await runWarm(['sync', '--only', 'leads', '--new'], options)).toMatchObject({ status: 3 })
       rmSync(join(cwd, 'data', name), { recursive: true })
       const next = await runWarm(['sync', '--only', 'leads'], options)

@@ -1,4 +1,4 @@
-/** `npx leadsheet annotate`, run as its users run it, and its rows in the snapshot. */
+/** `npx leadsheet annotate` and its rows in the snapshot. */
 import { expect, it } from 'vitest'
 import { folderWith } from '../../../support/folder.ts'
 import type { RunOptions } from '../../../support/leadsheet.ts'

@@ -1,4 +1,4 @@
-/** The six endpoints by hand: the real program against the reference service. */
+/** The commands for the six endpoints, run by the real program against the reference service. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -14,7 +14,10 @@ function read(id: string, at: string, change: Partial<Lead>): Lead {
   return lead(id, { updatedAt: at, statusChangedAt: at, ...change })
 }
 
-/** Two leads: one that is contacted on the evening of the 10th, UTC, and won later; one of another pipeline. */
+/**
+ * Makes two leads: one is contacted on the evening of the 10th, UTC, and won later. The other belongs to
+ * another pipeline.
+ */
 async function folderWithHistory(): Promise<string> {
   const folder = folderWith()
   mkdirSync(join(folder, 'data'))

@@ -1,4 +1,4 @@
-/** `npx leadsheet webhooks` as its user has it: a real service, a real daemon that takes what is sent. */
+/** `npx leadsheet webhooks` with a real service and a real daemon that receives the messages. */
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -16,7 +16,7 @@ import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 
 let api: TestService
 beforeAll(async () => {
-  // What is signed tells the time, by which a daemon goes.
+  // Signatures contain the time and the daemon checks it, so the service uses the real clock.
   api = await startService({ historyDays: 1, webhooksToLoopback: true, now: Date.now })
 })
 afterAll(() => api[Symbol.asyncDispose]())
@@ -29,7 +29,7 @@ async function listed() {
   return webhookListSchema.parse((await api.get('/webhooks')).json).data
 }
 
-/** @param url of the service, or of what stands before it */
+/** @param url of the service, or of a proxy in front of it */
 function installation(publicUrl: string | null, url = api.service.url) {
   const web = `{ listen: "${publicUrl?.replace('http://', '') ?? '127.0.0.1:0'}"${publicUrl ? `, public_url: "${publicUrl}"` : ''} }`
   const cwd = folderWith({
@@ -38,13 +38,13 @@ function installation(publicUrl: string | null, url = api.service.url) {
   return { cwd, env: { LEADSHEET_API_URL: url, LEADSHEET_API_KEY: api.writeKey } }
 }
 
-/** One after the other in a process. */
+/** Runs the commands one after the other in one process. */
 function runAll(options: ReturnType<typeof installation>, commands: readonly string[]) {
   const several = join(import.meta.dirname, '../../../support/process/several-commands.ts')
   return runScript([several, ...commands.map((line) => `${line} --json`)], options)
 }
 
-/** What commands have printed one after the other. */
+/** Returns the outputs that commands have printed one after the other. */
 function answersIn(stdout: string) {
   const documents = stdout.split(/(?<=^\})\n/m).filter((text) => text !== '')
   return documents.map((text) => JSON.parse(text).data)
@@ -83,7 +83,7 @@ describe('the webhook of a daemon', () => {
 
   it('is registered once where the program is killed before it has the answer', async () => {
     const child = { kill: (): void => undefined }
-    // Passes on what is asked, and has the program killed when the first POST is answered.
+    // A proxy that passes requests on, and kills the program when the first POST has been answered.
     const before = createServer(async (request, response) => {
       const { method = 'GET', headers, url = '' } = request
       const answer = await fetch(new URL(url, api.service.url), {

@@ -77,7 +77,7 @@ reports: [{ name: daily }]
   const isStopped = expect.stringMatching(/ana@example\.com .*unsubscribed/)
   expect(await standing()).toEqual(isStopped)
   expect(await run('db', 'restore', 'copy.db')).toMatchObject({ status: 0 })
-  // The backup is of before.
+  // The backup was made before the change.
   expect(await standing()).toEqual(isStopped)
 
   const copy = readFileSync(join(data, 'preferences.json'))

@@ -1,4 +1,4 @@
-/** `npx leadsheet alerts list` and `sync --accept-removals`, run as their users run them. */
+/** `npx leadsheet alerts list` and `sync --accept-removals`. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Alert, upsertAlerts } from '../../../../src/store/alerts/alert.ts'
@@ -12,7 +12,7 @@ import { startUpstream } from '../../../support/upstream.ts'
 
 const AT = '2026-11-21T06:00:00.000Z'
 
-/** An installation with one open problem, and one that is over. */
+/** Makes an installation with one open problem, and one that is over. */
 async function installation(env: Readonly<Record<string, string>> = {}): Promise<RunOptions> {
   const cwd = folderWith({ 'data/.keep': '', 'leadsheet.yaml': '' })
   await using store = await openStore(join(cwd, 'data/leadsheet.db'), new Date(AT))

@@ -17,7 +17,7 @@ const answerSchema = z.object({
   ),
 })
 
-/** A folder that a sync was run in, and what the doctor says of its store. */
+/** Returns a folder with a synced store, and the doctor's checks of the store. */
 async function openSynced() {
   const upstream = await startUpstream(12)
   const cwd = folderWith()

@@ -1,4 +1,4 @@
-/** `leadsheet health` as a container asks it: one line, and 0 or 1. */
+/** `leadsheet health` as a container calls it: one line, and exit status 0 or 1. */
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -9,7 +9,7 @@ import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 
 const MINUTE_MS = 60_000
 
-/** A database with a beat of so many minutes ago. */
+/** Makes a database whose last tick was so many minutes ago. */
 async function folderOf(minutes: number, isEnded = false): Promise<string> {
   const cwd = folderWith()
   await using store = await openStore(join(cwd, 'leadsheet.db'), new Date())

@@ -43,14 +43,14 @@ it('a daemon that is told to reload goes by the new settings, or by the old ones
   rmSync(join(cwd, 'key'))
   const mistaken = await runLeadsheet(['reload', '--json'], { cwd, env })
   expect(JSON.parse(mistaken.stderr)).toMatchObject({ error: { code: 'config_invalid' } })
-  // What only the daemon finds: it needs a sender for the report.
+  // Only the daemon can find this mistake: the report needs a sender.
   writeFileSync(join(cwd, 'key'), 'canary-key-two')
   writeFileSync(join(cwd, 'leadsheet.yaml'), SETTINGS.replace('[]', '[{ name: daily }]'))
   const refused = await runLeadsheet(['reload'], { cwd, env })
   expect(refused.status).toBe(2)
   expect(refused.stderr).toMatch(/error: the daemon keeps its settings: .*smtp\.url/)
 
-  // The sync that was in hand has gone on.
+  // The sync in progress has continued with its old key.
   expect(upstream.requests[1]?.headers.authorization).toContain('canary-key-two')
   daemon.kill('SIGTERM')
   const { status, stderr } = await end

@@ -17,10 +17,10 @@ const MAIL = {
   LEADSHEET_RECIPIENTS: 'ana@example.com',
 }
 
-/** A sync that is due while the test looks on would be another one. */
+/** No sync may come due during the test. */
 const SETTINGS = `sync: { schedule: '${hourlyNotNow()}' }\n`
 
-/** Resolves with the first log line that says this. */
+/** Resolves with the first log line that matches. */
 function logged(child: ReturnType<typeof startLeadsheet>, said: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     if (!child.stderr) return reject(new Error('no stderr'))
@@ -55,7 +55,7 @@ describe('the daemon', () => {
       LEADSHEET_API_URL: service.url,
       LEADSHEET_API_KEY: key,
       LEADSHEET_DATA_DIR: 'data',
-      // Another program has it.
+      // Another program uses this address.
       LEADSHEET_WEB_LISTEN: new URL(service.url).host,
     }
     const daemon = startLeadsheet(['run'], { cwd, env })
@@ -89,7 +89,7 @@ describe('the daemon', () => {
   it('stops in the middle of a sync and takes the scheduled run up again at the next start', async () => {
     await using upstream = await startUpstream(200)
     const cwd = folderWith({ 'leadsheet.yaml': `${SETTINGS}api: { page_size: 10 }` })
-    // The fourth page never comes: a daemon told to stop must not wait for it.
+    // The fourth page never comes. A daemon that is told to stop must not wait for it.
     upstream.faults.push(
       () => false,
       () => false,
@@ -114,7 +114,7 @@ describe('the daemon', () => {
     await using store = await openStore(join(cwd, 'data', 'leadsheet.db'), new Date())
     const [second, first] = await listRuns(store.db, 5)
     expect(first?.outcome).toBe('partial')
-    // The third page is in hand, or waits, when the fourth is asked for.
+    // When the fourth page is requested, the third one is being stored or waits.
     expect([20, 30]).toContain(first?.seen)
     expect((second?.seen ?? 0) + (first?.seen ?? 0)).toBe(200)
   })

@@ -20,14 +20,14 @@ reports:
   - { name: weekly, schedule: every Monday at 07:00, time_zone: America/New_York, catch_up: none }
   - { name: monthly, schedule: last working day of the month at 17:00, catch_up: all, period: month }
 `
-/** Of the days in which the daemon was down. */
+/** The state of the runs in the days in which the daemon was down. */
 const MISSED = 'missed: nothing ran from 2026-11-20 12:00 UTC to 2026-11-24 06:00 UTC'
 
 async function run(cwd: string, ...args: readonly string[]): Promise<Finished> {
   return runWarm(['schedule', ...args], { cwd, env: clockAt(NOW) })
 }
 
-/** An installation that was down from Friday noon until Tuesday, and holds its report of today. */
+/** Makes an installation that was down from Friday noon until Tuesday, and holds today's report. */
 async function installation(): Promise<string> {
   const cwd = folderWith({ 'leadsheet.yaml': SETTINGS, 'data/readme': '' })
   await using store = await openStore(join(cwd, 'data/leadsheet.db'), new Date('2026-11-20T12:00:00Z'))

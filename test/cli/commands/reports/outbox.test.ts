@@ -1,4 +1,4 @@
-/** `leadsheet outbox list` and `resend`, as processes: what became of each mail, and sending some of them again. */
+/** `leadsheet outbox list` and `resend`: the state of each mail, and sending some of them again. */
 import { spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,10 @@ reports:
   - name: daily
 `
 
-/** Where a report has been sent by a server that refuses one of four, puts another off and loses the answer to a third. */
+/**
+ * An installation after a report. The mail server refused one of four recipients, deferred another, and lost
+ * its answer for a third.
+ */
 const mailedFolder = mkdtempSync(join(tmpdir(), 'leadsheet-'))
 afterAll(() => rmSync(mailedFolder, { recursive: true }))
 
@@ -52,7 +55,7 @@ beforeAll(async () => {
   expect([await run('sync'), await run('report', 'send', 'daily')]).toEqual([0, 3])
 })
 
-/** A copy of that, with a server that takes everything. */
+/** Opens a copy of it, with a server that accepts everything. */
 async function openMailed() {
   const cwd = folderWith()
   cpSync(mailedFolder, cwd, { recursive: true })
@@ -71,7 +74,7 @@ interface Listed {
   readonly message_id: string
 }
 
-/** The Message-IDs that an address has received, one a mail. */
+/** Returns the Message-IDs that an address has received. */
 const receivedBy = (server: MailServer, address: string) =>
   server.received.filter(({ to }) => to[0] === address).map(({ mail }) => mail.messageId)
 
@@ -158,7 +161,8 @@ describe('leadsheet report resend', () => {
     expect(mail?.inReplyTo).toBe(first.message_id)
     expect(mail?.text).toMatch(/^- Sent again at /m)
     expect(mail?.html).toContain(reason)
-    // And once more: again a new one, in answer to the first, also where the sender has moved since.
+    // A further resend has a new id and refers to the first mail, also after the sender's address has
+    // changed.
     const moved = await mailed.runFrom(
       'reports@example.net',
       'report',

@@ -1,4 +1,4 @@
-/** `leadsheet recipients`, as a process. */
+/** `leadsheet recipients`. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -66,7 +66,7 @@ describe('the recipients', () => {
 
 describe('preferences of recipients, set by an operator', () => {
   const recipients = (cwd: string, ...args: string[]) => runWarm(['recipients', ...args], { cwd })
-  /** Of each line of the list: who, which report, how it stands. */
+  /** Returns the recipient, the report and the state of each listed line. */
   const listed = async (cwd: string) => {
     const { stdout } = await recipients(cwd, '--json')
     const { data } = JSON.parse(stdout) as { data: Record<string, unknown>[] }

@@ -9,7 +9,7 @@ import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { startService } from '../../../support/service.ts'
 import { openSyncing } from '../../../support/syncing.ts'
 
-/** Past by any clock. */
+/** A time in the past of every clock. */
 const NOW = new Date('2025-11-21T07:00:00Z')
 const SETTINGS = `data_dir: ./data
 smtp: { url: file:./outbox }

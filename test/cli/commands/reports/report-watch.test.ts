@@ -26,7 +26,9 @@ describe.skipIf(!hasBrowser())('report NAME --watch', () => {
   })
   afterAll(() => browser.close())
 
-  /** The page of the running command, and a way to edit a file beside its settings. */
+  /**
+   * Opens the page of a running `report watch`, and returns a function that edits a file beside its settings.
+   */
   async function watchIndustries(): Promise<{
     page: Page
     edit: (file: string, from: string, to: string) => void

@@ -1,4 +1,4 @@
-/** `leadsheet report`, as a process: looking at a report with the eyes of its recipients, and sending it. */
+/** `leadsheet report`: previewing a report as its recipients see it, and sending it. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -34,7 +34,7 @@ const runIn =
   (...args: string[]) =>
     runWarm(args, { cwd, env: { ...env, ...clockAt(NOW) } })
 
-/** A folder with settings, and a database of what a service has had in the last days. */
+/** Makes a folder with settings and a database of a service's last days. */
 async function openInstallation() {
   const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
   await using service = await startService(cwd, new Date(NOW), 10)
@@ -45,7 +45,7 @@ async function openInstallation() {
   return { cwd, run }
 }
 
-/** What could only be so by a fault. */
+/** Changes a row to a state that only a fault can cause. */
 function change(cwd: string, sql: string): void {
   const database = new Database(join(cwd, 'data', 'leadsheet.db'))
   database.exec(sql)

@@ -1,4 +1,4 @@
-/** The scripts for shells; that of bash as bash runs it. */
+/** The completion scripts for shells. The script for bash is run in bash. */
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { folderWith } from '../../../support/folder.ts'

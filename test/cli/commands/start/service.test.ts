@@ -7,7 +7,7 @@ import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 describe('service run', () => {
   test('prints an address and a key that work, and leaves with 0 when it is told to stop', async () => {
     const cwd = folderWith()
-    // As in the image: what is said of the pages is for the daemon, which has them.
+    // The environment of the image. Its address of the pages is for the daemon.
     const image = { LEADSHEET_WEB_LISTEN: '0.0.0.0:8080' }
     const serving = startLeadsheet(['service', 'run', '--port', '0', '--json'], { cwd, env: image })
     const said = await firstObject(serving.stdout)
@@ -76,7 +76,7 @@ describe('service run', () => {
   })
 })
 
-/** The first JSON object of a stream that goes on. */
+/** Reads the first JSON object of a stream that does not end. */
 async function firstObject(stream: Readable | null): Promise<Record<string, unknown>> {
   let text = ''
   for await (const chunk of stream?.iterator({ destroyOnReturn: false }) ?? []) {
