@@ -63,7 +63,7 @@ async function startPowerDns(records: number): Promise<RealServer> {
   }
 }
 
-/** By its file, which is a hundred times faster than by its API. */
+/** Fills the zones through the database file, which is a hundred times as fast as through the API. */
 function fillZones(file: string, count: number): void {
   const database = new Database(file)
   database.exec(readFileSync(SCHEMA, 'utf8'))

@@ -1,6 +1,7 @@
 /**
- * RabbitMQ from Debian, its management API: Basic, pages by number with an envelope of their own (a bare list
- * without them), at most 500 a page, and an error behind the last one.
+ * The management API of RabbitMQ from Debian: Basic authentication, numbered pages in an envelope of its own,
+ * at most 500 records in a page, and an error after the last page. Without page parameters it answers with a
+ * bare list.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +12,10 @@ import type { RealServer, RealServerKind } from './real-server.ts'
 import { readList, send } from './server-api.ts'
 import { startProcess, untilTrue } from './server-process.ts'
 
-/** As Debian has it; the one in the path wants to be run by root or its own user, and writes to /var. */
+/**
+ * The server program in Debian's folder. The one in the path must run as root or as its own user, and writes
+ * to /var.
+ */
 const BINS = '/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server'
 const USER = 'reader'
 const PASSWORD = 'p4ss-for-tests'
@@ -28,7 +32,7 @@ async function startRabbitMq(records: number): Promise<RealServer> {
   const port = await freePort()
   const namesPort = await freePort()
   writeSettings(folder, port, records)
-  // The registry of Erlang's names would stay behind if it were left to the server to start it.
+  // Erlang's name registry is started here, because the server would leave it running.
   startProcess('epmd', ['-address', '127.0.0.1', '-port', String(namesPort)])
   const server = startProcess(findInstalled(BINS) ?? '', [], {
     HOME: folder,
@@ -46,7 +50,7 @@ async function startRabbitMq(records: number): Promise<RealServer> {
   })
   const url = `http://127.0.0.1:${port}/api/queues`
   let next = records
-  // The first are there before the last are read from the file.
+  // The first zones are there before the last ones have been read from the file.
   await untilTrue(server, async () => (await readList(url, HEADERS)).length === records)
   return {
     url,
@@ -75,7 +79,7 @@ function writeSettings(folder: string, port: number, records: number): void {
     'listeners.tcp': 'none',
     'management.tcp.ip': '127.0.0.1',
     'management.tcp.port': port,
-    // Figures that change by themselves would differ between any two looks at a record.
+    // Metrics change by themselves, so two reads of a record would differ.
     'management_agent.disable_metrics_collector': true,
     load_definitions: join(folder, 'definitions.json'),
   }

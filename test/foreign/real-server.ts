@@ -1,26 +1,26 @@
-/** What a test needs of a server that nobody here wrote, whichever it is. */
+/** The interface of a real server for a test. */
 import { isSkipped } from '../support/process/programs.ts'
 
 export type UpstreamRecord = Readonly<Record<string, unknown>>
 
 export interface RealServer {
-  /** Of its list. */
+  /** The address of its list. */
   readonly url: string
-  /** Empty where it asks for none. */
+  /** The key; empty if it needs none. */
   readonly key: string
-  /** The whole list as it stands, by a way that the client does not take. */
+  /** Returns the whole list, read without the client under test. */
   list(): Promise<readonly UpstreamRecord[]>
   idOf(record: UpstreamRecord): string
-  /** Some records more, by the server's own API. */
+  /** Adds records through the server's own API. */
   add(count: number): Promise<void>
   remove(ids: readonly string[]): Promise<void>
 }
 
 export interface RealServerKind {
   readonly name: string
-  /** How to get it, where the machine does not have it; null where it does. */
+  /** Returns the command that installs it; null if it is installed. */
   readonly missing: () => string | null
-  /** For the test that runs: on a free port of 127.0.0.1, its data in a temporary folder. */
+  /** Starts it for the current test, on a free port of 127.0.0.1, with its data in a temporary folder. */
   readonly start: (records: number) => Promise<RealServer>
 }
 

@@ -1,6 +1,6 @@
 /**
- * The whole way of a user with a server that nobody here wrote: probe it, sync by the profile that was written,
- * look what is stored. Where a server is not installed, its test is skipped and says so.
+ * A user's whole way with a real server: probe it, sync with the written profile, and look at the stored
+ * leads. If a server is not installed, its test is skipped with a message.
  */
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -21,7 +21,7 @@ const SERVERS = [
     finds: { 'paging.kind': 'page by page from 1', auth: 'Authorization: Basic {basic}' },
   },
 ]
-/** A machine with much else to do is no failure. */
+/** The limit is long, because the machine may be busy. */
 const TEST_MS = 150_000
 
 interface Probed {
@@ -61,7 +61,7 @@ describe.each(SERVERS)('$kind.name', ({ kind, records, finds }) => {
   )
 })
 
-/** The commands that a user would give, in a folder of their own. */
+/** Runs the commands of a user in a new folder. */
 function userOf(server: RealServer) {
   const cwd = folderWith()
   const env = {
@@ -84,7 +84,7 @@ function userOf(server: RealServer) {
       expect(run, run.stderr).toMatchObject({ status: 0 })
       return JSON.parse(run.stdout).data
     },
-    /** By id, as the records came; without those that are marked removed. */
+    /** Returns the stored raw records by id, without deleted ones. */
     async stored(): Promise<ReadonlyMap<string, unknown>> {
       await using store = await openStore(join(cwd, 'data', 'leadsheet.db'), new Date())
       const rows = await store.db
@@ -102,7 +102,7 @@ async function upstreamOf(server: RealServer): Promise<ReadonlyMap<string, unkno
   return new Map((await server.list()).map((record) => [server.idOf(record), record]))
 }
 
-/** What was found out is worth reading, whatever the test says of it. */
+/** Prints the findings, because they are worth reading in any case. */
 function print(server: RealServer, { findings, gaps }: Probed): void {
   const lines = [
     ...findings.map(

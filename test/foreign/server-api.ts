@@ -1,7 +1,7 @@
-/** The API of a real server as a test uses it: to see what is there, and to change it. */
+/** The API of a real server, as a test uses it to read and change its records. */
 import type { UpstreamRecord } from './real-server.ts'
 
-/** @throws Error for an answer that is none of 2xx, or no list */
+/** @throws Error if the answer has another status than 2xx, or is no list */
 export async function readList(
   url: string,
   headers: Record<string, string> = {},
@@ -12,7 +12,7 @@ export async function readList(
   return body as UpstreamRecord[]
 }
 
-/** @throws Error for an answer that is none of 2xx */
+/** @throws Error if the answer has another status than 2xx */
 export async function send(
   method: 'POST' | 'PUT' | 'DELETE',
   url: string,

@@ -1,28 +1,28 @@
-/** A server as a process of its own: started, waited for, and gone when the test is over. */
+/** Starts a server as a process, waits for it, and stops it at the end of the test. */
 import { spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 
 const START_MS = 60_000
 const POLL_MS = 50
-/** The end of what a server has said, for the message when it does not start. */
+/** The length of the output that is shown when a server does not start. */
 const OUTPUT_MAX = 2_000
 
 export interface ServerProcess {
   readonly exited: boolean
   readonly output: string
-  /** Asks it to end, and waits until it has. */
+  /** Asks the server to end, and waits until it has ended. */
   stop(): Promise<void>
 }
 
-/** Killed when the test is over, at once, for its data are thrown away. */
+/** Starts a process. At the end of the test it is killed at once, because its data are thrown away. */
 export function startProcess(
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): ServerProcess {
   const { PATH = '' } = process.env
-  // A group of its own: some servers are started by a shell that stays.
+  // It gets its own process group, because some servers are started by a shell that stays.
   const child = spawn(command, args, {
     detached: true,
     env: { PATH: `${PATH}:/usr/sbin:/sbin`, TZ: 'UTC', ...env },
@@ -62,7 +62,7 @@ export function startProcess(
   }
 }
 
-/** @throws Error with what the server has said, where that does not come true in time */
+/** @throws Error with the output of the server if the condition does not hold in time */
 export async function untilTrue(server: ServerProcess, isReady: () => Promise<boolean>): Promise<void> {
   const until = performance.now() + START_MS
   while (performance.now() < until && !server.exited) {

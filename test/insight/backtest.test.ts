@@ -1,4 +1,4 @@
-/** Past days are judged as reports judged them, and what held is counted. */
+/** The backtest judges past days as reports judged them, and counts the claims that held. */
 import { describe, expect, it } from 'vitest'
 import { backtest } from '../../src/insight/backtest.ts'
 import { judgeReport } from '../../src/insight/expect.ts'
@@ -24,7 +24,7 @@ const first = (days: number) => DATES.slice(0, days)
 describe('the days of a backtest', () => {
   it('have the ranges and claims that the report of each day had', () => {
     const days = 300
-    // From day 250 on there are half as many leads.
+    // From day 250 on, there are half as many leads.
     const numbers = numbersOf(days, (day) => (day < 250 ? 1 : 0.5))
     const { lastDays, ranges } = backtest(first(days), numbers)
     let claims = 0

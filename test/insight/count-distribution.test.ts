@@ -1,4 +1,4 @@
-/** The distribution of a count against jStat, whose sums are incomplete gamma and beta functions. */
+/** Compares the distribution of a count with jStat, whose sums are incomplete gamma and beta functions. */
 import { describe, expect, it } from 'vitest'
 import {
   normalProbability,
@@ -20,7 +20,7 @@ function upToOfJstat({ mean, variance }: Given, count: number): number {
   return jStat.ibeta(mean / variance, (mean * mean) / (variance - mean), count + 1)
 }
 
-/** Means from `least` to `most`, and variances of one to four times as much. */
+/** Returns means from `least` to `most`, with variances of one to four times the mean. */
 function distributions(least: number, most: number): Given[] {
   const next = random(21)
   return Array.from({ length: 40 }, (_, index) => {

@@ -1,4 +1,4 @@
-/** The split of a difference: it adds up, names what was planted, and little else. */
+/** The split of a difference adds up, names planted causes, and rarely names others. */
 import { describe, expect, it } from 'vitest'
 import { splitDifference } from '../../src/insight/drivers.ts'
 import { random } from '../support/random.ts'
@@ -7,7 +7,7 @@ import { count } from '../support/reports/daily-numbers.ts'
 const SHARES = [0.4, 0.25, 0.2, 0.1, 0.05]
 const ROUNDS = 400
 
-/** Splits 3 days of 40 leads a day, after 56 days, where each member has `times` as many as before. */
+/** Splits 3 days with 40 leads each, after 56 usual days. Each member has `times` as many leads as before. */
 function rounds(times: (member: number) => number, overdispersion = 1) {
   const next = random(17)
   return Array.from({ length: ROUNDS }, () => {

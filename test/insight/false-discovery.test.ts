@@ -1,4 +1,4 @@
-/** Numbers that are judged together, against the procedure as Benjamini and Hochberg wrote it. */
+/** Compares the joint judgement of several numbers with the procedure of Benjamini and Hochberg. */
 import { describe, expect, it } from 'vitest'
 import { findUnusual } from '../../src/insight/false-discovery.ts'
 import { random } from '../support/random.ts'

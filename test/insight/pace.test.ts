@@ -1,4 +1,4 @@
-/** The end of a month is told within its record, or not at all. */
+/** The expected end of a month is told with the range of its record, or not at all. */
 import { describe, expect, it } from 'vitest'
 import { type CountedDays, tellEnd } from '../../src/insight/pace.ts'
 import { random } from '../support/random.ts'
@@ -59,7 +59,7 @@ describe('the end of a month', () => {
   it('is not told after few months, nor where ranges did not hold', () => {
     const values = dailyNumbers({ mean: 12, days: 30 * MONTH, seed: 10 })
     expect(tell(values, 6, 10)).toBeNull()
-    // In some months nearly all leads come in the last days, and nothing before tells in which.
+    // In some months nearly all leads come in the last days, and no earlier day tells in which months.
     const next = random(4)
     const late = Array.from({ length: 30 }, () => (next() < 0.4 ? 60 : 1))
     const jumping = values.map((value, day) =>

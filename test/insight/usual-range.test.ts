@@ -1,4 +1,4 @@
-/** A series is judged by what was known then, and the ranges hold as often as they say. */
+/** Each number is judged by the numbers before it, and the ranges hold as often as they claim. */
 import { describe, expect, it } from 'vitest'
 import { isWithin, judgeSeries, NEEDED, type Scale } from '../../src/insight/usual-range.ts'
 import { dailyNumbers, weekdaysOf } from '../support/reports/daily-numbers.ts'

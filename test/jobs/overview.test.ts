@@ -21,7 +21,7 @@ async function openKeeper(): Promise<{ store: Store; overview: OverviewKeeper }>
   return { store, overview }
 }
 
-/** Asks until what was begun is counted. */
+/** Waits until the started count has ended. */
 async function readCounted(overview: OverviewKeeper): Promise<KeptOverview> {
   for (;;) {
     const kept = await overview.read()

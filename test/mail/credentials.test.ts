@@ -1,4 +1,4 @@
-/** What anybody on the way to a mail server can read: never who logs in, nor with what. */
+/** Nobody between the program and a mail server can read the user or the password. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setDefaultCACertificates } from 'node:tls'
@@ -14,7 +14,7 @@ import { SILENT } from '../support/syncing.ts'
 const { signal } = new AbortController()
 const USER = 'dana'
 const PASSWORD = 'hunter22'
-/** As they are, and as the ways to log in write them. */
+/** The credentials as text, and in the encodings of the login methods. */
 const CREDENTIALS = [PASSWORD, USER, `\0${USER}\0${PASSWORD}`].flatMap((text) => [
   text,
   Buffer.from(text).toString('base64'),
@@ -22,16 +22,16 @@ const CREDENTIALS = [PASSWORD, USER, `\0${USER}\0${PASSWORD}`].flatMap((text) =>
 
 interface Tap extends AsyncDisposable {
   readonly url: string
-  /** All that the client sent, as it went over the wire. */
+  /** Returns everything that the client sent. */
   sent(): string
 }
 
-/** As latin1 each byte stays what it is. */
+/** In latin1, each byte stays the same. */
 const asItIs = (text: string) => text
 
 /**
- * Listens on the way to a server, and may change what either says. It is reached by 0.0.0.0, a name that does not count
- * as this machine, so that TLS is required.
+ * Listens between the program and a server, and may change what either says. Its address is 0.0.0.0, which
+ * does not count as this machine, so TLS is required.
  */
 async function openTap(port: number, { said = asItIs, sent = asItIs } = {}): Promise<Tap> {
   const chunks: Buffer[] = []
@@ -62,7 +62,7 @@ async function openTap(port: number, { said = asItIs, sent = asItIs } = {}): Pro
   }
 }
 
-/** @returns the failure, or null where the message was taken */
+/** @returns the failure, or null if the message was accepted */
 async function send(url: string, timeouts: Partial<SmtpTimeouts> = {}): Promise<unknown> {
   await using transport = openTransport(url, { log: SILENT, timeouts })
   return transport.send(MESSAGE, { signal }).then(
@@ -71,7 +71,7 @@ async function send(url: string, timeouts: Partial<SmtpTimeouts> = {}): Promise<
   )
 }
 
-/** A server that takes mail from nobody but Dana, over TLS only. */
+/** Opens a server that accepts mail only from Dana, and only over TLS. */
 function openSecureServer(logins: string[], certificate: { key?: string; cert?: string }) {
   return openMailServer({
     ...certificate,

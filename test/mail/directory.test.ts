@@ -71,7 +71,7 @@ it('leaves no unfinished file behind', async () => {
   await transport.send(MESSAGE, { signal })
   const [file] = readdirSync(folder)
   const blocked = folderWith()
-  // A folder under the name of the message: the last step cannot succeed.
+  // A folder has the name of the message, so the last step must fail.
   mkdirSync(join(blocked, file ?? ''))
   writeFileSync(join(blocked, file ?? '', 'x'), '')
   await expect(outbox(blocked).send(MESSAGE, { signal })).rejects.toThrow()

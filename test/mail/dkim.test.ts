@@ -5,7 +5,7 @@ import { buildMessage } from '../../src/mail/message.ts'
 import { DKIM_KEY, verify } from '../support/mail/dkim.ts'
 import { FILES, MESSAGE } from '../support/mail/message.ts'
 
-/** With every header field that a message can have. */
+/** A message with every possible header field. */
 const FULL: Message = {
   ...MESSAGE,
   subject:

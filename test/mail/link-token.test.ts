@@ -1,4 +1,4 @@
-/** Links that prove what they are about, and nothing else does. */
+/** Signed links are accepted, and all altered ones are refused. */
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { readLink, signLink } from '../../src/mail/unsubscribe.ts'
@@ -12,7 +12,9 @@ const SUBJECTS = [
 ]
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ %'
 
-/** The token with one message changed, taken out, put in or doubled, or cut, or with its halves swapped. */
+/**
+ * Returns the token with a character changed, removed, added or doubled, or cut, or with its halves swapped.
+ */
 function tamper(token: string, next: () => number): string {
   const at = Math.floor(next() * token.length)
   const message = ALPHABET[Math.floor(next() * ALPHABET.length)] ?? ''
@@ -41,7 +43,7 @@ describe('a link', () => {
     const subject = { address: `${'a'.repeat(64)}@${'b'.repeat(185)}.com`, report: 'r'.repeat(64) }
     const token = signLink(KEY, subject)
     expect(readLink(KEY, token)).toEqual(subject)
-    // RFC 5322, 2.1.1: 998 characters, with room for the host and what stands around.
+    // RFC 5322, 2.1.1 allows 998 characters. The rest is for the host and the text around the link.
     expect(token.length).toBeLessThan(700)
   })
 

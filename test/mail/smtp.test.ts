@@ -108,7 +108,7 @@ describe('the moment from which a message may have left', () => {
     await using transport = open(server.url)
     let before = { commands: [] as readonly string[], bodies: -1 }
     const onData = async () => {
-      // Long enough for a body that did not wait to arrive.
+      // A body that was sent too early would arrive in this time.
       await new Promise((resolve) => setTimeout(resolve, 50))
       before = { commands: [...server.commands], bodies: server.bodies() }
     }
@@ -290,7 +290,7 @@ describe('a failure', () => {
 })
 
 describe('encryption', () => {
-  // 0.0.0.0 reaches this machine under a name that does not count as it.
+  // Reaches this machine by a name that does not count as it.
   const elsewhere = (url: string) => url.replace('127.0.0.1', '0.0.0.0').replace('//', '//dana:hunter22@')
 
   it('is required of a server elsewhere: nothing is said to one that has none', async () => {

@@ -9,7 +9,10 @@ import {
 } from '../support/source/foreign.ts'
 import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
 
-/** The whole list without a page; with one, pages in an envelope of their own and an error behind the last. */
+/**
+ * Without page parameters, the whole list. With them, pages in an envelope of their own, and an error after
+ * the last one.
+ */
 const PAGED_ON_DEMAND: Shape = {
   path: '/queues',
   lets: inHeader('authorization', 'Basic {basic}'),
@@ -25,7 +28,7 @@ const PAGED_ON_DEMAND: Shape = {
 
 const OUT_OF_RANGE = { status: 400, body: { error: 'page_out_of_range' } }
 
-/** At most 20 records a page; more of them are an error too. */
+/** Returns at most 20 records. A larger page is an error. */
 function sliceOf(all: readonly ForeignRecord[], url: URL) {
   const page = numberIn(url, 'page', 1)
   const size = numberIn(url, 'page_size', 10)

@@ -1,4 +1,4 @@
-/** Servers that answer as the products do of which they have the name. */
+/** Servers that answer like the products of the same names. */
 import { describe, expect, test } from 'vitest'
 import { startForeign } from '../support/source/foreign.ts'
 import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
@@ -16,7 +16,7 @@ describe('a product is probed to its filter for changes, and a sync by what was 
   })
 })
 
-/** Whether a query has a name both bare and with brackets behind it. */
+/** True if a query has the same name with and without brackets. */
 function hasClash(request: string): boolean {
   const names = [...new URL(request.split(' ')[1] ?? '/', 'http://127.0.0.1').searchParams.keys()]
   return names.some((name) => names.some((other) => other.startsWith(`${name}[`)))

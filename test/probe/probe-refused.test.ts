@@ -1,4 +1,4 @@
-/** Upstreams that give no list, or no more than a part of what is asked: what the probe says of them. */
+/** Upstreams without a readable list, or with a part of it only, and the messages of the probe about them. */
 import { describe, expect, test } from 'vitest'
 import { factsOf, inHeader, KEY, numberIn, type Shape, startForeign } from '../support/source/foreign.ts'
 import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
@@ -17,7 +17,7 @@ const PLAIN: Shape = {
   },
 }
 
-/** Zoho: an error of its own for a wrong key, and another where the fields are not named. */
+/** Zoho: one error for a wrong key, and another if the fields are not named. */
 const ZOHO: Shape = {
   ...PLAIN,
   path: '/crm/v8/Leads',

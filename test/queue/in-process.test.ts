@@ -1,4 +1,6 @@
-/** The queue of one process: how many jobs of a key there are, how many run at once, and what becomes of failures. */
+/**
+ * The queue in one process: the number of jobs with the same key, the number that run at once, and failures.
+ */
 import { expect, it } from 'vitest'
 import { openInProcessQueue } from '../../src/queue/in-process.ts'
 import type { NewJob } from '../../src/queue/queue.ts'

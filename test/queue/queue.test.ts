@@ -1,4 +1,4 @@
-/** The queue on a real PostgreSQL: how many jobs of a key there are, who gets them, and what becomes of those that fail. */
+/** The queue in a real PostgreSQL: the number of jobs with the same key, their distribution, and failures. */
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -82,7 +82,7 @@ describe.skipIf(!hasPostgres)('the queue', () => {
     const store = await openStore(url, new Date())
     onTestFinished(store.close)
     await queue.send('scheduled-run', { lease: 'sync' }, { key: 'sync' })
-    // All but the last of its tries.
+    // All tries of the job but the last have been used.
     const tries = sql`UPDATE leadsheet_jobs.job SET retry_limit = 0`
     await tries.execute(store.db)
     await takeOne(queue, 'scheduled-run', () => Promise.reject(new Error('the disk is full')))
@@ -170,16 +170,16 @@ describe.skipIf(!hasPostgres)('the queue', () => {
   })
 })
 
-/** Of the lines of a log. */
+/** Returns the levels of log lines. */
 function levels(lines: readonly string[]): string[] {
   return lines.map((line) => JSON.parse(line).level)
 }
 
 interface TestQueue extends Queue {
   readonly url: string
-  /** @returns whether there was room for the job */
+  /** @returns whether the queue accepted the job */
   send<K extends JobKind>(kind: K, data: JobData[K], job?: Partial<NewJob<K>>): Promise<boolean>
-  /** Takes jobs until it is stopped. */
+  /** Works on jobs until it is stopped. */
   take<K extends JobKind>(kind: K, concurrency: number, doJob: DoJob<K>): { stop(): Promise<void> }
 }
 

@@ -16,7 +16,7 @@ import {
 
 type View = ReturnType<typeof composeReport>['blocks'][number]
 
-/** The block of a kind that a report of these figures has. */
+/** Returns the block of a kind in a report of these figures. */
 function block<Kind extends View['kind']>(kind: Kind, figures: ReportFigures, making?: Making) {
   const found = compose(figures, making).blocks.find(
     (each): each is Extract<View, { kind: Kind }> => each.kind === kind,
@@ -45,7 +45,7 @@ const NOTHING_URGENT = {
   notes: [],
 }
 const QUIET: Making = { now: QUIET_GENERATED_AT }
-/** Every run of digits with what belongs to it: `3,912`, `23.7`, `06:00`. */
+/** Returns every number with its separators, such as `3,912`, `23.7` and `06:00`. */
 const numbersIn = (text: string) => new Set(text.match(/\d(?:[\d,.:]*\d)?/g))
 
 describe('the numbers of a report', () => {

@@ -4,7 +4,7 @@ import { parseDefinition } from '../../src/report/definition.ts'
 
 const parse = (text: string) => parseDefinition({ path: 'templates/mine/report.yaml', text })
 
-/** The lines of the mistakes, without the first. */
+/** Returns the lines of the mistakes after the first. */
 function mistakesIn(text: string): string[] {
   try {
     parse(text)

@@ -1,4 +1,4 @@
-/** Bugs in how data come in and go out: what a crash, a strange upstream or a strange record would show. */
+/** Bugs in reading and writing data, which a crash, a strange upstream or a strange record would show. */
 import type { Sabotage } from './sabotage.ts'
 
 export const OF_DATA: readonly Sabotage[] = [
@@ -69,7 +69,7 @@ export const OF_DATA: readonly Sabotage[] = [
     ],
   },
   {
-    // The service's answers to POST: the receiver of webhooks will have a store of its own.
+    // The answers of the service to POST requests.
     name: 'a request that comes twice is carried out twice',
     edits: [
       {

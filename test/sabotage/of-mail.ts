@@ -1,4 +1,4 @@
-/** Bugs in what is mailed: messages lost, sent twice or not meant, and words that do harm. */
+/** Bugs in mails: messages that are lost, repeated or sent to the wrong people, and harmful texts. */
 import type { Sabotage } from './sabotage.ts'
 
 export const OF_MAIL: readonly Sabotage[] = [

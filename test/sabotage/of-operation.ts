@@ -1,4 +1,4 @@
-/** Bugs in what operators rely on: who may see and do what, what stays secret, what an upgrade or a reload may do. */
+/** Bugs in access rights, secrets, upgrades and reloads, on which operators rely. */
 import type { Sabotage } from './sabotage.ts'
 
 const OF_UPSTREAM = 'of an upstream that quotes the key (row 66)'

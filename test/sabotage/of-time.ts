@@ -1,4 +1,4 @@
-/** Bugs in when things happen, and in who may do them. */
+/** Bugs in times and in the order of work. */
 import type { Sabotage } from './sabotage.ts'
 
 export const OF_TIME: readonly Sabotage[] = [

@@ -1,15 +1,17 @@
-/** A copy of the project that may be broken: what is changed in it is never changed in the project itself. */
+/** A copy of the project that may be broken. The project itself never changes. */
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 
-/** A text of the program and what takes its place; it must stand there once, in whatever file. */
+/**
+ * A text of the program and its replacement. The text must stand in the program exactly once, in any file.
+ */
 export interface Edit {
   readonly find: string
   readonly replace: string
 }
 
-/** What tests never read, or what is a link in the copy. */
+/** Folders that tests never read, or that are links in the copy. */
 const LEFT_OUT = ['.git', 'node_modules']
 
 export interface ProjectCopy extends Disposable {
@@ -23,7 +25,7 @@ export function copyProject(root: string): ProjectCopy {
   return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true }) }
 }
 
-/** Makes the edits; they are undone when the result is disposed of. */
+/** Makes the edits. They are undone when the result is disposed of. */
 export function applyEdits(folder: string, edits: readonly Edit[]): Disposable {
   const originals = new Map<string, string>()
   for (const edit of edits) {
@@ -42,7 +44,7 @@ export function applyEdits(folder: string, edits: readonly Edit[]): Disposable {
   }
 }
 
-/** @throws Error where the text is nowhere in the program, or more than once */
+/** @throws Error if the text is not in the program, or more than once */
 export function fileOf(folder: string, { find }: Edit): string {
   const files = globSync(['src/**/*.ts', 'templates/**/*.hbs'], { cwd: folder }).map((file) =>
     join(folder, file),

@@ -40,7 +40,7 @@ if (misfits.length > 0 || values.check) {
   }
 }
 
-/** Others each day. */
+/** Returns a sample, which differs from day to day. */
 function sampleOf(sabotages: readonly Sabotage[], count: number): Sabotage[] {
   const seed = Number(process.env['SEED'] ?? Math.floor(Date.now() / 86_400_000))
   say(`a sample of ${count} of ${sabotages.length} (SEED=${seed})`)
@@ -49,7 +49,7 @@ function sampleOf(sabotages: readonly Sabotage[], count: number): Sabotage[] {
   return ranked.slice(0, count).map(({ sabotage }) => sabotage)
 }
 
-/** Whether the tests pass while nothing is broken: else their failure would prove nothing. */
+/** True if the tests pass without a bug. Otherwise their failures would prove nothing. */
 async function areGreen(copies: readonly ProjectCopy[], tests: readonly NamedTest[]): Promise<boolean> {
   const files = [...new Set(tests.map(({ file }) => file))]
   const red: string[] = []
@@ -87,7 +87,7 @@ async function areCaught(copies: readonly ProjectCopy[]): Promise<boolean> {
 
 interface Verdict {
   readonly title: string
-  /** Why the test proves nothing; null where it fails because of the bug. */
+  /** The reason why the test proves nothing; null if it fails because of the bug. */
   readonly flaw: string | null
   readonly failure: string
 }
@@ -113,7 +113,7 @@ function firstLine(text: string): string {
   return (text.split('\n')[0] ?? '').slice(0, 120)
 }
 
-/** Each lane has a copy of its own. */
+/** Works on the items in parallel. Each lane has its own copy. */
 async function inLanes<T>(
   copies: readonly ProjectCopy[],
   items: readonly T[],

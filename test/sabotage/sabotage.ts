@@ -1,13 +1,15 @@
 /**
- * A bug that the tests have to notice, made by changing a few words of the program in a copy of it. It breaks a promise
- * quietly: the program goes on, and only a crash, a lost answer or a strange record tells the difference.
+ * A bug that the tests must notice, made by changing a few words in a copy of the program. It quietly breaks
+ * a promise: the program goes on, and only a crash, a lost answer or a strange record shows the difference.
  */
 import type { Edit } from './project-copy.ts'
 
 export interface Sabotage {
-  /** What the broken program does. */
+  /** The behaviour of the broken program. */
   readonly name: string
   readonly edits: readonly Edit[]
-  /** Each of these tests, wherever it is, must fail by the bug: what it says matches `because`. */
+  /**
+   * The tests that must fail because of the bug, in any file. The message of the failure matches `because`.
+   */
   readonly caughtBy: readonly { readonly title: string; readonly because: RegExp }[]
 }

@@ -1,4 +1,4 @@
-/** The sabotages still fit the source: a quick check; `npm run test:sabotage` tries them. */
+/** A quick check that the sabotages still fit the source; `npm run test:sabotage` runs them. */
 import { describe, expect, it } from 'vitest'
 import { listMisfits, SABOTAGES } from './sabotages.ts'
 

@@ -1,4 +1,4 @@
-/** All sabotages, in the order in which they are tried, and whether they still fit the source. */
+/** All sabotages in the order in which they are tried, and a check that they still fit the source. */
 import { errorText } from '../../src/errors.ts'
 import { findTest } from '../support/docs/named-test.ts'
 import { OF_DATA } from './of-data.ts'
@@ -10,7 +10,7 @@ import type { Sabotage } from './sabotage.ts'
 
 export const SABOTAGES: readonly Sabotage[] = [...OF_DATA, ...OF_TIME, ...OF_MAIL, ...OF_OPERATION]
 
-/** What it names that is not in the project of this folder, or not there once: texts of the program and titles of tests. */
+/** Lists the texts and test titles of a sabotage that are not in the project, or more than once. */
 export function listMisfits({ edits, caughtBy }: Sabotage): string[] {
   const looks = [
     ...edits.map((edit) => () => fileOf('.', edit)),

@@ -1,4 +1,4 @@
-/** Runs named tests of a copy of the project, in a process of their own, and tells what became of each. */
+/** Runs named tests of a copy of the project in a separate process, and returns their results. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, rmSync } from 'node:fs'
@@ -11,7 +11,7 @@ const reportSchema = z.object({
   testResults: z.array(
     z.object({
       name: z.string(),
-      /** Of the file as a whole, such as that it cannot be parsed. */
+      /** The error of the whole file, for example if it cannot be parsed. */
       message: z.string(),
       assertionResults: z.array(
         z.object({
@@ -24,17 +24,17 @@ const reportSchema = z.object({
   ),
 })
 
-/** A test with several cases has an outcome for each. */
+/** The result of a test. A test with several cases has a result for each. */
 export interface Outcome {
   readonly title: string
   readonly status: string
-  /** What it failed with, as the assertion or the error says it, with its stack. */
+  /** The message of the assertion or the error, with its stack. */
   readonly failure: string
 }
 
 /**
- * @returns the outcomes of each of the tests, in their order; none of one that could not even be loaded
- * @throws Error where the runner gives no report
+ * @returns the results of each test, in order; none for a test that could not be loaded
+ * @throws Error if the runner writes no report
  */
 export async function runTests(folder: string, tests: readonly NamedTest[]): Promise<Outcome[][]> {
   const report = join(folder, 'sabotage-report.json')
@@ -52,7 +52,7 @@ export async function runTests(folder: string, tests: readonly NamedTest[]): Pro
   const [said] = await Promise.all([text(child.stderr), once(child, 'close')])
   const results = readReport(report, said)
   return tests.map(({ file, title }) => {
-    // One of each project that has the file: what the first one skips may be tested in the other.
+    // The file has a result in each project. A test that one project skips may run in the other.
     const ofFile = results.filter(({ name }) => name === join(folder, file))
     const pattern = new RegExp(`^${titlePattern(title)}$`)
     const ran = ofFile

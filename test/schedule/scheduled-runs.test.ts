@@ -6,7 +6,7 @@ import { timing } from '../support/schedule/schedule.ts'
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
-/** Four changes of the clocks of each zone: the instant, and by how many minutes they go forward. */
+/** Four clock changes of each zone: the instant, and the minutes by which clocks go forward. */
 const CHANGES = {
   'Europe/Vienna': [
     ['2026-03-29T01:00Z', 60],
@@ -74,7 +74,7 @@ const CASES = Object.entries(CHANGES).flatMap(([zone, changes]) =>
   changes.map(([at, minutes]) => ({ zone, at: Date.parse(at), minutes, name: `${zone} ${at}` })),
 )
 
-/** What the clock of a zone shows: `2026-03-29 03:00`. */
+/** Returns the local time in a zone, such as `2026-03-29 03:00`. */
 function shown(at: number, zone: string): string {
   return new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' }).format(at)
 }
@@ -91,7 +91,7 @@ function scheduledRunsOf(expression: string, zone: string, from: number, to: num
   return scheduledRuns
 }
 
-/** `2026-03-29 02:30` -> `30 2 * * *` */
+/** Turns `2026-03-29 02:30` into `30 2 * * *`. */
 function dailyAt(time: string): string {
   return `${Number(time.slice(14, 16))} ${Number(time.slice(11, 13))} * * *`
 }
@@ -101,7 +101,7 @@ describe('a daily time', () => {
   const back = CASES.filter(({ minutes }) => minutes < 0)
 
   it.each(forward)('that the clock jumps over is due once it has jumped: $name', ({ zone, at, minutes }) => {
-    // Halfway into the gap, by the clock of before.
+    // The middle of the gap, by the clock before the change.
     const time = new Date(
       Date.parse(`${shown(at - MINUTE_MS, zone).replace(' ', 'T')}Z`) + (minutes / 2 + 1) * MINUTE_MS,
     )

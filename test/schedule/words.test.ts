@@ -17,7 +17,7 @@ function faultOf(text: string): string {
   return 'fault' in pattern ? pattern.fault : 'accepted'
 }
 
-/** Such as `Mon 2026-11-30 17:00`. */
+/** Returns times such as `Mon 2026-11-30 17:00`. */
 function timesOf(text: string, from: string, count: number, holidays: readonly string[] = []): string[] {
   const { next } = patternOf(text, holidays)
   const times: string[] = []

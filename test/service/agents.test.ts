@@ -1,4 +1,4 @@
-/** The agents over two weeks of hours: at work, idle, failing, paused, and back. */
+/** The agents over two weeks: running, idle, failing, paused, and back. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AGENT_KINDS, agentListSchema, type WireAgent } from '../../src/contract/pipeline.ts'
 import { HOUR_MS, NOW, startService, type TestService } from './support/service.ts'

@@ -1,4 +1,4 @@
-/** The sample companies: the quirks of a real directory end here. */
+/** The sample companies are clean, although a real directory has odd entries. */
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { LeadsheetError } from '../../src/errors.ts'

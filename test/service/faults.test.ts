@@ -16,7 +16,7 @@ function pageIn(answer: Answer): WireLeadList {
   return answer.json as WireLeadList
 }
 
-/** The statuses of so many requests for the list, one after another. */
+/** Returns the statuses of so many requests for the list, one after another. */
 async function statuses(service: TestService, count: number, path = '/leads?limit=1'): Promise<number[]> {
   const all: number[] = []
   for (let asked = 0; asked < count; asked++) all.push((await service.get(path)).status)
@@ -101,7 +101,7 @@ describe('faults of the service', () => {
     const asked = service.get('/leads').catch((thrown: unknown) => thrown)
     await new Promise((resolve) => setTimeout(resolve, 50))
     await service[Symbol.asyncDispose]()
-    // One that came only after the end had begun is refused.
+    // A request that came only after the end had begun is refused.
     expect(await asked).not.toMatchObject({ status: 200 })
   })
 

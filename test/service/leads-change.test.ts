@@ -1,4 +1,4 @@
-/** Walking the list while agents go on working: what a client may rely on, sort by sort. */
+/** Reading the list while agents change leads: the guarantees for clients, for each sort order. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { HOUR_MS, startService, type TestService } from './support/service.ts'
 
@@ -8,7 +8,7 @@ beforeEach(async () => {
 })
 afterEach(() => api[Symbol.asyncDispose]())
 
-/** Ids of what was there before the walk and still is after it. */
+/** Returns the ids of leads that existed before the reading and still exist after it. */
 async function lasting(walk: () => Promise<void>): Promise<string[]> {
   const ids = (): string[] => api.rows<{ id: string }>('select id from lead').map((row) => row.id)
   const before = ids()

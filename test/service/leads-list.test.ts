@@ -1,4 +1,4 @@
-/** The list: each filter against the same filter done by hand, each sort, and the pages of both. */
+/** The list: each filter compared with plain code, each sort order, and their pages. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LEAD_SORTS, LEAD_STATUSES, type WireLead } from '../../src/contract/lead.ts'
 import { DAY_MS, NOW, problemIn, startService, type TestService } from './support/service.ts'

@@ -1,4 +1,4 @@
-/** The simulation: the same for the same seed however it is cut up, and believable. */
+/** The simulation is the same for the same seed, however it is interrupted, and it is plausible. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LEAD_STATUSES } from '../../src/contract/lead.ts'
@@ -27,7 +27,7 @@ interface Stop {
   readonly stretchMs: number
 }
 
-/** Plays a history, opening the store anew at each stop, and gives all its tables. */
+/** Plays a history, opening the store anew at each stop. Returns all its tables. */
 async function play(seed: number, stops: readonly Stop[]): Promise<Record<string, unknown[]>> {
   const file = join(folderWith(), 'service.db')
   for (const [index, { at, stretchMs }] of stops.entries()) {
@@ -48,7 +48,7 @@ async function openDatabase(file: string): Promise<AsyncDisposable & { readonly 
   return { db, [Symbol.asyncDispose]: () => db.destroy() }
 }
 
-/** One as a client would make it, in the midst of the history, with a limit to reach. */
+/** Adds a pipeline as a client would, in the middle of the history, with a limit that is reached. */
 async function addPipeline(db: ServiceDatabase): Promise<void> {
   const at = NOW - 8 * DAY_MS
   const criteria = JSON.stringify({ countries: ['India'], limit: 40 })
@@ -95,7 +95,7 @@ describe('90 days of it', () => {
     readonly key: string
   }
   let api: TestService
-  /** Of the processor: how long it takes depends on what else the machine does. */
+  /** CPU time, because wall time depends on the machine's other work. */
   let tookSeconds: number
   beforeAll(async () => {
     const before = process.cpuUsage()

@@ -1,4 +1,4 @@
-/** Opening and closing the service: what may be wrong, what goes on where it stopped. */
+/** Opening and closing the service: mistakes, and continuing where it stopped. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The statistics against the same figures counted by hand from the leads and their histories. */
+/** Compares the statistics with figures counted from the leads and their histories. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FUNNEL_STATUSES, leadDetailSchema, type WireLeadDetail } from '../../src/contract/lead.ts'
 import { pipelineStatsSchema, type WirePipelineStats } from '../../src/contract/pipeline.ts'
@@ -106,7 +106,7 @@ test('the statistics of a time without leads are zeros and nulls', async () => {
   expect(empty.stages.every((stage) => stage.conversion === null && stage.median_hours === null)).toBe(true)
 })
 
-/** Hours between entering a stage and the change of status that ended it, each time that it did. */
+/** Returns the hours between each entry into a stage and the change of status that ended it. */
 function hoursIn(lead: WireLeadDetail, stage: string): number[] {
   const changes = lead.activity.filter((one) => one.to_status !== null)
   return changes.flatMap((from, index) => {

@@ -1,4 +1,4 @@
-/** Creating pipelines: done once however often it is sent, and worked on by the agents. */
+/** Creating pipelines: once, however often the request is sent. Agents then work on them. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { pipelineSchema } from '../../src/contract/pipeline.ts'
 import {

@@ -1,4 +1,4 @@
-/** Every failure is a problem of RFC 9457 with a stable code; each code is provoked here. */
+/** Every failure is a problem of RFC 9457 with a stable code. Each code is provoked here. */
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import SQLite from 'better-sqlite3'

@@ -1,4 +1,4 @@
-/** Tests the probes: the answers that machines get, and what these keep to themselves. */
+/** Tests the probes: their answers to machines, and the information that they keep back. */
 import { expect, it, onTestFinished } from 'vitest'
 import { type CheckResult, fail, ok, type Part, warn } from '../../src/checks/check.ts'
 import { openWebPages } from '../../src/report/preferences/page.ts'

@@ -1,4 +1,7 @@
-/** Tests /metrics: names and units as Prometheus wants them, values from the store, never ahead of a commit. */
+/**
+ * Tests /metrics: names and units by the rules of Prometheus, and values from the store, never ahead of a
+ * commit.
+ */
 
 import { expect, it, onTestFinished } from 'vitest'
 import type { Installation } from '../../src/checks/facts.ts'
@@ -47,7 +50,7 @@ async function serve() {
   return { store, scrape, ask: (path: string) => fetch(`${server.url}${path}`) }
 }
 
-/** Writes one finished run with so many requests. */
+/** Saves one finished run with so many requests. */
 async function endRun(store: Store, requests: number): Promise<void> {
   const id = await saveWholeRun(store, '2026-11-21T11:00:00Z')
   await store.db

@@ -1,4 +1,4 @@
-/** The page of a recipient: over HTTP as mail programs and scanners ask for it, and in a browser. */
+/** The page of a recipient, requested by mail programs, scanners and a browser. */
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
@@ -21,7 +21,7 @@ async function wordsAt(url: string): Promise<string> {
   return wordsOf(await (await fetch(url)).text())
 }
 
-/** A request with headers that `fetch` does not let one set. */
+/** Sends a request with headers that `fetch` does not allow. */
 function statusFor(url: string, headers: Readonly<Record<string, string>>): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const asked = request(url, { headers }, (response) => resolve(response.resume().statusCode))
@@ -114,7 +114,7 @@ describe('the page of a recipient', () => {
     await does('resume', 'weekly', 'Resumed. You get this report once a week.')
     await does('as_scheduled', 'active', 'You get this report. When Monday to Friday')
     await does('stop', 'unsubscribed', 'Unsubscribed since Fri 20 Nov, 10:00.')
-    // The page was opened before.
+    // The page was opened before the change.
     await does('pause', 'unsubscribed', 'ana@example.com Unsubscribed since Fri 20 Nov, 10:00.')
     await does('start', 'active', 'Welcome back. You get this report.')
     expect(await standingOf('ben@example.com')).toBeNull()
@@ -292,7 +292,8 @@ describe('the server of the pages', () => {
       for (const each of from) statuses.push(await ask(each))
       return statuses
     }
-    // A minute may begin in the midst of them, and with it the count: then others ask.
+    // The minute may change during the requests, and then the count begins anew. So the requests are
+    // repeated.
     let time = 0
     await expect
       .poll(() => {
@@ -300,7 +301,7 @@ describe('the server of the pages', () => {
         return asked([one, one, one, one, `198.51.100.${time}`])
       })
       .toEqual([200, 200, 200, 429, 200])
-    // A /64 counts as one network, since one customer has all of it.
+    // A /64 counts as one network, because one customer has all of it.
     await expect
       .poll(() => {
         const network = `2001:db8:0:${(++time).toString(16)}`
@@ -356,7 +357,7 @@ describe.skipIf(!hasBrowser())('the page in a browser', () => {
       const page = await browser.newPage({ colorScheme })
       const urls = ['ana', 'ben', 'dana', 'zoe'].map((name) => pageOf(`${name}@example.com`))
       for (const url of [...urls, `${server.url}/nowhere`]) {
-        // A copy, since axe is a script, and the policy of the page lets none run.
+        // The test uses a copy of the page, because the page's policy forbids the script of axe.
         const html = await (await fetch(url)).text()
         await page.setContent(html.replace(/<link [^>]*>/, () => `<style>${css}</style>`))
         for (const width of [320, 1200]) {

@@ -15,7 +15,7 @@ const PIXEL = Buffer.from(
 const HTML = `<tr><td class="head"><h1>{{title}}</h1>
 <img src="{{image}}" width="1" height="1" alt="a dot"></td></tr>`
 
-/** A report whose templates lie in a folder of the test, filled in from what is chosen. */
+/** Opens a report whose templates lie in a folder of the test. */
 async function openMine(html = HTML) {
   const own = folderWith({
     'mine/subject.hbs': '{{title}}',

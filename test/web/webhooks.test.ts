@@ -1,4 +1,4 @@
-/** The receiver of events as its log, its answers and upstreams with signatures of their own see it. */
+/** The receiver of events: its log, its answers, and upstreams with other signatures. */
 import { createHmac } from 'node:crypto'
 import { expect, it } from 'vitest'
 import {

@@ -1,4 +1,4 @@
-/** When operators are told what: first case by case, then over random streams of problems. */
+/** The times at which operators get which alerts: first case by case, then with random problems. */
 import { describe, expect, it } from 'vitest'
 import type { Found } from '../../../src/checks/run-checks.ts'
 import { ALERTING_IDS, alertFacts, type CheckId } from '../../../src/checks/table.ts'
@@ -15,14 +15,14 @@ const RULES = { afterFailures: 3, remindHours: 24 }
 const MINUTE_MS = 60_000
 const HOUR = 60
 
-/** What an installation keeps and is told, beat by beat. */
+/** The state of an installation and its messages, tick by tick. */
 class Installation {
   now = new Date('2026-11-21T06:00:00Z')
   alerts: Alert[] = []
   readonly messages: { readonly at: Date; readonly announcement: Announcement }[] = []
   last: Decision | null = null
 
-  /** One beat, so many minutes after the last one. */
+  /** Runs a tick, so many minutes after the last one. */
   beat(problems: readonly Found[], minutes = 1, unknown: readonly CheckId[] = []): Announcement | null {
     this.now = new Date(this.now.getTime() + minutes * MINUTE_MS)
     this.last = decide({ findings: problems, unknown: new Set(unknown) }, this.known(), RULES, this.now)
@@ -56,7 +56,7 @@ function problem(check: CheckId, change: Partial<Found> = {}): Found {
   return { check, subject: '', message: `${check} is there`, hint: 'do something', ...change }
 }
 
-/** `+` raised, `!` reminded, `-` recovered. */
+/** Returns the alerts of an announcement: `+` raised, `!` reminded, `-` recovered. */
 function said(announcement: Announcement | null): string[] {
   const each = (mark: string, alerts: readonly Alert[] = []) => alerts.map(({ check }) => mark + check)
   return [
@@ -238,7 +238,7 @@ describe('over random streams of problems', () => {
         }
       }
       const unknown = reasons.filter(() => chance() < 0.02)
-      // Now and then a clock that was set.
+      // Sometimes the clock is set.
       const minutes = chance() < 0.01 ? Math.round((chance() - 0.5) * 600) : 1 + Math.floor(chance() * 20)
       const announcement = installation.beat([...there.values()], minutes, unknown)
       checkTelling(announcement, knows)
@@ -246,7 +246,7 @@ describe('over random streams of problems', () => {
       checkOpen(installation, there, new Set(unknown))
     }
     checkPace(installation)
-    // What lasts is known in the end.
+    // Problems that last must have been told in the end.
     const lasting = [...there.values()].map(({ failures: _, ...rest }) => rest)
     for (let quarter = 0; quarter < 20; quarter++) checkTelling(installation.beat(lasting, 15), knows)
     const open = installation.alerts.filter(({ state }) => state === 'open')
@@ -259,10 +259,10 @@ describe('over random streams of problems', () => {
     expect(untold).toEqual([])
   })
 
-  /** Raised only where it is not known, reminded and recovered only where it is. */
+  /** Checks that only unknown problems are raised, and only known ones are reminded or recovered. */
   function checkTelling(announcement: Announcement | null, knows: Map<number, 'open' | 'resolved'>): void {
     for (const { id, check } of announcement?.opened ?? []) {
-      // An event that comes back is another one.
+      // A single event that comes again is a new one.
       if (alertFacts(check).alert !== 'once') expect(knows.get(id)).not.toBe('open')
       knows.set(id, 'open')
     }
@@ -274,7 +274,7 @@ describe('over random streams of problems', () => {
     }
   }
 
-  /** Whatever is open is there, or nothing is known of it. */
+  /** Checks that every open alert has its problem, unless its check could not run. */
   function checkOpen(
     installation: Installation,
     there: ReadonlyMap<string, Found>,
@@ -289,7 +289,9 @@ describe('over random streams of problems', () => {
     expect(stale).toEqual([])
   }
 
-  /** No six hours with more than three messages and one an hour, but for a clock that was set. */
+  /**
+   * Checks that no six hours have more than three messages and one an hour, except after the clock was set.
+   */
   function checkPace({ messages }: Installation): void {
     const times = messages.map(({ at }) => at.getTime())
     const isForward = times.every((time, index) => index === 0 || time >= (times[index - 1] ?? 0))

@@ -1,4 +1,4 @@
-/** A message as each kind of webhook takes it. */
+/** An alert in the format of each kind of webhook. */
 import { describe, expect, it } from 'vitest'
 import type { AlertLine, AlertMessage } from '../../../src/jobs/alerts/alert-message.ts'
 import { composeWebhook } from '../../../src/jobs/alerts/alert-webhook.ts'

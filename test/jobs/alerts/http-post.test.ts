@@ -1,11 +1,13 @@
-/** Posts to real servers: what is taken, what is not and why, and that nothing is thrown or waited for too long. */
+/**
+ * Posts to real servers: successes, failures with their reasons, and the limit of time. Nothing is thrown.
+ */
 import { expect, it } from 'vitest'
 import { openPoster } from '../../../src/jobs/alerts/http-post.ts'
 import { freePort } from '../../support/network/free-port.ts'
 import { openReceiver } from '../../support/network/receiver.ts'
 
 const signal = new AbortController().signal
-/** How long one may take in all unless it is told otherwise. */
+/** The default limit of time for a post. */
 const STANDARD_MS = 10_000
 
 async function post(url: string, timeoutMs?: number) {

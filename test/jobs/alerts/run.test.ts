@@ -1,4 +1,4 @@
-/** Operators are told, through a real mail server and a real webhook, of what goes wrong in a real sync. */
+/** Operators get alerts about the problems of a real sync, through a real mail server and a real webhook. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type AlertWebhook, postDueAlerts } from '../../../src/jobs/alerts/alert-webhook.ts'
 import { type HeartbeatMonitor, pingHeartbeatMonitor } from '../../../src/jobs/alerts/heartbeat-ping.ts'
@@ -60,7 +60,7 @@ afterEach(async () => {
   for (const each of [upstream, syncing, mailServer, receiver, poster]) await each[Symbol.asyncDispose]()
 })
 
-/** A beat of the daemon, so many minutes after the last one, mail included. */
+/** Runs a tick of the daemon with its mails, so many minutes after the last one. */
 async function beat(minutes = 1, url = mailServer.url): Promise<void> {
   syncing.clock.now = new Date(syncing.clock.now.getTime() + minutes * 60_000)
   await updateAlerts({ ...deps, installation: { ...deps.installation, mailServer: url } })
@@ -76,7 +76,7 @@ async function failingSync(status = 503): Promise<void> {
   upstream.faults.length = 0
 }
 
-/** Subjects of the mails to one of the operators. */
+/** Returns the subjects of the mails to one of the operators. */
 function subjects(to = 'ops@example.com'): (string | undefined)[] {
   return mailServer.received.filter((one) => one.to.includes(to)).map(({ mail }) => mail.subject)
 }
@@ -182,7 +182,7 @@ describe('a webhook', () => {
     expect(await listUnposted(syncing.store.db, 5)).toMatchObject([
       { state: 'pending', attempts: 1, response: '500' },
     ])
-    // What came after it waits behind it.
+    // The alerts after it wait for it.
     await beat(6)
     expect(posts()).toHaveLength(2)
     receiver.answer = 200

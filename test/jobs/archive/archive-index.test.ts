@@ -36,7 +36,7 @@ interface Kept {
   readonly notSent?: string | null
 }
 
-/** An issue of a day of November 2026, with a message for each state. */
+/** Saves an issue of a day in November 2026, with a message for each state. */
 async function keep(store: Store, date: string, kept: Kept, states: readonly ('sent' | 'failed')[] = []) {
   const to = new Date(Date.parse(date) + 86_400_000).toISOString().slice(0, 10)
   const { report = 'daily', variant = '', subject = `of ${date}`, notSent = null } = kept

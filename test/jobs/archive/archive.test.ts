@@ -18,7 +18,7 @@ import { hasBrowser, openBrowser } from '../../support/web/browser.ts'
 const pages = await openArchivePages(TEMPLATES_FOLDER)
 const openArchive = (): Archive => ({ folder: folderWith(), pages })
 
-/** One red pixel. */
+/** An image of one red pixel. */
 const PICTURE = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==',
   'base64',

@@ -18,11 +18,11 @@ interface Kept {
   readonly variant?: string
   readonly text?: string
   readonly notSent?: string
-  /** Where the message to somebody stands. */
+  /** The states of the messages, by the name of the recipient. */
   readonly messages?: Readonly<Record<string, 'pending' | 'sent' | 'failed' | 'unconfirmed'>>
 }
 
-/** Under a subject by which the test knows it again. */
+/** Saves an issue with a subject that the test can recognise. */
 async function keep(store: Store, subject: string, kept: Kept) {
   const { report = 'daily', from, to, timeZone = 'UTC', variant = '', text = '', notSent = null } = kept
   return store.write(async (trx) => {
@@ -59,7 +59,7 @@ async function openKept() {
   await keep(store, 'The week', {
     ...{ report: 'weekly', from: '2026-11-09', to: '2026-11-16', notSent: 'quiet' },
   })
-  // A notice is of no issue.
+  // A notice belongs to no issue.
   for (const state of ['failed', 'unconfirmed', 'pending'] as const) {
     await store.write(async (trx) => {
       const messageId = `<notice-${state}>`

@@ -19,7 +19,7 @@ const BRINGS_RECORD = {
   },
 }
 
-/** An upstream of some leads, and a copy that has read them. */
+/** Opens an upstream with some leads, and a copy that has read them. */
 async function openCopy(
   count = 12,
   options: Parameters<typeof openFollowing>[1] = {},
@@ -54,7 +54,7 @@ async function queued(store: Store): Promise<string[]> {
   )
 }
 
-/** Answers when it is skipped, as the lead is then. */
+/** A fault that holds a request until the test skips it. The lead is then answered as it is at that time. */
 function heldBack(): { readonly fault: Fault; readonly isAsked: Promise<void>; letGo(): void } {
   const asked = Promise.withResolvers<void>()
   const free = Promise.withResolvers<void>()

@@ -1,5 +1,5 @@
 // @both-stores
-/** Events that come while the list of leads is being read, each where the one could undo the other. */
+/** Events that come while a sync reads the list of leads. Neither may undo the work of the other. */
 import { describe, expect, it } from 'vitest'
 import type { Store } from '../../../src/store/db/store.ts'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
@@ -17,7 +17,7 @@ const WITHOUT_TIMES = {
   mapping: { ...REFERENCE_PROFILE.mapping, lead: untimed },
 }
 
-/** A copy of twelve leads. */
+/** Opens a copy of twelve leads. */
 async function openCopy(profile = REFERENCE_PROFILE) {
   const upstream = await startUpstream(12)
   const copy = await openFollowing(upstream.url, { source: { profile } })
@@ -32,7 +32,7 @@ async function openCopy(profile = REFERENCE_PROFILE) {
   }
 }
 
-/** Keeps the answer to the next request, all leads as they are when it comes or when it goes. */
+/** Holds the answer to the next request. Its leads are as of the request or as of the answer. */
 function holdList(upstream: Upstream, asOf: 'request' | 'answer') {
   const asked = Promise.withResolvers<void>()
   const free = Promise.withResolvers<void>()
@@ -57,7 +57,7 @@ async function follow(copy: Following, ...events: ReturnType<typeof eventOf>[]):
   await copy.lane.idle()
 }
 
-/** As the daemon does when a sync is over. */
+/** Runs the work that the daemon does at the end of a sync. */
 async function ended(copy: Following, syncing: ReturnType<Following['sync']>) {
   const result = await syncing
   copy.lane.wake()

@@ -1,4 +1,6 @@
-/** The webhook of this installation at a real service, and what a kill between any two steps leaves. */
+/**
+ * The webhook of an installation at a real service, with a kill between any two steps of its registration.
+ */
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { EVENT_TYPES } from '../../../src/contract/webhook.ts'
@@ -53,10 +55,10 @@ async function forgetAll(): Promise<void> {
   own = { source, file: registrationFile(dataDir), now: () => new Date(api.clock.at) }
 }
 
-/** Ends as a process that is killed does: nothing comes after it. */
+/** Ends the work like a kill: nothing comes after it. */
 class Killed extends Error {}
 
-/** @param step 0 is before the first request, 1 after its answer, 2 before the second one … */
+/** @param step 0 is before the first request, 1 after its answer, 2 before the second request, and so on */
 function dyingAt(step: number): Pick<Source, 'webhooks'> {
   let at = 0
   const webhooks = new Proxy(source.webhooks, {
@@ -70,7 +72,7 @@ function dyingAt(step: number): Pick<Source, 'webhooks'> {
   return { webhooks }
 }
 
-/** Runs it with a kill at each step in turn, each time from the start that was prepared. */
+/** Runs the registration with a kill at each step in turn, each time from the prepared start. */
 async function killAtEach(
   prepare: () => Promise<void>,
   run: (own: OwnWebhook) => Promise<unknown>,
@@ -95,7 +97,7 @@ function register(path = '/webhooks/leads', by: OwnWebhook = own) {
   return registerSelf({ ...by, url: receiver.url.replace(/\/hook.*/, path), events: EVENT_TYPES }, signal)
 }
 
-/** Has the service sign something with what it has, and verifies that as a daemon would. */
+/** True if a daemon with the stored secret accepts a signature of the service. */
 async function isBelieved(id: string): Promise<boolean> {
   await source.webhooks.test(id)
   const post = receiver.posts.at(-1)
@@ -137,7 +139,7 @@ describe('a registration', () => {
       async () => undefined,
       (dying) => register(undefined, dying),
       async (killed) => {
-        // Its secret went down with the process.
+        // The secrets of the lost webhooks ended with the process.
         for (const lost of await webhookIds()) expect(await isBelieved(lost)).toBe(false)
         const { registration } = await register()
         expect([killed, await webhookIds()]).toEqual([killed, [registration.id]])
@@ -162,7 +164,7 @@ describe('a registration', () => {
         expect(await isBelieved(registration.id)).toBe(true)
       },
     )
-    // It is seen that it is another one without asking.
+    // The change is recognised without asking the service.
     expect(kills).toEqual(['before register', 'after register', 'before remove', 'after remove'])
   })
 

@@ -1,4 +1,4 @@
-/** What each thing that may go wrong with a message makes of it, and of the messages behind it. */
+/** The effect of each failure on a message and on the messages after it. */
 import { describe, expect, it } from 'vitest'
 import { retryAt } from '../../../src/jobs/outbox/message-retry.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
@@ -13,11 +13,14 @@ import { SILENT } from '../../support/syncing.ts'
 const { signal } = new AbortController()
 const BOTH = ['ana@example.com', 'ben@example.com']
 const MINUTE_MS = 60_000
-/** A user makes it log in; 0.0.0.0 is this machine under a name that does not count as it, so that TLS is required. */
+/** With a user, the program logs in. 0.0.0.0 does not count as this machine, so TLS is required. */
 const withUser = (url: string) => url.replace('//', '//dana:hunter22@')
 const elsewhere = (url: string) => withUser(url).replace('127.0.0.1', '0.0.0.0')
 
-/** Of servers that say nothing at a step; others are given as long as ever, for a machine may be busy. */
+/**
+ * Short limits for servers that say nothing at a step. The other limits stay long, because the machine may be
+ * busy.
+ */
 const SHORT: Partial<Record<Step, Partial<SmtpTimeouts>>> = {
   greeting: { greetingMs: 200 },
   RCPT: { socketMs: 1000 },
@@ -29,7 +32,7 @@ function open(url: string, script: Partial<Record<Step, Answer>> = {}) {
   return openTransport(url, { log: SILENT, timeouts: (stalled && SHORT[stalled]) ?? {} })
 }
 
-/** In how many minutes something is tried again, of both messages and then of the server; null for never. */
+/** Returns the minutes until the next attempts of both messages, and then of the server; null for never. */
 async function waits(ledger: Ledger): Promise<(number | null)[]> {
   const outages = await listMailOutages(ledger.store.db)
   const times = [...(await ledger.deliveries()), ...outages].map(({ nextAttemptAt }) => nextAttemptAt)
@@ -39,7 +42,7 @@ async function waits(ledger: Ledger): Promise<(number | null)[]> {
 const states = async (ledger: Ledger) =>
   (await ledger.deliveries()).map(({ state, attempts, doubts }) => [state, attempts, doubts])
 
-/** A minute and five, as long as they are with jitter. */
+/** One minute and one hour, with jitter. */
 const ABOUT = { 1: [0.8, 1.2], 60: [48, 72] } as const
 
 describe('when the server is to blame, no message is, and it alone is tried again', () => {
@@ -68,7 +71,7 @@ describe('when the server is to blame, no message is, and it alone is tried agai
       kind: minutes === 60 ? 'configuration' : 'transient',
       failures: 1,
     })
-    // Until then nobody knocks, however many minutes pass.
+    // Until then there is no connection, however many minutes pass.
     const before = server.connections()
     await deliverDue({ ...ledger.deps, transport }, signal)
     expect(server.connections()).toBe(before)
@@ -266,7 +269,7 @@ describe('a message that is deferred again and again', () => {
 
   it('has failed after 48 hours, counted from the first time it was deferred', async () => {
     await using putting = await putOff(12)
-    // Three days in which the server was away do not count.
+    // The three days in which the server was away do not count.
     putting.ledger.clock.now = new Date('2026-11-24T07:00:00Z')
     await putting.deliver()
     for (let attempt = 2; attempt <= 4; attempt++) await putting.next()

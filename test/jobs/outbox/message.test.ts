@@ -1,4 +1,4 @@
-/** The ways out that a message names: a page of its recipient's own where pages are served. */
+/** The links in a message for leaving: a page of the recipient, if pages are served. */
 import { describe, expect, it } from 'vitest'
 import { messageFor, type Sender, unsubscribeFor } from '../../../src/jobs/outbox/compose-message.ts'
 import { buildMessage } from '../../../src/mail/message.ts'

@@ -25,7 +25,7 @@ function addresses(count: number): string[] {
   return Array.from({ length: count }, (_, number) => `r${100 + number}@example.com`)
 }
 
-/** A worker with connections of its own; its lane is not open yet. */
+/** Opens a worker with its own connections. It does not send yet. */
 async function openWorker(ledger: Ledger, url: string, change = (store: Store) => store) {
   const { deps } = ledger
   const store = await openStore(addressOf(ledger.store), deps.now())
@@ -57,7 +57,7 @@ async function openWorker(ledger: Ledger, url: string, change = (store: Store) =
 describe.skipIf(!IN_POSTGRES)('messages that several workers send beside each other', () => {
   it('reach each recipient once, whichever worker sends them', async () => {
     await using ledger = await openLedger(addresses(30))
-    // Slow enough that each worker gets some.
+    // The server is slow, so that each worker gets some messages.
     await using server = await openMailServer({}, () => new Promise((resolve) => setTimeout(resolve, 50)))
     await using one = await openWorker(ledger, server.url)
     await using two = await openWorker(ledger, server.url)
@@ -87,7 +87,7 @@ describe.skipIf(!IN_POSTGRES)('messages that several workers send beside each ot
     ]
     await Promise.all(tries)
     expect(await listMailOutages(ledger.store.db)).toMatchObject([{ failures: 1 }])
-    // Nobody tries before the time.
+    // No worker tries before the time.
     expect(await sendMessage(worker, sender, third?.messageId ?? '', NEVER)).toBe('done')
     expect(server.connections()).toBe(0)
 
@@ -214,7 +214,8 @@ describe.skipIf(!IN_POSTGRES)('the pace of messages that several workers send', 
     const [from, to] = (['from', 'to'] as const).map((end) =>
       taken.map((each) => each[end]).toSorted((a, b) => a - b),
     )
-    // The fifth next ends as much later as the time is than the first begins, however slow the machine is.
+    // The fifth message ends at least the limit's time after the first one began, however slow the machine
+    // is.
     const gaps = to?.slice(limit.most).map((at, index) => at - (from?.[index] ?? 0)) ?? []
     expect(Math.min(...gaps)).toBeGreaterThan(limit.withinMs - 5)
     expect(taken.length).toBeGreaterThan(10)

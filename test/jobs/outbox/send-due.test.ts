@@ -328,7 +328,7 @@ describe('messages that wait', () => {
     ])
     expect(await deliverDue({ ...made.deps, transport }, signal)).toBe(true)
     expect(await listMailOutages(made.store.db)).toMatchObject([{ failures: 2 }])
-    // And when another one takes a message, without a daemon.
+    // The same holds when another process takes a message, without a daemon.
     await using server = await openMailServer()
     await using other = openTransport(server.url, { log: SILENT })
     await deliverIssues({ ...made.deps, transport: other }, [made.issue], signal)

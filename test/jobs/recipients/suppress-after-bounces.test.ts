@@ -1,4 +1,7 @@
-/** Who is refused by their server issue after issue: named after three, paused after as many as the settings say. */
+/**
+ * Recipients that their server refuses in one issue after another. They are reported after three, and paused
+ * after the number in the settings.
+ */
 import { describe, expect, it } from 'vitest'
 import { messageFor } from '../../../src/jobs/outbox/compose-message.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
@@ -16,7 +19,10 @@ const { signal } = new AbortController()
 const DAY_MS = 86_400_000
 const GONE = 'gone@example.com'
 
-/** A report that goes out day by day to two people, of whom the server takes one for gone, as long as it is told so. */
+/**
+ * Opens a daily report for two people. The mail server says that one of them does not exist, as long as the
+ * test wants it.
+ */
 async function openDays() {
   const ledger = await openLedger([])
   const refusal = { code: 550 as number | null }
@@ -32,7 +38,7 @@ async function openDays() {
   const { store, clock } = ledger
   const pause = (suppressAfterBounces: number) =>
     pauseRefused({ ...ledger.deps, suppressAfterBounces: suppressAfterBounces })
-  /** One issue, handed over. */
+  /** Makes and sends one issue. */
   const passDay = async (): Promise<void> => {
     clock.now = new Date(clock.now.getTime() + DAY_MS)
     const at = clock.now.toISOString()

@@ -1,5 +1,5 @@
 // @both-stores
-/** The report of an annotated day, and of days after it, from leads to its page. */
+/** The reports of an annotated day and of the days after it, from the leads to the page. */
 import { describe, expect, it } from 'vitest'
 import type { Lead } from '../../../src/domain/model.ts'
 import { daysUpTo, localDates } from '../../../src/domain/period.ts'
@@ -24,10 +24,7 @@ const REPORT: Report = {
   ...{ topScore: 80, queries: [], leadUrl: null },
 }
 
-/**
- * Renders the report that is made on a morning, by a history with three times the usual leads on the day of the
- * campaign.
- */
+/** Renders the report of a morning. On the day of the campaign, there were three times the usual leads. */
 async function reportOn(morning: string, locale = 'en-GB', isAnnotated = true) {
   const now = new Date(`${morning}T06:00:00Z`)
   await using store = await openEmptyStore()
@@ -62,7 +59,7 @@ describe('a day with three times the usual leads', () => {
     const { html, text, subject } = await reportOn('2026-11-14')
     expect([html, text, subject].join()).not.toMatch(/than usual|usual Friday|usual for a Friday/)
     for (const page of [html, text]) {
-      // The headline, the tile of new leads and the legend of the chart say it.
+      // The annotation stands in the headline, the tile of new leads and the legend of the chart.
       expect(page.match(/13 Nov: campaign/g)?.length).toBeGreaterThanOrEqual(3)
       expect(page).toContain('Marked: A')
       expect(page).not.toContain('Ringed')

@@ -1,4 +1,4 @@
-/** The page of an issue in the archive: its SQL, pasted into SQLite, gives what stands beside it. */
+/** The SQL on the archive's page of an issue gives the numbers beside it when pasted into SQLite. */
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -94,7 +94,7 @@ function plain(html = ''): string {
   return html.replace(/&([#\w]+);/g, (whole, name: string) => signs[name] ?? whole)
 }
 
-/** As an analyst would. */
+/** Runs statements like an analyst. */
 function ask(file: string, input: string): Record<string, unknown>[] {
   const printed = execFileSync('sqlite3', ['-json', file], { input, encoding: 'utf8' })
   return printed === '' ? [] : JSON.parse(printed)

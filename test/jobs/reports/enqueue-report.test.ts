@@ -1,5 +1,5 @@
 // @both-stores
-/** Who gets what of a report that is due: issues, messages, and those that are not worth a mail. */
+/** The issues and messages of a due report, and the reports that are not worth a mail. */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -24,7 +24,7 @@ const NOW = new Date('2026-11-21T06:00:00Z')
 const EMEA: LeadFilter = { pipelineIds: ['pl_emea'], conditions: [] }
 const DAY_MS = 86_400_000
 
-/** A copy of a service with some leads, and what makes reports of it at a moment that tests move on. */
+/** Opens a copy of a service with some leads, and the parts that make reports at a time which tests set. */
 async function openWorld() {
   const folder = folderWith()
   const service = await startService(folder, NOW, 8)
@@ -43,7 +43,7 @@ async function openWorld() {
   }
 }
 
-/** The messages of an issue by address. */
+/** Returns the messages of an issue by address. */
 async function messagesOf(store: Store, { id }: { readonly id: string }): Promise<Map<string, Message>> {
   const messages = new Map<string, Message>()
   for (const { recipient: to, messageId } of await listDeliveries(store.db, id)) {
@@ -106,7 +106,7 @@ describe('the recipients of a report', () => {
     expect(dana?.text).not.toContain('TRICHTER')
     const attached = dana?.files.filter(({ cid }) => cid === null)
     expect(attached?.map(({ name }) => name)).toEqual(['daily-top-leads-2026-11-20.csv'])
-    // No picture goes along that no block of theirs shows.
+    // A message brings only pictures that its blocks show.
     expect(dana?.files.every(({ cid }) => cid === null || dana.html.includes(`cid:${cid}`))).toBe(true)
   })
 
@@ -145,7 +145,7 @@ describe('the recipients of a report', () => {
     expect(message?.files.filter(({ cid }) => cid === null)).toEqual([])
     expect(message?.text).toContain('daily-stalled-2026-11-20.csv')
     expect(message?.text).toContain('daily-pipelines-2026-11-20.xlsx')
-    // There they can be had, as the mail says.
+    // The archive has them, as the mail says.
     const archived = readdirSync(join(mailing?.page ?? '', '..'))
     expect(archived).toEqual(
       expect.arrayContaining(['daily-stalled-2026-11-20.csv', 'daily-pipelines-2026-11-20.xlsx']),
@@ -209,7 +209,7 @@ describe('the recipients of a report', () => {
     expect(renderedAt.map((text) => JSON.parse(text).renderedAt)).toEqual(
       mailings.map(() => world.clock.now.toISOString()),
     )
-    // What was there before was of an issue that was only looked at.
+    // The earlier page was of an issue that was only previewed.
     expect(mailings[0]?.page).toBe(looked.page)
   })
 
@@ -258,7 +258,7 @@ describe('a report that is sent only if it is worth it', () => {
     expect(mailingText({ mailings, leftOut: [] })).toBe(
       `${mailing?.issue.subject}: not sent: quiet: not new_leads > 1000000`,
     )
-    // Looking at it later makes it anew, and it was still not sent.
+    // A later preview makes the issue again, and it has still not been sent.
     expect((await makeDue(world.deps, quiet)).issue.notSent).toBe('quiet: not new_leads > 1000000')
   })
 
@@ -300,7 +300,7 @@ describe('a report since the last issue', () => {
       return (Date.parse(to) - Date.parse(from)) / DAY_MS
     }
     expect(await days(since)).toBe(1)
-    // Asked again on the same day it is the same issue.
+    // On the same day, it is the same issue.
     expect(await days(since)).toBe(1)
     world.clock.now = new Date(NOW.getTime() + DAY_MS)
     expect(await days({ ...since, sendWhen: { if_threshold: 'leads < 0' } })).toBe(1)

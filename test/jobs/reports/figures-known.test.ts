@@ -1,4 +1,4 @@
-/** Figures of a past day are the same when they are asked for later, from a service that lives on meanwhile. */
+/** The figures of a past day stay the same when they are asked for later, while the service lives on. */
 import { describe, expect, it } from 'vitest'
 import { dayBefore } from '../../../src/domain/period.ts'
 import { FIGURES } from '../../../src/store/figures/definition.ts'
@@ -11,7 +11,7 @@ const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
 const FIRST = Date.parse('2026-11-12T06:00:00Z')
 const DAYS = 5
 
-/** Of the day before each morning, as read that morning. */
+/** The figures of the day before each morning, as read on that morning. */
 interface Morning {
   readonly scope: FigureScope
   readonly at: string
@@ -29,7 +29,7 @@ describe(`figures of the days of a service (SEED=${SEED})`, () => {
           const [known, now] = await readFigures(store.db, [{ ...scope, asKnownAt: at }, scope])
           expect(Object.fromEntries(known ?? []), at).toEqual(Object.fromEntries(figures))
           expect(now?.size).toBe(FIGURES.length)
-          // What the list tells of a day is whole the next morning; only activity reaches further back.
+          // The list tells all of these about a day by the next morning. Only activity reaches further back.
           for (const name of [
             'leads',
             'new_leads',

@@ -1,6 +1,6 @@
 /**
- * What a report says of a period is what the service itself tells of its leads over HTTP, or it says from which part of
- * them it is made: counted here from GET /leads and GET /leads/:id alone.
+ * A report's numbers equal those that the service tells over HTTP, or the report says from which part of the
+ * leads they are. The test counts only from GET /leads and GET /leads/:id.
  */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,15 +21,15 @@ const COMPANIES = fileURLToPath(new URL('../../../data/companies.ndjson', import
 const ZONE = 'Europe/Berlin'
 const DAY_MS = 86_400_000
 const STALLED_DAYS = 3
-/** Far fewer leads than have moved, so that what is known of the past is known of some. */
+/** Far fewer leads than have moved, so that the past of only some is known. */
 const FEW = 150
 const FIRST_SYNC = new Date('2026-11-18T09:00:00Z')
 const SECOND_SYNC = new Date('2026-11-24T09:00:00Z')
-/** At the very end of a day, so that all values then are known. */
+/** At the end of a day, so that all values at that time are known. */
 const THIRD_SYNC = new Date('2026-11-24T23:00:00Z')
 const FOURTH_SYNC = new Date('2026-11-25T09:00:00Z')
 
-/** Each a report made at a time of a period before it. */
+/** Reports, each made at a time about the period before it. */
 const BEFORE: readonly [PeriodKind, string][] = [
   ['day', '2026-10-22T06:00:00Z'],
   ['day', '2026-11-18T09:00:00Z'],
@@ -46,14 +46,17 @@ const LAST: readonly [PeriodKind, string][] = [['day', '2026-11-25T09:00:00Z']]
 
 const FUNNEL = ['discovered', 'enriched', 'qualified', 'contacted', 'replied', 'meeting', 'won']
 const CLOSED = ['won', 'lost', 'disqualified']
-/** What would lack only leads that were reopened, which the service does not do, is right though it cannot be known. */
+/**
+ * These figures could only miss reopened leads. The service reopens none, so they are complete, although the
+ * copy cannot know it.
+ */
 const NEVER_REOPENED = [...CLOSED, 'open']
 
 interface Entry {
   readonly at: string
   readonly to_status: string | null
 }
-/** A lead of the service, with all that happened to it in order of time. */
+/** A lead of the service with its whole activity in order of time. */
 interface Told {
   readonly id: string
   readonly created_at: string
@@ -83,7 +86,7 @@ async function listAll(ask: Ask, since: Date): Promise<Listed[]> {
   return leads
 }
 
-/** Asks for every lead that changed since, and for the activity of each. */
+/** Reads every lead that changed since, and the activity of each. */
 async function askAll(ask: Ask, since: Date): Promise<Told[]> {
   const ids = (await listAll(ask, since)).map(({ id }) => id)
   const told: Told[] = []
@@ -100,7 +103,7 @@ const statusAt = (lead: Told, at: string) =>
 const placeOf = (status: string) => FUNNEL.indexOf(status)
 const isOpen = (lead: Told, at: string) => !CLOSED.includes(statusAt(lead, at))
 
-/** What is true of a period, from the activity of all leads. */
+/** Counts the true figures of a period from the activity of all leads. */
 function countTruth(leads: readonly Told[], { from, to }: { from: string; to: string }) {
   const there = leads.filter((lead) => lead.created_at < to)
   const count = (has: (lead: Told) => boolean) => there.filter(has).length
@@ -132,7 +135,7 @@ function countTruth(leads: readonly Told[], { from, to }: { from: string; to: st
   }
 }
 
-/** How many had come as far as a status by an instant, or further. */
+/** Counts the leads that had come at least as far as a status by an instant. */
 function countReached(leads: readonly Told[], status: string, to: string): number {
   const places = leads.map((lead) =>
     Math.max(
@@ -143,7 +146,7 @@ function countReached(leads: readonly Told[], status: string, to: string): numbe
   return places.filter((place) => place >= placeOf(status)).length
 }
 
-/** The median days of the stays in a status that ended in a period. */
+/** Returns the median days of the stays in a status that ended in a period. */
 function medianDays(leads: readonly Told[], status: string, { from, to }: { from: string; to: string }) {
   const days = leads.flatMap((lead) =>
     entriesOf(lead).flatMap((entry, index, all) => {
@@ -171,7 +174,7 @@ type Truth = ReturnType<typeof countTruth>
 
 const numberIn = (text: string): number => Number(/[\d,]+/.exec(text)?.[0].replaceAll(',', '') ?? 0)
 
-/** What the mail prints of a period is true, or it says of how many leads it is made. */
+/** Checks that each printed number is true, or is printed with the number of leads that it is from. */
 function expectPrinted(figures: ReportFigures, truth: Truth, prior: Truth, values: Values): void {
   const { block } = compose(figures, { now: figures.freshness.dataAsOf ?? '' })
   const { kpis, changes, stalled, attention } = block as unknown as Printed
@@ -208,7 +211,10 @@ function expectPrinted(figures: ReportFigures, truth: Truth, prior: Truth, value
   if (numberIn(said) !== truth.stalled) expect(said, `stalled ${truth.stalled}`).toContain('known for')
 }
 
-/** Of the leads that were open at the end of the period and of the one before, as the service told them then. */
+/**
+ * The values of the leads that were open at the end of the period and of the one before, as the service told
+ * them then.
+ */
 interface Values {
   readonly now: number | undefined
   readonly before: number | undefined
@@ -248,9 +254,9 @@ describe('the figures of a seeded service over HTTP', () => {
     const partial: string[] = []
     let [wholeValues, ownFunnels] = [0, 0]
 
-    /** What the leads that are open are worth, by the ends of periods. */
+    /** The values of the open leads by the end of a period. */
     const openValues = new Map<string, number>()
-    /** Goes on to an instant, and asks for the values at the ends of periods on the way. */
+    /** Moves on to an instant, and asks for the values at the ends of periods on the way. */
     async function goTo(at: Date) {
       for (const end of [...new Set(moments)].toSorted().map((moment) => new Date(moment))) {
         if (end > at || openValues.has(end.toISOString())) continue
@@ -287,7 +293,7 @@ describe('the figures of a seeded service over HTTP', () => {
           if (isWhole || NEVER_REOPENED.includes(name))
             expect(row?.part ?? row?.value, `${kind} ${at} ${name}`).toBe(count)
           if (!isWhole) partial.push(name)
-          // Of those erased since nothing can be read any more.
+          // Erased leads can no longer be read.
           if (isAll && !isWhole) expect(coverage.of - coverage.known, `${kind} ${at} ${name}`).toBeLessThan(3)
         }
         const valued = coverages?.get('open_value')
@@ -295,7 +301,7 @@ describe('the figures of a seeded service over HTTP', () => {
           expect(read?.get('open_value')?.[0]?.value, `${kind} ${at}`).toBe(values.now)
           wholeValues += 1
         }
-        // No more than is true is counted, and no less than of those that are known.
+        // The numbers count at most what is true, and at least the known leads.
         const { funnel, changes } = figures
         const ofKnown = (counted: number, count: number, { known, of }: HistoryCoverage, name: string) => {
           expect(counted, `${kind} ${at} ${name}`).toBeLessThanOrEqual(count)

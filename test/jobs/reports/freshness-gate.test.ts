@@ -31,16 +31,16 @@ import { IN_POSTGRES, openNewStore } from '../../support/store.ts'
 import { SILENT } from '../../support/syncing.ts'
 import { startUpstream, status } from '../../support/upstream.ts'
 
-/** Its period is the day before, which ends at midnight. */
+/** A run whose period is the day before, which ends at midnight. */
 const SCHEDULED_RUN = new Date('2026-11-21T07:00:00Z')
 const AFTERNOON = '2026-11-20T14:10:00Z'
 const RECIPIENTS = [recipient('ana@example.com')]
 const { signal } = new AbortController()
 const at = (time: string) => new Date(`2026-11-21T${time}:00Z`)
 
-/** An upstream of 40 leads, all of which were read on the afternoon before. */
+/** Opens an upstream of 40 leads, all of which were read on the afternoon before. */
 async function openWorld(gate: Partial<GateSettings> = {}) {
-  // So few that nothing is made of their times, which are all alike.
+  // There are too few leads for claims about their times, which are all equal.
   const upstream = await startUpstream(40)
   const folder = folderWith()
   const clock = { now: new Date(AFTERNOON) }
@@ -61,7 +61,7 @@ async function openWorld(gate: Partial<GateSettings> = {}) {
   const report: Report = { ...DAILY, gate: { ...DAILY.gate, ...gate } }
   return {
     ...{ upstream, store, work, report, clock },
-    /** What comes of the scheduled run when it is run at that time. */
+    /** Runs the scheduled report at a time. */
     async run(now: Date, due: Partial<DueRun> = {}): Promise<RunEnd> {
       clock.now = now
       const lease = await claimLease(store, 'report:daily', () => now)
@@ -72,7 +72,7 @@ async function openWorld(gate: Partial<GateSettings> = {}) {
         await lease.release()
       }
     },
-    /** Of the issue that was sent. */
+    /** Returns the message of the sent issue. */
     async message() {
       const sent = await store.db.selectFrom('report_issue').select('id').executeTakeFirstOrThrow()
       const [delivery] = await listDeliveries(store.db, sent.id)

@@ -1,4 +1,4 @@
-/** Leads whose names are meant to do harm, in attached files: text in cells, and nothing that a spreadsheet would run. */
+/** Leads with harmful names in attached files. Cells hold text only, and spreadsheets run nothing. */
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ const NOW = '2026-11-21T05:04:00.000Z'
 const DAY = { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z', timeZone: 'UTC' }
 const RATIO = { part: 1, whole: 2 }
 const COMPARED = { current: 1, prior: 0 }
-/** What begins a formula, and what breaks, hides or turns a text. */
+/** Characters that begin a formula, and those that break, hide or reverse a text. */
 const UNFIT = /^[=+\-@＝＋－＠]|[\p{Cc}\p{Zl}\p{Zp}\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/u
 
 function leadNamed(name: string): ListedLead & { idleDays: number } {
@@ -32,10 +32,10 @@ function leadNamed(name: string): ListedLead & { idleDays: number } {
   }
 }
 
-/** The database gives no text that is not well-formed. */
+/** The database returns only well-formed text. */
 const NAMES = PAYLOADS.map((payload) => payload.toWellFormed())
 
-/** Every list has a row for each name. */
+/** Makes files whose lists have a row for each name. */
 async function filesOf(format: 'csv' | 'xlsx'): Promise<readonly MessageFile[]> {
   const rows = NAMES.map(leadNamed)
   const total = rows.length
@@ -108,7 +108,7 @@ function textsIn(rows: readonly (readonly unknown[])[]): readonly string[] {
   return texts
 }
 
-/** As DuckDB reads it: RFC 4180, all cells as text. */
+/** Reads CSV with DuckDB by RFC 4180, with all cells as text. */
 async function readCsv(text: string): Promise<readonly (readonly unknown[])[]> {
   const path = join(folderWith({ 'list.csv': text }), 'list.csv')
   const database = await DuckDBInstance.create(':memory:')
@@ -121,7 +121,7 @@ async function readCsv(text: string): Promise<readonly (readonly unknown[])[]> {
   return reader.getRows()
 }
 
-/** All parts of an Excel file after one another. */
+/** Returns the text of all parts of an Excel file. */
 function unzip(content: Buffer): string {
   const path = join(folderWith(), 'list.xlsx')
   writeFileSync(path, content)

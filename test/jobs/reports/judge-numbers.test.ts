@@ -1,5 +1,5 @@
 // @both-stores
-/** The judgement of a report's numbers, from leads that a test wrote day by day. */
+/** The judgement of a report's numbers, from leads that a test makes day by day. */
 import { describe, expect, it } from 'vitest'
 import type { Goal } from '../../../src/domain/insight.ts'
 import type { Lead, Period } from '../../../src/domain/model.ts'
@@ -17,13 +17,13 @@ const ZONE = 'Europe/Berlin'
 const DAYS = daysUpTo(NOW.toISOString(), 91, ZONE)
 
 interface Planted {
-  /** The mean of new leads on a day, by source. */
+  /** Returns the mean of new leads on a day, by source. */
   readonly mean: (source: string, daysAgo: number) => number
-  /** Tells whether each day has exactly the mean. */
+  /** If true, each day has exactly the mean. */
   readonly isExact?: true
 }
 
-/** Leads of 90 days by two sources in two pipelines, and some won a day later. */
+/** Makes leads of 90 days from two sources in two pipelines. Some are won a day later. */
 async function storeWith({ mean, isExact }: Planted): Promise<Store> {
   const store = await openEmptyStore()
   const next = random(3)
@@ -192,14 +192,14 @@ it('judges weeks by weeks', async () => {
 })
 
 it('judges a week with a left-out day by its other days, and makes no claim where a note explains it', async () => {
-  // The week of the report ended on Sunday, five days before the last day that there is.
+  // The week of the report ended on Sunday, five days before the last day with data.
   const mean = (_: string, ago: number) => (ago === 10 || ago === 24 ? 80 : 20)
   await using store = await storeWith({ mean, isExact: true })
   const week = requestOf({}, 'week')
   expect(newLeads(await judge(store, week))).toMatchObject({ judgement: 'high', actual: 400 })
   const holidays = [10, 24].map((ago) => localDates(DAYS.at(-1 - ago) ?? week.period))
   const told = newLeads(await judge(store, week, { holidays }))
-  // Six days of 40 leads, and the holiday's own 160 on both sides.
+  // Six days of 40 leads, and on both sides the 160 leads of the holiday.
   expect(told).toMatchObject({ judgement: 'usual', actual: 400 })
   expect(Math.round(told?.expected ?? 0)).toBe(400)
   await note(store, 24)
@@ -230,7 +230,7 @@ describe('goals', () => {
     const told = pace.map(({ figure, goal, soFar, lastDay, daysLeft, perDay, pipelines }) => ({
       ...{ figure, name: goal?.name ?? null, soFar, lastDay, daysLeft, perDay, pipelines },
     }))
-    // Twenty leads a day, half of them in each pipeline; 20 November is the last of 20 days of the month.
+    // There are twenty leads a day, half of them in each pipeline. 20 November is day 20 of the month.
     const month = { figure: 'new_leads', lastDay: '2026-11-30', daysLeft: 10, pipelines: null }
     expect(told).toEqual([
       { ...month, name: 'New', soFar: 400, perDay: 20 },

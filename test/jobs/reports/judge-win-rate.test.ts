@@ -1,5 +1,5 @@
 // @both-stores
-/** The win rate of a report, from leads that a test closed day by day. */
+/** The win rate of a report, from leads that a test closes day by day. */
 import { expect, it } from 'vitest'
 import type { JudgedWinRate } from '../../../src/domain/insight.ts'
 import type { Lead } from '../../../src/domain/model.ts'
@@ -12,7 +12,7 @@ const NOW = new Date('2026-11-21T06:00:00.000Z')
 const ZONE = 'Europe/Berlin'
 const DAYS = daysUpTo(NOW.toISOString(), 330, ZONE)
 
-/** Each day the web and referrals close so many leads, and win some of them. */
+/** Returns the closed leads of a day for each source, and how many of them were won. */
 type Closed = (daysAgo: number) => Readonly<Record<'web' | 'referral', readonly [won: number, of: number]>>
 
 async function judgeRateOf(closed: Closed): Promise<JudgedWinRate | null> {
@@ -39,7 +39,7 @@ async function judgeRateOf(closed: Closed): Promise<JudgedWinRate | null> {
   return (await judgeNumbers({ store, now: () => NOW }, request, report)).winRate
 }
 
-/** Two of five of the web, and one of five referrals; every third day one more or fewer. */
+/** The web wins about two of five leads, and referrals one of five. */
 const asEver: Closed = (ago) => ({ web: [1 + (ago % 3), 5], referral: [1, 5] })
 
 it('a win rate as ever is usual, with a range and a record', async () => {

@@ -1,4 +1,6 @@
-/** What recipients choice is obeyed: by reports that are due, by messages that wait, and by what others get to see. */
+/**
+ * The choices of recipients are followed: by due reports, by waiting messages, and in the views of others.
+ */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { deliverDue, deliverIssues } from '../../../src/jobs/outbox/send-due.ts'
@@ -19,14 +21,14 @@ import { openMailServer } from '../../support/mail-server.ts'
 import { startService } from '../../support/service.ts'
 import { openSyncing, SILENT } from '../../support/syncing.ts'
 
-/** The first Monday that is told of; the data ends on the day before. */
+/** The first Monday with a report. The data ends on the day before. */
 const MONDAY = '2026-11-23'
 const SYNCED = new Date(`${MONDAY}T05:00:00Z`)
 const DAY_MS = 86_400_000
 const PEOPLE = ['ana', 'ben', 'cleo'].map((name) => recipient(`${name}@example.com`))
 const NEVER = new AbortController().signal
 
-/** A report that is due at 07:00 UTC, for three people, from Monday on. */
+/** Opens a report for three people that is due at 07:00 UTC from Monday on. */
 async function openDaily(report: Report = DAILY) {
   const service = await startService(folderWith(), SYNCED, 20)
   onTestFinished(() => service.close())
@@ -39,7 +41,7 @@ async function openDaily(report: Report = DAILY) {
   const deps = mailingDeps(store, () => clock.now)
   return {
     ...{ store, clock, deps },
-    /** @param day 0 for the Monday */
+    /** @param day the day of the report; 0 is the Monday */
     async send(day: number) {
       clock.now = new Date(Date.parse(`${MONDAY}T07:00:00Z`) + day * DAY_MS)
       return enqueueReportNow(deps, report, PEOPLE, clock.now, NEVER)
@@ -52,7 +54,10 @@ async function openDaily(report: Report = DAILY) {
         { by: 'recipient', reason: null },
         clock.now,
       ),
-    /** What somebody has got, in order: the kind of the issue and the first and the last day of its period. */
+    /**
+     * Returns the received messages in order: the kind of the issue, and the first and the last day of its
+     * period.
+     */
     async gotten(name: string): Promise<string[]> {
       const rows = await store.db
         .selectFrom('delivery')
@@ -172,7 +177,7 @@ describe('who wants a report weekly', () => {
     const daily = await openDaily()
     await daily.choice('ana', 'weekly')
     await daily.send(0)
-    // In Auckland it is Monday already, and another week.
+    // In Auckland it is already Monday, and another week.
     const auckland = { ...DAILY, timeZone: 'Pacific/Auckland' }
     const sunday = new Date('2026-11-29T12:00:00Z')
     const groupsOf = async (report: Report) =>
@@ -210,7 +215,7 @@ describe('messages that wait', () => {
       ['ben@example.com', 'sent'],
       ['cleo@example.com', 'sent'],
     ])
-    // Nor after they came back: that would be old news.
+    // It is not sent after the recipient's return either, because it would be old news.
     await daily.choice('ana', 'start')
     await deliverDue(deps, NEVER)
     expect(server.received.flatMap(({ to }) => to)).toEqual(['ben@example.com', 'cleo@example.com'])

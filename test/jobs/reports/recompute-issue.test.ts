@@ -1,4 +1,4 @@
-/** An issue asked for again, from a service that lives on meanwhile. */
+/** An issue is computed again, while the service lives on. */
 import { expect, test } from 'vitest'
 import { dayBefore, daysUpTo, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
 import { compareIssue } from '../../../src/jobs/reports/recompute-issue.ts'
@@ -32,7 +32,7 @@ test(`issues are later, by what was known then, what they were then (SEED=${SEED
   )
 })
 
-/** The issue of the day before, and a message of it, so that the next tells changes since. */
+/** Saves the issue of the day before with a message, so that the next issue lists the changes since. */
 async function keepDaily(store: Store, at: Date): Promise<Issue> {
   const period = dayBefore(at, 'Europe/Berlin')
   const renderedAt = at.toISOString()

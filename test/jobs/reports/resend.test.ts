@@ -1,5 +1,5 @@
 // @both-stores
-/** Which messages are sent again, to whom, and how: as they were, or as new ones. */
+/** Messages that are sent again: which, to whom, and whether unchanged or as new ones. */
 import { describe, expect, it } from 'vitest'
 import { changePreference } from '../../../src/jobs/recipients/change-preference.ts'
 import { enqueueResend, planResend, type ResendPlan } from '../../../src/jobs/reports/resend.ts'
@@ -27,7 +27,7 @@ const ENDS: Readonly<Record<string, Pick<DeliveryMove, 'state' | 'nextAttemptAt'
   eve: { state: 'pending' },
 }
 
-/** A report of yesterday that went out to five people, in two issues, and ended differently for each. */
+/** Opens a report of yesterday to five people, in two issues. It ended differently for each. */
 async function openMailed() {
   const service = await startService(folderWith(), NOW, 8)
   const syncing = await openSyncing(service.url, await service.createKey({ name: 'test', scope: 'read' }))
@@ -124,7 +124,7 @@ describe('a report that is sent again', () => {
     expect(message.text).toContain('wrong currency')
     const first = await readMessage(store.db, idOf('ana'))
     expect(message.subject).toBe(first.subject)
-    // Asked for by two people at once, it is written once.
+    // If two people ask at once, it is written once.
     await enqueueResend(deps, DAILY, plan, null)
     expect(await mailed.rows()).toHaveLength(rows.length)
   })

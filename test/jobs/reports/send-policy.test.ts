@@ -1,4 +1,4 @@
-/** When an issue is worth a mail, and what is said of those that are not. */
+/** The rules by which an issue is sent, and the reasons of those that are not. */
 import { describe, expect, it } from 'vitest'
 import type { ReportFigures } from '../../../src/domain/figures.ts'
 import { daysUpTo, periodBetween, priorOf } from '../../../src/domain/period.ts'

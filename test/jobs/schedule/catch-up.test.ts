@@ -1,5 +1,5 @@
 // @both-stores
-/** What becomes of scheduled runs that come while nothing runs, or while something runs for long. */
+/** Scheduled runs that come due while the daemon is down or busy for long. */
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import type { CatchUp } from '../../../src/schedule/timing.ts'

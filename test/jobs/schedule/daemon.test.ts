@@ -17,14 +17,14 @@ interface Running {
   readonly store: Store
   readonly daemon: StartedDaemon
   readonly lines: string[]
-  /** How often messages were looked after. */
+  /** Counts the checks for due messages. */
   readonly posts: () => number
-  /** Moves the clock and ticks; resolves before the lanes are done. */
+  /** Moves the clock and ticks. Resolves before the work is done. */
   readonly tick: (at: string) => Promise<void>
   readonly stop: () => Promise<void>
 }
 
-/** At 07:00 UTC on 20 November 2026, on a store of its own or that of an earlier daemon. */
+/** Starts a daemon at 07:00 UTC on 20 November 2026, with a new store or that of an earlier daemon. */
 async function start(
   schedules: readonly Schedule[],
   { file = `${folderWith()}/leadsheet.db`, at = '2026-11-20T07:00:00Z' } = {},

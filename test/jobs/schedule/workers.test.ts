@@ -1,4 +1,6 @@
-/** Several workers on one PostgreSQL: who notes what is due, who runs it, and what waits for what. */
+/**
+ * Several workers with one PostgreSQL: they note due runs, share them, and wait for each other where needed.
+ */
 import { hostname } from 'node:os'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
@@ -37,7 +39,7 @@ describe.skipIf(!hasPostgres)('several workers', () => {
       .toEqual(['report:daily 07:01 done', 'report:weekly 07:01 done'])
     expect(ran.toSorted()).toEqual(['report:daily', 'report:weekly'])
 
-    /** Ends only when the other one has begun. */
+    /** Ends only after the other run has begun. */
     function both(name: string): Schedule['run'] {
       return async () => {
         ran.push(name)

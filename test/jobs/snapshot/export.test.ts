@@ -31,7 +31,7 @@ const ODD = `
 
 const silent: ExportOptions = { signal: new AbortController().signal, onProgress: () => {} }
 
-/** Numbers from 1, for `INSERT … SELECT n FROM series`. */
+/** Numbers from 1 for statements such as `INSERT … SELECT n FROM series`. */
 function series(last: number): string {
   return `WITH RECURSIVE series (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM series WHERE n < ${last})`
 }
@@ -39,9 +39,9 @@ function series(last: number): string {
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
-/** What is in use of memory, in JavaScript and outside of it. */
+/** Returns the memory in use, inside and outside the JavaScript heap. */
 function heldMib(): number {
-  // What lies outside of the heap is free only after a second time.
+  // Memory outside the heap is only freed by a second collection.
   collectGarbage()
   collectGarbage()
   const { heapUsed, external } = process.memoryUsage()
@@ -225,7 +225,7 @@ describe('the file of an export', () => {
       await expect(
         exportToFile(table, format, join(folder, name), { onProgress, signal: stop.signal }),
       ).rejects.toBe(reason)
-      // The rows are let go of: a database that is being read cannot be closed.
+      // The reader is closed here, because a database cannot be closed while it is read.
       reader[Symbol.dispose]()
       expect(readdirSync(folder)).toEqual([name])
       expect(readFileSync(join(folder, name), 'utf8')).toBe('as before')
@@ -245,7 +245,7 @@ describe('the file of an export', () => {
 
 test('the memory of an export does not grow with the rows, whatever the format', async () => {
   const rows = 200_000
-  // The texts of the second half alone are half as much again as memory may grow by then.
+  // The texts of the second half alone are one and a half times the allowed growth of memory.
   const statements = `CREATE TABLE wide (id INTEGER PRIMARY KEY, note TEXT);
     ${series(rows)} INSERT INTO wide SELECT n, printf('%.600c', 'x') || n FROM series`
   using reader = openSnapshot(snapshotWith(statements))

@@ -18,7 +18,7 @@ import { lead, openEmptyStore, save, saveWholeRun } from '../../support/store.ts
 
 const NEVER = new AbortController().signal
 
-/** A store with leads that a sync has read to their end. */
+/** Opens a store with leads from a complete sync. */
 async function openFilledStore() {
   const store = await openEmptyStore()
   await save(store, [lead('l1'), lead('l2', { status: 'won' })])

@@ -1,4 +1,4 @@
-/** The ready queries: each runs on a snapshot, for the program and for the sqlite3 that analysts have. */
+/** Each ready query runs on a snapshot, in the program and in the sqlite3 of analysts. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,10 @@ const files = readdirSync(QUERIES)
 const pages = readAllText()
 const hasSqlite = hasSqlite3()
 
-/** Datasette's documentation of metadata, as far as it is used: docs.datasette.io, "Metadata", "SQL queries" and "Full-text search". */
+/**
+ * The documented form of Datasette's metadata, as far as it is used: docs.datasette.io, "Metadata", "SQL
+ * queries" and "Full-text search".
+ */
 const metadataSchema = z.strictObject({
   title: z.string().min(1),
   description: z.string().min(1),
@@ -122,7 +125,7 @@ describe('the ready queries', () => {
   })
 })
 
-/** Without the last digits, in which versions of SQLite differ where they round. */
+/** Rounds numbers, because versions of SQLite differ in the last digits. */
 function roughly(row: object): object {
   const rough = (value: unknown): unknown => (typeof value === 'number' ? Math.round(value) : value)
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, rough(value)]))

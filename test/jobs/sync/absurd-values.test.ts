@@ -1,6 +1,6 @@
 /**
- * Leads, statistics and agents each of whose fields may be absurd, on the whole way: from the answers of an upstream
- * to mails, the archive, files and pages. `SEED=7 npx vitest run test/jobs/sync/absurd-values.test.ts` has others.
+ * Leads, statistics and agents with absurd values in any field, from the answers of an upstream to mails, the
+ * archive, files and pages. `SEED=7 npx vitest run test/jobs/sync/absurd-values.test.ts` tries other values.
  */
 import { readFileSync } from 'node:fs'
 import { readSheet } from 'read-excel-file/node'
@@ -22,7 +22,7 @@ const SEED = Number(process.env['SEED'] ?? 17)
 const next = random(SEED)
 const DAY_MS = 24 * 60 * 60_000
 const LEADS = 300
-/** No report takes longer for anything that it is made of. */
+/** The limit for a report, whatever its data are. */
 const REPORT_MS = 5_000
 
 const AGENT = {
@@ -128,7 +128,7 @@ async function expectReports(copy: Following, report: Report): Promise<void> {
       findContent({ ...report, locale }, 'ana@example.com'),
     )
     expect(mail.failed).toEqual([])
-    // A link is as long as the id in it.
+    // The text of a link is as long as the id in it.
     const text = mail.text.replace(/https:\S+/g, '')
     expect(text).not.toMatch(/NaN|Infinity|∞|undefined|\[object/)
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThan(200)

@@ -1,5 +1,5 @@
 // @both-stores
-/** Leads of which more are gone than is believed: what an operator can confirm, and what not. */
+/** So many leads are missing that the sync does not believe it. An operator can confirm some such losses. */
 import { describe, expect, it } from 'vitest'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
 import { type Listing, openListing } from '../../support/source/listing.ts'
@@ -13,7 +13,7 @@ function leads(from: number, to: number) {
   }))
 }
 
-/** A hundred leads, of which the upstream then lists only some. */
+/** Opens a hundred leads, of which the upstream then lists only some. */
 async function openShrunk(records: readonly unknown[]): Promise<Listing> {
   const listing = await openListing({}, () => ({ records: leads(0, 100) }))
   await listing.sync()
@@ -56,7 +56,7 @@ describe('more than a fifth of the leads missing', () => {
 
   it('are removed only where two whole scans have missed them: what came back stays, what has just gone waits', async () => {
     await using listing = await openShrunk(leads(0, 60))
-    // Ten came back, and ten others are missing for the first time.
+    // Ten leads have come back, and ten others are missing for the first time.
     await shrink(listing, [...leads(0, 50), ...leads(90, 100)], true)
     expect(await removedIn(listing)).toBe(30)
     const rows = await listing.store.db.selectFrom('lead_absence').select('lead_id').execute()

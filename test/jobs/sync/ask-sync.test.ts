@@ -1,4 +1,4 @@
-/** A sync that a person asks for: at once, once, and also where the daemon ends before it has begun. */
+/** A sync that a person asks for runs at once and once, also if the daemon ends before it has begun. */
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { startDaemon } from '../../../src/jobs/schedule/daemon.ts'
@@ -10,7 +10,7 @@ import { openTasks } from '../../support/schedule/tasks.ts'
 
 const log = pino({ level: 'silent' })
 
-/** A daemon whose sync is due at each quarter of an hour. */
+/** Opens a daemon whose sync is due every quarter of an hour. */
 async function openDaemon(file: string, at: string) {
   const clock = { now: new Date(at) }
   const store = await openStore(file, clock.now)

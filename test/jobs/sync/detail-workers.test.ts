@@ -1,4 +1,4 @@
-/** Details that several workers read for one sync: what comes of it is as if one had read them all. */
+/** Several workers read the details for one sync. The result is the same as if one had read them all. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
@@ -33,11 +33,11 @@ const OPTIONS: SyncOptions = {
 interface Crew extends AsyncDisposable {
   readonly store: Store
   readonly sources: readonly Source[]
-  /** By the first of them. */
+  /** Runs a sync by the first worker. */
   sync(options?: Partial<SyncOptions>): Promise<SyncResult>
 }
 
-/** So many workers on one database, each with connections and a client of its own. */
+/** Opens so many workers on one database, each with its own connections and client. */
 async function openCrew(
   url: string,
   count: number,
@@ -82,7 +82,7 @@ async function openCrew(
   }
 }
 
-/** With the queue, which takes as long to make as the store. */
+/** Returns a database that has the queue, because making the queue takes as long as making the store. */
 function crewDatabase(): Promise<string> {
   return preparedDatabase('detailWorkers', async (address) => {
     await using store = await openStore(address, NOW)
@@ -91,7 +91,7 @@ function crewDatabase(): Promise<string> {
   })
 }
 
-/** How often each lead was asked for singly. */
+/** Counts the requests for each single lead. */
 function askedOf({ requests }: Upstream): Map<string, number> {
   const ids = requests.flatMap(({ path }) => /\/leads\/(\w+)$/.exec(path)?.[1] ?? [])
   return new Map(
@@ -181,7 +181,7 @@ describe.skipIf(!hasPostgres)('details that several workers read for one sync', 
     const deferred = await detailWorkers.sync()
     expect(deferred).toMatchObject({ outcome: 'deferred', problems: [{ code: 'api_deferred' }] })
     expect(deferred.notBefore).not.toBeNull()
-    // Whichever of them it was that was told.
+    // Any of the workers may have received this answer.
     const before = upstream.requests.length
     for (const { fetchDetail } of detailWorkers.sources)
       await expect(fetchDetail(third)).rejects.toMatchObject({ code: 'api_deferred' } as LeadsheetError)
@@ -240,13 +240,13 @@ describe.skipIf(!hasPostgres)('an upstream with a limit that several workers ask
       refused.push(upstream.refused())
     }
     const [alone = 0, together = 0] = refused
-    // Those that were under way when it was used up.
+    // Requests that were under way when the budget was used up may be added.
     expect(together).toBeLessThanOrEqual(alone + 3)
     if (tells) expect(together).toBeLessThanOrEqual(3)
   })
 })
 
-/** Answers twenty-five requests a second. */
+/** Opens an upstream that answers at most twenty-five requests a second. */
 async function openLimited(tells: boolean) {
   const leads = Array.from({ length: LEADS }, (_, number) => generateLead(number))
   let refused = 0

@@ -48,7 +48,7 @@ it('the daemon reads the details of leads with a sync of its own, and lets no re
   await syncSchedule(work, { ...scheduleOf({ name: 'sync' }), full: false }).run(due, lease, signal)
   expect(await countDetails()).toBe(5)
 
-  // A report that comes due meanwhile does not wait for the rest.
+  // A report that comes due during the details does not wait for the rest of them.
   const asked: Promise<unknown>[] = []
   onProgress = ({ part, done }) => {
     if (part !== 'details' || done !== 2) return

@@ -32,7 +32,7 @@ interface Record {
 
 const START = Date.parse('2026-11-01T00:00:00Z')
 
-/** All that syncs leave behind; runs are named by their order, since their ids are random. */
+/** Returns all rows that syncs leave behind. Runs are named by their order, since their ids are random. */
 async function contents(listing: Listing): Promise<unknown> {
   const runs = await listing.store.db.selectFrom('sync_run').select('id').orderBy('started_at').execute()
   const tables: { [name: string]: string[] } = {}
@@ -47,7 +47,7 @@ async function contents(listing: Listing): Promise<unknown> {
   return tables
 }
 
-/** What an upstream does to its leads between two syncs: few of them change, in every way that there is. */
+/** Changes the leads as an upstream does between two syncs: few of them, in every possible way. */
 function change(leads: Record[], next: () => number, at: string): Record[] {
   const statuses = ['new', 'contacted', 'won']
   const changed = leads.flatMap((lead): Record[] => {
@@ -125,7 +125,7 @@ describe('known leads', () => {
   })
 })
 
-/** The tables of leads to which a piece of work writes. */
+/** Returns the tables of leads that a piece of work writes to. */
 async function changesOf(listing: Listing, work: () => Promise<unknown>): Promise<string[]> {
   const tables = ['lead', 'lead_raw', 'lead_fingerprint', 'lead_history', 'stage_move', 'quarantined_record']
   await sql`CREATE TEMP TABLE written (name TEXT)`.execute(listing.store.db)

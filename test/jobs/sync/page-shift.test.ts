@@ -29,7 +29,7 @@ const OPTIONS: SyncOptions = {
 }
 const ORDERS: readonly Order[] = ['updated_desc', 'updated_asc', 'id']
 
-/** 200 to 2,000 rows, most lists short, in each order in turn. */
+/** Makes a list of 200 to 2,000 rows, mostly short, in each order in turn. */
 function listOf(seed: number, change: Partial<ShiftingOptions> = {}): ShiftingList {
   const next = random(seed)
   return createShiftingList({
@@ -60,13 +60,15 @@ async function scan(store: Store, list: ShiftingList): Promise<SyncResult> {
   return sync({ source: list.source, store, log: SILENT, now: () => list.clock.now }, OPTIONS)
 }
 
-/** Rows that were there from the beginning of the reading to its end, and that it has not met. */
+/** Returns the rows that existed during the whole reading and were not read. */
 async function missing(store: Store, before: readonly string[], list: ShiftingList): Promise<string[]> {
   const stored = new Set((await store.db.selectFrom('lead').select('id').execute()).map((row) => row.id))
   return before.filter((id) => list.rows.has(id) && !stored.has(id))
 }
 
-/** What a reader misses that goes on by the number of rows it got, to the first empty page. */
+/**
+ * Counts the rows that a simple reader misses. It counts the rows it got, and stops at the first empty page.
+ */
 async function missedNaively(list: ShiftingList): Promise<number> {
   const before = [...list.rows.keys()]
   const met = new Set<string>()

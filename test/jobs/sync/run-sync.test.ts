@@ -14,7 +14,7 @@ async function rows(syncing: Syncing, table: 'lead' | 'lead_version') {
   return all
 }
 
-/** What is stored of the leads, without what tells when and by which run it was read. */
+/** Returns the stored leads without the columns about the time and the run of the reading. */
 async function contents(syncing: Syncing): Promise<unknown> {
   const { rows: all } =
     await sql`SELECT id, raw, updated_at, deleted_at IS NULL AS is_there FROM lead JOIN lead_raw ON lead_no = no ORDER BY id`.execute(
@@ -238,7 +238,7 @@ describe('a sync that meets faults', () => {
     upstream.faults.push(...Array.from({ length: 9 }, () => body(page)))
     const result = await syncing.sync(LEADS)
     expect(result.problems[0]?.message).toContain('repeats the cursor "again"')
-    // As many as are asked for ahead, until the first is read.
+    // At most the pages that are requested ahead, until the first one has been read.
     expect(upstream.requests.length).toBeLessThan(10)
   })
 

@@ -19,7 +19,7 @@ import { type Fault, startUpstream, status } from '../../support/upstream.ts'
 
 const NEVER = new AbortController().signal
 
-/** A sync that is due at 03:30, and what its ledger says after it has run. */
+/** Opens a sync that is due at 03:30, and returns its record after it has run. */
 async function openNightly(faults: readonly Fault[], full: boolean) {
   const upstream = await startUpstream(20)
   upstream.faults.push(...faults)

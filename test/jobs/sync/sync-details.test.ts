@@ -17,11 +17,11 @@ import { openSyncing, SILENT, type Syncing } from '../../support/syncing.ts'
 import { startUpstream, status, type Upstream } from '../../support/upstream.ts'
 
 const ALL = { top: null, perRun: 1000, concurrency: 4 }
-/** One after the other, so that their order can be told. */
+/** One request after the other, so that their order is certain. */
 const IN_ORDER = { ...ALL, concurrency: 1 }
 const PARTS = ['leads', 'details'] as const
 const MINUTE_MS = 60_000
-/** Of the test that kills. */
+/** The number of kills in the test that kills. */
 const KILLS = 4
 const LEADS = 300
 
@@ -33,7 +33,7 @@ function activityOf(syncing: Syncing) {
   return syncing.store.db.selectFrom('activity').selectAll().orderBy('lead_id').orderBy('at').execute()
 }
 
-/** The ids of the leads that were asked for singly, in the order of asking. */
+/** Returns the ids of the leads that were requested singly, in order. */
 function askedOf(upstream: Upstream): string[] {
   return upstream.requests.flatMap(({ path }) => /\/leads\/(\w+)$/.exec(path)?.[1] ?? [])
 }
@@ -461,7 +461,7 @@ describe('a run that ends among the details', () => {
     }
     const { stdout } = await runWarm(['sync', '--json'], { cwd: folder, env })
     expect(JSON.parse(stdout).data.details).toMatchObject({ deleted: 0, failed: 0 })
-    // Asked for twice are only those that a kill met between the answer and the write.
+    // Only leads whose kill came between the answer and the write were requested twice.
     expect(askedOf(upstream).length).toBeLessThanOrEqual(LEADS + KILLS * 8 * 2)
 
     await using whole = await openSyncing(upstream.url)
@@ -472,7 +472,7 @@ describe('a run that ends among the details', () => {
   })
 })
 
-/** What was read, without when and by which run. */
+/** Returns the stored details without the time and the run of the reading. */
 async function contentsOf({ db }: Store): Promise<unknown> {
   const { rows: details } =
     await sql`SELECT lead_id, lead_updated_at, raw FROM lead_detail ORDER BY 1`.execute(db)

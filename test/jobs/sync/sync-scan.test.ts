@@ -144,10 +144,10 @@ describe('a list without an end', () => {
         scan: { scan_result: 'incomplete', stop: 'loop' },
       })
       expect(result.pages).toBeLessThanOrEqual(4)
-      // Those included that were on their way already.
+      // Requests that were already on their way are counted too.
       expect(listing.asked.length).toBeLessThanOrEqual(4 + 6)
       expect(await ids(listing)).toHaveLength(10)
-      // The next run does not go on inside the loop.
+      // The next run does not continue inside the loop.
       listing.asked.length = 0
       await listing.sync()
       expect(listing.asked[0]).toBeNull()

@@ -1,6 +1,6 @@
 /**
- * Messages on their whole way: over SMTP to Postfix, from there to Dovecot, and read back from the mailbox over IMAP.
- * Where these are not installed, or may not be started, the tests are skipped and say so.
+ * Messages on their whole way: over SMTP to Postfix, from there to Dovecot, and read from the mailbox over
+ * IMAP. If these are not installed or may not be started, the tests are skipped with a message.
  */
 import PostalMime from 'postal-mime'
 import { describe, expect, it } from 'vitest'
@@ -15,13 +15,16 @@ import type { Mailbox } from './imap.ts'
 import { BUSY, GONE, MAX_BYTES } from './postfix.ts'
 import { isWithoutServers, startServers, untilArrived } from './servers.ts'
 
-/** A machine with much else to do is no failure. */
+/** The limit is long, because the machine may be busy. */
 const TEST_MS = 90_000
 
 const log = await openLog({ level: 'silent', pretty: false, color: false, secrets: [] })
 const { signal } = new AbortController()
 
-/** What mail servers have been known to change: dots, `From`, spaces at the end, long lines, messages of any language. */
+/**
+ * A message with everything that mail servers may alter: dots, `From`, spaces at line ends, long lines, and
+ * letters of any language.
+ */
 const MESSAGE_OF_TRAPS: Message = {
   ...MESSAGE,
   subject: 'Täglich: 59 neue Leads (+18 %), 3 gewonnen · Fr., 20. Nov.',
@@ -41,12 +44,12 @@ describe.skipIf(isWithoutServers)('a message', () => {
       await using mailbox = await servers.open(MESSAGE.to)
       const raw = await untilArrived(mailbox)
 
-      // Servers put their fields above it.
+      // Servers add their fields above the message.
       const sent = await buildMessage(MESSAGE_OF_TRAPS, DKIM_KEY)
       expect(raw.subarray(-sent.length).equals(sent)).toBe(true)
       expect(await verify(raw)).toMatchObject({ dkim: ['pass'], dmarc: 'pass' })
 
-      // As Dovecot understands it (RFC 3501, 7.4.2), which built nothing of it.
+      // The structure as Dovecot parses it (RFC 3501, 7.4.2), independently of the program.
       const structure = await mailbox.fetchText(1, 'BODYSTRUCTURE')
       expect(
         structure

@@ -1,4 +1,4 @@
-/** Dovecot from Debian as everybody's mailbox: takes mail over LMTP and shows it over IMAP. */
+/** Dovecot from Debian with everybody's mailbox. It receives mail over LMTP and shows it over IMAP. */
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startProcess, untilTrue } from '../../foreign/server-process.ts'
@@ -9,7 +9,7 @@ import { canConnect } from './ports.ts'
 
 const BIN = '/usr/sbin/dovecot'
 export const PASSWORD = 'pw-of-everybody'
-/** Who owns the mailboxes: Dovecot is started by root and wants that to be somebody else. */
+/** The owner of the mailboxes. Dovecot is started by root, and requires another user for them. */
 const NOBODY = 65_534
 
 export interface Mailboxes {
@@ -22,10 +22,10 @@ export function missingDovecot(): string | null {
   return parts.every(findInstalled) ? null : 'apt-get install dovecot-imapd dovecot-lmtpd'
 }
 
-/** For the test that runs, which must be root's. */
+/** Starts Dovecot for the current test, which must run as root. */
 export async function startDovecot(): Promise<Mailboxes> {
   const folder = folderWith()
-  // Its parts run as users of their own.
+  // The parts of Dovecot run as other users.
   chmodSync(folder, 0o755)
   const mail = join(folder, 'mail')
   mkdirSync(mail)

@@ -1,17 +1,20 @@
-/** A policy server as Postfix asks one for each recipient (its SMTPD_POLICY_README): puts some of them off. */
+/**
+ * A policy server that defers some recipients. Postfix asks it about each recipient (see its
+ * SMTPD_POLICY_README).
+ */
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
 export interface Greylisting {
   readonly port: number
-  /** Those who are deferred for as long as they are in here. */
+  /** The recipients that are deferred. */
   readonly putOff: Set<string>
-  /** How often somebody was asked for, in order. */
+  /** The recipients that Postfix asked about, in order. */
   readonly asked: readonly string[]
 }
 
-/** For the test that runs. */
+/** Starts it for the current test. */
 export async function startGreylisting(putOff: readonly string[]): Promise<Greylisting> {
   const greylisting = { putOff: new Set(putOff), asked: [] as string[] }
   const sockets = new Set<Socket>()

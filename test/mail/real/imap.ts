@@ -1,13 +1,16 @@
-/** As much of IMAP (RFC 3501) as it takes to read a mailbox: commands in turn, and the literals in their answers. */
+/**
+ * The part of IMAP (RFC 3501) that reads a mailbox: commands one after the other, and the literals in their
+ * answers.
+ */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
 export interface Mailbox extends AsyncDisposable {
-  /** How many messages there are; to be asked before any is fetched. */
+  /** Counts the messages. It must be called before a message is fetched. */
   count(): Promise<number>
-  /** An item of a message, such as `BODY.PEEK[]`, as the bytes of its literal. */
+  /** Fetches an item of a message, such as `BODY.PEEK[]`, as bytes. */
   fetchBytes(number: number, item: string): Promise<Buffer>
-  /** What the server says to a FETCH that has no literal in its answer. */
+  /** Fetches an item whose answer has no literal. */
   fetchText(number: number, item: string): Promise<string>
 }
 
@@ -20,7 +23,7 @@ export async function openMailbox(port: number, user: string, password: string):
     socket.emit('more')
   })
   let tag = 0
-  /** All of the answer, up to and with the line that ends it. */
+  /** Sends a command. Returns the whole answer with the line that ends it. */
   const ask = async (command: string): Promise<Buffer> => {
     const name = `a${++tag}`
     socket.write(`${name} ${command}\r\n`)
@@ -41,7 +44,7 @@ export async function openMailbox(port: number, user: string, password: string):
   await ask(`LOGIN ${user} ${password}`)
   return {
     async count() {
-      // Selected anew, for what has arrived since is not told otherwise.
+      // The mailbox is selected again, because the server does not report new messages otherwise.
       const answer = await ask('SELECT INBOX')
       return Number(/^\* (\d+) EXISTS\r$/m.exec(answer.toString('latin1'))?.[1])
     },

@@ -1,4 +1,4 @@
-/** A mail server as it is on a bad day, and the daemon that delivers a report through it. */
+/** A mail server with outages, and the daemon that sends a report through it. */
 import { describe, expect, it } from 'vitest'
 import { runLeadsheet } from '../../support/leadsheet.ts'
 import {
@@ -40,7 +40,7 @@ describe.skipIf(isWithoutServers)('a report through a Postfix that has a bad day
 
       greylisting.putOff.clear()
       await runUntil(installation, at('07:10'), () => statesIn(installation).includes(`${ANA} sent`))
-      // A day with nothing to do for it but a sync.
+      // A day on which only a sync is due.
       const syncs = countSyncs(installation)
       await runUntil(installation, at('09:00'), () => countSyncs(installation) > syncs)
 

@@ -1,4 +1,4 @@
-/** Whether somebody listens on a port of this machine. */
+/** Tells whether a port of this machine is in use. */
 import { connect } from 'node:net'
 
 export function canConnect(port: number): Promise<boolean> {

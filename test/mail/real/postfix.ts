@@ -1,4 +1,4 @@
-/** Postfix from Debian as the mail server that takes messages and passes them on to the mailboxes. Only root can start it. */
+/** Postfix from Debian accepts messages and passes them on to the mailboxes. Only root can start it. */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const BIN = '/usr/sbin/postfix'
 const MASTER = '/usr/lib/postfix/sbin/master'
 export const MAX_BYTES = 2_000_000
 
-/** Whom it refuses, for good and for now. */
+/** Addresses that it refuses, permanently and temporarily. */
 export const GONE = 'gone@example.org'
 export const BUSY = 'busy@example.org'
 
@@ -23,18 +23,18 @@ export function missingPostfix(): string | null {
 
 export interface Postfix {
   readonly port: number
-  /** Nobody listens until it is started again, with the mail that it has. */
+  /** Stops the server. It keeps its mail, and can be started again. */
   stop(): Promise<void>
   start(): Promise<void>
 }
 
 /**
- * Takes mail to anybody at example.org.
- * @param policyPort of a policy server that is asked about each recipient
+ * Starts Postfix. It accepts mail to all addresses of example.org.
+ * @param policyPort the port of a policy server that is asked about each recipient
  */
 export async function startPostfix(lmtpPort: number, policyPort?: number): Promise<Postfix> {
   const folder = folderWith()
-  // Its daemons run as a user of their own.
+  // The daemons of Postfix run as another user.
   chmodSync(folder, 0o755)
   const port = await freePort()
   const settings = join(folder, 'etc')
@@ -45,8 +45,8 @@ export async function startPostfix(lmtpPort: number, policyPort?: number): Promi
     `127.0.0.1:${port} inet n - n - - smtpd\n${SERVICES.map((service) => `${service}\n`).join('')}`,
   )
   mkdirSync(join(folder, 'queue'))
-  // Makes the rest of its folders. It is not asked to start: its daemons would leave the group of processes that
-  // ends with the test.
+  // Makes the other folders. Postfix itself does not start its daemons, because they would leave the process
+  // group that ends with the test.
   execFileSync(BIN, ['-c', settings, 'check'])
   const start = async (): Promise<ServerProcess> => {
     const server = startProcess(MASTER, ['-d', '-c', settings])

@@ -1,4 +1,6 @@
-/** The program as it is run for real: a service, a sync, a report, and what its recipients find in their mailboxes. */
+/**
+ * The real program with a service, a sync and a report, and the messages in the mailboxes of its recipients.
+ */
 import PostalMime from 'postal-mime'
 import { readSheet } from 'read-excel-file/node'
 import { describe, expect, it, onTestFinished } from 'vitest'

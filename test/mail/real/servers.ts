@@ -1,4 +1,4 @@
-/** Postfix before Dovecot: the whole way of a message on one machine. */
+/** Postfix with Dovecot behind it: the whole way of a message on one machine. */
 
 import { isSkipped } from '../../support/process/programs.ts'
 import { missingDovecot, PASSWORD, startDovecot } from './dovecot.ts'
@@ -8,15 +8,15 @@ import { missingPostfix, type Postfix, startPostfix } from './postfix.ts'
 const POLL_MS = 100
 
 export interface MailServers {
-  /** `smtp://…`, for messages to anybody at example.org. */
+  /** An address such as `smtp://…`, which accepts messages to all addresses of example.org. */
   readonly url: string
   readonly postfix: Postfix
   open(address: string): Promise<Mailbox>
 }
 
 /**
- * For the test that runs.
- * @param policyPort of a policy server that Postfix asks about each recipient
+ * Starts the servers for the current test.
+ * @param policyPort the port of a policy server that Postfix asks about each recipient
  */
 export async function startServers(policyPort?: number): Promise<MailServers> {
   const { lmtpPort, imapPort } = await startDovecot()
@@ -34,7 +34,7 @@ export const isWithoutServers = isSkipped(
   missingDovecot(),
 )
 
-/** The first message, as soon as it is there. */
+/** Waits for the first message and returns it. */
 export async function untilArrived(mailbox: Mailbox): Promise<Buffer> {
   while ((await mailbox.count()) === 0) await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   return mailbox.fetchBytes(1, 'BODY.PEEK[]')

@@ -1,4 +1,6 @@
-/** What a filter for spam thinks of our messages. Where it is not installed, the tests are skipped and say so. */
+/**
+ * A spam filter's judgement of the messages. If it is not installed, the tests are skipped with a message.
+ */
 import { describe, expect, it } from 'vitest'
 import type { ReportFigures } from '../../../src/domain/figures.ts'
 import { messageFor } from '../../../src/jobs/outbox/compose-message.ts'

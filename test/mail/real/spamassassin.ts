@@ -1,4 +1,4 @@
-/** SpamAssassin from Debian, with the rules that come with it and without asking the network. */
+/** SpamAssassin from Debian, with its own rules and without network access. */
 import { execFile } from 'node:child_process'
 import { folderWith } from '../../support/folder.ts'
 import { findInstalled } from '../../support/process/programs.ts'
@@ -7,7 +7,7 @@ const BIN = '/usr/bin/spamassassin'
 
 export interface Judgement {
   readonly score: number
-  /** With what each is worth, such as `HTML_MESSAGE 0.0`. */
+  /** The matching rules with their scores, such as `HTML_MESSAGE 0.0`. */
   readonly rules: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** The files of an issue's charts. */
+/** The image files of an issue's charts. */
 import { Resvg } from '@resvg/resvg-js'
 import { PNG } from 'pngjs'
 import { describe, expect, it } from 'vitest'
@@ -100,7 +100,7 @@ describe('the font of the charts', () => {
     const zoom = { fitTo: { mode: 'zoom', value: 2 } } as const
     const without = new Resvg(svg, { font: { loadSystemFonts: false }, ...zoom }).render()
     expect(encodePng(await rasterise(svg, 2))).not.toEqual(encodePng(without))
-    // Only the texts differ.
+    // The drawings without their texts, which may differ.
     const textless = svg.replace(/<text.*?<\/text>/g, '')
     expect(encodePng(await rasterise(textless, 2))).toEqual(encodePng(without))
   })

@@ -47,7 +47,7 @@ function decode(png: Uint8Array): PNG {
   return PNG.sync.read(Buffer.from(png))
 }
 
-/** The largest difference of any channel of any visible pixel. */
+/** Returns the largest difference of any channel of any visible pixel. */
 function largestDifference(left: Uint8Array, right: Uint8Array): number {
   const [a, b] = [decode(left), decode(right)]
   expect([a.width, a.height]).toEqual([b.width, b.height])

@@ -54,7 +54,7 @@ describe('a sparkline', () => {
   })
 })
 
-/** The numbers of the lines, then of the dots, in their order. */
+/** Returns the points of the lines and then of the dots, in order. */
 function pointsOf(svg: string): readonly { x: number; y: number }[] {
   return [...svg.matchAll(/[ML]([\d.-]+) ([\d.-]+)|cx="([\d.-]+)" cy="([\d.-]+)"/g)].map(
     ([, x, y, cx, cy]) => ({

@@ -1,4 +1,4 @@
-/** The room that is kept for texts against the room that the font takes. */
+/** Compares the width reserved for texts with their width in the font. */
 import { createRequire } from 'node:module'
 import { Resvg } from '@resvg/resvg-js'
 import { describe, expect, it } from 'vitest'
@@ -47,7 +47,7 @@ describe('a text that is cut', () => {
   })
 })
 
-/** At most a quarter more, or half an em. */
+/** Expects at most a quarter more, or half an em. */
 function expectRoom(text: string): void {
   const room = widthOf(text, SIZE)
   expect(room, text).toBeGreaterThanOrEqual(measure(text, 600))
@@ -55,7 +55,7 @@ function expectRoom(text: string): void {
   expect(room, text).toBeLessThanOrEqual(Math.max(measure(text, 400) * 1.25, measure(text, 400) + SIZE / 2))
 }
 
-/** How far the text moves what stands behind it. */
+/** Returns the distance by which a text moves the text after it. */
 function measure(text: string, weight: number): number {
   return inked(`H${text}H`, weight) - inked('HH', weight)
 }

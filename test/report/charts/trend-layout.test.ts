@@ -1,4 +1,4 @@
-/** The values behind the lines of the trend, and the texts beside and below them. */
+/** The values of the trend's lines, and the texts beside and below them. */
 import { describe, expect, it } from 'vitest'
 import { layoutTrend, meansOfWeek, roundTicks } from '../../../src/report/charts/trend-layout.ts'
 import { labelsIn, trendOf, usualTrend } from '../../support/reports/trend.ts'

@@ -1,4 +1,4 @@
-/** The positions of the pieces of the trend, in usual and in odd cases. Its looks are for eyes. */
+/** The positions of the parts of the trend, in usual and in odd cases. Its looks are not tested. */
 import { describe, expect, it } from 'vitest'
 import type { TrendDay } from '../../../src/domain/figures.ts'
 import { drawTrend } from '../../../src/report/charts/draw.ts'
@@ -210,7 +210,7 @@ function expectSound(layout: TrendLayout, message = ''): void {
   }
 }
 
-/** Capitals with a little air. */
+/** Returns the boxes of the texts, as high as capital letters with a small margin. */
 function boxesOf({ left, right, rows, columns, lines }: TrendLayout): readonly Box[] {
   const box = (text: string, from: number, middle: number, size: number): Box => ({
     text,

@@ -235,7 +235,7 @@ describe('a mistake in a template', () => {
 
   it('of a missing folder is named', async () => {
     const missing = join(folderWith(), 'nowhere')
-    // One after the other: a rejection that nobody awaits yet would end the run.
+    // They run one after the other, because an unawaited rejection would end the run.
     const openings = [() => openTemplates(missing), () => openTemplates(TEMPLATES_FOLDER, { own: missing })]
     for (const open of openings) {
       await expect(open()).rejects.toMatchObject({
@@ -336,7 +336,7 @@ describe('an own folder', () => {
   })
 })
 
-/** The same view, but a name that it does not have throws; Handlebars lets them pass in `#if` and `#each`. */
+/** Returns the same view, but unknown names throw. Handlebars accepts them in `#if` and `#each`. */
 function strictly<T extends object>(plain: T): T {
   return new Proxy(plain, {
     get: (target, name, receiver) => {
@@ -354,7 +354,7 @@ function strictly<T extends object>(plain: T): T {
   })
 }
 
-/** The names that Handlebars itself looks for in any value. */
+/** The names that Handlebars itself looks up in any value. */
 const ASKED_OF_ALL = new Set(['then', 'toHTML', 'toJSON', 'constructor', 'length'])
 
 function longNamed(name: string) {

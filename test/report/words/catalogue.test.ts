@@ -19,12 +19,12 @@ const sources = globSync('src/{report,jobs,web,cli}/**/*.ts', { cwd: ROOT })
   .map((path) => readFileSync(join(ROOT, path), 'utf8'))
   .join('\n')
 
-/** The names of the values that a message takes, sorted. */
+/** Returns the names of the values that a message takes, sorted. */
 function valuesOf(message: string): string[] {
   const names = (elements: Elements): string[] =>
     elements.flatMap((element) => {
       const options = 'options' in element ? Object.values(element.options) : []
-      // Kinds 0 and 7 are plain text and the number of a plural.
+      // Kinds 0 and 7 are plain text and the number of a plural, which have no name.
       const own = element.type === 0 || element.type === 7 ? [] : [String(element.value)]
       return [...own, ...options.flatMap(({ value }) => names(value))]
     })
@@ -53,7 +53,7 @@ describe('the catalogues', () => {
   it('have no key that nothing asks for', () => {
     const isAsked = (key: string) => {
       const names = key.split('.')
-      // A name that is computed stands as `${…}` in its key: of a block, a kind or a state.
+      // Keys with a computed part have `${…}` in its place: the name of a block, a kind or a state.
       const computed = names.map((name) => `(?:${RegExp.escape(name)}|\\$\\{[^\`]+\\})`).join('\\.')
       return sources.includes(`'${key}'`) || new RegExp(`\`${computed}\``).test(sources)
     }

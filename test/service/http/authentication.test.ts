@@ -1,4 +1,4 @@
-/** API keys: who may call, with what, and what is kept of a key. */
+/** API keys: their rights, their forms, and the stored part of a key. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openKeyring } from '../../../src/service/open.ts'

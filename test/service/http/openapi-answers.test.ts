@@ -1,4 +1,4 @@
-/** What the service answers is as its OpenAPI document says. That about webhooks has a file of its own. */
+/** The answers of the service agree with its OpenAPI document. Webhooks have their own file. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PATHS } from '../../../src/contract/paths.ts'
 import { type Described, readDescription } from '../support/openapi.ts'

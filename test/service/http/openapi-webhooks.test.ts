@@ -1,4 +1,4 @@
-/** What is answered about webhooks, and what they are sent, is as the OpenAPI document says. */
+/** Answers about webhooks, and the messages to them, agree with the OpenAPI document. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PATHS } from '../../../src/contract/paths.ts'
 import {
@@ -31,7 +31,7 @@ async function registered(url: string, events: readonly EventType[]): Promise<st
   return webhookWithSecretSchema.parse(answer.json).id
 }
 
-/** Asks about a webhook, and compares the answer with the document. */
+/** Requests something about a webhook, and compares the answer with the document. */
 async function askAbout(method: 'GET' | 'POST' | 'DELETE', path: string, id: string, key = api.writeKey) {
   const authorization = `Bearer ${key}`
   const answer = await api.get(`/webhooks${path.replace('{id}', id)}`, { method, authorization })
@@ -119,7 +119,7 @@ test('what a webhook is sent is as the document says, of every type', async () =
   }
 })
 
-/** Of headers that are described as parameters, as those of an object. */
+/** Returns headers that the document describes as parameters, as the properties of an object. */
 function headersOf(parameters: Document['components']['parameters']): object {
   const properties = Object.entries(parameters).map(([name, { schema }]) => [name, schema])
   return { properties: Object.fromEntries(properties), required: Object.keys(parameters) }

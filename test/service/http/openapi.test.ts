@@ -1,4 +1,4 @@
-/** The OpenAPI document: valid in itself, and complete. */
+/** The OpenAPI document is valid and complete. */
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PATHS } from '../../../src/contract/paths.ts'
@@ -86,7 +86,7 @@ describe('the document', () => {
   test('has each problem code that an operation can answer with', () => {
     const text = JSON.stringify(described.document.paths)
     const absent = Object.keys(PROBLEMS).filter((code) => !text.includes(`\`${code}\``))
-    // Refused before any operation is chosen.
+    // This request is refused before an operation is chosen.
     expect(absent).toEqual(['method_not_allowed'])
   })
 

@@ -1,4 +1,4 @@
-/** The rate limit: so many requests a minute for each key, announced in every answer. */
+/** The rate limit: so many requests a minute for each key, stated in every answer. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { problemIn, startService, type TestService } from '../support/service.ts'
 

@@ -1,4 +1,4 @@
-/** The scenarios: what a scenario plants is in its history, and nothing else. */
+/** The history of a scenario has what the scenario plants, and nothing else. */
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readCompanies } from '../../../src/service/simulation/companies.ts'
@@ -13,7 +13,7 @@ import { DAY_MS, NOW } from '../support/service.ts'
 const companies = readCompanies(COMPANIES)
 const TODAY = Math.floor(NOW / DAY_MS) * DAY_MS
 
-/** Plays the history up to today's midnight and gives its leads. */
+/** Plays the history up to today's midnight and returns its leads. */
 async function play(scenario: Scenario, seed = 3): Promise<LeadRow[]> {
   const db = await openServiceDatabase(join(folderWith(), 'service.db'))
   const life = await openLife(db, { seed, companies, historyDays: 1, scenario, now: NOW })
@@ -25,7 +25,7 @@ async function play(scenario: Scenario, seed = 3): Promise<LeadRow[]> {
 
 const plant = (...effects: object[]): Scenario => parseScenario({ history_days: 140, effects }, 'a test')
 const isLate = (lead: LeadRow): boolean => lead.created_at >= TODAY - 70 * DAY_MS
-/** Returns how many times as many leads the last 70 days have as the 70 before. */
+/** Returns the ratio of the leads of the last 70 days to those of the 70 days before. */
 const growth = (leads: readonly LeadRow[]): number =>
   leads.filter(isLate).length / leads.filter((lead) => !isLate(lead)).length
 
@@ -43,7 +43,7 @@ test.each([
 ])('a planted cause changes its %s alone', async (condition, value, readValue) => {
   const effect = { effect: 'discoveries', times: 0, from_day: 70, [condition]: value }
   const leads = await play(plant(effect))
-  // A lead that moved on has the agent of its last step.
+  // A lead that has moved has the agent of its last step.
   const found = condition === 'agent' ? leads.filter((lead) => lead.status === 'discovered') : leads
   const isCause = (lead: LeadRow): boolean => readValue(lead) === value
   expect(found.filter((lead) => isLate(lead) && isCause(lead))).toEqual([])

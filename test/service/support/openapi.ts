@@ -1,4 +1,4 @@
-/** The OpenAPI document of a service in a test, and whether what the service says is as it has it. */
+/** Compares the answers and messages of a service in a test with its OpenAPI document. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { Answer, TestService } from './service.ts'
@@ -31,11 +31,11 @@ export interface Document {
 export interface Described {
   readonly document: Document
   operation(path: string, method: string): Operation
-  /** Of a schema of the document. */
+  /** Returns the validator of a schema of the document. */
   validator(schema: object): ValidateFunction
-  /** Of what is POSTed to webhooks, by its type. */
+  /** Returns the validator of the messages of a type that are sent to webhooks. */
   messageValidator(type: string): ValidateFunction
-  /** What of the answer is not as the document says; empty when all is. */
+  /** Lists the deviations of an answer from the document; empty if there are none. */
   deviations(path: string, method: string, answer: Answer): readonly unknown[]
 }
 
@@ -80,7 +80,7 @@ export async function readDescription(api: TestService): Promise<Described> {
   }
 }
 
-/** The document's references in terms of what ajv has been given. */
+/** Rewrites the document's references for ajv. */
 function withRefs(schema: object): object {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/components/schemas/', `"${DOCUMENT}#/$defs/`))
 }

@@ -1,4 +1,4 @@
-/** The reference service on a free port with a clock that stands until a test moves it. */
+/** The reference service on a free port, with a clock that a test moves. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { LookupFunction } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -27,25 +27,25 @@ export interface TestService extends AsyncDisposable {
   readonly file: string
   readonly readKey: string
   readonly writeKey: string
-  /** Real time, in milliseconds; a test may set it. */
+  /** Real time in ms; a test may set it. */
   readonly clock: { at: number }
   /** Moves the clock and lets the simulation follow. */
   pass(ms: number): Promise<void>
-  /** A GET with the reading key, unless the options say otherwise. */
+  /** Sends a GET with the read key, unless the options say otherwise. */
   get(path: string, options?: CallOptions): Promise<Answer>
-  /** A POST of JSON with the writing key. */
+  /** Sends a POST of JSON with the write key. */
   post(path: string, body: unknown, options?: CallOptions): Promise<Answer>
-  /** The list's answer, which must be a 200. */
+  /** Returns the list's answer, which must have status 200. */
   leads(query?: string): Promise<WireLeadList>
-  /** All leads of a list, page after page. */
+  /** Returns all leads of a list, page after page. */
   walk(query?: string, betweenPages?: () => Promise<void>): Promise<WireLead[]>
-  /** Rows of the service's database, through a connection of their own. */
+  /** Returns rows of the service's database, through a separate connection. */
   rows<T>(sql: string): T[]
 }
 
 interface CallOptions {
   readonly method?: Dispatcher.HttpMethod
-  /** Null sends no Authorization header. */
+  /** The header Authorization; null sends none. */
   readonly authorization?: string | null
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
@@ -131,7 +131,7 @@ export async function startService(options: Partial<ServiceOptions> = {}): Promi
   }
 }
 
-/** As a resolver without a network, so that tests ask none. */
+/** Resolves no name, so that tests need no network. */
 const knowsNoName: LookupFunction = (name, _options, callback) => {
   callback(Object.assign(new Error(`no host ${name}`), { code: 'ENOTFOUND' }), [])
 }

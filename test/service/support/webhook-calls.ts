@@ -1,4 +1,4 @@
-/** The endpoints of webhooks, asked with the writing key; what they answer is what their schemas say. */
+/** Calls the endpoints of webhooks with the write key. Their answers must match their schemas. */
 import {
   type WireWebhook,
   type WireWebhookAttempt,
@@ -19,11 +19,11 @@ export interface WebhookCalls {
   show(id: string): Promise<WireWebhook>
   remove(id: string): Promise<Answer>
   removeAll(): Promise<void>
-  /** A POST without a body, nor the type of one. */
+  /** Sends a POST without a body and without its type. */
   act(id: string, action: WebhookAction, idempotencyKey?: string): Promise<Answer>
   rotate(id: string, idempotencyKey?: string): Promise<WireWebhookWithSecret>
   ping(id: string): Promise<WireWebhookAttempt>
-  /** The newest first. */
+  /** Returns the attempts, the newest first. */
   attempts(id: string): Promise<readonly WireWebhookAttempt[]>
 }
 

@@ -1,4 +1,4 @@
-/** Webhooks of a service in a test: registered, looked at, and told of something. */
+/** Registers webhooks at a service in a test, reads their attempts, and makes events for them. */
 import { expect } from 'vitest'
 import {
   type WireWebhook,
@@ -14,14 +14,14 @@ export interface TestWebhook {
   readonly id: string
   readonly secret: string
   show(): Promise<WireWebhook>
-  /** The first one first. */
+  /** Returns the attempts, the first one first. */
   attempts(): Promise<readonly WireWebhookAttempt[]>
-  /** Waits until there are as many. */
+  /** Waits until there are so many attempts. */
   attempted(count: number): Promise<readonly WireWebhookAttempt[]>
   act(action: 'rotate' | 'test' | 'enable'): Promise<unknown>
 }
 
-/** Told of pipelines that are created, which is what `happen` does. */
+/** Registers a webhook for created pipelines, which `happen` makes. */
 export async function register(api: TestService, url: string): Promise<TestWebhook> {
   const answer = await api.post('/webhooks', { url, events: ['pipeline.created'] })
   const { id, secret }: WireWebhookWithSecret = webhookWithSecretSchema.parse(answer.json)
@@ -40,7 +40,7 @@ export async function register(api: TestService, url: string): Promise<TestWebho
   }
 }
 
-/** Something that webhooks are told of. */
+/** Makes events for webhooks. */
 export async function happen(api: TestService, times = 1): Promise<void> {
   const pipeline = { name: 'P', criteria: { industries: ['nothing has this'], limit: 1 } }
   for (let time = 0; time < times; time++) {

@@ -1,4 +1,4 @@
-/** What can be done with a registered webhook, beside the API's document. */
+/** The actions on a registered webhook that are not in the service's document. */
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
@@ -28,12 +28,12 @@ beforeEach(async () => {
   await hooks.removeAll()
 })
 
-/** Told of nothing that happens while a test's clock stands. */
+/** Registers a webhook for events that never come while the test's clock stands. */
 function registered(events: readonly EventType[] = ['agent.status_changed']) {
   return hooks.register({ url: receiver.url, events })
 }
 
-/** Whether a signature of the last message is what another's library makes of it with this secret. */
+/** True if another library makes the same signature of the last message with this secret. */
 function isSignedWith(secret: string): boolean {
   const { headers, body } = lastPost()
   const at = new Date(Number(headers['webhook-timestamp']) * 1000)
@@ -113,7 +113,7 @@ describe('a test', () => {
     expect(attempt).toMatchObject({ outcome: 'failed', status: 500, next_attempt_at: null })
     expect(attempt.error).toContain('500')
     await api.pass(HOUR_MS)
-    // Something else may have happened in that hour.
+    // Other events may have happened in that hour.
     const attempts = await hooks.attempts(id)
     expect(attempts.filter((each) => each.message_id === attempt.message_id)).toEqual([attempt])
   })

@@ -1,9 +1,12 @@
-/** Registered webhooks, and who may ask what of them. What they are sent is in other files. */
+/**
+ * Registered webhooks, and the rights to read and change them. The messages to them are tested in other
+ * files.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { problemIn, startService, type TestService } from '../support/service.ts'
 import { type WebhookCalls, webhookCalls } from '../support/webhook-calls.ts'
 
-/** Nothing of the sort happens while a test's clock stands, so nothing is sent there. */
+/** A webhook to which nothing is sent, because its events never come while the test's clock stands. */
 const ANY = { url: 'http://127.0.0.1:65535/in', events: ['agent.status_changed'] }
 
 let api: TestService

@@ -1,4 +1,6 @@
-/** How messages leave: at once, each once where it is taken, and no webhook at the cost of another. */
+/**
+ * Messages are sent at once, and each only once if it is accepted. A slow webhook does not hold up others.
+ */
 import type { ServerResponse } from 'node:http'
 import SQLite from 'better-sqlite3'
 import { Webhook } from 'standardwebhooks'
@@ -47,7 +49,7 @@ function nothing(): never {
   throw new Error('nothing was sent')
 }
 
-/** Events in the store, as a burst leaves them there. */
+/** Puts events into the store, as a burst does. */
 function burst(count: number): void {
   const sqlite = new SQLite(api.file)
   const data = JSON.stringify({ pipeline_id: 'pl_x', name: 'X', status: 'active' })
@@ -110,7 +112,7 @@ describe('a receiver that is slow', () => {
     await happen(api, 30)
     await arrived(before + 30)
     await arrived(EACH_AT_ONCE, slow)
-    // What has left counts as waiting until it is known to be taken.
+    // A sent message counts as waiting until its answer is known.
     expect(api.rows(`select distinct state from webhook_message where webhook_id = '${id}'`)).toEqual([
       { state: 'waiting' },
     ])

@@ -1,4 +1,4 @@
-/** Signatures of webhooks, held against the libraries with which others check them. */
+/** Compares the signatures of webhooks with the libraries that receivers use. */
 import { randomBytes } from 'node:crypto'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
@@ -16,7 +16,7 @@ interface Signed {
   readonly body: string
 }
 
-/** JSON of any characters, which the libraries parse. */
+/** Returns JSON with random characters, which the libraries parse. */
 function randomMessages(): readonly Signed[] {
   const next = random(SEED)
   const timestamp = Math.floor(Date.now() / 1000)

@@ -1,4 +1,4 @@
-/** A service that ends while it sends webhooks. */
+/** The service ends while it sends webhooks. */
 import SQLite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { openReceiver } from '../../support/network/receiver.ts'

@@ -26,7 +26,7 @@ interface Place {
   readonly backup: string
 }
 
-/** A store with two leads, closed, and the name of a backup that is not there yet. */
+/** Makes a closed store with two leads, and the name of a backup that does not exist yet. */
 async function makePlace(fill: (store: Store) => Promise<void> = async () => {}): Promise<Place> {
   const folder = folderWith()
   const file = join(folder, 'leadsheet.db')
@@ -49,7 +49,7 @@ async function countLeads(file: string): Promise<number> {
   return (await store.db.selectFrom('lead').select('id').execute()).length
 }
 
-/** A byte in the middle of each page but the first ones is another. */
+/** Changes a byte in the middle of each page, except the first ones. */
 function damage(file: string): void {
   const bytes = readFileSync(file)
   for (let at = 5 * 4096 + 8; at < bytes.length; at += 4096) bytes[at] = 255 - (bytes[at] ?? 0)
@@ -249,7 +249,7 @@ function stageOf(status: string) {
   return { status, position: 9, outcome: 'open', in_funnel: 0 } as const
 }
 
-/** Pipelines that no stage came with: those of the leads. */
+/** Counts the pipelines without stages: those that come from leads. */
 async function extraPipelines(store: Store): Promise<number> {
   const pipelines = await store.db.selectFrom('pipeline').select('id').execute()
   const stages = await store.db.selectFrom('stage').select('status').execute()

@@ -23,14 +23,14 @@ const folder = mkdtempSync(join(tmpdir(), 'leadsheet-'))
 const sources = makeNextVersion(folder)
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** A database of this version, in a folder of its own. */
+/** Makes a database of this version in a new folder. */
 async function makeOlder(): Promise<string> {
   const file = join(folderWith(), 'leadsheet.db')
   await makePresentStore(file)
   return file
 }
 
-/** Upgrades to a made-up next version; returns what those who wait were told. */
+/** Upgrades to an invented next version. Returns the messages to those who wait. */
 async function upgrade(file: string, change: Partial<Upgrade> = {}): Promise<string[]> {
   const steps: string[] = []
   const tell = (step: string): void => void steps.push(step)
@@ -146,7 +146,7 @@ it('an upgrade that would fill the disk is refused before it begins', () => {
 })
 
 describe('an older version that finds a newer database', () => {
-  /** With the backup that the upgrade has left, and one lead less. */
+  /** Makes a database of the next version with one lead less, and the backup that the upgrade left. */
   async function makeNewer(): Promise<string> {
     const file = await makeOlder()
     await upgrade(file)

@@ -1,5 +1,7 @@
 // @both-stores
-/** A store is moved into the other kind of database: from a file to PostgreSQL, and in the other run from there to a file. */
+/**
+ * A store is moved into the other kind of database: from a file to PostgreSQL, and back in the other project.
+ */
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
@@ -26,7 +28,7 @@ import {
 
 const NOW = new Date('2026-11-21T09:00:00Z')
 
-/** Where nothing is yet, but for the schema. */
+/** Returns a new place with a schema and no rows. */
 async function newTarget(): Promise<string> {
   return IN_POSTGRES
     ? join(folderWith(), 'leadsheet.db')
@@ -38,7 +40,7 @@ function move(source: Store, to: string, onProgress: (step: MoveStep) => void = 
   return moveStore(source, placeOf(to), { now: () => NOW, signal, onProgress })
 }
 
-/** Cut off when it tells of its progress for so many times. */
+/** Interrupts a move when it has reported so many steps. */
 async function moveUntil(source: Store, to: string, steps: number): Promise<void> {
   const stop = new AbortController()
   let left = steps
@@ -194,7 +196,7 @@ describe('what is moved', () => {
   })
 })
 
-/** The greatest number of a lead, and the runs in the order in which they began. */
+/** Returns the highest number of a lead, and the runs in the order in which they began. */
 async function numbersOf({ db }: Store) {
   const numbers = await sql<{ lead: number }>`SELECT max(no) AS lead FROM lead`.execute(db)
   const runs = await sql<{ id: string }>`SELECT id FROM sync_run ORDER BY rowid`.execute(db)

@@ -1,5 +1,5 @@
 // @both-stores
-/** What both databases do, each in its own way. */
+/** Functions that both databases have, each in its own way. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -12,7 +12,7 @@ import { withClient } from '../../support/postgres/postgres-server.ts'
 import { newDatabase } from '../../support/postgres.ts'
 import { IN_POSTGRES, lead, OPENED_AT, openEmptyStore, save } from '../../support/store.ts'
 
-/** Of one store, as two processes have it open. */
+/** Opens one store twice, as two processes would. */
 async function openTwice(): Promise<{ one: Store; other: Store; file: string }> {
   const at = IN_POSTGRES ? await newDurableDatabase() : join(folderWith(), 'leadsheet.db')
   const one = await openStore(at, OPENED_AT)
@@ -20,7 +20,7 @@ async function openTwice(): Promise<{ one: Store; other: Store; file: string }> 
   return { one, other, file: at }
 }
 
-/** As servers are that are not for tests. */
+/** Makes a database on a server with the usual settings for durability. */
 async function newDurableDatabase(): Promise<string> {
   const url = await newDatabase()
   await withClient(url, (client) =>
@@ -37,7 +37,7 @@ async function close({ one, other }: { one: Store; other: Store }): Promise<void
 const addPage = (trx: Trx, page: number) =>
   trx.insertInto('sync_scan_page').values({ page, pass: 1, met: '[]' }).execute()
 
-/** Whether a commit waits for the disk. */
+/** True if a commit waits for the disk. */
 async function isDurable(db: Store['db']): Promise<boolean> {
   if (!IN_POSTGRES) {
     const { rows } = await sql<{ synchronous: number }>`PRAGMA synchronous`.execute(db)
@@ -105,7 +105,7 @@ it('the clock of a file is that of who asks, and that of a server its own', asyn
   if (!IN_POSTGRES) expect(answer?.at).toBe('2026-11-21T06:00:30.000Z')
   else {
     expect(answer?.at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-    // The server of tests is on this machine.
+    // The server of the tests is on this machine, so the clocks agree.
     expect(Math.abs(Date.parse(answer?.at ?? '') - asked - 30_000)).toBeLessThan(30_000)
   }
   await close(stores)

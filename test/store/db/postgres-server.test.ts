@@ -1,4 +1,7 @@
-/** What is asked of a server beside its tables: whether it takes writes, how much is in it, and to stop what takes long. */
+/**
+ * Questions to a server beside its tables: whether it accepts writes, how much it holds, and stopping long
+ * work.
+ */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { checkServer } from '../../../src/checks/machine.ts'
@@ -77,7 +80,7 @@ describe.skipIf(!hasPostgres)('reading that takes too long', () => {
     await using store = await openStore(await migrated(), OPENED_AT)
     const { signal } = new AbortController()
     await expect(readInTime(store.db, sleep, { signal, timeoutMs: 50 })).rejects.toThrow(/statement timeout/)
-    // All of them, and so the same one too.
+    // The samples of all sessions, which include the blocked one.
     const samples = await Promise.all(
       Array.from({ length: 6 }, () => sql<{ t: string }>`SHOW statement_timeout`.execute(store.db)),
     )

@@ -19,7 +19,7 @@ it('what is told to stop between the answer of a process and its end has nothing
   const onChild = (message: unknown): void => {
     const { process: child } = message as { readonly process: ChildProcess }
     ended = new Promise((resolve) => child.once('exit', resolve))
-    // When all who listen have heard of it.
+    // After all listeners have been told.
     child.once('disconnect', () => process.nextTick(() => stop.abort()))
   }
   subscribe('child_process', onChild)

@@ -1,5 +1,5 @@
 // @both-stores
-/** What of events is asked each minute, whatever has come. */
+/** The statistics of events that are read every minute. */
 import { expect, it } from 'vitest'
 import { findLastArrival } from '../../../src/store/events/event-stats.ts'
 import { event, receive } from '../../support/data/events.ts'

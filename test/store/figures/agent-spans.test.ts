@@ -12,7 +12,7 @@ function at(clock: string): string {
   return `2026-11-20T${clock}:00.000Z`
 }
 
-/** @param samples of one agent: its status by the time of the day */
+/** @param samples the status of one agent by the time of the day */
 async function spansOf(samples: Readonly<Record<string, string>>): Promise<AgentSpans> {
   await using store = await openEmptyStore()
   for (const [clock, status] of Object.entries(samples)) {

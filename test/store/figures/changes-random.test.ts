@@ -1,5 +1,7 @@
 // @both-stores
-/** Random pasts: what a report tells as changed is what a plain reading of all that was ever read of each lead gives. */
+/**
+ * Random pasts: the changes in a report equal those of a plain search through everything that was ever read.
+ */
 import { describe, expect, it } from 'vitest'
 import type { ChangeKind } from '../../../src/domain/lists.ts'
 import type { Lead } from '../../../src/domain/model.ts'
@@ -19,12 +21,12 @@ const LEADS = 60
 const SPANS = 60
 const STATUSES = [...STAGES.map((stage) => stage.status), 'on_hold']
 
-/** Later than every instant: no issue came before. */
+/** Later than every instant, so that no issue came before. */
 const NEVER = '~'
 
 type Next = () => number
 
-/** What was ever read of a lead, and when it was gone. */
+/** Everything that was ever read of a lead, and the times when it was gone. */
 interface Life {
   readonly samples: Reading[]
   readonly absences: { readonly from: string; to: string | null }[]
@@ -33,7 +35,7 @@ interface Life {
 interface Reading {
   readonly status: string
   readonly changedAt: string
-  /** When it began to be so, as far as the lead was there. */
+  /** The start of the state, or of the lead's presence. */
   readonly from: string
   readonly readAt: string
   readonly amount: number | null
@@ -43,7 +45,10 @@ interface Reading {
 const pick = <T>(next: Next, of: readonly T[]): T => of[Math.floor(next() * of.length)] as T
 const day = (days: number): string => new Date(START + Math.round(days * DAY_MS)).toISOString()
 
-/** A day at a time: some leads change, and in the evening most of that is read, the rest later; a few go for some days. */
+/**
+ * Plays the days: some leads change, and most of that is read in the evening, the rest later. A few go for
+ * some days.
+ */
 async function liveThrough(store: Store, next: Next): Promise<Map<string, Life>> {
   const upstream = new Map<string, Lead>()
   const unread = new Set<string>()
@@ -73,7 +78,7 @@ async function liveThrough(store: Store, next: Next): Promise<Map<string, Life>>
     )
     for (const [, { absences }] of going) absences.push({ from: evening, to: null })
   }
-  // Because this lead arrives so much later, some of the spans ended long ago.
+  // This lead arrives much later, so some spans ended long before.
   const [createdAt, arrivedAt] = [day(DAYS + 14), day(DAYS + 15)]
   const last = lead('last', { createdAt, statusChangedAt: createdAt, updatedAt: createdAt })
   await save(store, [last], arrivedAt)
@@ -125,7 +130,7 @@ interface Told {
   readonly toStatus: string
 }
 
-/** What has become of a lead from an instant on, by what was known then of the time before. */
+/** Returns the change of a lead since an instant, by what was known at `knownAt` of the time before. */
 function becomeOf({ samples, absences }: Life, since: string, knownAt: string, to: string): Told | null {
   const after = samples.findLast((reading) => reading.from < to)
   if (after === undefined) return null
@@ -138,12 +143,12 @@ function becomeOf({ samples, absences }: Life, since: string, knownAt: string, t
       ? [{ from: before.status, to: reading.status, at: reading.changedAt }]
       : []
   })
-  // What it moved to while it was gone is known since it has come back.
+  // Moves during its absence are known, because it has come back.
   const toStatus = moves.findLast((move) => move.at < to)?.to ?? after.status
   if (isDeleted(to)) return isDeleted(since) ? null : { kind: 'gone', fromStatus: null, toStatus }
   const first = moves.find((move) => move.at >= since && move.at < to)
   const moved = moves.findLast((move) => move.at < since)?.to ?? first?.from
-  // Where no issue has told of it, what it moved to before counts, also what is known of it only since.
+  // Without an earlier issue, the earlier move counts, even if it became known later.
   const fromStatus = (knownAt === NEVER ? (moved ?? known?.status) : (known?.status ?? moved)) ?? null
   const told = (kind: ChangeKind): Told => ({ kind, fromStatus, toStatus })
   const isNews =
@@ -191,7 +196,7 @@ describe(`changes of random pasts (SEED=${SEED})`, () => {
           context,
         ).toEqual(sorted(ofKind.map(({ kind: _, ...rest }) => rest)))
         expect(total).toBe(rows.length)
-        // One currency after the other, and by value only within one.
+        // One currency after the other, because values are only sorted within a currency.
         const byCurrency = [...Map.groupBy(rows, (row) => row.value?.currency).values()]
         expect(rows).toEqual(byCurrency.flat())
         for (const alike of byCurrency) {

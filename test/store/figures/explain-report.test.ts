@@ -1,5 +1,5 @@
 // @both-stores
-/** The SQL that is shown for a report: any program takes it, and gets what the report says. */
+/** The SQL that is shown for a report runs in any program, and returns the numbers of the report. */
 import { describe, expect, it } from 'vitest'
 import type { LeadFilter } from '../../../src/domain/figures.ts'
 import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../../src/domain/period.ts'

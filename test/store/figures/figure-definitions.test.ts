@@ -1,5 +1,5 @@
 // @both-stores
-/** What each figure counts, by small pasts; and that every program gets the same from the SQL that is shown. */
+/** The meaning of each figure, shown by small pasts. The shown SQL gives every program the same numbers. */
 
 import { CompiledQuery, sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
@@ -27,10 +27,10 @@ const WEEK: FigureScope = {
   asKnownAt: null,
 }
 
-/** Noon of a day in November. */
+/** Returns noon of a day in November. */
 const noon = (day: number): string => `2026-11-${String(day).padStart(2, '0')}T12:00:00.000Z`
 
-/** A lead that was created on the 1st, and its states from day to day. */
+/** Returns a lead that was created on the 1st, with its states from day to day. */
 function past(
   id: string,
   statuses: Readonly<Record<number, string>>,
@@ -52,13 +52,13 @@ async function figure(name: FigureName, states: readonly Lead[], scope: Partial<
   return await readFigure(store.db, name, { ...WEEK, ...scope })
 }
 
-/** Entries of the activity of a lead, without a status. */
+/** Saves entries of a lead's activity without a status. */
 async function saveActivity(store: Store, id: string, at: readonly string[]): Promise<void> {
   const rows = at.map((each) => ({ ...ENTRY, lead_id: id, id: each, at: each }))
   if (rows.length > 0) await store.write((trx) => trx.insertInto('activity').values(rows).execute())
 }
 
-/** The details of a lead as they were read, with its moves by the day of November. */
+/** Saves the details of a lead, with its moves by the day of November. */
 async function saveMoves(
   store: Store,
   id: string,
@@ -271,7 +271,7 @@ describe('the history of leads', () => {
       { known: 1, of: 4 },
       { known: 1, of: 1 },
       ...Array(5).fill({ known: 5, of: 6 }),
-      // Of "won after it" neither is known that it was open nor what it was worth.
+      // For the lead "won after it", it is unknown that it was open, and what it was worth.
       { known: 3, of: 4 },
     ]
     expect(await coverage(null)).toEqual(known)

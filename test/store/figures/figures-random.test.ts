@@ -1,5 +1,7 @@
 // @both-stores
-/** Random pasts: what is counted quickly, from the present and what has changed since, is what the whole history says. */
+/**
+ * Random pasts: the quick count from the present and the changes since equals a count over the whole history.
+ */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Lead } from '../../../src/domain/model.ts'
@@ -29,7 +31,7 @@ type Next = () => number
 const pick = <T>(next: Next, of: readonly T[]): T => of[Math.floor(next() * of.length)] as T
 const day = (days: number): string => new Date(START + Math.round(days * DAY_MS)).toISOString()
 
-/** A day at a time: some leads change, a few go or come back, and all that is new is read in the evening. */
+/** Plays the days: some leads change, a few go or come back, and everything new is read in the evening. */
 async function liveThrough(store: Store, next: Next): Promise<void> {
   const leads = new Map<string, Lead>()
   const gone = new Set<string>()
@@ -66,7 +68,7 @@ async function liveThrough(store: Store, next: Next): Promise<void> {
       await recordDeletions(trx, going, seenAt(evening))
     })
   }
-  // Because this lead arrives so much later, some of the periods ended long ago.
+  // This lead arrives much later, so some periods ended long before.
   const [createdAt, arrivedAt] = [day(DAYS + 9), day(DAYS + 10)]
   const last = lead('last', { createdAt, statusChangedAt: createdAt, updatedAt: createdAt })
   await save(store, [last], arrivedAt)

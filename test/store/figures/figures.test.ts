@@ -47,7 +47,7 @@ async function figuresOf(
 const won = (id: string, at: string, change: Parameters<typeof lead>[1] = {}): Lead =>
   lead(id, { status: 'won', statusChangedAt: at, updatedAt: at, ...change })
 
-/** As a second complete scan without the lead does. */
+/** Removes a lead like a second complete scan without it. */
 async function remove(store: Store, id: string, at: string): Promise<void> {
   await store.write(async (trx) => {
     await trx.updateTable('lead').set({ deleted_at: at }).where('id', '=', id).execute()

@@ -1,4 +1,4 @@
-/** How SQLite finds what the figures of a period long ago ask for: not lead by lead. */
+/** The plans of SQLite for figures of old periods do not go through all leads. */
 import { describe, expect, it } from 'vitest'
 import type { FigureName } from '../../../src/store/figures/definition.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'

@@ -1,4 +1,4 @@
-/** A snapshot that is made of PostgreSQL is the one that would have been made of a file. */
+/** A snapshot from PostgreSQL equals one that is made from a file. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -28,7 +28,7 @@ async function openBoth(): Promise<{ inFile: Store; inPostgres: Store } & AsyncD
   return { inFile, inPostgres, [Symbol.asyncDispose]: close }
 }
 
-/** Every row of every table and view, in no order; the words of its search as far as they find anything. */
+/** Returns every row of every table and view, unordered, and the results of its search. */
 function contentOf(file: string): Record<string, string[]> {
   const database = new Database(file, { readonly: true })
   const names = database
@@ -83,7 +83,7 @@ describe.skipIf(!hasPostgres)('a snapshot of PostgreSQL', () => {
     const database = new Database(copy, { readonly: true })
     const count = (table: string) =>
       database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get()
-    // All that a lead is written into, by one transaction.
+    // All tables of a lead have been written in one transaction.
     expect(count('lead_raw')).toBe(count('lead'))
     expect(database.prepare('SELECT sum(leads) FROM lead_count').pluck().get()).toBe(count('lead'))
     expect(database.prepare('SELECT count(DISTINCT lead_id) FROM lead_version').pluck().get()).toBe(

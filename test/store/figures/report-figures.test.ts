@@ -1,5 +1,5 @@
 // @both-stores
-/** Every number of a report, from days of a service's life, against a plain count over all rows of the store. */
+/** Compares every number of a report over a service's days with a plain count over all rows of the store. */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { LeadFilter, PeriodKind, ReportFigures } from '../../../src/domain/figures.ts'
@@ -18,7 +18,7 @@ const DAYS = 5
 const LAST = new Date(FIRST + (DAYS - 1) * DAY_MS)
 const ZONE = 'Europe/Berlin'
 
-/** Synced whole in the end, so that some leads are found gone. */
+/** Uses a store of several days. A last full sync finds some leads gone. */
 async function withDays(use: (store: Store) => Promise<void>): Promise<void> {
   await liveThrough({ seed: SEED, first: FIRST, days: DAYS, historyDays: 40, isFull: (day) => day > 1 }, use)
 }
@@ -46,7 +46,7 @@ function requestOf(
   }
 }
 
-/** What figures are compared with: the leads of a filter as plain rows. */
+/** The leads of a filter as plain rows, for comparison. */
 interface Plain {
   readonly past: Past
   at(instant: string): PastLead[]
@@ -137,7 +137,7 @@ function expectLists(figures: ReportFigures, request: ReportRequest, plain: Plai
   for (const row of figures.stalled.rows) {
     const lead = byId.get(row.id)
     expect(lead).toMatchObject({ changedAt: row.changedAt, score: row.score, value: row.value })
-    // As it was then, and not what became of it since.
+    // The status at that time counts, not a later one.
     if (lead?.toldStatus) expect(row.status, row.id).toBe(lead.toldStatus)
     expect(row.idleDays).toBe(
       Math.floor((Date.parse(figures.period.to) - Date.parse(row.changedAt)) / DAY_MS),
@@ -208,7 +208,7 @@ function expectChanges(figures: ReportFigures, plain: Plain): void {
   }
 }
 
-/** Our own, since the filter has conditions; the median days of stays are the same for both. */
+/** The funnel is computed, because the filter has conditions. The median days are the same for both kinds. */
 async function expectFunnel(figures: ReportFigures, plain: Plain, db: Db): Promise<void> {
   const { funnel, period } = figures
   const stages = await db
@@ -242,7 +242,7 @@ async function expectFunnel(figures: ReportFigures, plain: Plain, db: Db): Promi
   const stays = plain.past.staysEnded(since, period.to).filter(({ leadId }) => chosen.has(leadId))
   for (const { status, medianDays } of funnel.stages) {
     const median = medianOf(stays.filter((stay) => stay.status === status))
-    // Both are rounded to two digits, of a mean that may lie just between.
+    // Both are rounded to two digits, and the mean may lie between them.
     if (median === null) expect(medianDays, status).toBeNull()
     else expect(Math.abs((medianDays ?? 0) - median), status).toBeLessThan(0.011)
   }

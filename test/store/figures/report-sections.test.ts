@@ -1,5 +1,5 @@
 // @both-stores
-/** What of a report's figures fails, and what does not, when a table of the database cannot be read. */
+/** The sections of a report that fail when a table cannot be read, and those that do not. */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { daysUpTo, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
@@ -24,7 +24,7 @@ async function openFilled(): Promise<Store> {
   return store
 }
 
-/** With a table or view out of the way, so that whatever reads it fails. */
+/** Renames a table or view, so that everything that reads it fails. */
 async function readWithout(name: string) {
   await using store = await openFilled()
   const gone =

@@ -1,4 +1,4 @@
-/** One past, kept in both databases: each figure and each section of a report is the same to the last digit. */
+/** The same past in both databases: each figure and each section of a report is equal to the last digit. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ type Next = () => number
 const pick = <T>(next: Next, of: readonly T[]): T => of[Math.floor(next() * of.length)] as T
 const day = (days: number): string => new Date(START + Math.round(days * DAY_MS)).toISOString()
 
-/** Each is another one to whoever sorts as people do, ignores case, or counts in units of UTF-16. */
+/** Names that are equal or ordered differently when sorted by language, without case, or by UTF-16 units. */
 const NAMES = [
   'Zebra',
   'zebra',
@@ -49,7 +49,7 @@ const NAMES = [
   ' ',
 ]
 
-/** Cents, halves of them, what no double holds, far less and far more than nothing. */
+/** Cents, half cents, numbers that a double cannot hold, very small and very large ones. */
 const AMOUNTS: readonly ((next: Next) => number)[] = [
   (next) => Math.floor(next() * 1e7) / 100,
   (next) => Math.floor(next() * 1e5) + 0.005,
@@ -62,8 +62,8 @@ const AMOUNTS: readonly ((next: Next) => number)[] = [
 const CURRENCIES = ['EUR', 'USD', 'CHF', 'eur', 'JPY', 'ÖS', null]
 
 /**
- * One lead is worth up to 1e15, in a currency of its own: beside so much cents are lost, and above 2^53 whole units
- * are, in either database.
+ * One lead is worth up to 1e15, in its own currency. With larger sums, neither database keeps cents, and
+ * above 2^53 not even whole units.
  */
 function moneyOf(number: number, next: Next): Pick<Lead, 'valueAmount' | 'valueCurrency'> {
   if (number === 0) return { valueAmount: Math.floor(next() * 1e15), valueCurrency: 'IDR' }
@@ -71,7 +71,10 @@ function moneyOf(number: number, next: Next): Pick<Lead, 'valueAmount' | 'valueC
   return { valueAmount: pick(next, AMOUNTS)(next), valueCurrency: pick(next, CURRENCIES) }
 }
 
-/** Written to each store alike: some leads change each day, a few go or come back, and all that is new is read in the evening. */
+/**
+ * Plays the days in each store alike: some leads change, a few go or come back, and everything new is read in
+ * the evening.
+ */
 async function liveThrough(store: Store, next: Next): Promise<void> {
   const leads = new Map<string, Lead>()
   const gone = new Set<string>()
@@ -206,7 +209,7 @@ describe.skipIf(!hasPostgres)(`figures in both databases (SEED=${SEED})`, () => 
         }),
       )
       expect(plain.failed).toEqual([])
-      // Runs are called by chance.
+      // The ids of runs are random.
       const freshness = { ...shared.freshness, runId: plain.freshness.runId }
       expect({ ...shared, freshness }).toEqual(plain)
     }

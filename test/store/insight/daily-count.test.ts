@@ -1,5 +1,7 @@
 // @both-stores
-/** The counts by day, kept over days of a service's life, against the figures of each day and a new count. */
+/**
+ * Compares the counts by day, kept over a service's days, with the figures of each day and with a new count.
+ */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { COUNTED_FIGURES } from '../../../src/domain/insight.ts'
@@ -23,7 +25,7 @@ const DAYS = 5
 const ZONE = 'Europe/Berlin'
 const BEGIN = Date.parse('2026-10-01T00:00:00Z')
 
-/** All days that the service has lived, up to the day before. */
+/** Returns all days that the service has lived, up to the day before. */
 function daysTo(now: Date): CountedDay[] {
   const days = daysUpTo(now.toISOString(), Math.floor((now.getTime() - BEGIN) / DAY_MS), ZONE)
   return days.map((day) => ({ ...day, date: localDates(day) }))

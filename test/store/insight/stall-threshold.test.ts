@@ -1,5 +1,5 @@
 // @both-stores
-/** Stall thresholds, old leads and urgent leads, against what the leads that a test wrote stand for. */
+/** Stall thresholds, old leads and urgent leads, computed from leads with known stays. */
 import { describe, expect, it } from 'vitest'
 import type { Lead } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
@@ -19,7 +19,7 @@ const NOW = new Date('2026-11-20T06:00:00.000Z')
 const DAY_MS = 86_400_000
 const ago = (days: number): string => new Date(NOW.getTime() - days * DAY_MS).toISOString()
 
-/** Leads that were `new` for 1 to `count` tenths of a day, `contacted` for a day, and won then. */
+/** Saves leads that were `new` for 1 to `count` tenths of a day, then `contacted` for a day, and were won. */
 async function saveWinners(store: Store, count: number): Promise<void> {
   const at = (step: readonly [string, (tenths: number) => number]): Lead[] =>
     Array.from({ length: count }, (_, index) => {
@@ -59,7 +59,7 @@ describe('the threshold of a stage', () => {
     await saveWinners(store, 300)
     await saveOpen(store, 'open', 5)
     await refreshStallThresholds(store, NOW)
-    // Stays in `new` are 0.1 to 30 days: 285 of 300 are at most 28.5.
+    // The stays in `new` are 0.1 to 30 days, and 285 of 300 are at most 28.5.
     expect(await readStallThresholds(store.db)).toEqual(
       new Map([
         ['contacted', { winners: 300, days: 1 }],
@@ -124,7 +124,7 @@ describe('urgent leads', () => {
     for (const days of [0.5, 2, 13.9, 14.1]) await saveOpen(store, `idle ${days}`, days, idle)
     await refreshStallThresholds(store, NOW)
     const { rows } = await urgent(store)
-    // Winners were in this stage for a day.
+    // All winners were in this stage for a day.
     expect(rows.map(({ id, limitDays }) => [id, limitDays])).toEqual([
       ['idle 13.9', 1],
       ['idle 2', 1],
@@ -146,7 +146,7 @@ it('counts the open leads that are older than all but 1 % of the winners were, w
   await saveOpen(store, 'old', 40, { valueAmount: 70, valueCurrency: 'EUR' })
   await saveOpen(store, 'elsewhere', 50, { pipelineId: 'p2', valueAmount: 30, valueCurrency: 'USD' })
   await refreshStallThresholds(store, NOW)
-  // Winners were 1.1 to 31 days old when they were won: 297 of 300 at most 30.7.
+  // The winners were 1.1 to 31 days old when they were won, and 297 of 300 at most 30.7.
   expect(await readOldLeads(store.db)).toEqual({
     age: { winners: 300, days: 30.7 },
     countedAt: NOW.toISOString(),

@@ -34,7 +34,7 @@ const message = (
 const scheduledRun = (schedule: string, state: string): string =>
   `INSERT INTO scheduled_run (schedule, due_at, state, noted_at) VALUES ('${schedule}', '${NOW}', '${state}', '${NOW}');`
 
-/** By rule, what breaks it. */
+/** Statements that break each rule, by rule. */
 const BREAKS: Readonly<Record<string, readonly string[]>> = {
   'the file is intact': [
     `PRAGMA writable_schema = ON;
@@ -158,7 +158,7 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Makes a store of 30 leads that were read three times, whole and closed. */
+/** Makes a closed store of 30 leads that were read three times. */
 async function makeHealthy(at: string, folder: string): Promise<void> {
   await using upstream = await startUpstream(30)
   await using syncing = await openSyncing(upstream.url, 'test-key', { folder, store: at })
@@ -166,7 +166,7 @@ async function makeHealthy(at: string, folder: string): Promise<void> {
   await syncing.store.write((trx) => storeDerivedVersions(trx, [...upstream.leads.keys()]))
 }
 
-/** A copy of a store that somebody has written to by hand; its address. */
+/** Copies a store, runs statements in the copy, and returns its address. */
 async function broken(healthy: string, statements: string): Promise<string> {
   if (IN_POSTGRES) {
     const url = await newDatabase({ template: healthy })

@@ -14,7 +14,7 @@ const PAGE = { paging: { kind: 'page', param: 'page', size_param: 'n' } } as con
 
 const NEVER = new AbortController().signal
 
-/** The indexes of the leads, and the trigger that counts them. */
+/** Returns the indexes of the leads and the trigger that counts them. */
 async function indexes(store: Store): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`SELECT name FROM sqlite_schema
     WHERE (type = 'index' AND tbl_name = 'lead') OR name = 'lead_count_insert' ORDER BY name`.execute(

@@ -10,7 +10,7 @@ describe('an index of numbers', () => {
     const index = createNumberIndex()
     const byHash = new Map<string, number>()
     const hashes = new Map<number, readonly [number, number]>()
-    // Few low halves, so that many share a slot.
+    // There are few low halves, so that many hashes share a slot.
     const hash = (): readonly [number, number] => [Math.floor(next() * 2 ** 32), Math.floor(next() * 50)]
     const forget = (no: number): void => {
       const before = hashes.get(no)

@@ -6,7 +6,7 @@ function day(number: number): string {
   return `2026-11-${String(number).padStart(2, '0')}T00:00:00.000Z`
 }
 
-/** Seen on the 20th, unless the change says otherwise. */
+/** Returns a state that was seen on the 20th, unless `change` says otherwise. */
 function state(changedOn: number, change: Partial<LeadState> = {}): LeadState {
   return {
     ...BLANK_STATE,
@@ -20,7 +20,7 @@ function state(changedOn: number, change: Partial<LeadState> = {}): LeadState {
   }
 }
 
-/** Status, score, begin and end of each version. */
+/** Returns the status, score, start and end of each version. */
 function spans(states: readonly LeadState[], absences: readonly Absence[] = []): unknown[] {
   return historyOf(stepsOf(states), absences).map((version) => [
     version.status,

@@ -19,7 +19,10 @@ const DAY_MS = 86_400_000
 
 type Draw = () => number
 
-/** What the upstream says of a lead over time: flips there and back, updates that change nothing, moves told or not. */
+/**
+ * Returns the states of a lead over time: changes back and forth, updates without a change, moves with and
+ * without their time.
+ */
 function changesOf(draw: Draw): Partial<Lead>[] {
   const pick = <T>(items: readonly T[]): T => items[Math.floor(draw() * items.length)] as T
   const changes: Partial<Lead>[] = []
@@ -48,7 +51,7 @@ function shuffled<T>(items: readonly T[], draw: Draw): T[] {
   return keyed.sort(([a], [b]) => a - b).map(([, item]) => item)
 }
 
-/** All that is stored of a lead's history but when it was read. */
+/** Reads everything stored about a lead's history, except the times of reading. */
 async function readStored(store: Store, id: string): Promise<object> {
   const versions = await store.db
     .selectFrom('lead_version')
@@ -68,7 +71,7 @@ async function readStored(store: Store, id: string): Promise<object> {
     .orderBy('moved_at')
     .execute()
   return {
-    // Of PostgreSQL the order of arrival is a column.
+    // In PostgreSQL the order of arrival is a column, which is left out.
     versions: versions.map(({ lead_id, observed_at, run_id, ...version }) => ({
       ...version,
       rowid: undefined,
@@ -78,7 +81,7 @@ async function readStored(store: Store, id: string): Promise<object> {
   }
 }
 
-/** The same by the pure functions, from all states at once. */
+/** Computes the same with the pure functions, from all states at once. */
 function expectedOf(states: readonly LeadState[], gone: { from: string; to: string }): object {
   const steps = stepsOf(states)
   return {
@@ -129,7 +132,7 @@ describe('the history of a lead', () => {
         await store.write((trx) => saveLeads(trx, page, seen))
       }
 
-      // Some of the states before the removal, whichever; the others after the return.
+      // A random part of the states arrives before the removal, and the others after the return.
       const halves = arrivals.map(({ first }) => first.splice(0, 1 + Math.floor(draw() * changes.length)))
       while (halves.some((leads) => leads.length > 0)) await read(halves)
       await store.write(async (trx) => {

@@ -11,7 +11,7 @@ import { IN_POSTGRES, lead, openEmptyStore, save, seenAt } from '../../support/s
 const T = ['2026-11-01T00:00:00.000Z', '2026-11-02T00:00:00.000Z', '2026-11-03T00:00:00.000Z'] as const
 const SEEN = '2026-11-21T06:00:00.000Z'
 
-/** Status, start and end of each version of each lead, in order. */
+/** Returns the status, start and end of each version of each lead, in order. */
 async function versionsOf(store: Store): Promise<unknown[]> {
   const rows = await store.db
     .selectFrom('lead_version')
@@ -27,7 +27,7 @@ async function absencesOf(store: Store): Promise<unknown[]> {
   return rows.map((row) => [row.deleted_since, row.returned_at])
 }
 
-/** Marks every lead as gone that is there, by a second whole scan without it. */
+/** Marks all present leads as gone, by a second full scan without them. */
 async function removeAll(store: Store, at: string): Promise<void> {
   for (let scan = 0; scan < 2; scan++) {
     await store.write((trx) => recordAbsence(trx, createMetLeads(), { ...seenAt(at), startedAt: at }))
@@ -224,7 +224,7 @@ describe('the version of a lead that has not changed', () => {
     const read = () =>
       store.db.selectFrom('lead_version').selectAll().orderBy('lead_id').orderBy('valid_from').execute()
     const derived = await read()
-    // A state that the row does not tell exactly is stored at once.
+    // A state that the lead's row does not hold exactly is stored at once.
     const stored = await store.db.selectFrom('lead_history').select('lead_id').orderBy('lead_id').execute()
     expect(stored.map((row) => row.lead_id)).toEqual(['12', '13', '23'])
     await store.write((trx) =>

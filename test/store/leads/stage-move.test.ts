@@ -15,13 +15,15 @@ import { IN_POSTGRES, lead, openEmptyStore, STAGES, save } from '../../support/s
 
 const READ_AT = '2026-11-20T00:00:00.000Z'
 
-/** An instant of November: `5` or `'5T10:00:01'`. */
+/** Returns an instant in November: `5` or `'5T10:00:01'`. */
 function on(day: number | string): string {
   const [date = '', time = '00:00:00'] = String(day).split('T')
   return `2026-11-${date.padStart(2, '0')}T${time}.000Z`
 }
 
-/** Read in this status when its update was then; the change of status told only where it is given. */
+/**
+ * Returns a state with this time of update and status. The time of the status change is only told if given.
+ */
 function seen(changed: number | string, status: string, statusChanged?: number | string): LeadState {
   return {
     ...BLANK_STATE,
@@ -38,7 +40,7 @@ function told(at: number | string, from: string | null, to: string): StatusActiv
   return { at: on(at), from_status: from, to_status: to, first_seen_at: READ_AT }
 }
 
-/** From, to, day and source of each move. */
+/** Returns the start and end status, the day and the source of each move. */
 function moves(states: readonly LeadState[], activities: readonly StatusActivity[] = []): unknown[] {
   return movesOf(stepsOf(states), activities).map((move) => [
     move.from_status,

@@ -26,7 +26,7 @@ async function openWithIssue(): Promise<Store> {
   return store
 }
 
-/** About 5 kB when packed. */
+/** Returns a text of about 5 kB when compressed. */
 function unlikeText(number: number): string {
   const hash = (index: number) => createHash('sha256').update(`${number} ${index}`).digest('hex')
   return Array.from({ length: 150 }, (_, index) => hash(index)).join('')
@@ -72,7 +72,7 @@ describe('a message in the ledger', () => {
         html: unlikeText(number),
       })
     }
-    // Gathered whole, each would hold on to two buffers of 16 kB.
+    // If they were read all at once, each would hold on to two buffers of 16 kB.
     collectGarbage()
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(MANY * 2 * 16_384 * 0.6)
     expect(listSpools()).toEqual([])
@@ -130,7 +130,7 @@ async function countFiles(store: Store): Promise<number> {
   return (await store.db.selectFrom('message_file').select('sha256').execute()).length
 }
 
-/** A page as full of names and figures as a report with long lists, another for each number. */
+/** Returns a page with long lists of names and figures, different for each number. */
 function companies(number: number): string {
   const cell =
     'padding:9px 12px 9px 0;border-bottom:1px solid #e4e7ec;font-size:14px;line-height:20px;color:#1d2939'

@@ -1,4 +1,4 @@
-/** Analysts with a role of their own in PostgreSQL read what a snapshot would show them, and nothing else. */
+/** Analysts with their own role in PostgreSQL can read what a snapshot shows, and nothing else. */
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Client } from 'pg'
@@ -15,7 +15,7 @@ import { lead, OPENED_AT, save } from '../../support/store.ts'
 const PASSWORD = "it's a 'secret' \\ é"
 const REFUSED = /permission denied/
 
-/** A role is of all databases of a server, so that each test has its own. */
+/** A role belongs to all databases of a server, so each test has its own. */
 function newRole(): string {
   return `analysts_${randomUUID().slice(0, 8)}`
 }

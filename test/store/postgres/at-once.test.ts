@@ -1,4 +1,7 @@
-/** Two machines that do the same at the same moment: one of them does it, nothing is lost, and neither waits for ever. */
+/**
+ * Two machines do the same work at the same time. One of them does it, nothing is lost, and none waits for
+ * ever.
+ */
 import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'
 import type { Store, Trx } from '../../../src/store/db/store.ts'
@@ -35,7 +38,7 @@ async function openTwo() {
   return { both: [one, other] as const, one, other, [Symbol.asyncDispose]: close }
 }
 
-/** What each of two stores makes of the same work, begun at once. */
+/** Starts the same work in two stores at once, and returns both results. */
 async function race<T>(both: readonly Store[], work: (trx: Trx) => Promise<T>): Promise<T[]> {
   return Promise.all(both.map((store) => store.write(work)))
 }

@@ -1,4 +1,4 @@
-/** A connection that the server, or a network, ends: nothing half-written, and the same store goes on. */
+/** The server or the network ends a connection. Nothing is half-written, and the store goes on. */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Store, Trx } from '../../../src/store/db/store.ts'
@@ -56,7 +56,7 @@ describe.skipIf(!hasPostgres)('a connection that is ended', () => {
     await using other = await openStore(url, OPENED_AT)
     await sql`SELECT pg_terminate_backend(${await pidOf(store.db)})`.execute(other.db)
     await expect.poll(() => countConnections(other)).toBe(0)
-    // What the server has ended reaches us in one of the next turns.
+    // The end of a connection is noticed within the next turns of the event loop.
     for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate)
     await store.write((trx) => addPage(trx, 1))
     expect(await pagesIn(store)).toEqual([1])
@@ -83,7 +83,7 @@ describe.skipIf(!hasPostgres)('a connection that is ended', () => {
   })
 })
 
-/** But for the one that asks. */
+/** Counts the connections except the one that asks. */
 async function countConnections(store: Store): Promise<number> {
   const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM pg_stat_activity
     WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`.execute(

@@ -1,4 +1,7 @@
-/** Texts that PostgreSQL has no room for: a NUL, or half of a pair of surrogates, as such or as an escape in JSON. */
+/**
+ * Texts that PostgreSQL cannot store: a NUL, or half of a surrogate pair, as characters or as escapes in
+ * JSON.
+ */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { insertRows } from '../../../src/store/db/rows.ts'

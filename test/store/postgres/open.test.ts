@@ -1,4 +1,4 @@
-/** How a schema of PostgreSQL is made and opened, and what is said where it cannot be. */
+/** Making and opening a schema in PostgreSQL, and the errors about it. */
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
@@ -12,7 +12,7 @@ import { lead, migratedDatabase, OPENED_AT, save } from '../../support/store.ts'
 
 const open = (url: string): Promise<Store> => openStore(url, OPENED_AT)
 
-/** As if another version had made the functions and views. */
+/** Marks the functions and views as made by another version. */
 const OF_ANOTHER_VERSION = `COMMENT ON TABLE leadsheet.kysely_migration IS 'leadsheet of another day'`
 
 async function alter(url: string, statements: string): Promise<void> {

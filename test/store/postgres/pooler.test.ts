@@ -1,4 +1,4 @@
-/** A pooler between us and PostgreSQL, which takes the settings of a session for its own or refuses them. */
+/** A pooler in front of PostgreSQL that keeps or refuses the settings of a session. */
 import { connect, createServer, type Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { openStore } from '../../../src/store/open.ts'
@@ -12,7 +12,7 @@ it.skipIf(!hasPostgres)(
     const url = await newDatabase()
     const pooled = await startPooler(url, (client, first) => {
       const server = connect(Number(new URL(url).port), '127.0.0.1')
-      // As long as the one that it takes the place of, so that the message keeps its length.
+      // The replacement has the same length, so that the length of the message stays right.
       server.write(
         first.toString('latin1').replace('search_path=leadsheet', 'search_path=elsewhere'),
         'latin1',
@@ -48,7 +48,7 @@ it.skipIf(!hasPostgres)('that refuses them is told at once, and not waited for',
   })
 })
 
-/** @returns the URL of the same database by way of it */
+/** @returns the URL of the same database through the pooler */
 async function startPooler(url: string, answer: (client: Socket, first: Buffer) => void): Promise<string> {
   const pooler = createServer((client) => client.once('data', (first: Buffer) => answer(client, first)))
   await new Promise<void>((resolve) => pooler.listen(0, '127.0.0.1', resolve))

@@ -1,4 +1,4 @@
-/** Who looks at the schema in PostgreSQL reads there what the dictionary of the snapshot says. */
+/** The comments of the schema in PostgreSQL equal the dictionary of the snapshot. */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { describeEmpty } from '../../../src/cli/commands/analysis/schema.ts'

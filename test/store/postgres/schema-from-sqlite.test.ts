@@ -1,4 +1,4 @@
-/** That the schema in PostgreSQL has all that the one in SQLite has: it is made by translating its text. */
+/** The schema in PostgreSQL is translated from that of SQLite, and has everything in it. */
 import type Database from 'better-sqlite3'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
@@ -18,11 +18,11 @@ const TYPES: Readonly<Record<string, string>> = {
   BLOB: 'bytea',
 }
 
-/** Of PostgreSQL alone: SQLite numbers its rows by itself. */
+/** The tables whose number is a column only in PostgreSQL, because SQLite numbers rows by itself. */
 const NUMBERED = ['sync_run']
 
 interface TableFacts {
-  /** With type, whether it may be null, and whether it is computed. */
+  /** The columns with their type, whether they may be null, and whether they are computed. */
   readonly columns: readonly string[]
   readonly unique: readonly string[]
   readonly references: readonly string[]

@@ -49,7 +49,7 @@ async function ask(
   return runReportQueries(store.place, queries, scope(filter), { signal, ...options })
 }
 
-/** Where none fails. */
+/** Returns the results of queries that must not fail. */
 async function tablesOf(...asked: Parameters<typeof ask>) {
   const { tables, failed } = await ask(...asked)
   expect(failed).toEqual([])
@@ -137,7 +137,7 @@ const REFUSED_BY_POSTGRES = [
   ['SELEC 1', 'not authorized: it is no SELECT'],
   ['SELECT nope FROM lead', 'column "nope" does not exist'],
   ['SELECT 1 FRM lead', 'syntax error at or near "lead"'],
-  // However a table is reached.
+  // Tables that are reached in different ways.
   ['SELECT recipient FROM delivery', 'delivery is not for reports'],
   ['SELECT count(*) FROM delivery', 'delivery is not for reports'],
   ['TABLE delivery', 'delivery is not for reports'],
@@ -176,7 +176,7 @@ const REFUSED_BY_POSTGRES = [
     'SELECT count(*) OVER (ORDER BY pg_try_advisory_lock(1)) FROM lead',
     'the function pg_try_advisory_lock is not',
   ],
-  // Whatever is no plain reading.
+  // Statements that do more than read.
   ['SELECT id FROM lead FOR UPDATE', 'cannot execute SELECT FOR UPDATE in a read-only transaction'],
   ['SELECT 1 AS one INTO other', 'SELECT ... INTO is not allowed here'],
   ['WITH gone AS (DELETE FROM lead RETURNING id) SELECT id FROM gone', 'WITH clause containing'],

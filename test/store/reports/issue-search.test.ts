@@ -1,5 +1,5 @@
 // @both-stores
-/** What is found by its words is the same in both databases, though each has its own index. */
+/** The search finds the same in both databases, although each has its own index. */
 import { expect, it } from 'vitest'
 import { periodBetween } from '../../../src/domain/period.ts'
 import { saveIssue } from '../../../src/store/reports/issue.ts'

@@ -30,7 +30,7 @@ const issue = (subject: string) => ({
 const keep = (store: Store, subject: string) => store.write((trx) => saveIssue(trx, issue(subject)))
 const find = (store: Store) => findIssue(store.db, { report: 'daily', period: figures.period, variant: '' })
 
-/** A message of the issue, so that it counts as sent. */
+/** Saves a message of the issue, so that it counts as sent. */
 const send = (store: Store, id: string) =>
   store.write((trx) => enqueueMessage(trx, id, { ...MESSAGE, messageId: `<${id}>` }, MESSAGE.date))
 

@@ -1,5 +1,5 @@
 // @both-stores
-/** Preferences, the key that signs their links, and messages that nobody wants any more. */
+/** Preferences, the key that signs their links, and messages that are no longer wanted. */
 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -27,7 +27,7 @@ const STOPPED: Preference = {
   ...{ changedAt: AT, changedBy: 'recipient', reason: null },
 }
 
-/** An issue of the report with a message to each of these addresses, which are their ids too. */
+/** Saves an issue with a message to each of these addresses, which are the ids too. */
 async function mailTo(store: Store, report: string, addresses: readonly string[]): Promise<void> {
   const text = { subject: '', html: '', text: '', figures: '{}', variant: '', kind: 'day' as const }
   const period = { period_from: AT, period_to: AT, time_zone: 'UTC', rendered_at: AT }

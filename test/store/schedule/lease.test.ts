@@ -6,12 +6,12 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { IN_POSTGRES, openEmptyStore } from '../../support/store.ts'
 
-/** PostgreSQL goes by its own clock, whatever ours says. */
+/** In PostgreSQL, the clock of the server decides. */
 const NOON = IN_POSTGRES ? new Date() : new Date('2026-11-21T12:00:00Z')
 const later = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 const at = (moment: Date) => () => moment
 
-/** Puts a lease of somebody else into the table. */
+/** Puts a lease of another process into the table. */
 async function holdBy(store: Store, other: { host?: string; pid: number; until: Date }): Promise<void> {
   await store.write(async (trx) => {
     await trx.deleteFrom('lease').execute()
@@ -29,7 +29,7 @@ async function holdBy(store: Store, other: { host?: string; pid: number; until: 
   })
 }
 
-/** The id of a process that has ended. */
+/** Returns the id of a process that has ended. */
 function deadPid(): number {
   return spawnSync(process.execPath, ['--version']).pid
 }

@@ -35,7 +35,7 @@ function due(dueAt: string) {
   }
 }
 
-/** The oldest that is open. */
+/** Begins the oldest open run. */
 async function begin(store: Store): Promise<ScheduledRun> {
   const [oldest] = await listOpenScheduledRuns(store.db, 'sync', EIGHT)
   if (oldest === undefined) throw new Error('nothing is open')

@@ -6,7 +6,10 @@ import { openEmptyStore } from '../../support/store.ts'
 
 const at = (time: string): string => `2026-11-20T${time}:00.000Z`
 
-/** Ran from 06:00 to 07:00, was killed; from 09:00 to 10:00, held up; from 10:20 on, and was stopped at 11:00. */
+/**
+ * Opens a store whose daemon ran from 06:00 to 07:00 and was killed, from 09:00 to 10:00 and was held up, and
+ * from 10:20 until it was stopped at 11:00.
+ */
 async function openLived(): Promise<Store> {
   const store = await openEmptyStore()
   await store.write(async (trx) => {

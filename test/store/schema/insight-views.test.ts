@@ -1,5 +1,5 @@
 // @both-stores
-/** The claims of an issue are in views for analysts, number by number as its figures have it. */
+/** Views for analysts hold the claims of an issue, with the numbers of its figures. */
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import type { Insight, UrgentLead } from '../../../src/domain/insight.ts'

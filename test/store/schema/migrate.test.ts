@@ -11,7 +11,7 @@ import { folderWith } from '../../support/folder.ts'
 const NOW = new Date('2026-11-21T06:00:00Z')
 const OPEN = join(import.meta.dirname, '../../../src/store/open.ts')
 
-/** Opens the stores `0.db`, `1.db` … of a folder one after the other, in a process of its own. */
+/** Opens the stores `0.db`, `1.db` and so on of a folder one after the other, in a separate process. */
 function startOpening(folder: string, count: number): ChildProcess {
   const program = `
     const { openStore } = await import(${JSON.stringify(OPEN)})
@@ -22,7 +22,7 @@ function startOpening(folder: string, count: number): ChildProcess {
   return child
 }
 
-/** The schema as the file has it, tables, indexes and views. */
+/** Returns the schema of a file: tables, indexes and views. */
 function schemaOf(file: string): unknown {
   const database = new Database(file)
   const rows = database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name').all()

@@ -1,4 +1,4 @@
-/** Every table, view and column of a snapshot says what it means. */
+/** Every table, view and column of a snapshot has an explanation. */
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { describeEmpty } from '../../../src/cli/commands/analysis/schema.ts'
@@ -15,7 +15,7 @@ import { openSyncing } from '../../support/syncing.ts'
 
 const NEVER = new AbortController().signal
 
-/** The snapshot of a copy of the reference service. */
+/** Makes the snapshot of a copy of the reference service. */
 async function publishSynced(folder: string) {
   await using service = await startService(folderWith(), new Date('2026-11-21T06:00:00Z'), 20)
   await using syncing = await openSyncing(

@@ -1,4 +1,4 @@
-/** Each number of the last report can be found again in the snapshot, by the SQL that the snapshot brings along. */
+/** The SQL that a snapshot contains gives each number of the last report. */
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import type { ReportFigures } from '../../../src/domain/figures.ts'
@@ -25,11 +25,11 @@ interface Answer {
   readonly value: number | null
   readonly part?: number
   readonly whole?: number
-  /** Of a list. */
+  /** The place in a list. */
   readonly id?: string
 }
 
-/** What the report says of a figure, as the figure's own SQL would answer it. */
+/** Returns the figures of a report in the form in which their SQL answers. */
 function reported(figures: ReportFigures, which: 'current' | 'prior'): Record<string, Answer[]> {
   const money = (values: readonly { amount: number; currency: string }[]) =>
     values.map(({ amount, currency }) => ({ of: currency, value: amount }))

@@ -1,4 +1,4 @@
-/** A snapshot that follows the one before it is the same as one that is built whole. */
+/** A snapshot that is updated from the last one equals one that is built anew. */
 import { chmodSync, copyFileSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -16,7 +16,7 @@ import { openSyncing } from '../../support/syncing.ts'
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 const ROUNDS = Number(process.env['ROUNDS'] ?? 10)
 
-/** The bytes of a store that was synced once for all tests of this file. */
+/** The bytes of a store that is synced once for all tests of this file. */
 let synced: Buffer | undefined
 
 async function syncedBytes(): Promise<Buffer> {
@@ -30,7 +30,7 @@ async function syncedBytes(): Promise<Buffer> {
   return bytes
 }
 
-/** A store of its own, and the job of its next snapshot. */
+/** Opens a copy of the store, and the job of its next snapshot. */
 async function openStore() {
   synced ??= await syncedBytes()
   const folder = folderWith()
@@ -52,7 +52,7 @@ function change(live: string, sql: string): void {
   database.close()
 }
 
-/** All that a snapshot holds, table by table, with the order of its rows. */
+/** Returns everything in a snapshot, table by table, with the order of its rows. */
 function contentOf(file: string) {
   const database = new Database(file)
   try {
@@ -117,7 +117,7 @@ it(`follows random changes of every table to the same rows; ${ROUNDS} rounds, SE
   expect(followed).toBeGreaterThan(0)
 })
 
-/** Changes, deletes and brings back rows, and keeps what the schema demands. */
+/** Changes, deletes and restores rows, within the rules of the schema. */
 function changeAtRandom(database: Database.Database, next: () => number): void {
   const tables = Object.keys(PUBLISHED)
   const chosen = tables.filter(() => next() < 0.4)
@@ -129,7 +129,7 @@ function changeAtRandom(database: Database.Database, next: () => number): void {
       .all(table)
     for (const { name, type } of columns.filter(() => next() < 0.2)) {
       const of = quoted(name)
-      // A value of another row keeps what is checked, and text in a number of any type is possible too.
+      // The value of another row keeps all checks, and text is possible in a numeric column of any type.
       const other = `(SELECT ${of} FROM synced.${quoted(table)} ORDER BY chance() LIMIT 1)`
       const value =
         type === 'ANY' && next() < 0.5 ? `CAST(${of} AS ${next() < 0.5 ? 'REAL' : 'INTEGER'})` : other

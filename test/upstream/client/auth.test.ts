@@ -4,7 +4,7 @@ import { parseProfile } from '../../../src/upstream/profile/profile.ts'
 
 const KEY = 's3cret$&'
 
-/** What a request looks like once the key is on it. */
+/** Returns the request after the key has been added. */
 function authorized(auth: unknown, key = KEY): { headers: Record<string, string>; search: string } {
   const profile = parseProfile(
     { name: 'x', auth, paging: { kind: 'none' }, mapping: { lead: { id: 'id' } } },

@@ -8,7 +8,7 @@ import {
   upstreamFreeAt,
 } from '../../../src/upstream/client/request-rate.ts'
 
-/** The instants at which so many requests may leave that all want to at `now`. */
+/** Returns the times at which so many requests may leave that are all ready at `now`. */
 function departures(pace: RateState, now: number, count: number, gapMs = 0): number[] {
   const instants: number[] = []
   let state = pace

@@ -19,7 +19,7 @@ interface Server extends AsyncDisposable {
   readonly requests: IncomingMessage[]
 }
 
-/** Answers each request by the next of the answers; the last one goes on answering. */
+/** Gives each request the next answer. The last answer is repeated. */
 async function serve(...answers: readonly Answer[]): Promise<Server> {
   const requests: IncomingMessage[] = []
   const server = createServer((request, response) => {
@@ -50,7 +50,7 @@ const ok = reply(200, {}, '{"ok":true}')
 const silent: Answer = () => undefined
 const reset: Answer = (request) => void request.socket.destroy()
 
-/** Calls once, without waiting between attempts unless the upstream asks for it. */
+/** Calls once. Attempts follow without waiting, unless the upstream asks for a wait. */
 async function call(
   server: Server,
   options: Partial<ClientOptions> = {},

@@ -238,7 +238,7 @@ describe('a lead', () => {
       for (const number of [mapped.score, mapped.companyEmployees]) {
         expect(number === null || Math.abs(number) <= 1e12, `SEED=${seed} row ${row}`).toBe(true)
       }
-      // What is not mapped is kept.
+      // Fields without a mapping are kept.
       if (record['other'] !== undefined) expect(mapped.raw).toContain('"other":')
     }
     expect(stored).toBeGreaterThan(500)

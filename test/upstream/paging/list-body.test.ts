@@ -25,11 +25,11 @@ function profileOf(leads: string, paging: ProfileInput['paging'] = { kind: 'none
 interface Sent {
   readonly bytes: Buffer
   readonly path: string
-  /** Each record's JSON; null where the page is too odd for them to be told apart. */
+  /** The JSON of each record; null if the page is too odd to separate them. */
   readonly texts: readonly string[] | null
 }
 
-/** A page of records somewhere in an envelope, in one of many hands. */
+/** Writes a page of records inside an envelope, in one of many styles. */
 function writePage(next: () => number): Sent {
   const spaces = pick(next, [[''], ['', '', ' '], ['\r\n  '], ['', '\n', '\t']])
   const writer: JsonWriter = { random: next, spaces }
@@ -55,13 +55,16 @@ function writePage(next: () => number): Sent {
   return { bytes, path, texts: isOdd ? null : items }
 }
 
-/** Somewhere in the bytes, mostly beside a bracket, a comma or the like. */
+/** Returns a position in the bytes, mostly beside a bracket, a comma or the like. */
 function somewhere(next: () => number, bytes: Buffer): number {
   const places = [...bytes.keys()].filter((at) => '{}[],:"'.includes(String.fromCharCode(bytes[at] ?? 0)))
   return next() < 0.3 ? Math.floor(next() * bytes.length) : pick(next, places) + Math.floor(next() * 2)
 }
 
-/** What a reading comes to, the records apart from the rest of the body; the error's name where it is refused. */
+/**
+ * Returns the result of a reading, with the records apart from the rest of the body; the name of the error if
+ * it is refused.
+ */
 function outcome(read: () => ReturnType<typeof parseBody>, path: string): unknown {
   try {
     const { body, records } = read()
@@ -81,7 +84,7 @@ function findAmong(known: ReadonlyMap<string, number>): FindKnown {
   return (high, low) => known.get(keyOf({ high, low })) ?? null
 }
 
-/** The records of a page by their fingerprints, each with a number. */
+/** Numbers the records of a page by their fingerprints. */
 function numberRecords({ bytes, path }: Pick<Sent, 'bytes' | 'path'>): Map<string, number> {
   const { records } = readListBody(bytes, profileOf(path))
   return new Map(records?.map((record, index) => [keyOf(record), index]))

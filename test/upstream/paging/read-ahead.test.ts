@@ -14,15 +14,15 @@ const PAGE: Paging = { kind: 'page', param: 'page', size_param: 'per_page' }
 interface List {
   readonly source: Pick<Source, 'listLeads' | 'profile' | 'usage'>
   readonly usage: { requests: number; retries: number; throttled: number }
-  /** Positions in the order in which they were asked for. */
+  /** The positions of the requests, in order. */
   readonly asked: (string | null)[]
-  /** Positions that are under way now; the highest number at once. */
+  /** The number of requests under way, and its maximum. */
   atOnce: number
   answered: number
   readonly aborted: string[]
 }
 
-/** A list in memory that answers a moment after it is asked. */
+/** A list in memory that answers after a moment. */
 function listOf(rows: number, paging: Paging, concurrency: number, change: Partial<RawPage> = {}): List {
   const profile = parseProfile(
     { name: 'test', paging, mapping: { lead: { id: 'id' } }, limits: { concurrency } },

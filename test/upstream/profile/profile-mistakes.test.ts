@@ -1,4 +1,4 @@
-/** What is said of mistakes in a profile: where, what was found, what is accepted. */
+/** The errors about mistakes in a profile: the place, the value found, and the accepted values. */
 import { expect, test } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
 import { parseProfile } from '../../../src/upstream/profile/profile.ts'

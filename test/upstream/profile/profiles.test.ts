@@ -1,4 +1,4 @@
-/** The profiles that come along are whole, and read a record as the documentation of their API shows one. */
+/** The shipped profiles are complete, and read the records in the documentation of their APIs. */
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -11,7 +11,7 @@ const FOLDER = join(import.meta.dirname, '../../../profiles')
 const files = globSync('*.yaml', { cwd: FOLDER })
 const read = (file: string) => parseProfile(parse(readFileSync(join(FOLDER, file), 'utf8')), file)
 
-/** A record each, cut to what matters. */
+/** A shortened record of each API. */
 const RECORDS: Readonly<Record<string, object>> = {
   'hubspot-contacts': {
     id: '512',

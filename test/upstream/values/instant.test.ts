@@ -33,10 +33,10 @@ const READ: readonly (readonly [unknown, string])[] = [
   [1_795_240_800_000_000, AT],
   ['1795240800000000000', AT],
   [1_795_240_800.5, '2026-11-21T06:00:00.500Z'],
-  // The clocks of Berlin show 02:30 twice that night; the offset says which is meant.
+  // Clocks in Berlin show 02:30 twice that night. The offset tells which one is meant.
   ['2026-10-25T02:30:00+02:00', '2026-10-25T00:30:00.000Z'],
   ['2026-10-25T02:30:00+01:00', '2026-10-25T01:30:00.000Z'],
-  // That night 02:30 does not exist there; without a zone it is read in UTC, where it does.
+  // 02:30 does not exist there that night. Without a zone, the time is read in UTC, where it exists.
   ['2026-03-29T02:30:00', '2026-03-29T02:30:00.000Z'],
   ['2016-12-31T23:59:60Z', '2016-12-31T23:59:59.000Z'],
   ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
@@ -100,7 +100,7 @@ describe('times', () => {
       for (let month = 0; month <= 13; month++) {
         for (let day = 0; day <= 32; day++) {
           const text = `${year}-${pad(month)}-${pad(day)}T${times[(year + month * 31 + day) % 62]}`
-          // A space before it is passed over, and keeps it from the short way.
+          // A leading space is ignored, and makes the function use its slow way.
           if (toInstant(text) !== toInstant(` ${text}`))
             expect(toInstant(text), text).toBe(toInstant(` ${text}`))
         }

@@ -1,4 +1,4 @@
-/** What is found in messages that have been verified, whatever their sender made of them. */
+/** The events in verified messages, whatever their sender made of them. */
 import { describe, expect, it, test } from 'vitest'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import { webhookProfileSchema } from '../../../src/upstream/profile/webhook-profile.ts'
@@ -8,7 +8,10 @@ import { random } from '../../support/random.ts'
 const recordId = REFERENCE_PROFILE.mapping.lead.id
 type Headers = Readonly<Record<string, readonly string[]>>
 
-/** @param written a profile's part; the body as JSON, or text as it is */
+/**
+ * @param written the part of a profile
+ * @param body the body as a value, or as its text
+ */
 function read(written: object, body: unknown, headers: Headers = {}) {
   const webhook = webhookProfileSchema.parse({ verify: { scheme: 'token' }, lead: 'lead', ...written })
   const text = typeof body === 'string' ? body : JSON.stringify(body)

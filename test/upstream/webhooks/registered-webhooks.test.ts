@@ -26,7 +26,7 @@ const say =
   (_request, response) =>
     void response.writeHead(status, { 'content-type': 'application/json' }).end(body)
 
-/** Each request is answered by what stands under its method, one after the other, the last one again. */
+/** Opens an upstream. Each request gets the next answer of its method, and the last one is repeated. */
 async function openUpstream(answers: Readonly<Record<string, readonly Answer[]>>, more: object = {}) {
   const asked: string[] = []
   const server = createServer((request, response) => {
@@ -122,7 +122,7 @@ describe('an upstream that lacks a part', () => {
     expect(await register(WEBHOOK.url)).toMatchObject({ outcome: 'registered', leftOver: null })
     expect(await register(WEBHOOK.url)).toMatchObject({ outcome: 'already' })
     expect(asked).toEqual(['POST /api/v1/webhooks', 'GET /api/v1/webhooks'])
-    // It gives the same for another address: that is not to be removed.
+    // The upstream returns the same webhook for another address, so it must not be removed.
     expect(await register('https://other.example.com/')).toMatchObject({
       outcome: 'replaced',
       leftOver: null,

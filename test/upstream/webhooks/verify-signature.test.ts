@@ -1,4 +1,4 @@
-/** Signatures as the documentation of their senders gives them, or as openssl makes them by its words. */
+/** Signatures from the documentation of their senders, or made with openssl by that documentation. */
 import { describe, expect, it, test } from 'vitest'
 import { type WebhookProfile, webhookProfileSchema } from '../../../src/upstream/profile/webhook-profile.ts'
 import { type WebhookMessage, whyRefused } from '../../../src/upstream/webhooks/verify-signature.ts'
@@ -9,7 +9,7 @@ interface Vector {
   readonly secret: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** In seconds since 1970; where there is none, any time will do. */
+  /** The time of the check in seconds since 1970; absent if any time will do. */
   readonly at: number
 }
 

@@ -1,4 +1,4 @@
-/** Messages as the documentation of each sender shows them, cut to what matters, by the profiles that come along. */
+/** Messages from the documentation of each sender, shortened and read with the shipped profiles. */
 
 import { createHmac } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'

@@ -18,7 +18,7 @@ const SIGNED = `token: ${TOKEN}`
 const OUTSIDE = 'listen: 0.0.0.0:0'
 const PUBLIC = 'public_url: https://reports.example.com'
 
-/** Asks for each with its headers, and has those of whom another answer came than is expected. */
+/** Requests each case, and returns those with another answer than expected. */
 async function findUnexpected(url: string, cases: readonly Case[]): Promise<string[]> {
   const statuses = await Promise.all(
     cases.map(async ([, path, headers]) => (await ask(`${url}${path}`, { headers })).status),
@@ -140,7 +140,7 @@ describe('a session', () => {
       expect(String(signed.headers['set-cookie'])).toMatch(/^__Host-leadsheet=.*; Path=\/;.*; Secure$/)
       const [cookie = ''] = String(signed.headers['set-cookie']).split(';')
       expect((await ask(url, { headers: { ...headers, cookie } })).status).toBe(200)
-      // Whoever can send this without TLS could have read it there.
+      // A sender that can use this without TLS could have read it there.
       expect((await ask(url, { headers: { cookie } })).status).toBe(401)
     }
   })
@@ -380,7 +380,7 @@ describe('every answer of the dashboard', () => {
       )
       return (await Promise.all(after)).map(({ status }) => status)
     }
-    // A minute may begin in the midst of them, and with it the count.
+    // The minute may change during the requests, and then the count begins anew.
     await expect.poll(askAfterMany).toEqual([429, 200, 200, 200])
   })
 })

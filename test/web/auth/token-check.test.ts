@@ -1,4 +1,4 @@
-/** Wrong tokens are answered later and later, and at last not at all; sessions end. */
+/** Wrong tokens are answered later and later, and finally not at all. Sessions end. */
 import { describe, expect, it } from 'vitest'
 import { signInPath } from '../../../src/web/auth/require-sign-in.ts'
 import { createSessions, createTokenCheck } from '../../../src/web/auth/session.ts'

@@ -41,7 +41,7 @@ async function openOperated() {
   const session = await signIn(dashboard.url)
   return {
     ...dashboard,
-    /** Does it as a page would, and gives what the page tells afterwards. */
+    /** Sends a form like a page, and returns the message on the next page. */
     act: async (path: string, form: Readonly<Record<string, string>>) => {
       const done = await act(dashboard.url, path, session, form)
       if (done.status !== 303) return `${done.status} ${wordsOf(done.text)}`
@@ -65,7 +65,7 @@ async function openOperated() {
   }
 }
 
-/** The report of yesterday as it went out to ana and ben, each message with an end of its own. */
+/** Saves yesterday's report to ana and ben, each message with its own result. */
 async function mail({ store }: OpenedDashboard, ends: Readonly<Record<string, DeliveryMove['state']>>) {
   await save(store, [lead('1'), lead('2')], '2026-11-19T10:00:00Z')
   await saveWholeRun(store, '2026-11-20T08:00:00Z')
@@ -339,7 +339,7 @@ describe.skipIf(!hasBrowser())('an operator at a keyboard', () => {
   })
   afterAll(() => browser.close())
 
-  /** Goes on by the key that does it until what has the focus is called so. */
+  /** Presses a key until the focused element has this name. */
   async function tabTo(page: Page, name: string): Promise<void> {
     for (let count = 0; count < 100; count += 1) {
       await page.keyboard.press('Tab')
@@ -381,7 +381,7 @@ describe.skipIf(!hasBrowser())('an operator at a keyboard', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await page.goto(`${url}/archive`)
     expect(new URL(page.url()).pathname).toBe('/sign-in')
-    // The browser itself tells of the answer 401 to the wrong token.
+    // The browser itself reports the answer 401 to the wrong token.
     expect(complaints.filter((text) => !text.includes('401'))).toEqual([])
     await page.close()
   })
@@ -420,7 +420,7 @@ describe.skipIf(!hasBrowser())('an operator at a keyboard', () => {
     ]
     const page = await browser.newPage()
     for (const { text } of texts) {
-      // A copy, since axe is a script, and the policy of the page lets none of others run.
+      // The test uses a copy of the page, because the page's policy forbids the script of axe.
       await page.setContent(text.replace(/<link rel="stylesheet"[^>]*>/, () => `<style>${css}</style>`))
       for (const width of [320, 1200]) {
         await page.setViewportSize({ width, height: 800 })

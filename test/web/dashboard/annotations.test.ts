@@ -1,4 +1,4 @@
-/** The page of annotations: what the form writes, what it refuses, and what the charts of other pages mark. */
+/** The page of annotations: its form, the refused input, and the marks in the charts of other pages. */
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { annotate } from '../../../src/jobs/annotations.ts'
@@ -26,7 +26,7 @@ async function open() {
     (await ask(`${dashboard.url}${path}`, { headers: { ...AS_BROWSER, cookie: session.cookie } })).text
   return {
     ...{ ...dashboard, session, page },
-    /** Sends a form and gives the flash that follows. */
+    /** Sends a form and returns the message that follows. */
     act: async (path: string, form: Readonly<Record<string, string>>) => {
       await act(dashboard.url, path, session, { back: '/annotations', ...form })
       const [, how, told] = /<div class="message (\w+)" role="\w+"><p>(.*?)<\/p>/.exec(await page()) ?? []
@@ -106,7 +106,7 @@ describe('a noted day', () => {
     expect(wordsOf(own)).toContain('Noted: A 10 Nov: campaign')
     expect(other).not.toContain('noted')
     expect(wordsOf(record)).toContain('Left out of all that was tested: 1 annotated day')
-    // The charts of all new leads, of those of p1, and of all wins; p2 is judged.
+    // The charts of all new leads, of those of p1, and of all wins. p2 is judged as usual.
     expect(record.match(/; left out: 2026-11-10"/g)).toHaveLength(3)
   })
 })

@@ -1,4 +1,4 @@
-/** Mails in the archive of the dashboard, in a real browser: whatever stands in one, it does nothing there. */
+/** Mails in the dashboard's archive, in a real browser. Nothing in a mail can act there. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,7 +17,7 @@ import { openArchive } from '../../support/web/archive.ts'
 import { hasBrowser, openBrowser } from '../../support/web/browser.ts'
 import { NOW, type OpenedDashboard, openDashboard, signIn } from '../../support/web/dashboard.ts'
 
-/** HTML that would show if any of it ran; no template makes it, but a broken one might. */
+/** HTML whose scripts would be noticed. No template makes it, but a broken one might. */
 const EVIL = `<!DOCTYPE html><html lang="en"><head><title>Evil</title>
 <meta http-equiv="refresh" content="0;url=http://evil.example/refresh">
 <link rel="stylesheet" href="http://evil.example/x.css"><base href="http://evil.example/"></head>
@@ -31,16 +31,16 @@ const EVIL = `<!DOCTYPE html><html lang="en"><head><title>Evil</title>
 <a id="away" href="http://evil.example/away" target="_blank">Away</a>
 <p style="color: red" id="shown">shown</p></body></html>`
 
-/** The number of hostile names that are tried in the frame; `test/look` tries all of them in mails. */
+/** The number of hostile names tried in the frame. `test/look` tries all of them in mails. */
 const FRAMED = 8
-/** The elements of each row of a table, by their tags and the names of their attributes. */
+/** The elements of each table row, by their tags and the names of their attributes. */
 const ROWS = `[...document.querySelectorAll('tbody tr')].map((row) => [...row.querySelectorAll('*')]
   .map(({ tagName, attributes }) => [tagName, ...[...attributes].map(({ name }) => name)].join(' ')).join(', '))`
 
 const COLOUR_OF_SHOWN = `getComputedStyle(document.getElementById('shown')).color`
 const GROUND = 'getComputedStyle(document.body).backgroundColor'
 
-/** An issue with one message. */
+/** Saves an issue with one message. */
 async function keepMessage(store: Store, number: number, mail: { html: string; subject: string }) {
   const figures = busyDay()
   const { from, timeZone } = figures.period
@@ -59,10 +59,9 @@ async function keepMessage(store: Store, number: number, mail: { html: string; s
 
 describe.skipIf(!hasBrowser())('a mail in the archive', () => {
   let browser: Browser
-  /** The server that everything for evil.example would reach. */
+  /** The server that every request to evil.example would reach. */
   const evil = createServer((request, response) => {
-    // Browsers ask for this of their own accord, for a page that they are at already: for the one that is tried
-    // below it may come when the next test has begun.
+    // Browsers request this icon by themselves, and the request may come in the next test.
     if (request.url !== '/favicon.ico') arrived.push(request.url ?? '')
     response.end()
   })
@@ -129,7 +128,7 @@ describe.skipIf(!hasBrowser())('a mail in the archive', () => {
   })
 
   it('cannot be framed by a page of another site', async () => {
-    // Without sign-in, the frame misses no cookie.
+    // Without sign-in, the frame needs no cookie.
     const { url, store } = await openDashboard('')
     const id = await keepMessage(store, 0, { html: EVIL, subject: 'evil' })
     const page = await browser.newPage()
@@ -190,7 +189,7 @@ describe.skipIf(!hasBrowser())('a mail in the archive', () => {
       messages.push(...(await rowsOf(`/archive/${id}`)))
       expect(await page.locator('main :is(script, img, svg, object, style, base, meta)').count()).toBe(0)
     }
-    // Paused recipients have one line more than others.
+    // Paused recipients have one more line than others.
     expect([messages.length > 20, new Set(messages).size]).toEqual([true, 2])
     expect(arrived).toEqual([])
   })

@@ -1,4 +1,4 @@
-/** The archive of the dashboard, over issues that were made and mailed for real. */
+/** The dashboard's archive, over issues that were really made and mailed. */
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { periodBetween } from '../../../src/domain/period.ts'
@@ -18,13 +18,13 @@ const AS_OPERATOR = { ...AS_BROWSER, authorization: `Bearer ${TOKEN}` }
 
 const get = (url: string, path: string) => ask(`${url}${path}`, { headers: AS_OPERATOR })
 
-/** The bytes of a file, as a machine saves it. */
+/** Returns the bytes of a file as a download. */
 async function save(url: string, path: string) {
   const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${TOKEN}` } })
   return { response, content: Buffer.from(await response.arrayBuffer()) }
 }
 
-/** The visible text of a page on one line. */
+/** Returns the visible text of a page on one line. */
 const wordsOf = (html: string) =>
   html
     .replace(/<(script|style)[\s\S]*?<\/\1>/g, '')
@@ -36,7 +36,7 @@ const linksIn = (html: string) =>
     href.replaceAll('&#x3D;', '=').replaceAll('&amp;', '&'),
   )
 
-/** The path of the page of the issue for all leads. */
+/** Returns the path of the page of the issue for all leads. */
 async function pathOf(store: Store, variant = ''): Promise<string> {
   const { id } = await store.db
     .selectFrom('report_issue')
@@ -52,7 +52,7 @@ const messageTo = (store: Store, recipient: string) =>
 const bare = (messageId: string) => messageId.slice(1, -1)
 
 describe('the list of the archive', () => {
-  /** Issues of so many days up to the end of 2025, each with its number. */
+  /** Saves issues of so many days up to the end of 2025, each with its number. */
   async function keepDays(store: Store, count: number) {
     for (let number = 1; number <= count; number++) {
       const from = new Date(Date.UTC(2025, 11, 31 - number)).toISOString().slice(0, 10)

@@ -1,4 +1,4 @@
-/** Numbers, sizes and times as the pages of the dashboard write them. */
+/** The format of numbers, sizes and times on the pages of the dashboard. */
 import { expect, it } from 'vitest'
 import { counted } from '../../../src/report/words/numbers.ts'
 import { bytes, clockOf, duration } from '../../../src/web/dashboard/format.ts'

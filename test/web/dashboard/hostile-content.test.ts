@@ -1,4 +1,4 @@
-/** Words from elsewhere that are meant to do harm, on the pages of operators that show them. */
+/** Harmful texts from other programs on the operators' pages that show them. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { upsertAlerts } from '../../../src/store/alerts/alert.ts'
@@ -14,13 +14,16 @@ import { countNow, openCountedPages, READ_AT } from '../../support/web/counted-p
 import { openStatusPage } from '../../support/web/status-page.ts'
 
 const BY_HAND = { readRegistration: async () => null, isByHand: true, canRegister: false } as const
-/** The most that the status page shows of a kind. */
+/** The largest number of a kind that the status page shows. */
 const AT_ONCE = 9
-/** Elements with the names of their attributes, in their order; without what stands between backticks, as commands do. */
+/**
+ * The elements in order, with the names of their attributes. Texts between backquotes are code and are left
+ * out.
+ */
 const BUILT = `[...document.querySelectorAll('body *:not(code)')].map(({ tagName, attributes }) =>
   [tagName, ...[...attributes].map(({ name }) => name)].join(' ')).join('\\n')`
 
-/** Everything that another program names is named so. */
+/** Opens a store in which everything that other programs name has these names. */
 async function openNamed(names: readonly string[]): Promise<Store> {
   const store = await openEmptyStore()
   onTestFinished(() => store.close())
@@ -115,7 +118,7 @@ describe.skipIf(!hasBrowser())('words of others, on the page', () => {
   it('of status, build and run nothing (row 62)', async () => {
     const read = async (names: readonly string[]): Promise<string> => {
       await page.goto((await openStatusPage({ store: await openNamed(names), events: BY_HAND })).url)
-      // Its script has taken over by then.
+      // The page's script has started by then.
       await page.waitForSelector('#live.on')
       return page.evaluate(BUILT)
     }

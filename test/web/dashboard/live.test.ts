@@ -1,4 +1,6 @@
-/** The live parts of a page: sent only when they change, only to who listens, and never to too many. */
+/**
+ * The live parts of a page are sent only when they change, only to listeners, and not to too many of them.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { openWebPages } from '../../../src/report/preferences/page.ts'
@@ -10,7 +12,7 @@ import { lead, save, saveWholeRun } from '../../support/store.ts'
 import { SILENT } from '../../support/syncing.ts'
 import { openStatusPage } from '../../support/web/status-page.ts'
 
-/** A little more than between two looks. */
+/** A little longer than the time between two checks. */
 const LOOKED_WITHIN_MS = 1_200
 
 interface Event {
@@ -18,7 +20,7 @@ interface Event {
   readonly data: string
 }
 
-/** Listens until the test is over. */
+/** Listens until the end of the test. */
 async function listen(url: string) {
   const stop = new AbortController()
   onTestFinished(() => stop.abort())
@@ -27,9 +29,9 @@ async function listen(url: string) {
   return {
     response,
     stop: () => stop.abort(),
-    /** Null once the stream has ended. */
+    /** Returns the next event; null if the stream has ended. */
     next: async (): Promise<Event | null> => (await events.next()).value ?? null,
-    /** Reads up to a heartbeat, or the end. */
+    /** Reads up to a heartbeat, or to the end. */
     async untilBeat(): Promise<string[]> {
       const names: string[] = []
       for (let event = await this.next(); event !== null && event.name !== 'beat'; event = await this.next())
@@ -53,7 +55,7 @@ async function* eventsOf({ body }: Response): AsyncGenerator<Event> {
   }
 }
 
-/** Routes of parts that the test makes. */
+/** Opens a server with parts that the test makes. */
 async function openLive(parts: Partial<LiveParts> = {}) {
   const pages = await openWebPages(TEMPLATES_FOLDER)
   const live = liveRoutes(

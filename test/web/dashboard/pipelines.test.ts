@@ -20,7 +20,10 @@ import {
 
 const NOTHING = { overview: null, dataAsOf: null, isBeingCounted: false, failure: null }
 
-/** Pipeline p1 has 3 open leads, 1 of them stalled, and 2 won of 12 new; p2 has one old lead. */
+/**
+ * Opens a store. Pipeline p1 has 3 open leads, 1 of them stalled, and 2 won of 12 new ones. p2 has one old
+ * lead.
+ */
 async function openFilledStore(): Promise<Store> {
   const store = await openEmptyStore()
   onTestFinished(() => store.close())
@@ -181,7 +184,7 @@ describe('the goals and the outlook', () => {
   it('say what each goal has, where it will end and what is needed a day, as reports do', async () => {
     const store = await openDailyStore(400)
     const request = { asOf: READ_AT, timeZone: ZONE, pipelineIds: null, holidays: [] }
-    // The test of past days brings the counts by day up to date, as a report does.
+    // The backtest updates the counts by day, as a report does.
     await readBacktest(store, request, LOOKED_AT)
     const set = goals.map((goal) => ({
       ...{ ...goal, owner: goal.name === 'Sold' ? 'Ana' : null },

@@ -1,4 +1,4 @@
-/** The page of the record shows what the test of past days finds, and charts of the last days. */
+/** The record page shows the results of the backtest, and charts of the last days. */
 import { describe, expect, it } from 'vitest'
 import { readBacktest } from '../../../src/jobs/reports/read-backtest.ts'
 import type { Store } from '../../../src/store/db/store.ts'

@@ -1,4 +1,4 @@
-/** The status page in a real browser: it follows by itself, and leaves alone what its reader does with it. */
+/** The status page in a real browser. It updates itself without disturbing the reader. */
 import { HtmlValidate } from 'html-validate'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -29,7 +29,7 @@ const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0, held:
 describe.skipIf(!hasBrowser())('the status page in a browser', () => {
   let browser: Browser
   let page: Page
-  /** Complaints of the browser, and requests to other hosts. */
+  /** Errors of the browser, and requests to other hosts. */
   let faults: string[]
 
   beforeAll(async () => {
@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
     page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
     page.on('pageerror', (error) => faults.push(error.message))
     page.on('console', (message) => {
-      // A policy that forbids something is told here, too.
+      // Violations of the page's policy are reported here, too.
       if (message.type() === 'error') faults.push(message.text())
     })
     page.on('request', (request) => {
@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
   async function open({ url }: StatusPage): Promise<void> {
     await page.goto(url)
     await page.locator('#live.on').waitFor()
-    // Gone with a reload.
+    // The mark would be gone after a reload.
     await page.evaluate('window.isStillThere = true')
   }
 
@@ -127,7 +127,7 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
     await eventually(() => textOf('#said')).toMatch(/clock wrong/i)
     expect(await textOf('#said')).toBe(await textOf('h1'))
 
-    // A new entry above must not put another one under the user's finger.
+    // A new entry above must not move another one under the user's finger.
     await page.locator('#alert-1 button').focus()
     await store.write((trx) =>
       upsertAlerts(trx, [{ ...openAlert(2, 'clock_wrong', '2026-11-20T12:00:00.000Z'), subject: 'b' }]),
@@ -210,7 +210,7 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
   })
 })
 
-/** Lets a client wait at once, and from its wait of a number on until it is skipped. */
+/** Lets a client wait no time. At the given waits, it stops until the test skips them. */
 function haltingTimer(halts: Readonly<Record<number, PromiseWithResolvers<void>>>): Timer {
   const timer = fakeTimer()
   let waits = 0
@@ -231,12 +231,12 @@ function openAlert(id: number, check: string, openedAt = STATUS_AT.toISOString()
   }
 }
 
-/** Parts come once a second. */
+/** Waits for a condition. The parts of the page are updated once a second. */
 function eventually<T>(look: () => Promise<T>) {
   return expect.poll(look)
 }
 
-/** A run that failed. */
+/** Saves a failed run. */
 async function fail({ store }: StatusPage, at: string): Promise<void> {
   await store.write(async (trx) => {
     const id = await startRun(trx, { mode: 'incremental', parts: ['leads'], at })

@@ -1,4 +1,4 @@
-/** The status page, in each state that an installation can be in, as it is served. */
+/** The status page in each state of an installation. */
 import { describe, expect, it } from 'vitest'
 import type { EventSource } from '../../../src/checks/facts.ts'
 import type { ScanReport } from '../../../src/domain/sync.ts'
@@ -26,7 +26,7 @@ function ago(minutes: number): string {
   return new Date(STATUS_AT.getTime() - minutes * 60_000).toISOString()
 }
 
-/** A run that read all leads, and ended within a minute. */
+/** Saves a run that read all leads and ended within a minute. */
 async function wholeRun(store: Store, minutes: number): Promise<string> {
   const id = await saveWholeRun(store, ago(minutes))
   const end = { outcome: 'ok', finished_at: ago(minutes - 1), duration_ms: 4_200 } as const
