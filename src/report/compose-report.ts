@@ -76,7 +76,7 @@ export function composeReport(
   const failed = [...figures.failed, ...context.failed, ...made.flatMap((each) => each.failed)]
   const banner = composeBanner(figures, failed, locale, context)
   const [first = ''] = banner?.lines ?? []
-  return {
+  const view = {
     lang: locale.tag,
     dir: words('direction'),
     title,
@@ -89,8 +89,22 @@ export function composeReport(
     blocks,
     block: Object.fromEntries(blocks.map((block) => [block.kind, block])),
     moreUrl: context.moreUrl ?? '',
-    footer: footerOf(figures, locale, context, title),
+    footer: { lines: [footerLine(figures, locale)], unsubscribe: null },
   }
+  return addressReport(view, locale, context)
+}
+
+/** Adds a recipient, whom only the footer names, to the view of the archive, which names nobody. */
+export function addressReport(
+  view: ReportView,
+  { words }: LocaleContext,
+  { recipient, unsubscribe }: Pick<ReportContext, 'recipient' | 'unsubscribe'>,
+): ReportView {
+  if (recipient === null) return view
+  const sentTo = words('footer.recipient', { address: oneLine(recipient, 254), title: view.title })
+  const does = unsubscribe?.startsWith('mailto:') ? 'unsubscribe' : 'change'
+  const link = unsubscribe === null ? null : { url: unsubscribe, text: words(`footer.${does}`) }
+  return { ...view, footer: { lines: [...view.footer.lines, sentTo], unsubscribe: link } }
 }
 
 /**
@@ -152,30 +166,12 @@ function preheaderOf(
   return `${headline} ${numbers.join('; ')}.`
 }
 
-function footerOf(
-  { freshness, leads }: ReportFigures,
-  { words, dates, timeZone }: LocaleContext,
-  { recipient, unsubscribe }: ReportContext,
-  title: string,
-): ReportView['footer'] {
+function footerLine({ freshness, leads }: ReportFigures, { words, dates, timeZone }: LocaleContext): string {
   const { dataAsOf, runId, requests } = freshness
-  const data = [
+  return [
     words('footer.dataAsOf', { at: dataAsOf && dates.instant(dataAsOf) }),
     words('footer.leads', { n: leads }),
     ...(runId === null ? [] : [words('footer.run', { id: oneLine(runId, 40), requests })]),
     words('footer.zone', { name: timeZone }),
   ].join(' · ')
-  const sentTo =
-    recipient === null ? [] : [words('footer.recipient', { address: oneLine(recipient, 254), title })]
-  return {
-    lines: [data, ...sentTo],
-    // The archive page has no unsubscribe link.
-    unsubscribe:
-      unsubscribe === null || recipient === null
-        ? null
-        : {
-            url: unsubscribe,
-            text: words(`footer.${unsubscribe.startsWith('mailto:') ? 'unsubscribe' : 'change'}`),
-          },
-  }
 }

@@ -195,7 +195,9 @@ export async function handOver(
   signal: AbortSignal,
 ): Promise<FailedSend | 'sent' | 'passed_over'> {
   const { messageId, recipient } = one
-  const isOurs = await deps.store.write(async (trx) => {
+  // Does not wait for the disk. If a power cut loses this write, nothing of the message has left, and the
+  // message is still to be sent. The step before its first byte flushes this write too.
+  const isOurs = await deps.store.writeSoon(async (trx) => {
     const at = deps.now()
     await lease.renew(trx, at)
     if (await withdrawIfUnwanted(trx, messageId, at.toISOString())) return false

@@ -1,6 +1,6 @@
 /**
- * Renders an issue for each recipient: texts, charts and files. Charts are drawn once per language, and files
- * are made once for all recipients who want the same files.
+ * Renders an issue for each recipient: texts, charts and files. Charts are drawn once per language. Files and
+ * views are made once for all recipients with the same wishes, whom only the footer tells apart.
  */
 
 import type { FailedSection, ReportFigures } from '../../domain/figures.ts'
@@ -11,7 +11,7 @@ import { unsubscribeLink } from '../../mail/unsubscribe.ts'
 import type { BlockName } from '../../report/blocks/registry.ts'
 import { type ChartFile, type DrawnCharts, drawCharts, findCharts } from '../../report/charts/draw.ts'
 import { chartLabels } from '../../report/charts/trend-layout.ts'
-import { composeReport } from '../../report/compose-report.ts'
+import { addressReport, composeReport } from '../../report/compose-report.ts'
 import type { Resend } from '../../report/context.ts'
 import { checkRendered } from '../../report/render/finish.ts'
 import type { Templates } from '../../report/render/templates.ts'
@@ -70,17 +70,17 @@ export function createContents(
 ): FindContent {
   const { figures, renderedAt } = issue
   const pictures = new Map<string, Promise<DrawnCharts>>()
-  const files = new Map<string, Promise<readonly Attachment[]>>()
+  const attached = new Map<string, Promise<readonly Attachment[]>>()
+  const views = new Map<string, ReturnType<typeof compose>>()
   const draw = (locale: LocaleContext) =>
     once(pictures, locale.tag, () => drawCharts(figures, chartLabels(locale)))
   const attach = (locale: LocaleContext, wanted: readonly string[]) =>
-    once(files, JSON.stringify([locale.tag, locale.timeZone, wanted]), async () => {
+    once(attached, JSON.stringify([locale.tag, locale.timeZone, wanted]), async () => {
       const { name, leadUrl } = report
       const { files: charts } = await draw(locale)
       return makeAttachments(wanted, { report: name, figures, charts, locale, leadUrl })
     })
-  return async (reader, recipient, resend = null) => {
-    const locale = createLocaleContext(reader.locale, reader.timeZone, renderedAt)
+  const compose = async (reader: Reader, locale: LocaleContext, isMail: boolean, resend: Resend | null) => {
     const { files: charts, failed } = await draw(locale)
     const notMade = reader.attachments.filter((name) => isOfFailed(name, [...figures.failed, ...failed]))
     const attachments = await attach(
@@ -92,23 +92,30 @@ export function createContents(
     const kept = attachments.filter(({ file }) => !left.includes(file))
     const view = composeReport(figures, locale, {
       title: report.title ?? nameReport(report.name, locale),
-      recipient,
       blocks: left.length > 0 ? withAttention(reader.blocks) : reader.blocks,
       leadUrl: report.leadUrl,
-      moreUrl: recipient === null ? null : moreUrlOf(deps, report),
+      moreUrl: isMail ? moreUrlOf(deps, report) : null,
       charts: findCharts(charts, (name) => `cid:${cidOf(name)}`),
       attached: attachedLists(kept),
       leftOut: left.map(({ name, content }) => ({ name, megabytes: content.length / MEGABYTE })),
-      ...{ notMade, failed, resend },
-      unsubscribe:
-        recipient && unsubscribeLink(unsubscribeFor(deps.sender, report.name, recipient), report.name),
+      ...{ notMade, failed, resend, recipient: null, unsubscribe: null },
     })
+    return { view, shown, left, files: kept.map(({ file }) => file) }
+  }
+  return async (reader, recipient, resend = null) => {
+    const locale = createLocaleContext(reader.locale, reader.timeZone, renderedAt)
+    const isMail = recipient !== null
+    const likes = [locale.tag, locale.timeZone, reader.blocks, reader.attachments, isMail, resend]
+    const composed = await once(views, JSON.stringify(likes), () => compose(reader, locale, isMail, resend))
+    const { shown, left, files } = composed
+    const unsubscribe =
+      recipient && unsubscribeLink(unsubscribeFor(deps.sender, report.name, recipient), report.name)
+    const view = addressReport(composed.view, locale, { recipient, unsubscribe })
     const rendered = deps.templates.render(report.template, view)
     checkRendered(rendered, view, report.name)
     const used = shown.filter(({ cid }) => rendered.html.includes(`cid:${cid}`))
     const lang = new Intl.Locale(reader.locale).language
-    const shownFiles = [...used, ...kept.map(({ file }) => file)]
-    return { ...rendered, lang, files: shownFiles, leftOut: left, failed: view.failed }
+    return { ...rendered, lang, files: [...used, ...files], leftOut: left, failed: view.failed }
   }
 }
 

@@ -20,8 +20,8 @@ export interface Store {
   write<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   /**
    * Runs `work` in a transaction that does not wait for the disk. Use it only for data that can be read again
-   * from the upstream. A power cut loses only the last of these transactions, each as a whole. The next
-   * `write` flushes them too.
+   * from the upstream, or without which the work is done again. A power cut loses only the last of these
+   * transactions, each as a whole. The next `write` flushes them too.
    */
   writeSoon<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   close(): Promise<void>
