@@ -214,8 +214,3 @@ export function rowDifference<T extends object>(
   })
   return { written, gone: [...left.values()] }
 }
-
-/** Quotes the name of a table or column for SQL, because names cannot be bound. */
-export function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
-}

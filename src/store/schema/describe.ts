@@ -3,7 +3,6 @@
  * comment has the meaning of the column that it comes from, points to or is named after.
  */
 import type Database from 'better-sqlite3'
-import { quoted } from '../db/rows.ts'
 
 export interface Relation {
   readonly name: string
@@ -303,4 +302,9 @@ function unitOf(column: string, meaning: string): string | null {
   }
   const word = column.split('_').find((part) => part in UNITS_BY_NAME)
   return word === undefined ? null : (UNITS_BY_NAME[word] ?? null)
+}
+
+/** Quotes the name of a table or column for SQL, because names cannot be bound. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
 }

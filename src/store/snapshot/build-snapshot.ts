@@ -5,10 +5,9 @@
  */
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { quoted } from '../db/rows.ts'
+import { quoted } from '../schema/describe.ts'
 import { OWN, PUBLISHED } from '../schema/published.ts'
 import { createDictionary, fillDictionary } from './dictionary.ts'
-import { createFigures, fillFigures } from './figure-sql.ts'
 import { createSearch, fillSearch } from './search.ts'
 
 export interface SnapshotJob {
@@ -36,14 +35,18 @@ const BUSY_TIMEOUT_MS = 10_000
  * freed page. Whole tables are copied as they are stored, as fast as by VACUUM INTO.
  * @throws SqliteError, and Error where the finished file fails its checks
  */
-export function buildSnapshot(job: SnapshotJob): void {
+export async function buildSnapshot(job: SnapshotJob): Promise<void> {
   const database = openUnfinished(job)
   try {
+    // Overwrites rows that move to another page, because a snapshot that follows overwrites only their new place.
+    database.pragma('secure_delete = FAST')
     database.exec('BEGIN')
     createTables(database, copyRows)
     createOthers(database)
     fillSearch(database)
-    fillOthers(database, job)
+    fillInfo(database, job)
+    await renewFigures(database)
+    fillDictionary(database, job.sourcePaths)
     database.exec('COMMIT')
     database.exec('DETACH live')
     database.pragma(`user_version = ${dayOf(job)}`)
@@ -78,18 +81,15 @@ function createOthers(database: Database.Database): void {
   addIndexes(database)
   copyViews(database)
   createInfo(database)
-  createFigures(database)
   createSearch(database)
   createDictionary(database)
 }
 
-/** Fills the tables that describe the snapshot itself. They may have rows of an earlier snapshot. */
-export function fillOthers(database: Database.Database, job: SnapshotJob): void {
-  for (const table of ['snapshot_info', 'figure', 'dictionary', 'dictionary_table'])
-    database.exec(`DELETE FROM ${table}`)
-  fillInfo(database, job)
+/** Writes the figures of the last issues. Their modules are loaded only here, because many snapshots keep them. */
+export async function renewFigures(database: Database.Database): Promise<void> {
+  const { fillFigures } = await import('./figure-sql.ts')
+  database.exec('DELETE FROM figure')
   fillFigures(database)
-  fillDictionary(database, job.sourcePaths)
 }
 
 /** Lists the definitions that a snapshot of this store would have if it were built now. */
@@ -231,10 +231,24 @@ function createInfo(database: Database.Database): void {
       leads_as_of TEXT, -- UTC: all changes of leads before this time are included; later ones may be
       schema TEXT NOT NULL, -- name of the last migration of its tables
       leadsheet_version TEXT NOT NULL -- version of leadsheet that made the file
-    ) STRICT`)
+    ) STRICT;
+    CREATE TABLE figure ( -- one row per figure of each report: its definition, and the SQL that computes it for the last issue
+      report TEXT NOT NULL, -- report_issue.report; empty before the first issue, when the figures are those of the last whole day in UTC
+      name TEXT NOT NULL, -- name of the figure, as in the commands figures and explain
+      title TEXT NOT NULL, -- title of the figure
+      meaning TEXT NOT NULL, -- what it counts, and what it leaves out
+      unit TEXT NOT NULL, -- unit of its value: leads; share, of 1; money, in the currency in its column "of"; money a day; days; list: one row per lead
+      period_from TEXT NOT NULL, -- UTC: when the period of the last issue begins
+      period_to TEXT NOT NULL, -- UTC: when it ends (exclusive)
+      sql TEXT NOT NULL, -- SQL for this file: the figure for that period, as it was known when the issue was made
+      prior_sql TEXT NOT NULL, -- the same for the period of comparison
+      coverage_sql TEXT, -- SQL for this file: number of leads in question (of) and those with known history (known); null if the figure needs no history
+      PRIMARY KEY (report, name)
+    ) STRICT, WITHOUT ROWID`)
 }
 
-function fillInfo(database: Database.Database, { madeAt, version }: SnapshotJob): void {
+export function fillInfo(database: Database.Database, { madeAt, version }: SnapshotJob): void {
+  database.exec('DELETE FROM snapshot_info')
   database
     .prepare(
       `INSERT INTO snapshot_info

@@ -4,9 +4,8 @@
  * column that it comes from or points to.
  */
 import type Database from 'better-sqlite3'
-import { quoted } from '../db/rows.ts'
 import type { Relation } from '../schema/describe.ts'
-import { describeSchema } from '../schema/describe.ts'
+import { describeSchema, quoted } from '../schema/describe.ts'
 import { PERSONAL } from '../schema/published.ts'
 
 export interface TableEntry {
@@ -66,11 +65,16 @@ export function createDictionary(database: Database.Database): void {
   database.exec(STATEMENTS)
 }
 
-/** Describes all tables and views of the snapshot, including the dictionary itself. */
+/**
+ * Describes all tables and views of the snapshot, including the dictionary itself.
+ * @param known the counts of tables that need not be counted again
+ */
 export function fillDictionary(
   database: Database.Database,
   sourcePaths: Readonly<Record<string, string>>,
+  known: ReadonlyMap<string, Counts> = new Map(),
 ): void {
+  database.exec('DELETE FROM dictionary; DELETE FROM dictionary_table')
   const fields = readFields(database)
   const insertTable = database.prepare<TableEntry>(
     'INSERT INTO dictionary_table VALUES (:table_name, :kind, :meaning, :rows)',
@@ -81,12 +85,14 @@ export function fillDictionary(
   )
   const done = new Map<string, ColumnEntry>()
   for (const relation of describeSchema(database)) {
-    const sample = relation.kind === 'table' ? sampleRows(database, relation) : null
+    const isTable = relation.kind === 'table'
+    const counts = isTable ? (known.get(relation.name) ?? countTable(database, relation)) : null
+    const examples = isTable ? findExamples(database, relation) : null
     insertTable.run({
       table_name: relation.name,
       kind: relation.kind,
       meaning: relation.meaning,
-      rows: sample?.rows ?? null,
+      rows: counts?.rows ?? null,
     })
     for (const [index, column] of relation.columns.entries()) {
       const name = `${relation.name}.${column.name}`
@@ -103,8 +109,8 @@ export function fillDictionary(
         source_path: source,
         first_seen: field?.first_seen ?? null,
         last_seen: field?.last_seen ?? null,
-        null_share: sample?.nullShares.get(column.name) ?? null,
-        examples: origin?.examples ?? sample?.examples.get(column.name) ?? null,
+        null_share: counts?.rows ? (counts.nulls.get(column.name) ?? 0) / counts.rows : null,
+        examples: origin?.examples ?? examples?.get(column.name) ?? null,
       }
       done.set(name, entry)
       insertColumn.run(entry)
@@ -136,46 +142,56 @@ function readFields(database: Database.Database) {
   return new Map(rows.map((row) => [row.path, row]))
 }
 
-/**
- * The facts about the columns of a table that its rows show: the share of missing values, and some examples.
- */
-export interface Sample {
+/** The number of rows, and the number of rows without a value by column. A column without an entry lacks none. */
+export interface Counts {
   readonly rows: number
-  /** The share by column, from 0 to 1; empty for an empty table. */
-  readonly nullShares: ReadonlyMap<string, number>
-  /** JSON arrays by column. */
-  readonly examples: ReadonlyMap<string, string>
+  readonly nulls: ReadonlyMap<string, number>
+}
+
+/** Reads from the dictionary what was counted for it, by table. */
+export function readCounts(database: Database.Database): Map<string, Counts> {
+  const { tables, columns } = readDictionary(database)
+  return new Map(
+    tables.map(({ table_name: name, rows }) => {
+      const nulls = columns
+        .filter(({ table_name }) => table_name === name)
+        .map(({ column_name, null_share }): [string, number] => [
+          column_name,
+          Math.round((null_share ?? 0) * (rows ?? 0)),
+        ])
+      return [name, { rows: rows ?? 0, nulls: new Map(nulls) }]
+    }),
+  )
+}
+
+function countTable(database: Database.Database, { name, columns }: Relation): Counts {
+  const nullable = columns.filter(({ isNullable }) => isNullable)
+  return countRows(
+    database,
+    quoted(name),
+    nullable.map((column) => column.name),
+  )
+}
+
+/**
+ * Counts the rows, and for each of the columns the rows without a value.
+ * @param from the table, and the condition that chooses its rows
+ */
+export function countRows(database: Database.Database, from: string, columns: readonly string[]): Counts {
+  const [rows = 0, ...values] =
+    database
+      .prepare<[], number[]>(
+        `SELECT ${['*', ...columns.map(quoted)].map((column) => `count(${column})`).join()} FROM ${from}`,
+      )
+      .raw()
+      .get() ?? []
+  return { rows, nulls: new Map(columns.map((name, index) => [name, rows - (values[index] ?? 0)])) }
 }
 
 const EXAMPLES = 3
 const EXAMPLE_CHARACTERS = 40
 /** The number of rows that are read for examples. */
 const SAMPLE_ROWS = 200
-
-export function sampleRows(database: Database.Database, table: Relation): Sample {
-  const { rows, values } = countValues(database, table)
-  const shares = [...values].map(([name, count]): [string, number] => [name, shareOf(rows - count, rows)])
-  return {
-    rows,
-    nullShares: new Map(rows === 0 ? [] : shares),
-    examples: findExamples(database, table),
-  }
-}
-
-/** Counts the values of all columns in one pass through the table. */
-function countValues(database: Database.Database, { name: table, columns }: Relation) {
-  const counts = columns.map(({ name, isNullable }) => `count(${isNullable ? quoted(name) : '*'})`)
-  const [rows = 0, ...values] =
-    database
-      .prepare<[], number[]>(`SELECT count(*), ${counts.join()} FROM ${quoted(table)}`)
-      .raw()
-      .get() ?? []
-  return { rows, values: new Map(columns.map(({ name }, index) => [name, values[index] ?? 0])) }
-}
-
-function shareOf(part: number, whole: number): number {
-  return Math.round((part / whole) * 10_000) / 10_000
-}
 
 function findExamples(database: Database.Database, { name: table, columns }: Relation): Map<string, string> {
   const rows = database

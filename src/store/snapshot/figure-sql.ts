@@ -11,21 +11,6 @@ import { EVERY_LEAD } from '../figures/lead-filter.ts'
 import { explainQuery, type FigureScope } from '../figures/query.ts'
 import { STALLED_LEADS, TOP_LEADS } from '../figures/report-lists.ts'
 
-const STATEMENT = `
-  CREATE TABLE figure ( -- one row per figure of each report: its definition, and the SQL that computes it for the last issue
-    report TEXT NOT NULL, -- report_issue.report; empty before the first issue, when the figures are those of the last whole day in UTC
-    name TEXT NOT NULL, -- name of the figure, as in the commands figures and explain
-    title TEXT NOT NULL, -- title of the figure
-    meaning TEXT NOT NULL, -- what it counts, and what it leaves out
-    unit TEXT NOT NULL, -- unit of its value: leads; share, of 1; money, in the currency in its column "of"; money a day; days; list: one row per lead
-    period_from TEXT NOT NULL, -- UTC: when the period of the last issue begins
-    period_to TEXT NOT NULL, -- UTC: when it ends (exclusive)
-    sql TEXT NOT NULL, -- SQL for this file: the figure for that period, as it was known when the issue was made
-    prior_sql TEXT NOT NULL, -- the same for the period of comparison
-    coverage_sql TEXT, -- SQL for this file: number of leads in question (of) and those with known history (known); null if the figure needs no history
-    PRIMARY KEY (report, name)
-  ) STRICT, WITHOUT ROWID`
-
 interface Issue {
   readonly report: string
   readonly period: Pick<FigureScope, 'from' | 'to'>
@@ -47,10 +32,6 @@ const LIST_ROWS = 1000
 const DAY_MS = 24 * 60 * 60_000
 /** The defaults of these settings of a report. */
 const DEFAULTS = { stalledDays: 7, topScore: 80 }
-
-export function createFigures(database: Database.Database): void {
-  database.exec(STATEMENT)
-}
 
 export function fillFigures(database: Database.Database): void {
   const insert = database.prepare('INSERT INTO figure VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')

@@ -3,20 +3,22 @@
  * of the store is compared with the row of the copy, so that no mark or log has to be trusted. Comparing costs
  * a small part of what writing and indexing all rows costs.
  */
-import { chmodSync, constants, copyFileSync } from 'node:fs'
+import { constants, copyFileSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import Database from 'better-sqlite3'
-import { quoted } from '../db/rows.ts'
+import { quoted } from '../schema/describe.ts'
 import { PUBLISHED } from '../schema/published.ts'
 import type { PublishedTable, SnapshotJob } from './build-snapshot.ts'
 import {
   dayOf,
   describeTable,
-  fillOthers,
-  flush,
+  fillInfo,
   listExpectedSchema,
   listSchema,
   openUnfinished,
+  renewFigures,
 } from './build-snapshot.ts'
+import { type Counts, countRows, fillDictionary, readCounts } from './dictionary.ts'
 import { followTexts, keepTexts } from './search.ts'
 
 /** The mode of the copy while it is written. */
@@ -38,13 +40,20 @@ const FORGOTTEN: readonly string[] = ['lead', 'lead_raw', 'lead_detail', 'activi
  * @returns false if it has to be built whole, and then the target is of no use: for the first snapshot of a day,
  *   of a schema or of a version, after many changes, and if the earlier file is damaged
  */
-export function followSnapshot(job: SnapshotJob, base: string): boolean {
+export async function followSnapshot(job: SnapshotJob, base: string): Promise<boolean> {
+  let file: FileHandle | undefined
   let database: Database.Database | undefined
   try {
     copyFileSync(base, job.target, constants.COPYFILE_FICLONE)
-    chmodSync(job.target, WRITABLE)
+    file = await open(job.target)
+    await file.chmod(WRITABLE)
+    // Writes the copy to the disk while the rows are compared. What changes after that is a small part.
+    const copied = file.sync()
     database = openUnfinished(job)
-    if (!isFollowable(database, job) || !follow(database, job)) return false
+    const isDone = isFollowable(database, job) && (await follow(database, job))
+    await copied
+    if (isDone) await file.sync()
+    return isDone
   } catch (thrown) {
     // The whole build tells what is wrong if the fault is not in the earlier file.
     if (thrown instanceof Database.SqliteError || (thrown instanceof Error && 'syscall' in thrown))
@@ -52,9 +61,8 @@ export function followSnapshot(job: SnapshotJob, base: string): boolean {
     throw thrown
   } finally {
     database?.close()
+    await file?.close()
   }
-  flush(job.target)
-  return true
 }
 
 function isFollowable(database: Database.Database, job: SnapshotJob): boolean {
@@ -73,7 +81,7 @@ function isFollowable(database: Database.Database, job: SnapshotJob): boolean {
 }
 
 /** Brings the file up to date; false if there is too much to do. */
-function follow(database: Database.Database, job: SnapshotJob): boolean {
+async function follow(database: Database.Database, job: SnapshotJob): Promise<boolean> {
   database.pragma(`mmap_size = ${MAPPED_BYTES}`)
   database.pragma('temp_store = MEMORY')
   // Overwrites deleted rows, so that what the store has pruned is in no freed part of the file.
@@ -81,7 +89,8 @@ function follow(database: Database.Database, job: SnapshotJob): boolean {
   database.exec('BEGIN')
   const changes = new Map<string, PublishedTable>()
   let [rows, changed] = [0, 0]
-  for (const name of listTables(database)) {
+  const tables = listTables(database)
+  for (const name of tables) {
     const table = describeTable(database, name)
     const found = findChanges(database, name, table)
     if (found.gone > 0 && FORGOTTEN.includes(name)) return false
@@ -95,12 +104,23 @@ function follow(database: Database.Database, job: SnapshotJob): boolean {
     `SELECT "k0" FROM temp.${changesOf('lead')}
      UNION SELECT lead.no FROM temp.${changesOf('activity')} JOIN live.lead ON lead.id = "k0"`,
   )
-  for (const [name, table] of changes) replaceRows(database, name, table)
+  const counts = readCounts(database)
+  for (const [name, table] of changes) counts.set(name, replaceRows(database, name, table, counts.get(name)))
   followTexts(database)
-  fillOthers(database, job)
+  const dayBefore = readDay(database)
+  fillInfo(database, job)
+  // The figures are those of the last issues, and of the day before where there is no issue.
+  if (changes.has('report_issue') || changes.has('pipeline') || readDay(database) !== dayBefore)
+    await renewFigures(database)
+  fillDictionary(database, job.sourcePaths, new Map([...counts].filter(([name]) => tables.includes(name))))
   database.exec('COMMIT')
   database.exec('DETACH live')
   return [...changes.keys()].every((table) => hasWholeIndexes(database, table))
+}
+
+/** Reads the day up to which the leads of the file are known. */
+function readDay(database: Database.Database): unknown {
+  return database.prepare('SELECT substr(leads_as_of, 1, 10) FROM main.snapshot_info').pluck().get()
 }
 
 function listTables(database: Database.Database): string[] {
@@ -123,30 +143,27 @@ interface Changes {
   readonly gone: number
 }
 
-/** Finds the rows of a table that are not the same in both files, and keeps their keys in a temporary table. */
-function findChanges(
-  database: Database.Database,
-  name: string,
-  { key, columns, mixed }: PublishedTable,
-): Changes {
+/**
+ * Finds the rows of a table that are not the same in both files. Keeps their keys in a temporary table, with
+ * `is_kept` for rows that are in both files.
+ */
+function findChanges(database: Database.Database, name: string, table: PublishedTable): Changes {
   const stored = `live.${quoted(name)}`
   const copied = `main.${quoted(name)}`
-  const keys = key.map((column, index) => `stored.${quoted(column)} AS "k${index}"`).join()
-  const isSameRow = key.map((column) => `copied.${quoted(column)} = stored.${quoted(column)}`).join(' AND ')
-  const isNew = `copied.${quoted(key[0] ?? '')} IS NULL`
-  const differs = [
-    isNew,
-    ...columns.map((column) => `stored.${quoted(column)} IS NOT copied.${quoted(column)}`),
-    // The numbers 1 and 1.0 compare as equal, but analysts see different values.
-    ...mixed.map((column) => `typeof(stored.${quoted(column)}) <> typeof(copied.${quoted(column)})`),
-  ]
+  const keys = table.key.map((column, index) => `stored.${quoted(column)} AS "k${index}"`).join()
+  const isSameRow = table.key
+    .map((column) => `copied.${quoted(column)} = stored.${quoted(column)}`)
+    .join(' AND ')
+  const isNew = `copied.${quoted(table.key[0] ?? '')} IS NULL`
+  const differs = table.columns.map((column) => differsIn(table, column))
   database.exec(`
-    CREATE TEMP TABLE ${changesOf(name)} AS SELECT ${keys}, ${isNew} AS is_new
-    FROM ${stored} AS stored LEFT JOIN ${copied} AS copied ON ${isSameRow} WHERE ${differs.join(' OR ')}`)
+    CREATE TEMP TABLE ${changesOf(name)} AS SELECT ${keys}, NOT ${isNew} AS is_kept
+    FROM ${stored} AS stored LEFT JOIN ${copied} AS copied ON ${isSameRow}
+    WHERE ${[isNew, ...differs].join(' OR ')}`)
   const count = (sql: string): number => database.prepare<[], number>(sql).pluck().get() ?? 0
   const rows = count(`SELECT count(*) FROM ${stored}`)
   const changed = count(`SELECT count(*) FROM temp.${changesOf(name)}`)
-  const added = count(`SELECT count(*) FROM temp.${changesOf(name)} WHERE is_new`)
+  const added = count(`SELECT count(*) FROM temp.${changesOf(name)} WHERE NOT is_kept`)
   // All rows of the store are in the copy now, or are new. Any further rows of the copy are gone in the store.
   const gone = count(`SELECT count(*) FROM ${copied}`) + added - rows
   if (gone > 0) {
@@ -155,6 +172,14 @@ function findChanges(
       LEFT JOIN ${stored} AS copied ON ${isSameRow} WHERE ${isNew}`)
   }
   return { rows, changed, gone }
+}
+
+/** Tells whether a column differs between `stored` and `copied`. */
+function differsIn({ mixed }: PublishedTable, column: string): string {
+  const [stored, copied] = [`stored.${quoted(column)}`, `copied.${quoted(column)}`]
+  // The numbers 1 and 1.0 compare as equal, but analysts see different values.
+  const isOther = mixed.includes(column) ? ` OR typeof(${stored}) <> typeof(${copied})` : ''
+  return `${stored} IS NOT ${copied}${isOther}`
 }
 
 /**
@@ -176,13 +201,67 @@ function hasWholeIndexes(database: Database.Database, table: string): boolean {
     .every((name) => count(`INDEXED BY ${quoted(name)}`) === count('NOT INDEXED'))
 }
 
-/** Takes the rows with the kept keys from the store. */
-function replaceRows(database: Database.Database, name: string, { key, columns }: PublishedTable): void {
-  const keys = key.map(quoted).join()
-  const kept = `(SELECT ${key.map((_, index) => `"k${index}"`).join()} FROM temp.${changesOf(name)})`
-  const list = [...new Set([...key, ...columns])].map(quoted).join()
+/**
+ * Makes the changed rows those of the store. In rows that stay, only the columns that differ in any of them are
+ * written, so that the other indexes are left alone.
+ * @returns the counts of the table after the change
+ */
+function replaceRows(
+  database: Database.Database,
+  name: string,
+  table: PublishedTable,
+  counts: Counts | undefined,
+): Counts {
+  const [stored, copied, changes] = [
+    `live.${quoted(name)}`,
+    `main.${quoted(name)}`,
+    `temp.${changesOf(name)}`,
+  ]
+  const columns = [...(counts?.nulls.keys() ?? [])]
+  const keys = table.key.map(quoted).join()
+  const changed = `SELECT ${table.key.map((_, index) => `"k${index}"`).join()} FROM ${changes}`
+  const isIn = (side: string): string =>
+    table.key.map((column, index) => `${side}.${quoted(column)} = "k${index}"`).join(' AND ')
+  const found = `${changes} JOIN ${stored} AS stored ON ${isIn('stored')}`
+
+  const before = countRows(database, `${copied} WHERE (${keys}) IN (${changed})`, columns)
+  const differing = database
+    .prepare<[], number[]>(
+      `SELECT ${table.columns.map((column) => `max(${differsIn(table, column)})`).join()}
+       FROM ${found} JOIN ${copied} AS copied ON ${isIn('copied')}`,
+    )
+    .raw()
+    .get()
+  const written = table.columns.filter((_, index) => differing?.[index] === 1)
+  // Two rows may have exchanged their unique values, so neither may stay while the other is written.
+  if (written.some((column) => isUnique(database, name, column)))
+    database.exec(`UPDATE ${changes} SET is_kept = 0`)
+  const anew = `(${keys}) IN (${changed} WHERE NOT is_kept)`
+  const list = [...new Set([...table.key, ...table.columns])].map(quoted).join()
   database.exec(`
-    DELETE FROM main.${quoted(name)} WHERE (${keys}) IN ${kept};
-    INSERT INTO main.${quoted(name)} (${list})
-    SELECT ${list} FROM live.${quoted(name)} WHERE (${keys}) IN ${kept} ORDER BY ${keys}`)
+    DELETE FROM ${copied} WHERE ${anew};
+    INSERT INTO ${copied} (${list}) SELECT ${list} FROM ${stored} WHERE ${anew} ORDER BY ${keys}`)
+  if (written.length > 0) {
+    database.exec(`
+      UPDATE ${copied} AS copied SET ${written.map((column) => `${quoted(column)} = stored.${quoted(column)}`).join()}
+      FROM ${found} WHERE is_kept AND ${isIn('copied')}`)
+  }
+  const after = countRows(database, `${copied} WHERE (${keys}) IN (${changed})`, columns)
+  const sum = (of: (each: Counts) => number): number => of(counts ?? before) - of(before) + of(after)
+  return {
+    rows: sum(({ rows }) => rows),
+    nulls: new Map(columns.map((column) => [column, sum(({ nulls }) => nulls.get(column) ?? 0)])),
+  }
+}
+
+/** Tells whether a column is in a unique index other than that of the key. */
+function isUnique(database: Database.Database, table: string, column: string): boolean {
+  return (
+    database
+      .prepare(
+        `SELECT 1 FROM pragma_index_list(?, 'main') AS list JOIN pragma_index_info(list.name, 'main') AS info
+         WHERE list."unique" AND (info.name = ? OR info.name IS NULL)`,
+      )
+      .get(table, column) !== undefined
+  )
 }

@@ -1,10 +1,9 @@
 /**
- * The child process that builds a snapshot. It reads the job as JSON from standard input, and writes a
- * failure as JSON to standard error.
+ * The child process that makes a snapshot. It reads the job as JSON from standard input, and writes a failure
+ * as JSON to standard error.
  */
 import { readFileSync, rmSync } from 'node:fs'
 import { LeadsheetError } from '../../errors.ts'
-import { fileFailure } from '../db/sqlite.ts'
 import { buildSnapshot, type SnapshotJob } from './build-snapshot.ts'
 import { followSnapshot } from './follow-snapshot.ts'
 
@@ -13,11 +12,13 @@ export type ChildJob = SnapshotJob & { readonly base: string | null }
 
 const { base, ...job }: ChildJob = JSON.parse(readFileSync(0, 'utf8'))
 try {
-  if (base === null || !followSnapshot(job, base)) {
+  if (base === null || !(await followSnapshot(job, base))) {
     rmSync(job.target, { force: true })
-    buildSnapshot(job)
+    await buildSnapshot(job)
   }
 } catch (thrown) {
+  // Loads the messages of failures only now, because their modules take longer than a small snapshot.
+  const { fileFailure } = await import('../db/sqlite.ts')
   const isOfStore = thrown instanceof Error && 'code' in thrown && /CORRUPT|NOTADB/.test(String(thrown.code))
   const failure = fileFailure(isOfStore ? job.live : job.target, thrown) ?? thrown
   process.stderr.write(

@@ -155,7 +155,7 @@ test('an export as Parquet reads each view of a snapshot, the full-text search a
   await save(store, [lead('l1', { companyName: 'Acme' })])
   await store.close()
   const madeAt = OPENED_AT.toISOString()
-  buildSnapshot({ live, target, madeAt, version: '0.0.0', sourcePaths: {} })
+  await buildSnapshot({ live, target, madeAt, version: '0.0.0', sourcePaths: {} })
   using reader = openSnapshot(target)
   expect(reader.names).toContain('lead_search')
   for (const name of reader.names) {

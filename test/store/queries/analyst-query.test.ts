@@ -112,7 +112,7 @@ test('the ready queries, the full-text search among them, run on a snapshot', as
   const [live, target] = [join(folder, 'leadsheet.db'), join(folder, 'snapshot.db')]
   const now = new Date('2026-11-21T06:00:00Z')
   await (await openStore(live, now)).close()
-  buildSnapshot({ live, target, madeAt: now.toISOString(), version: '0.0.0', sourcePaths: {} })
+  await buildSnapshot({ live, target, madeAt: now.toISOString(), version: '0.0.0', sourcePaths: {} })
   const files = readdirSync('docs/queries').filter((name) => name.endsWith('.sql'))
   expect(files).toContain('search.sql')
   for (const name of files) {

@@ -57,7 +57,7 @@ export async function describeEmpty(profile: Profile): Promise<Dictionary> {
     const [live, target] = [join(folder, 'leadsheet.db'), join(folder, 'snapshot.db')]
     const now = new Date()
     await (await openStore(live, now)).close()
-    buildSnapshot({
+    await buildSnapshot({
       live,
       target,
       madeAt: now.toISOString(),
