@@ -6,7 +6,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { styledText } from '../src/cli/terminal/table.ts'
-import { withoutNamedSecrets } from '../src/redaction.ts'
+import { withoutNamedSecrets } from '../src/log.ts'
 import {
   fillParameters,
   hasSecondStatement,

@@ -16,9 +16,8 @@ const ROOT = join(import.meta.dirname, '..')
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   domain: ['schedule'],
-  redaction: [],
   packages: [],
-  log: ['redaction'],
+  log: [],
   retry: ['errors'],
   schedule: ['errors'],
   // The settings check addresses, blocks and languages with the code of these folders.
@@ -32,13 +31,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'store/db/place',
   ],
   contract: ['errors'],
-  upstream: ['contract', 'domain', 'errors', 'log', 'packages', 'redaction', 'retry'],
-  probe: ['contract', 'domain', 'errors', 'log', 'redaction', 'retry', 'upstream'],
+  upstream: ['contract', 'domain', 'errors', 'log', 'packages', 'retry'],
+  probe: ['contract', 'domain', 'errors', 'log', 'retry', 'upstream'],
   store: ['domain', 'errors', 'packages'],
   queue: ['errors', 'log', 'packages', 'store'],
   report: ['domain', 'errors', 'packages', 'schedule'],
   insight: ['domain'],
-  mail: ['domain', 'errors', 'log', 'redaction', 'retry'],
+  mail: ['domain', 'errors', 'log', 'retry'],
   time: ['domain'],
   checks: ['domain', 'errors', 'schedule', 'time', 'upstream', 'store', 'queue', 'report'],
   jobs: [
@@ -64,13 +63,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['errors', 'domain', 'log', 'time', 'checks'],
     ...['upstream', 'store', 'queue', 'report', 'mail', 'schedule', 'jobs'],
   ],
-  leadsheet: [],
   app: [
-    ...['errors', 'leadsheet', 'domain', 'log', 'packages', 'redaction', 'retry', 'config', 'contract'],
+    ...['errors', 'domain', 'log', 'packages', 'retry', 'config', 'contract'],
     ...['upstream', 'store', 'queue', 'report', 'mail', 'schedule', 'checks', 'time', 'jobs', 'web'],
   ],
   cli: [
-    ...['errors', 'leadsheet', 'domain', 'log', 'packages', 'redaction', 'retry', 'config', 'contract'],
+    ...['errors', 'domain', 'log', 'packages', 'retry', 'config', 'contract'],
     ...[
       'upstream',
       'store',

@@ -6,7 +6,7 @@ import { createProgram } from '../../src/cli/program.ts'
 import { CONFIG_VARIABLE, VARIABLES } from '../../src/config/environment.ts'
 import { pathText } from '../../src/config/setting-path.ts'
 import { CALLED } from '../../src/errors.ts'
-import { readVersion } from '../../src/leadsheet.ts'
+import { readVersion } from '../../src/packages.ts'
 import { code, fenced, page, sentence, table } from './markdown.ts'
 
 interface Leaf {

@@ -4,7 +4,7 @@ import { hasDueTimes } from '../config/config.ts'
 import type { ReportConfig } from '../config/report-config.ts'
 import { LeadsheetError } from '../errors.ts'
 import type { ScheduleSettings } from '../jobs/schedule/schedule.ts'
-import { clockFindings } from '../schedule/clock-change.ts'
+import { clockFindings } from '../schedule/scheduled-runs.ts'
 import type { CatchUp, Timing } from '../schedule/timing.ts'
 
 export interface ConfiguredSchedule extends ScheduleSettings {

@@ -1,8 +1,8 @@
 /** Builds what is needed to publish the snapshot. */
 import type { Config } from '../config/config.ts'
 import type { PublishDeps } from '../jobs/snapshot/publish-snapshot.ts'
-import { readVersion } from '../leadsheet.ts'
 import type { Log } from '../log.ts'
+import { readVersion } from '../packages.ts'
 import type { Store } from '../store/db/store.ts'
 import type { Profile } from '../upstream/profile/profile.ts'
 import { profileOf } from './configured-upstream.ts'

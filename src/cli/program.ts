@@ -3,7 +3,7 @@
 import { Command, CommanderError } from 'commander'
 import { nearest } from '../config/setting-path.ts'
 import { CALLED, LeadsheetError } from '../errors.ts'
-import { readVersion } from '../leadsheet.ts'
+import { readVersion } from '../packages.ts'
 import { COMMANDS } from './commands.ts'
 import { EXIT_STATUS } from './exit-status.ts'
 import { type FrameTerminal, type GlobalFlags, openTerminal } from './terminal/terminal.ts'

@@ -1,5 +1,5 @@
 /** Writes and removes annotations, for the command line and the dashboard. */
-import { ANNOTATION_TEXT_MAX, type Annotation } from '../domain/annotation.ts'
+import { ANNOTATION_TEXT_MAX, type Annotation } from '../domain/insight.ts'
 import { dayBefore, localDates } from '../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Store } from '../store/db/store.ts'

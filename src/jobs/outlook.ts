@@ -1,6 +1,5 @@
 /** Tells the dashboard how far goals are and where the month will end, as reports do. */
-import type { Annotation } from '../domain/annotation.ts'
-import type { Goal, Pace } from '../domain/insight.ts'
+import type { Annotation, Goal, Pace } from '../domain/insight.ts'
 import type { Instant } from '../domain/model.ts'
 import type { Store } from '../store/db/store.ts'
 import { listAnnotations } from '../store/insight/annotation.ts'

@@ -1,14 +1,12 @@
 /**
- * Builds the bytes of a message. They depend only on the message, including the Message-ID, the Date and the
- * part boundaries, so that a second attempt sends the same bytes as the first.
+ * Builds the bytes of a message, with its links to unsubscribe, and signs them with DKIM (RFC 6376), which
+ * proves the sender. The bytes depend only on the message, so a second attempt sends the same bytes.
  */
-import { createHash } from 'node:crypto'
-import type { Message, MessageFile } from '../domain/message.ts'
+import { createHash, createHmac, createPublicKey, timingSafeEqual } from 'node:crypto'
+import { domainToASCII } from 'node:url'
+import type { Message, MessageFile, Unsubscribe } from '../domain/message.ts'
 import type { Instant } from '../domain/model.ts'
-import { parseMailbox } from './address.ts'
-import type { DkimKey } from './dkim.ts'
-import { sign } from './dkim.ts'
-import { unsubscribeFields } from './unsubscribe.ts'
+import { LeadsheetError } from '../errors.ts'
 
 /** The facts that identify a message. Two messages that agree in all of these facts are the same message. */
 export interface MessageIdentity {
@@ -164,4 +162,162 @@ export interface Handover {
 /** The answer with which the server accepted the message. */
 export interface Receipt {
   readonly response: string
+}
+
+export interface Mailbox {
+  /** The display name; empty if the text is only an address. */
+  readonly name: string
+  /** The address as `local@domain`, with the domain in ASCII. */
+  readonly address: string
+}
+
+// RFC 5321, 4.5.3.1, allows 64 octets before the @ and 255 after it, but a path has at most 254 octets in
+// all.
+const LOCAL_PART = /^[^\s@<>(),;:"\\[\]\p{Cc}\p{Cf}]{1,64}$/u
+const DOMAIN = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/
+const NAME = /^[^<>"\p{Cc}\p{Cf}]{0,200}$/u
+
+/**
+ * Parses `ana@example.com` or `Ana <ana@example.com>` strictly, because nodemailer would treat the text after a
+ * line break as a second recipient.
+ * @throws LeadsheetError config_invalid
+ */
+export function parseMailbox(text: string): Mailbox {
+  const named = /^(.*)<([^<>]*)>$/s.exec(text)
+  const name = named?.[1]?.trim() ?? ''
+  const whole = named?.[2] ?? text
+  const at = whole.lastIndexOf('@')
+  const local = whole.slice(0, Math.max(at, 0))
+  const domain = domainToASCII(whole.slice(at + 1))
+  if (!LOCAL_PART.test(local) || !DOMAIN.test(domain) || !NAME.test(name)) {
+    throw new LeadsheetError(
+      'config_invalid',
+      `${JSON.stringify(text.slice(0, 200))} is not a mail address`,
+      {
+        hint: 'Write it as ana@example.com or Ana <ana@example.com>.',
+      },
+    )
+  }
+  return { name, address: `${local}@${domain}` }
+}
+
+export interface DkimKey {
+  /** The domain that signs. Its DNS contains the public key under `<selector>._domainkey`. */
+  readonly domain: string
+  readonly selector: string
+  /** The private RSA key in PEM format. */
+  readonly privateKey: string
+}
+
+/**
+ * The header fields to sign: all that matter to a person or a program. Fields that a message does not have
+ * are skipped.
+ */
+export const SIGNED_FIELDS = [
+  'From',
+  'To',
+  'Reply-To',
+  'Subject',
+  'Date',
+  'Message-ID',
+  'In-Reply-To',
+  'References',
+  'MIME-Version',
+  'Content-Type',
+  'Content-Language',
+  'Auto-Submitted',
+  'List-Id',
+  'List-Unsubscribe',
+  // One-click unsubscribing works only if both of these fields are signed (RFC 8058, 4).
+  'List-Unsubscribe-Post',
+] as const
+
+/** Returns the DNS record that receivers need to verify the signatures (RFC 6376, 3.6.2). */
+export function dnsRecordOf({ domain, selector, privateKey }: DkimKey): { name: string; text: string } {
+  const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).toString('base64')
+  return { name: `${selector}._domainkey.${domain}`, text: `v=DKIM1; k=rsa; p=${publicKey}` }
+}
+
+/**
+ * Signs a message.
+ * @throws Error if the key cannot sign, which the settings prevent
+ */
+export async function sign(message: Buffer, { domain, selector, privateKey }: DkimKey): Promise<Buffer> {
+  const { default: DKIM } = await import('nodemailer/lib/dkim')
+  const signer = new DKIM({
+    domainName: domain,
+    keySelector: selector,
+    privateKey,
+    headerFieldNames: SIGNED_FIELDS.join(':'),
+  })
+  const signed = Buffer.concat(await signer.sign(message).toArray())
+  // The signer returns the message unsigned, without an error, if its key cannot be used.
+  if (signed.length === message.length) throw new Error(`the DKIM key of ${domain} does not sign`)
+  return signed
+}
+
+/**
+ * Returns the link for people: the URL of the preference page or, if no pages are served, a mail that names
+ * the report.
+ */
+export function unsubscribeLink(unsubscribe: Unsubscribe, report: string): string {
+  return unsubscribe.url === null ? mailLink(unsubscribe.mailto, report) : new URL(unsubscribe.url).href
+}
+
+/**
+ * Returns the header fields of RFC 2369, 3.2. If there is an https address, the fields of RFC 8058 let a mail
+ * program unsubscribe by itself.
+ */
+export function unsubscribeFields(unsubscribe: Unsubscribe, report: string): Record<string, string> {
+  const byMail = `<${mailLink(unsubscribe.mailto, report)}>`
+  if (unsubscribe.url === null) return { 'List-Unsubscribe': byMail }
+  const link = unsubscribeLink(unsubscribe, report)
+  return {
+    'List-Unsubscribe': `<${link}>, ${byMail}`,
+    ...(link.startsWith('https:') ? { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' } : {}),
+  }
+}
+
+/** Returns a mailto link (RFC 6068). */
+function mailLink(mailto: string, report: string): string {
+  const { address } = parseMailbox(mailto)
+  const at = address.lastIndexOf('@')
+  const to = `${encodeURIComponent(address.slice(0, at))}${address.slice(at)}`
+  return `mailto:${to}?subject=${encodeURIComponent(`unsubscribe ${report}`)}`
+}
+
+/**
+ * The content of a signed link. Without an account, the link proves that this installation wrote to this
+ * address about this report. The link does not expire, because people open mails years later and RFC 8058
+ * (3.1) wants the link to work then. It gives access only to the preference.
+ */
+
+export interface LinkSubject {
+  readonly address: string
+  /** The name of the report. */
+  readonly report: string
+}
+
+/** The version of the format of the token. The version is a part of the text that is signed. */
+const VERSION = 'preference-1'
+const SHAPE = /^([\w-]{1,1024})\.[\w-]{43}$/
+
+/** Makes the token `<payload>.<signature>`, both base64url (RFC 4648, 5), signed with HMAC-SHA256. */
+export function signLink(key: Uint8Array, { address, report }: LinkSubject): string {
+  const payload = Buffer.from(JSON.stringify([address, report])).toString('base64url')
+  const signature = createHmac('sha256', key).update(`${VERSION}.${payload}`).digest('base64url')
+  return `${payload}.${signature}`
+}
+
+/** Reads a token. Returns null unless this key signed the token, byte for byte. */
+export function readLink(key: Uint8Array, token: string): LinkSubject | null {
+  const payload = SHAPE.exec(token)?.[1]
+  if (payload === undefined) return null
+  const expected = createHmac('sha256', key).update(`${VERSION}.${payload}`).digest('base64url')
+  // Compares the tokens as texts and not as decoded bytes, because several base64url texts may decode to the
+  // same bytes.
+  const isOurs = timingSafeEqual(Buffer.from(`${payload}.${expected}`), Buffer.from(token))
+  if (!isOurs) return null
+  const [address, report] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [string, string]
+  return { address, report }
 }

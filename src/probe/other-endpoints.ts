@@ -1,5 +1,5 @@
 /** Finds the other endpoints: a single lead by its id, statistics, and agents. Each is tried with a GET. */
-import { API_PREFIX } from '../contract/paths.ts'
+import { API_PREFIX } from '../contract/api.ts'
 import { endpointUrl } from '../upstream/client/request.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
 import type { AGENT_FIELDS, EndpointName, Profile } from '../upstream/profile/profile.ts'

@@ -1,6 +1,6 @@
 /** The probe examines an unknown upstream step by step, and writes a profile from what was proved. */
 import { LeadsheetError } from '../errors.ts'
-import { redactor } from '../redaction.ts'
+import { redactor } from '../log.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
 import type { Profile, ProfileInput, TimeFilter } from '../upstream/profile/profile.ts'
 import { parseProfile } from '../upstream/profile/profile.ts'

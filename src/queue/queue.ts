@@ -1,8 +1,9 @@
 /**
- * The queue between the parts of the daemon: the kinds of jobs, and the interface of a driver
- * (`in-process.ts` for one process, `pg-boss.ts` for several workers). The store decides what has to be done,
- * and a job only says where to look. Therefore a job that is lost, late or done twice costs only time.
+ * The queue between the parts of the daemon: the kinds of jobs, the interface of a driver, and the driver
+ * of a single process, whose jobs are lost when the process ends. `pg-boss.ts` is the driver of several
+ * workers.
  */
+import { randomUUID } from 'node:crypto'
 
 /** The data of each kind of job. The data must be the same after it was written as JSON and read again. */
 export interface JobData {
@@ -96,4 +97,61 @@ export interface Queue extends AsyncDisposable {
   /** Adds the job of a task; never throws. */
   wake(kind: TaskKind): void
   work<K extends JobKind>(kind: K, options: WorkOptions, doJob: DoJob<K>): Working
+}
+
+interface Waiting {
+  readonly key: string
+  readonly run: () => Promise<void>
+}
+
+/**
+ * Opens the queue.
+ * @param onFailure called with the error that a job threw
+ */
+export function openInProcessQueue(onFailure: (thrown: unknown, kind: JobKind) => void): Queue {
+  /**
+   * The functions that add a job for the worker of each kind. A job of a kind without a worker is dropped.
+   */
+  const adders = new Map<JobKind, (key: string, data: object) => void>()
+  const enqueue = <K extends JobKind>(kind: K, jobs: readonly NewJob<K>[]): void => {
+    for (const { key, data, afterSeconds = 0 } of jobs) if (afterSeconds === 0) adders.get(kind)?.(key, data)
+  }
+  return {
+    enqueue: async (kind, jobs) => enqueue(kind, jobs),
+    wake: (kind) => enqueue(kind, [{ key: kind, data: {} }]),
+    work<K extends JobKind>(kind: K, { concurrency, signal }: WorkOptions, doJob: DoJob<K>) {
+      const waiting: Waiting[] = []
+      const running = new Map<string, Promise<void>>()
+      const runNext = (): void => {
+        while (!signal.aborted && running.size < concurrency) {
+          const next = waiting.findIndex(({ key }) => !running.has(key))
+          const [job] = next === -1 ? [] : waiting.splice(next, 1)
+          if (job === undefined) return
+          const ended = job
+            .run()
+            .catch((thrown: unknown) => onFailure(thrown, kind))
+            .finally(() => {
+              running.delete(job.key)
+              runNext()
+            })
+          running.set(job.key, ended)
+        }
+      }
+      adders.set(kind, (key, data) => {
+        const isThere = waiting.some((job) => job.key === key) || (KEYS[kind] === 'once' && running.has(key))
+        if (isThere) return
+        const run = async (): Promise<void> =>
+          doJob({ id: randomUUID(), data: data as JobData[K], attempt: 1, signal })
+        waiting.push({ key, run })
+        runNext()
+      })
+      return {
+        isBusy: () => running.size > 0,
+        async idle() {
+          while (running.size > 0) await Promise.all(running.values())
+        },
+      }
+    },
+    [Symbol.asyncDispose]: async () => adders.clear(),
+  }
 }

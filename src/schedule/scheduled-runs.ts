@@ -1,12 +1,8 @@
 /**
- * Computes the scheduled runs of a schedule in its time zone. A schedule with times of day runs once a date:
- * a skipped time is due right after the clock change, and a repeated time only the first time. A schedule
- * that repeats all day follows the clock: it has no run in a skipped hour, and it runs in both passes of a
- * repeated hour.
+ * Computes the scheduled runs of a schedule in its time zone, and finds the clock changes that skip or
+ * repeat them. A schedule with times of day runs once a date.
  */
-
-import type { Pattern } from './cron.ts'
-import type { Timing } from './timing.ts'
+import type { Pattern, Timing } from './timing.ts'
 import { parseExpression } from './timing.ts'
 import { DAY_MS, firstInstant, instantOf, isLeftOut, offsetMs, wallMs } from './zone.ts'
 
@@ -66,4 +62,86 @@ function nextShown({ next }: Pattern, timeZone: string, afterMs: number): DueTim
     shownMs = next(wallMs(atMs, timeZone) - 1)
   }
   return null
+}
+
+/** The size of the largest clock change, except for a zone that leaves out a whole date. */
+const CHANGE_MAX_MS = 3 * 3_600_000
+
+interface ClockChange {
+  readonly at: Date
+  /** The milliseconds by which the clock goes forward; negative if it is put back. */
+  readonly forwardMs: number
+}
+
+/** Lists the clock changes after `from`, up to and including `to`. */
+export function clockChanges(timeZone: string, from: Date, to: Date): ClockChange[] {
+  const changes: ClockChange[] = []
+  for (let atMs = from.getTime(); atMs < to.getTime(); ) {
+    const untilMs = Math.min(atMs + DAY_MS, to.getTime())
+    const offset = offsetMs(atMs, timeZone)
+    const forwardMs = offsetMs(untilMs, timeZone) - offset
+    if (forwardMs !== 0) {
+      const changeMs = firstInstant(atMs, untilMs, (ms) => offsetMs(ms, timeZone) !== offset)
+      changes.push({ at: new Date(changeMs), forwardMs })
+    }
+    atMs = untilMs
+  }
+  return changes
+}
+
+/** A time of a schedule that a clock change skips or repeats. */
+interface ClockFinding {
+  readonly kind: 'skipped' | 'doubled'
+  /** The skipped or repeated local time, such as `2026-03-29 02:30`. */
+  readonly time: string
+  /** The local time at which the run is due in spite of the clock change, such as `03:00`. */
+  readonly shown: string
+}
+
+/**
+ * Lists the times of day of a schedule that a clock change skips or repeats, oldest first. A schedule that
+ * runs all day has no such times.
+ */
+export function clockFindings(timing: Timing, from: Date, to: Date): ClockFinding[] {
+  const { isContinuous, next } = patternOf(timing)
+  if (isContinuous) return []
+  return clockChanges(timing.timeZone, from, to).flatMap(({ at, forwardMs }) => {
+    const changed = wallMs(at.getTime(), timing.timeZone)
+    const [begin, end] = forwardMs > 0 ? [changed - forwardMs, changed] : [changed, changed - forwardMs]
+    const kind = forwardMs > 0 ? ('skipped' as const) : ('doubled' as const)
+    const problems: ClockFinding[] = []
+    for (let time = next(begin - 1); time !== null && time < end; time = next(time)) {
+      if (kind === 'skipped' && isLeftOut(Math.floor(time / DAY_MS), timing.timeZone)) continue
+      const shownMs = wallMs(instantOf(time, timing.timeZone), timing.timeZone)
+      problems.push({ kind, time: formatClock(time), shown: formatClock(shownMs).slice(11) })
+    }
+    return problems
+  })
+}
+
+/**
+ * Explains how a clock change affects a scheduled run; null if no clock change affects it.
+ * @param previous the time of the scheduled run before, or the start of the list
+ */
+export function clockNote(timing: Timing, { due_at, shownMs }: DueTime, previous: Date): string | null {
+  const { timeZone } = timing
+  const dueMs = due_at.getTime()
+  const time = formatClock(shownMs).slice(11)
+  if (wallMs(dueMs, timeZone) !== shownMs) return `there is no ${time} on that day`
+  const around = [new Date(dueMs - CHANGE_MAX_MS), new Date(dueMs + CHANGE_MAX_MS)] as const
+  for (const { at, forwardMs } of clockChanges(timeZone, ...around)) {
+    const sinceMs = dueMs - at.getTime()
+    if (sinceMs >= forwardMs && sinceMs < 0) return `the first ${time} of two`
+    if (sinceMs >= 0 && sinceMs < -forwardMs) return `the second ${time} of two`
+    if (forwardMs > 0 && sinceMs >= 0 && at > previous && patternOf(timing).isContinuous) {
+      const changedMs = wallMs(at.getTime(), timeZone)
+      return `the clock goes from ${formatClock(changedMs - forwardMs).slice(11)} to ${formatClock(changedMs).slice(11)}`
+    }
+  }
+  return null
+}
+
+/** Formats a local time, such as `2026-03-29 02:30`. */
+export function formatClock(shownMs: number): string {
+  return new Date(shownMs).toISOString().slice(0, 16).replace('T', ' ')
 }

@@ -1,9 +1,10 @@
-/** The timing of a schedule, and the policy for scheduled runs that were missed. */
-
+/**
+ * The timing of a schedule: a cron expression of five fields, or words such as `every weekday at 07:00`
+ * (all forms: docs/how-to/schedules.md), and the policy for scheduled runs that were missed.
+ */
 import { createHash } from 'node:crypto'
-import type { Fault, Pattern } from './cron.ts'
-import { parseCron } from './cron.ts'
-import { parseWords } from './words.ts'
+import { Cron, CronPattern } from 'croner'
+import { DAY_MS, firstOfMonth, isWorkingDay, lastOfMonth, weekdayOf } from './zone.ts'
 
 export interface Timing {
   /** A cron expression of five fields, or words such as `every weekday at 07:00`. */
@@ -49,4 +50,192 @@ export function isCron(text: string): boolean {
 export function jitterMs(seed: string, seconds: number): number {
   const hash = createHash('sha256').update(seed).digest().readUInt32BE(0)
   return Math.floor((hash / 2 ** 32) * seconds * 1000)
+}
+
+/** The start of the search for a next time. Any other instant would do too. */
+const SOME_DAY_MS = Date.UTC(2026, 0, 1)
+/** The names of the fields, in the order of the expression. */
+const FIELDS = [
+  ...['minute (0 to 59)', 'hour (0 to 23)', 'day of the month (1 to 31)'],
+  ...['month (1 to 12, or JAN to DEC)', 'weekday (0 to 7, or SUN to SAT)'],
+]
+
+export function parseCron(expression: string): Pattern | Fault {
+  const fields = expression.trim().split(/\s+/)
+  if (fields.length !== 5) return { fault: 'it has not five fields' }
+  const pattern = read(expression)
+  if (pattern === null) return { fault: formatWrong(fields) }
+  if (!pattern.starDOM && !pattern.starDOW) {
+    return {
+      fault:
+        'it restricts both day of month and weekday, which some crons read as "and", others as "or"; restrict one',
+    }
+  }
+  const job = new Cron(expression, { utcOffset: 0, paused: true })
+  const next = (afterMs: number) => job.nextRun(new Date(afterMs))?.getTime() ?? null
+  if (next(SOME_DAY_MS) === null) return { fault: 'that day never comes' }
+  return { isContinuous: /[*?]/.test(fields.slice(0, 2).join('')), next }
+}
+
+function read(expression: string): CronPattern | null {
+  try {
+    return new CronPattern(expression, undefined, { mode: '5-part' })
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Names the wrong field of an expression. The messages of croner are not used, because they count days and
+ * months from 0.
+ */
+function formatWrong(fields: readonly string[]): string {
+  const wrong = fields.findIndex(
+    (field, at) => read(FIELDS.map((_, each) => (each === at ? field : '*')).join(' ')) === null,
+  )
+  return `${JSON.stringify(fields[wrong])} cannot be read as its ${FIELDS[wrong]}`
+}
+
+/** The times of a schedule on a clock that never changes, in milliseconds as if they were UTC. */
+export interface Pattern {
+  /**
+   * Tells whether the schedule repeats all day, as the clock shows it. Otherwise the schedule has times of
+   * day, each of which occurs once a date.
+   */
+  readonly isContinuous: boolean
+  /** Returns the first time of the schedule after a time; null if there is none. */
+  readonly next: (afterMs: number) => number | null
+}
+
+/** The reason why an expression cannot be read, worded so that it can stand after "expected …;". */
+export interface Fault {
+  readonly fault: string
+  /** The unknown word, if the expression contains one and cannot be read because of it. */
+  readonly unknown?: string
+}
+
+const WEEKDAYS: readonly string[] = [
+  ...['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'],
+]
+const ORDINALS: readonly string[] = ['first', 'second', 'third', 'fourth']
+/** All words of the grammar, besides numbers and times. */
+export const WORDS: readonly string[] = [
+  ...['every', 'minute', 'minutes', 'hour', 'hours', 'day', 'weekday', 'working', 'at', 'and'],
+  ...['of', 'the', 'month', 'last', ...ORDINALS, ...WEEKDAYS],
+]
+const IN_MONTH = new RegExp(
+  `^(?:the |every )?(.+?)(?: (day|weekday|working day|${WEEKDAYS.join('|')}))? of (?:the|every) month$`,
+)
+
+const MINUTE_MS = 60_000
+/** The number of days to search for the next day of a schedule. Every schedule has a day within a year. */
+const DAYS_MAX = 366
+const LAST = -1
+
+type IsDay = (day: number) => boolean
+
+/**
+ * Parses a schedule in words.
+ * @param holidays dates that are not working days, besides Saturdays and Sundays
+ */
+export function parseWords(text: string, holidays: readonly string[]): Pattern | Fault {
+  const words = text.trim().toLowerCase().replace(/\s+/g, ' ')
+  const unknown = words.split(/[ ,]+/).find((word) => !WORDS.includes(word) && !/^\d/.test(word))
+  if (unknown !== undefined) return { fault: `${JSON.stringify(unknown)} is none of its words`, unknown }
+  const [, step = '1', unit] = /^every (?:(\d+) )?(minute|hour)s?$/.exec(words) ?? []
+  if (unit !== undefined) return parseStep(Number(step), unit)
+  const [, days = words, times] = /^(.*?) at (.*)$/.exec(words) ?? []
+  const isDay = parseDays(days, holidays)
+  if (typeof isDay === 'string') return { fault: isDay }
+  if (times === undefined) return { fault: `the time is missing: "${words} at 07:00"` }
+  const wrong = listOf(times).find((time) => minuteOf(time) === null)
+  if (wrong !== undefined) return { fault: `"${wrong}" is no time such as 07:00 or 17:30` }
+  const minutes = listOf(times).flatMap((time) => minuteOf(time) ?? [])
+  return { isContinuous: false, next: nextOf(isDay, minutes) }
+}
+
+/**
+ * Parses `every 15 minutes`. The steps restart with each hour or day, so a step is even only if it divides
+ * the hour or day.
+ */
+function parseStep(step: number, unit: string): Pattern | Fault {
+  const ofHour = unit === 'minute'
+  const whole = ofHour ? 60 : 24
+  const even = Array.from({ length: whole / 2 }, (_, at) => at + 1).filter((each) => whole % each === 0)
+  if (even.includes(step)) return parseCron(ofHour ? `*/${step} * * * *` : `0 */${step} * * *`)
+  return {
+    fault: `${ofHour ? 'an hour' : 'a day'} has no even steps of ${step} ${unit}s, but of ${even.join(', ')}`,
+  }
+}
+
+/** Parses the days of a schedule. Returns the reason as a text if the days cannot be read. */
+function parseDays(days: string, holidays: readonly string[]): IsDay | string {
+  const inMonth = IN_MONTH.exec(days)
+  if (inMonth) return parsePlaces(inMonth[1] ?? '', inMonth[2] ?? 'day', holidays)
+  const names = listOf(days.replace(/^every /, ''))
+  const kind = names.length === 1 ? kindOf(names[0] ?? '', holidays) : null
+  const weekdays = names.map((name) => WEEKDAYS.indexOf(name) + 1)
+  if (!days.startsWith('every ') || (kind === null && weekdays.includes(0))) return examplesFor(days)
+  return kind ?? ((day) => weekdays.includes(weekdayOf(day)))
+}
+
+/** Parses places in a month, such as `1st and 15th` or `last`. Only days of the kind `what` are counted. */
+function parsePlaces(list: string, what: string, holidays: readonly string[]): IsDay | string {
+  const counts = kindOf(what, holidays)
+  const places = listOf(list).map(placeOf)
+  if (counts === null || places.includes(0)) return examplesFor('month')
+  const most = what === 'day' ? 31 : what === 'weekday' || what === 'working day' ? 15 : 4
+  if (places.some((place) => place > most))
+    return `not every month has so many of them; "last ${what} of the month" is in each`
+  return (day) => counts(day) && places.some((place) => isAt(place, day, counts))
+}
+
+function kindOf(name: string, holidays: readonly string[]): IsDay | null {
+  if (name === 'day') return () => true
+  if (name === 'weekday') return (day) => weekdayOf(day) <= 5
+  if (name === 'working day') return (day) => isWorkingDay(day, holidays)
+  const weekday = WEEKDAYS.indexOf(name) + 1
+  return weekday === 0 ? null : (day) => weekdayOf(day) === weekday
+}
+
+/** Returns the place in a month: 1 for `first` and `1st`, LAST for `last`, 0 if the text names no place. */
+function placeOf(text: string): number {
+  if (text === 'last') return LAST
+  const number = /^(\d+)(?:st|nd|rd|th)$/.exec(text)?.[1]
+  return number === undefined ? ORDINALS.indexOf(text) + 1 : Number(number)
+}
+
+/** Returns whether a day has this place in its month, counting only the days for which `counts` is true. */
+function isAt(place: number, day: number, counts: IsDay): boolean {
+  const [from, to] = place === LAST ? [day, lastOfMonth(day)] : [firstOfMonth(day), day]
+  let count = 0
+  for (let each = from; each <= to; each++) if (counts(each)) count++
+  return count === (place === LAST ? 1 : place)
+}
+
+function minuteOf(time: string): number | null {
+  const [, hour, minute] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(time) ?? []
+  return hour === undefined ? null : Number(hour) * 60 + Number(minute)
+}
+
+function nextOf(isDay: IsDay, minutes: readonly number[]): Pattern['next'] {
+  const times = minutes.map((minute) => minute * MINUTE_MS).sort((a, b) => a - b)
+  return (afterMs) => {
+    const today = Math.floor(afterMs / DAY_MS)
+    for (let day = today; day <= today + DAYS_MAX; day++) {
+      const time = times.find((each) => day * DAY_MS + each > afterMs)
+      if (time !== undefined && isDay(day)) return day * DAY_MS + time
+    }
+    return null
+  }
+}
+
+function listOf(text: string): string[] {
+  return text.split(/, and |, | and /)
+}
+
+function examplesFor(days: string): string {
+  return days.includes('month')
+    ? 'of a month it is written as "1st and 15th of the month at 07:00", "first Monday of the month at 08:00" or "last working day of the month at 17:00"'
+    : 'it is written as "every 15 minutes", "every weekday at 07:00", "every Monday and Thursday at 07:30" or "last day of the month at 18:00"'
 }

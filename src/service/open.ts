@@ -4,7 +4,7 @@
  */
 import type { AddressInfo, LookupFunction } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { API_PREFIX } from '../contract/paths.ts'
+import { API_PREFIX } from '../contract/api.ts'
 import { errorText, LeadsheetError } from '../errors.ts'
 import type { Faults } from './faults/rules.ts'
 import { createRateLimiter } from './http/authentication.ts'

@@ -1,7 +1,7 @@
 /** Signed links are accepted, and all altered ones are refused. */
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { readLink, signLink } from '../../src/mail/unsubscribe.ts'
+import { readLink, signLink } from '../../src/mail/message.ts'
 import { random } from '../support/random.ts'
 
 const SEED = Number(process.env.SEED ?? 1)

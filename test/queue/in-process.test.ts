@@ -2,8 +2,8 @@
  * The queue in one process: the number of jobs with the same key, the number that run at once, and failures.
  */
 import { expect, it } from 'vitest'
-import { openInProcessQueue } from '../../src/queue/in-process.ts'
 import type { NewJob } from '../../src/queue/queue.ts'
+import { openInProcessQueue } from '../../src/queue/queue.ts'
 
 const run = (lease: string): NewJob<'scheduled-run'> => ({ data: { lease }, key: lease })
 const message = (messageId: string): NewJob<'message'> => ({ data: { messageId }, key: messageId })

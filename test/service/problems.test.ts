@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import SQLite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PROBLEMS, type ProblemCode, problemSchema } from '../../src/contract/problem.ts'
+import { PROBLEMS, type ProblemCode, problemSchema } from '../../src/contract/api.ts'
 import { type Answer, problemIn, startService, type TestService } from './support/service.ts'
 
 let api: TestService

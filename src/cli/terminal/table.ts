@@ -2,7 +2,7 @@
  * Formats records as a table for people: no lines between rows, numbers to the right, cut to the width of the
  * terminal.
  */
-import { formatClock } from '../../schedule/clock-change.ts'
+import { formatClock } from '../../schedule/scheduled-runs.ts'
 import { offsetMs, wallMs } from '../../schedule/zone.ts'
 
 export interface Column<Row> {

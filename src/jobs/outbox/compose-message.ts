@@ -1,8 +1,8 @@
 /** Builds the message of an issue to one recipient. */
 
 import type { Message, MessageFile, Rendered, Unsubscribe } from '../../domain/message.ts'
+import type { LinkSubject } from '../../mail/message.ts'
 import { messageId } from '../../mail/message.ts'
-import type { LinkSubject } from '../../mail/unsubscribe.ts'
 import type { Store } from '../../store/db/store.ts'
 import type { Issue } from '../../store/reports/issue.ts'
 

@@ -3,7 +3,7 @@
  */
 
 import type { Log } from '../../log.ts'
-import { readLink } from '../../mail/unsubscribe.ts'
+import { readLink } from '../../mail/message.ts'
 import type { ListedFacts, PreferenceChoice, PreferenceView } from '../../report/preferences/page.ts'
 import { areMoreThanWeekly, composePreferencePage, listDueTimes } from '../../report/preferences/page.ts'
 import { createLocaleContext, nameReport } from '../../report/words/locale-context.ts'

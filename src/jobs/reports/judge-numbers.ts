@@ -2,13 +2,14 @@
  * Judges the numbers of a report by the counts of earlier days: which are unusual, where they came from, and where
  * the month will end.
  */
-import { type Annotation, leftOutOf } from '../../domain/annotation.ts'
 import {
+  type Annotation,
   type Driver,
   type DriverDimension,
   EXPECTED_FIGURES,
   type Goal,
   type Insight,
+  leftOutOf,
 } from '../../domain/insight.ts'
 import type { Period } from '../../domain/model.ts'
 import { chooseSplit, type Group } from '../../insight/drivers.ts'

@@ -1,7 +1,8 @@
 /** Reads what a report says beside its counts. The counts that it rests on are first brought up to date. */
-import { isAbout } from '../../domain/annotation.ts'
+
 import type { FailedSection } from '../../domain/figures.ts'
 import type { DayNote, Insight, OldLeadCount } from '../../domain/insight.ts'
+import { isAbout } from '../../domain/insight.ts'
 import type { Money } from '../../domain/model.ts'
 import { localDates } from '../../domain/period.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'

@@ -1,6 +1,7 @@
 /** Tells where the numbers of a month, quarter or year will end, and how far the goals of the settings are. */
-import { type Annotation, leftOutOf } from '../../domain/annotation.ts'
+
 import type { CountedFigure, DriverDimension, Goal, GoalPeriod, Pace } from '../../domain/insight.ts'
+import { type Annotation, leftOutOf } from '../../domain/insight.ts'
 import { spansOf, tellEnd } from '../../insight/pace.ts'
 import { weekdayOf } from '../../insight/series.ts'
 

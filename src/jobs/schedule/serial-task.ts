@@ -4,8 +4,8 @@
  */
 
 import type { Log } from '../../log.ts'
-import { openInProcessQueue } from '../../queue/in-process.ts'
 import type { Queue, TaskKind, Working } from '../../queue/queue.ts'
+import { openInProcessQueue } from '../../queue/queue.ts'
 import { logFailure } from './job-failure.ts'
 
 export interface SerialTask {

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { PROBLEM_TYPE } from '../../contract/problem.ts'
+import { PROBLEM_TYPE } from '../../contract/api.ts'
 import type { FaultRule, Faults } from './rules.ts'
 import { planFaults } from './rules.ts'
 

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { API_PREFIX } from '../../contract/paths.ts'
+import { API_PREFIX } from '../../contract/api.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'
 import { randomFor } from '../simulation/random.ts'
 

@@ -5,9 +5,8 @@
 
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import type { EndpointPath, ProblemCode } from '../../contract/api.ts'
 import type { LeadQuery } from '../../contract/lead.ts'
-import type { EndpointPath } from '../../contract/paths.ts'
-import type { ProblemCode } from '../../contract/problem.ts'
 import type { WireWebhookAttempt } from '../../contract/webhook.ts'
 import type { Life } from '../simulation/life.ts'
 import type { ServiceDatabase } from '../store/database.ts'

@@ -2,7 +2,7 @@
  * Makes the OpenAPI 3.1 document from the endpoints and the schemas that check requests and answers, so that
  * the document cannot differ from the service.
  */
-import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemSchema } from '../../contract/problem.ts'
+import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemSchema } from '../../contract/api.ts'
 import type { Endpoint } from './endpoint.ts'
 import {
   Components,

@@ -3,7 +3,7 @@
  * `application/problem+json` (RFC 9457).
  */
 import { z } from 'zod'
-import { PROBLEMS, type Problem, type ProblemCode } from '../../contract/problem.ts'
+import { PROBLEMS, type Problem, type ProblemCode } from '../../contract/api.ts'
 
 type FieldErrors = NonNullable<Problem['errors']>
 

@@ -3,9 +3,9 @@
  */
 
 import { randomBytes } from 'node:crypto'
+import { PATHS } from '../../contract/api.ts'
 import type { LeadQuery, WireLeadList } from '../../contract/lead.ts'
 import { leadDetailSchema, leadListSchema, leadQuerySchema } from '../../contract/lead.ts'
-import { PATHS } from '../../contract/paths.ts'
 import {
   agentListSchema,
   pipelineCreateSchema,

@@ -1,6 +1,6 @@
 /** Registrations of webhooks: `POST /webhooks`, and the extensions of the reference service. */
 import { randomBytes } from 'node:crypto'
-import { PATHS } from '../../contract/paths.ts'
+import { PATHS } from '../../contract/api.ts'
 import {
   webhookAttemptListSchema,
   webhookAttemptSchema,

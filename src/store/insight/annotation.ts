@@ -1,6 +1,6 @@
 /** Stores what people noted about days. */
 import type { Selectable } from 'kysely'
-import type { Annotation } from '../../domain/annotation.ts'
+import type { Annotation } from '../../domain/insight.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { InsightTables } from '../tables/insight-tables.ts'
 

@@ -4,7 +4,7 @@
  * profile is built in, see `reference-profile.ts`.
  */
 import { z } from 'zod'
-import { API_PREFIX } from '../../contract/paths.ts'
+import { API_PREFIX } from '../../contract/api.ts'
 import { LEAD_FIELDS } from '../../domain/lead-fields.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { fieldPathSchema } from '../values/field-path.ts'

@@ -1,5 +1,5 @@
 /** The page of annotations: what people noted about days, with a form to note more. */
-import { ANNOTATION_TEXT_MAX, type Annotation } from '../../domain/annotation.ts'
+import { ANNOTATION_TEXT_MAX, type Annotation } from '../../domain/insight.ts'
 import { dayBefore, localDates } from '../../domain/period.ts'
 import { shellCommand } from '../../errors.ts'
 import { formatLocalDays } from '../../report/words/dates.ts'

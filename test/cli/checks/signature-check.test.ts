@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { checkSignature, type FindRecords } from '../../../src/cli/checks/delivery-check.ts'
-import { dnsRecordOf } from '../../../src/mail/dkim.ts'
+import { dnsRecordOf } from '../../../src/mail/message.ts'
 import { DKIM_KEY } from '../../support/mail/dkim.ts'
 
 const NAME = 'leadsheet._domainkey.example.com'

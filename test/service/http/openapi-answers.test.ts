@@ -1,6 +1,6 @@
 /** The answers of the service agree with its OpenAPI document. Webhooks have their own file. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PATHS } from '../../../src/contract/paths.ts'
+import { PATHS } from '../../../src/contract/api.ts'
 import { type Described, readDescription } from '../support/openapi.ts'
 import { type Answer, startService, type TestService } from '../support/service.ts'
 

@@ -1,6 +1,6 @@
 /** Answers about webhooks, and the messages to them, agree with the OpenAPI document. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PATHS } from '../../../src/contract/paths.ts'
+import { PATHS } from '../../../src/contract/api.ts'
 import {
   EVENT_TYPES,
   EVENT_VERSION,

@@ -1,8 +1,7 @@
 /** The OpenAPI document is valid and complete. */
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PATHS } from '../../../src/contract/paths.ts'
-import { PROBLEMS } from '../../../src/contract/problem.ts'
+import { PATHS, PROBLEMS } from '../../../src/contract/api.ts'
 import { EVENT_TYPES, PING_TYPE } from '../../../src/contract/webhook.ts'
 import { type Described, readDescription } from '../support/openapi.ts'
 import { startService, type TestService } from '../support/service.ts'

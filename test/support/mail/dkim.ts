@@ -1,7 +1,7 @@
 /** A DKIM key pair, and the check of a receiving mail server that finds the public key in the DNS. */
 import { generateKeyPairSync } from 'node:crypto'
 import { authenticate } from 'mailauth'
-import { type DkimKey, dnsRecordOf } from '../../../src/mail/dkim.ts'
+import { type DkimKey, dnsRecordOf } from '../../../src/mail/message.ts'
 
 const { privateKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,

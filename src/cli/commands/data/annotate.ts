@@ -2,7 +2,7 @@
 import { userInfo } from 'node:os'
 import type { Command } from 'commander'
 import { openData, openDataIfThere } from '../../../app/installation.ts'
-import type { Annotation } from '../../../domain/annotation.ts'
+import type { Annotation } from '../../../domain/insight.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { annotate, removeAnnotation } from '../../../jobs/annotations.ts'
 import { listAnnotations } from '../../../store/insight/annotation.ts'

@@ -19,8 +19,7 @@ import {
   readMissedScheduledRuns,
   readScheduleStates,
 } from '../../../jobs/schedule/schedule-state.ts'
-import { clockNote } from '../../../schedule/clock-change.ts'
-import { nextDueTime } from '../../../schedule/scheduled-runs.ts'
+import { clockNote, nextDueTime } from '../../../schedule/scheduled-runs.ts'
 import type { CatchUp, Timing } from '../../../schedule/timing.ts'
 import { startOfDay } from '../../../schedule/zone.ts'
 import type { ScheduledRun } from '../../../store/schedule/scheduled-run.ts'

@@ -5,7 +5,7 @@
 
 import type { Message } from '../../../domain/message.ts'
 import { makeFigureFile, picturesOf } from '../../../jobs/reports/issue-page.ts'
-import type { DkimKey } from '../../../mail/dkim.ts'
+import type { DkimKey } from '../../../mail/message.ts'
 import { buildMessage } from '../../../mail/message.ts'
 import { withPictures } from '../../../report/archive/pages.ts'
 import { listDeliveries } from '../../../store/outbox/delivery.ts'

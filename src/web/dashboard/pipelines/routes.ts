@@ -1,7 +1,7 @@
 /** The routes of the pipeline pages. All numbers are counted like those of the reports. */
 
-import { type Annotation, isAbout } from '../../../domain/annotation.ts'
 import type { Funnel } from '../../../domain/figures.ts'
+import { type Annotation, isAbout } from '../../../domain/insight.ts'
 import { formatDates } from '../../../domain/period.ts'
 import type { OutlookReader } from '../../../jobs/outlook.ts'
 import type { OverviewKeeper } from '../../../jobs/overview.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Pattern } from '../../src/schedule/cron.ts'
+import type { Pattern } from '../../src/schedule/timing.ts'
 import { parseExpression } from '../../src/schedule/timing.ts'
 
 const FROM = Date.UTC(2026, 0, 1)

@@ -1,8 +1,7 @@
 /** Secrets are removed from texts in every form that the texts may have. */
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { openLog } from '../src/log.ts'
-import { redactor, withoutNamedSecrets } from '../src/redaction.ts'
+import { openLog, redactor, withoutNamedSecrets } from '../src/log.ts'
 
 const SECRET = 'p@ss "w<o>rd"/+ü%41\\&=x'
 const redact = redactor([SECRET])
