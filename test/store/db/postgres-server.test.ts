@@ -80,7 +80,7 @@ describe.skipIf(!hasPostgres)('reading that takes too long', () => {
     await using store = await openStore(await migrated(), OPENED_AT)
     const { signal } = new AbortController()
     await expect(readInTime(store.db, sleep, { signal, timeoutMs: 50 })).rejects.toThrow(/statement timeout/)
-    // The samples of all sessions, which include the blocked one.
+    // The connections of the whole pool, which include the one that was stopped.
     const samples = await Promise.all(
       Array.from({ length: 6 }, () => sql<{ t: string }>`SHOW statement_timeout`.execute(store.db)),
     )
