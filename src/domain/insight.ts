@@ -39,6 +39,8 @@ export interface Shift {
   readonly days: number
   readonly actual: number
   readonly expected: number
+  /** Tells whether no report before told a part of these days. A change is told in the headline once. */
+  readonly isNew: boolean
 }
 
 export interface Expectation {

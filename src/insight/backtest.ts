@@ -3,7 +3,7 @@
  * they were right.
  */
 import type { ExpectedFigure, RangeRecord, UsualRange } from '../domain/insight.ts'
-import { findUnusual } from './false-discovery.ts'
+import { findUnusual, isNewStretch } from './false-discovery.ts'
 import { monthsOf, type Span, tellEnd } from './pace.ts'
 import { isTrusted, recordOf } from './record.ts'
 import { type DailyNumbers, seriesOf, weekdayOf } from './series.ts'
@@ -30,14 +30,14 @@ export interface RangeTest {
   readonly judged: number
   readonly held95: number
   readonly held80: number
-  /** The numbers that a report would have called unusual, judged with all other series. */
+  /** The numbers that a report would have told as news, judged with all other series. */
   readonly claims: number
   readonly shown: Shown
   /** The earlier numbers of the same kind that the next range would rest on, and how many it needs. */
   readonly periods: { readonly known: number; readonly needed: number }
 }
 
-/** The reports of one scale: those that had something to judge, and those that told something unusual. */
+/** The reports of one scale: those that had something to judge, and those that had news. */
 export interface ReportTest {
   readonly scale: Scale
   readonly judged: number
@@ -122,11 +122,24 @@ export function backtest(
   }
 }
 
-/** A series with what reports would have said about each of its numbers. */
-interface Replayed extends Omit<DailyNumbers, 'values'> {
+/** A series with the numbers that reports called unusual. */
+export interface Told {
   readonly values: readonly (number | null)[]
-  readonly places: readonly number[]
   readonly steps: readonly Step[]
+  readonly unusual: readonly boolean[]
+}
+
+/** Tells whether a report would have told a number as news. A change that goes on is news once. */
+export function isNews({ values, steps, unusual }: Told, index: number): boolean {
+  const { surprise, forecast } = steps[index] ?? {}
+  const value = values[index] ?? null
+  if (!unusual[index] || !surprise || !forecast || value === null) return false
+  const isOfNumber = surprise.length === 1 || !isWithin(forecast.range95, value)
+  return isOfNumber || isNewStretch(surprise.length, (back) => unusual[index - back] ?? false)
+}
+
+interface Replayed extends Omit<DailyNumbers, 'values'>, Told {
+  readonly places: readonly number[]
   readonly unusual: boolean[]
 }
 
@@ -157,13 +170,14 @@ function testScale(
         isOfAll: series[place]?.pipeline === null,
       })),
     )
-    if (unusual.includes(true)) report.withClaims++
     for (const [place, each] of series.entries()) each.unusual[index] = unusual[place] ?? false
+    if (series.some((each) => isNews(each, index))) report.withClaims++
   }
   return { series, report, tests: series.map((each) => testRanges(scale, each)) }
 }
 
-function testRanges(scale: Scale, { figure, pipeline, steps, values, places, unusual }: Replayed): RangeTest {
+function testRanges(scale: Scale, series: Replayed): RangeTest {
+  const { figure, pipeline, steps, values, places } = series
   const test = { judged: 0, held95: 0, held80: 0 }
   for (const [index, { forecast }] of steps.entries()) {
     const value = values[index] ?? null
@@ -176,7 +190,7 @@ function testRanges(scale: Scale, { figure, pipeline, steps, values, places, unu
   const isReady = known >= NEEDED && test.judged > 0
   return {
     ...{ figure, pipeline, scale, ...test },
-    claims: unusual.filter(Boolean).length,
+    claims: values.filter((_, index) => isNews(series, index)).length,
     shown: !isReady ? 'learning' : isTrusted(recordOf(steps, values)) ? 'printed' : 'withheld',
     periods: { known, needed: NEEDED },
   }

@@ -7,6 +7,11 @@
 const EXACT_MEAN_MAX = 60
 /** The probability beyond the last count that is summed. */
 const LEFT = 1e-12
+/**
+ * The share of false claims that may be about increases. It is more than half, because more leads also scatter more,
+ * so that an increase is harder to tell than a decrease of the same size.
+ */
+const SHARE_OF_HIGH = 0.7
 
 export interface CountDistribution {
   readonly mean: number
@@ -40,13 +45,13 @@ export function probabilitiesOf({ mean, variance }: CountDistribution): CountPro
 }
 
 /**
- * Returns how far in the tails a count lies: twice the smaller probability of a count beyond it, where the
- * probability of the count itself counts half (the mid-p value). From 0 to 1.
+ * Returns the chance of a count as unusual as this one, from 0 to 1: the probability of a count beyond it, divided
+ * by the share of its side. The probability of the count itself counts half (the mid-p value).
  */
 export function tailProbability(distribution: CountDistribution, count: number): number {
   const { upTo } = probabilitiesOf(distribution)
   const middle = (upTo(count - 1) + upTo(count)) / 2
-  return Math.max(0, Math.min(1, 2 * Math.min(middle, 1 - middle)))
+  return Math.max(0, Math.min(1, Math.min(middle / (1 - SHARE_OF_HIGH), (1 - middle) / SHARE_OF_HIGH)))
 }
 
 /**

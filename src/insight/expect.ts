@@ -5,7 +5,7 @@
 import type { PeriodKind } from '../domain/figures.ts'
 import type { Expectation, Shift, UsualRange } from '../domain/insight.ts'
 import { type CountDistribution, probabilitiesOf, rangeWith, tailProbability } from './count-distribution.ts'
-import { findUnusual } from './false-discovery.ts'
+import { findUnusual, isNewStretch } from './false-discovery.ts'
 import { isTrusted, recordOf } from './record.ts'
 import { type DailyNumbers, seriesOf } from './series.ts'
 import { judgeSeries, NEEDED, type Scale, type Step } from './usual-range.ts'
@@ -48,15 +48,21 @@ export function judgeReport(
   if (scale === null) return { judged: [], isRateUnusual: false }
   const judged = numbers.map((each) => judgeOne(each, days, scale))
   const unusual = findUnusual([
-    ...judged.map(({ probability, expectation }) => ({
-      probability,
-      isOfAll: expectation.pipeline === null,
-    })),
+    ...judged.map(({ probability, isOfAll }) => ({ probability, isOfAll })),
     // The rate of 30 days changes slowly, so it leaves the greater weight to the numbers of the day.
     { probability: ofRate, isOfAll: false },
   ])
+  const earlier: boolean[][] = []
+  const wasTold = (index: number, back: number): boolean => {
+    earlier[back] ??= findUnusual(
+      judged.map(({ isOfAll, probabilityBefore }) => ({ isOfAll, probability: probabilityBefore(back) })),
+    )
+    return earlier[back][index] ?? false
+  }
   return {
-    judged: judged.map(({ told, ...each }, index) => (unusual[index] ? { ...each, ...told() } : each)),
+    judged: judged.map(({ told, ...each }, index) =>
+      unusual[index] ? { ...each, ...told((back) => wasTold(index, back)) } : each,
+    ),
     isRateUnusual: unusual.at(-1) ?? false,
   }
 }
@@ -67,9 +73,12 @@ function scaleOf({ kind, length }: ReportDays): Scale | null {
 }
 
 interface One extends Judged {
+  readonly isOfAll: boolean
   readonly probability: number | null
+  /** Returns the probability of the day, week or month so many places before the last one. */
+  readonly probabilityBefore: (back: number) => number | null
   /** Returns what changes if the number is unusual. */
-  readonly told: () => Partial<Judged>
+  readonly told: (wasTold: (back: number) => boolean) => Partial<Judged>
 }
 
 function judgeOne(numbers: DailyNumbers, days: ReportDays, scale: Scale): One {
@@ -112,11 +121,13 @@ function judgeOne(numbers: DailyNumbers, days: ReportDays, scale: Scale): One {
     expected: expected.mean,
     overdispersion,
     leftOut,
+    isOfAll: pipeline === null,
     probability: isShown && surprise ? Math.min(own, surprise.probability) : null,
-    told() {
+    probabilityBefore: (back) => (isShown ? (steps.at(-1 - back)?.surprise?.probability ?? null) : null),
+    told(wasTold) {
       const isOfStretch = surprise !== null && surprise.length > count && surprise.probability < own
       if (!isOfStretch) return { expectation: { ...base, judgement: direction } }
-      const shift = shiftOf(surprise, days, scale)
+      const shift = { ...shiftOf(surprise, days, scale), isNew: isNewStretch(surprise.length, wasTold) }
       const isOutside = range !== undefined && (judged < range.low || judged > range.high)
       return {
         expectation: { ...base, judgement: isOutside ? direction : 'usual', shift: isOutside ? null : shift },
@@ -130,7 +141,7 @@ function shiftOf(
   { length, actual, expected }: { length: number; actual: number; expected: number },
   { dates, length: periodDays }: ReportDays,
   scale: Scale,
-): Shift {
+): Omit<Shift, 'isNew'> {
   const days = scale === 'day' ? length : length * periodDays
   return { since: dates.at(-days) ?? dates[0] ?? '', days, actual, expected }
 }

@@ -3,8 +3,11 @@
  * 1995; with weights: Genovese, Roeder and Wasserman, 2006).
  */
 
-/** A report in which nothing changed makes a false claim with at most this chance: less than once in 30 reports. */
-export const FALSE_REPORTS = 0.03
+/**
+ * The chance of a false claim in a report in which nothing changed. As a change is told once, fewer than one in 30
+ * reports has a new one.
+ */
+const FALSE_REPORTS = 0.04
 
 /** So many times as much weight as a single pipeline has a number of all leads, at most. */
 const WEIGHT_OF_ALL = 4
@@ -33,4 +36,14 @@ export function findUnusual(numbers: readonly Judged[], share = FALSE_REPORTS): 
   const last = ranked.findLastIndex(({ weighed }, rank) => weighed <= ((rank + 1) / judged.length) * share)
   const unusual = new Set(ranked.slice(0, last + 1).map(({ index }) => index))
   return numbers.map((_, index) => unusual.has(index))
+}
+
+/**
+ * Tells whether a stretch of unusual numbers is news: none of its earlier numbers was told as unusual.
+ * @param length the numbers of the stretch, the last one included
+ * @param wasTold tells whether the number so many places before the last one was told as unusual
+ */
+export function isNewStretch(length: number, wasTold: (back: number) => boolean): boolean {
+  for (let back = 1; back < length; back++) if (wasTold(back)) return false
+  return true
 }

@@ -27,24 +27,29 @@ describe('the days of a backtest', () => {
     // From day 250 on, there are half as many leads.
     const numbers = numbersOf(days, (day) => (day < 250 ? 1 : 0.5))
     const { lastDays, ranges } = backtest(first(days), numbers)
-    let claims = 0
-    for (let end = days - 89; end <= days; end += 4) {
+    let [unusual, news] = [0, 0]
+    for (let end = days - 89; end <= days; end++) {
       const dates = first(end)
       const given = numbers.map((each) => ({ ...each, values: each.values.slice(0, end) }))
       const { judged } = judgeReport({ kind: 'day', dates, length: 1 }, given)
       for (const [place, { expectation }] of judged.entries()) {
         const { judgement, shift, range, actual } = expectation
         const isUnusual = judgement === 'high' || judgement === 'low' || shift !== null
-        if (isUnusual) claims++
+        if (isUnusual) unusual++
+        if (isUnusual && (shift === null || shift.isNew)) news++
         expect(lastDays[place]?.[end - (days - 90) - 1], dates.at(-1)).toEqual({
           ...{ date: dates.at(-1), value: actual, range, isUnusual, isLeftOut: false },
         })
       }
     }
-    expect(claims).toBeGreaterThan(3)
     const [all] = ranges
     expect(all).toMatchObject({ scale: 'day', judged: days - 56, shown: 'printed' })
-    expect(all?.claims).toBeGreaterThan(3)
+    const countClaims = (tests: typeof ranges) =>
+      tests.reduce((sum, { scale, claims }) => (scale === 'day' ? sum + claims : sum), 0)
+    const before = numbers.map((each) => ({ ...each, values: each.values.slice(0, days - 90) }))
+    expect(news).toBe(countClaims(ranges) - countClaims(backtest(first(days - 90), before).ranges))
+    expect(news).toBeGreaterThan(3)
+    expect(unusual).toBeGreaterThan(news)
   })
 
   it('are known by nothing that came later', () => {

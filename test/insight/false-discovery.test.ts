@@ -64,7 +64,7 @@ describe('numbers of one report', () => {
   })
 
   it('that were not judged are not unusual, and do not count', () => {
-    const judged = { probability: 0.02, isOfAll: true }
+    const judged = { probability: 0.03, isOfAll: true }
     const unknown = { probability: null, isOfAll: true }
     expect(findUnusual([unknown, judged, unknown])).toEqual([false, true, false])
     expect(findUnusual([judged, { ...judged, probability: 1 }])).toEqual([false, false])

@@ -211,7 +211,7 @@ describe('the headline', () => {
   })
 
   it('tells of days that are unusual together, and not of the range that has followed them', () => {
-    const shift = { since: '2026-11-16', days: 5, actual: 130, expected: 200.4 }
+    const shift = { since: '2026-11-16', days: 5, actual: 130, expected: 200.4, isNew: true }
     const shifted = judge(day([35, 50], [3, 2]), { shift }, {}, { shift, ...MARKET })
     expect(headline(shifted)).toMatchObject({
       text: 'Fewer new leads than usual since 16 Nov: 130 in 5\u00a0days, where about 200 are usual.',
@@ -224,6 +224,31 @@ describe('the headline', () => {
       {},
       {},
     ])
+  })
+
+  it('tells such days once as news, and then that they go on', () => {
+    const shift = { since: '2026-11-16', days: 5, actual: 130, expected: 200.4, isNew: false }
+    const lasting = judge(day([35, 50], [3, 2]), { shift }, {}, { shift, ...MARKET })
+    expect(headline(lasting)).toMatchObject({
+      text: '35 new leads and 3 won: nothing new.',
+      detail:
+        'Still fewer new leads than usual since 16 Nov. Still fewer new leads than usual in EU mid-market since 16 Nov.',
+    })
+    expect(headline(lasting).subject).toMatch(/^nothing new, 35 new, 3 won/)
+    expect(headline(lasting, { locale: 'de-DE' }).detail).toContain(
+      'Weiterhin weniger neue Leads als üblich seit dem 16. Nov.',
+    )
+    expect(block('kpis', lasting).tiles).toMatchObject([
+      { usual: 'fewer than usual since 16 Nov' },
+      {},
+      {},
+      {},
+    ])
+    // Another number is news, and the lasting one is not said to be as usual.
+    expect(headline(judge(day([35, 50], [9, 2]), { shift }, MANY))).toMatchObject({
+      text: 'More wins than usual: 9, where a usual Friday brings 1 to 5.',
+      detail: '',
+    })
   })
 
   it('says what is known of a day that is not judged, in the headline and the tile', () => {

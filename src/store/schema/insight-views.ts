@@ -40,6 +40,7 @@ export const INSIGHT_VIEWS = {
     -- shift_days: number of these days
     -- shift_actual: number of leads in these days
     -- shift_expected: number of leads that was to be expected in these days
+    -- shift_is_new: 1 if no earlier report told these days, so that the headline tells them as news; otherwise 0
     SELECT ${OF_ISSUE}, ${columns('each.value', [
       ['figure', 'figure', 'text'],
       ['pipeline_id', 'pipeline.id', 'text'],
@@ -57,6 +58,7 @@ export const INSIGHT_VIEWS = {
       ['shift_days', 'shift.days', 'whole'],
       ['shift_actual', 'shift.actual', 'whole'],
       ['shift_expected', 'shift.expected', 'number'],
+      ['shift_is_new', 'shift.isNew', 'flag'],
     ])}
     FROM report_issue CROSS JOIN json_each(report_issue.figures ->> '$.insight.expectations') AS each`,
 

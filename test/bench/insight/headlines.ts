@@ -1,4 +1,5 @@
 /** How often a reader with twelve series is told of a change: where there is none, and where one was planted. */
+import { isNews } from '../../../src/insight/backtest.ts'
 import { findUnusual } from '../../../src/insight/false-discovery.ts'
 import { isTrusted, recordOf } from '../../../src/insight/record.ts'
 import { judgeSeries } from '../../../src/insight/usual-range.ts'
@@ -34,9 +35,12 @@ export function lostOf({ given }: Pick<Kind, 'given'>, days: number, seed: numbe
   return dailyNumbers({ ...given, mean: given.mean * WINS * 2, days, seed: seed * 100 + 40 })
 }
 
+/** The days before the first report whose claims its own may repeat. */
+const DAYS_BEFORE = 14
+
 /**
- * Lists the days, from `from` on, on which one of the series is told as unusual, with their places. The win rate
- * has the place after the last series.
+ * Lists the days, from `from` on, on which one of the series is news, with their places. The win rate has the place
+ * after the last series.
  * @param lost the lost leads in all, of which the wins are the second series; null to judge no rate
  */
 export function headlinesOf(
@@ -47,10 +51,11 @@ export function headlinesOf(
   const judged = company.map((values) => ({
     values,
     ...judgeSeries({ values, places: weekdaysOf(values), scale: 'day' }),
+    unusual: [] as boolean[],
   }))
   const found: { day: number; series: number[] }[] = []
   let shown: boolean[] = []
-  for (let day = from; day < (company[0]?.length ?? 0); day++) {
+  for (let day = from - DAYS_BEFORE; day < (company[0]?.length ?? 0); day++) {
     if (shown.length === 0 || day % 30 === 0)
       shown = judged.map(({ steps, values }) => isTrusted(recordOf(steps.slice(0, day), values)))
     const counted = judged.map(({ steps }, index) => ({
@@ -60,8 +65,10 @@ export function headlinesOf(
     const rate = lost && judgeRate({ won: company[1]?.slice(0, day + 1) ?? [], lost: lost.slice(0, day + 1) })
     const ofRate = rate?.isTrusted ? (rate.steps.at(-1)?.forecast?.probability ?? null) : null
     const unusual = findUnusual([...counted, { probability: ofRate, isOfAll: false }])
-    const series = unusual.flatMap((is, index) => (is ? [index] : []))
-    if (series.length > 0) found.push({ day, series })
+    for (const [index, each] of judged.entries()) each.unusual[day] = unusual[index] ?? false
+    const series = judged.flatMap((each, index) => (isNews(each, day) ? [index] : []))
+    if (unusual.at(-1)) series.push(judged.length)
+    if (day >= from && series.length > 0) found.push({ day, series })
   }
   return found
 }

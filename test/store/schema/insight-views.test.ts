@@ -26,7 +26,7 @@ const INSIGHT: Insight = {
     {
       ...{ figure: 'won', pipeline: { id: 'p1', name: 'EU' }, actual: 0, judgement: 'learning' },
       ...{ expected: null, range: null, periods: { known: 3, needed: 8 }, record: null, band: [] },
-      shift: { since: '2026-11-18', days: 3, actual: 2, expected: 6.5 },
+      shift: { since: '2026-11-18', days: 3, actual: 2, expected: 6.5, isNew: true },
     },
   ],
   drivers: [
@@ -87,7 +87,13 @@ it('each range, end, part and urgent lead of an issue is a row, and an issue wit
   const of = {
     ...{ issue_id: id, report: 'daily', period_from: figures.period.from, period_to: figures.period.to },
   }
-  const unknown = { shift_since: null, shift_days: null, shift_actual: null, shift_expected: null }
+  const unknown = {
+    shift_since: null,
+    shift_days: null,
+    shift_actual: null,
+    shift_expected: null,
+    shift_is_new: 0,
+  }
   expect(await read('usual_range', 'figure')).toEqual([
     {
       ...{
@@ -104,7 +110,7 @@ it('each range, end, part and urgent lead of an issue is a row, and an issue wit
     {
       ...{ ...of, figure: 'won', pipeline_id: 'p1', pipeline_name: 'EU', actual: 0, low: null, high: null },
       ...{ expected: null, judgement: 'learning', known: 3, needed: 8, held: null, of_ranges: null },
-      ...{ shift_since: '2026-11-18', shift_days: 3, shift_actual: 2, shift_expected: 6.5 },
+      ...{ shift_since: '2026-11-18', shift_days: 3, shift_actual: 2, shift_expected: 6.5, shift_is_new: 1 },
     },
   ])
   expect(await read('win_rate_range', 'report')).toEqual([

@@ -39,21 +39,28 @@ export function composeJudged(
   const usual = listTold(figures).filter(
     ({ pipeline, judgement }) => pipeline === null && judgement === 'usual',
   )
+  const lasting = listTold(figures).filter(
+    ({ judgement, shift }) => judgement === 'usual' && shift?.isNew === false,
+  )
   const rate = sentencesOfRate(figures, locale)
   const countOf = (figure: ExpectedFigure) => words(`subject.${figure}`, { n: counts[figure] })
   if (unusual.length === 0 && rate === null) {
     if (!usual.some(({ figure }) => figure === 'new_leads') || !isWonAsEver(figures)) return null
     const both = words('headline.counts', { newLeads: counts.new_leads, won: counts.won })
+    const key = lasting.length === 0 ? 'usual' : 'nothingNew'
     return {
-      text: words('headline.usual', { counts: both, ...names }),
-      detail: '',
-      subject: words('subject.usual', { counts: EXPECTED_FIGURES.map(countOf).join(', '), ...names }),
+      text: words(`headline.${key}`, { counts: both, ...names }),
+      detail: lasting
+        .slice(0, SENTENCES_MAX - 1)
+        .map((each) => stillOf(each, locale))
+        .join(' '),
+      subject: words(`subject.${key}`, { counts: EXPECTED_FIGURES.map(countOf).join(', '), ...names }),
     }
   }
   const ofAll = unusual.filter(({ pipeline }) => pipeline === null)
   const named = new Set(ofAll.map(({ figure }) => figure))
   const single = unusual.filter(({ figure }) => !named.has(figure))
-  const left = usual.map(({ figure }) => figure).filter((figure) => !named.has(figure))
+  const left = usual.flatMap(({ figure, shift }) => (named.has(figure) || shift !== null ? [] : [figure]))
   const asUsual =
     left.length === EXPECTED_FIGURES.length
       ? [words('headline.asUsual.all', { newLeads: counts.new_leads, won: counts.won })]
@@ -118,9 +125,9 @@ function isWonAsEver({ insight, won }: ReportFigures): boolean {
   return told?.judgement === 'usual' || (told?.judgement === 'learning' && won.current === 0)
 }
 
-/** Lists the unusual numbers of a report, all leads before single pipelines. */
+/** Lists the numbers of a report that are news, all leads before single pipelines. A change is news once. */
 export function listUnusual(figures: ReportFigures): readonly Expectation[] {
-  return listTold(figures).filter(({ judgement, shift }) => isUnusual(judgement) || shift !== null)
+  return listTold(figures).filter(({ judgement, shift }) => isUnusual(judgement) || shift?.isNew)
 }
 
 /** Lists what is known of the numbers, without those whose times cannot be right. */
@@ -167,6 +174,16 @@ function sentenceOf(expectation: Expectation, names: PeriodNames, locale: Locale
     direction: directionOf(expectation),
     since: formatLocalDay(locale.tag, shift.since),
     expected: numbers.count(Math.round(shift.expected)),
+  })
+}
+
+/** Says that a change goes on that an earlier report told. */
+function stillOf(expectation: Expectation, { words, tag }: LocaleContext): string {
+  const { figure, pipeline, shift } = expectation
+  return words(`headline.still.${figure}`, {
+    where: pipeline && oneLine(pipeline.name, NAME_LENGTH),
+    direction: directionOf(expectation),
+    since: formatLocalDay(tag, shift?.since ?? ''),
   })
 }
 
