@@ -181,9 +181,9 @@ describe('the table of layers', () => {
   test('would tell of an import that breaks it', () => {
     const source = readSource(
       'src/store/leads/lead.ts',
-      "import type { Source } from '../../upstream/open.ts'\n",
+      "import type { Source } from '../../upstream/source.ts'\n",
     )
-    expect(forbiddenImports(source)).toEqual(['src/store/leads/lead.ts imports src/upstream/open.ts'])
+    expect(forbiddenImports(source)).toEqual(['src/store/leads/lead.ts imports src/upstream/source.ts'])
   })
 })
 

@@ -7,12 +7,11 @@ import { registrationFile, secretsIn, watchState } from '../jobs/events/webhook-
 import { SYNC_PARTS } from '../jobs/sync/run-sync.ts'
 import type { SyncOptions } from '../jobs/sync/sync-context.ts'
 import type { Log } from '../log.ts'
-import type { SourceOptions } from '../upstream/open.ts'
-import { openSource } from '../upstream/open.ts'
 import type { Profile } from '../upstream/profile/profile.ts'
 import { parseProfile, sendsKey } from '../upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../upstream/profile/reference-profile.ts'
-import type { Source } from '../upstream/source.ts'
+import type { Source, SourceOptions } from '../upstream/source.ts'
+import { openSource } from '../upstream/source.ts'
 
 /**
  * Opens the upstream; the caller closes it.

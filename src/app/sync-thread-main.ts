@@ -7,7 +7,7 @@ import { syncAndPrune } from '../jobs/sync/scheduled-sync.ts'
 import { openLog } from '../log.ts'
 import { openStore } from '../store/open.ts'
 import { borrowLease } from '../store/schedule/lease.ts'
-import type { RequestRate } from '../upstream/client/request-rate.ts'
+import type { RequestRate } from '../upstream/client/rate-limit.ts'
 import { reportTimeZones } from './configured-schedules.ts'
 import { openSourceOf, syncOptions } from './configured-upstream.ts'
 import {

@@ -15,7 +15,7 @@ import type { RunSync } from '../jobs/sync/scheduled-sync.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/db/store.ts'
 import { programFile } from '../store/db/subprocess.ts'
-import type { RequestRate } from '../upstream/client/request-rate.ts'
+import type { RequestRate } from '../upstream/client/rate-limit.ts'
 import { storeAddressOf } from './installation.ts'
 
 /** The data that the thread is started with. */

@@ -1,15 +1,20 @@
 /**
- * Sends the probe's requests: GETs only, one after the other with a pause, no request twice, and at most
- * REQUESTS_MAX. A refusal counts as an answer.
+ * Sends the probe's requests (GETs only, one after the other with a pause, no request twice, at most
+ * REQUESTS_MAX), reads pages of the probed list, and finds the one candidate that has an effect: many are
+ * tried in one request, and then halves of them.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { BACKOFF, type Backoff, wait } from '../retry.ts'
+import type { Backoff } from '../retry.ts'
+import { BACKOFF, wait } from '../retry.ts'
 import type { Answer } from '../upstream/client/answer.ts'
 import { authorize } from '../upstream/client/request.ts'
 import { createClient } from '../upstream/client/retrying-client.ts'
+import { toText } from '../upstream/profile/field-rule.ts'
 import type { Profile } from '../upstream/profile/profile.ts'
+import type { FieldPath } from '../upstream/values/json.ts'
+import { findRecords, readPath } from '../upstream/values/json.ts'
 
 const REQUESTS_MAX = 150
 const PACE_MS = 50
@@ -130,4 +135,160 @@ function tooMany(): LeadsheetError {
   return new LeadsheetError('api_rejected', `the probe stops after ${REQUESTS_MAX} requests`, {
     hint: 'Name the path of the list with --path, or write the profile by hand.',
   })
+}
+
+const SINGLES_MAX = 12
+
+/**
+ * Returns whether one name is nested in the other, like `sort[]` in `sort`. Some servers crash if a request
+ * has both.
+ */
+export function clashes(a: string, b: string): boolean {
+  return a.startsWith(`${b}[`) || b.startsWith(`${a}[`)
+}
+
+/** Puts the candidates into as few groups as possible. No group has two equal or clashing names. */
+export function apart<T>(candidates: readonly T[], nameOf: (candidate: T) => string): T[][] {
+  const groups: T[][] = []
+  for (const each of candidates) {
+    const name = nameOf(each)
+    const group = groups.find((others) =>
+      others.every((other) => nameOf(other) !== name && !clashes(nameOf(other), name)),
+    )
+    if (group) group.push(each)
+    else groups.push([each])
+  }
+  return groups
+}
+
+export type Effect = 'effect' | 'none' | 'refused'
+
+/** The number of requests that are left. Related trials share this number. */
+export interface Budget {
+  left: number
+}
+
+/**
+ * Tries many parameters in one request, because most servers ignore parameters that they do not know. If all
+ * parameters together have no effect, none of them has. If the server refuses the request, the two halves are
+ * tried separately.
+ */
+export async function findEffective<T>(
+  candidates: readonly T[],
+  test: (some: readonly T[]) => Promise<Effect>,
+  budget: Budget,
+  isStrict = false,
+): Promise<T | null> {
+  return isStrict ? findSingly(candidates, test, budget) : findByHalves(candidates, test, budget)
+}
+
+/** Tries the most usual candidates one by one, for servers that refuse unknown parameters. */
+async function findSingly<T>(
+  candidates: readonly T[],
+  test: (some: readonly T[]) => Promise<Effect>,
+  budget: Budget,
+): Promise<T | null> {
+  for (const candidate of candidates.slice(0, SINGLES_MAX)) {
+    if (budget.left-- <= 0) return null
+    if ((await test([candidate])) === 'effect') return candidate
+  }
+  return null
+}
+
+async function findByHalves<T>(
+  candidates: readonly T[],
+  test: (some: readonly T[]) => Promise<Effect>,
+  budget: Budget,
+): Promise<T | null> {
+  const [only] = candidates
+  if (only === undefined || budget.left <= 0) return null
+  budget.left--
+  const effect = await test(candidates)
+  if (effect === 'none') return null
+  if (candidates.length === 1) return effect === 'effect' ? only : null
+  const middle = Math.ceil(candidates.length / 2)
+  const first = await findByHalves(candidates.slice(0, middle), test, budget)
+  return first ?? (await findByHalves(candidates.slice(middle), test, budget))
+}
+
+export type Params = Readonly<Record<string, string>>
+
+export interface Page {
+  readonly reply: Reply
+  /**
+   * The path of the records in the answer. Some servers put records into an envelope only in paged answers.
+   */
+  readonly envelope: FieldPath
+  readonly records: readonly unknown[]
+  readonly ids: readonly string[]
+}
+
+export interface List {
+  readonly url: URL
+  readonly envelope: FieldPath
+  readonly id: FieldPath
+  /** Tells whether the server refuses unknown parameters or takes them for filters. */
+  readonly isStrict: boolean
+}
+
+/**
+ * Fetches a page of the list with these parameters. Returns null if the server refuses the request or answers
+ * with something else than a list.
+ */
+export async function readPage(
+  asker: Asker,
+  list: List,
+  params: Params = {},
+  headers: Headers = {},
+): Promise<Page | null> {
+  const url = new URL(list.url)
+  for (const [name, value] of Object.entries(params)) url.searchParams.set(name, value)
+  return pageOf(await asker.get(url, headers), list)
+}
+
+export function pageOf(reply: Reply, list: List): Page | null {
+  if (reply.status < 200 || reply.status > 299) return null
+  const usual = readPath(reply.body, list.envelope)
+  const found = Array.isArray(usual) ? { path: list.envelope, records: usual } : findRecords(reply.body)
+  if (found === null) return null
+  const records: readonly unknown[] = found.records
+  return { reply, envelope: found.path, records, ids: records.map((record) => idOf(record, list.id)) }
+}
+
+/** Returns whether a page has records and none of them has one of these ids. */
+export function isDisjoint(page: Page, ids: readonly string[]): boolean {
+  const before = new Set(ids)
+  return page.ids.length > 0 && page.ids.every((id) => !before.has(id))
+}
+
+function idOf(record: unknown, path: FieldPath): string {
+  return toText(readPath(record, path)) ?? ''
+}
+
+/**
+ * How sure a finding is: `proved` by an answer that could have been different, `likely` by several signs, or
+ * `guessed` by a name alone.
+ */
+export type Confidence = 'proved' | 'likely' | 'guessed'
+
+export interface Finding {
+  /** The part of the profile that was found: `auth`, `paging.param`, `mapping.lead.score`. */
+  readonly place: string
+  readonly value: string
+  readonly confidence: Confidence
+  /** The request and a summary of its answer. */
+  readonly evidence: string
+}
+
+/** A part of the profile that could not be found out, and what to do about it. */
+export interface Gap {
+  readonly place: string
+  readonly problem: string
+  /** The lines of the profile that a person must write; null if nothing needs to be done. */
+  readonly remedy: string | null
+}
+
+/** Writes evidence such as `GET /leads?limit=3 -> 200, 3 records`. */
+export function evidenceOf(reply: Reply, what = ''): string {
+  return `${reply.request} -> ${reply.status}${what === '' ? '' : `, ${what}`}`
 }

@@ -4,9 +4,9 @@
  */
 
 import { basicOf } from '../upstream/client/request.ts'
-import { findRecords } from '../upstream/values/json-shape.ts'
+import { findRecords } from '../upstream/values/json.ts'
 import type { Asker, Auth, Reply } from './ask.ts'
-import { evidenceOf, type Finding } from './probed-page.ts'
+import { evidenceOf, type Finding } from './ask.ts'
 
 const AUTHORIZATION = 'Authorization'
 const ANOTHER_KEY = 'leadsheet-probes-with-a-wrong-key'

@@ -1,14 +1,12 @@
 /** Recognises the fields of a record by their names and by all the values seen. All functions are pure. */
 import type { LeadField } from '../domain/lead-fields.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
-import type { FieldPath } from '../upstream/values/field-path.ts'
-import { pathText, readPath } from '../upstream/values/field-path.ts'
-import { toInstant } from '../upstream/values/instant.ts'
-import { fieldsOf } from '../upstream/values/json-shape.ts'
-import { toNumber } from '../upstream/values/number.ts'
+import type { FieldPath } from '../upstream/values/json.ts'
+import { fieldsOf, pathText, readPath } from '../upstream/values/json.ts'
+import { toInstant, toNumber } from '../upstream/values/scalar.ts'
+import type { Confidence } from './ask.ts'
 import type { FieldSign } from './candidates.ts'
 import { FIRST_NAMES, FUNNEL_WORDS, LAST_NAMES, LEAD_SIGNS, OUTCOME_WORDS } from './candidates.ts'
-import type { Confidence } from './probed-page.ts'
 
 const STATUSES_MAX = 30
 

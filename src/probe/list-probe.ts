@@ -4,13 +4,12 @@
  */
 
 import { problemText, quote } from '../upstream/client/answer.ts'
-import { findRecords, isEmptyList } from '../upstream/values/json-shape.ts'
-import type { Asker, Auth, Reply } from './ask.ts'
+import { findRecords, isEmptyList } from '../upstream/values/json.ts'
+import type { Asker, Auth, Finding, Gap, List, Page, Reply } from './ask.ts'
+import { evidenceOf, pageOf } from './ask.ts'
 import { authText, findAuth, openFinding, wantsKey } from './auth-probe.ts'
 import { INDEX_PATHS, LIST_PATHS, LIST_WORDS } from './candidates.ts'
 import { pickId } from './field-probe.ts'
-import type { Finding, Gap, List, Page } from './probed-page.ts'
-import { evidenceOf, pageOf } from './probed-page.ts'
 
 const INDEX_CANDIDATES_MAX = 6
 const BESIDE_THE_POINT =

@@ -3,14 +3,12 @@ import { API_PREFIX } from '../contract/api.ts'
 import { endpointUrl } from '../upstream/client/request.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
 import type { AGENT_FIELDS, EndpointName, Profile } from '../upstream/profile/profile.ts'
-import { type FieldPath, pathText, readPath } from '../upstream/values/field-path.ts'
-import { fieldsOf, findRecords } from '../upstream/values/json-shape.ts'
-import { toNumber } from '../upstream/values/number.ts'
-import type { Asker, Reply } from './ask.ts'
+import { type FieldPath, fieldsOf, findRecords, pathText, readPath } from '../upstream/values/json.ts'
+import { toNumber } from '../upstream/values/scalar.ts'
+import type { Asker, List, Reply } from './ask.ts'
+import { evidenceOf, type Finding, type Gap } from './ask.ts'
 import { columnsOf, pickId } from './field-probe.ts'
 import { endpointPath } from './list-probe.ts'
-import type { List } from './probed-page.ts'
-import { evidenceOf, type Finding, type Gap } from './probed-page.ts'
 
 const STATS_PATHS = [`${API_PREFIX}/pipelines/{id}/stats`, '/pipelines/{id}/stats', '/stats'] as const
 const AGENT_PATHS = [`${API_PREFIX}/agents/status`, '/agents/status', '/agents'] as const

@@ -5,11 +5,10 @@
 
 import { linkNext } from '../upstream/paging/paging.ts'
 import type { Place } from '../upstream/profile/profile.ts'
-import { type FieldPath, pathText, readPath } from '../upstream/values/field-path.ts'
-import { type Leaf, leavesAround } from '../upstream/values/json-shape.ts'
-import { toNumber } from '../upstream/values/number.ts'
+import { type FieldPath, type Leaf, leavesAround, pathText, readPath } from '../upstream/values/json.ts'
+import { toNumber } from '../upstream/values/scalar.ts'
+import type { Page } from './ask.ts'
 import { PAGES_HEADERS, TOTAL_HEADERS } from './candidates.ts'
-import type { Page } from './probed-page.ts'
 
 const URL_LIKE = /^(https?:)?\/\/?\S|^\?\S|^[\w./-]+\?[^\s=]+=/
 const BACKWARD = /prev|previous|before|first|last|self|current|start_?cursor|has_?more/i

@@ -3,21 +3,13 @@
  */
 
 import type { Place } from '../upstream/profile/profile.ts'
-import { pathText } from '../upstream/values/field-path.ts'
+import { pathText } from '../upstream/values/json.ts'
 import type { Asker, Headers } from './ask.ts'
+import { evidenceOf, type Finding, type Gap, type List, type Page, type Params, readPage } from './ask.ts'
 import { SIZES } from './candidates.ts'
+import { findPageSize, findSizeMax, isRound, type PageSize } from './list-parameters.ts'
 import { type FoundTotal, findPages, findTotal, hasMorePath, nextTokens, nextUrls } from './page-signals.ts'
-import { findPageSize, findSizeMax, isRound, type PageSize } from './page-size.ts'
 import { findWayOn, type PagingInput, type WayOn } from './paging-probe.ts'
-import {
-  evidenceOf,
-  type Finding,
-  type Gap,
-  type List,
-  type Page,
-  type Params,
-  readPage,
-} from './probed-page.ts'
 import { type Walk, walkList } from './verify-paging.ts'
 
 export interface FoundPaging {

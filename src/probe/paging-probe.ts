@@ -5,10 +5,9 @@
 import type { z } from 'zod'
 import { linkNext } from '../upstream/paging/paging.ts'
 import type { pagingSchema } from '../upstream/profile/profile.ts'
-import { pathText } from '../upstream/values/field-path.ts'
-import type { Asker, Headers } from './ask.ts'
-import type { Budget, Effect } from './bisect.ts'
-import { clashes, findEffective } from './bisect.ts'
+import { pathText } from '../upstream/values/json.ts'
+import type { Asker, Budget, Effect, Headers, List, Page, Params } from './ask.ts'
+import { clashes, findEffective, isDisjoint, pageOf, readPage } from './ask.ts'
 import {
   CURSOR_PARAMS,
   CURSOR_PARAMS_IN_BRACKETS,
@@ -19,10 +18,8 @@ import {
   SIZE_PARAMS,
   SIZE_PARAMS_IN_BRACKETS,
 } from './candidates.ts'
+import type { PageSize } from './list-parameters.ts'
 import { hasMorePath, nextTokens, nextUrls, paramsWith } from './page-signals.ts'
-import type { PageSize } from './page-size.ts'
-import type { List, Page, Params } from './probed-page.ts'
-import { isDisjoint, pageOf, readPage } from './probed-page.ts'
 
 /**
  * The maximum number of requests for one kind of parameter. QUESTIONS_MAX is the total number of requests

@@ -6,8 +6,8 @@
 import { Document, isMap, isNode, isScalar, type YAMLMap } from 'yaml'
 import { shellCommand } from '../errors.ts'
 import type { ProfileInput } from '../upstream/profile/profile.ts'
+import type { Finding, Gap } from './ask.ts'
 import type { ProbeResult } from './probe.ts'
-import type { Finding, Gap } from './probed-page.ts'
 
 /** A note about webhooks, because only the upstream's documentation says what it sends and how it signs. */
 const WEBHOOK_PART = ` Webhooks are not looked for. Where the upstream has them, this tells how; then what changes is here within seconds:

@@ -3,16 +3,13 @@
  * be proved: a far future time must give no record, and a time between those of the seen records must give
  * exactly the later records.
  */
-import { formatTime } from '../upstream/paging/list-filters.ts'
+import { formatTime } from '../upstream/paging/paging.ts'
 import type { TimeFilter } from '../upstream/profile/profile.ts'
-import type { FieldPath } from '../upstream/values/field-path.ts'
-import { readPath } from '../upstream/values/field-path.ts'
-import { toInstant } from '../upstream/values/instant.ts'
-import type { Asker, Headers } from './ask.ts'
-import type { Budget, Effect } from './bisect.ts'
-import { apart, findEffective } from './bisect.ts'
-import type { Finding, List, Page, Params } from './probed-page.ts'
-import { evidenceOf, readPage } from './probed-page.ts'
+import type { FieldPath } from '../upstream/values/json.ts'
+import { readPath } from '../upstream/values/json.ts'
+import { toInstant } from '../upstream/values/scalar.ts'
+import type { Asker, Budget, Effect, Finding, Headers, List, Page, Params } from './ask.ts'
+import { apart, evidenceOf, findEffective, readPage } from './ask.ts'
 
 const FAR_FUTURE = '2150-01-01T00:00:00.000Z'
 const FAR_PAST = '1975-01-01T00:00:00.000Z'

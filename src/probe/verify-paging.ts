@@ -5,8 +5,8 @@
 import { nextPosition, type PageAnswer, requestPage } from '../upstream/paging/paging.ts'
 import { type PagingProfile, pagingSchema } from '../upstream/profile/profile.ts'
 import type { Asker } from './ask.ts'
+import { type List, type Page, type Params, pageOf } from './ask.ts'
 import type { PagingInput } from './paging-probe.ts'
-import { type List, type Page, type Params, pageOf } from './probed-page.ts'
 
 const PAGES_MAX = 5
 /** A number of records beyond the end of any list, for lists without a total. */

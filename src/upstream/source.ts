@@ -1,10 +1,13 @@
 /**
- * The source of leads: the functions that every upstream offers. This file has only types; `open.ts`
- * implements them.
+ * The source of leads: the functions that every upstream offers, and their implementation with one client
+ * and one profile.
  */
 
+import type { z } from 'zod'
 import type { WireLeadDetail } from '../contract/lead.ts'
+import { leadDetailSchema } from '../contract/lead.ts'
 import type { PipelineCreate, WirePipeline } from '../contract/pipeline.ts'
+import { pipelineSchema } from '../contract/pipeline.ts'
 import type {
   Agent,
   Instant,
@@ -14,12 +17,27 @@ import type {
   QuarantinedRecord,
   Stage,
 } from '../domain/model.ts'
-import type { Usage } from './client/retrying-client.ts'
+import type { LeadsheetError } from '../errors.ts'
+import { shellCommand } from '../errors.ts'
+import type { Answer } from './client/answer.ts'
+import { quote, saidIn } from './client/answer.ts'
+import { authorize, endpointUrl, hasEndpoint, redactorOf, refuseOpenHttp } from './client/request.ts'
+import type { Call, ClientOptions, Usage } from './client/retrying-client.ts'
+import { createClient } from './client/retrying-client.ts'
+import { unexpected } from './client/upstream-failure.ts'
 import type { SingleLead } from './mapping/detail-mapping.ts'
+import { mapDetail, readSingleLead } from './mapping/detail-mapping.ts'
+import { mapAgent, mapLead, mapPipelineStat } from './mapping/lead-mapping.ts'
 import type { FindKnown, RawRecord } from './mapping/raw-record.ts'
-import type { LeadFilters } from './paging/list-filters.ts'
+import { readListBody } from './paging/list-body.ts'
+import type { LeadFilters } from './paging/paging.ts'
+import { nextPosition, putFilters, readTotal, requestPage, saysMore } from './paging/paging.ts'
 import type { Profile } from './profile/profile.ts'
+import { REFERENCE_PROFILE } from './profile/reference-profile.ts'
+import type { FieldPath } from './values/json.ts'
+import { parseJson, readPath } from './values/json.ts'
 import type { WebhookSource } from './webhooks/registered-webhooks.ts'
+import { createWebhookSource } from './webhooks/registered-webhooks.ts'
 
 /** A page of records as the upstream sent them; `next` is null on the last page. */
 export interface RawPage {
@@ -99,4 +117,177 @@ export interface Source {
    */
   clockAheadMs(): number | null
   close(): Promise<void>
+}
+
+export interface SourceOptions extends Omit<ClientOptions, 'userAgent' | 'authorize' | 'requestsPerSecond'> {
+  /**
+   * The address of the API: `https://h`, `https://h/api`, `https://h/api/v1`, or the base of the profile's
+   * paths.
+   */
+  readonly baseUrl: string
+  /** The profile of the upstream; the reference service's by default. */
+  readonly profile?: Profile
+}
+
+/** Fields that the contract does not name are kept in the answer. */
+const detailShape = leadDetailSchema.loose()
+
+/**
+ * Opens the source.
+ * @throws LeadsheetError config_invalid for a base URL to which the key would be sent unencrypted over the
+ * internet
+ */
+export function openSource(options: SourceOptions): Source {
+  refuseOpenHttp(new URL(options.baseUrl))
+  const profile = options.profile ?? REFERENCE_PROFILE
+  const redact = redactorOf(options)
+  const client = createClient({
+    ...options,
+    userAgent: 'leadsheet',
+    requestsPerSecond: profile.limits.requests_per_second,
+    authorize: (url, headers) => authorize(profile, options.apiKey, url, headers),
+  })
+  const at = (name: keyof Profile['endpoints'], id?: string): URL =>
+    endpointUrl(options.baseUrl, profile, name, id)
+  const call = async (call: Call): Promise<Answer> => {
+    const answer = await client.call(call)
+    refuseError(call.url, answer.status, answer.body)
+    return answer
+  }
+
+  /** Throws if the body is an error, because some upstreams report errors with status 200. */
+  function refuseError(url: URL, status: number, body: unknown): void {
+    const error = profile.envelope.error === undefined ? null : readPath(body, profile.envelope.error)
+    if (error === null || error === undefined || error === false) return
+    throw unexpected(url, `answered ${status} with an error: ${redact(JSON.stringify(error)).slice(0, 200)}`)
+  }
+
+  async function fetchRaw(id: string, signal?: AbortSignal): Promise<{ url: URL; raw: unknown }> {
+    const url = at('lead', id)
+    const { body } = await call({ method: 'GET', url, ...(signal && { signal }) })
+    return { url, raw: readPath(body, profile.envelope.lead) }
+  }
+
+  return {
+    profile,
+    stages: stagesOf(profile),
+    hasUpdatedSince: profile.filters.updated_since !== undefined,
+    has: (endpoint) => hasEndpoint(profile, endpoint),
+    usage: client.usage,
+    clockAheadMs: client.clockAheadMs,
+    close: client.close,
+    async listLeads(filters, position, size, { signal, findKnown } = {}) {
+      const list = at('leads')
+      const headers: Record<string, string> = {}
+      putFilters(profile, filters, list, headers)
+      const url = requestPage(profile.paging, list, headers, position, size)
+      const answer = await client.call({
+        method: 'GET',
+        url,
+        headers,
+        parse: (bytes) => readListBody(bytes, profile, findKnown),
+        ...(signal && { signal }),
+      })
+      const { body, records } = answer.body
+      refuseError(url, answer.status, body)
+      if (records === null) throw withoutList(url, body, profile.envelope.leads, 'leads', redact)
+      if (profile.name === REFERENCE_PROFILE.name) refuseOtherPaging(url, body, profile)
+      const page = { url, body, headers: answer.headers, records }
+      return {
+        records,
+        next: nextPosition(profile.paging, position, page),
+        total: readTotal(profile.paging.total, page),
+        saysMore: saysMore(profile.paging, body),
+      }
+    },
+    mapLead: (raw, sent) => mapLead(raw, profile, sent),
+    async fetchLead(id, signal) {
+      const { url, raw } = await fetchRaw(id, signal)
+      const detail = profile.name === REFERENCE_PROFILE.name ? checked(url, detailShape, raw) : null
+      return { raw, detail }
+    },
+    async fetchDetail(id, signal) {
+      const { url, raw } = await fetchRaw(id, signal)
+      return readable(url, mapDetail(raw, id, profile))
+    },
+    async fetchSingleLead(id, signal) {
+      const { url, raw } = await fetchRaw(id, signal)
+      return readable(url, readSingleLead(raw, id, profile))
+    },
+    readLeadRecord: (record, id) => readSingleLead(parseJson(record), id, profile),
+    async createPipeline(body, idempotencyKey, signal) {
+      const url = at('pipelines')
+      const answer = await call({ method: 'POST', url, body, idempotencyKey, ...(signal && { signal }) })
+      return checked(url, pipelineSchema, answer.body)
+    },
+    async fetchPipelineStats(id, period = {}, signal) {
+      const url = at('stats', id)
+      if (period.from !== undefined) url.searchParams.set('from', period.from)
+      if (period.to !== undefined) url.searchParams.set('to', period.to)
+      const { body } = await call({ method: 'GET', url, ...(signal && { signal }) })
+      return readPath(body, profile.envelope.stats)
+    },
+    mapPipelineStat: (raw, pipelineId, observedAt) => mapPipelineStat(raw, pipelineId, profile, observedAt),
+    webhooks: createWebhookSource({ profile, at: () => at('webhooks'), call, checked }),
+    async fetchAgents(signal) {
+      const url = at('agents')
+      const { body } = await call({ method: 'GET', url, ...(signal && { signal }) })
+      return itemsOf(url, body, profile.envelope.agents, 'agents', redact)
+    },
+    mapAgent: (raw) => mapAgent(raw, profile),
+  }
+}
+
+function readable<T extends object>(url: URL, read: T): Exclude<T, { readonly reason: string }> {
+  if ('reason' in read) throw unexpected(url, `answered with a lead that cannot be read: ${read.reason}`)
+  return read as Exclude<T, { readonly reason: string }>
+}
+
+function stagesOf(profile: Profile): Stage[] {
+  const firstQualified = profile.stages.findIndex((stage) => stage.qualified)
+  return profile.stages.map(({ status, outcome, in_funnel }, position) => {
+    const inFunnel = in_funnel ?? (outcome === 'open' || outcome === 'won')
+    const isQualified = inFunnel && firstQualified >= 0 && position >= firstQualified
+    return { status, position, outcome, inFunnel, isQualified }
+  })
+}
+
+type Redact = (text: string) => string
+
+function itemsOf(url: URL, body: unknown, path: FieldPath, what: string, redact: Redact): readonly unknown[] {
+  const items = readPath(body, path)
+  if (Array.isArray(items)) return items
+  throw withoutList(url, body, path, what, redact)
+}
+
+/**
+ * Returns the error for an answer without a list. The error quotes only the upstream's message, because other
+ * parts of the answer may be leads.
+ */
+function withoutList(url: URL, body: unknown, path: FieldPath, what: string, redact: Redact): LeadsheetError {
+  const place = path.length === 0 ? 'the answer itself' : path.join('.')
+  const said = saidIn(body)
+  const told = said === null ? '' : `; it says: ${quote(redact(said))}`
+  return unexpected(url, `has no list of ${what} at ${place}${told}`, PROBE_HINT)
+}
+
+const PROBE_HINT = `If this is not the Lead Pipeline Service, it needs a profile: ${shellCommand('probe URL -o FILE')} makes one for api.profile.`
+
+/**
+ * Refuses a list that does not say whether more records follow. Such a list may be the first page of another
+ * API and would be taken for the whole list.
+ */
+function refuseOtherPaging(url: URL, body: unknown, { paging }: Profile): void {
+  if (paging.has_more === undefined || readPath(body, paging.has_more) !== undefined) return
+  throw unexpected(url, `does not say whether there is more (${paging.has_more.join('.')})`, PROBE_HINT)
+}
+
+function checked<T>(url: URL, shape: z.ZodType<T>, answer: unknown): T {
+  const parsed = shape.safeParse(answer)
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  throw unexpected(
+    url,
+    `answered with JSON of another shape: ${issue?.path.join('.') || 'body'}: ${issue?.message}`,
+  )
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createClient } from '../../src/upstream/client/retrying-client.ts'
-import { openSource, type SourceOptions } from '../../src/upstream/open.ts'
 import { type Profile, type ProfileInput, parseProfile } from '../../src/upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
+import { openSource, type SourceOptions } from '../../src/upstream/source.ts'
 import { openSyncing, SILENT } from '../support/syncing.ts'
 import { cut, type Fault, startUpstream, status } from '../support/upstream.ts'
 

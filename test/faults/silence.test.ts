@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openSource, type SourceOptions } from '../../src/upstream/open.ts'
+import { openSource, type SourceOptions } from '../../src/upstream/source.ts'
 import { freePort } from '../support/network/free-port.ts'
 import { openSyncing, SILENT } from '../support/syncing.ts'
 import { type Fault, startUpstream } from '../support/upstream.ts'

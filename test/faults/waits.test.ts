@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { openSource, type SourceOptions } from '../../src/upstream/open.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
+import { openSource, type SourceOptions } from '../../src/upstream/source.ts'
 import { fakeTimer } from '../support/schedule/timer.ts'
 import { openSyncing, SILENT } from '../support/syncing.ts'
 import { type Fault, startUpstream, status, type Upstream } from '../support/upstream.ts'

@@ -21,7 +21,7 @@ import {
 } from '../../store/snapshot/snapshot.ts'
 import type { FieldRule } from '../../upstream/profile/field-rule.ts'
 import type { Profile } from '../../upstream/profile/profile.ts'
-import { pathText } from '../../upstream/values/field-path.ts'
+import { pathText } from '../../upstream/values/json.ts'
 import type { Schedule, ScheduleSettings } from '../schedule/schedule.ts'
 
 export interface PublishDeps {

@@ -12,7 +12,7 @@ import { findReadByEvents } from '../../store/sync/scan.ts'
 import { isHeld } from '../../upstream/mapping/lead-mapping.ts'
 import type { FindKnown, RawRecord } from '../../upstream/mapping/raw-record.ts'
 import type { Source } from '../../upstream/source.ts'
-import { pathText } from '../../upstream/values/field-path.ts'
+import { pathText } from '../../upstream/values/json.ts'
 import { noteEvents, type ScanState } from './scan-state.ts'
 import type { SyncRun } from './sync-context.ts'
 

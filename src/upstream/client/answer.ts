@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { constants, gunzip } from 'node:zlib'
 import type { LeadsheetError } from '../../errors.ts'
 import { parseJson, skipSpace } from '../values/json.ts'
-import { isThrottled, wantedWaitMs } from './rate-limit-headers.ts'
+import { isThrottled, wantedWaitMs } from './rate-limit.ts'
 import { isPassingStatus, redirected, refusal, unexpected, unreachable } from './upstream-failure.ts'
 
 /**

@@ -9,10 +9,9 @@ import type { Log } from '../../log.ts'
 import { loadPackage } from '../../packages.ts'
 import { BACKOFF, type Backoff, backoffMs, wait } from '../../retry.ts'
 import { type Answer, type Failed, readAnswer } from './answer.ts'
-import { type Budget, readBudget } from './rate-limit-headers.ts'
+import type { RequestRate } from './rate-limit.ts'
+import { type Budget, createRequestRate, readBudget } from './rate-limit.ts'
 import { redactorOf, requestTarget } from './request.ts'
-import type { RequestRate } from './request-rate.ts'
-import { createRequestRate } from './request-rate.ts'
 import { isPassingError, isWireError, mayHaveArrived, undecided, unreachable } from './upstream-failure.ts'
 
 /** The deadlines for the steps of one attempt, in milliseconds. */

@@ -24,10 +24,18 @@ import {
   toText,
 } from '../profile/field-rule.ts'
 import type { Profile } from '../profile/profile.ts'
-import { readPath } from '../values/field-path.ts'
-import { isPlaceholderTime, toInstant } from '../values/instant.ts'
-import { AMOUNT, COUNT, isOutside, type NumberRange, RATE, toNumber } from '../values/number.ts'
-import { isOddText } from '../values/text.ts'
+import { readPath } from '../values/json.ts'
+import {
+  AMOUNT,
+  COUNT,
+  isOddText,
+  isOutside,
+  isPlaceholderTime,
+  type NumberRange,
+  RATE,
+  toInstant,
+  toNumber,
+} from '../values/scalar.ts'
 import { fitRecord, type OversizedRecord } from './raw-record.ts'
 
 /**

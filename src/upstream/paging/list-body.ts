@@ -14,16 +14,17 @@ import {
   recordOf,
 } from '../mapping/raw-record.ts'
 import type { Profile } from '../profile/profile.ts'
-import { type FieldPath, readPath } from '../values/field-path.ts'
 import {
   CLOSE_BRACKET,
   COMMA,
   endOfString,
   endOfValue,
+  type FieldPath,
   findValue,
   OPEN_BRACE,
   OPEN_BRACKET,
   parseJson,
+  readPath,
   skipSpace,
 } from '../values/json.ts'
 

@@ -6,7 +6,7 @@
 import type { FindKnown } from '../mapping/raw-record.ts'
 import type { PagingProfile } from '../profile/profile.ts'
 import type { RawPage, Source } from '../source.ts'
-import type { LeadFilters } from './list-filters.ts'
+import type { LeadFilters } from './paging.ts'
 
 /**
  * Creates the function that fetches the pages of a list ahead.

@@ -3,10 +3,8 @@
  * table of values. A value that cannot be read becomes null, never a value of the wrong type.
  */
 import { z } from 'zod'
-import { type FieldPath, fieldPathSchema, pathText, readPath, splitPath } from '../values/field-path.ts'
-import { toInstant } from '../values/instant.ts'
-import { toNumber } from '../values/number.ts'
-import { cleanText } from '../values/text.ts'
+import { type FieldPath, fieldPathSchema, pathText, readPath, splitPath } from '../values/json.ts'
+import { cleanText, toInstant, toNumber } from '../values/scalar.ts'
 
 export const TRANSFORMS = ['lower', 'trim', 'first', 'join', 'domain', 'count'] as const
 type Transform = (typeof TRANSFORMS)[number]

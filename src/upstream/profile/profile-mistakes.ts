@@ -1,6 +1,6 @@
 /** Writes one line for each mistake in a profile: the place, the value found, and the values accepted. */
 import type { z } from 'zod'
-import { readPath } from '../values/field-path.ts'
+import { readPath } from '../values/json.ts'
 
 const SHOWN_CHARS = 60
 

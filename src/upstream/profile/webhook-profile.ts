@@ -1,7 +1,7 @@
 /** The part of a profile about webhooks: how a request is verified, and where its values are. */
 import { z } from 'zod'
 import { STANDARD_PREFIX, TOLERANCE_SECONDS } from '../../contract/webhook.ts'
-import { fieldPathSchema } from '../values/field-path.ts'
+import { fieldPathSchema } from '../values/json.ts'
 import { fieldRuleSchema } from './field-rule.ts'
 
 /** The placeholders that the setting `signed` may contain. */

@@ -7,10 +7,8 @@ import type { UpstreamEvent } from '../../domain/model.ts'
 import { isTooDeep, writeJson } from '../mapping/raw-record.ts'
 import { type FieldRule, readField, toId, toText } from '../profile/field-rule.ts'
 import type { WebhookProfile } from '../profile/webhook-profile.ts'
-import { pathText, readPath } from '../values/field-path.ts'
-import { toInstant } from '../values/instant.ts'
-import { parseJson } from '../values/json.ts'
-import { cleanText } from '../values/text.ts'
+import { parseJson, pathText, readPath } from '../values/json.ts'
+import { cleanText, toInstant } from '../values/scalar.ts'
 import { valuesOf, type WebhookMessage } from './verify-signature.ts'
 
 /** The parts of a profile that say where the values of an event are. */

@@ -7,7 +7,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import { standardKey } from '../../contract/webhook.ts'
 import { basicOf } from '../client/request.ts'
 import type { SIGNED_PARTS, WebhookProfile, WebhookVerify } from '../profile/webhook-profile.ts'
-import { toInstant } from '../values/instant.ts'
+import { toInstant } from '../values/scalar.ts'
 
 export interface WebhookMessage {
   readonly method: string

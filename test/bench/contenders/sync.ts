@@ -3,8 +3,8 @@ import { pino } from 'pino'
 import type { SyncResult } from '../../../src/domain/sync.ts'
 import { sync } from '../../../src/jobs/sync/run-sync.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { openSource } from '../../../src/upstream/open.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
+import { openSource } from '../../../src/upstream/source.ts'
 
 const log = pino({ level: 'silent' })
 

@@ -6,7 +6,7 @@ import { checkWebhook, webhookWarnings } from '../../../src/cli/checks/webhook-c
 import { loadConfig } from '../../../src/config/load.ts'
 import { LeadsheetError } from '../../../src/errors.ts'
 import { type RegistrationState, saveState } from '../../../src/jobs/events/webhook-registration.ts'
-import { openSource } from '../../../src/upstream/open.ts'
+import { openSource } from '../../../src/upstream/source.ts'
 import type { WireWebhook } from '../../../src/upstream/webhooks/registered-webhooks.ts'
 import { folderWith } from '../../support/folder.ts'
 import { SILENT } from '../../support/syncing.ts'

@@ -15,9 +15,9 @@ import {
   registrationFile,
   watchSecrets,
 } from '../../../src/jobs/events/webhook-registration.ts'
-import { openSource } from '../../../src/upstream/open.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import type { Source } from '../../../src/upstream/source.ts'
+import { openSource } from '../../../src/upstream/source.ts'
 import type { WebhookSource } from '../../../src/upstream/webhooks/registered-webhooks.ts'
 import { whyRefused } from '../../../src/upstream/webhooks/verify-signature.ts'
 import { HOUR_MS, startService, type TestService } from '../../service/support/service.ts'

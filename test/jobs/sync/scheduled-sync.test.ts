@@ -9,7 +9,7 @@ import { type ScheduledSyncDeps, syncSchedule } from '../../../src/jobs/sync/sch
 import type { SyncOptions } from '../../../src/jobs/sync/sync-context.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
-import { openSource } from '../../../src/upstream/open.ts'
+import { openSource } from '../../../src/upstream/source.ts'
 import { folderWith } from '../../support/folder.ts'
 import { mailingDeps } from '../../support/mail/mailing.ts'
 import { LATEST, scheduleOf, timing } from '../../support/schedule/schedule.ts'

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { pino } from 'pino'
 import { LeadsheetError } from '../../../src/errors.ts'
-import { openSource } from '../../../src/upstream/open.ts'
+import { openSource } from '../../../src/upstream/source.ts'
 
 const [, , url = ''] = process.argv
 const source = openSource({ baseUrl: url, apiKey: 'test-key', maxWaitMs: 0, log: pino({ level: 'silent' }) })

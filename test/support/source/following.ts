@@ -8,7 +8,7 @@ import {
 } from '../../../src/jobs/events/event-worker.ts'
 import { createWebhookIntake, type WebhookIntake } from '../../../src/jobs/events/webhook-intake.ts'
 import type { Db } from '../../../src/store/db/store.ts'
-import type { SourceOptions } from '../../../src/upstream/open.ts'
+import type { SourceOptions } from '../../../src/upstream/source.ts'
 import { event } from '../data/events.ts'
 import { openSyncing, SILENT, type Syncing } from '../syncing.ts'
 

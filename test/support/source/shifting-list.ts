@@ -5,7 +5,7 @@
 
 import { mapLead } from '../../../src/upstream/mapping/lead-mapping.ts'
 import { type FindKnown, recordOf } from '../../../src/upstream/mapping/raw-record.ts'
-import type { LeadFilters } from '../../../src/upstream/paging/list-filters.ts'
+import type { LeadFilters } from '../../../src/upstream/paging/paging.ts'
 import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
 import type { RawPage, Source } from '../../../src/upstream/source.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { openSource } from '../../../src/upstream/open.ts'
 import { readAhead } from '../../../src/upstream/paging/read-ahead.ts'
 import type { Source } from '../../../src/upstream/source.ts'
+import { openSource } from '../../../src/upstream/source.ts'
 import { SILENT } from '../../support/syncing.ts'
 import { body, startUpstream } from '../../support/upstream.ts'
 

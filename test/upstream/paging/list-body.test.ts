@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { FindKnown, RawRecord } from '../../../src/upstream/mapping/raw-record.ts'
 import { parseBody, readListBody } from '../../../src/upstream/paging/list-body.ts'
 import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
-import { splitPath } from '../../../src/upstream/values/field-path.ts'
+import { splitPath } from '../../../src/upstream/values/json.ts'
 import { random } from '../../support/random.ts'
 import {
   type JsonWriter,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isPlaceholderTime, toInstant } from '../../../src/upstream/values/instant.ts'
+import { isPlaceholderTime, toInstant, toNumber } from '../../../src/upstream/values/scalar.ts'
 
 const AT = '2026-11-21T06:00:00.000Z'
 const READ: readonly (readonly [unknown, string])[] = [
@@ -107,4 +107,58 @@ describe('times', () => {
       }
     }
   })
+})
+
+const NUMBERS_READ: readonly (readonly [unknown, number | null])[] = [
+  ['42', 42],
+  ['-7', -7],
+  ['+7', 7],
+  ['0', 0],
+  ['007', 7],
+  [' 7 ', 7],
+  ['\t12\n', 12],
+  ['1.5', 1.5],
+  ['.5', 0.5],
+  ['1,234', 1234],
+  ['1,234.5', 1234.5],
+  ['12,345,678', 12_345_678],
+  ['1e3', 1000],
+  ['1E+3', 1000],
+  ['2.5e-1', 0.25],
+  ['9007199254740993', 9_007_199_254_740_992],
+  [42, 42],
+  [0.1, 0.1],
+  ['', null],
+  [' ', null],
+  ['N/A', null],
+  ['n/a', null],
+  ['-', null],
+  ['null', null],
+  ['NaN', null],
+  ['Infinity', null],
+  ['-Infinity', null],
+  ['1e400', null],
+  ['1e9999', null],
+  [Number.NaN, null],
+  [Number.POSITIVE_INFINITY, null],
+  ['12 %', null],
+  ['$1,200', null],
+  ['1.234,5', null],
+  ['1,23', null],
+  ['1 234', null],
+  ['0x10', null],
+  ['1_000', null],
+  ['12abc', null],
+  ['−5', null],
+  ['１２', null],
+  ['5.', null],
+  [true, null],
+  [null, null],
+  [['1'], null],
+  [{ value: 1 }, null],
+]
+
+it('reads numbers by rule and never the text of what is none (row 19)', () => {
+  expect(NUMBERS_READ.length).toBeGreaterThanOrEqual(40)
+  expect(NUMBERS_READ.map(([value]) => [value, toNumber(value)])).toEqual(NUMBERS_READ)
 })

@@ -1,4 +1,6 @@
-/** Converts times in the forms that upstreams use to UTC. */
+/**
+ * Reads numbers and times in the forms that upstreams use, and cleans text before it is stored and shown.
+ */
 import type { Instant } from '../../domain/model.ts'
 
 /**
@@ -36,7 +38,7 @@ const WRAPPED = /^\/Date\((-?\d+)(?:[+-]\d{4})?\)\/$/
 export function toInstant(value: unknown): Instant | null {
   if (typeof value === 'string' && CANONICAL.test(value)) return value
   const ms = milliseconds(value)
-  return ms === null || isOutside(ms) ? null : new Date(ms).toISOString()
+  return ms === null || isUnlikelyTime(ms) ? null : new Date(ms).toISOString()
 }
 
 /**
@@ -46,10 +48,10 @@ export function toInstant(value: unknown): Instant | null {
 export function isPlaceholderTime(value: unknown): boolean {
   if (typeof value === 'string' && /^0000-00-00/.test(value.trim())) return true
   const ms = milliseconds(value)
-  return ms !== null && isOutside(ms)
+  return ms !== null && isUnlikelyTime(ms)
 }
 
-function isOutside(ms: number): boolean {
+function isUnlikelyTime(ms: number): boolean {
   return ms < EARLIEST || ms >= LATEST
 }
 
@@ -98,4 +100,68 @@ function epoch(value: number): number {
 function offsetOf(zone: string | undefined): string {
   if (zone === undefined || /^[A-Z]/i.test(zone)) return 'Z'
   return zone.length === 3 ? `${zone}:00` : zone.replace(/^(.\d\d):?(\d\d)$/, '$1:$2')
+}
+
+const GROUPED = /^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$/
+const PLAIN = /^[+-]?(\d+(\.\d+)?|\.\d+)(e[+-]?\d{1,3})?$/i
+
+/**
+ * The range of a kind of number. A number outside its range was misread or is malicious. The ranges also keep
+ * sums over all leads finite.
+ */
+export interface NumberRange {
+  readonly min: number
+  readonly max: number
+}
+
+export const AMOUNT = { min: -1e15, max: 1e15 }
+export const COUNT = { min: 0, max: 1e12 }
+/** The range of rates: 0 to 1, or up to 100 from services that give percentages. */
+export const RATE = { min: 0, max: 100 }
+
+/**
+ * Converts a value to a finite number. Accepts JSON numbers and text that contains a number (`"42"`,
+ * `"1,234.5"`, `" 7 "`). Returns null for anything else, such as `"N/A"`, `""`, `"12 %"`, `true`, 1e400 and
+ * NaN.
+ */
+export function toNumber(value: unknown): number | null {
+  const number = parseNumber(value)
+  // Because adding 0 turns -0 into 0. Otherwise -0 would be printed as a number below 0.
+  return Number.isFinite(number) ? number + 0 : null
+}
+
+/**
+ * Returns whether a value is a number outside the range. A number too large for a double is outside every
+ * range.
+ */
+export function isOutside(value: unknown, { min, max }: NumberRange): boolean {
+  const number = parseNumber(value)
+  return number < min || number > max
+}
+
+/** Returns NaN for a value that is not a number. */
+function parseNumber(value: unknown): number {
+  if (typeof value === 'number') return value
+  if (typeof value !== 'string') return Number.NaN
+  const text = value.trim()
+  const digits = GROUPED.test(text) ? text.replaceAll(',', '') : text
+  return PLAIN.test(digits) ? Number(digits) : Number.NaN
+}
+
+/**
+ * Matches control characters except tab and line breaks, direction marks that affect other text, and U+FEFF.
+ */
+const UNWANTED = /[^\P{Cc}\t\n\r]|[\u202A-\u202E\u2066-\u2069\uFEFF]/gu
+
+/** Matches printable ASCII, which needs no cleaning. */
+const PRINTABLE = /^[ -~]*$/
+
+/** Replaces lone surrogates by U+FFFD and removes unwanted characters. Clean text stays unchanged. */
+export function cleanText(text: string): string {
+  return PRINTABLE.test(text) ? text : text.toWellFormed().replace(UNWANTED, '')
+}
+
+/** Returns whether the text was damaged on its way, or would be changed by {@link cleanText}. */
+export function isOddText(text: string): boolean {
+  return !PRINTABLE.test(text) && (text.includes('\uFFFD') || cleanText(text) !== text)
 }
