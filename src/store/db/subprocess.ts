@@ -1,7 +1,8 @@
 /** Runs a long job in a child process, which can be killed. SQLite itself cannot be interrupted. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { extname } from 'node:path'
+import { getCompileCacheDir } from 'node:module'
+import { dirname, extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import type { ErrorCode } from '../../errors.ts'
@@ -22,6 +23,9 @@ interface Failure {
  * write a subject before it.
  */
 export class OutOfMemory extends Error {}
+
+/** Thrown where the child process has ended without an answer, as when the system kills it. */
+export class NoAnswer extends Error {}
 
 /**
  * The signal by which the child process ends itself when it takes too much memory. No other code sends it.
@@ -46,9 +50,10 @@ export async function askChild<Job extends object, Result>(
 ): Promise<Result> {
   const { folder, signal, bytesMax } = options
   signal.throwIfAborted()
+  const cache = getCompileCacheDir()
   const child = fork(script, bytesMax === undefined ? [] : [String(bytesMax)], {
     cwd: folder,
-    env: { SQLITE_TMPDIR: folder },
+    env: { SQLITE_TMPDIR: folder, ...(cache && { NODE_COMPILE_CACHE: dirname(cache) }) },
     execArgv: ['--disable-warning=ExperimentalWarning'],
     serialization: 'advanced',
     signal,
@@ -56,16 +61,17 @@ export async function askChild<Job extends object, Result>(
   })
   // Ignores the error of an abort between the answer and the exit, which would end this process.
   child.on('error', () => {})
+  const ended = child.pid === undefined ? null : new Promise((resolve) => child.once('exit', resolve))
   try {
     // The event `disconnect` follows the last message, and comes alone where the child process has crashed.
     const answered = Promise.race([once(child, 'message'), once(child, 'disconnect')])
     child.send(job)
     const answer: Answer<Result> | undefined = (await answered)[0]
     if (answer === undefined) {
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+      await ended
       if (child.signalCode === TOLD_OF_MEMORY)
         throw new OutOfMemory(`took more than ${(bytesMax ?? 0) / 2 ** 20} MB of memory`)
-      throw new Error(`${script} ended without an answer`)
+      throw new NoAnswer(`${script} ended with ${child.signalCode ?? `status ${child.exitCode}`}`)
     }
     if ('result' in answer) return answer.result
     const { code, message, hint } = answer.failure
@@ -75,6 +81,8 @@ export async function askChild<Job extends object, Result>(
     throw thrown
   } finally {
     child.kill('SIGKILL')
+    // Leaves no process that may still write a file.
+    await ended
   }
 }
 

@@ -2,23 +2,19 @@
  * The snapshot: a file for analysts beside the store, made from one consistent read of the database. Each new
  * snapshot replaces the file as a whole. A program that has the old file open can go on reading it.
  */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, link, open, readdir, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { basename, dirname, join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
 import { CompiledQuery, sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
-import type { ErrorCode } from '../../errors.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'
 import type { CopiedRow, CopiedTable } from '../copy/copied-tables.ts'
 import { listCopiedTables, readChunks } from '../copy/copied-tables.ts'
 import { insertCopies } from '../db/rows.ts'
 import { openSqlite } from '../db/sqlite.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
-import { programFile } from '../db/subprocess.ts'
+import { askChild, NoAnswer, programFile } from '../db/subprocess.ts'
 import { migrate } from '../schema/migrate.ts'
 import { PUBLISHED } from '../schema/published.ts'
 import type { SnapshotJob } from './build-snapshot.ts'
@@ -59,7 +55,12 @@ export async function makeSnapshot(
     await removeLeftovers(file)
     const live = await liveFile(store, unfinished, options.signal)
     const base = existsSync(file) ? file : null
-    await runChild({ ...job, live, target: unfinished, base }, options.signal)
+    // The folder has enough space for the temporary files in which SQLite sorts large indexes.
+    await askChild<ChildJob, void>(
+      CHILD,
+      { ...job, live: resolve(live), target: resolve(unfinished), base: base && resolve(base) },
+      { folder: dirname(file), signal: options.signal },
+    )
     await chmod(unfinished, MODE)
     if (options.keep > 0) await keepAs(unfinished, file, job.madeAt)
     await rename(unfinished, file)
@@ -71,7 +72,7 @@ export async function makeSnapshot(
     return info
   } catch (thrown) {
     await removeLeftovers(file)
-    const isOfFiles = thrown instanceof Error && 'syscall' in thrown
+    const isOfFiles = thrown instanceof NoAnswer || (thrown instanceof Error && 'syscall' in thrown)
     throw isOfFiles ? unwritable(file, errorText(thrown), thrown) : thrown
   }
 }
@@ -133,32 +134,6 @@ async function liveFile(
   const copy = `${unfinished}-copy`
   await copyPublished(db, copy, signal)
   return copy
-}
-
-async function runChild(job: ChildJob, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted()
-  // Names a folder with enough space for the temporary files in which SQLite sorts large indexes.
-  const env = { SQLITE_TMPDIR: dirname(job.target) }
-  const child = spawn(process.execPath, [CHILD], { env, stdio: ['pipe', 'ignore', 'pipe'] })
-  // Ignores errors of writing the job. If the child process ends before it reads the job, its exit status
-  // reports the failure.
-  child.stdin.on('error', () => {}).end(JSON.stringify(job))
-  const kill = (): void => void child.kill('SIGKILL')
-  signal.addEventListener('abort', kill)
-  try {
-    const [[status, killedBy], said] = await Promise.all([once(child, 'close'), text(child.stderr)])
-    signal.throwIfAborted()
-    if (status !== 0) throw childFailure(job.target, said, killedBy ?? `status ${status}`)
-  } finally {
-    signal.removeEventListener('abort', kill)
-  }
-}
-
-function childFailure(target: string, said: string, end: string): Error {
-  const failure = /^\{.*\}$/s.exec(said)?.[0]
-  if (failure === undefined) return unwritable(target, `the process that made it ended with ${end}: ${said}`)
-  const { code, message, hint }: { code?: ErrorCode; message: string; hint?: string } = JSON.parse(failure)
-  return code === undefined ? new Error(message) : new LeadsheetError(code, message, hint ? { hint } : {})
 }
 
 /** Keeps the file under a second name, such as `snapshot-20261121T060000Z.db`. */
