@@ -7,7 +7,8 @@ import type { FastifyInstance } from 'fastify'
 import { API_PREFIX } from '../contract/api.ts'
 import { errorText, LeadsheetError } from '../errors.ts'
 import type { Faults } from './faults/rules.ts'
-import { createRateLimiter } from './http/authentication.ts'
+import type { ApiKey } from './http/authentication.ts'
+import { createApiKey, createRateLimiter, listApiKeys, revokeApiKey } from './http/authentication.ts'
 import type { Context } from './http/endpoint.ts'
 import type { ServiceLog } from './http/server.ts'
 import { createServer } from './http/server.ts'
@@ -17,12 +18,9 @@ import { readCompanies } from './simulation/companies.ts'
 import type { Life } from './simulation/life.ts'
 import { openLife } from './simulation/life.ts'
 import type { Scenario } from './simulation/scenario.ts'
-import type { ApiKey } from './store/api-key.ts'
-import { createApiKey, listApiKeys, revokeApiKey } from './store/api-key.ts'
+import type { KeyScope } from './store/database.ts'
 import { openServiceDatabase } from './store/database.ts'
-import type { KeyScope } from './store/tables.ts'
-import { createAddressGuard } from './webhooks/address.ts'
-import { createWebhookPoster } from './webhooks/post.ts'
+import { createAddressGuard, createWebhookPoster } from './webhooks/post.ts'
 import { createWebhookSender } from './webhooks/sender.ts'
 
 export interface ServiceOptions {
@@ -192,7 +190,7 @@ const warnOfErrors: ServiceLog = {
   },
 }
 
-export type { ApiKey } from './store/api-key.ts'
+export type { ApiKey } from './http/authentication.ts'
 
 export interface Keyring extends AsyncDisposable {
   /**

@@ -1,5 +1,8 @@
-/** The HTTP server. Every endpoint has the same checks, and every failure becomes a problem document. */
-
+/**
+ * The HTTP server. Every endpoint has the same checks, and every failure becomes a problem document. An
+ * answer is stored for a day by the caller's Idempotency-Key, so that a request that is sent twice acts
+ * only once.
+ */
 import { createHash } from 'node:crypto'
 import { maxHeaderSize } from 'node:http'
 import type { Socket } from 'node:net'
@@ -10,13 +13,11 @@ import { API_PREFIX, PROBLEM_TYPE } from '../../contract/api.ts'
 import { injectFaults } from '../faults/inject.ts'
 import type { Faults } from '../faults/rules.ts'
 import type { ServiceDatabase } from '../store/database.ts'
-import type { RequestName } from '../store/idempotent-answer.ts'
-import { deleteOldAnswers, findAnswer, insertAnswer } from '../store/idempotent-answer.ts'
 import type { RateLimiter } from './authentication.ts'
 import { authenticate } from './authentication.ts'
 import type { Context, Endpoint } from './endpoint.ts'
+import { ProblemError, parseInput, problemOf } from './endpoint.ts'
 import { describeApi } from './openapi.ts'
-import { ProblemError, parseInput, problemOf } from './problem.ts'
 
 const OPENAPI_PATH = `${API_PREFIX}/openapi.json`
 const BODY_LIMIT_BYTES = 256 * 1024
@@ -239,4 +240,58 @@ function answerOnce(
     await insertAnswer(trx, name, { requestSha256, answer: JSON.stringify(answer) }, now)
     return { answer, isReplay: false }
   })
+}
+
+const KEPT_MS = 24 * 60 * 60_000
+
+export interface RequestName {
+  readonly keyId: string
+  readonly path: string
+  readonly idempotencyKey: string
+}
+
+interface KeptAnswer {
+  /** A digest of the request's body. */
+  readonly requestSha256: string
+  readonly answer: string
+}
+
+/**
+ * Deletes answers older than a day. This is the first statement of its transaction and makes it a writing
+ * transaction from the start.
+ */
+export async function deleteOldAnswers(db: ServiceDatabase, now: number): Promise<void> {
+  await db
+    .deleteFrom('idempotent_answer')
+    .where('created_at', '<=', now - KEPT_MS)
+    .execute()
+}
+
+export function findAnswer(db: ServiceDatabase, name: RequestName): Promise<KeptAnswer | undefined> {
+  return db
+    .selectFrom('idempotent_answer')
+    .select(['request_sha256 as requestSha256', 'answer'])
+    .where('key_id', '=', name.keyId)
+    .where('path', '=', name.path)
+    .where('idempotency_key', '=', name.idempotencyKey)
+    .executeTakeFirst()
+}
+
+export async function insertAnswer(
+  db: ServiceDatabase,
+  name: RequestName,
+  kept: KeptAnswer,
+  now: number,
+): Promise<void> {
+  await db
+    .insertInto('idempotent_answer')
+    .values({
+      key_id: name.keyId,
+      path: name.path,
+      idempotency_key: name.idempotencyKey,
+      request_sha256: kept.requestSha256,
+      answer: kept.answer,
+      created_at: now,
+    })
+    .execute()
 }

@@ -14,11 +14,9 @@ import {
   statsQuerySchema,
 } from '../../contract/pipeline.ts'
 import type { Context, Endpoint } from '../http/endpoint.ts'
-import { decodeCursor, encodeCursor, endpoint } from '../http/endpoint.ts'
-import { ProblemError } from '../http/problem.ts'
-import { composeAgents } from '../simulation/agent-status.ts'
-import { eventRow } from '../simulation/changes.ts'
-import { readAgentFacts } from '../store/agent.ts'
+import { decodeCursor, encodeCursor, endpoint, ProblemError } from '../http/endpoint.ts'
+import { composeAgents, readAgentFacts } from '../simulation/agent-status.ts'
+import type { PipelineRow } from '../store/database.ts'
 import { instantOf } from '../store/database.ts'
 import type { LeadFilters, LeadOrder, LeadSortKey } from '../store/lead.ts'
 import { countLeads, findLead, listLeads, positionOf, toWireLead } from '../store/lead.ts'
@@ -29,7 +27,7 @@ import {
   readPipelineStats,
   toWirePipeline,
 } from '../store/pipeline-stats.ts'
-import type { PipelineRow } from '../store/tables.ts'
+import { eventRow } from '../store/simulation.ts'
 import {
   deleteWebhookEndpoint,
   enableWebhookEndpoint,

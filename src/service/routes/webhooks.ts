@@ -9,9 +9,8 @@ import {
   webhookSchema,
   webhookWithSecretSchema,
 } from '../../contract/webhook.ts'
-import { endpoint } from '../http/endpoint.ts'
-import { ProblemError } from '../http/problem.ts'
-import type { WebhookRow } from '../store/tables.ts'
+import { endpoint, ProblemError } from '../http/endpoint.ts'
+import type { WebhookRow } from '../store/database.ts'
 import {
   countWebhooks,
   deleteWebhook,
@@ -23,7 +22,7 @@ import {
   rotateWebhookSecret,
   toWireWebhook,
   toWireWebhookWithSecret,
-} from '../store/webhook.ts'
+} from '../store/webhooks.ts'
 
 const MAX_WEBHOOKS = 50
 

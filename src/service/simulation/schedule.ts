@@ -1,5 +1,5 @@
 /** The possible next steps of a lead. Decides when a step will be done and by which agent. */
-import type { LeadRow } from '../store/tables.ts'
+import type { LeadRow } from '../store/database.ts'
 import { type AgentKind, type AgentProfile, agentOf, pickAgent } from './agents.ts'
 import { addWorkingTime, HOUR_MS, intoOfficeHours, MINUTE_MS } from './calendar.ts'
 import type { Random } from './random.ts'

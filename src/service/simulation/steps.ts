@@ -1,8 +1,8 @@
 /** Defines the effect of each step on a lead, and the step that follows. */
-import type { LeadRow } from '../store/tables.ts'
+import type { LeadRow } from '../store/database.ts'
+import { type Changes, type LeadChange, record, recordRemoval } from '../store/simulation.ts'
 import { FAILURES } from './agents.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './calendar.ts'
-import { type Changes, type LeadChange, record, recordRemoval } from './changes.ts'
 import { inventContact } from './characters.ts'
 import type { Company } from './companies.ts'
 import { type Fate, fateOf } from './fate.ts'

@@ -1,7 +1,7 @@
 /** The inputs of the simulation that are not in the database: the seed, the companies, and the incidents. */
 import { criteriaSchema } from '../../contract/pipeline.ts'
+import type { PipelineRow } from '../store/database.ts'
 import type { SimulationState } from '../store/simulation.ts'
-import type { PipelineRow } from '../store/tables.ts'
 import type { AgentKind } from './agents.ts'
 import { AGENTS, FAILURES } from './agents.ts'
 import { DAY_MS, HOUR_MS, isWeekend, MINUTE_MS, startOfDay } from './calendar.ts'

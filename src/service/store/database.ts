@@ -1,15 +1,18 @@
 /**
- * Opens the service's SQLite file and brings its schema up to date. The file is separate from leadsheet's own
- * store.
+ * Opens the service's SQLite file, which is separate from leadsheet's own store, and defines the types of
+ * its tables. Instants are whole milliseconds since 1970 (UTC). The API sends them as text.
  */
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import SQLite from 'better-sqlite3'
+import type { Generated, Insertable, Selectable } from 'kysely'
 import { Kysely, SqliteDialect } from 'kysely'
 import { Migrator } from 'kysely/migration'
+import type { LeadStatus, WireActivity } from '../../contract/lead.ts'
+import type { AGENT_STATUSES, WirePipeline } from '../../contract/pipeline.ts'
+import type { DISABLED_REASONS, EventType } from '../../contract/webhook.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'
 import { MIGRATIONS } from './migrations.ts'
-import type { ServiceTables } from './tables.ts'
 
 export type ServiceDatabase = Kysely<ServiceTables>
 
@@ -94,4 +97,220 @@ async function unknownMigrations(db: ServiceDatabase): Promise<readonly string[]
 
 export function instantOf(at: number): string {
   return new Date(at).toISOString()
+}
+
+export interface ServiceTables {
+  simulation: SimulationTable
+  api_key: ApiKeyTable
+  pipeline: PipelineTable
+  lead: LeadTable
+  removed_lead: RemovedLeadTable
+  activity: ActivityTable
+  event: EventTable
+  agent_incident: AgentIncidentTable
+  agent_error: AgentErrorTable
+  webhook: WebhookTable
+  webhook_message: WebhookMessageTable
+  webhook_attempt: WebhookAttemptTable
+  idempotent_answer: IdempotentAnswerTable
+}
+
+/** The state of the simulation, in a single row: its random seed, and the time up to which it has run. */
+interface SimulationTable {
+  id: 1
+  seed: number
+  epoch_at: number
+  made_at: number
+  simulated_until: number
+  scenario: string | null
+}
+
+interface ApiKeyTable {
+  id: string
+  name: string
+  scope: KeyScope
+  /** The first characters of the key. They are enough to find the key, but not to use it. */
+  prefix: string
+  sha256: string
+  created_at: number
+  revoked_at: number | null
+}
+export type KeyScope = 'read' | 'write'
+
+interface PipelineTable {
+  id: string
+  name: string
+  /** The contract's `Criteria` as JSON. */
+  criteria: string
+  status: WirePipeline['status']
+  created_at: number
+  updated_at: number
+}
+export type PipelineRow = Selectable<PipelineTable>
+
+interface LeadTable {
+  id: string
+  pipeline_id: string
+  company_id: number
+  status: LeadStatus
+  company_name: string
+  company_domain: string | null
+  industry: string | null
+  subindustry: string | null
+  employees: number | null
+  city: string | null
+  country: string | null
+  region: string | null
+  one_liner: string | null
+  contact_name: string | null
+  contact_title: string | null
+  contact_email: string | null
+  score: number | null
+  value_amount: number | null
+  value_currency: string | null
+  source: string
+  agent_id: string | null
+  /** A JSON array of strings. */
+  tags: string
+  /** A JSON object; null until the lead is enriched. */
+  enrichment: string | null
+  /** The text of company and contact that the query `q` searches: lower case, without accents. */
+  search_text: string
+  created_at: number
+  updated_at: number
+  status_changed_at: number
+  /**
+   * The next step of the lead, the time when it is done, its agent, and the time when the agent begins; null
+   * if there is no next step.
+   */
+  next_step: string | null
+  next_at: number | null
+  next_agent_id: string | null
+  next_task_at: number | null
+  /** The number of steps done, which gives each step its own random numbers. */
+  step_count: number
+}
+export type LeadRow = Selectable<LeadTable>
+
+interface RemovedLeadTable {
+  lead_id: string
+  pipeline_id: string
+  company_id: number
+  deleted_at: number
+}
+export type RemovedLeadRow = Selectable<RemovedLeadTable>
+
+interface ActivityTable {
+  id: Generated<number>
+  lead_id: string
+  type: WireActivity['type']
+  at: number
+  agent_id: string | null
+  summary: string
+  from_status: LeadStatus | null
+  to_status: LeadStatus | null
+}
+export type ActivityRow = Selectable<ActivityTable>
+export type NewActivity = Insertable<ActivityTable>
+
+interface EventTable {
+  id: Generated<number>
+  type: EventType
+  at: number
+  pipeline_id: string | null
+  lead_id: string | null
+  agent_id: string | null
+  /** The event's `data` on the wire as JSON. */
+  data: string
+}
+export type EventRow = Selectable<EventTable>
+export type NewEvent = Insertable<EventTable>
+
+interface AgentIncidentTable {
+  agent_id: string
+  status: Extract<(typeof AGENT_STATUSES)[number], 'failing' | 'paused'>
+  started_at: number
+  ends_at: number
+}
+export type AgentIncidentRow = Selectable<AgentIncidentTable>
+
+interface AgentErrorTable {
+  id: Generated<number>
+  agent_id: string
+  at: number
+  message: string
+}
+export type NewAgentError = Insertable<AgentErrorTable>
+
+interface WebhookTable {
+  id: string
+  url: string
+  /** A JSON array of event types. */
+  events: string
+  description: string | null
+  status: 'active' | 'disabled'
+  /** The secret as plain text, because it signs the messages. */
+  secret: string
+  created_at: number
+  /**
+   * The secret before the last rotation, and the time until which both secrets sign messages; null if there
+   * is none.
+   */
+  old_secret: string | null
+  old_secret_until: number | null
+  disabled_reason: (typeof DISABLED_REASONS)[number] | null
+  disabled_at: number | null
+  /**
+   * The time of the first failed attempt since the last delivered message; null if no attempt has failed
+   * since.
+   */
+  failing_since: number | null
+  /** The time until which the receiver asked for no messages; null if it asked for no pause. */
+  paused_until: number | null
+  /**
+   * The id of the last event that was checked for this webhook. For later events, messages are still to be
+   * made.
+   */
+  last_event_id: number
+}
+export type WebhookRow = Selectable<WebhookTable>
+
+/** A message for a webhook: an event or a test message. The times are those of the real clock. */
+interface WebhookMessageTable {
+  /** An id such as `msg_…`. Each attempt sends it as `webhook-id`. */
+  id: string
+  webhook_id: string
+  /** The id of the event; null for a test message. */
+  event_id: number | null
+  type: string
+  /** The JSON that every attempt sends. */
+  body: string
+  state: 'waiting' | 'delivered' | 'failed'
+  attempts: number
+  created_at: number
+  /** The time of the next attempt; null if there is none. */
+  next_attempt_at: number | null
+}
+export type WebhookMessageRow = Selectable<WebhookMessageTable>
+
+interface WebhookAttemptTable {
+  id: Generated<number>
+  webhook_id: string
+  message_id: string
+  attempt: number
+  at: number
+  status: number | null
+  error: string | null
+  duration_ms: number
+}
+export type WebhookAttemptRow = Selectable<WebhookAttemptTable>
+
+interface IdempotentAnswerTable {
+  key_id: string
+  path: string
+  idempotency_key: string
+  request_sha256: string
+  /** The body of the answer to the first request with this key. Repeated requests get the same answer. */
+  answer: string
+  created_at: number
 }

@@ -2,9 +2,8 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
 import { sql } from 'kysely'
 import type { LeadStatus, WireActivity, WireLead, WireLeadDetail } from '../../contract/lead.ts'
-import type { ServiceDatabase } from './database.ts'
+import type { ActivityRow, LeadRow, ServiceDatabase, ServiceTables } from './database.ts'
 import { instantOf } from './database.ts'
-import type { ActivityRow, LeadRow, ServiceTables } from './tables.ts'
 
 export interface LeadFilters {
   readonly pipelineId?: string | undefined

@@ -7,9 +7,8 @@ import { FUNNEL_STATUSES, STAGES } from '../../contract/lead.ts'
 import type { WirePipeline, WirePipelineStats } from '../../contract/pipeline.ts'
 import { criteriaSchema } from '../../contract/pipeline.ts'
 import { HOUR_MS } from '../simulation/calendar.ts'
-import type { ServiceDatabase } from './database.ts'
+import type { PipelineRow, ServiceDatabase } from './database.ts'
 import { instantOf } from './database.ts'
-import type { PipelineRow } from './tables.ts'
 
 type Figures = Pick<WirePipelineStats, 'totals' | 'stages' | 'open_value' | 'won_value' | 'win_rate'>
 

@@ -8,20 +8,20 @@ import type { WireWebhookAttempt } from '../../contract/webhook.ts'
 import { standardHeaders } from '../../contract/webhook.ts'
 import { BACKOFF, GIVE_UP, ladderWaitMs, SERVICE_PAUSE_MAX_MS } from '../../retry.ts'
 import type { ServiceLog } from '../http/server.ts'
-import type { ServiceDatabase } from '../store/database.ts'
-import type { WebhookMessageRow, WebhookRow } from '../store/tables.ts'
-import { findWebhook, toWireAttempt } from '../store/webhook.ts'
-import type { NewAttempt, WebhookQueue } from '../store/webhook-message.ts'
+import type { ServiceDatabase, WebhookMessageRow, WebhookRow } from '../store/database.ts'
+import type { NewAttempt, WebhookQueue } from '../store/webhooks.ts'
 import {
   deleteOldMessages,
   disableWebhook,
+  findWebhook,
   insertMessages,
   listDueMessages,
   listQueues,
   queueEvents,
   saveAttempts,
   saveWebhookHealth,
-} from '../store/webhook-message.ts'
+  toWireAttempt,
+} from '../store/webhooks.ts'
 import type { PostOutcome, WebhookPoster } from './post.ts'
 import { eventMessage, pingMessage } from './post.ts'
 
