@@ -57,7 +57,9 @@ export const STALLED_LEADS = {
       AND lead_id NOT IN (SELECT lead_id FROM changed)
     UNION ALL SELECT lead_id, NULL, pipeline_id, changed_at FROM idle_then WHERE changed_at <= ${STALLED_SINCE} AND is_known
     ORDER BY changed_at, pipeline_id, lead_id LIMIT :rows) AS longest
-  JOIN lead_then USING (lead_id) JOIN lead ON lead.id = lead_id JOIN pipeline ON pipeline.id = lead_then.pipeline_id
+  -- few leads, so that each is looked up
+  CROSS JOIN lead_then CROSS JOIN lead CROSS JOIN pipeline
+  WHERE lead_then.lead_id = longest.lead_id AND lead.id = longest.lead_id AND pipeline.id = lead_then.pipeline_id
   ORDER BY longest.changed_at, longest.pipeline_id, lead.id`,
 } as const
 
