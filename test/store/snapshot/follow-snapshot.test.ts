@@ -172,6 +172,18 @@ describe('following', () => {
     await expectSameAsWhole(job, folder)
   })
 
+  it('lets two leads exchange their unique values', async () => {
+    const { folder, live, base, job } = await openStore()
+    change(
+      live,
+      `CREATE TEMP TABLE swapped AS SELECT 3 - no AS no, id FROM lead WHERE no < 3;
+       UPDATE lead SET id = no WHERE no < 3;
+       UPDATE lead SET id = (SELECT id FROM swapped WHERE swapped.no = lead.no) WHERE no < 3`,
+    )
+    expect(await followSnapshot(job, base)).toBe(true)
+    await expectSameAsWhole(job, folder)
+  })
+
   it('finds a lead by its new name, and no more by its old one', async () => {
     const { folder, live, base, job } = await openStore()
     change(live, `UPDATE lead SET company_name = 'Zyzzogeton' WHERE no = 1`)
