@@ -24,9 +24,8 @@ import {
   type ScheduledRun,
 } from '../../src/store/schedule/scheduled-run.ts'
 import { addConfigLoad } from '../../src/store/schedule/uptime.ts'
-import { saveScanResult } from '../../src/store/sync/scan-result.ts'
 import { finishRun, markLeadsWhole, startRun } from '../../src/store/sync/sync-run.ts'
-import { saveNotBefore } from '../../src/store/sync/watermark.ts'
+import { saveNotBefore, saveScanResult } from '../../src/store/sync/watermark.ts'
 import { folderWith } from '../support/folder.ts'
 import { CONTENT } from '../support/mail/ledger.ts'
 import { enqueueMessage, SENDER } from '../support/mail/message.ts'

@@ -4,7 +4,7 @@
  */
 import type { ReportFigures, UnusualWarning } from '../../domain/figures.ts'
 import type { Db } from '../../store/db/store.ts'
-import { listWholeScans, type WholeScan } from '../../store/sync/scan-result.ts'
+import { listWholeScans, type WholeScan } from '../../store/sync/watermark.ts'
 
 /** The number of leads before a fall from which the fall is judged. */
 const LEADS_LEAST = 50

@@ -19,7 +19,6 @@ import {
   startPass,
   startScan,
 } from '../../store/sync/scan.ts'
-import { saveScanResult } from '../../store/sync/scan-result.ts'
 import { recordAbsence } from '../../store/sync/soft-delete.ts'
 import { markLeadsWhole } from '../../store/sync/sync-run.ts'
 import {
@@ -27,6 +26,7 @@ import {
   findProfileHash,
   readWatermark,
   saveProfileHash,
+  saveScanResult,
   saveWatermark,
 } from '../../store/sync/watermark.ts'
 import { judgePass, provesAbsence, warnOfTotal } from './scan-result.ts'

@@ -11,10 +11,9 @@ import type { Scan } from '../../store/sync/scan.ts'
 import type { RawRecord } from '../../upstream/mapping/raw-record.ts'
 import { canShift, isNumbered, overlapRows, readAhead, rewind } from '../../upstream/paging/read-ahead.ts'
 import type { RawPage, Source } from '../../upstream/source.ts'
-import { mapPage } from './page-mapping.ts'
 import type { ScanState } from './scan-state.ts'
 import type { SyncRun } from './sync-context.ts'
-import { savePage } from './sync-page.ts'
+import { mapPage, savePage } from './sync-page.ts'
 
 /** The number of pages in a row without a new lead after which the list counts as endless. */
 const IDLE_PAGES_MAX = 2

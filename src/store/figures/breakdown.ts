@@ -5,8 +5,8 @@
 import type { PipelineLine, SourceLine } from '../../domain/lists.ts'
 import type { Money, Period } from '../../domain/model.ts'
 import { toCents } from './definition.ts'
+import type { Moment } from './query.ts'
 import { type FigureScope, type Query, readRows } from './query.ts'
-import type { Moment } from './read-transaction.ts'
 import { RECENT } from './relation.ts'
 
 const counted = (

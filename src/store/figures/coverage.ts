@@ -5,8 +5,8 @@
  */
 import type { HistoryCoverage } from '../../domain/model.ts'
 import type { CoverageName } from './definition.ts'
+import type { Moment } from './query.ts'
 import { type FigureScope, type Query, readRows } from './query.ts'
-import type { Moment } from './read-transaction.ts'
 
 /**
  * Counts the leads whose status at the end of the period is unknown. A lead that has not moved since that end

@@ -11,9 +11,8 @@ import { countQuarantinedRecords, findImplausibleTimes } from '../leads/quaranti
 import { findLastFailure, findLastWholeRun } from '../sync/sync-run.ts'
 import { findLastRead } from '../sync/watermark.ts'
 import { isLongAfter } from './funnel.ts'
-import type { FigureScope } from './query.ts'
+import type { FigureScope, Moment } from './query.ts'
 import { readRows } from './query.ts'
-import type { Moment } from './read-transaction.ts'
 
 export const LAST_WHOLE_RUN = {
   title: 'Freshness',

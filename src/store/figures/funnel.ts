@@ -9,8 +9,8 @@ import { isPostgres } from '../db/postgres.ts'
 import { readCoverage } from './coverage.ts'
 import { MIDDLE } from './definition.ts'
 import { giveRelations } from './given-relations.ts'
+import type { Moment } from './query.ts'
 import { type FigureRow, type FigureScope, type Query, readFigureAt, readRows } from './query.ts'
-import type { Moment } from './read-transaction.ts'
 
 interface Reached {
   readonly asOf: Instant | null

@@ -4,8 +4,8 @@
  */
 import { CompiledQuery } from 'kysely'
 import { isPostgres } from '../db/postgres.ts'
+import type { Moment } from './query.ts'
 import { type FigureScope, type Query, type QueryValues, runQuery, valuesOf, withRelations } from './query.ts'
-import type { Moment } from './read-transaction.ts'
 import type { RelationName } from './relation-parts.ts'
 
 /** The relations in which single leads are looked up, and by which columns. */

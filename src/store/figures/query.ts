@@ -1,17 +1,18 @@
 /**
  * Builds the queries of figures from their definitions and relations, and runs them or prints them with their
- * values.
+ * values. All queries in one read transaction see the same state, although a sync may be writing meanwhile.
  */
-import { CompiledQuery } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import type { BlockQuery, LeadFilter } from '../../domain/figures.ts'
 import type { Instant } from '../../domain/model.ts'
 import { isPostgres } from '../db/postgres.ts'
 import type { Db } from '../db/store.ts'
-import { FIGURES, type FigureDefinition, type FigureName } from './definition.ts'
+import type { FigureDefinition, FigureName } from './definition.ts'
+import { FIGURES } from './definition.ts'
 import { chosenValues } from './lead-filter.ts'
-import type { Moment } from './read-transaction.ts'
 import { relationsOf } from './relation.ts'
-import { RELATION_NAMES, type RelationName } from './relation-parts.ts'
+import type { RelationName } from './relation-parts.ts'
+import { RELATION_NAMES } from './relation-parts.ts'
 
 /** The period, the filter and the other limits of a figure. */
 export interface FigureScope {
@@ -198,4 +199,51 @@ function valueFor(name: string, values: QueryValues): Value {
 export function literal(value: Value): string {
   if (value === null) return 'NULL'
   return typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`
+}
+
+export interface Moment {
+  readonly db: Db
+  /**
+   * The relations that exist as temporary tables, and need not be computed for each query. Each serves queries
+   * with the same filter and the same end of the period; with null, any period.
+   */
+  readonly given: ReadonlyMap<RelationName, Given | null>
+}
+
+interface Given {
+  readonly to: Instant
+  readonly filter: LeadFilter
+  /** The temporary table, with the name of its schema. */
+  readonly table: string
+}
+
+/**
+ * Runs `read` in one transaction.
+ * @param db must not be inside a transaction
+ */
+export async function atOneMoment<T>(db: Db, read: (moment: Moment) => Promise<T>): Promise<T> {
+  return db.connection().execute(async (one) => {
+    await (isPostgres(one) ? sql`BEGIN ISOLATION LEVEL REPEATABLE READ` : sql`BEGIN`).execute(one)
+    try {
+      // Gives PostgreSQL more memory. Otherwise PostgreSQL would read a list of leads again for each lead
+      // when the list exceeds its memory.
+      if (isPostgres(one)) await sql`SET LOCAL work_mem = '128MB'`.execute(one)
+      return await read({ db: one, given: new Map() })
+    } finally {
+      await sql`COMMIT`.execute(one)
+    }
+  })
+}
+
+/** Reads within a savepoint, so that after a failure the transaction can still be read from. */
+export async function readPart<T>({ db }: Moment, read: () => Promise<T>): Promise<T> {
+  await sql`SAVEPOINT part`.execute(db)
+  try {
+    return await read()
+  } catch (thrown) {
+    await sql`ROLLBACK TO part`.execute(db)
+    throw thrown
+  } finally {
+    await sql`RELEASE part`.execute(db)
+  }
 }

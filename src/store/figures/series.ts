@@ -5,8 +5,8 @@
 import type { Sparklines, TrendDay } from '../../domain/figures.ts'
 import type { Instant, Period } from '../../domain/model.ts'
 import { toCents } from './definition.ts'
+import type { Moment } from './query.ts'
 import { type FigureScope, type Query, type QueryValues, readFigureAt, readRows } from './query.ts'
-import type { Moment } from './read-transaction.ts'
 import { RECENT_BEFORE } from './relation.ts'
 import { readAfter, readBefore, unsureOnlyState, unsureStates } from './relation-parts.ts'
 

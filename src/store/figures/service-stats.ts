@@ -5,8 +5,8 @@
 import type { StatDifference } from '../../domain/lists.ts'
 import type { Instant, StageOutcome } from '../../domain/model.ts'
 import { toCents } from './definition.ts'
+import type { Moment } from './query.ts'
 import { type FigureScope, readRows } from './query.ts'
-import type { Moment } from './read-transaction.ts'
 
 export const STAT_SAMPLES = {
   title: "The service's own statistics",

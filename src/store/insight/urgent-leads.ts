@@ -4,8 +4,8 @@
  * leads as they are now, because it asks for something to be done.
  */
 import type { UrgentLead } from '../../domain/insight.ts'
+import type { Moment } from '../figures/query.ts'
 import { type FigureScope, readRows } from '../figures/query.ts'
-import type { Moment } from '../figures/read-transaction.ts'
 import { OPEN_STATUSES } from '../figures/relation.ts'
 import { AS_NOW, type ListedRow, listedLeadOf } from '../figures/report-lists.ts'
 import type { StallThreshold } from './stall-threshold.ts'

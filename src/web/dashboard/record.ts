@@ -1,5 +1,5 @@
 /** The page of the record: how often the claims of reports were right, as charts of the last days and a table. */
-import type { KeptRecord, RecordKeeper } from '../../jobs/reports/kept-record.ts'
+import type { KeptRecord, RecordKeeper } from '../../jobs/reports/read-backtest.ts'
 import { counted } from '../../report/words/numbers.ts'
 import { type DashboardDeps, frameOf } from '../server/frame.ts'
 import { type AddRoutes, sendPage } from '../server/server.ts'

@@ -78,12 +78,12 @@ function tellCause(counts: readonly number[][][]): Told | null {
   const all = (pipelines[0] ?? []).map((_, day) =>
     pipelines.reduce((sum, numbers) => sum + (numbers[day] ?? 0), 0),
   )
-  const first = headlinesOf([all, ...pipelines], null, AT).findLast(({ series }) => series.includes(0))
-  if (first === undefined) return null
-  const end = first.day + 1
+  const last = headlinesOf([all, ...pipelines], null, AT).findLast(({ unusual }) => unusual.includes(0))
+  if (last === undefined) return null
+  const end = last.day + 1
   const { steps } = judgeSeries({ values: all, places: weekdaysOf(all), scale: 'day' })
-  const surprise = steps[first.day]?.surprise
-  const forecast = steps[first.day]?.forecast
+  const surprise = steps[last.day]?.surprise
+  const forecast = steps[last.day]?.forecast
   if (!surprise || !forecast) return null
   const [days, expected] = surprise.length > 1 ? [surprise.length, surprise.expected] : [1, forecast.mean]
   const overdispersion = Math.max(1, forecast.variance / forecast.mean)

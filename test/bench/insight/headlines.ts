@@ -38,22 +38,29 @@ export function lostOf({ given }: Pick<Kind, 'given'>, days: number, seed: numbe
 /** The days before the first report whose claims its own may repeat. */
 const DAYS_BEFORE = 14
 
+/** A day with the places of the unusual series, and of those of them that are news. */
+interface ToldDay {
+  readonly day: number
+  readonly unusual: readonly number[]
+  readonly news: readonly number[]
+}
+
 /**
- * Lists the days, from `from` on, on which one of the series is news, with their places. The win rate has the place
- * after the last series.
+ * Lists the days, from `from` on, on which one of the series is unusual. The win rate has the place after the last
+ * series.
  * @param lost the lost leads in all, of which the wins are the second series; null to judge no rate
  */
 export function headlinesOf(
   company: readonly number[][],
   lost: readonly number[] | null,
   from: number,
-): { day: number; series: number[] }[] {
+): ToldDay[] {
   const judged = company.map((values) => ({
     values,
     ...judgeSeries({ values, places: weekdaysOf(values), scale: 'day' }),
     unusual: [] as boolean[],
   }))
-  const found: { day: number; series: number[] }[] = []
+  const found: ToldDay[] = []
   let shown: boolean[] = []
   for (let day = from - DAYS_BEFORE; day < (company[0]?.length ?? 0); day++) {
     if (shown.length === 0 || day % 30 === 0)
@@ -66,9 +73,12 @@ export function headlinesOf(
     const ofRate = rate?.isTrusted ? (rate.steps.at(-1)?.forecast?.probability ?? null) : null
     const unusual = findUnusual([...counted, { probability: ofRate, isOfAll: false }])
     for (const [index, each] of judged.entries()) each.unusual[day] = unusual[index] ?? false
-    const series = judged.flatMap((each, index) => (isNews(each, day) ? [index] : []))
-    if (unusual.at(-1)) series.push(judged.length)
-    if (day >= from && series.length > 0) found.push({ day, series })
+    const places = unusual.flatMap((is, index) => (is ? [index] : []))
+    const news = places.filter((index) => {
+      const each = judged[index]
+      return each === undefined || isNews(each, day)
+    })
+    if (day >= from && places.length > 0) found.push({ day, unusual: places, news })
   }
   return found
 }
@@ -82,7 +92,7 @@ export function measureFalseHeadlines(years: number): Result[] {
     let told = 0
     for (let seed = 1; seed <= each; seed++)
       told += headlinesOf(companyOf(kind, DAYS, seed), lostOf(kind, DAYS, seed), FIRST).filter(
-        ({ day }) => !kind.isOdd?.(day),
+        ({ day, news }) => news.length > 0 && !kind.isOdd?.(day),
       ).length
     sum += told
     of += each
@@ -115,7 +125,7 @@ export function measureShifts(rounds: number): Result[] {
       const kind = { given: { mean: 40, times } }
       const days = at + within
       const [company, lost] = [companyOf(kind, days, seed + SEEDS), lostOf(kind, days, seed + SEEDS)]
-      if (headlinesOf(company, lost, at).some(({ series }) => series.includes(0))) told++
+      if (headlinesOf(company, lost, at).some(({ news }) => news.includes(0))) told++
     }
     const sign = share > 0 ? '+' : '−'
     const series = `${sign}${Math.abs(share) * 100} % of 40 a day`

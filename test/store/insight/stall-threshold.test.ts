@@ -5,7 +5,7 @@ import type { Lead } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { giveChosen } from '../../../src/store/figures/given-relations.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
-import { atOneMoment } from '../../../src/store/figures/read-transaction.ts'
+import { atOneMoment } from '../../../src/store/figures/query.ts'
 import { readStalled } from '../../../src/store/figures/report-lists.ts'
 import {
   readOldLeads,

@@ -7,7 +7,7 @@ import { ERROR_CODES, type ErrorCode, LeadsheetError, shellCommand } from '../..
 import { SYNC_PARTS, sync } from '../../../jobs/sync/run-sync.ts'
 import { counted } from '../../../report/words/numbers.ts'
 import type { Store } from '../../../store/db/store.ts'
-import { listWholeScans } from '../../../store/sync/scan-result.ts'
+import { listWholeScans } from '../../../store/sync/watermark.ts'
 import { addExamples } from '../../command.ts'
 import type { Ending } from '../../exit-status.ts'
 import { leadCountsJson } from '../../json/parts.ts'
