@@ -34,7 +34,7 @@ export default defineConfig({
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3,
     // The files of a worker share its modules: to load them again for each file takes longer than most files do.
     isolate: false,
     unstubEnvs: true,

@@ -230,11 +230,11 @@ describe('the headline', () => {
     const shift = { since: '2026-11-16', days: 5, actual: 130, expected: 200.4, isNew: false }
     const lasting = judge(day([35, 50], [3, 2]), { shift }, {}, { shift, ...MARKET })
     expect(headline(lasting)).toMatchObject({
-      text: '35 new leads and 3 won: nothing new.',
+      text: '35 new leads and 3 won: no further change.',
       detail:
         'Still fewer new leads than usual since 16 Nov. Still fewer new leads than usual in EU mid-market since 16 Nov.',
     })
-    expect(headline(lasting).subject).toMatch(/^nothing new, 35 new, 3 won/)
+    expect(headline(lasting).subject).toMatch(/^no further change, 35 new, 3 won/)
     expect(headline(lasting, { locale: 'de-DE' }).detail).toContain(
       'Weiterhin weniger neue Leads als üblich seit dem 16. Nov.',
     )

@@ -33,9 +33,13 @@ export const BURST: Part = {
     await (await loadFirst(loaded))[Symbol.asyncDispose]()
     for (const name of ['idle', 'syncing'] as const) {
       process.stderr.write(`${burst.messages} messages, ${name}\n`)
-      await using installation = await installFor(`${upstream.address}/v3`)
+      await setState('v1')
+      await using installation = await installFor(`${upstream.address}/now`)
       await copyFile(loaded.database, installation.database)
       await using daemon = await installation.startDaemon()
+      // The daemon begins with a sync, which must not find the changes that the messages are about.
+      await daemon.untilSyncs(1)
+      await setState('v3')
       const syncing = new AbortController()
       const syncs = name === 'syncing' ? syncOver(daemon, syncing.signal) : null
       const sent = await send(daemon.address, burst, leads)
@@ -48,6 +52,10 @@ export const BURST: Part = {
       add(`burst ${name} right after`, leads, await untilRight(installation.database, leads))
     }
     return null
+
+    async function setState(state: string): Promise<void> {
+      await (await fetch(`${upstream.address}/set/${state}`)).arrayBuffer()
+    }
   },
 }
 

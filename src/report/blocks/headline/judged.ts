@@ -47,7 +47,7 @@ export function composeJudged(
   if (unusual.length === 0 && rate === null) {
     if (!usual.some(({ figure }) => figure === 'new_leads') || !isWonAsEver(figures)) return null
     const both = words('headline.counts', { newLeads: counts.new_leads, won: counts.won })
-    const key = lasting.length === 0 ? 'usual' : 'nothingNew'
+    const key = lasting.length === 0 ? 'usual' : 'noFurtherChange'
     return {
       text: words(`headline.${key}`, { counts: both, ...names }),
       detail: lasting
