@@ -74,7 +74,7 @@ const TRIED: readonly (readonly [subject: string, choice: string, reason: string
   ],
   [
     'Progress bars',
-    '`cli/terminal/progress.ts` on `node:readline`',
+    '`cli/terminal/terminal.ts` on `node:readline`',
     '`cli-progress` was removed: the line was our own already, and it only redrew it.',
   ],
   [

@@ -1,6 +1,6 @@
 /** Collects all generated files by their paths, relative to the root of the project. */
 import { settingsJsonSchema } from '../../src/config/schema.ts'
-import { exampleYaml } from '../../src/config/settings-yaml.ts'
+import { exampleYaml } from '../../src/config/starter-file.ts'
 import { blocksPage } from './blocks.ts'
 import { commandsPage, manPage } from './commands.ts'
 import { databasePage } from './database.ts'

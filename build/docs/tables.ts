@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MetricObject } from 'prom-client'
-import { CHECK_IDS, CHECKS } from '../../src/checks/table.ts'
+import { CHECK_IDS, CHECKS } from '../../src/checks/run-checks.ts'
 import { EXIT_STATUS, endingOf } from '../../src/cli/exit-status.ts'
 import { ERROR_CODES, type ErrorCode, LeadsheetError } from '../../src/errors.ts'
 import { FIGURES } from '../../src/store/figures/definition.ts'

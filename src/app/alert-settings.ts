@@ -1,6 +1,6 @@
 /** Turns the settings of alerts into what the alert jobs need. */
 import { hostname } from 'node:os'
-import { createViolationWatch } from '../checks/facts.ts'
+import { createViolationWatch } from '../checks/check.ts'
 import type { Config } from '../config/config.ts'
 import type { AlertWebhook } from '../jobs/alerts/alert-webhook.ts'
 import type { HeartbeatMonitor } from '../jobs/alerts/heartbeat-ping.ts'

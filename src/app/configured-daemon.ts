@@ -3,8 +3,8 @@
  * the settings show before the daemon runs.
  */
 import type { Config } from '../config/config.ts'
+import { requireDaemon } from '../config/config.ts'
 import { isWatchedBySystemd } from '../config/environment.ts'
-import { requireDaemon } from '../config/requirements.ts'
 import { LeadsheetError } from '../errors.ts'
 import { openWatchdog } from '../jobs/alerts/heartbeat-ping.ts'
 import { openPoster } from '../jobs/alerts/http-post.ts'

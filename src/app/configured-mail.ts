@@ -1,6 +1,5 @@
 /** Turns the mail settings into what the jobs and the transports need. */
-import type { Config } from '../config/config.ts'
-import type { ReadyMail } from '../config/requirements.ts'
+import type { Config, ReadyMail } from '../config/config.ts'
 import type { Sender } from '../jobs/outbox/compose-message.ts'
 import type { RateLimit } from '../jobs/outbox/rate-limit.ts'
 import { createRateLimit } from '../jobs/outbox/rate-limit.ts'

@@ -1,6 +1,6 @@
 /** Opens the configured upstream, and returns the settings of a sync. */
 import type { Config } from '../config/config.ts'
-import { requireApi } from '../config/requirements.ts'
+import { requireApi } from '../config/config.ts'
 import { eventSecrets } from '../config/schema-web.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import { registrationFile, secretsIn, watchState } from '../jobs/events/webhook-registration.ts'

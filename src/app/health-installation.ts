@@ -1,6 +1,6 @@
 /** Collects from the settings what the health checks need. */
 
-import type { EventSource, Installation } from '../checks/facts.ts'
+import type { EventSource, Installation } from '../checks/check.ts'
 import type { Config } from '../config/config.ts'
 import { LeadsheetError } from '../errors.ts'
 import { readRegistration, registrationFile } from '../jobs/events/webhook-registration.ts'

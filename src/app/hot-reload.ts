@@ -6,7 +6,7 @@
 
 import { closeSync, openSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
-import { changedSettings } from '../config/describe.ts'
+import { changedSettings } from '../config/config.ts'
 import { errorText, LeadsheetError } from '../errors.ts'
 import { createSerialTask, openOwnQueue } from '../jobs/schedule/serial-task.ts'
 import type { Log } from '../log.ts'

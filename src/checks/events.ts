@@ -16,10 +16,8 @@ import type { RunSummary } from '../store/sync/sync-run.ts'
 import { findProfileSince } from '../store/sync/watermark.ts'
 import type { EventOutcome } from '../store/tables/lead-tables.ts'
 import { formatSpan, formatUtc, minutesBefore } from '../time.ts'
-import type { Check, Finding } from './check.ts'
-import { SHOWN_AND_ALERTED } from './check.ts'
-import type { EventSource, Facts, KnownRegistration } from './facts.ts'
-import { lifeOf } from './facts.ts'
+import type { Check, EventSource, Facts, Finding, KnownRegistration } from './check.ts'
+import { lifeOf, SHOWN_AND_ALERTED } from './check.ts'
 import { plain } from './sync.ts'
 
 /*

@@ -5,8 +5,8 @@ import { countQuarantinedSince } from '../store/leads/quarantined-record.ts'
 import { listDrift } from '../store/sync/schema-drift.ts'
 import { listWholeScans, type WholeScan } from '../store/sync/watermark.ts'
 import { formatUtc, minutesBefore } from '../time.ts'
+import type { Facts } from './check.ts'
 import { type Check, type Finding, SHOWN_AND_ALERTED } from './check.ts'
-import type { Facts } from './facts.ts'
 
 const DAY_MINUTES = 24 * 60
 /** The number of leads to judge. Fewer leads may halve or double without a fault. */

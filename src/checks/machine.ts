@@ -8,6 +8,7 @@ import type { Db } from '../store/db/store.ts'
 import { isOfDaemon } from '../store/schedule/lease.ts'
 import { listClockSets } from '../store/schedule/uptime.ts'
 import { formatSpan, formatUtc, minutesBefore } from '../time.ts'
+import type { Facts } from './check.ts'
 import {
   type Check,
   type CheckResult,
@@ -18,7 +19,6 @@ import {
   SHOWN_AND_ALERTED,
   warn,
 } from './check.ts'
-import type { Facts } from './facts.ts'
 import { plain } from './sync.ts'
 
 const MB = 1_000_000

@@ -13,8 +13,8 @@ import {
 import { findMailOutage, type MailOutage } from '../store/outbox/send-limits.ts'
 import { listPreferences } from '../store/reports/preference.ts'
 import { formatSpan, formatUtc, minutesBefore } from '../time.ts'
+import type { Facts } from './check.ts'
 import { type Check, type Finding, SHOWN, SHOWN_AND_ALERTED } from './check.ts'
-import type { Facts } from './facts.ts'
 
 const PUT_OFF_MINUTES = 120
 /** The number of refused issues in a row from which the refusals are no accident. */

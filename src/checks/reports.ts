@@ -11,8 +11,8 @@ import {
   type ScheduledRun,
 } from '../store/schedule/scheduled-run.ts'
 import { formatUtc, minutesBefore } from '../time.ts'
+import type { Facts } from './check.ts'
 import { type Check, type Finding, SHOWN, SHOWN_AND_ALERTED } from './check.ts'
-import type { Facts } from './facts.ts'
 
 /** The delay in minutes after which a scheduled run counts as late. */
 const LATE_MINUTES = 30

@@ -1,6 +1,6 @@
 /**
- * Runs the checks, both for the daemon's alerts and for every place that shows the health of the
- * installation.
+ * The table of all checks, which alone decide whether an installation is healthy. Runs them for the
+ * daemon's alerts and for every place that shows the health of the installation.
  */
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import { counted } from '../report/words/numbers.ts'
@@ -8,13 +8,16 @@ import { nextScheduledRun } from '../schedule/scheduled-runs.ts'
 import { countLeads } from '../store/leads/lead.ts'
 import { countQuarantinedRecords } from '../store/leads/quarantined-record.ts'
 import { formatSpan } from '../time.ts'
-import { type CheckResult, type Finding, ok, PARTS, type Part, type Severity } from './check.ts'
-import { formatArrivals } from './events.ts'
-import { type Facts, type Installation, isInMemory, type Knowledge, readFacts } from './facts.ts'
-import { checkServer, megabytes, readRoom } from './machine.ts'
-import { formatWaiting } from './mail.ts'
-import { type Freshness, readFreshness } from './sync.ts'
-import { ALERTING_IDS, CHECK_IDS, CHECKS, type CheckId } from './table.ts'
+import type { Check, CheckResult, Facts, Finding, Installation, Knowledge, Part, Severity } from './check.ts'
+import { isInMemory, ok, PARTS, readFacts } from './check.ts'
+import { EVENT_CHECKS, formatArrivals } from './events.ts'
+import { LEAD_CHECKS } from './leads.ts'
+import { checkServer, MACHINE_CHECKS, megabytes, readRoom } from './machine.ts'
+import { formatWaiting, MAIL_CHECKS } from './mail.ts'
+import { REPORT_CHECKS } from './reports.ts'
+import { SETTINGS_CHECKS } from './settings.ts'
+import type { Freshness } from './sync.ts'
+import { readFreshness, SYNC_CHECKS } from './sync.ts'
 
 /** A finding, with the id of the check that found it. */
 export interface Found extends Finding {
@@ -245,4 +248,29 @@ async function formatFresh(facts: Facts, resource: Freshness['resource']): Promi
 
 function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+const TABLE = {
+  ...SYNC_CHECKS,
+  ...EVENT_CHECKS,
+  ...LEAD_CHECKS,
+  ...REPORT_CHECKS,
+  ...MAIL_CHECKS,
+  ...MACHINE_CHECKS,
+  ...SETTINGS_CHECKS,
+} as const
+
+export type CheckId = keyof typeof TABLE
+export const CHECKS: Readonly<Record<CheckId, Check>> = TABLE
+export const CHECK_IDS = Object.keys(TABLE) as readonly CheckId[]
+/** The checks that open alerts. */
+export const ALERTING_IDS = CHECK_IDS.filter((id) => CHECKS[id].shownIn.includes('alerts'))
+
+/**
+ * Returns the title and the alert rule of the check of a stored alert. A check that this version does not
+ * know gets its id as title.
+ */
+export function alertFacts(id: string): Pick<Check, 'title' | 'alert'> & { readonly part?: Part } {
+  const known: Readonly<Record<string, Check>> = CHECKS
+  return known[id] ?? { title: id.replaceAll('_', ' '), alert: 'at_once' }
 }

@@ -6,8 +6,8 @@ import type { Db } from '../store/db/store.ts'
 import { isOfDaemon, listHeldLeases } from '../store/schedule/lease.ts'
 import { findConfigLoad } from '../store/schedule/uptime.ts'
 import { formatUtc, minutesBefore } from '../time.ts'
+import type { Facts } from './check.ts'
 import { type Check, type Finding, SHOWN_AND_ALERTED } from './check.ts'
-import type { Facts } from './facts.ts'
 
 /** The minutes that a person has to finish editing the settings and to reload them. */
 const UNREAD_MINUTES = 60

@@ -10,8 +10,8 @@ import { findLastWholeRun, type RunSummary } from '../store/sync/sync-run.ts'
 import type { Resource } from '../store/sync/watermark.ts'
 import { readWatermark } from '../store/sync/watermark.ts'
 import { formatSpan, formatUtc, minutesBefore } from '../time.ts'
+import type { Facts } from './check.ts'
 import { type Check, type Finding, type Part, type Severity, SHOWN, SHOWN_AND_ALERTED } from './check.ts'
-import type { Facts } from './facts.ts'
 
 const DEFERRED_MINUTES = 120
 /** The hours after which the data is old. Even without a schedule, one sync a day is expected. */

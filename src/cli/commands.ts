@@ -88,7 +88,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'agents',
     summary: 'show what each AI agent is doing now',
     group: DATA,
-    load: async () => (await import('./commands/data/agents.ts')).defineAgents,
+    load: async () => (await import('./commands/data/pipelines.ts')).defineAgents,
   },
   {
     name: 'webhooks',
@@ -130,7 +130,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'query',
     summary: 'run one SELECT on the snapshot',
     group: ANALYSIS,
-    load: async () => (await import('./commands/analysis/query.ts')).defineQuery,
+    load: async () => (await import('./commands/analysis/export.ts')).defineQuery,
   },
   {
     name: 'export',

@@ -1,5 +1,8 @@
-/** The exit status of the process, for scripts and schedulers. */
-import { type ErrorCode, LeadsheetError } from '../errors.ts'
+/** The exit status of the process, for scripts and schedulers, and the exit status and colour of a check. */
+
+import type { CheckResult } from '../checks/check.ts'
+import type { ErrorCode } from '../errors.ts'
+import { LeadsheetError } from '../errors.ts'
 
 export const EXIT_STATUS = {
   done: { status: 0, meaning: 'done' },
@@ -24,4 +27,21 @@ const ENDINGS: { readonly [Code in ErrorCode]?: Ending } = {
   api_deferred: 'deferred',
   report_unknown: 'usage',
   run_interrupted: 'interrupted',
+}
+
+type CheckStatus = CheckResult['status']
+
+export const STATUS_COLORS = { ok: 'green', warn: 'yellow', fail: 'red' } as const satisfies Record<
+  CheckStatus,
+  string
+>
+
+/** A failed check gives exit status 1, a warning 3. */
+export const STATUS_ENDINGS = { ok: 'done', warn: 'partly', fail: 'failed' } as const satisfies Record<
+  CheckStatus,
+  Ending
+>
+
+export function worstOf(checks: readonly CheckResult[]): CheckStatus {
+  return (['fail', 'warn'] as const).find((status) => checks.some((check) => check.status === status)) ?? 'ok'
 }

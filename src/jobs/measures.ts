@@ -3,7 +3,7 @@
  * time.
  */
 
-import type { Installation } from '../checks/facts.ts'
+import type { Installation } from '../checks/check.ts'
 import { type Health, readHealth } from '../checks/run-checks.ts'
 import type { Instant } from '../domain/model.ts'
 import { countJobs, type QueueCounts } from '../queue/look.ts'

@@ -3,7 +3,7 @@
  * events, and its next runs.
  */
 
-import type { Installation, Knowledge } from '../checks/facts.ts'
+import type { Installation, Knowledge } from '../checks/check.ts'
 import { readHealth } from '../checks/run-checks.ts'
 import { countJobs } from '../queue/look.ts'
 import { listAlerts } from '../store/alerts/alert.ts'

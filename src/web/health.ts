@@ -6,7 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import type { CheckResult, Part } from '../checks/check.ts'
-import { HEARTBEAT_MAX_MS } from '../checks/facts.ts'
+import { HEARTBEAT_MAX_MS } from '../checks/check.ts'
 import { LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { AddRoutes } from './server/server.ts'

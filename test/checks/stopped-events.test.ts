@@ -5,9 +5,9 @@
  */
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { EventSource } from '../../src/checks/check.ts'
+import { readFacts } from '../../src/checks/check.ts'
 import { findStopped } from '../../src/checks/events.ts'
-import type { EventSource } from '../../src/checks/facts.ts'
-import { readFacts } from '../../src/checks/facts.ts'
 import { findForAlerts } from '../../src/checks/run-checks.ts'
 import { EVENT_TYPES } from '../../src/contract/webhook.ts'
 import { createWebhookIntake } from '../../src/jobs/events/webhook-intake.ts'

@@ -2,8 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { secretsOf } from '../../src/config/config.ts'
-import { effectiveSettings } from '../../src/config/describe.ts'
+import { effectiveSettings, secretsOf } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { folderWith } from '../support/folder.ts'
 

@@ -1,7 +1,6 @@
 /** The secrets of webhooks that were registered by hand: one or several, and never shown. */
 import { describe, expect, test } from 'vitest'
-import { secretsOf } from '../../src/config/config.ts'
-import { changedSettings, effectiveSettings } from '../../src/config/describe.ts'
+import { changedSettings, effectiveSettings, secretsOf } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { eventSecrets } from '../../src/config/schema-web.ts'
 import { folderWith } from '../support/folder.ts'

@@ -4,8 +4,7 @@
  */
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { secretsOf } from '../../src/config/config.ts'
-import { effectiveSettings } from '../../src/config/describe.ts'
+import { effectiveSettings, secretsOf } from '../../src/config/config.ts'
 import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { folderWith } from '../support/folder.ts'

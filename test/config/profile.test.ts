@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { effectiveSettings } from '../../src/config/describe.ts'
+import { effectiveSettings } from '../../src/config/config.ts'
 import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { folderWith } from '../support/folder.ts'

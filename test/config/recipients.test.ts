@@ -1,6 +1,6 @@
 /** The recipients of each report and their filters, from the settings and from a CSV file. */
 import { describe, expect, test } from 'vitest'
-import { effectiveSettings } from '../../src/config/describe.ts'
+import { effectiveSettings } from '../../src/config/config.ts'
 import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { RecipientConfig } from '../../src/config/report-config.ts'

@@ -2,8 +2,8 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'
-import type { Entry } from '../../src/config/settings-yaml.ts'
-import { type FirstSettings, settingsText } from '../../src/config/starter-file.ts'
+import type { Entry, FirstSettings } from '../../src/config/starter-file.ts'
+import { reportFor, settingsText } from '../../src/config/starter-file.ts'
 import { folderWith } from '../support/folder.ts'
 
 const value = (text: string): Entry => ({ value: text })
@@ -130,4 +130,22 @@ test('what stands there as a comment is right once the # is taken away', () => {
   expect(config.dataDir).toBe(join(cwd, 'data'))
   expect(config.reports[0]).toMatchObject({ name: 'monthly', period: 'month' })
   expect(config.alerts).toMatchObject({ recipients: ['ops@example.com'], webhook: { format: 'slack' } })
+})
+
+const NOW = new Date('2026-11-21T16:00:00Z')
+
+test.each([
+  ['every day at 07:00', 'daily', 'day'],
+  ['*/5 * * * *', 'daily', 'day'],
+  ['every weekday at 07:00', 'daily', 'working_day'],
+  ['0 7,12 * * 1-5', 'daily', 'working_day'],
+  ['every Monday and Thursday at 07:30', 'daily', 'since_last'],
+  ['1st and 15th of the month at 08:00', 'daily', 'since_last'],
+  ['0 7 * * 1#1,1#3', 'daily', 'since_last'],
+  ['every Monday at 07:00', 'weekly', null],
+  ['first Monday of the month at 08:00', 'monthly', null],
+  ['last day of the month at 18:00', 'monthly', null],
+])('%s: no day is left out by the %s report', (expression, name, period) => {
+  const timing = { expression, timeZone: 'Europe/Berlin', holidays: [] }
+  expect(reportFor(timing, NOW)).toEqual({ name, period })
 })

@@ -3,7 +3,9 @@ import { parse } from 'yaml'
 import { parseProfile } from '../../src/upstream/profile/profile.ts'
 import { KEY, startForeign } from '../support/source/foreign.ts'
 import { SHAPES } from '../support/source/foreign-shapes.ts'
+import { ODD_SHAPES } from '../support/source/odd-shapes.ts'
 import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
+import { PRODUCTS } from '../support/source/product-shapes.ts'
 
 describe('an upstream of a usual shape is probed, and a sync by what was written stores its records', () => {
   test.each(Object.entries(SHAPES))('%s', async (_, shape) => {
@@ -33,3 +35,34 @@ test('what a written profile says of webhooks holds once its lines count', async
     ...{ type: { path: ['type'] }, time: { path: ['timestamp'] }, removed: ['lead.deleted'] },
   })
 })
+
+describe('an odd upstream is probed, and a sync by what was written stores its records', () => {
+  test.each(Object.entries(ODD_SHAPES))('%s', async (_, shape) => {
+    await using foreign = await startForeign(shape)
+    const url = foreign.url + shape.path
+    const { text, gaps } = await probeForeign(url)
+    expect(gaps.filter(({ remedy }) => remedy !== null)).toEqual([])
+    expect(text).not.toContain(KEY)
+    expect(await syncBy(text, url)).toEqual(recordsOf(foreign))
+  })
+})
+
+/* Servers that answer like the products of the same names. */
+
+describe('a product is probed to its filter for changes, and a sync by what was written stores its records', () => {
+  test.each(Object.entries(PRODUCTS))('%s', async (_, { shape, since }) => {
+    await using foreign = await startForeign(shape)
+    const url = foreign.url + shape.path
+    const { text, profile, gaps } = await probeForeign(url)
+    expect(gaps.filter(({ remedy }) => remedy !== null)).toEqual([])
+    expect(profile?.filters.updated_since?.param).toBe(since)
+    expect(foreign.requests.filter(hasClash)).toEqual([])
+    expect(await syncBy(text, url)).toEqual(recordsOf(foreign))
+  })
+})
+
+/** True if a query has the same name with and without brackets. */
+function hasClash(request: string): boolean {
+  const names = [...new URL(request.split(' ')[1] ?? '/', 'http://127.0.0.1').searchParams.keys()]
+  return names.some((name) => names.some((other) => other.startsWith(`${name}[`)))
+}

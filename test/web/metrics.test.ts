@@ -4,7 +4,7 @@
  */
 
 import { expect, it, onTestFinished } from 'vitest'
-import type { Installation } from '../../src/checks/facts.ts'
+import type { Installation } from '../../src/checks/check.ts'
 import { createMeasuring } from '../../src/jobs/measures.ts'
 import { openWebPages } from '../../src/report/preferences/page.ts'
 import { fileOf } from '../../src/store/db/place.ts'

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync, writeFileSync } f
 import { dirname, join, relative, sep } from 'node:path'
 import type { Config } from '../../config/config.ts'
 import { loadConfig } from '../../config/load.ts'
-import type { Entry } from '../../config/settings-yaml.ts'
+import type { Entry } from '../../config/starter-file.ts'
 import { reportFor, settingsText } from '../../config/starter-file.ts'
 import { faultText, LeadsheetError } from '../../errors.ts'
 import type { Answer, AnswerOptions } from './answers.ts'

@@ -3,7 +3,7 @@
  * data.
  */
 
-import { alertFacts } from '../../checks/table.ts'
+import { alertFacts } from '../../checks/run-checks.ts'
 import type { Instant } from '../../domain/model.ts'
 import { shellCommand } from '../../errors.ts'
 import type { AlertMailView } from '../../report/render/alert-mail.ts'

@@ -5,7 +5,7 @@
  */
 
 import type { AlertFindings, Found } from '../../checks/run-checks.ts'
-import { alertFacts } from '../../checks/table.ts'
+import { alertFacts } from '../../checks/run-checks.ts'
 import type { Instant } from '../../domain/model.ts'
 import type { Alert } from '../../store/alerts/alert.ts'
 

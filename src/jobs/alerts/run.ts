@@ -2,7 +2,7 @@
  * Runs the checks each minute, and opens and resolves alerts. Writes the announcements to the outbox and to
  * the webhook's queue in one transaction; they are sent later.
  */
-import { type Installation, type Knowledge, readFacts } from '../../checks/facts.ts'
+import { type Installation, type Knowledge, readFacts } from '../../checks/check.ts'
 import { findForAlerts } from '../../checks/run-checks.ts'
 import type { Message } from '../../domain/message.ts'
 import type { Instant } from '../../domain/model.ts'

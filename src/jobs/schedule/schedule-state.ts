@@ -1,6 +1,6 @@
 /** Reads the state of schedules: the outcome of the last run and the time of the next run. */
 
-import { HEARTBEAT_MAX_MS } from '../../checks/facts.ts'
+import { HEARTBEAT_MAX_MS } from '../../checks/check.ts'
 import type { Instant } from '../../domain/model.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'

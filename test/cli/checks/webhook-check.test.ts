@@ -2,7 +2,7 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { checkWebhook, webhookWarnings } from '../../../src/cli/checks/webhook-check.ts'
+import { checkWebhook, webhookWarnings } from '../../../src/cli/checks/web-check.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { LeadsheetError } from '../../../src/errors.ts'
 import { type RegistrationState, saveState } from '../../../src/jobs/events/webhook-registration.ts'

@@ -2,8 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../../src/config/config.ts'
+import { requireDaemon } from '../../../src/config/config.ts'
 import { loadConfig } from '../../../src/config/load.ts'
-import { requireDaemon } from '../../../src/config/requirements.ts'
 import { folderWith } from '../../support/folder.ts'
 import { readImage } from './image.ts'
 

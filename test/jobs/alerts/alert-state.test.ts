@@ -1,7 +1,7 @@
 /** The times at which operators get which alerts: first case by case, then with random problems. */
 import { describe, expect, it } from 'vitest'
 import type { Found } from '../../../src/checks/run-checks.ts'
-import { ALERTING_IDS, alertFacts, type CheckId } from '../../../src/checks/table.ts'
+import { ALERTING_IDS, alertFacts, type CheckId } from '../../../src/checks/run-checks.ts'
 import {
   type Announcement,
   type Decision,

@@ -1,5 +1,5 @@
 /** An installation that has nothing but a store, for tests of the checks. */
-import { type Facts, type Installation, readFacts } from '../../../src/checks/facts.ts'
+import { type Facts, type Installation, readFacts } from '../../../src/checks/check.ts'
 
 export function bareInstallation(
   store: Installation['store'],

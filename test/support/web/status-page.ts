@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { Installation } from '../../../src/checks/facts.ts'
+import type { Installation } from '../../../src/checks/check.ts'
 import { openWebPages } from '../../../src/report/preferences/page.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'

@@ -2,7 +2,7 @@
 import { HtmlValidate } from 'html-validate'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { EventSource } from '../../../src/checks/facts.ts'
+import type { EventSource } from '../../../src/checks/check.ts'
 import { type Alert, upsertAlerts } from '../../../src/store/alerts/alert.ts'
 import { finishRun, startRun } from '../../../src/store/sync/sync-run.ts'
 import type { Timer } from '../../../src/upstream/client/retrying-client.ts'

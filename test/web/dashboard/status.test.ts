@@ -1,6 +1,6 @@
 /** The status page in each state of an installation. */
 import { describe, expect, it } from 'vitest'
-import type { EventSource } from '../../../src/checks/facts.ts'
+import type { EventSource } from '../../../src/checks/check.ts'
 import type { ScanReport } from '../../../src/domain/sync.ts'
 import { type Alert, upsertAlerts } from '../../../src/store/alerts/alert.ts'
 import type { Store } from '../../../src/store/db/store.ts'

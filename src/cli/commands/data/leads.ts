@@ -15,10 +15,10 @@ import { countUnknownAsOf, findHistoryStart, listLeadsAsOf } from '../../../stor
 import type { RawRecord } from '../../../upstream/mapping/raw-record.ts'
 import type { RawPage, Source } from '../../../upstream/source.ts'
 import { addExamples, collect, dayOrInstant, instant, wholeNumber } from '../../command.ts'
-import { NO_PROGRESS } from '../../terminal/progress.ts'
 import type { Column } from '../../terminal/table.ts'
 import { formatInstant, formatMoney } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
+import { NO_PROGRESS } from '../../terminal/terminal.ts'
 import { showLocalLead, showRemoteLead } from './lead-detail.ts'
 import { keepReadable, withSource } from './with-source.ts'
 

@@ -1,5 +1,6 @@
 /**
- * `leadsheet pipelines`: creates a discovery pipeline from criteria, and shows the statistics of a pipeline.
+ * `leadsheet pipelines`: creates a discovery pipeline from criteria, and shows the statistics of a
+ * pipeline. `leadsheet agents`: shows what the AI agents are doing now.
  */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -7,7 +8,7 @@ import type { Command } from 'commander'
 import { parse } from 'yaml'
 import type { PipelineCreate } from '../../../contract/pipeline.ts'
 import { pipelineCreateSchema } from '../../../contract/pipeline.ts'
-import type { PipelineStat, StageStat } from '../../../domain/model.ts'
+import type { Agent, PipelineStat, StageStat } from '../../../domain/model.ts'
 import { errorText, LeadsheetError } from '../../../errors.ts'
 import type { Source } from '../../../upstream/source.ts'
 import { addExamples, collect, instant, wholeNumber } from '../../command.ts'
@@ -179,4 +180,28 @@ function readCriteria(file: string): unknown {
       cause: error,
     })
   }
+}
+
+const COLUMNS: readonly Column<Agent>[] = [
+  { title: 'AGENT', value: (agent) => agent.name },
+  { title: 'KIND', value: (agent) => agent.kind },
+  { title: 'STATUS', value: (agent) => agent.status },
+  { title: 'TASK', value: (agent) => agent.taskType?.replaceAll('_', ' ') },
+  { title: 'PIPELINE', value: (agent) => agent.taskPipelineId, isOptional: true },
+  { title: 'DONE', value: (agent) => formatShare(agent.taskProgress), isOptional: true },
+  { title: 'LAST SEEN', value: (agent) => formatInstant(agent.lastSeenAt) },
+  { title: 'TASKS 24H', value: (agent) => agent.tasks24h, isOptional: true },
+  { title: 'ERRORS 24H', value: (agent) => agent.errors24h },
+  { title: 'LAST ERROR', value: (agent) => agent.lastErrorMessage, isOptional: true },
+]
+
+export function defineAgents(command: Command, terminal: Terminal): void {
+  command.action(async () => {
+    await withSource(terminal, async (source) => {
+      const records = await source.fetchAgents(terminal.signal)
+      if (terminal.json) terminal.printJson('agents', records)
+      else await terminal.printTable(COLUMNS, keepReadable(terminal, records.map(source.mapAgent)))
+    })
+  })
+  addExamples(command, ['agents', 'agents --json'])
 }

@@ -14,6 +14,7 @@ import {
   ASK_AGAIN,
   ATTEMPT_COLUMNS,
   attemptText,
+  defineRegister,
   eventsText,
   isDaemonAlive,
   isOwnWebhook,
@@ -23,8 +24,7 @@ import {
   webhookState,
   whereToLook,
   withHint,
-} from './own-webhook.ts'
-import { defineRegister } from './webhook-register.ts'
+} from './webhook-register.ts'
 import { withSource } from './with-source.ts'
 
 const ATTEMPTS_SHOWN = 20

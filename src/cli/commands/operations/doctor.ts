@@ -1,12 +1,28 @@
 /**
- * `leadsheet doctor`: checks everything that a sync and a report need, and says how to fix what is missing.
+ * `leadsheet doctor`: checks everything that a sync and a report need, each after the checks that it
+ * depends on, and says how to fix what is missing.
  */
+
+import { resolveTxt } from 'node:dns/promises'
 import type { Command } from 'commander'
+import { dkimOf } from '../../../app/configured-mail.ts'
+import { tryReports } from '../../../app/configured-reports.ts'
+import { scheduleWarnings } from '../../../app/configured-schedules.ts'
+import { openSourceOf, profileOf } from '../../../app/configured-upstream.ts'
 import type { CheckResult } from '../../../checks/check.ts'
-import { requireSettings } from '../../../config/requirements.ts'
-import { STATUS_COLORS, STATUS_ENDINGS, worstOf } from '../../checks/check-status.ts'
-import { examine } from '../../checks/run-checks.ts'
+import { attempt, ok, warn } from '../../../checks/check.ts'
+import { checkUpstream } from '../../../checks/upstream.ts'
+import type { Config } from '../../../config/config.ts'
+import { requireSettings } from '../../../config/config.ts'
+import { isAboutDashboard } from '../../../config/schema-web.ts'
+import { shellCommand } from '../../../errors.ts'
+import { BACKOFF } from '../../../retry.ts'
+import { checkData } from '../../checks/data-check.ts'
+import { checkMailServer, checkSignature, checkWayOut } from '../../checks/delivery-check.ts'
+import { checkRuntime, compareClocks, thisRuntime } from '../../checks/machine-check.ts'
+import { checkDashboard, checkWebhook } from '../../checks/web-check.ts'
 import { addExamples } from '../../command.ts'
+import { STATUS_COLORS, STATUS_ENDINGS, worstOf } from '../../exit-status.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
 interface Options {
@@ -42,4 +58,84 @@ function printCheck(terminal: Terminal, { what, status, found, remedy }: CheckRe
   const mark = terminal.style(STATUS_COLORS[status], status.padEnd(4))
   terminal.print(`${mark}  ${what.padEnd(14)}  ${found.replaceAll('\n', ' ')}`)
   if (remedy !== null) terminal.print(`${' '.repeat(22)}${terminal.style('dim', remedy)}`)
+}
+
+/** The part of the terminal that the checks need. */
+export type Patient = Pick<Terminal, 'config' | 'log' | 'signal'>
+
+/**
+ * Yields each result as soon as it is known, so that a slow upstream does not hold back the other results.
+ */
+export async function* examine(
+  patient: Patient,
+  options: { readonly whole: boolean },
+): AsyncGenerator<CheckResult> {
+  const settings = await attempt('settings', 'fix the settings', async () =>
+    ok('settings', (await patient.config()).file ?? 'only from environment variables'),
+  )
+  yield settings
+  if (settings.status === 'fail') return
+  const config = await patient.config()
+  // Warnings about the dashboard are left to the dashboard check.
+  for (const warning of config.warnings.filter((text) => !isAboutDashboard(text)))
+    yield warn('settings', warning, `${shellCommand('config check')} shows all of them`)
+  const now = new Date()
+  yield* checkRuntime(config, thisRuntime(), now)
+  const profile = await attempt('profile', 'fix the profile', async () =>
+    ok('profile', `${profileOf(config).name}, ${config.api.profile?.origin ?? 'built in'}`),
+  )
+  yield profile
+  const { checks, life } = await checkData(config, { ...options, now })
+  yield* checks
+  if (profile.status === 'ok') {
+    yield* checkSource(patient, config)
+    const openSource = async () =>
+      openSourceOf(config, await patient.log(), { backoff: BACKOFF.upstreamWhileWaiting })
+    yield* checkWebhook(config, openSource, patient.signal)
+  }
+  yield checkTimes(config, now)
+  yield await attempt('reports', `fix it; ${shellCommand('report watch NAME')} shows it`, async () => {
+    await tryReports(config, patient.signal)
+    const names = config.reports.map(({ name }) => name).join(', ')
+    return ok('reports', names === '' ? 'none in the settings' : `${names}: templates and SQL are in order`)
+  })
+  yield await checkMail(patient, config)
+  const key = dkimOf(config.mail)
+  if (key !== null) yield await checkSignature(key, resolveTxt)
+  if (config.reports.length > 0) yield checkWayOut(config)
+  yield await checkDashboard(config, life === 'alive')
+}
+
+async function* checkSource({ log, signal }: Patient, config: Config): AsyncGenerator<CheckResult> {
+  const checks: CheckResult[] = []
+  const whole = await attempt('upstream', 'set api.url and api.key', async () => {
+    const source = openSourceOf(config, await log(), { backoff: BACKOFF.upstreamWhileWaiting })
+    try {
+      for await (const check of checkUpstream(source, signal)) checks.push(check)
+      const aheadMs = source.clockAheadMs()
+      if (aheadMs !== null || checks[0]?.status !== 'fail') checks.push(compareClocks(aheadMs))
+      return ok('upstream', `${source.usage.requests} requests`)
+    } finally {
+      await source.close()
+    }
+  })
+  yield* checks
+  if (whole.status !== 'ok') yield whole
+}
+
+function checkTimes(config: Config, now: Date): CheckResult {
+  const [first] = scheduleWarnings(config, now)
+  return first === undefined
+    ? ok('schedules', 'the clocks of their zones show each of their times once')
+    : warn('schedules', first, `see ${shellCommand('schedule')}; another time of the day spares it`)
+}
+
+async function checkMail({ log, signal }: Patient, { smtp, reports }: Config): Promise<CheckResult> {
+  if (smtp.url === null) {
+    return reports.length === 0
+      ? ok('mail', 'no reports, no mail')
+      : warn('mail', 'no mail server is set: reports cannot be sent', 'set smtp.url (LEADSHEET_SMTP_URL)')
+  }
+  const remedy = 'check smtp.url (LEADSHEET_SMTP_URL)'
+  return checkMailServer(smtp.url.reveal(), remedy, { log: await log(), signal })
 }

@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander'
 import { storePlaceOf } from '../../../app/installation.ts'
-import { type Life, lifeOf } from '../../../checks/facts.ts'
+import { type Life, lifeOf } from '../../../checks/check.ts'
 import { LeadsheetError } from '../../../errors.ts'
 import { type LastHeartbeat, readLastHeartbeat } from '../../../store/schedule/uptime.ts'
 import { formatSpan } from '../../../time.ts'

@@ -11,7 +11,7 @@ import {
   reportOf,
 } from '../../../app/configured-reports.ts'
 import { openDataOrEmpty } from '../../../app/installation.ts'
-import { requireMail } from '../../../config/requirements.ts'
+import { requireMail } from '../../../config/config.ts'
 import { localeFault } from '../../../config/validators.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { writeArchiveIndex } from '../../../jobs/archive/archive.ts'

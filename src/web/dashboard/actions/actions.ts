@@ -1,6 +1,6 @@
 /** The actions of operators in the dashboard. Each calls the same job as the command line. */
 
-import { alertFacts } from '../../../checks/table.ts'
+import { alertFacts } from '../../../checks/run-checks.ts'
 import { formatDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { acknowledgeAlert } from '../../../jobs/alerts/run.ts'

@@ -1,7 +1,7 @@
 /** The events on the status page: recent events from webhooks, and what each changed. */
 import { createHash } from 'node:crypto'
+import type { EventSource } from '../../../checks/check.ts'
 import { countIn } from '../../../checks/events.ts'
-import type { EventSource } from '../../../checks/facts.ts'
 import type { PartResult } from '../../../checks/run-checks.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import type { ScheduleSettings } from '../../../jobs/schedule/schedule.ts'

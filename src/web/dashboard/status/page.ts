@@ -1,9 +1,7 @@
 /** The status page: the overall status and the parts that explain it. The page updates itself. */
-import type { Part } from '../../../checks/check.ts'
-import type { Installation } from '../../../checks/facts.ts'
+import type { Installation, Part } from '../../../checks/check.ts'
 import type { Health, PartResult } from '../../../checks/run-checks.ts'
-import { readHealth } from '../../../checks/run-checks.ts'
-import { alertFacts, CHECKS } from '../../../checks/table.ts'
+import { alertFacts, CHECKS, readHealth } from '../../../checks/run-checks.ts'
 import type { Log } from '../../../log.ts'
 import { counted } from '../../../report/words/numbers.ts'
 import type { Alert } from '../../../store/alerts/alert.ts'

@@ -1,7 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { checkSignature, type FindRecords } from '../../../src/cli/checks/delivery-check.ts'
+import type { FindRecords } from '../../../src/cli/checks/delivery-check.ts'
+import { checkSignature, checkWayOut } from '../../../src/cli/checks/delivery-check.ts'
+import { loadConfig } from '../../../src/config/load.ts'
 import { dnsRecordOf } from '../../../src/mail/message.ts'
+import { folderWith } from '../../support/folder.ts'
 import { DKIM_KEY } from '../../support/mail/dkim.ts'
 
 const NAME = 'leadsheet._domainkey.example.com'
@@ -46,4 +49,21 @@ it.each<[string, FindRecords, string]>([
 
 it('a DNS that does not answer is no proof of anything', async () => {
   expect(await checkSignature(DKIM_KEY, failing('ECONNREFUSED'))).toMatchObject({ status: 'warn' })
+})
+
+it.each([
+  ['mail: { unsubscribe: stop@example.com }', 'ok', 'by a mail to stop@example.com; no pages are served'],
+  [
+    'web: { public_url: https://reports.example.com/ }',
+    'ok',
+    'at https://reports.example.com, which has to lead to 127.0.0.1:8080; the mail server has to sign the mails for its button',
+  ],
+  [
+    'web: { public_url: "http://localhost:8080" }',
+    'warn',
+    'http://localhost:8080 is only for this machine, so that mail programs show no button for it',
+  ],
+])('the way out of a report is told of %s', (yaml, status, found) => {
+  const config = loadConfig({ cwd: folderWith({ 'leadsheet.yaml': yaml }), env: {} })
+  expect(checkWayOut(config)).toMatchObject({ what: 'unsubscribing', status, found })
 })

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { openBar, openLoggedProgress, progressLine } from '../../../src/cli/terminal/progress.ts'
+import { openBar, openLoggedProgress, progressLine } from '../../../src/cli/terminal/terminal.ts'
 import { openLog } from '../../../src/log.ts'
 
 describe('a line of progress', () => {
