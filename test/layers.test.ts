@@ -116,7 +116,7 @@ const IN_ORDER: Readonly<Record<string, readonly string[]>> = {
     'copy',
     'snapshot',
   ],
-  web: ['server', 'auth', 'dashboard', 'metrics', 'preview'],
+  web: ['server', 'auth', 'dashboard', 'preview'],
 }
 
 /** Packages and texts that only some paths may hold. Each path is the beginning of a file's path. */

@@ -48,7 +48,7 @@ const TRIED: readonly (readonly [subject: string, choice: string, reason: string
   [
     'CSRF',
     '`@fastify/csrf-protection`, with the secret from our session',
-    'Its own cookie is not used. The origin of a form is checked beside it (`web/server/allowed-hosts.ts`).',
+    'Its own cookie is not used. The origin of a form is checked beside it (`web/server/headers.ts`).',
   ],
   [
     'Rate limits',

@@ -9,7 +9,7 @@ import { CHECK_IDS, CHECKS } from '../../src/checks/run-checks.ts'
 import { EXIT_STATUS, endingOf } from '../../src/cli/exit-status.ts'
 import { ERROR_CODES, type ErrorCode, LeadsheetError } from '../../src/errors.ts'
 import { FIGURES } from '../../src/store/figures/definition.ts'
-import { openMetrics } from '../../src/web/metrics/metrics.ts'
+import { openMetrics } from '../../src/web/monitoring.ts'
 import { code, page, table } from './markdown.ts'
 
 const ANNOUNCED = { at_once: 'at once', after_failures: 'after failures', once: 'once' } as const

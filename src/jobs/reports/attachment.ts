@@ -6,7 +6,7 @@
 import type { MessageFile } from '../../domain/message.ts'
 import { localDates } from '../../domain/period.ts'
 import { LeadsheetError } from '../../errors.ts'
-import type { ListedFigures, ListOptions, ListTable } from '../../report/blocks/list-table.ts'
+import type { ListedFigures, ListOptions, ListTable } from '../../report/blocks/lists.ts'
 import { ATTACHED_LISTS, composeList } from '../../report/blocks/registry.ts'
 import type { LocaleContext } from '../../report/words/locale-context.ts'
 import { encodeCsv } from '../snapshot/export-text.ts'

@@ -6,8 +6,7 @@
 
 import type { MessageFile } from '../../domain/message.ts'
 import { LeadsheetError } from '../../errors.ts'
-import { createCompiler } from '../render/compile-template.ts'
-import { readTemplateFiles, type TemplateFile } from '../render/template-files.ts'
+import { createCompiler, readTemplateFiles, type TemplateFile } from '../render/template-files.ts'
 
 export interface ArchivePages {
   /** Renders the page of an issue: the mail with its pictures, and the facts about it. */

@@ -99,7 +99,7 @@ export const ON_ANY_BACKGROUND = '#5078f0'
 
 /*
  * Estimates the width of a text in the font Inter. The estimate is never too small, and seldom more than 20%
- * too large; `test/report/charts/text-width.test.ts` compares it with the font.
+ * too large; `test/report/charts/svg.test.ts` compares it with the font.
  */
 
 // Widths of the semi-bold weight in ems, narrow letters first. Accents do not make a letter wider.

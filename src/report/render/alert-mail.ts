@@ -2,9 +2,8 @@
 
 import type { Rendered } from '../../domain/message.ts'
 import { LeadsheetError } from '../../errors.ts'
-import { createCompiler } from './compile-template.ts'
-import { finishHtml, finishSubject, finishText } from './finish.ts'
-import { readTemplateFiles, type TemplateFile } from './template-files.ts'
+import { createCompiler, readTemplateFiles, type TemplateFile } from './template-files.ts'
+import { finishHtml, finishSubject, finishText } from './templates.ts'
 
 export interface AlertMailView {
   readonly title: string

@@ -1,11 +1,13 @@
 /**
- * Reads the template files from two places: the installation's own folder, which comes first, and the
- * program's folder. Both have a folder for each report, `blocks` and `layout`. A report's folder may have its
- * own `blocks`.
+ * Reads template files from the installation's own folder, which comes first, and from the program's
+ * folder, and compiles them by Handlebars in strict mode. Errors name the file and, if known, the line.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { errorText, LeadsheetError } from '../../errors.ts'
+import type { Visitor as AstVisitor, HelperDelegate, HelperOptions, TemplateDelegate } from 'handlebars'
+import { CALLED, errorText, LeadsheetError } from '../../errors.ts'
+import { loadPackage } from '../../packages.ts'
+import { widthOf } from '../charts/svg.ts'
 
 export interface TemplateFile {
   /** The path of the file for messages. It is relative to the working directory if the file is below it. */
@@ -128,4 +130,160 @@ function folderOf(path: string): string {
 function pathForPeople(path: string): string {
   const near = relative('', path)
   return near.startsWith('..') ? path : near
+}
+
+// The font size of tables in pixels.
+const FONT_PX = 14
+
+const HELPERS = {
+  // Pads a text for the columns of plain-text mails. A text that is too long gets a line of its own.
+  padEnd: (text: string, columns: number) =>
+    text.length < columns ? text.padEnd(columns) : `${text}\n${' '.repeat(columns)}`,
+  padStart: (text: string, columns: number) => text.padStart(columns),
+  upper: (text: string) => text.toUpperCase(),
+  /** Returns the CSS class `whole` if each word fits into `room` pixels, so that no word is split. */
+  whole: (text: string, room: number) =>
+    text.split(/[ -]/).every((word) => widthOf(word, FONT_PX) <= room) ? 'whole' : '',
+  /** Allows only http, https and mailto, because escaping alone would let `javascript:` through. */
+  safeUrl: (url: string) => (/^(?:https?|mailto):/i.test(url) ? url : '#'),
+  /** Allows a path to a file beside the page. */
+  safePath: (path: string) => (/^[\w./-]+$/.test(path) ? path : '#'),
+  /** Allows a path, a query or both on the same server, never another host. */
+  safeLink: (link: string) => (/^(?:[?#]|\/(?![/\\]))[^\s\\]*$/.test(link) ? link : '#'),
+  /** Returns a command line that operators can paste into their shell. */
+  shell: (args: string) => `${CALLED} ${args}`,
+  /** Allows only pictures inside the mail or beside the page. */
+  safeImage: (url: string) => (/^(?:cid:|data:image\/png;base64,|[\w-][\w./-]*$)/.test(url) ? url : ''),
+}
+const KNOWN_HELPERS = Object.fromEntries(Object.keys(HELPERS).map((name) => [name, true]))
+const BUILT_IN = ['if', 'unless', 'each', 'with', 'lookup']
+
+type Help = (text: string, columns: number) => string
+
+/**
+ * Compiles a template to a function that fills it in.
+ * @throws LeadsheetError report_template
+ */
+type Compile = (file: TemplateFile) => (view: unknown) => string
+
+/**
+ * Creates the function that compiles templates.
+ * @param kind `html` escapes values, `text` does not
+ * @param partials the templates that can be included as `{{> name}}`, by name
+ * @throws LeadsheetError report_template
+ */
+export function createCompiler(kind: 'html' | 'text', partials: ReadonlyMap<string, TemplateFile>): Compile {
+  const { create, parse } = loadPackage('handlebars')
+  const handlebars = create()
+  for (const [name, help] of Object.entries<Help>(HELPERS))
+    handlebars.registerHelper(name, checked(name, help))
+  handlebars.registerHelper('each', checkedEach)
+  const noEscape = kind === 'text'
+  const options = { strict: true, knownHelpersOnly: true, knownHelpers: KNOWN_HELPERS, noEscape }
+  const known = new Set(partials.keys())
+  const compile = (file: TemplateFile): TemplateDelegate =>
+    named(file, () => {
+      const program = parse(file.text)
+      partialCheck(known).accept(program)
+      // Because `compile` would find mistakes only when a report is rendered, `precompile` is called to find
+      // them now.
+      handlebars.precompile(program, options)
+      const filled = handlebars.compile(program, options)
+      return (view: unknown, runtime) => named(file, () => filled(view, runtime))
+    })
+  for (const [name, file] of partials) handlebars.registerPartial(name, compile(file))
+  return (file) => {
+    const filled = compile(file)
+    return (view) => filled(view)
+  }
+}
+
+/** Refuses a missing list, because the built-in `each` treats it like an empty one. */
+function checkedEach(this: unknown, list: unknown, options: HelperOptions): string {
+  if (list !== undefined) return loadPackage('handlebars').helpers.each?.call(this, list, options)
+  throw new Error(`each needs a list, and here is none${placeOf(options)}`)
+}
+
+/**
+ * Checks the argument of a helper, because Handlebars passes undefined for an unknown name. The last argument
+ * contains the line and column of the call.
+ */
+function checked(name: string, help: Help): HelperDelegate {
+  return (...given: unknown[]) => {
+    const [text, columns] = given
+    if (typeof text === 'string') return help(text, Number(columns))
+    throw new Error(`${name} needs a text, and here is none${placeOf(given.at(-1))}`)
+  }
+}
+
+/** Returns the line and column of a call, written like Handlebars writes them. */
+function placeOf(options: unknown): string {
+  const { start } = (options as { readonly loc: hbs.AST.SourceLocation }).loc
+  return ` - ${start.line}:${start.column}`
+}
+
+/** Finds unknown partials when a template is compiled. Handlebars reports them only when it renders them. */
+function partialCheck(known: ReadonlySet<string>): AstVisitor {
+  const { Visitor } = loadPackage('handlebars')
+  return new (class extends Visitor {
+    override PartialStatement(partial: hbs.AST.PartialStatement): void {
+      check(partial)
+      super.PartialStatement(partial)
+    }
+
+    override PartialBlockStatement(partial: hbs.AST.PartialBlockStatement): void {
+      check(partial)
+      super.PartialBlockStatement(partial)
+    }
+  })()
+
+  function check({ name, loc }: hbs.AST.PartialStatement | hbs.AST.PartialBlockStatement): void {
+    // A computed name such as `{{> (lookup this "kind")}}` is known only when rendering.
+    if (name.type !== 'PathExpression') return
+    const wanted = (name as hbs.AST.PathExpression).original
+    if (wanted === '@partial-block' || known.has(wanted)) return
+    throw new Error(
+      `there is no part {{> ${wanted}}}; known: ${[...known].sort().join(', ')} - ${loc.start.line}:${loc.start.column}`,
+    )
+  }
+}
+
+function named<T>(file: TemplateFile, work: () => T): T {
+  try {
+    return work()
+  } catch (thrown) {
+    if (thrown instanceof LeadsheetError) throw thrown
+    throw templateError(file, thrown)
+  }
+}
+
+/**
+ * Adds the file and line to an error. Handlebars gives the line in its message, in a field, or not at all.
+ */
+function templateError({ path, text }: TemplateFile, cause: unknown): LeadsheetError {
+  const message = errorText(cause)
+  const field = cause instanceof Error && 'lineNumber' in cause ? cause.lineNumber : undefined
+  const [, helper] = /unknown helper (\S+)/.exec(message) ?? []
+  const told = field ?? /line (\d+)/.exec(message)?.[1] ?? / - (\d+):\d+$/.exec(message)?.[1]
+  const line = told ?? (helper === undefined ? undefined : lineOf(text, helper))
+  const what =
+    helper === undefined
+      ? message
+          .replace(/ in \[object Object\]/, '')
+          .replace(/ - \d+:\d+$/, '')
+          // The later lines of the message show the position and all expected tokens.
+          .replace(/^Parse error on line \d+:\n(.*)\n[\s\S]*$/, 'cannot be understood at $1')
+          .split('\n')[0]
+      : `there is no helper ${helper}; known: ${[...BUILT_IN, ...Object.keys(HELPERS)].join(', ')}`
+  return new LeadsheetError(
+    'report_template',
+    `template ${path}${line === undefined ? '' : `, line ${line}`}: ${what}`,
+    { hint: 'Fix the template; nothing was sent.', cause },
+  )
+}
+
+/** Returns the line of the first expression that begins with this name. */
+function lineOf(text: string, name: string): number | undefined {
+  const at = text.split('\n').findIndex((line) => new RegExp(`\\{\\{[#^]?\\s*${name}\\b`).test(line))
+  return at < 0 ? undefined : at + 1
 }

@@ -1,14 +1,16 @@
 /**
- * Reads and compiles the templates of reports. Templates are trusted like code; values come from data and are
- * escaped. Files that a report's folder lacks are taken from the layout.
+ * Reads and compiles the templates of reports, and turns a filled-in template into the parts of a mail.
+ * Templates are trusted like code; values come from data and are escaped.
  */
-
 import type { Rendered } from '../../domain/message.ts'
 import { LeadsheetError } from '../../errors.ts'
-import { DEFAULT_DEFINITION, parseDefinition, type ReportDefinition } from '../definition.ts'
-import { createCompiler } from './compile-template.ts'
-import { finishHtml, finishSubject, finishText } from './finish.ts'
-import { REPORT_FILES, readTemplateFiles, type TemplateFile, type TemplateFiles } from './template-files.ts'
+import { loadPackage } from '../../packages.ts'
+import type { ReportView } from '../compose-report.ts'
+import type { ReportDefinition } from '../definition.ts'
+import { DEFAULT_DEFINITION, parseDefinition } from '../definition.ts'
+import { oneLine, wrapLines } from '../words/clean-text.ts'
+import type { TemplateFile, TemplateFiles } from './template-files.ts'
+import { createCompiler, REPORT_FILES, readTemplateFiles } from './template-files.ts'
 
 export interface Templates {
   /** Returns the names of all reports with a folder, sorted. */
@@ -141,5 +143,82 @@ function layoutOf(files: TemplateFiles, file: string): TemplateFile {
   if (found) return found
   throw new LeadsheetError('report_template', `template ${file} is missing in the layout`, {
     hint: 'Restore layout/ as it came with the program.',
+  })
+}
+
+interface PageStyles {
+  readonly inline: string
+  readonly mobile: string
+  readonly dark: string
+}
+
+const SUBJECT_LENGTH = 150
+const TEXT_COLUMNS = 72
+
+export function finishSubject(text: string): string {
+  return oneLine(text, SUBJECT_LENGTH)
+}
+
+export function finishHtml(html: string, styles: PageStyles): string {
+  const { inline } = loadPackage('@css-inline/css-inline')
+  const inlined = inline(html, {
+    extraCss: styles.inline,
+    keepStyleTags: false,
+    minifyCss: true,
+    loadRemoteStylesheets: false,
+  })
+  const blocks = [styles.mobile, styles.dark].map((css) => `<style>${css}</style>`).join('')
+  return dropClasses(inlined, styles).replace('</head>', () => `${blocks}</head>`)
+}
+
+/** Removes class names that only inlined rules used. Such names would be a tenth of the mail. */
+function dropClasses(html: string, { mobile, dark }: PageStyles): string {
+  const used = new Set(`${mobile}${dark}`.match(/(?<=\.)[a-z][\w-]*/g))
+  // Within a tag, the pattern can match only an attribute, because `"` and `<` are escaped in values and
+  // texts.
+  return html.replace(/<[a-z][^<>]*>/g, (tag) =>
+    tag.replace(/ class="([^"]*)"/, (_, names: string) => {
+      const kept = names.split(/\s+/).filter((name) => used.has(name))
+      return kept.length === 0 ? '' : ` class="${kept.join(' ')}"`
+    }),
+  )
+}
+
+export function finishText(text: string): string {
+  return `${wrapLines(text, TEXT_COLUMNS)
+    .replace(/\n{3,}/g, '\n\n')
+    .trim()}\n`
+}
+
+/* Checks whether a rendered report may be sent, because an empty mail is worse than none. */
+
+// Matches the preheader. It also contains the headline, but is shown only in the inbox.
+const PREHEADER = /<div[^>]*aria-hidden="true"[^>]*>.*?<\/div>/s
+
+/**
+ * Checks that the mail has a text part, and that the HTML shows the headline if the blocks include it.
+ * @param name the name of the report, for messages
+ * @throws LeadsheetError report_failed
+ */
+export function checkRendered({ html, text }: Rendered, view: ReportView, name: string): void {
+  if (text.trim() === '') throw refused(name, 'its text part is empty')
+  const headline = view.blocks.find((block) => block.kind === 'headline')
+  if (headline !== undefined && !html.replace(PREHEADER, '').includes(escapeText(headline.text))) {
+    throw refused(name, 'its page lacks the headline')
+  }
+}
+
+/** Escapes text in the same way as the inliner. */
+function escapeText(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('\u00a0', '&nbsp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+}
+
+function refused(name: string, what: string): LeadsheetError {
+  return new LeadsheetError('report_failed', `The report ${name} is not sent: ${what}`, {
+    hint: 'Look at its templates; a report that is to have no headline leaves it out of its blocks.',
   })
 }

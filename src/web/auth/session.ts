@@ -4,7 +4,7 @@
  */
 import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Session } from '../server/signed-in-user.ts'
+import type { Session } from '../server/frame.ts'
 
 /** The part of a request that holds its cookies. */
 interface Asked {

@@ -1,16 +1,19 @@
 /**
- * The routes to sign in and out. A user who sends the right token gets a session, and the browser opens the
- * page that the user wanted.
+ * Decides who may use the dashboard, and signs users in and out. If a token is set, only users who know the
+ * token may look and act. If no token is set, nobody may act, and users may look only if the dashboard
+ * cannot be reached from outside.
  */
-import type { FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import { type AllowedHosts, safeRedirect } from '../server/allowed-hosts.ts'
-import type { SendErrorPage } from '../server/frame.ts'
-import { bareFrame, type DashboardPages } from '../server/frame.ts'
-import { DASHBOARD_HEADERS } from '../server/headers.ts'
-import { type AddRoutes, type Form, sendPage } from '../server/server.ts'
-import { checkForms, FOREIGN_FORM, SIGN_IN, type SignInGuard } from './require-sign-in.ts'
-import { LOCKED_SECONDS, shortOf } from './session.ts'
+import type { DashboardPages, ErrorPage, FlashStore, SendErrorPage, SignedInUser } from '../server/frame.ts'
+import { bareFrame, createFlashStore, wantsPage } from '../server/frame.ts'
+import type { AllowedHosts } from '../server/headers.ts'
+import { DASHBOARD_HEADERS, safeRedirect } from '../server/headers.ts'
+import type { AddRoutes, Form, Guard } from '../server/server.ts'
+import { sendPage, statusOf } from '../server/server.ts'
+import type { Sessions, TokenCheck } from './session.ts'
+import { createSessions, createTokenCheck, LOCKED_SECONDS, shortOf } from './session.ts'
 
 const SIGN_OUT = '/sign-out'
 
@@ -79,4 +82,187 @@ export function signInRoutes({ guard, hosts, pages, sendErrorPage, log }: SignIn
       })
     })
   }
+}
+
+interface GuardOptions {
+  /** The token that operators sign in with; null if none is set. */
+  readonly token: string | null
+  /** Tells whether everybody who reaches the dashboard may look if no token is set. */
+  readonly isOpen: boolean
+  /** A sentence that says how to set the missing token. */
+  readonly remedy: string
+  readonly hosts: AllowedHosts
+  readonly sendErrorPage: SendErrorPage
+  readonly log: Log
+  readonly now: () => Date
+  /** Waits before a wrong token is answered. Tests replace this. */
+  readonly wait?: (ms: number) => Promise<unknown>
+}
+
+export interface SignInGuard extends Guard {
+  /** The checks of tokens and sessions; null if no token is set, because nobody can then sign in. */
+  readonly signIn: SignIn | null
+  readonly flashes: FlashStore
+}
+
+interface SignIn {
+  readonly tokens: TokenCheck
+  readonly sessions: Sessions
+}
+
+/** The path of the sign-in page. */
+export const SIGN_IN = '/sign-in'
+
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'via'] as const
+
+// Error codes that are answered with 404.
+const UNKNOWN: readonly string[] = ['report_unknown', 'report_not_kept']
+
+export function createSignInGuard(options: GuardOptions): SignInGuard {
+  const { token, hosts, sendErrorPage, log, now, wait } = options
+  const flashes = createFlashStore()
+  const signIn =
+    token === null
+      ? null
+      : { tokens: createTokenCheck(token, now, wait), sessions: createSessions(token, now) }
+  const find = async (request: FastifyRequest): Promise<SignedInUser | Refused> => {
+    if (signIn === null) return meetLooker(request, options)
+    const given = bearerIn(request)
+    if (given !== null) return meetMachine(request, signIn.tokens, given)
+    const session = signIn.sessions.find(request, hosts.isSecure(request))
+    if (session === null) return NOT_SIGNED_IN
+    const flash = request.method === 'GET' ? flashes.take(session.id, request.url) : null
+    return { session, formToken: null, mayAct: true, flash }
+  }
+  return {
+    ...{ signIn, flashes },
+    check: async (request, reply) => {
+      const met = await find(request)
+      if ('mayAct' in met) {
+        request.user = met
+        if (met.session !== null) request.user = { ...met, formToken: reply.generateCsrf() }
+        return
+      }
+      if (met === WRONG) log.warn({ network: request.ip }, 'the dashboard was asked for with a wrong token')
+      if (met !== NOT_SIGNED_IN || !isLook(request) || !wantsPage(request))
+        return sendErrorPage(request, reply.headers(met.headers ?? {}), met.status, met)
+      // A browser does not send the session cookie when a user follows a link in a mail. The answer is
+      // therefore a page of this site that reloads at once, and the reload sends the cookie.
+      const next = safeRedirect(request.url)
+      return request.headers['sec-fetch-site'] === 'cross-site'
+        ? sendErrorPage(request, reply.header('Refresh', `0; url=${next}`), 200, { ...ONWARD, next })
+        : reply.redirect(signInPath(next), 303)
+    },
+    answerError: (thrown, request, reply) => {
+      const known = statusOf(thrown)
+      if (known < 500) {
+        return sendErrorPage(request, reply, known, isForeignForm(thrown) ? FOREIGN_FORM : NOT_UNDERSTOOD)
+      }
+      if (thrown instanceof LeadsheetError) {
+        const status = UNKNOWN.includes(thrown.code) ? 404 : 500
+        if (status === 500) log.error({ code: thrown.code, route: request.routeOptions.url }, thrown.message)
+        return sendErrorPage(request, reply, status, { title: thrown.message, text: thrown.hint ?? '' })
+      }
+      log.error({ err: thrown, route: request.routeOptions.url }, `a page failed: ${errorText(thrown)}`)
+      return sendErrorPage(request, reply, 500, FAILED)
+    },
+  }
+}
+
+/** Returns the address of the sign-in page. After signing in, the user gets the wanted page. */
+export function signInPath(wanted: string): string {
+  const to = safeRedirect(wanted)
+  return to === '/' ? SIGN_IN : `${SIGN_IN}?${new URLSearchParams({ to })}`
+}
+
+// All error codes of the CSRF plugin begin with this text.
+const FOREIGN = 'FST_CSRF'
+
+export const FOREIGN_FORM: ErrorPage = {
+  title: 'This form is not from here',
+  text: 'Nothing was done. It was sent by another site, or stood on a page from before you signed in: go back, load the page anew and try again.',
+}
+
+/**
+ * Accepts a form of a session only with two proofs: the browser's headers say that this site sent the form,
+ * and the form holds a CSRF token of the session. Attackers have found ways around each proof alone.
+ */
+export function checkForms(app: FastifyInstance, hosts: AllowedHosts): void {
+  app.addHook('preHandler', (request, reply, done) => {
+    if (request.user?.session == null || isLook(request)) return done()
+    if (hosts.isFromOwnPage(request)) return app.csrfProtection(request, reply, done)
+    done(Object.assign(new Error('the form is from another page'), { statusCode: 403, code: FOREIGN }))
+  })
+}
+
+function isForeignForm(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && String(thrown.code).startsWith(FOREIGN)
+}
+
+/** The answer to a request that is refused. */
+interface Refused extends ErrorPage {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string | number>>
+}
+
+const TOO_MANY: Refused = {
+  ...{ status: 429, headers: { 'Retry-After': LOCKED_SECONDS } },
+  title: 'Too many wrong tokens',
+  text: `They came from your network. Try again in ${LOCKED_SECONDS / 60} minutes.`,
+}
+const ASKS_FOR_TOKEN = { status: 401, headers: { 'WWW-Authenticate': 'Bearer' } } as const
+const WRONG: Refused = {
+  ...ASKS_FOR_TOKEN,
+  title: 'That is not the token',
+  text: 'It stands in web.token or web.token_file.',
+}
+const NOT_SIGNED_IN: Refused = {
+  ...ASKS_FOR_TOKEN,
+  title: 'Sign in first',
+  text: 'Nothing was done. Machines send the token as `Authorization: Bearer`.',
+  next: SIGN_IN,
+}
+const ONWARD: ErrorPage = {
+  title: 'One moment',
+  text: 'Load the page again where your browser does not by itself.',
+}
+const NOT_UNDERSTOOD: ErrorPage = { title: 'This was not understood', text: 'Nothing was done.' }
+const FAILED: ErrorPage = { title: 'Something went wrong here', text: 'The log of the daemon says more.' }
+
+/**
+ * Decides about a request if no token is set. Users may look if the dashboard cannot be reached from outside.
+ */
+function meetLooker(request: FastifyRequest, { isOpen, remedy }: GuardOptions): SignedInUser | Refused {
+  // A request with one of these headers comes from a proxy that the settings do not name.
+  const isForwarded = FORWARDED.some((name) => request.headers[name] !== undefined)
+  if (!isOpen || isForwarded) {
+    return {
+      status: 403,
+      title: 'The dashboard is closed',
+      text: `It can be reached from outside. ${remedy}`,
+    }
+  }
+  return isLook(request)
+    ? { session: null, formToken: null, mayAct: false, flash: null }
+    : { status: 403, title: 'Nothing can be done here', text: remedy }
+}
+
+async function meetMachine(
+  request: FastifyRequest,
+  tokens: TokenCheck,
+  given: string,
+): Promise<SignedInUser | Refused> {
+  const verdict = await tokens.judge(given, request.ip)
+  if (verdict === 'right') return { session: null, formToken: null, mayAct: true, flash: null }
+  return verdict === 'wrong' ? WRONG : TOO_MANY
+}
+
+function isLook({ method }: FastifyRequest): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+/** Returns the bearer token of the request without checking it; null if the request has none. */
+function bearerIn({ headers }: FastifyRequest): string | null {
+  const [, given] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? []
+  return given ?? null
 }

@@ -1,15 +1,13 @@
 /**
- * The page frame of the dashboard (navigation, signed-in user, flash message), its templates and its assets.
- * Each page is a template of `templates/dashboard/` inside `frame.hbs`.
+ * The page frame of the dashboard (navigation, signed-in user, flash messages), its templates and its
+ * assets.
  */
 import { readFileSync } from 'node:fs'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LeadsheetError } from '../../errors.ts'
-import { createCompiler } from '../../report/render/compile-template.ts'
-import { readTemplateFiles } from '../../report/render/template-files.ts'
+import { createCompiler, readTemplateFiles } from '../../report/render/template-files.ts'
 import type { Store } from '../../store/db/store.ts'
 import type { AddRoutes } from './server.ts'
-import type { SignedInUser } from './signed-in-user.ts'
 
 /** The dependencies of the dashboard's pages. */
 export interface DashboardDeps {
@@ -184,4 +182,63 @@ export function createErrorPages(pages: DashboardPages): SendErrorPage {
 /** Returns whether the client asks for HTML, as a browser does. */
 export function wantsPage({ headers }: FastifyRequest): boolean {
   return headers.accept?.includes('text/html') ?? false
+}
+
+export interface Session {
+  readonly id: string
+  /** The secret of the CSRF tokens in the session's forms. */
+  readonly csrfSecret: string
+}
+
+export interface SignedInUser {
+  /** The session of the user; null for machines, and for people who may only look. */
+  readonly session: Session | null
+  /** The CSRF token for the forms of this page; null without a session. */
+  readonly formToken: string | null
+  /** Tells whether the user knows the token. */
+  readonly mayAct: boolean
+  /** The result of the last action, shown once. */
+  readonly flash: Flash | null
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The user of the request; null on public pages. */
+    user: SignedInUser | null
+  }
+}
+
+export interface Flash {
+  readonly text: string
+  readonly isWrong: boolean
+}
+
+/** Keeps the result of an action until the same session requests the page that shows the result. */
+export interface FlashStore {
+  /** @param path the path of the page that shows the message */
+  put(sessionId: string, path: string, flash: Flash): void
+  /** Returns null if the page has no message to show. */
+  take(sessionId: string, path: string): Flash | null
+}
+
+// How many flash messages are kept. Beyond this number the oldest message is dropped, because its session has
+// probably never come back.
+const SESSIONS_MAX = 100
+
+export function createFlashStore(): FlashStore {
+  const waiting = new Map<string, { readonly path: string; readonly flash: Flash }>()
+  return {
+    put: (sessionId, path, flash) => {
+      waiting.delete(sessionId)
+      waiting.set(sessionId, { path, flash })
+      const [oldest] = waiting.keys()
+      if (waiting.size > SESSIONS_MAX && oldest !== undefined) waiting.delete(oldest)
+    },
+    take: (sessionId, path) => {
+      const found = waiting.get(sessionId)
+      if (found?.path !== path) return null
+      waiting.delete(sessionId)
+      return found.flash
+    },
+  }
 }

@@ -9,8 +9,7 @@ import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { WebPages } from '../../report/preferences/page.ts'
 import { LANGUAGES, wordsIn } from '../../report/words/catalogue.ts'
-import { createAllowedHosts } from './allowed-hosts.ts'
-import { DASHBOARD_HEADERS, PAGE_HEADERS } from './headers.ts'
+import { createAllowedHosts, DASHBOARD_HEADERS, PAGE_HEADERS } from './headers.ts'
 
 interface WebOptions {
   readonly host: string

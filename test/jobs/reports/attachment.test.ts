@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { ListedLead } from '../../../src/domain/lists.ts'
 import type { MessageFile } from '../../../src/domain/message.ts'
 import { makeAttachments } from '../../../src/jobs/reports/attachment.ts'
-import type { ListedFigures } from '../../../src/report/blocks/list-table.ts'
+import type { ListedFigures } from '../../../src/report/blocks/lists.ts'
 import { createLocaleContext } from '../../../src/report/words/locale-context.ts'
 import { BLANK_LISTED } from '../../support/data/blank-lead.ts'
 

@@ -8,7 +8,7 @@ import { listWorkers } from '../../../src/jobs/schedule/schedule-state.ts'
 import { claimLease, findHolder } from '../../../src/store/schedule/lease.ts'
 import { findLastSpan } from '../../../src/store/schedule/uptime.ts'
 import { clockOf } from '../../../src/web/dashboard/format.ts'
-import { readWorkers } from '../../../src/web/dashboard/status/installation.ts'
+import { readWorkers } from '../../../src/web/dashboard/status/daemon.ts'
 import { hasPostgres } from '../../support/postgres.ts'
 import {
   type Machine,

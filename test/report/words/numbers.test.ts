@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { formatMoneys } from '../../../src/report/blocks/list-rows.ts'
+import { formatMoneys } from '../../../src/report/blocks/lists.ts'
 import { changeOfCount, changeOfMoney, changeOfRate } from '../../../src/report/change.ts'
 import { numbersOf } from '../../../src/report/words/numbers.ts'
 import { localeContextOf } from '../../support/report.ts'

@@ -1,8 +1,8 @@
 /** Wrong tokens are answered later and later, and finally not at all. Sessions end. */
 import { describe, expect, it } from 'vitest'
-import { signInPath } from '../../../src/web/auth/require-sign-in.ts'
 import { createSessions, createTokenCheck } from '../../../src/web/auth/session.ts'
-import { safeRedirect } from '../../../src/web/server/allowed-hosts.ts'
+import { signInPath } from '../../../src/web/auth/sign-in.ts'
+import { safeRedirect } from '../../../src/web/server/headers.ts'
 import { random } from '../../support/random.ts'
 
 const SEED = Number(process.env.SEED ?? 1)

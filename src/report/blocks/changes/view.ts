@@ -10,17 +10,23 @@ import { composeHistory } from '../../context.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
-import { formatMoneys, joined, linkTo, moreOf, NAME_LENGTH, pipelineOf, shownOf } from '../list-rows.ts'
 import {
+  formatMoneys,
   identityColumns,
+  joined,
   type ListColumn,
   type ListedFigures,
   type ListOptions,
   type ListTable,
+  linkTo,
   listTable,
   moneyColumns,
+  moreOf,
   moreThan,
-} from '../list-table.ts'
+  NAME_LENGTH,
+  pipelineOf,
+  shownOf,
+} from '../lists.ts'
 
 // The maximum number of leads that are named for each kind of change.
 const ROWS = 3

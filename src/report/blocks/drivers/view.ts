@@ -4,7 +4,7 @@ import type { Driver, DriverDimension, JudgedWinRate, RateOrigin } from '../../.
 import { oneLine } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { signed } from '../../words/numbers.ts'
-import { NAME_LENGTH } from '../list-rows.ts'
+import { NAME_LENGTH } from '../lists.ts'
 
 /** The width of the longest bar, in percent of its column. */
 const BAR_WIDTH = 100

@@ -7,7 +7,7 @@ import { composeHistory, type HistoryView } from '../../context.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
 import { FEW } from '../../words/numbers.ts'
-import { joined } from '../list-rows.ts'
+import { joined } from '../lists.ts'
 
 export interface FunnelView {
   readonly kind: 'funnel'

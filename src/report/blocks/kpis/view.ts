@@ -17,7 +17,7 @@ import { formatLocalDay, namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { FEW } from '../../words/numbers.ts'
 import { boundsOf, directionOf, percentsOf } from '../headline/judged.ts'
-import { formatMoneys } from '../list-rows.ts'
+import { formatMoneys } from '../lists.ts'
 
 // The maximum length of a value in large print, in characters.
 const LARGE_LENGTH = 7

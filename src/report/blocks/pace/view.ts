@@ -4,7 +4,7 @@ import type { Pace } from '../../../domain/insight.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import { formatLocalDay } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
-import { joined, NAME_LENGTH } from '../list-rows.ts'
+import { joined, NAME_LENGTH } from '../lists.ts'
 
 export interface PaceView {
   readonly kind: 'pace'

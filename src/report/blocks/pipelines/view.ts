@@ -7,19 +7,22 @@ import { coverageOf, isFirst, isStalledKnown } from '../../context.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import { namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
-import { formatMoneys, joined, moreOf, NAME_LENGTH } from '../list-rows.ts'
 import {
   type ComparedTable,
   columnsByCurrency,
   compareCell,
   comparedColumns,
+  formatMoneys,
+  joined,
   type ListColumn,
   type ListedFigures,
   type ListTable,
   listTable,
+  moreOf,
+  NAME_LENGTH,
   rateCell,
   winRateColumns,
-} from '../list-table.ts'
+} from '../lists.ts'
 
 // The maximum number of pipelines in the table. If only one pipeline would be left out, it is shown too.
 const ROWS = 6

@@ -10,7 +10,7 @@ import type { BlockContext } from '../../context.ts'
 import { composeFailed, type FailedView } from '../../failed-blocks.ts'
 import { capitalise, oneLine, oneLineOrNull } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
-import { type ListColumn, type ListTable, listTable } from '../list-table.ts'
+import { type ListColumn, type ListTable, listTable } from '../lists.ts'
 
 export interface QueryView {
   readonly kind: 'queries'

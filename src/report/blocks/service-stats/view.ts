@@ -7,7 +7,7 @@ import type { StatDifference } from '../../../domain/lists.ts'
 import { isLongAfter } from '../../context.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
-import { NAME_LENGTH } from '../list-rows.ts'
+import { NAME_LENGTH } from '../lists.ts'
 
 const ROWS = 5
 

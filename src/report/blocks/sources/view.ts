@@ -6,7 +6,6 @@ import { coverageOf, isFirst } from '../../context.ts'
 import { namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
-import { moreOf, shownOf } from '../list-rows.ts'
 import {
   type ComparedTable,
   compareCell,
@@ -15,9 +14,11 @@ import {
   type ListedFigures,
   type ListTable,
   listTable,
+  moreOf,
   rateCell,
+  shownOf,
   winRateColumns,
-} from '../list-table.ts'
+} from '../lists.ts'
 
 const ROWS = 5
 

@@ -6,15 +6,20 @@ import { composeHistory } from '../../context.ts'
 import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
-import { joined, linkTo, moreOf, NAME_LENGTH, pipelineOf, shownOf } from '../list-rows.ts'
 import {
+  joined,
   type ListedFigures,
   type ListOptions,
   type ListTable,
   leadColumns,
+  linkTo,
   listTable,
+  moreOf,
   moreThan,
-} from '../list-table.ts'
+  NAME_LENGTH,
+  pipelineOf,
+  shownOf,
+} from '../lists.ts'
 
 const ROWS = 5
 

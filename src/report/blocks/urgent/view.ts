@@ -8,15 +8,21 @@ import type { BlockContext } from '../../context.ts'
 import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
-import { formatMoneys, joined, linkTo, moreOf, NAME_LENGTH, pipelineOf, shownOf } from '../list-rows.ts'
 import {
+  formatMoneys,
+  joined,
   type ListedFigures,
   type ListOptions,
   type ListTable,
   leadColumns,
+  linkTo,
   listTable,
+  moreOf,
   moreThan,
-} from '../list-table.ts'
+  NAME_LENGTH,
+  pipelineOf,
+  shownOf,
+} from '../lists.ts'
 
 const ROWS = 5
 /** The most leads of the last report that are named again. */

@@ -4,12 +4,12 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LeadsheetError } from '../../../errors.ts'
-import { checkForms, type SignInGuard } from '../../auth/require-sign-in.ts'
 import { shortOf } from '../../auth/session.ts'
-import { type AllowedHosts, safeRedirect } from '../../server/allowed-hosts.ts'
+import { checkForms, type SignInGuard } from '../../auth/sign-in.ts'
+import type { Flash } from '../../server/frame.ts'
 import { type DashboardPages, frameOf } from '../../server/frame.ts'
+import { type AllowedHosts, safeRedirect } from '../../server/headers.ts'
 import { type AddRoutes, FORM_TOKEN, type Form, sendPage } from '../../server/server.ts'
-import type { Flash } from '../../server/signed-in-user.ts'
 import { ACTIONS, type Action, type ActionDeps, type Question } from './actions.ts'
 import { ACTION_PATHS } from './buttons.ts'
 

@@ -1,26 +1,44 @@
-/** The pages of one issue: a mail as it was sent, its recipients, and how each figure was made. */
+/**
+ * The pages of one issue: a mail as it was sent, its recipients, and how each figure was made; and its
+ * files: mails as `.eml`, their attachments, and the figures as CSV.
+ */
 import type { FastifyRequest } from 'fastify'
 import type { Message } from '../../../domain/message.ts'
 import { formatDates } from '../../../domain/period.ts'
 import { LeadsheetError } from '../../../errors.ts'
 import { variantText } from '../../../jobs/archive/archive.ts'
+import type { KeptIssue } from '../../../jobs/reports/issue-page.ts'
 import {
   bannerOf,
-  type KeptIssue,
   listFigureFiles,
+  makeFigureFile,
+  picturesOf,
   readAbout,
   readKeptIssue,
 } from '../../../jobs/reports/issue-page.ts'
+import type { DkimKey } from '../../../mail/message.ts'
+import { buildMessage } from '../../../mail/message.ts'
 import type { AboutView } from '../../../report/archive/pages.ts'
+import { withPictures } from '../../../report/archive/pages.ts'
+import { listDeliveries } from '../../../store/outbox/delivery.ts'
 import type { IssueMessage } from '../../../store/outbox/kept-messages.ts'
 import { findMessage } from '../../../store/outbox/stored-message.ts'
+import type { Issue } from '../../../store/reports/issue.ts'
+import { readIssue } from '../../../store/reports/issue.ts'
 import type { IssueName } from '../../../store/reports/issue-list.ts'
-import { type DashboardDeps, frameOf } from '../../server/frame.ts'
-import { type AddRoutes, sendPage } from '../../server/server.ts'
-import { type Button, testButton } from '../actions/buttons.ts'
-import { bytes, type Clock, clockOf, type Moment, type Tag } from '../format.ts'
-import { composeMessages, type MessagesView, messageHref, messageName, tagOf } from './issue-messages.ts'
-import { aboutIssue, type IssueLine, issueHref, issueLine, issueTag } from './list.ts'
+import type { DashboardDeps } from '../../server/frame.ts'
+import { frameOf } from '../../server/frame.ts'
+import { MAIL_HEADERS, sendDownload } from '../../server/headers.ts'
+import type { AddRoutes } from '../../server/server.ts'
+import { sendPage } from '../../server/server.ts'
+import type { Button } from '../actions/buttons.ts'
+import { testButton } from '../actions/buttons.ts'
+import type { Clock, Moment, Tag } from '../format.ts'
+import { bytes, clockOf } from '../format.ts'
+import type { MessagesView } from './issue-messages.ts'
+import { composeMessages, messageHref, messageName, tagOf } from './issue-messages.ts'
+import type { IssueLine } from './list.ts'
+import { aboutIssue, issueHref, issueLine, issueTag } from './list.ts'
 
 interface FiguresView extends IssueHead {
   readonly files: readonly { readonly text: string; readonly href: string }[]
@@ -240,4 +258,79 @@ function composeMail({ issue }: KeptIssue, { message, content, isText }: MailCho
 function dataAsOf({ issue: { figures } }: KeptIssue, clock: Clock): string {
   const { dataAsOf: at } = figures.freshness
   return at === null ? 'no complete sync' : clock.at(at).text
+}
+
+interface IssueFilesDeps extends Pick<DashboardDeps, 'store'> {
+  /** The key that signs `.eml` files like the sent messages; null if messages are not signed. */
+  readonly dkim: DkimKey | null
+}
+
+interface FileRoute {
+  readonly Params: {
+    readonly issue: string
+    readonly message: string
+    readonly file: string
+    readonly list: string
+  }
+}
+
+type Params = Partial<FileRoute['Params']>
+
+const EML = '.eml'
+// A file of any other type is sent as plain bytes, even if the message names its type.
+const KNOWN_TYPES =
+  /^(?:text\/csv; charset=utf-8|image\/png|application\/vnd\.openxmlformats-officedocument\.spreadsheetml\.sheet)$/
+
+export function issueFilesRoutes({ store: { db }, dkim }: IssueFilesDeps): AddRoutes {
+  const findIssue = async ({ issue: id = '' }: Params): Promise<Issue> => {
+    const issue = await readIssue(db, id)
+    if (issue === undefined) throw unknownIssue()
+    return issue
+  }
+  const findKept = async ({ issue = '', message: name }: Params): Promise<Message> => {
+    const messages = await listDeliveries(db, issue)
+    const found = messages.find(({ messageId }) => messageName(messageId) === name)
+    const message = found === undefined ? null : await findMessage(db, found.messageId)
+    if (message === null) throw unknownMessage()
+    return message
+  }
+  return (app) => {
+    app.get<FileRoute>('/archive/:issue/mail/:message', async ({ params }, reply) => {
+      const html =
+        params.message === KEPT
+          ? await keptHtml(await findIssue(params))
+          : withPictures(await findKept(params))
+      return sendPage(reply.headers(MAIL_HEADERS), html)
+    })
+    app.get<FileRoute>('/archive/:issue/message/:file', async ({ params: { issue, file } }, reply) => {
+      if (!file.endsWith(EML)) throw unknownMessage()
+      const message = await findKept({ issue, message: file.slice(0, -EML.length) })
+      const name = `${message.report}-${message.date.slice(0, 10)}-${message.to}${EML}`
+      return sendDownload(reply, {
+        name,
+        contentType: 'message/rfc822',
+        content: await buildMessage(message, dkim),
+      })
+    })
+    app.get<FileRoute>('/archive/:issue/message/:message/file/:file', async ({ params }, reply) => {
+      const { files } = await findKept(params)
+      const file = /^\d{1,3}$/.test(params.file) ? files[Number(params.file)] : undefined
+      if (file === undefined) throw unknownMessage()
+      const contentType = KNOWN_TYPES.test(file.contentType) ? file.contentType : 'application/octet-stream'
+      return sendDownload(reply, { ...file, contentType })
+    })
+    app.get<FileRoute>('/archive/:issue/csv/:list', async ({ params }, reply) => {
+      const file = await makeFigureFile(await findIssue(params), params.list)
+      if (file === null) throw unknownIssue()
+      return sendDownload(reply, file)
+    })
+  }
+}
+
+/**
+ * Returns the issue's HTML. The pictures are drawn again, because only messages are stored with their
+ * pictures.
+ */
+async function keptHtml(issue: Issue): Promise<string> {
+  return withPictures({ html: issue.html, files: await picturesOf(issue) })
 }

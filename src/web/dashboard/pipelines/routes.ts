@@ -24,10 +24,8 @@ import type { AddRoutes } from '../../server/server.ts'
 import { sendPage } from '../../server/server.ts'
 import type { Clock, Moment } from '../format.ts'
 import { clockOf, count, dataAgeOf, LOCALE, NONE, nameOf, numbers, share } from '../format.ts'
-import type { PipelineLine } from './list.ts'
-import { cellsOf, composeList } from './list.ts'
-import type { TrendDays, TrendView } from './trend.ts'
-import { composeTrend, trendDaysOf } from './trend.ts'
+import type { PipelineLine, TrendDays, TrendView } from './view.ts'
+import { cellsOf, composeList, composeTrend, trendDaysOf } from './view.ts'
 
 interface PipelinesDeps extends DashboardDeps {
   readonly overview: OverviewKeeper

@@ -3,10 +3,10 @@
  * process, so that an alert rule need not handle an absent series.
  */
 
-import { ALERTING_IDS } from '../../checks/run-checks.ts'
-import type { Instant } from '../../domain/model.ts'
-import type { Measures } from '../../jobs/measures.ts'
-import { EVENT_OUTCOMES } from '../../store/tables/lead-tables.ts'
+import { ALERTING_IDS } from '../checks/run-checks.ts'
+import type { Instant } from '../domain/model.ts'
+import type { Measures } from '../jobs/measures.ts'
+import { EVENT_OUTCOMES } from '../store/tables/lead-tables.ts'
 
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>

@@ -1,26 +1,35 @@
 /**
- * The schedules on the status page: next and last runs, missed runs, and times when the daemon did not run.
+ * The daemon on the status page: its version, settings, disk and workers, the next and last runs of its
+ * schedules, missed runs, and times when it did not run.
  */
 
+import { readSettingsInForce } from '../../../checks/settings.ts'
 import type { ScheduleSettings } from '../../../jobs/schedule/schedule.ts'
+import type { MissedScheduledRuns, ScheduleState } from '../../../jobs/schedule/schedule-state.ts'
 import {
   GAP_MS,
-  type MissedScheduledRuns,
+  listWorkers,
   outcomeText,
   readMissedScheduledRuns,
   readScheduleStates,
-  type ScheduleState,
 } from '../../../jobs/schedule/schedule-state.ts'
+import type { QueueCounts } from '../../../queue/look.ts'
+import { countJobs } from '../../../queue/look.ts'
 import { formatDueTimes, listDueTimes } from '../../../report/preferences/page.ts'
 import { createLocaleContext } from '../../../report/words/locale-context.ts'
-import { isCron, type Timing } from '../../../schedule/timing.ts'
+import type { Timing } from '../../../schedule/timing.ts'
+import { isCron } from '../../../schedule/timing.ts'
 import { DAY_MS } from '../../../schedule/zone.ts'
-import type { Db } from '../../../store/db/store.ts'
+import { readSize } from '../../../store/backup/backup.ts'
+import type { Db, Store } from '../../../store/db/store.ts'
 import type { ScheduledRun } from '../../../store/schedule/scheduled-run.ts'
-import { type Gap, listGaps } from '../../../store/schedule/uptime.ts'
+import type { Gap } from '../../../store/schedule/uptime.ts'
+import { findLastSpan, listGaps } from '../../../store/schedule/uptime.ts'
 import { formatSpan } from '../../../time.ts'
-import { approveButton, type Button } from '../actions/buttons.ts'
-import { type Clock, count, duration, LOCALE, type Moment, type Tag } from '../format.ts'
+import type { Button } from '../actions/buttons.ts'
+import { approveButton } from '../actions/buttons.ts'
+import type { Clock, Moment, Tag } from '../format.ts'
+import { bytes, count, duration, LOCALE } from '../format.ts'
 
 const DAYS_BACK = 7
 const MISSED_MAX = 12
@@ -190,5 +199,92 @@ function gapOf({ from, to, why }: Gap, clock: Clock): GapView {
     from: clock.at(from),
     to: clock.at(to),
     why: to === null ? 'it gives no sign of life' : WHY[why],
+  }
+}
+
+/** Facts about the installation that need no query of the store. */
+export interface InstallationFacts {
+  readonly version: string
+  /** The settings file; null if there is none. */
+  readonly settingsFile: string | null
+}
+
+interface InstallationView {
+  readonly version: string
+  readonly id: string
+  readonly daemon: { readonly since: Moment; readonly sign: Moment } | null
+  readonly database: string
+  /** The size of the database's journal and the free disk space; null if the store is in PostgreSQL. */
+  readonly room: { readonly journal: string; readonly free: string } | null
+  /** The PostgreSQL server; null if the store is a file. */
+  readonly server: string | null
+  readonly settings: {
+    readonly since: Moment
+    readonly refused: { readonly at: Moment; readonly why: string } | null
+    readonly changed: Moment | null
+  } | null
+}
+
+export async function readInstallation(
+  store: Store,
+  facts: InstallationFacts,
+  clock: Clock,
+): Promise<InstallationView> {
+  const span = await findLastSpan(store.db)
+  const { database, room } = await readSize(store)
+  const settings = await readSettingsInForce(store.db, facts.settingsFile, clock.now)
+  return {
+    version: facts.version,
+    id: store.installationId,
+    daemon:
+      span === undefined || span.ended_at !== null
+        ? null
+        : { since: clock.at(span.began_at), sign: clock.ago(span.last_tick_at) },
+    database: bytes(database),
+    room: room && { journal: bytes(room.log), free: bytes(room.free) },
+    server: store.place.kind === 'postgres' ? store.place.name : null,
+    settings: settings && {
+      since: clock.at(settings.since),
+      refused: settings.refused && { at: clock.at(settings.refused.at), why: settings.refused.why },
+      changed: clock.at(settings.changedAt),
+    },
+  }
+}
+
+interface WorkersView {
+  readonly workers: readonly WorkerView[]
+  readonly waiting: string
+  readonly active: string
+  /** Jobs that were given up, such as `2 of message`. */
+  readonly dead: readonly string[]
+}
+
+interface WorkerView {
+  readonly id: string
+  readonly host: string
+  readonly pid: string
+  readonly since: Moment
+  readonly sign: Moment
+  readonly inHand: string
+}
+
+/** Lists the workers. Returns null if the store is a file, because only one daemon can use a file. */
+export async function readWorkers(
+  store: Pick<Store, 'db' | 'place'>,
+  clock: Clock,
+): Promise<WorkersView | null> {
+  const jobs = await countJobs(store)
+  if (jobs === null) return null
+  const workers = await listWorkers(store.db, clock.now)
+  const sum = (key: 'waiting' | 'active'): string =>
+    count(jobs.reduce((total: number, queue: QueueCounts) => total + queue[key], 0))
+  return {
+    workers: workers.map(({ host, pid, since, lastHeartbeat, inHand }) => ({
+      ...{ id: `${host}-${pid}`, host, pid: String(pid) },
+      ...{ since: clock.at(since), sign: clock.ago(lastHeartbeat), inHand: inHand.join(', ') },
+    })),
+    waiting: sum('waiting'),
+    active: sum('active'),
+    dead: jobs.filter(({ dead }) => dead > 0).map(({ queue, dead }) => `${count(dead)} of ${queue}`),
   }
 }

@@ -1,17 +1,14 @@
-/**
- * Tests /metrics: names and units by the rules of Prometheus, and values from the store, never ahead of a
- * commit.
- */
-
+/** Tests the probes: their answers to machines, and the information that they keep back. */
 import { expect, it, onTestFinished } from 'vitest'
-import type { Installation } from '../../src/checks/check.ts'
+import type { CheckResult, Installation, Part } from '../../src/checks/check.ts'
+import { fail, ok, warn } from '../../src/checks/check.ts'
 import { createMeasuring } from '../../src/jobs/measures.ts'
 import { openWebPages } from '../../src/report/preferences/page.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
 import { addCounts, markLeadsWhole, startRun } from '../../src/store/sync/sync-run.ts'
-import { openMetrics } from '../../src/web/metrics/metrics.ts'
+import { healthRoutes, openMetrics } from '../../src/web/monitoring.ts'
 import { openWeb } from '../../src/web/server/server.ts'
 import { event, follow, receive } from '../support/data/events.ts'
 import { TEMPLATES_FOLDER } from '../support/report.ts'
@@ -22,10 +19,116 @@ import { ask, openDashboard, TOKEN } from '../support/web/dashboard.ts'
 import { bareInstallation } from '../support/web/installation.ts'
 import { faultsOf, readMetrics } from '../support/web/prometheus.ts'
 
+const SECRET = 'ana@example.com of report:merger'
+const WELL = [
+  ok('database', 'can be written'),
+  ok('daemon', 'lives'),
+  ok('leads', 'read 4 min ago'),
+  ok('schedules', 'none is behind'),
+]
+
+async function serve({
+  checks = WELL as readonly CheckResult<Part>[] | Error,
+  sinceTickMs = 0,
+}: {
+  checks?: readonly CheckResult<Part>[] | Error
+  sinceTickMs?: number
+}) {
+  let reads = 0
+  const readHealth = async () => {
+    reads++
+    if (checks instanceof Error) throw checks
+    return { checks }
+  }
+  const pages = await openWebPages(TEMPLATES_FOLDER)
+  const server = await openWeb({ host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT }, [
+    healthRoutes({ readHealth, sinceTickMs: () => sinceTickMs, log: SILENT }),
+  ])
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  const ask = async (path: string, method = 'GET') => {
+    const response = await fetch(`${server.url}${path}`, { method })
+    return { status: response.status, body: await response.text(), headers: response.headers }
+  }
+  return { ask, reads: () => reads }
+}
+
+it('the process lives while the daemon ticks, also where nothing else is well', async () => {
+  const { ask } = await serve({ checks: new Error('SQLITE_IOERR') })
+  expect(await ask('/healthz')).toMatchObject({ status: 200, body: '{"live":true}\n' })
+})
+
+it('a daemon that has not ticked for three minutes does not live, and is to be started again', async () => {
+  const { ask } = await serve({ sinceTickMs: 180_001 })
+  expect(await ask('/healthz')).toMatchObject({ status: 503, body: '{"live":false}\n' })
+})
+
+it('what it has is good while the data are fresh, the database can be written and no schedule is behind', async () => {
+  const { ask } = await serve({ checks: [...WELL, warn('messages', 'the mail server is away', 'wait')] })
+  const { status, body } = await ask('/readyz')
+  expect([status, JSON.parse(body)]).toEqual([
+    200,
+    {
+      ready: true,
+      reasons: [],
+      checks: { database: 'ok', daemon: 'ok', leads: 'ok', schedules: 'ok' },
+    },
+  ])
+})
+
+it('else it says what is not, and nothing that is not for everybody', async () => {
+  const behind = fail('schedules', `behind: ${SECRET}`, SECRET)
+  const { ask } = await serve({
+    checks: [fail('leads', SECRET, SECRET), behind, fail('messages', SECRET, SECRET)],
+  })
+  const { status, body, headers } = await ask('/readyz')
+  expect([status, JSON.parse(body)]).toEqual([
+    503,
+    {
+      ready: false,
+      reasons: ['the data are not fresh enough', 'a schedule is behind'],
+      checks: { leads: 'fail', schedules: 'fail' },
+    },
+  ])
+  expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
+  expect(headers.get('cache-control')).toBe('no-store')
+})
+
+it('a database that cannot be read is not ready, and its message stays inside', async () => {
+  const { ask } = await serve({ checks: new Error(SECRET) })
+  const { status, body } = await ask('/readyz')
+  expect([status, JSON.parse(body).reasons]).toEqual([503, ['the database cannot be read']])
+  expect(body).not.toContain(SECRET)
+})
+
+it('both answer a HEAD', async () => {
+  const { ask } = await serve({ checks: [fail('leads', 'old', 'sync')] })
+  expect(await ask('/healthz', 'HEAD')).toMatchObject({ status: 200, body: '' })
+  expect(await ask('/readyz', 'HEAD')).toMatchObject({ status: 503, body: '' })
+})
+
+it('who asks again at once does not make the database work', async () => {
+  const { ask, reads } = await serve({})
+  for (let time = 0; time < 5; time++) await ask('/readyz')
+  expect(reads()).toBe(1)
+})
+
+it('those who ask again and again are never refused, whoever is behind the same address', async () => {
+  const { url } = await openDashboard()
+  const statuses = new Set<number>()
+  for (let asked = 0; asked < 130; asked++) statuses.add((await fetch(`${url}/healthz`)).status)
+  expect([...statuses]).toEqual([200])
+  expect([200, 503]).toContain((await fetch(`${url}/readyz`)).status)
+})
+
+/*
+ * Tests /metrics: names and units by the rules of Prometheus, and values from the store, never ahead of a
+ * commit.
+ */
+
 const NOW = new Date('2026-11-21T12:00:00Z')
 const COUNTS = { seen: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0, held: 0, pages: 1 }
 
-async function serve() {
+async function serveMetrics() {
   const store = await openEmptyStore()
   const installation: Installation = {
     ...bareInstallation(store),
@@ -61,7 +164,7 @@ async function endRun(store: Store, requests: number): Promise<void> {
 }
 
 it('is as Prometheus wants metrics to be', async () => {
-  const { scrape } = await serve()
+  const { scrape } = await serveMetrics()
   const metrics = await scrape()
   expect(metrics.size).toBeGreaterThan(40)
   expect([...metrics.values()].flatMap(faultsOf)).toEqual([])
@@ -77,7 +180,7 @@ it('finds fault with metrics that are not', () => {
 })
 
 it('the time of the last success moves with the commit that ends the reading, while rows count page by page', async () => {
-  const { store, scrape } = await serve()
+  const { store, scrape } = await serveMetrics()
   const begin = { mode: 'full', parts: ['leads'], at: '2026-11-21T11:00:00.000Z' } as const
   const runId = await store.write(async (trx) => {
     const id = await startRun(trx, begin)
@@ -97,7 +200,7 @@ it('the time of the last success moves with the commit that ends the reading, wh
 })
 
 it('counts what other processes did, once, however often and by however many it is read at a time', async () => {
-  const { store, scrape } = await serve()
+  const { store, scrape } = await serveMetrics()
   await endRun(store, 3)
   await scrape()
   await using other = await openStore(fileOf(store), NOW)
@@ -112,14 +215,14 @@ it('counts what other processes did, once, however often and by however many it 
 })
 
 it('what has never been has no value, rather than one of 1970', async () => {
-  const { scrape } = await serve()
+  const { scrape } = await serveMetrics()
   const metrics = await scrape()
   for (const name of ['snapshot_timestamp', 'daemon_last_heartbeat_timestamp', 'sync_last_duration'])
     expect(metrics.get(`leadsheet_${name}_seconds`)?.samples, name).toEqual([])
 })
 
 it('requests are counted by their route, never by an address that holds a link', async () => {
-  const { scrape, ask } = await serve()
+  const { scrape, ask } = await serveMetrics()
   await ask('/preferences/the-link-of-ana')
   await ask('/wp-login.php')
   const requests = (await scrape()).get('leadsheet_http_requests_total')
@@ -129,7 +232,7 @@ it('requests are counted by their route, never by an address that holds a link',
 })
 
 it('events are counted by what became of them, also those whose rows are long gone', async () => {
-  const { store, scrape } = await serve()
+  const { store, scrape } = await serveMetrics()
   await receive(store, [event('1'), event('2'), event('3', { resourceId: 'b' })], '2026-11-21T11:50:00.000Z')
   await receive(store, [event('1'), event('4', { problem: 'it has no id' })], '2026-11-21T11:50:01.000Z')
   await follow(store, 'a', { at: '2026-11-21T11:50:02.500Z', outcome: 'updated' })
