@@ -46,7 +46,7 @@ const PUT_TOGETHER: readonly string[] = [
   'jobs/archive/search-issues.ts',
   'log.ts',
   'probe/auth-probe.ts',
-  'report/render/compile-template.ts',
+  'report/render/template-files.ts',
   'schedule/timing.ts',
   'service/faults/rules.ts',
   'store/queries/report-query-postgres.ts',
