@@ -1,6 +1,7 @@
-/** The log: JSON lines, or readable lines on a terminal, and the removal of secrets from texts. */
+/** The log: JSON lines, or readable lines on a terminal. Secrets are removed from each line. */
 import type { Logger } from 'pino'
 import { pino } from 'pino'
+import { redactor, withoutNamedSecrets } from './redaction.ts'
 
 export type Log = Logger
 
@@ -45,113 +46,4 @@ async function prettyLine(color: boolean): Promise<(line: string) => string> {
     ignore: 'pid,hostname',
     singleLine: true,
   })
-}
-
-const REDACTED = '[redacted]'
-/** The minimum length of a secret to be replaced. A shorter secret could equal an ordinary word. */
-const SHORTEST = 4
-/**
- * The minimum length of a secret to be found inside base64, where short sequences of characters occur by
- * chance.
- */
-const SHORTEST_INSIDE = 6
-/**
- * The minimum length of a line to be replaced on its own, if the secret has several lines, as a PEM key has.
- */
-const TELLING_LINE = 16
-
-/** Returns a function that replaces every secret in a text with `[redacted]`. */
-export function redactor(secrets: readonly string[]): (text: string) => string {
-  const forms = secrets.filter((secret) => secret.length >= SHORTEST).flatMap(formsOf)
-  const longestFirst = [...new Set(forms)].sort((a, b) => b.length - a.length)
-  return (text) => longestFirst.reduce((kept, form) => kept.replaceAll(form, REDACTED), text)
-}
-
-function formsOf(secret: string): string[] {
-  const lines = secret
-    .split(/\r?\n/)
-    .filter((line) => line.length >= TELLING_LINE && !line.startsWith('-----'))
-  const written = [...new Set([secret, ...lines])].flatMap((text) => [
-    text,
-    ...percentEncoded(text),
-    htmlEncoded(text),
-    ...base64Encoded(text),
-  ])
-  // A log line is JSON, and a text in it may be JSON again.
-  const quoted = written.map(inJson)
-  return [...written, ...quoted, ...quoted.map(inJson)]
-}
-
-function inJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1)
-}
-
-/**
- * Encodes a text in the ways of URL queries, forms and the user part of URLs. Some programs write the
- * hexadecimal digits in lower case.
- */
-function percentEncoded(text: string): string[] {
-  const url = new URL('http://localhost')
-  url.password = text
-  const forms = [
-    encodeURIComponent(text.toWellFormed()),
-    new URLSearchParams([['', text]]).toString().slice(1),
-    url.password,
-  ]
-  return forms.flatMap((form) => [form, form.replace(/%[\dA-F]{2}/g, (code) => code.toLowerCase())])
-}
-
-const HTML: Readonly<Record<string, string>> = {
-  ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#x27;', '`': '&#x60;', '=': '&#x3D;' },
-}
-
-/** Escapes a text for HTML in the same way as Handlebars. */
-function htmlEncoded(text: string): string {
-  return text.replace(/[&<>"'`=]/g, (sign) => HTML[sign] ?? sign)
-}
-
-/**
- * Encodes a secret in base64, both alone and inside a longer text, because SMTP and HTTP logins encode the
- * user together with the password.
- */
-function base64Encoded(text: string): string[] {
-  const bytes = Buffer.from(text)
-  const inside = text.length < SHORTEST_INSIDE ? [] : [0, 1, 2].map((before) => base64Inside(text, before))
-  return [
-    ...[bytes.toString('base64'), bytes.toString('base64url'), ...inside],
-    ...inside.map((messages) => messages.replaceAll('+', '-').replaceAll('/', '_')),
-  ]
-}
-
-/**
- * Returns the base64 characters that depend only on the text, if the text comes after `bytesBefore` other
- * bytes (modulo 3).
- */
-function base64Inside(text: string, bytesBefore: number): string {
-  const bytes = Buffer.concat([Buffer.alloc(bytesBefore), Buffer.from(text)])
-  return bytes.toString('base64').slice(Math.ceil((bytesBefore * 8) / 6), Math.floor((bytes.length * 8) / 6))
-}
-
-const NAMES =
-  '(?:proxy-)?authorization|(?:set-)?cookie|(?:x-)?api[_-]?key|(?:\\w+_)?(?:pass|password|secret|token)'
-
-/** The patterns of secrets that have a name. The name is kept and the value is replaced. */
-const NAMED: readonly RegExp[] = [
-  new RegExp(`("(?:${NAMES})"\\s*:\\s*")(?:[^"\\\\]|\\\\.)+`, 'gi'),
-  // Matches JSON that is quoted inside JSON.
-  new RegExp(`(\\\\"(?:${NAMES})\\\\"\\s*:\\s*\\\\")(?:[^"\\\\]|\\\\\\\\.)+`, 'gi'),
-  /\b((?:bearer|basic) +)[\w.~+/=-]{16,}/gi,
-  /\b((?:x-api-key|authorization): *)(?!(?:bearer|basic)\b)[^\s"\\`]+/gi,
-  /\b((?:set-)?cookie: *)[^\n"\\]+/gi,
-  /([?&](?:api[_-]?key|key|access_token|token|secret|password|pass)=)[^&\s"'\\<>]+/gi,
-  /(\/\/[^\s/:@"]*:)[^\s/@"]+(?=@)/g,
-  /\b(whsec_)[\w+/=-]+/g,
-]
-
-/**
- * Removes values that are marked as secrets by a name in JSON, by a header, by a URL or by a prefix of their
- * own.
- */
-export function withoutNamedSecrets(text: string): string {
-  return NAMED.reduce((kept, pattern) => kept.replace(pattern, `$1${REDACTED}`), text)
 }

@@ -6,7 +6,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { styledText } from '../src/cli/terminal/table.ts'
-import { withoutNamedSecrets } from '../src/log.ts'
+import { withoutNamedSecrets } from '../src/redaction.ts'
 import {
   fillParameters,
   hasSecondStatement,
@@ -44,8 +44,8 @@ const PUT_TOGETHER: readonly string[] = [
   'cli/terminal/table.ts',
   'config/recipients-file.ts',
   'jobs/archive/search-issues.ts',
-  'log.ts',
   'probe/auth-probe.ts',
+  'redaction.ts',
   'report/render/template-files.ts',
   'schedule/timing.ts',
   'service/faults/rules.ts',

@@ -17,27 +17,20 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   domain: ['schedule'],
   packages: [],
-  log: [],
+  log: ['redaction'],
+  redaction: [],
   retry: ['errors'],
   schedule: ['errors'],
-  // The settings check addresses, blocks and languages with the code of these folders.
-  config: [
-    'errors',
-    'domain',
-    'packages',
-    'schedule',
-    'report/blocks/registry',
-    'report/words/catalogue',
-    'store/db/place',
-  ],
+  // The settings check addresses and languages with the code of these folders.
+  config: ['errors', 'domain', 'packages', 'schedule', 'report/words/catalogue', 'store/db/place'],
   contract: ['errors'],
-  upstream: ['contract', 'domain', 'errors', 'log', 'packages', 'retry'],
-  probe: ['contract', 'domain', 'errors', 'log', 'retry', 'upstream'],
+  upstream: ['contract', 'domain', 'errors', 'log', 'packages', 'redaction', 'retry'],
+  probe: ['contract', 'domain', 'errors', 'log', 'redaction', 'retry', 'upstream'],
   store: ['domain', 'errors', 'packages'],
   queue: ['errors', 'log', 'packages', 'store'],
   report: ['domain', 'errors', 'packages', 'schedule'],
   insight: ['domain'],
-  mail: ['domain', 'errors', 'log', 'retry'],
+  mail: ['domain', 'errors', 'log', 'redaction', 'retry'],
   time: ['domain'],
   checks: ['domain', 'errors', 'schedule', 'time', 'upstream', 'store', 'queue', 'report'],
   jobs: [
@@ -68,7 +61,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['upstream', 'store', 'queue', 'report', 'mail', 'schedule', 'checks', 'time', 'jobs', 'web'],
   ],
   cli: [
-    ...['errors', 'domain', 'log', 'packages', 'retry', 'config', 'contract'],
+    ...['errors', 'domain', 'log', 'packages', 'redaction', 'retry', 'config', 'contract'],
     ...[
       'upstream',
       'store',

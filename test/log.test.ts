@@ -1,7 +1,8 @@
 /** Secrets are removed from texts in every form that the texts may have. */
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { openLog, redactor, withoutNamedSecrets } from '../src/log.ts'
+import { openLog } from '../src/log.ts'
+import { redactor, withoutNamedSecrets } from '../src/redaction.ts'
 
 const SECRET = 'p@ss "w<o>rd"/+ü%41\\&=x'
 const redact = redactor([SECRET])

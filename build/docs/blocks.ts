@@ -2,8 +2,10 @@
  * Generates the page on report blocks. For each block, the page lists the variables of the block's template,
  * found from sample figures.
  */
+
+import { BLOCKS, type BlockName } from '../../src/domain/choices.ts'
 import { periodOf, priorOf } from '../../src/domain/period.ts'
-import { BLOCKS, type BlockName, blockOf, composeBlockViews } from '../../src/report/blocks/registry.ts'
+import { blockOf, composeBlockViews } from '../../src/report/blocks/registry.ts'
 import type { BlockContext, ChartName } from '../../src/report/context.ts'
 import { emptyFigures, sampleFigures, sampleTable } from '../../src/report/sample.ts'
 import { createLocaleContext } from '../../src/report/words/locale-context.ts'

@@ -23,6 +23,7 @@ const CLAIMS: Readonly<Record<Goal, { readonly title: string; readonly isShare: 
   'cause-wrong': { title: 'Another cause is named', isShare: true },
   'cause-adds-up': { title: 'The parts add up', isShare: true },
   'cause-of-nothing': { title: 'A cause is named though nothing changed', isShare: true },
+  'share-held': { title: 'A printed share of winners comes true', isShare: true },
 }
 
 /** Returns the page with the tables of the last results in the place of those that it has. */

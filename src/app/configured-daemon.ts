@@ -43,13 +43,13 @@ import { configuredPublishing } from './publishing.ts'
 import { syncInThread } from './sync-thread.ts'
 
 /**
- * How many events are applied at the same time if the settings do not limit parallel requests for lead
- * details.
+ * The number of events that are applied at the same time if the settings do not limit parallel requests for
+ * lead details.
  */
 const EVENTS_AT_ONCE = 4
 /**
- * How many leads the daemon may read within ten seconds because of events. The reference service allows no
- * more.
+ * The number of leads that the daemon may read within ten seconds because of events. The reference service
+ * allows no more.
  */
 const EVENTS_PER_TEN_SECONDS = 200
 

@@ -56,7 +56,7 @@ export function findSchedule(config: Config, name: string): ConfiguredSchedule {
   })
 }
 
-/** How far to look ahead for clock changes. A zone that changes its clocks does so within this time. */
+/** The time in which clock changes are looked for. A zone with clock changes has one within this time. */
 const AHEAD_MS = 400 * 86_400_000
 
 /** Describes for each schedule the next time of day that a clock change skips or doubles. */

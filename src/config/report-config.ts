@@ -2,8 +2,9 @@
  * Reports and their recipients as the program uses them. For each recipient of a report, the settings of the
  * recipient and of the report are merged.
  */
+
+import type { BlockName } from '../domain/choices.ts'
 import type { FilterCondition, LeadFilter } from '../domain/figures.ts'
-import type { BlockName } from '../report/blocks/registry.ts'
 import type { Settings } from './schema.ts'
 import type { FilterSettings, RecipientSettings, ReportSettings } from './schema-reports.ts'
 import { reportSchema } from './schema-reports.ts'

@@ -13,6 +13,17 @@ export const DEFAULT_LOCALE = 'en-GB'
 export const WEBHOOK_FORMATS = ['json', 'slack', 'teams'] as const
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
 
+/** The blocks of a report, in their default order. */
+export const BLOCKS = [
+  ...['headline', 'freshness', 'attention', 'kpis', 'drivers', 'pace', 'trend', 'funnel', 'changes'],
+  ...['top_leads', 'urgent', 'stalled', 'pipelines', 'sources', 'agents', 'service_stats', 'data_quality'],
+  'queries',
+] as const
+export type BlockName = (typeof BLOCKS)[number]
+
+/** The blocks whose lists can be attached. The report's own queries can also be attached, by their names. */
+export const ATTACHED_LISTS = ['changes', 'top_leads', 'urgent', 'stalled', 'pipelines', 'sources'] as const
+
 /** The formats of a list that is attached to a report. */
 export const ATTACHED_FORMATS = ['csv', 'xlsx'] as const
 

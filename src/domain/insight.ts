@@ -19,7 +19,7 @@ export interface UsualRange {
   readonly high: number
 }
 
-/** How often ranges like this one held the number that came. */
+/** The number of earlier ranges like this one, and of those that held the number that came. */
 export interface RangeRecord {
   readonly held: number
   readonly of: number
@@ -39,9 +39,15 @@ export interface Shift {
   readonly days: number
   readonly actual: number
   readonly expected: number
-  /** Tells whether no report before told a part of these days. A change is told in the headline once. */
+  /** False if an issue that was sent before already told a part of these days as unusual: a change is news once. */
   readonly isNew: boolean
 }
+
+/**
+ * The numbers that this issue, or one that was sent before, told as unusual: the last local date of the last such
+ * period by the name of the figure, a space and the id of the pipeline. The id is empty for all leads of the report.
+ */
+export type ToldDays = Readonly<Record<string, string>>
 
 export interface Expectation {
   readonly figure: ExpectedFigure
@@ -189,6 +195,7 @@ export interface DayNote extends Pick<Annotation, 'firstDay' | 'lastDay' | 'text
 export interface Insight {
   /** All leads first, then each pipeline. */
   readonly expectations: readonly Expectation[]
+  readonly told: ToldDays
   readonly drivers: readonly Driver[]
   /** Null if the report is filtered by more than pipelines. */
   readonly winRate: JudgedWinRate | null

@@ -8,6 +8,7 @@ import { monthsOf, type Span, tellEnd } from './pace.ts'
 import { isTrusted, recordOf } from './record.ts'
 import { type DailyNumbers, seriesOf, weekdayOf } from './series.ts'
 import { isWithin, judgeSeries, NEEDED, type Scale, type Step } from './usual-range.ts'
+import { judgeRate, RATE_NEEDED, type RateDays, replayRate } from './win-rate.ts'
 
 export const SCALES: readonly Scale[] = ['day', 'week', 'month']
 /** The days of a month after which its end is told again. */
@@ -20,7 +21,7 @@ const LAST_DAYS = 90
 /** `learning`: too few earlier numbers are known. `withheld`: earlier claims were right too rarely. */
 type Shown = 'printed' | 'withheld' | 'learning'
 
-/** How often the usual ranges of one series held, at one scale. */
+/** A count of how often the usual ranges of one series held, at one scale. */
 export interface RangeTest {
   readonly figure: ExpectedFigure
   /** The pipeline that is counted; null for all leads. */
@@ -37,6 +38,13 @@ export interface RangeTest {
   readonly periods: { readonly known: number; readonly needed: number }
 }
 
+/** A count of how often the usual range of the win rate of 30 days held, for all leads together. */
+export interface RateTest extends Pick<RangeTest, 'judged' | 'held95' | 'held80' | 'shown' | 'periods'> {
+  /** The days whose report had a range, and those on which it would have told the rate, judged with all series. */
+  readonly days: number
+  readonly claims: number
+}
+
 /** The reports of one scale: those that had something to judge, and those that had news. */
 export interface ReportTest {
   readonly scale: Scale
@@ -44,7 +52,7 @@ export interface ReportTest {
   readonly withClaims: number
 }
 
-/** How near the expected end of months was, of all leads. */
+/** The distance of the expected end of months from the real end, for all leads together. */
 export interface EndTest {
   readonly figure: ExpectedFigure
   /** The ends that were told with a range of 80 %, after 5, 10, 15, 20 and 25 days, and how many held. */
@@ -77,6 +85,8 @@ export interface Backtest {
   /** The days that were left out of a series, because of holidays or of annotations. */
   readonly leftOut: { readonly holidays: number; readonly annotated: number }
   readonly ranges: readonly RangeTest[]
+  /** The stretches of 30 days are counted back from the last day. Null if no lead was ever won or lost. */
+  readonly winRate: RateTest | null
   readonly reports: readonly ReportTest[]
   readonly ends: readonly EndTest[]
   /** The last 90 days of each series, in the order of `numbers`. */
@@ -88,16 +98,20 @@ export interface Backtest {
  * @param dates the local dates, in order and without a gap
  * @param numbers the series that one report has
  * @param holidays local dates that all series leave out
+ * @param rate the won and lost leads of all pipelines; days that are left out have none
  */
 export function backtest(
   dates: readonly string[],
   numbers: readonly DailyNumbers[],
   holidays: readonly string[] = [],
+  rate: RateDays = { won: [], lost: [] },
 ): Backtest {
   const isHoliday = dates.map((date) => holidays.includes(date))
   const isAnnotated = (_: string, day: number) =>
     !isHoliday[day] && numbers.some(({ isLeftOut }) => isLeftOut?.[day])
-  const scales = SCALES.map((scale) => testScale(scale, dates, numbers))
+  const rates = replayRate(rate)
+  const ofDay = rates.map((probability, day) => (isHoliday[day] ? null : probability))
+  const scales = SCALES.map((scale) => testScale(scale, dates, numbers, scale === 'day' ? ofDay : rates))
   const days = scales[0]?.series ?? []
   return {
     from: dates[0] ?? null,
@@ -107,6 +121,7 @@ export function backtest(
       annotated: dates.filter(isAnnotated).length,
     },
     ranges: scales.flatMap(({ tests }) => tests),
+    winRate: testRate(rate, ofDay, scales[0]?.rateClaims ?? 0),
     reports: scales.map(({ report }) => report),
     ends: numbers.filter(({ pipeline }) => pipeline === null).map((each) => testEnds(dates, each, isHoliday)),
     lastDays: days.map(({ steps, unusual }, series) => {
@@ -147,7 +162,13 @@ function testScale(
   scale: Scale,
   dates: readonly string[],
   numbers: readonly DailyNumbers[],
-): { readonly series: readonly Replayed[]; readonly report: ReportTest; readonly tests: RangeTest[] } {
+  rates: readonly (number | null)[],
+): {
+  readonly series: readonly Replayed[]
+  readonly report: ReportTest
+  readonly rateClaims: number
+  readonly tests: RangeTest[]
+} {
   const whole = wholeDays(scale, dates)
   const series = numbers.map((each): Replayed => {
     const days = { values: each.values.slice(0, whole), isLeftOut: each.isLeftOut?.slice(0, whole) ?? [] }
@@ -156,24 +177,30 @@ function testScale(
     return { ...each, steps: judgeSeries(series).steps, values, places, unusual: values.map(() => false) }
   })
   const report = { scale, judged: 0, withClaims: 0 }
+  const ends = endsOf(scale, dates.slice(0, whole))
+  let rateClaims = 0
   for (let index = 0; index < (series[0]?.values.length ?? 0); index++) {
     const probabilities = series.map(({ steps, values }) => {
       const surprise = steps[index]?.surprise ?? null
       if (surprise === null) return null
       return isTrusted(recordOf(steps.slice(0, index + 1), values)) ? surprise.probability : null
     })
-    if (probabilities.every((each) => each === null)) continue
+    const ofRate = rates[ends[index] ?? -1] ?? null
+    if (ofRate === null && probabilities.every((each) => each === null)) continue
     report.judged++
-    const unusual = findUnusual(
-      probabilities.map((probability, place) => ({
+    const unusual = findUnusual([
+      ...probabilities.map((probability, place) => ({
         probability,
         isOfAll: series[place]?.pipeline === null,
       })),
-    )
+      { probability: ofRate, isOfAll: false },
+    ])
     for (const [place, each] of series.entries()) each.unusual[index] = unusual[place] ?? false
-    if (series.some((each) => isNews(each, index))) report.withClaims++
+    const isRateUnusual = unusual.at(-1) ?? false
+    if (isRateUnusual) rateClaims++
+    if (isRateUnusual || series.some((each) => isNews(each, index))) report.withClaims++
   }
-  return { series, report, tests: series.map((each) => testRanges(scale, each)) }
+  return { series, report, rateClaims, tests: series.map((each) => testRanges(scale, each)) }
 }
 
 function testRanges(scale: Scale, series: Replayed): RangeTest {
@@ -194,6 +221,29 @@ function testRanges(scale: Scale, series: Replayed): RangeTest {
     shown: !isReady ? 'learning' : isTrusted(recordOf(steps, values)) ? 'printed' : 'withheld',
     periods: { known, needed: NEEDED },
   }
+}
+
+function testRate(rate: RateDays, ofDay: readonly (number | null)[], claims: number): RateTest | null {
+  const { steps, isTrusted } = judgeRate(rate)
+  if (steps.every(({ decided }) => decided === 0)) return null
+  const forecasts = steps.flatMap(({ forecast, won }) => (forecast === null ? [] : [{ ...forecast, won }]))
+  const last = steps.at(-1)
+  return {
+    judged: forecasts.length,
+    held95: forecasts.filter(({ range95, won }) => isWithin(range95, won)).length,
+    held80: forecasts.filter(({ range80, won }) => isWithin(range80, won)).length,
+    ...{ days: ofDay.filter((each) => each !== null).length, claims },
+    shown: !last?.forecast ? 'learning' : isTrusted ? 'printed' : 'withheld',
+    periods: { known: last?.known ?? 0, needed: RATE_NEEDED },
+  }
+}
+
+/** Lists the last day of each number of a scale. */
+function endsOf(scale: Scale, dates: readonly string[]): number[] {
+  if (scale === 'day') return dates.map((_, day) => day)
+  if (scale === 'month') return monthsOf(dates).map(({ to }) => to - 1)
+  const weeks = Math.floor(dates.length / 7)
+  return Array.from({ length: weeks }, (_, week) => dates.length - 1 - 7 * (weeks - 1 - week))
 }
 
 /** Returns the least number of known numbers that a place of the cycle has. */

@@ -4,18 +4,23 @@
  * change of all members alike names none.
  */
 import { normalProbability } from './count-distribution.ts'
+import type { Step } from './usual-range.ts'
 
-/** A member is named if its share is this unlikely, divided by the number of members. */
+/** A member is named if its share is this unlikely, of all members of all groups together. */
 const NAMED_BELOW = 0.05
 /** A named member has at least this share of the whole difference. */
 const DIFFERENCE_MIN = 0.25
 const NAMED_MAX = 3
 /** The days before the difference from which the usual share of a member is taken. */
 const SHARE_DAYS = 56
+/** The most numbers in a row by which shares are judged. */
+const RECENT_MAX = 14
 
 export interface Member {
   readonly name: string
   readonly actual: number
+  /** The count of the days by which the share is judged; `actual` unless given. */
+  readonly recent?: number
   /** The count of the member in the earlier days from which its usual share is taken. */
   readonly before: number
 }
@@ -38,24 +43,27 @@ export interface Group<Name> {
 /**
  * Splits the difference of the last days by each group, and returns the split in which a member stands out most.
  * @param days the number of last days whose sum differs
- * @param expected the number that was to be expected of these days
+ * @param recentDays the number of last days by which the shares are judged, if they are more than `days`
+ * @param expected the number that was to be expected of `days`
  * @param overdispersion as for {@link splitDifference}
  * @returns null if no member of any group stands out
  */
 export function chooseSplit<Name>(
   groups: readonly Group<Name>[],
-  { days, expected, overdispersion }: { days: number; expected: number; overdispersion: number },
+  of: { days: number; recentDays: number; expected: number; overdispersion: number },
 ): (Split & { readonly group: Name; readonly actual: number }) | null {
+  const { days, recentDays, expected, overdispersion } = of
   const splits = groups.flatMap(({ name: group, members }) => {
     const given = members.map(({ name, numbers }) => {
-      const from = numbers.length - days
+      const from = numbers.length - Math.max(days, recentDays)
       return {
         name,
-        actual: sum(numbers.slice(from)),
+        actual: sum(numbers.slice(-days)),
+        recent: sum(numbers.slice(from)),
         before: sum(numbers.slice(Math.max(0, from - SHARE_DAYS), from)),
       }
     })
-    const split = splitDifference(given, expected, overdispersion)
+    const split = splitDifference(given, expected, overdispersion, groups.length)
     return split === null ? [] : [{ ...split, group, actual: sum(given.map(({ actual }) => actual)) }]
   })
   return splits.sort((one, other) => one.probability - other.probability)[0] ?? null
@@ -76,6 +84,7 @@ interface Split {
  * Splits a difference.
  * @param expected the number that was to be expected of all members together
  * @param overdispersion how many times the variance is larger than that of independent events; at least 1
+ * @param groups the number of groups that are tried, as each gives chance another try
  * @returns the named members, the largest difference first, and the whole difference of all others; null if no
  * member stands out
  */
@@ -83,9 +92,11 @@ export function splitDifference(
   members: readonly Member[],
   expected: number,
   overdispersion: number,
+  groups = 1,
 ): Split | null {
   const actual = members.reduce((sum, member) => sum + member.actual, 0)
   const before = members.reduce((sum, member) => sum + member.before, 0)
+  const recent = members.reduce((sum, member) => sum + (member.recent ?? member.actual), 0)
   if (before === 0 || members.length < 2) return null
   const whole = actual - Math.round(expected)
   const wanted = members.map((member) => (member.before / before) * Math.round(expected))
@@ -98,14 +109,16 @@ export function splitDifference(
     actual: member.actual,
     expected: wanted[index] ?? 0,
     difference: differences[index] ?? 0,
-    probability: shareProbability(member, { actual, before }, overdispersion),
+    probability:
+      (groups * shareProbability(member, { recent, before, direction: Math.sign(whole), overdispersion })) /
+      weightOf(member.before / before, members.length),
   }))
   const named = judged
     .filter(
       ({ difference, probability }) =>
         Math.sign(difference) === Math.sign(whole) &&
         Math.abs(difference) >= DIFFERENCE_MIN * Math.abs(whole) &&
-        probability * members.length < NAMED_BELOW,
+        probability < NAMED_BELOW,
     )
     .sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference))
     .slice(0, NAMED_MAX)
@@ -115,25 +128,49 @@ export function splitDifference(
   return {
     parts: named.map(({ probability: _, ...part }) => part),
     rest: whole - told,
-    probability: Math.min(...named.map(({ probability }) => probability)) * members.length,
+    probability: Math.min(...named.map(({ probability }) => probability)),
   }
 }
 
 /**
- * Returns the chance that the share of a member differs as much as it does from its share before, if only chance
- * moved leads between the members.
+ * Counts the last numbers in a row that lie outside of their range of 80 % to the same side as the last one. More
+ * numbers tell more surely whose share has changed. A run chosen by the whole numbers says nothing about shares.
+ */
+export function countRecent(steps: readonly Step[], values: readonly (number | null)[]): number {
+  const sideOf = (back: number) => {
+    const [range, value] = [steps.at(-1 - back)?.forecast?.range80, values.at(-1 - back)]
+    return !range || typeof value !== 'number' ? 0 : Number(value > range.high) - Number(value < range.low)
+  }
+  const side = sideOf(0)
+  let count = 1
+  while (side !== 0 && count < RECENT_MAX && sideOf(count) === side) count++
+  return count
+}
+
+/**
+ * Returns the part of the chance of a false name that a member gets. Half of it goes by shares, because a large
+ * member is more often the origin of a difference that is seen, and half to all alike, for members that are new.
+ */
+export function weightOf(share: number, members: number): number {
+  return (share + 1 / members) / 2
+}
+
+/**
+ * Returns the chance that the share of a member differs to one side as much as it does from its share before, if
+ * only chance moved leads between the members.
  */
 function shareProbability(
   member: Member,
-  { actual, before }: { readonly actual: number; readonly before: number },
-  overdispersion: number,
+  of: { recent: number; before: number; direction: number; overdispersion: number },
 ): number {
+  const { recent, before, direction, overdispersion } = of
+  const own = member.recent ?? member.actual
   // Half a lead on each side keeps a member without any lead from having no variance.
-  const pooled = (member.before + member.actual + 0.5) / (before + actual + 1)
-  const variance = actual * pooled * (1 - pooled) * (1 + actual / before) * overdispersion
+  const pooled = (member.before + own + 0.5) / (before + recent + 1)
+  const variance = recent * pooled * (1 - pooled) * (1 + recent / before) * overdispersion
   if (variance <= 0) return 1
-  const off = Math.max(0, Math.abs(member.actual - (actual * member.before) / before) - 0.5)
-  return 2 * (1 - normalProbability(off / Math.sqrt(variance)))
+  const off = direction * (own - (recent * member.before) / before) - 0.5
+  return 1 - normalProbability(off / Math.sqrt(variance))
 }
 
 /** Rounds numbers that add up to about a whole so that they add up to it exactly; largest remainders go up. */

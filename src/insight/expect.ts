@@ -3,9 +3,10 @@
  * unusual among all of them.
  */
 import type { PeriodKind } from '../domain/figures.ts'
-import type { Expectation, Shift, UsualRange } from '../domain/insight.ts'
+import type { Expectation, Shift, ToldDays, UsualRange } from '../domain/insight.ts'
 import { type CountDistribution, probabilitiesOf, rangeWith, tailProbability } from './count-distribution.ts'
-import { findUnusual, isNewStretch } from './false-discovery.ts'
+import { countRecent } from './drivers.ts'
+import { findUnusual } from './false-discovery.ts'
 import { isTrusted, recordOf } from './record.ts'
 import { type DailyNumbers, seriesOf } from './series.ts'
 import { judgeSeries, NEEDED, type Scale, type Step } from './usual-range.ts'
@@ -28,6 +29,8 @@ export interface Judged {
   readonly expectation: Expectation
   /** The days at the end of the series that are unusual together; those of the period unless a shift is told. */
   readonly days: number
+  /** The last days in a row that are off to the same side; weeks and months count as their days. */
+  readonly recentDays: number
   /** The expected sum of these days, and the ratio of the variance to that of independent leads. */
   readonly expected: number
   readonly overdispersion: number
@@ -38,32 +41,33 @@ export interface Judged {
 /**
  * Judges all numbers of a report together. A period that cannot be compared gives nothing.
  * @param ofRate the chance of a win rate as unusual; null if it is not judged
+ * @param earlier what was told before this report
  */
 export function judgeReport(
   days: ReportDays,
   numbers: readonly DailyNumbers[],
-  ofRate: number | null = null,
-): { judged: Judged[]; isRateUnusual: boolean } {
+  ofRate: number | null,
+  earlier: ToldDays,
+): { judged: Judged[]; isRateUnusual: boolean; told: ToldDays } {
   const scale = scaleOf(days)
-  if (scale === null) return { judged: [], isRateUnusual: false }
+  if (scale === null) return { judged: [], isRateUnusual: false, told: earlier }
   const judged = numbers.map((each) => judgeOne(each, days, scale))
   const unusual = findUnusual([
     ...judged.map(({ probability, isOfAll }) => ({ probability, isOfAll })),
     // The rate of 30 days changes slowly, so it leaves the greater weight to the numbers of the day.
     { probability: ofRate, isOfAll: false },
   ])
-  const earlier: boolean[][] = []
-  const wasTold = (index: number, back: number): boolean => {
-    earlier[back] ??= findUnusual(
-      judged.map(({ isOfAll, probabilityBefore }) => ({ isOfAll, probability: probabilityBefore(back) })),
-    )
-    return earlier[back][index] ?? false
-  }
+  const day = days.dates.at(-1) ?? ''
+  const names = numbers.map(({ figure, pipeline }) => `${figure} ${pipeline?.id ?? ''}`)
   return {
     judged: judged.map(({ told, ...each }, index) =>
-      unusual[index] ? { ...each, ...told((back) => wasTold(index, back)) } : each,
+      unusual[index] ? { ...each, ...told(earlier[names[index] ?? '']) } : each,
     ),
     isRateUnusual: unusual.at(-1) ?? false,
+    told: {
+      ...earlier,
+      ...Object.fromEntries(names.filter((_, index) => unusual[index]).map((name) => [name, day])),
+    },
   }
 }
 
@@ -75,10 +79,11 @@ function scaleOf({ kind, length }: ReportDays): Scale | null {
 interface One extends Judged {
   readonly isOfAll: boolean
   readonly probability: number | null
-  /** Returns the probability of the day, week or month so many places before the last one. */
-  readonly probabilityBefore: (back: number) => number | null
-  /** Returns what changes if the number is unusual. */
-  readonly told: (wasTold: (back: number) => boolean) => Partial<Judged>
+  /**
+   * Returns what changes if the number is unusual.
+   * @param dayBefore the last local date that was told before; undefined if there is none
+   */
+  readonly told: (dayBefore: string | undefined) => Partial<Judged>
 }
 
 function judgeOne(numbers: DailyNumbers, days: ReportDays, scale: Scale): One {
@@ -118,16 +123,17 @@ function judgeOne(numbers: DailyNumbers, days: ReportDays, scale: Scale): One {
   return {
     expectation: base,
     days: days.length,
+    recentDays: countRecent(steps, series.values) * (scale === 'day' ? 1 : days.length),
     expected: expected.mean,
     overdispersion,
     leftOut,
     isOfAll: pipeline === null,
     probability: isShown && surprise ? Math.min(own, surprise.probability) : null,
-    probabilityBefore: (back) => (isShown ? (steps.at(-1 - back)?.surprise?.probability ?? null) : null),
-    told(wasTold) {
+    told(dayBefore) {
       const isOfStretch = surprise !== null && surprise.length > count && surprise.probability < own
       if (!isOfStretch) return { expectation: { ...base, judgement: direction } }
-      const shift = { ...shiftOf(surprise, days, scale), isNew: isNewStretch(surprise.length, wasTold) }
+      const found = shiftOf(surprise, days, scale)
+      const shift = { ...found, isNew: dayBefore === undefined || dayBefore < found.since }
       const isOutside = range !== undefined && (judged < range.low || judged > range.high)
       return {
         expectation: { ...base, judgement: isOutside ? direction : 'usual', shift: isOutside ? null : shift },

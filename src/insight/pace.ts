@@ -26,7 +26,7 @@ export interface Outcome {
   readonly expected: number
   /** The range that is meant to hold 8 of 10 times. */
   readonly range: Range
-  /** How often such ranges held in earlier spans. */
+  /** The number of earlier spans with such a range, and of those in which it held. */
   readonly record: { readonly held: number; readonly of: number }
   readonly way: Way
 }

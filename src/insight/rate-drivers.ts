@@ -4,13 +4,15 @@
  * fall although the rate of no group fell, if more leads came from groups that always win less.
  */
 import { normalProbability } from './count-distribution.ts'
-import { wholeParts } from './drivers.ts'
+import { weightOf, wholeParts } from './drivers.ts'
 
-/** A group is named if the difference of its own rate is this unlikely, divided by the number of groups. */
-const NAMED_BELOW = 0.01
+/** A group is named if a change so different from the others is this unlikely, of all groups together. */
+const NAMED_BELOW = 0.02
 /** A named group has at least this share of the whole difference. */
 const DIFFERENCE_MIN = 0.25
 const NAMED_MAX = 3
+/** Without a group that stands out, the mix is told if it makes at least this share of the difference. */
+const MIX_MIN = 0.5
 /** Parts are whole tenths of a percentage point. */
 const TENTHS = 1000
 
@@ -34,7 +36,7 @@ export interface RateSplit {
   readonly named: readonly { readonly name: string; readonly within: number }[]
   /** The part of the difference that came from the rates within all other groups. */
   readonly rest: number
-  /** The least chance of a rate as different as that of a named group, times the groups; 1 if none is named. */
+  /** The least chance of a change as different as that of a named group; 1 if none is named. */
   readonly probability: number
 }
 
@@ -63,39 +65,95 @@ export function splitRate(members: readonly RateMember[]): RateSplit | null {
     [mixOfAll, ...parts.map((part) => part.within)].map((part) => part * TENTHS),
     difference,
   )
-  const judged = members
-    .map((member, index) => ({
-      name: member.name,
-      within: within[index] ?? 0,
-      probability: rateProbability(member) * members.length,
-    }))
-    .filter(
-      (each) =>
-        Math.sign(each.within) === Math.sign(difference) &&
-        Math.abs(each.within) >= DIFFERENCE_MIN * Math.abs(difference) &&
-        each.probability < NAMED_BELOW,
-    )
-    .sort((one, other) => Math.abs(other.within) - Math.abs(one.within))
-    .slice(0, NAMED_MAX)
-  const told = judged.reduce((sum, each) => sum + each.within, 0)
+  const named = findApart(
+    members.map((member, index) => ({ ...member, within: within[index] ?? 0 })),
+    difference,
+  )
+  const told = named.reduce((sum, each) => sum + each.within, 0)
   return {
     difference,
     mix: mix + 0,
-    named: judged.map(({ name, within: ofName }) => ({ name, within: ofName })),
+    named: named
+      .map(({ name, within: ofName }) => ({ name, within: ofName }))
+      .sort((one, other) => Math.abs(other.within) - Math.abs(one.within)),
     rest: difference - mix - told,
-    probability: Math.min(1, ...judged.map(({ probability }) => probability)),
+    probability: Math.min(1, ...named.map(({ probability }) => probability)),
   }
 }
 
-/** Returns the chance of rates at least as different if the rate of the group did not change. */
-function rateProbability({ before, now }: RateMember): number {
-  if (before.of === 0 || now.of === 0) return 1
-  // Half a case on each side keeps a group in which all or none were won from having no variance.
-  const pooled = (before.hits + now.hits + 0.5) / (before.of + now.of + 1)
-  const deviation = Math.sqrt(pooled * (1 - pooled) * (1 / before.of + 1 / now.of))
-  const correction = (1 / before.of + 1 / now.of) / 2
-  const off = Math.max(0, Math.abs(rateOf(now) - rateOf(before)) - correction)
-  return 2 * (1 - normalProbability(off / deviation))
+/**
+ * Splits the difference of an unusual rate by the dimension in which a group stands out most, or else the mix.
+ * @param isHigh whether the rate is higher than it was expected
+ * @returns null if nothing stands out, and if the rate before was not below a high rate, or above a low one
+ */
+export function chooseRateSplit<Name>(
+  dimensions: readonly { readonly name: Name; readonly members: readonly RateMember[] }[],
+  isHigh: boolean,
+): (RateSplit & { readonly dimension: Name }) | null {
+  const splits = dimensions.flatMap(({ name, members }) => {
+    const split = members.length < 2 ? null : splitRate(members)
+    return split === null ? [] : [{ ...split, dimension: name }]
+  })
+  const [best] = splits
+    .filter(({ named, mix, difference }) => named.length > 0 || mix / difference >= MIX_MIN)
+    .sort((one, other) => one.probability - other.probability || Math.abs(other.mix) - Math.abs(one.mix))
+  return best === undefined || best.difference > 0 !== isHigh ? null : best
+}
+
+interface Part extends RateMember {
+  readonly within: number
+}
+
+/**
+ * Finds the groups whose rate changed apart from the rates of the others, one after another. Where the rates of all
+ * groups changed alike, none did.
+ */
+function findApart(parts: readonly Part[], difference: number): (Part & { probability: number })[] {
+  const isLarge = ({ within }: Part) =>
+    Math.sign(within) === Math.sign(difference) && Math.abs(within) >= DIFFERENCE_MIN * Math.abs(difference)
+  const found: (Part & { probability: number })[] = []
+  let left = parts.filter(({ before, now }) => before.of > 0 && now.of > 0)
+  while (found.length < NAMED_MAX) {
+    const all = left.reduce((sum, { before }) => sum + before.of, 0)
+    const [first] = left
+      .filter(isLarge)
+      .map((part) => ({
+        ...part,
+        probability:
+          apartProbability(
+            part,
+            left.filter((each) => each.name !== part.name),
+            Math.sign(difference),
+          ) / weightOf(part.before.of / all, left.length),
+      }))
+      .sort((one, other) => one.probability - other.probability)
+    if (first === undefined || first.probability >= NAMED_BELOW) break
+    found.push(first)
+    left = left.filter(({ name }) => name !== first.name)
+  }
+  return found
+}
+
+/** Returns the chance that a group's odds change so far apart from the others to one side; 1 without others. */
+function apartProbability(part: RateMember, others: readonly RateMember[], direction: number): number {
+  if (others.length === 0) return 1
+  const own = changeOf(part)
+  // The others are weighed by how much each of them tells.
+  const changes = others.map(changeOf)
+  const weight = changes.reduce((sum, { variance }) => sum + 1 / variance, 0)
+  const mean = changes.reduce((sum, { change, variance }) => sum + change / variance, 0) / weight
+  const off = (direction * (own.change - mean)) / Math.sqrt(own.variance + 1 / weight)
+  return 1 - normalProbability(off)
+}
+
+/** Returns the change of the logarithm of the odds and its variance (Haldane and Anscombe, 1956). */
+function changeOf({ before, now }: RateMember): { change: number; variance: number } {
+  const [one, other] = [before, now].map(({ hits, of }) => {
+    // Half a case on each side keeps a group in which all or none were won from having no odds.
+    const [won, lost] = [hits + 0.5, of - hits + 0.5]
+    return { odds: Math.log(won / lost), variance: 1 / won + 1 / lost }
+  }) as [{ odds: number; variance: number }, { odds: number; variance: number }]
+  return { change: other.odds - one.odds, variance: one.variance + other.variance }
 }
 
 function rateOf({ hits, of }: RateCounts): number {

@@ -1,4 +1,4 @@
-/** How often the ranges of a series held, and whether that is often enough to go on showing them. */
+/** Counts how often the ranges of a series held, and decides whether they may still be shown. */
 import { normalQuantile } from './count-distribution.ts'
 import { isWithin, type Step } from './usual-range.ts'
 

@@ -1,6 +1,6 @@
 /**
- * How unusual the last numbers of a series are, alone and several in a row together, and whether the series has
- * a new level since.
+ * Judges how unusual the last numbers of a series are, alone and several in a row together, and whether the
+ * series has reached a new level.
  */
 import { type CountDistribution, tailProbability } from './count-distribution.ts'
 
@@ -17,7 +17,7 @@ const STRETCH_PRIOR = 60
 /** A stretch nearer to its mean than this, in squared deviations, is not looked at closer. */
 const TELLING = 1.5
 
-/** How unusual a number, or the last stretch of numbers with it, is. */
+/** The most unusual of the stretches that end with a number. The shortest stretch is the number alone. */
 export interface Surprise {
   /** The chance of something as unusual if nothing changed, from 0 to 1. */
   readonly probability: number
@@ -28,12 +28,12 @@ export interface Surprise {
   readonly expected: number
 }
 
-/** A number with what was known before it. */
+/** A number of a series, with the mean and the variance that were expected from the numbers before it. */
 export interface Trail extends CountDistribution {
   readonly value: number | null
   /** The value, but no further from the mean than a single number may move what is learned. */
   readonly clipped: number
-  /** The factor of its place, and those of all places. */
+  /** The factor of its place in the cycle, such as its weekday, and the factors of all places. */
   readonly factor: number
   readonly factors: readonly number[]
   /** The variance of the number if events are independent. */

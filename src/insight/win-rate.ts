@@ -124,8 +124,33 @@ export function judgeRate({ won, lost }: RateDays): JudgedRate {
     seen.squares = seen.squares * FADE ** 2 + decided
     known++
   }
-  const { of, held95 } = record
-  return { steps, record, isTrusted: isTrusted({ held: held95, of }, JUDGED_MIN) }
+  return { steps, record, isTrusted: isRateTrusted(record) }
+}
+
+/** Returns whether the record of earlier ranges does not speak against them. */
+function isRateTrusted({ of, held95 }: Pick<RateRecord, 'of' | 'held95'>): boolean {
+  return isTrusted({ held: held95, of }, JUDGED_MIN)
+}
+
+/**
+ * Judges the rate of the 30 days up to each day as the report of that day would have.
+ * @returns for each day the chance of a rate as unusual; null if it was not judged
+ */
+export function replayRate({ won, lost }: RateDays): (number | null)[] {
+  const probabilities = won.map((): number | null => null)
+  // The reports of every thirtieth day rest on the same stretches.
+  for (let length = won.length; length > Math.max(0, won.length - RATE_DAYS); length--) {
+    const { steps } = judgeRate({ won: won.slice(0, length), lost: lost.slice(0, length) })
+    const record = { of: 0, held95: 0 }
+    for (const [index, { forecast, won: wins }] of steps.entries()) {
+      if (forecast === null) continue
+      const day = length - 1 - RATE_DAYS * (steps.length - 1 - index)
+      if (isRateTrusted(record)) probabilities[day] = forecast.probability
+      record.of++
+      if (isWithin(forecast.range95, wins)) record.held95++
+    }
+  }
+  return probabilities
 }
 
 interface Spread {

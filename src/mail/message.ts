@@ -239,7 +239,7 @@ export function dnsRecordOf({ domain, selector, privateKey }: DkimKey): { name: 
 }
 
 /**
- * Signs a message.
+ * Signs a message. The signature contains no time, and RSA always signs the same bytes in the same way.
  * @throws Error if the key cannot sign, which the settings prevent
  */
 export async function sign(message: Buffer, { domain, selector, privateKey }: DkimKey): Promise<Buffer> {

@@ -3,7 +3,7 @@
  * and the server's reply code, and never the text of the reply.
  */
 import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
-import { redactor } from '../log.ts'
+import { redactor } from '../redaction.ts'
 
 /** The step that an attempt reached. After the step `data` began, the whole message may have been sent. */
 export type SendPhase = 'connect' | 'login' | 'envelope' | 'data'

@@ -37,7 +37,7 @@ export interface Reply {
 export type Headers = Readonly<Record<string, string>>
 
 export interface Asker {
-  /** How the next requests send the API key. */
+  /** The way in which the next requests send the API key. */
   auth: Auth
   /** Headers of every request, as the user gave them. `{key}` stands for the API key. */
   readonly headers: Headers
@@ -266,8 +266,8 @@ function idOf(record: unknown, path: FieldPath): string {
 }
 
 /**
- * How sure a finding is: `proved` by an answer that could have been different, `likely` by several signs, or
- * `guessed` by a name alone.
+ * The certainty of a finding: `proved` by an answer that could have been different, `likely` by several signs,
+ * or `guessed` by a name alone.
  */
 export type Confidence = 'proved' | 'likely' | 'guessed'
 

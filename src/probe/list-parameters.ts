@@ -20,9 +20,9 @@ const TRIES = 9
 const ORDER_QUESTIONS_MAX = 120
 
 /**
- * Finds the parameter by sorting by the time of the last change, because no list has that order by chance. If
- * the parameter also accepts the time of creation, the profile gets that order, because no record then moves
- * while pages are read.
+ * Finds the parameter that sorts the list. It is tested with the time of the last change, because no list has
+ * that order by chance. If the parameter also accepts the time of creation, the profile gets that order,
+ * because then no record moves while pages are read.
  * @param params the parameters of the largest page
  */
 export async function findOrder(

@@ -1,6 +1,6 @@
 /** The probe examines an unknown upstream step by step, and writes a profile from what was proved. */
 import { LeadsheetError } from '../errors.ts'
-import { redactor } from '../log.ts'
+import { redactor } from '../redaction.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
 import type { Profile, ProfileInput, TimeFilter } from '../upstream/profile/profile.ts'
 import { parseProfile } from '../upstream/profile/profile.ts'
@@ -25,7 +25,7 @@ interface ProbeOptions {
   readonly path: string | null
   /** The API key; empty if there is none. */
   readonly key: string
-  /** How the key is sent; null or absent if the user did not say. */
+  /** The way in which the key is sent; null or absent if the user did not say. */
   readonly auth?: Auth | null
   /** Reports the name of each step. */
   readonly onStep?: (step: string) => void

@@ -17,7 +17,7 @@ export interface Walk {
   /** The number of different ids on the pages. */
   readonly seen: number
   /**
-   * How the walk ended: `end` if the list said so, otherwise what the upstream answered to the request after
+   * The end of the walk: `end` if the list said so, otherwise what the upstream answered to the request after
    * the last page.
    */
   readonly ended: 'end' | 'refused' | 'repeated' | 'not reached'

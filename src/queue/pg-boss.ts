@@ -7,7 +7,7 @@ import { errorText, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { loadPackage } from '../packages.ts'
 import type { PostgresPlace } from '../store/db/postgres.ts'
-import { postgresFailure } from '../store/db/postgres-driver.ts'
+import { postgresFailure } from '../store/db/postgres-failure.ts'
 import {
   type DoJob,
   type JobData,

@@ -3,11 +3,12 @@
  * once, so that the three agree. HTML is in the templates, and the words are in `words/`.
  */
 
+import type { BlockName } from '../domain/choices.ts'
 import type { FailedSection, ReportFigures } from '../domain/figures.ts'
 import { errorText } from '../errors.ts'
 import { composeHeadline, isQuiet } from './blocks/headline/view.ts'
 import { composeKpis } from './blocks/kpis/view.ts'
-import { type BlockName, type BlockView, blockOf, composeBlockViews } from './blocks/registry.ts'
+import { type BlockView, blockOf, composeBlockViews } from './blocks/registry.ts'
 import type { BlockContext } from './context.ts'
 import { isBeforeAll } from './context.ts'
 import { composeFailed, composeFailedCharts, type FailedView } from './failed-blocks.ts'

@@ -4,12 +4,10 @@
  */
 import { isMap, isNode, isScalar, LineCounter, parseDocument, stringify } from 'yaml'
 import { z } from 'zod'
-import type { SendPolicy } from '../domain/choices.ts'
-import { PERIOD_KINDS, SEND_POLICIES } from '../domain/choices.ts'
+import type { BlockName, SendPolicy } from '../domain/choices.ts'
+import { BLOCKS, PERIOD_KINDS, SEND_POLICIES } from '../domain/choices.ts'
 import type { PeriodKind } from '../domain/figures.ts'
 import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
-import type { BlockName } from './blocks/registry.ts'
-import { BLOCKS } from './blocks/registry.ts'
 import type { TemplateFile } from './render/template-files.ts'
 
 export interface ReportDefinition {

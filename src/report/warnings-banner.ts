@@ -2,9 +2,11 @@
  * Composes the warnings above a report: old or unusual data, a late or repeated issue, failed parts. There is
  * no banner if all is well.
  */
+
+import type { BlockName } from '../domain/choices.ts'
 import type { FailedSection, LateWarning, ReportFigures, UnusualWarning } from '../domain/figures.ts'
 import { explainExtent, explainFailure } from './blocks/freshness/view.ts'
-import { type BlockName, blockOf } from './blocks/registry.ts'
+import { blockOf } from './blocks/registry.ts'
 import type { BlockContext } from './context.ts'
 import { isImplausible } from './context.ts'
 import { nameSection } from './failed-blocks.ts'

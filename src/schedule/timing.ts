@@ -60,6 +60,7 @@ const FIELDS = [
   ...['month (1 to 12, or JAN to DEC)', 'weekday (0 to 7, or SUN to SAT)'],
 ]
 
+/** Croner computes the times in UTC, so its own handling of clock changes has no effect. */
 export function parseCron(expression: string): Pattern | Fault {
   const fields = expression.trim().split(/\s+/)
   if (fields.length !== 5) return { fault: 'it has not five fields' }
@@ -135,7 +136,7 @@ const LAST = -1
 type IsDay = (day: number) => boolean
 
 /**
- * Parses a schedule in words.
+ * Parses a schedule in words. Any other text is refused, because a guess could be wrong by a day.
  * @param holidays dates that are not working days, besides Saturdays and Sundays
  */
 export function parseWords(text: string, holidays: readonly string[]): Pattern | Fault {

@@ -44,7 +44,7 @@ export interface ServiceOptions {
   readonly playFrom?: Date | undefined
   /** Returns the real time in milliseconds since 1970; the system's clock by default. */
   readonly now?: () => number
-  /** How many days back a new history starts, at midnight (UTC); 120 by default. */
+  /** The length of a new history in days, from midnight (UTC); 120 by default. */
   readonly historyDays?: number
   /** The scenario of a new history, with its own length; none by default. */
   readonly scenario?: Scenario | undefined
@@ -228,7 +228,7 @@ export async function openKeyring(file: string, now: () => number = Date.now): P
 /* Continues the simulation as its clock advances, while the service is open. */
 
 const TICK_MS = 1000
-/** How much time is simulated in one step. A step blocks the event loop for only a few milliseconds. */
+/** The time that is simulated in one step. A step blocks the event loop for only a few milliseconds. */
 const STRETCH_MS = 2 * HOUR_MS
 
 interface Ticker {

@@ -11,7 +11,6 @@ import { nameOf, placeOf, type StorePlace } from './db/place.ts'
 import { openPostgres } from './db/postgres.ts'
 import { openSqlite } from './db/sqlite.ts'
 import type { Db, Store, Trx } from './db/store.ts'
-import { migratePostgres } from './postgres/migrate-postgres.ts'
 import { migrate } from './schema/migrate.ts'
 
 /**
@@ -75,7 +74,8 @@ async function openOnce(place: StorePlace, now: Date): Promise<Store> {
 export async function openDatabase(place: StorePlace): Promise<Db> {
   const db = place.kind === 'sqlite' ? openSqlite(place.file) : openPostgres(place)
   try {
-    await (place.kind === 'sqlite' ? migrate(db, place.file) : migratePostgres(db, place))
+    if (place.kind === 'sqlite') await migrate(db, place.file)
+    else await (await import('./postgres/migrate-postgres.ts')).migratePostgres(db, place)
     return db
   } catch (thrown) {
     await db.destroy()

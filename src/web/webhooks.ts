@@ -30,7 +30,7 @@ export type WebhookOutcome = 'taken' | 'refused' | 'busy'
 
 export const WEBHOOK_PATH = '/webhooks/leads'
 const BODY_BYTES = 256 * 1024
-// How many messages of one network per minute are refused with a reason. Further messages that are refused
+// The number of messages of one network that are refused with a reason in a minute. Further refused messages
 // get status 429. Verified messages are never limited.
 const REFUSED_PER_MINUTE = 120
 const BUSY_SECONDS = '1'

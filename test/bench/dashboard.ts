@@ -1,8 +1,9 @@
 /**
- * How long the daemon takes for each page of its dashboard: `npx node test/bench/dashboard.ts [leads] [seed]`, by default over
- * 1,000,000 leads with 3 moves each, a month of syncs and agents, and a year of daily issues. From the request to its
- * last byte on this machine, one at a time: the median and the 95th of 100; and what of the processor the daemon took,
- * which does not depend on what else the machine does (Linux tells it).
+ * Measures the time of each page of the dashboard: `npx node test/bench/dashboard.ts [leads] [seed]`. By
+ * default there are 1,000,000 leads with 3 moves each, a month of syncs and agents, and a year of daily
+ * issues. The times are from the request to the last byte, for one request after another: the median and the
+ * 95th of 100. On Linux it also prints the CPU time of the daemon, which does not depend on other work of the
+ * machine.
  */
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'

@@ -17,7 +17,7 @@ interface Series {
   readonly columns: string
   /** The values of a row: `n` is its number, `at` an instant within two years, `lead` one of the leads. */
   readonly values: string
-  /** The rows that 500 changed leads write, or one reading. */
+  /** The rows that 500 changed leads write, or one sample of the agents. */
   readonly write: string
   /** All rows of one lead or one agent. */
   readonly one: string
@@ -66,7 +66,7 @@ const SERIES: readonly Series[] = [
       SELECT 'agent-' || n, ${NOW} || random(), 'run', 'running' FROM generate_series(1, 12) AS n`,
     one: `SELECT * FROM :table WHERE agent_id = 'agent-7' AND observed_at >= '${DAY}' ORDER BY observed_at LIMIT 200`,
     day: `SELECT agent_id, count(*) FROM :table WHERE observed_at >= '${DAY}' AND observed_at < '${DAY}Z' GROUP BY 1`,
-    // An agent's first reading of each day stays, so no month can be dropped as a whole.
+    // An agent's first sample of each day stays, so no month can be dropped as a whole.
     prune: `DELETE FROM :table AS old USING (SELECT agent_id, substr(observed_at, 1, 10) AS day, min(observed_at) AS first
       FROM :table WHERE observed_at < ${YEAR_AGO} GROUP BY 1, 2) AS kept
       WHERE old.agent_id = kept.agent_id AND substr(old.observed_at, 1, 10) = kept.day AND old.observed_at > kept.first

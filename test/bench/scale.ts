@@ -1,7 +1,8 @@
 /**
- * What a PostgreSQL of many leads takes, for the plan in SCALE.md: `npx node --expose-gc test/bench/scale.ts [leads]`, by
- * default 100,000. Generated leads are synced into a server of its own, 500 a page, by one process; then bytes a lead of each
- * table and index, and how long that takes for which others wait.
+ * Measures PostgreSQL with many leads, for the plan in SCALE.md: `npx node --expose-gc test/bench/scale.ts
+ * [leads]`, by default 100,000. One process syncs generated leads into a server of its own, 500 a page. Then
+ * it prints the bytes of a lead in each table and index, and the time of the work for which other processes
+ * wait.
  */
 import { sql } from 'kysely'
 import type { Store } from '../../src/store/db/store.ts'

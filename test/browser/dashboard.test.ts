@@ -126,7 +126,7 @@ async function look(page: Page, { path, html }: FoundPage, faults: string[]): Pr
 
 /**
  * Goes through the page with the Tab key. Every control must come in the order of the page, visible and
- * marked. Frames with a mail are skipped, because it is only known later when the focus has left them.
+ * marked. Frames with a mail are skipped, because the test could not tell when the focus has left them.
  */
 async function walk(page: Page, tell: (fault: string) => void): Promise<void> {
   const count: number = await page.evaluate(`

@@ -377,7 +377,7 @@ describe('what has come', () => {
     )
     // PostgreSQL has no separate first load, so events are read during it.
     if (IN_POSTGRES) return
-    await store.write((trx) => dropIndexes(trx, ['lead']))
+    await store.write((trx) => dropIndexes(trx))
     expect(await find(NOW + 30 * MINUTE_MS)).toEqual([])
   })
 

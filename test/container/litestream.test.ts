@@ -41,7 +41,7 @@ describe('deploy/litestream/litestream.yml', () => {
       await untilThere(join(folder, 'elsewhere/generations'))
       await syncing.sync({ pageSize: 100 })
       await first.stop()
-      // Changes while it was down, after which the log was emptied without it.
+      // While Litestream is down, leads change, and leadsheet empties its log into the database.
       await syncing.sync({ full: true, pageSize: 100 })
       startReplicating(args, env)
       await syncing.sync({ full: true, pageSize: 100 })

@@ -294,7 +294,7 @@ function daemonOf(cwd: string, env: Program['env']): Program {
 }
 
 /**
- * Opens a mail server that stops answering in the message with this number, until the test skips the hold.
+ * Opens a mail server that stops answering in the message with this number, until the test calls `letGo`.
  */
 async function openHoldingServer(hold: (typeof HOLDS)[number], message: number) {
   const held = Promise.withResolvers<void>()

@@ -309,7 +309,7 @@ describe('many messages', () => {
     const refused = await send(url, CHANGED, from('203.0.113.7'))
     expect([refused.status, refused.headers['retry-after']]).toEqual([429, '60'])
     expect((await send(url, CHANGED, from('203.0.113.8'))).status).toBe(401)
-    // Behind a proxy that the settings do not name, all senders have the same address.
+    // A verified message is taken all the same, because senders behind one proxy may share an address.
     expect((await send(url, CHANGED, { ...signed(CHANGED), ...from('203.0.113.7') })).status).toBe(204)
     const told = lines.filter((line) => line.includes('was refused'))
     expect(told).toHaveLength(1)

@@ -50,7 +50,7 @@ async function startRabbitMq(records: number): Promise<RealServer> {
   })
   const url = `http://127.0.0.1:${port}/api/queues`
   let next = records
-  // The first zones are there before the last ones have been read from the file.
+  // The server answers before it has made all queues of the definitions file.
   await untilTrue(server, async () => (await readList(url, HEADERS)).length === records)
   return {
     url,

@@ -1,8 +1,10 @@
 /** The backtest judges past days as reports judged them, and counts the claims that held. */
 import { describe, expect, it } from 'vitest'
+import type { ToldDays } from '../../src/domain/insight.ts'
 import { backtest } from '../../src/insight/backtest.ts'
 import { judgeReport } from '../../src/insight/expect.ts'
 import type { DailyNumbers } from '../../src/insight/series.ts'
+import { judgeRate } from '../../src/insight/win-rate.ts'
 import { dailyNumbers } from '../support/reports/daily-numbers.ts'
 
 const DAYS = 730
@@ -28,11 +30,14 @@ describe('the days of a backtest', () => {
     const numbers = numbersOf(days, (day) => (day < 250 ? 1 : 0.5))
     const { lastDays, ranges } = backtest(first(days), numbers)
     let [unusual, news] = [0, 0]
-    for (let end = days - 89; end <= days; end++) {
+    let told: ToldDays = {}
+    for (let end = days - 119; end <= days; end++) {
       const dates = first(end)
       const given = numbers.map((each) => ({ ...each, values: each.values.slice(0, end) }))
-      const { judged } = judgeReport({ kind: 'day', dates, length: 1 }, given)
-      for (const [place, { expectation }] of judged.entries()) {
+      const report = judgeReport({ kind: 'day', dates, length: 1 }, given, null, told)
+      told = report.told
+      if (end < days - 89) continue
+      for (const [place, { expectation }] of report.judged.entries()) {
         const { judgement, shift, range, actual } = expectation
         const isUnusual = judgement === 'high' || judgement === 'low' || shift !== null
         if (isUnusual) unusual++
@@ -128,6 +133,53 @@ describe('two years in which nothing changes', () => {
     expect(told.held / told.of).toBeGreaterThan(0.6)
     expect(errors?.months).toBeGreaterThan(7)
     expect(errors?.told).toBeLessThan(errors?.line ?? 0)
+  })
+})
+
+describe('the win rate of two years', () => {
+  const FELL = 600
+  const decided = (mean: number, seed: number, times: (day: number) => number) =>
+    dailyNumbers({ mean, days: DAYS, seed, times })
+  const steady = { won: decided(4, 7, () => 1), lost: decided(8, 8, () => 1) }
+  const fallen = {
+    won: decided(4, 7, (day) => (day < FELL ? 1 : 0.5)),
+    lost: decided(8, 8, (day) => (day < FELL ? 1 : 1.25)),
+  }
+  const upTo = ({ won, lost }: typeof steady, end: number) => ({
+    won: won.slice(0, end),
+    lost: lost.slice(0, end),
+  })
+
+  it('is judged on each day as the report of that day judged it, with all other numbers', () => {
+    const { winRate, reports } = backtest(DATES, numbersOf(DAYS), [], fallen)
+    const { winRate: before } = backtest(first(DAYS - 90), numbersOf(DAYS - 90), [], upTo(fallen, DAYS - 90))
+    let claims = 0
+    for (let end = DAYS - 89; end <= DAYS; end++) {
+      const { steps, isTrusted } = judgeRate(upTo(fallen, end))
+      const chance = isTrusted ? (steps.at(-1)?.forecast?.probability ?? null) : null
+      const given = numbersOf(DAYS).map((each) => ({ ...each, values: each.values.slice(0, end) }))
+      const report = judgeReport({ kind: 'day', dates: first(end), length: 1 }, given, chance, {})
+      if (report.isRateUnusual) claims++
+    }
+    expect((winRate?.claims ?? 0) - (before?.claims ?? 0)).toBe(claims)
+    expect(claims).toBeGreaterThan(3)
+    const withoutRate = backtest(DATES, numbersOf(DAYS)).reports[0]?.withClaims ?? 0
+    expect(reports[0]?.withClaims).toBeGreaterThan(withoutRate)
+  })
+
+  it('has ranges that hold, and hardly a claim where nothing changes', () => {
+    const { winRate } = backtest(DATES, numbersOf(DAYS), first(3), steady)
+    expect(winRate).toMatchObject({ judged: 17, days: DAYS - 240, shown: 'printed' })
+    expect(winRate?.held95).toBeGreaterThanOrEqual(15)
+    expect(winRate?.claims).toBeLessThan(10)
+  })
+
+  it('is not judged on holidays, before eight stretches, nor without a decided lead', () => {
+    const { winRate } = backtest(DATES, numbersOf(DAYS), DATES.slice(-5), steady)
+    expect(winRate?.days).toBe(DAYS - 240 - 5)
+    const early = backtest(first(100), numbersOf(100), [], upTo(steady, 100)).winRate
+    expect(early).toMatchObject({ judged: 0, days: 0, shown: 'learning', periods: { known: 3, needed: 8 } })
+    expect(backtest(DATES, numbersOf(DAYS)).winRate).toBeNull()
   })
 })
 

@@ -1,8 +1,9 @@
 /** The split of a difference adds up, names planted causes, and rarely names others. */
 import { describe, expect, it } from 'vitest'
-import { splitDifference } from '../../src/insight/drivers.ts'
+import { chooseSplit, countRecent, splitDifference } from '../../src/insight/drivers.ts'
+import { judgeSeries } from '../../src/insight/usual-range.ts'
 import { random } from '../support/random.ts'
-import { count } from '../support/reports/daily-numbers.ts'
+import { count, weekdaysOf } from '../support/reports/daily-numbers.ts'
 
 const SHARES = [0.4, 0.25, 0.2, 0.1, 0.05]
 const ROUNDS = 400
@@ -101,5 +102,51 @@ describe('a difference', () => {
         1,
       ),
     ).toBeNull()
+  })
+
+  it('names no member whose share fell while its number rose', () => {
+    const members = [
+      { name: 'large', actual: 36, before: 900 },
+      { name: 'small', actual: 40, before: 300 },
+    ]
+    expect(splitDifference(members, 20, 1)?.parts.map(({ name }) => name)).toEqual(['small'])
+  })
+})
+
+describe('the groups of which one is chosen', () => {
+  const usual = (perDay: number) => new Array<number>(60).fill(perDay)
+  const group = (name: string, ...last: number[][]) => ({
+    name,
+    members: last.map((values, index) => ({ name: String(index), numbers: [...usual(10), ...values] })),
+  })
+  const of = { days: 1, recentDays: 1, expected: 20, overdispersion: 1 }
+
+  it('are judged by all recent days, and split the difference of the last one alone', () => {
+    const groups = [group('source', [21, 20, 22], [12, 10, 11]), group('country', [16, 15, 16], [17, 15, 17])]
+    expect(chooseSplit(groups, of)).toBeNull()
+    const split = chooseSplit(groups, { ...of, recentDays: 3 })
+    expect(split).toMatchObject({ group: 'source', actual: 33, rest: 1 })
+    expect(split?.parts).toEqual([{ name: '0', actual: 22, expected: 10, difference: 12 }])
+  })
+
+  it('need a share that is the less likely the more of them are tried', () => {
+    const source = group('source', [24], [10])
+    const alike = ['country', 'agent', 'pipeline'].map((name) => group(name, [17], [17]))
+    expect(chooseSplit([source], { ...of })?.group).toBe('source')
+    expect(chooseSplit([source, ...alike], { ...of })).toBeNull()
+  })
+})
+
+describe('the recent numbers', () => {
+  const countAfter = (...last: (number | null)[]) => {
+    const values = [...Array.from({ length: 100 }, (_, day) => 38 + (day % 5)), ...last]
+    return countRecent(judgeSeries({ values, places: weekdaysOf(last), scale: 'week' }).steps, values)
+  }
+
+  it('are those in a row that are off to the same side as the last one', () => {
+    expect(countAfter(90, 20, 90, 85, 95)).toBe(3)
+    expect(countAfter(90, 20, 15)).toBe(2)
+    expect(countAfter(90, 90, 40)).toBe(1)
+    expect(countAfter(90, null, 95)).toBe(1)
   })
 })

@@ -1,6 +1,6 @@
 /** The origin of the difference of a rate: the mix of groups apart from the rates within them. */
 import { describe, expect, it } from 'vitest'
-import { type RateMember, splitRate } from '../../src/insight/rate-drivers.ts'
+import { chooseRateSplit, type RateMember, splitRate } from '../../src/insight/rate-drivers.ts'
 import { random } from '../support/random.ts'
 
 const member = (name: string, before: [number, number], now: [number, number]): RateMember => ({
@@ -18,6 +18,17 @@ describe('the difference of a rate', () => {
   it('is of the group whose rate fell, if the mix stayed', () => {
     const split = splitRate([member('web', [400, 1000], [80, 400]), member('fair', [300, 1000], [120, 400])])
     expect(split).toMatchObject({ difference: -100, mix: 0, named: [{ name: 'web', within: -100 }], rest: 0 })
+  })
+
+  it('is of no group if the rates of all fell alike', () => {
+    const groups = [member('web', [500, 1000], [160, 400]), member('fair', [200, 1000], [57, 400])]
+    expect(splitRate(groups)).toMatchObject({ difference: -79, mix: 0, named: [], rest: -79 })
+  })
+
+  it('names several groups that fell apart from the others, the largest part first', () => {
+    const others = ['a', 'b', 'c'].map((name) => member(name, [300, 1000], [121, 400]))
+    const fell = [member('web', [450, 1500], [60, 600]), member('fair', [300, 1000], [38, 400])]
+    expect(splitRate([...others, ...fell])?.named.map(({ name }) => name)).toEqual(['web', 'fair'])
   })
 
   it('can fall although every group wins more', () => {
@@ -56,5 +67,36 @@ describe('the difference of a rate', () => {
       named += split.named.length > 0 ? 1 : 0
     }
     expect(named).toBeLessThan(20)
+  })
+})
+
+describe('the origin of an unusual rate', () => {
+  const split = (from: [number, number], now: [number, number]) => [
+    member('one', from, now),
+    member('other', [300, 1000], [120, 400]),
+  ]
+
+  it('is of the dimension in which a group stands out most', () => {
+    const dimensions = [
+      { name: 'source', members: split([500, 1000], [120, 400]) },
+      { name: 'country', members: split([500, 1000], [20, 400]) },
+    ]
+    expect(chooseRateSplit(dimensions, false)).toMatchObject({
+      dimension: 'country',
+      named: [{ name: 'one' }],
+    })
+  })
+
+  it('is the mix where no group stands out and it makes half of the difference', () => {
+    const members = [member('web', [800, 1000], [80, 100]), member('fair', [200, 1000], [180, 900])]
+    expect(chooseRateSplit([{ name: 'source', members }], false)).toMatchObject({ named: [], rest: 0 })
+  })
+
+  it('is unknown where all fell alike, in a dimension of one group, and if the rate before tells the contrary', () => {
+    const alike = [member('web', [500, 1000], [160, 400]), member('fair', [200, 1000], [57, 400])]
+    expect(chooseRateSplit([{ name: 'source', members: alike }], false)).toBeNull()
+    expect(chooseRateSplit([{ name: 'source', members: alike.slice(0, 1) }], false)).toBeNull()
+    const dimensions = [{ name: 'source', members: split([500, 1000], [20, 400]) }]
+    expect(chooseRateSplit(dimensions, true)).toBeNull()
   })
 })

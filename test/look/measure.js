@@ -1,6 +1,6 @@
-/** Runs in a page: what of its text and pictures a reader could not read, and how wide it is. */
+/** Runs in a page. Measures its width, and finds the texts and pictures that nobody could read. */
 function measure() {
-  /** Messages of neighbouring lines may touch. */
+  /** Letters of neighbouring lines may touch. */
   const TOUCHING_PX = 2
 
   const luminance = (rgb) => {
@@ -40,7 +40,10 @@ function measure() {
     Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
     Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > TOUCHING_PX
 
-  /** What a reader takes for one word or number: no-break spaces hold it together, a hyphen or slash may end a line. */
+  /**
+   * A word or number that must not be broken. It includes no-break spaces, and may end with a hyphen or
+   * slash.
+   */
   const WORD = /[^ \n\t/–—-]+[/–—-]*/g
   /** Columns that are nearer than this read as one. */
   const APART_PX = 4

@@ -13,7 +13,8 @@ const SUBJECTS = [
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ %'
 
 /**
- * Returns the token with a character changed, removed, added or doubled, or cut, or with its halves swapped.
+ * Returns the token damaged in a random way: a character is changed, removed or added, the end is cut off,
+ * the halves are swapped, or the signature is doubled or in lower case.
  */
 function tamper(token: string, next: () => number): string {
   const at = Math.floor(next() * token.length)

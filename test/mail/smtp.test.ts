@@ -290,7 +290,7 @@ describe('a failure', () => {
 })
 
 describe('encryption', () => {
-  // Reaches this machine by a name that does not count as it.
+  // Reaches this machine by an address that does not count as it, and adds a user with a password.
   const elsewhere = (url: string) => url.replace('127.0.0.1', '0.0.0.0').replace('//', '//dana:hunter22@')
 
   it('is required of a server elsewhere: nothing is said to one that has none', async () => {

@@ -37,6 +37,7 @@ const expected = (
   ...change,
 })
 const NOTHING_URGENT = {
+  told: {},
   drivers: [],
   winRate: null,
   pace: [],
@@ -641,7 +642,7 @@ describe('leads that are about to stall', () => {
   const figures: ReportFigures = {
     ...busy,
     insight: {
-      ...{ expectations: [], drivers: [], winRate: null, pace: [], notes: [] },
+      ...{ expectations: [], told: {}, drivers: [], winRate: null, pace: [], notes: [] },
       urgent: { total: 3, rows: leads },
       oldLeads: {
         ...{ old: 212, open: 345, value: [{ amount: 1_900_000, currency: 'USD' }] },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BLOCKS } from '../../src/report/blocks/registry.ts'
+import { BLOCKS } from '../../src/domain/choices.ts'
 import { parseDefinition } from '../../src/report/definition.ts'
 
 const parse = (text: string) => parseDefinition({ path: 'templates/mine/report.yaml', text })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { BLOCKS, type BlockName } from '../../src/domain/choices.ts'
 import type { ReportFigures, ReportWarning } from '../../src/domain/figures.ts'
-import { BLOCKS, type BlockName } from '../../src/report/blocks/registry.ts'
 import { checkRendered, openTemplates } from '../../src/report/render/templates.ts'
 import { folderWith } from '../support/folder.ts'
 import { compose, type Making, renderReport, TEMPLATES_FOLDER, wordsOf } from '../support/report.ts'

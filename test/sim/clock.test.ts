@@ -93,7 +93,7 @@ describe('a clock', () => {
     await world.start()
     await pass(world, HOUR_MS)
     await setClock(world, 0)
-    // The run of the day before. It can only be seen that it is within its window.
+    // The run of the day before is made, because it is within its window; the daemon cannot know more of it.
     expect(scheduledRunsOf(world, 'report:vienna')).toEqual(['11T06:00'])
     await pass(world, 2 * DAY_MS)
     expect(scheduledRunsOf(world, 'report:vienna')).toEqual(['11T06:00', '12T06:00', '13T06:00'])

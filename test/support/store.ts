@@ -120,7 +120,7 @@ export async function saveEndedRun(store: Store, asOf: string): Promise<void> {
   await store.write((trx) => trx.updateTable('sync_run').where('id', '=', id).set(ended).execute())
 }
 
-/** Returns a reading of statistics with these numbers of leads by stage. */
+/** Returns a sample of statistics with these numbers of leads by stage. */
 export function stat(
   pipelineId: string,
   asOf: string,

@@ -20,6 +20,7 @@ const figureValue = z
   .describe('a number, a share with its part and whole, money by currency, or days by status')
 const known = z.strictObject({ known: count, of: count })
 const scale = z.enum(['day', 'week', 'month'])
+const periods = z.strictObject({ known: count, needed: count })
 const shown = z
   .enum(['printed', 'withheld', 'learning'])
   .describe('whether reports print it; learning: too little is known')
@@ -242,11 +243,20 @@ export const DATA_RESULTS = {
             judged: count.describe('numbers that had a usual range by the numbers before them'),
             ...{ held_95: count.describe('those within the range of 95 %'), held_80: count },
             claims: count.describe('those that a report would have called unusual'),
-            ...{ claims_a_year: z.number().nullable(), shown },
-            periods: z.strictObject({ known: count, needed: count }),
+            ...{ claims_a_year: z.number().nullable(), shown, periods },
           }),
         )
         .describe('one for each series and each day, week or month'),
+      win_rate: z
+        .strictObject({
+          judged: count.describe('stretches of 30 days with a usual range, counted back from the last day'),
+          ...{ held_95: count, held_80: count },
+          days: count.describe('days whose report had a usual range of the last 30 days'),
+          days_with_claims: count.describe('those on which it would have called the rate unusual'),
+          ...{ claims_a_year: z.number().nullable(), shown, periods },
+        })
+        .nullable()
+        .describe('of all leads; null if none was ever won or lost'),
       reports: z
         .array(
           z.strictObject({

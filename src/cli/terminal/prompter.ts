@@ -33,8 +33,6 @@ interface Console {
   readonly output: NodeJS.WritableStream
 }
 
-const oneOf = new Intl.ListFormat('en-GB', { type: 'disjunction' })
-
 interface Line {
   readonly isHidden?: boolean
 }
@@ -96,6 +94,7 @@ export function openPrompter({ input, output }: Console, signal: AbortSignal): P
     },
     choose: async (text, words) => {
       const meant = (answer: string) => words.filter((word) => word.startsWith(answer.toLowerCase()))
+      const oneOf = new Intl.ListFormat('en-GB', { type: 'disjunction' })
       const fault = (answer: string) =>
         meant(answer).length === 1 ? null : `expected ${oneOf.format(words)}`
       return meant(await ask({ text, standard: words[0], fault }))[0] ?? words[0]

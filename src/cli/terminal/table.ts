@@ -2,6 +2,7 @@
  * Formats records as a table for people: no lines between rows, numbers to the right, cut to the width of the
  * terminal.
  */
+import { splitGraphemes } from '../../report/words/clean-text.ts'
 import { formatClock } from '../../schedule/scheduled-runs.ts'
 import { offsetMs, wallMs } from '../../schedule/zone.ts'
 
@@ -30,7 +31,6 @@ const READABLE_WIDTH = 16
 // Matches characters that take two columns of a terminal.
 const WIDE =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u
-const graphemes = new Intl.Segmenter('en')
 
 /** Returns the table without the last line break. */
 export function formatTable<Row>(
@@ -74,7 +74,7 @@ function fill(text: string, width: number, isRight: boolean, style: (text: strin
 
 function cut(text: string, width: number): string {
   let shown = ''
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of splitGraphemes(text)) {
     if (columnsOf(shown + segment) >= width) break
     shown += segment
   }
@@ -84,7 +84,7 @@ function cut(text: string, width: number): string {
 /** Returns how many terminal columns a text takes. */
 function columnsOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length
-  return [...graphemes.segment(text)].reduce((sum, { segment }) => sum + (WIDE.test(segment) ? 2 : 1), 0)
+  return [...splitGraphemes(text)].reduce((sum, { segment }) => sum + (WIDE.test(segment) ? 2 : 1), 0)
 }
 
 /** Lists names and values, one pair a line. Empty values are left out. */

@@ -65,8 +65,8 @@ export async function findExcerpts(
 }
 
 /**
- * Builds a pattern that matches a phrase in the same way as the index of the store: any run of characters
- * that are neither letters nor digits equals any other such run.
+ * Builds a pattern that finds a phrase where the index of the store finds it; `store/postgres/issue-words.ts`
+ * describes the rules.
  */
 function patternOf(word: string): string {
   const tokens = word.split(/[^\p{L}\p{N}]+/u).filter((token) => token !== '')

@@ -177,7 +177,7 @@ async function keepLead(
   if (change !== 'unchanged' && !isLate) {
     const isReadAnew = lead.cleaned.length > 0 || lead.cut > 0
     if (isReadAnew) await forgetFingerprints(trx, [no])
-    else await saveFingerprints(trx, [{ no, ...fingerprint }])
+    else await saveFingerprints(trx, [{ no, ...fingerprint }], false)
   }
   if (change === 'updated') await outdateDetails(trx, [no], seen.at)
   if (hasDetails && !isLate && !('reason' in detail)) {

@@ -3,11 +3,12 @@
  * chart. The same figures and locale always give the same bytes.
  */
 
+import { ATTACHED_LISTS } from '../../domain/choices.ts'
 import type { MessageFile } from '../../domain/message.ts'
 import { localDates } from '../../domain/period.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { ListedFigures, ListOptions, ListTable } from '../../report/blocks/lists.ts'
-import { ATTACHED_LISTS, composeList } from '../../report/blocks/registry.ts'
+import { composeList } from '../../report/blocks/registry.ts'
 import type { LocaleContext } from '../../report/words/locale-context.ts'
 import { encodeCsv } from '../snapshot/export-text.ts'
 import { encodeXlsx } from '../snapshot/export-xlsx.ts'

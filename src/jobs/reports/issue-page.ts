@@ -3,12 +3,13 @@
  * issues, how the issue was made, and its figures as CSV files.
  */
 
+import { ATTACHED_LISTS, BLOCKS } from '../../domain/choices.ts'
 import type { MessageFile } from '../../domain/message.ts'
 import { localDates } from '../../domain/period.ts'
 import type { FigureTable } from '../../report/archive/about.ts'
 import { composeAbout, figureTable, trendTable } from '../../report/archive/about.ts'
 import type { AboutView } from '../../report/archive/pages.ts'
-import { ATTACHED_LISTS, BLOCKS, blockOf } from '../../report/blocks/registry.ts'
+import { blockOf } from '../../report/blocks/registry.ts'
 import type { BannerView } from '../../report/warnings-banner.ts'
 import { composeBanner } from '../../report/warnings-banner.ts'
 import { hasWordsIn } from '../../report/words/catalogue.ts'

@@ -9,7 +9,7 @@ import type {
   Goal,
   Insight,
   JudgedWinRate,
-  RateOrigin,
+  ToldDays,
 } from '../../domain/insight.ts'
 import { EXPECTED_FIGURES, leftOutOf } from '../../domain/insight.ts'
 import type { Period } from '../../domain/model.ts'
@@ -17,7 +17,7 @@ import type { Group } from '../../insight/drivers.ts'
 import { chooseSplit } from '../../insight/drivers.ts'
 import type { Judged } from '../../insight/expect.ts'
 import { judgeReport } from '../../insight/expect.ts'
-import { splitRate } from '../../insight/rate-drivers.ts'
+import { chooseRateSplit, type RateMember } from '../../insight/rate-drivers.ts'
 import type { DailyNumbers } from '../../insight/series.ts'
 import type { RateDays } from '../../insight/win-rate.ts'
 import { judgeRate, RATE_DAYS, RATE_NEEDED } from '../../insight/win-rate.ts'
@@ -49,18 +49,20 @@ export interface JudgedReport {
   readonly fiscalYearStarts: number
 }
 
-type JudgedNumbers = Pick<Insight, 'expectations' | 'drivers' | 'winRate' | 'pace'>
+type JudgedNumbers = Pick<Insight, 'expectations' | 'told' | 'drivers' | 'winRate' | 'pace'>
 
 /**
  * Judges the numbers of a report. A report that is filtered by more than pipelines has no counts by day, so nothing
  * is judged.
+ * @param earlier what was told before this report
  */
 export async function judgeNumbers(
   deps: JudgeDeps,
   request: ReportRequest,
   { holidays, goals, fiscalYearStarts }: JudgedReport,
+  earlier: ToldDays,
 ): Promise<JudgedNumbers> {
-  const nothing = { expectations: [], drivers: [], winRate: null, pace: [] }
+  const nothing = { expectations: [], told: earlier, drivers: [], winRate: null, pace: [] }
   const { filter, period, kind } = request
   if (filter.conditions.length > 0) return nothing
   const days = await listCountedDays(deps.store.db, period.to, period.timeZone)
@@ -79,15 +81,17 @@ export async function judgeNumbers(
   const numbers = isHoliday ? [] : await readNumbers(reader, names, leftOut)
   const rate = await readRate(reader, daysLeftOut(dates, null, leftOut))
   const nameIn = (member: string, dimension: DriverDimension) => nameOf(member, dimension, names)
-  const { judged, isRateUnusual } = judgeReport(
+  const { judged, isRateUnusual, told } = judgeReport(
     { kind, dates, length },
     numbers.map((each) => ({ ...each, isExplained: isExplained(each, dates.slice(-length), leftOut) })),
     isHoliday ? null : rate.probability,
+    earlier,
   )
   return {
     expectations: judged
       .map(({ expectation }) => expectation)
       .sort((one, other) => Number(one.pipeline !== null) - Number(other.pipeline !== null)),
+    told,
     drivers: await findDrivers(reader, judged, {
       ...{ names, pipelineIds: filter.pipelineIds },
       isLeftOut: daysLeftOut(dates, null, leftOut),
@@ -116,7 +120,7 @@ function pipelinesOf(pipeline: DailyNumbers['pipeline'], { pipelineIds }: LeftOu
 }
 
 /** Tells of each date whether it is left out of the numbers of a pipeline, or of all leads of the report. */
-function daysLeftOut(
+export function daysLeftOut(
   dates: readonly string[],
   pipeline: DailyNumbers['pipeline'],
   leftOut: LeftOut,
@@ -205,7 +209,7 @@ async function findDrivers(
 ): Promise<Driver[]> {
   const { names, pipelineIds, isLeftOut } = of
   const drivers: Driver[] = []
-  for (const { expectation, days, expected, overdispersion, leftOut } of judged) {
+  for (const { expectation, days, recentDays, expected, overdispersion, leftOut } of judged) {
     const { figure, pipeline, judgement, shift } = expectation
     if (pipeline !== null || (judgement !== 'high' && judgement !== 'low' && shift === null)) continue
     const groups: Group<DriverDimension>[] = []
@@ -216,7 +220,7 @@ async function findDrivers(
       }))
       groups.push({ name, members })
     }
-    const split = chooseSplit(groups, { days, expected, overdispersion })
+    const split = chooseSplit(groups, { days, recentDays, expected, overdispersion })
     if (split === null) continue
     const { group: dimension, rest } = split
     const [actual, usual] = [split.actual + leftOut, Math.round(expected) + leftOut]
@@ -237,15 +241,16 @@ function nameOf(
 
 /** The days before the last stretch with which its rate is compared. */
 const BEFORE_DAYS = 6 * RATE_DAYS
-/** Without a group that stands out, the mix is told if it makes at least this share of the difference. */
-const MIX_MIN = 0.5
 
-/** Reads the numbers of days that the win rate of all leads is counted from, without earlier days left out. */
-async function readRateDays({ dates, read }: DailyReader, isLeftOut: readonly boolean[]): Promise<RateDays> {
+/** Reads the numbers of days that the win rate of all leads is counted from, without the days left out. */
+export async function readRateDays(
+  { dates, read }: DailyReader,
+  isLeftOut: readonly boolean[],
+): Promise<RateDays> {
   const [won = [], lost = []] = await Promise.all(
     (['won', 'lost'] as const).map(async (figure) =>
       sumOf([...(await read(figure, 'pipeline_id')).values()], dates.length).map((value, index) =>
-        isLeftOut[index] && index < dates.length - RATE_DAYS ? 0 : value,
+        isLeftOut[index] ? 0 : value,
       ),
     ),
   )
@@ -260,7 +265,9 @@ async function readRate(
   reader: DailyReader,
   isLeftOut: readonly boolean[],
 ): Promise<{ judged: JudgedWinRate; probability: number | null }> {
-  const { steps, record, isTrusted } = judgeRate(await readRateDays(reader, isLeftOut))
+  // The rate that the report tells counts all of its days.
+  const isEarlier = isLeftOut.map((is, day) => is && day < isLeftOut.length - RATE_DAYS)
+  const { steps, record, isTrusted } = judgeRate(await readRateDays(reader, isEarlier))
   const { won, decided, known, forecast } = steps.at(-1) ?? { won: 0, decided: 0, known: 0, forecast: null }
   const isShown = forecast !== null && isTrusted
   return {
@@ -282,8 +289,8 @@ async function tellUnusualRate(
   nameOf: (member: string, dimension: DriverDimension) => string | null,
   pipelineIds: readonly string[] | null,
 ): Promise<Pick<JudgedWinRate, 'judgement' | 'origin'>> {
-  const judgement = won > decided * (expected ?? 0) ? 'high' : 'low'
-  const origins: (RateOrigin & { probability: number })[] = []
+  const isHigh = won > decided * (expected ?? 0)
+  const dimensions: { name: DriverDimension; members: RateMember[] }[] = []
   for (const dimension of pipelineIds === null ? DIMENSIONS : (['pipeline_id'] as const)) {
     const [wins, losses] = await Promise.all(
       (['won', 'lost'] as const).map((figure) => reader.read(figure, dimension)),
@@ -293,31 +300,21 @@ async function tellUnusualRate(
       return { hits, of: hits + missed }
     }
     const members = [...new Set([...(wins?.keys() ?? []), ...(losses?.keys() ?? [])])].sort()
-    const split = splitRate(
-      members.map((member) => ({
+    dimensions.push({
+      name: dimension,
+      members: members.map((member) => ({
         name: member,
         before: countsOf(member, -RATE_DAYS - BEFORE_DAYS, -RATE_DAYS),
         now: countsOf(member, -RATE_DAYS),
       })),
-    )
-    if (split === null || members.length < 2) continue
-    const { difference, mix, named, rest, probability } = split
-    const parts = named.map(({ name, within }) => ({ name: nameOf(name, dimension), within }))
-    origins.push({ dimension, difference, mix, parts, rest, probability })
+    })
   }
-  const [best] = origins
-    .filter(({ parts, mix, difference }) => parts.length > 0 || mix / difference >= MIX_MIN)
-    .sort((one, other) => one.probability - other.probability || Math.abs(other.mix) - Math.abs(one.mix))
-  return { judgement, origin: best === undefined || isOther(best, judgement) ? null : originOf(best) }
-}
-
-/** Tells whether the difference from the half-year before has another sign than that from the expected rate. */
-function isOther({ difference }: RateOrigin, judgement: 'high' | 'low'): boolean {
-  return difference > 0 !== (judgement === 'high')
-}
-
-function originOf({ dimension, difference, mix, parts, rest }: RateOrigin): RateOrigin {
-  return { dimension, difference, mix, parts, rest }
+  const judgement = isHigh ? 'high' : 'low'
+  const split = chooseRateSplit(dimensions, isHigh)
+  if (split === null) return { judgement, origin: null }
+  const { dimension, difference, mix, named, rest } = split
+  const parts = named.map(({ name, within }) => ({ name: nameOf(name, dimension), within }))
+  return { judgement, origin: { dimension, difference, mix, parts, rest } }
 }
 
 function total(numbers: readonly number[] = []): number {

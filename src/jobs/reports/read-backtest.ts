@@ -19,7 +19,7 @@ import {
   refreshDailyCounts,
 } from '../../store/insight/daily-count.ts'
 import { findLastWholeRun } from '../../store/sync/sync-run.ts'
-import { readerOf, readNumbers } from './judge-numbers.ts'
+import { daysLeftOut, readerOf, readNumbers, readRateDays } from './judge-numbers.ts'
 
 interface BacktestRequest {
   /** The time up to which all leads have been read. */
@@ -54,7 +54,8 @@ async function readTested(
   const dates = await listTestedDates(store.db, asOf, timeZone)
   const reader = readerOf(store, { dates, period: { timeZone }, pipelineIds })
   const leftOut = { annotations: await listAnnotations(store.db), holidays, pipelineIds }
-  return [dates, await readNumbers(reader, await listNames(store.db), leftOut), holidays]
+  const numbers = await readNumbers(reader, await listNames(store.db), leftOut)
+  return [dates, numbers, holidays, await readRateDays(reader, daysLeftOut(dates, null, leftOut))]
 }
 
 /** Lists the local dates up to `asOf` that are counted. */

@@ -1,9 +1,10 @@
 /** Computes the figures of a stored issue again and compares them with the stored figures. */
 
+import type { BlockName } from '../../domain/choices.ts'
 import type { ReportFigures } from '../../domain/figures.ts'
 import { LISTED_FIELDS } from '../../domain/lead-fields.ts'
 import { daysUpTo, periodsUpTo } from '../../domain/period.ts'
-import { BLOCK_QUERIES, type BlockName } from '../../report/blocks/registry.ts'
+import { BLOCK_QUERIES } from '../../report/blocks/registry.ts'
 import type { Db, Store } from '../../store/db/store.ts'
 import { countLeadsKnownLater } from '../../store/figures/freshness-figures.ts'
 import type { ReportRequest } from '../../store/figures/report-figures.ts'

@@ -3,11 +3,11 @@
  * views are made once for all recipients with the same wishes, whom only the footer tells apart.
  */
 
+import type { BlockName } from '../../domain/choices.ts'
 import type { FailedSection, ReportFigures } from '../../domain/figures.ts'
 import type { MessageFile } from '../../domain/message.ts'
 import type { Instant } from '../../domain/model.ts'
 import { fitFiles, unsubscribeLink } from '../../mail/message.ts'
-import type { BlockName } from '../../report/blocks/registry.ts'
 import { type ChartFile, type DrawnCharts, drawCharts, findCharts } from '../../report/charts/draw.ts'
 import { chartLabels } from '../../report/charts/trend-layout.ts'
 import { addressReport, composeReport } from '../../report/compose-report.ts'

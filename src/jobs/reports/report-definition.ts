@@ -1,6 +1,8 @@
 /** Defines a report and its recipients, merged from the settings and the report's folder. */
 import {
   ATTACHED_FORMATS,
+  ATTACHED_LISTS,
+  type BlockName,
   type SendPolicy,
   type StaleDataPolicy,
   type VolumeDropPolicy,
@@ -8,7 +10,6 @@ import {
 import type { LeadFilter, PeriodKind } from '../../domain/figures.ts'
 import type { Goal } from '../../domain/insight.ts'
 import { LeadsheetError } from '../../errors.ts'
-import { ATTACHED_LISTS, type BlockName } from '../../report/blocks/registry.ts'
 import type { QueryDefinition } from '../../report/definition.ts'
 import { checkSendPolicy } from './send-policy.ts'
 

@@ -56,7 +56,7 @@ async function readInsight(
   report: JudgedReport,
 ): Promise<Insight> {
   await refreshStallThresholds(store, now())
-  const judged = await judgeNumbers({ store, now }, request, report)
+  const judged = await judgeNumbers({ store, now }, request, report, last?.told ?? {})
   const told = new Set(last?.urgent.rows.map(({ id }) => id))
   const scope = scopeOf(request, request.period)
   const days = URGENT_DAYS[request.kind]

@@ -6,6 +6,7 @@
 import type { Instant } from '../../domain/model.ts'
 import type { ScanReport, ScanStop, SyncProblem } from '../../domain/sync.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
+import { restoreIndexes } from '../../store/db/dropped-index.ts'
 import { checkLife, readLife } from '../../store/db/postgres.ts'
 import { settleLeads } from '../../store/events/event.ts'
 import { outdateAllDetails } from '../../store/leads/detail.ts'
@@ -80,6 +81,7 @@ export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
       // This write throws an error if the store still cannot be reached.
       await writeHolding(run, async () => undefined)
       run.log.warn({ code: thrown.code }, `${thrown.message}; reading on from where the store is`)
+      await restoreIndexes(run.store, run.options.signal)
     }
   }
 }

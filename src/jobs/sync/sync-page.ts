@@ -1,13 +1,11 @@
 /**
- * Maps a page of leads and stores it, together with the cursor after it, in one transaction. A lead is mapped again
- * if an event has changed its stored copy since the page was requested.
+ * Stores mapped pages of leads, together with the cursor after them, in one transaction. Pages with little to
+ * write are stored together, because each transaction and each statement costs more than a changed lead.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Instant, Lead, QuarantinedRecord } from '../../domain/model.ts'
-import { LeadsheetError } from '../../errors.ts'
+import type { Instant, Lead } from '../../domain/model.ts'
 import { checkLife } from '../../store/db/postgres.ts'
 import type { Observation, Trx } from '../../store/db/store.ts'
-import { queueLeads } from '../../store/events/event.ts'
 import { outdateDetails } from '../../store/leads/detail.ts'
 import type { Fingerprint } from '../../store/leads/fingerprints.ts'
 import { forgetFingerprints, saveFingerprints } from '../../store/leads/fingerprints.ts'
@@ -15,13 +13,10 @@ import type { SavedLead } from '../../store/leads/lead.ts'
 import { countCreated, findLeadNos, insertLeads, saveLeads } from '../../store/leads/lead.ts'
 import { releaseQuarantinedRecords, saveQuarantinedRecords } from '../../store/leads/quarantined-record.ts'
 import type { Met, Scan, ScanStep } from '../../store/sync/scan.ts'
-import { advanceScan, findReadByEvents } from '../../store/sync/scan.ts'
+import { advanceScan } from '../../store/sync/scan.ts'
 import { forgetAbsence } from '../../store/sync/soft-delete.ts'
 import { addCounts } from '../../store/sync/sync-run.ts'
-import { isHeld } from '../../upstream/mapping/lead-mapping.ts'
-import type { FindKnown, RawRecord } from '../../upstream/mapping/raw-record.ts'
-import type { Source } from '../../upstream/source.ts'
-import { pathText } from '../../upstream/values/json.ts'
+import { joinPages, leadIdsOf, type MappedPage, mapPage, quarantinedIdsOf, remapChanged } from './map-page.ts'
 import type { ScanState } from './scan-state.ts'
 import { noteEvents } from './scan-state.ts'
 import type { SyncRun } from './sync-context.ts'
@@ -30,66 +25,188 @@ import { writePageHolding } from './sync-context.ts'
 /** The assumed maximum difference between the clock of this machine and the clock of the upstream. */
 export const CLOCK_SKEW_MS = 2 * 60_000
 
+/** A page to store, with what its place in the list says about the scan. */
+export interface ReadPage {
+  readonly mapped: MappedPage
+  readonly step: Pick<ScanStep, 'cursor' | 'tail' | 'total' | 'repeats' | 'hasMoved' | 'isBroken' | 'isAgain'>
+}
+
+interface SavedPages {
+  /** The scan after the last of the pages. */
+  readonly scan: Scan
+  /** The numbers of pages and of records that the run has read so far. */
+  readonly pages: number
+  readonly seen: number
+}
+
 /**
- * Stores a page.
- * @returns the scan after this page, and what the run has read so far
+ * Stores pages: in one transaction if no lead is on them twice, otherwise in one transaction each.
+ * @param pages pages for which {@link canWait} is true, and then one of any kind
  */
-export async function savePage(
+export async function savePages(
   run: SyncRun,
   before: Scan,
-  mapped: MappedPage,
-  step: Pick<ScanStep, 'cursor' | 'tail' | 'total' | 'repeats' | 'hasMoved' | 'isBroken' | 'isAgain'>,
+  pages: readonly [ReadPage, ...ReadPage[]],
   memory: ScanState,
-): Promise<{ scan: Scan; pages: number; seen: number }> {
-  const seen = { runId: run.runId, at: run.now().toISOString() }
+): Promise<SavedPages> {
+  const [first, ...others] = pages
+  if (others.length > 0) {
+    const done = await saveTogether(run, before, pages, memory)
+    if (done !== null) return done
+  }
+  let done = await savePage(run, before, first, memory)
+  for (const { mapped, step } of others) {
+    // Maps the page again, because a page before it may have changed what is stored.
+    const anew = mapPage(run.source, mapped.records, memory.known.find)
+    done = await savePage(run, done.scan, { mapped: anew, step }, memory)
+  }
+  return done
+}
+
+/**
+ * Tells whether a page may wait and be stored with later pages: most of its records are unchanged, the list
+ * goes on after it, and one of its leads was not met before.
+ * @param waiting the pages that wait already
+ */
+export function canWait(
+  { mapped, step }: ReadPage,
+  scan: Scan,
+  waiting: readonly ReadPage[],
+  memory: ScanState,
+): boolean {
+  const isOrdinary = step.cursor !== null && step.tail.length === 0 && !step.hasMoved && !step.isBroken
+  if (!isOrdinary || scan.pass > 1 || mapped.held.length > 0) return false
+  const [no] = mapped.known
+  if (no === undefined || mapped.known.length < mapped.leads.length) return false
+  return memory.met.passOf(no) === 0 && !waiting.some((other) => other.mapped.known.includes(no))
+}
+
+async function savePage(
+  run: SyncRun,
+  before: Scan,
+  { mapped, step }: ReadPage,
+  memory: ScanState,
+): Promise<SavedPages> {
+  const seen = observationOf(run)
   const isAllNew = memory.firstLoad?.takes(leadIdsOf(mapped), quarantinedIdsOf(mapped)) === true
   if (!isAllNew) await memory.firstLoad?.end(run.options.signal)
   const done = await writePageHolding(run, async (trx) => {
     await checkLife(trx, memory.life)
     const page = isAllNew ? mapped : await remapChanged(trx, run, mapped, memory)
     const written = await writePage(trx, before, page, isAllNew, memory, seen)
-    for (const { lead, no } of written.saved) memory.met.number(lead.id, no)
-    const met = metOn(written)
-    const fresh = new Set(met.filter((each) => memory.met.passOf(each) === 0))
-    const absent = met.filter((each) => typeof each === 'number').filter((no) => memory.absent.has(no))
-    await forgetAbsence(trx, absent)
-    const born = bornSince(before.started_at)
-    const knownFresh = written.known.filter((no) => fresh.has(no))
+    return advance(trx, run, before, written, [{ page, step, written }], memory)
+  })
+  remember(memory, before.pass, done.met, done.written)
+  await haveOthersServed()
+  return done
+}
+
+/**
+ * Stores pages in one transaction. Stores nothing and returns null if the result could differ from that of
+ * storing one page after the other.
+ */
+async function saveTogether(
+  run: SyncRun,
+  before: Scan,
+  pages: readonly ReadPage[],
+  memory: ScanState,
+): Promise<SavedPages | null> {
+  const all = joinPages(pages.map(({ mapped }) => mapped))
+  const seen = observationOf(run)
+  const together = await writePageHolding(run, async (trx) => {
+    await checkLife(trx, memory.life)
+    await noteEvents(trx, memory)
+    if (!(await areApart(trx, all, memory))) return null
+    const written = await writePage(trx, before, all, false, memory, seen)
+    const parts = pages.map(({ mapped: page, step }) => {
+      const saved = written.saved.filter(({ lead }) => page.recordOf.has(lead))
+      return { page, step, written: { ...written, saved, known: page.known } }
+    })
+    return advance(trx, run, before, written, parts, memory)
+  })
+  if (together === null) return null
+  remember(memory, before.pass, together.met, together.written)
+  await haveOthersServed()
+  return together
+}
+
+/**
+ * Tells whether each lead of some pages is on them once, was not met before, and was not read because of an
+ * event, and no record is quarantined.
+ */
+async function areApart(trx: Trx, { known, leads, held }: MappedPage, memory: ScanState): Promise<boolean> {
+  if (held.length > 0) return false
+  const ids = new Set(leads.map(({ id }) => id))
+  const nos = [...known, ...(await findLeadNos(trx, [...ids])).values()]
+  const isMet = (no: number): boolean => memory.met.passOf(no) > 0 || memory.readByEvents.has(no)
+  return ids.size === leads.length && new Set(nos).size === nos.length && !nos.some(isMet)
+}
+
+function observationOf({ runId, now }: SyncRun): Observation {
+  return { runId, at: now().toISOString() }
+}
+
+/** A page, and the part of it that was written. */
+interface WrittenPage {
+  readonly page: MappedPage
+  readonly step: ReadPage['step']
+  readonly written: Written
+}
+
+/** Stores how far the scan has come with pages that were written together. */
+async function advance(
+  trx: Trx,
+  run: SyncRun,
+  before: Scan,
+  written: Written,
+  pages: readonly WrittenPage[],
+  memory: ScanState,
+): Promise<SavedPages & { met: readonly Met[]; written: Written }> {
+  for (const { lead, no } of written.saved) memory.met.number(lead.id, no)
+  const met = metOn(written)
+  const fresh = new Set(met.filter((each) => memory.met.passOf(each) === 0))
+  const absent = met.filter((each) => typeof each === 'number').filter((no) => memory.absent.has(no))
+  await forgetAbsence(trx, absent)
+  const born = bornSince(before.started_at)
+  const steps: ScanStep[] = []
+  for (const { page, step, written: part } of pages) {
+    const metHere = metOn(part)
+    const knownFresh = part.known.filter((no) => fresh.has(no))
     // Only later passes need the number of leads that were created during the scan, because before the first
     // pass no lead had been found.
     const knownBorn = before.pass === 1 ? 0 : await countCreated(trx, knownFresh, born)
-    const savedFresh = written.saved.filter(({ no }) => fresh.has(no))
-    const scan = await advanceScan(trx, before, {
+    const savedBorn = part.saved.filter(({ no, lead }) => fresh.has(no) && createdAt(lead) >= born)
+    steps.push({
       ...step,
-      met,
-      fresh: fresh.size,
-      freshInPass: met.filter((each) => memory.met.passOf(each) !== before.pass).length,
-      born: knownBorn + savedFresh.filter(({ lead }) => createdAt(lead) >= born).length,
+      met: metHere,
+      fresh: metHere.filter((each) => fresh.has(each)).length,
+      freshInPass: metHere.filter((each) => memory.met.passOf(each) !== before.pass).length,
+      born: knownBorn + savedBorn.length,
       withoutId: page.held.filter((row) => row.id === null).length,
       rows: page.records.length,
       cleaned: page.leads.filter((lead) => lead.cleaned.length > 0).length,
       cut: page.leads.reduce((sum, lead) => sum + lead.cut, 0),
       maxUpdatedAt: latestOf(page.leads.map((lead) => lead.updatedAt)),
     })
-    // Each lead is counted on the page where the scan first finds it, so that the counts add up to the number
-    // of leads seen.
-    const count = (change: SavedLead['change']): number =>
-      savedFresh.filter((lead) => lead.change === change).length
-    const heldFresh = written.held.filter((each) => each === null || fresh.has(each))
-    const counts = await addCounts(trx, run.runId, {
-      pages: 1,
-      seen: savedFresh.length + knownFresh.length,
-      inserted: count('inserted'),
-      updated: count('updated'),
-      unchanged: count('unchanged') + knownFresh.length,
-      removed: 0,
-      held: before.pass === 1 ? heldFresh.length : 0,
-    })
-    return { scan, met, written, ...counts }
+  }
+  const scan = await advanceScan(trx, before, steps)
+  // Each lead is counted on the page where the scan first finds it, so that the counts add up to the number
+  // of leads seen.
+  const savedFresh = written.saved.filter(({ no }) => fresh.has(no))
+  const count = (change: SavedLead['change']): number =>
+    savedFresh.filter((lead) => lead.change === change).length
+  const knownFresh = written.known.filter((no) => fresh.has(no))
+  const heldFresh = written.held.filter((each) => each === null || fresh.has(each))
+  const counts = await addCounts(trx, run.runId, {
+    pages: pages.length,
+    seen: savedFresh.length + knownFresh.length,
+    inserted: count('inserted'),
+    updated: count('updated'),
+    unchanged: count('unchanged') + knownFresh.length,
+    removed: 0,
+    held: before.pass === 1 ? heldFresh.length : 0,
   })
-  remember(memory, before.pass, done.met, done.written)
-  await haveOthersServed()
-  return done
+  return { scan, met, written, ...counts }
 }
 
 /** Lets other tasks run. Otherwise pages that have already arrived would be stored without a pause. */
@@ -134,7 +251,7 @@ async function writePage(
   if (memory.hasHeld) await releaseQuarantinedRecords(trx, 'lead', leadIdsOf(page))
   const heldNos = isAllNew ? new Map<string, number>() : await findLeadNos(trx, quarantinedIdsOf(page))
   const fingerprints = fingerprintsOf(scan, saved, page)
-  await saveFingerprints(trx, fingerprints)
+  await saveFingerprints(trx, fingerprints, isAllNew)
   // The old fingerprint is deleted. Otherwise the earlier record would count as unchanged if the upstream
   // sends that record again.
   const unknown = [...heldNos.values(), ...saved.filter(isUnknown).map(({ no }) => no)]
@@ -197,111 +314,4 @@ function bornSince(startedAt: Instant): Instant {
 
 function latestOf(times: readonly (Instant | null)[]): Instant | null {
   return times.reduce((latest, at) => (at !== null && (latest === null || at > latest) ? at : latest), null)
-}
-
-interface MappedPage {
-  /**
-   * The numbers in the store of the leads that are not written, because their records are unchanged or must
-   * be ignored.
-   */
-  readonly known: readonly number[]
-  readonly leads: readonly Lead[]
-  readonly held: readonly QuarantinedRecord[]
-  /** All records of the page. `recordOf` gives the record of each mapped lead. */
-  readonly records: readonly RawRecord[]
-  readonly recordOf: ReadonlyMap<Lead, RawRecord>
-}
-
-/**
- * Maps the records of a page. A record whose fingerprint is stored is skipped, because it is unchanged.
- * @throws LeadsheetError api_unexpected if none of the records has an id
- */
-export function mapPage(source: Source, records: readonly RawRecord[], findKnown: FindKnown): MappedPage {
-  const known = new Set<number>()
-  const leads = new Map<Lead, RawRecord>()
-  const held: QuarantinedRecord[] = []
-  for (const record of records) {
-    // The fingerprint is looked up again, because other pages were written since this page was fetched.
-    const no = findKnown(record.high, record.low)
-    if (no !== null) {
-      known.add(no)
-      continue
-    }
-    const mapped = source.mapLead(record.value, record.text)
-    if (isHeld(mapped)) held.push(mapped)
-    else leads.set(mapped, record)
-  }
-  const isWithoutIds = held.length === records.length && held.every((row) => row.id === null)
-  if (isWithoutIds && records.length > 1) throw withoutIds(source, records)
-  return { known: [...known], leads: [...leads.keys()], held, records, recordOf: leads }
-}
-
-/**
- * Maps skipped leads after all if the store may contain another state of them. These are leads that are on
- * the page twice, once unchanged and once changed, and leads that an event had read since the page was
- * requested.
- */
-async function remapChanged(
-  trx: Trx,
-  run: SyncRun,
-  page: MappedPage,
-  memory: ScanState,
-): Promise<MappedPage> {
-  await noteEvents(trx, memory)
-  const nos =
-    page.known.length === 0 ? [] : await findLeadNos(trx, [...leadIdsOf(page), ...quarantinedIdsOf(page)])
-  const repeated = new Set(nos.values())
-  const again = new Set(page.known.filter((no) => repeated.has(no) || memory.readByEvents.has(no)))
-  const mapped =
-    again.size === 0
-      ? page
-      : mapPage(run.source, page.records, (high, low) => {
-          const no = memory.known.find(high, low)
-          return no !== null && again.has(no) ? null : no
-        })
-  return memory.readByEvents.size === 0 ? mapped : askInstead(trx, run, mapped)
-}
-
-/**
- * Queues a separate read for leads that were also read because of an event, if nothing tells whether the
- * page's record is newer than the stored lead: the record has no time of change, or the event deleted the
- * lead. The page's records of these leads are ignored.
- */
-async function askInstead(trx: Trx, run: SyncRun, page: MappedPage): Promise<MappedPage> {
-  if (!run.source.has('lead')) return page
-  const read = await findReadByEvents(trx, leadIdsOf(page))
-  const unclear = page.leads.filter(({ id, updatedAt }) => {
-    const other = read.get(id)
-    return other !== undefined && (updatedAt === null || other.isRemoved)
-  })
-  if (unclear.length === 0) return page
-  const ids = new Set(unclear.map(({ id }) => id))
-  await queueLeads(trx, [...ids], run.now().toISOString())
-  const nos = [...ids].flatMap((id) => read.get(id)?.no ?? [])
-  return {
-    ...page,
-    known: [...new Set([...page.known, ...nos])],
-    leads: page.leads.filter(({ id }) => !ids.has(id)),
-  }
-}
-
-function leadIdsOf(page: MappedPage): string[] {
-  return page.leads.map((lead) => lead.id)
-}
-
-function quarantinedIdsOf(page: MappedPage): string[] {
-  return page.held.flatMap(({ id }) => (id === null ? [] : [id]))
-}
-
-function withoutIds(source: Source, records: readonly RawRecord[]): LeadsheetError {
-  const places = (source.profile.mapping.lead.id?.from ?? []).map(pathText).join(' or ')
-  const first = records[0]?.value
-  const names = typeof first === 'object' && first !== null ? Object.keys(first).slice(0, 20).join(', ') : ''
-  return new LeadsheetError(
-    'api_unexpected',
-    `None of ${records.length} leads on a page has an id at ${places}; the first one has ${names || 'no fields'}`,
-    {
-      hint: 'Nothing of the page was stored. Correct mapping.lead.id in the profile, or look at the upstream.',
-    },
-  )
 }

@@ -1,6 +1,6 @@
 /**
- * Reads the list of leads once, page by page, to its end. The rows of a page and the cursor after the page
- * are stored in one transaction, while the next page is fetched. The list ends with a page that names no next
+ * Reads the list of leads once, page by page, to its end. The rows of a page, or of a few pages with little
+ * to write, and the cursor after them are stored in one transaction, while the next page is fetched. The list ends with a page that names no next
  * page, with an empty page, or with the answer that numbered lists give past their end, but never with a
  * short page.
  */
@@ -11,9 +11,10 @@ import type { Scan } from '../../store/sync/scan.ts'
 import type { RawRecord } from '../../upstream/mapping/raw-record.ts'
 import { canShift, isNumbered, overlapRows, readAhead, rewind } from '../../upstream/paging/read-ahead.ts'
 import type { RawPage, Source } from '../../upstream/source.ts'
+import { mapPage } from './map-page.ts'
 import type { ScanState } from './scan-state.ts'
 import type { SyncRun } from './sync-context.ts'
-import { mapPage, savePage } from './sync-page.ts'
+import { canWait, type ReadPage, savePages } from './sync-page.ts'
 
 /** The number of pages in a row without a new lead after which the list counts as endless. */
 const IDLE_PAGES_MAX = 2
@@ -23,6 +24,14 @@ const IDLE_PAGES_MAX = 2
  */
 const REWINDS_MAX = 4
 const REWIND_FACTOR = 4
+
+/**
+ * Pages with little to write wait, and are stored together. They are stored when there are this many pages,
+ * or this many leads to write, or when the first one has waited this long.
+ */
+const WAITING_PAGES = 8
+const WAITING_LEADS = 200
+const WAITING_MS = 500
 
 export interface PassEnd {
   readonly scan: Scan
@@ -46,13 +55,28 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
   // The furthest position that the pass reached. After the pass went back to an earlier position, the pages
   // up to the furthest position contain no new leads, which does not mean that the list repeats itself.
   let frontier = Number(begun.cursor)
+  // The scan as it is stored, and as it will be when the waiting pages are stored too.
+  let stored = begun
   let scan = begun
+  let waiting: ReadPage[] = []
+  let waitsSinceMs = 0
   let rewinds = 0
   let overlap = tailOf(scan).length
+  const saveWaiting = async (): Promise<void> => {
+    const [first, ...others] = waiting
+    if (first === undefined) return
+    waiting = []
+    const saved = await savePages(run, stored, [first, ...others], memory)
+    const { total } = (others.at(-1) ?? first).step
+    options.onProgress?.({ part: 'leads', pages: saved.pages, done: begun.seen + saved.seen, total })
+    stored = saved.scan
+    scan = stored
+  }
   try {
     let ahead = fetchPage(rewind(paging, scan.cursor, overlap))
     for (;;) {
-      const page = await ahead.catch((thrown: unknown) => {
+      const page = await ahead.catch(async (thrown: unknown) => {
+        await saveWaiting()
         if (isPastEnd(run, scan, thrown)) return null
         throw thrown
       })
@@ -74,7 +98,10 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       const next = isRewound && page.records.length > 0 ? page.next : nextCursor(scan, page, overlap)
       if (overlap > 0) frontier = Math.max(frontier, Number(scan.cursor))
       const isAgain = next !== null && Number(next) <= frontier
-      if (next !== null && positions.has(next)) return { scan, stop: 'loop', error: looping(next) }
+      if (next !== null && positions.has(next)) {
+        await saveWaiting()
+        return { scan, stop: 'loop', error: looping(next) }
+      }
       const overlapping = overlapRows(paging, Math.max(scan.largest_page, page.records.length))
       const nextTail = overlapping === 0 ? [] : idsOf(source, page.records.slice(-overlapping))
       if (next !== null) {
@@ -94,20 +121,32 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       }
       // Lets other tasks run, because the mapping and writing of a page does not pause for them.
       await new Promise(setImmediate)
-      const saved = await savePage(run, scan, mapped, step, memory)
-      const { pages, seen: done } = saved
-      options.onProgress?.({ part: 'leads', pages, done: begun.seen + done, total: page.total })
-      scan = saved.scan
+      if (waiting.length === 0) waitsSinceMs = performance.now()
+      const isOrdinary = canWait({ mapped, step }, scan, waiting, memory)
+      waiting.push({ mapped, step })
       rewinds = 0
       overlap = nextTail.length
+      if (isOrdinary && scan.pass_pages + 1 < limits.max_pages && !isEnough(waiting, waitsSinceMs)) {
+        scan = { ...scan, cursor: next, pass_pages: scan.pass_pages + 1 }
+        continue
+      }
+      await saveWaiting()
       if (next === null) return endOf(run, scan, page)
       if (scan.idle_pages > 0 && isNumbered(paging) && isAllRead(scan)) return { scan, stop: 'past_end' }
       if (scan.idle_pages >= IDLE_PAGES_MAX) return { scan, stop: 'loop', error: standing(scan) }
       if (scan.pass_pages >= limits.max_pages) return { scan, stop: 'page_cap', error: endless(scan) }
     }
+  } catch (thrown) {
+    await saveWaiting()
+    throw thrown
   } finally {
     stop.abort()
   }
+}
+
+function isEnough(waiting: readonly ReadPage[], sinceMs: number): boolean {
+  const leads = waiting.reduce((sum, { mapped }) => sum + mapped.leads.length, 0)
+  return waiting.length >= WAITING_PAGES || leads >= WAITING_LEADS || performance.now() - sinceMs > WAITING_MS
 }
 
 /**

@@ -289,8 +289,8 @@ export function joined(parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== '').join(SEPARATOR)
 }
 
-// How many more currencies are named after the first, which is the currency of most leads. Any others are
-// only counted.
+// The number of currencies that are named after the first, which is the currency of most leads. Any others
+// are only counted.
 const OTHERS_NAMED = 2
 
 /**

@@ -1,8 +1,8 @@
 /**
- * The list of all blocks of reports, in their default order. Each block has a folder with its view, its
- * templates and, if it has figures of its own, its query. The words of a block are in the catalogues under
- * its name.
+ * All blocks of reports by name. Each block has a folder with its view, its templates and, if it has figures of
+ * its own, its query. The words of a block are in the catalogues under its name.
  */
+import { type ATTACHED_LISTS, BLOCKS, type BlockName } from '../../domain/choices.ts'
 import type { BlockQuery, BlockRow, ReportFigures } from '../../domain/figures.ts'
 import type { BlockContext } from '../context.ts'
 import type { LocaleContext } from '../words/locale-context.ts'
@@ -167,14 +167,14 @@ const REGISTRY = {
     compose: (...given) => composeQueries(...given),
     isShown: 'unless unread',
   },
-} as const satisfies Readonly<Record<string, Block>>
-
-export type BlockName = keyof typeof REGISTRY
+} as const satisfies {
+  readonly [Name in BlockName]: Name extends (typeof ATTACHED_LISTS)[number]
+    ? Block & Required<Pick<Block, 'list'>>
+    : Omit<Block, 'list'>
+}
 
 /** The view that is passed to the template of a block. */
 export type BlockView = ReturnType<(typeof REGISTRY)[BlockName]['compose']>[number]
-
-export const BLOCKS = Object.keys(REGISTRY) as BlockName[]
 
 /** Returns the registry entry of a block without its specific view types. */
 export function blockOf(name: BlockName): Block {
@@ -193,9 +193,6 @@ export function composeBlockViews(
 export function isBlockName(name: string): name is BlockName {
   return Object.hasOwn(REGISTRY, name)
 }
-
-/** The blocks whose lists can be attached. The report's own queries can also be attached, by their names. */
-export const ATTACHED_LISTS: readonly BlockName[] = BLOCKS.filter((name) => blockOf(name).list !== undefined)
 
 /** The queries of blocks, with the rows that they give in a preview with made-up figures. */
 export const BLOCK_QUERIES: readonly {

@@ -159,6 +159,10 @@ export function finishSubject(text: string): string {
   return oneLine(text, SUBJECT_LENGTH)
 }
 
+/**
+ * Writes the styles into the elements, and then adds the rules for phones and dark mode as blocks. Inlining would
+ * remove such rules, and some mail clients drop a whole block.
+ */
 export function finishHtml(html: string, styles: PageStyles): string {
   const { inline } = loadPackage('@css-inline/css-inline')
   const inlined = inline(html, {

@@ -14,7 +14,8 @@ const STACKED_MARKS = /(\p{M}{4})\p{M}+/gu
 
 const STATUS_LENGTH = 24
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+// Made when it is first used, because that reads data of languages, which most commands do not need.
+let segmenter: Intl.Segmenter | undefined
 
 /**
  * Returns the text on one line without invisible or reordering characters, at most `max` characters. A
@@ -58,13 +59,19 @@ export function wrapLines(text: string, columns: number): string {
 function shorten(text: string, max: number): string {
   if (text.length <= max) return text
   let kept = ''
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of splitGraphemes(text)) {
     if (kept.length + segment.length > max - 1) break
     kept += segment
   }
   // A cut just after the start of a word looks like a mistake, so the cut moves back to the space.
   const space = kept.lastIndexOf(' ')
   return `${(space > max * 0.7 ? kept.slice(0, space) : kept).replace(/(?<![\s,;:·-])[\s,;:·-]+$/u, '')}…`
+}
+
+/** Splits a text into what readers take for single characters. */
+export function splitGraphemes(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
+  return segmenter.segment(text)
 }
 
 function wrapLine(line: string, columns: number): string[] {

@@ -37,7 +37,7 @@ const when = {
   probability: z.number().min(0).max(1).optional(),
 }
 
-/** How a cut body is framed: with a Content-Length that is not reached, or in chunks. */
+/** The framing of a cut body: with a Content-Length that is not reached, or in chunks. */
 const broken = { at_byte: z.int().min(0).optional(), chunked: z.boolean().default(false) }
 
 const ruleSchema = z.discriminatedUnion(

@@ -108,7 +108,7 @@ const KEY_PATTERN = /^lsk_[A-Za-z0-9_-]{32}$/
 const PREFIX_LENGTH = 'lsk_'.length + 8
 
 /**
- * Creates an API key.
+ * Creates an API key. Only its digest and its first characters are stored.
  * @returns the key itself, which cannot be read again
  */
 export async function createApiKey(

@@ -9,28 +9,28 @@ import type { Random } from './random.ts'
 import { randomFor } from './random.ts'
 
 /**
- * How large, fast and successful a pipeline is. The rates are those of an average lead; the score of a lead
+ * The size, speed and success of a pipeline. The rates are those of an average lead; the score of a lead
  * shifts them.
  */
 export interface Character {
   /** The number of new leads on an average working day in the middle of the first 90 days. */
   readonly leadsPerDay: number
   /**
-   * The growth over the first 90 days: with 0.3, a day at their end has 30 % more new leads than a day at
-   * their start.
+   * The growth over the first 90 days, as a share of `leadsPerDay`: with 0.3, new leads a day rise from 85 %
+   * to 115 % of it.
    */
   readonly growth: number
   /** The lowest score with which a lead is qualified. */
   readonly qualifyingScore: number
   readonly replyRate: number
   /**
-   * The change of the reply rate over the first 90 days: with -0.2, the rate ends a fifth lower than it
-   * started.
+   * The change of the reply rate over the first 90 days, as a share of `replyRate`: with -0.2, the rate falls
+   * from 110 % to 90 % of it.
    */
   readonly replyDrift: number
   readonly meetingRate: number
   readonly winRate: number
-  /** How long people take to decide, relative to the usual time. */
+  /** The time that people take to decide, relative to the usual time. */
   readonly pace: number
   /** The size of deals, relative to the usual size. */
   readonly dealSize: number

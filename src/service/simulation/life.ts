@@ -56,7 +56,7 @@ interface AdvanceOptions {
 interface LifeOptions {
   readonly seed: number
   readonly companies: readonly Company[]
-  /** How many days back a new history starts. */
+  /** The length of a new history in days. */
   readonly historyDays: number
   /** The scenario of a new history. A history in the database keeps its own. */
   readonly scenario?: Scenario | undefined

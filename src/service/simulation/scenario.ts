@@ -56,7 +56,7 @@ type Effect = z.output<typeof effectSchema>
 const scenarioSchema = z.strictObject({
   /** The number of new leads on an average working day, in all pipelines together. */
   leads_per_day: z.number({ error: 'a number from 1 to 1000' }).min(1).max(1000).default(40),
-  /** How many days back a new history starts. */
+  /** The length of a new history in days. */
   history_days: days(1).default(365),
   effects: z.array(effectSchema).default([]),
 })

@@ -25,7 +25,7 @@ export interface PostOutcome {
   readonly status: number | null
   /** The reason why the message was not delivered; null if it was delivered. */
   readonly error: string | null
-  /** How many milliseconds the receiver wants no message; null if it does not say. */
+  /** The milliseconds for which the receiver wants no message; null if it does not say. */
   readonly retryAfterMs: number | null
   readonly durationMs: number
 }
@@ -154,8 +154,8 @@ function messageOf(id: string, type: (WireEvent | WirePing)['type'], at: number,
 }
 
 /**
- * How long a registration waits for a name to resolve. A name that resolves more slowly is checked when a
- * message is sent.
+ * The time for which a registration waits until a name is resolved. A name that resolves more slowly is
+ * checked when a message is sent.
  */
 const LOOKUP_MS = 2_000
 const PORT_PRIVILEGED_MAX = 1023
@@ -212,6 +212,10 @@ interface AddressGuardOptions {
   readonly resolve?: LookupFunction | undefined
 }
 
+/**
+ * Allows public addresses only, so that nobody reaches a private network through a registration. Addresses are
+ * checked again at each connection, because a name may then resolve to others.
+ */
 export function createAddressGuard({ toLoopback, resolve = dns.lookup }: AddressGuardOptions): AddressGuard {
   const isOpen = (address: string, mustBeLocal: boolean): boolean => {
     const isLocal = isIn(LOOPBACK, address)

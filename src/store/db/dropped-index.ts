@@ -1,7 +1,7 @@
 /**
- * Drops indexes before very many rows are inserted, and restores them afterwards. Building a whole index at
- * once costs a fraction of updating it row by row. The trigger that counts each inserted lead is dropped with
- * them. The definitions are kept in the database, so that they survive if the process is killed.
+ * Drops indexes before very many leads are inserted, and restores them afterwards. Building a whole index at
+ * once costs a fraction of updating it row by row. The definitions are kept in the database, so that they
+ * survive if the process is killed.
  */
 
 import { dirname, resolve } from 'node:path'
@@ -9,6 +9,7 @@ import { CompiledQuery, type Kysely, sql } from 'kysely'
 import type { Tables } from '../tables/tables.ts'
 import type { IndexJob } from './index-child.ts'
 import { fileOf } from './place.ts'
+import { isPostgres } from './postgres.ts'
 import type { Store, Trx } from './store.ts'
 import { askChild, programFile } from './subprocess.ts'
 
@@ -18,16 +19,54 @@ import { askChild, programFile } from './subprocess.ts'
  */
 const LEADS_IN_PLACE_MAX = 50_000
 
-const COUNTING_TRIGGER = 'lead_count_insert'
+/**
+ * Drops the indexes of leads but for unique ones that hold them apart, and what else would be done for each new lead:
+ * in SQLite the trigger that counts leads, in PostgreSQL the check of foreign keys.
+ * @throws LeadsheetError store_busy where others read leads for long in PostgreSQL
+ */
+export async function dropIndexes(trx: Trx): Promise<void> {
+  const dropped = isPostgres(trx) ? await listPostgres(trx) : await listSqlite(trx)
+  for (const { name, made, drop } of dropped) {
+    await trx.insertInto('sync_dropped_index').values({ name, sql: made }).execute()
+    // Because the text comes from the database itself, nothing needs escaping.
+    await trx.executeQuery(CompiledQuery.raw(drop))
+  }
+}
 
-/** Drops the indexes of some tables, and the trigger that counts inserted leads. Primary keys stay. */
-export async function dropIndexes(trx: Trx, tables: readonly (keyof Tables)[]): Promise<void> {
-  const { rows } = await sql<{ name: string; sql: string }>`SELECT name, sql FROM sqlite_schema
-    WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN (${sql.join(tables)})
-      OR name = ${COUNTING_TRIGGER}`.execute(trx)
-  if (rows.length > 0) await trx.insertInto('sync_dropped_index').values(rows).execute()
-  for (const { name } of rows)
-    await sql`DROP ${name === COUNTING_TRIGGER ? sql`TRIGGER` : sql`INDEX`} ${sql.ref(name)}`.execute(trx)
+interface Dropped {
+  readonly name: string
+  /** The statement that makes it again. */
+  readonly made: string
+  readonly drop: string
+}
+
+async function listSqlite(trx: Trx): Promise<Dropped[]> {
+  const { rows } = await sql<Dropped>`
+    SELECT name, sql AS made, 'DROP ' || type || ' ' || format('"%w"', name) AS "drop" FROM sqlite_schema
+    WHERE sql IS NOT NULL AND (type = 'index' AND tbl_name = 'lead' OR name = 'lead_count_insert')`.execute(
+    trx,
+  )
+  return rows
+}
+
+/**
+ * The longest wait for those who read leads. It is shorter than the time after which PostgreSQL looks for a
+ * deadlock, so that only this transaction can fail.
+ */
+const LOCK_WITHIN = '500ms'
+
+async function listPostgres(trx: Trx): Promise<Dropped[]> {
+  await sql`SET LOCAL lock_timeout = ${sql.lit(LOCK_WITHIN)}`.execute(trx)
+  await sql`LOCK TABLE lead, lead_raw, lead_fingerprint`.execute(trx)
+  const { rows } = await sql<Dropped>`
+    SELECT conname AS name, format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname,
+      pg_get_constraintdef(oid)) AS made, format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname) AS "drop"
+    FROM pg_constraint WHERE contype = 'f' AND confrelid = 'lead'::regclass
+      AND conrelid IN ('lead_raw'::regclass, 'lead_fingerprint'::regclass)
+    UNION ALL SELECT relname, pg_get_indexdef(indexrelid), format('DROP INDEX %I', relname)
+    FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+    WHERE indrelid = 'lead'::regclass AND NOT indisunique`.execute(trx)
+  return rows
 }
 
 /**
@@ -45,8 +84,9 @@ export async function hasDroppedIndexes(db: Kysely<Tables>): Promise<boolean> {
  */
 export async function restoreIndexes(store: Store, signal: AbortSignal): Promise<void> {
   if (!(await hasDroppedIndexes(store.db))) return
+  const isInFile = store.place.kind === 'sqlite' && store.place.file !== ':memory:'
   const { rows } = await sql<{ no: number | null }>`SELECT max(no) AS no FROM lead`.execute(store.db)
-  const isLarge = fileOf(store) !== ':memory:' && (rows[0]?.no ?? 0) > LEADS_IN_PLACE_MAX
+  const isLarge = isInFile && (rows[0]?.no ?? 0) > LEADS_IN_PLACE_MAX
   // A failure of the child process occurs again below, as a clear error.
   if (isLarge) await restoreInChild(fileOf(store), signal).catch(() => signal.throwIfAborted())
   await makeIndexes(store.db)

@@ -2,14 +2,15 @@
  * The operations that only PostgreSQL needs: opening a schema, transactions whose commit does not wait for
  * the disk, queries with a time limit, and facts about the server. The folder `postgres/` has more of them.
  */
-import type { Transaction } from 'kysely'
-import { Kysely, sql } from 'kysely'
+import type { QueryResult, Transaction } from 'kysely'
+import { CompiledQuery, Kysely, sql } from 'kysely'
 import type pg from 'pg'
 import { LeadsheetError } from '../../errors.ts'
 import { loadPackage } from '../../packages.ts'
 import type { Tables } from '../tables/tables.ts'
 import type { StorePlace } from './place.ts'
-import { connectFailure, PostgresStoreAdapter, postgresDialect, postgresFailure } from './postgres-driver.ts'
+import { later, PostgresStoreAdapter, postgresDialect, prepared } from './postgres-driver.ts'
+import { connectFailure, postgresFailure } from './postgres-failure.ts'
 import type { Db } from './store.ts'
 
 export type PostgresPlace = Extract<StorePlace, { kind: 'postgres' }>
@@ -30,6 +31,7 @@ export function openPostgres(place: PostgresPlace): Kysely<Tables> {
     ...connectionTo(place),
     max: CONNECTIONS_MAX,
     types: { getTypeParser: parserOf },
+    pipeline: true,
   })
   // Ignores errors of idle connections, because the pool replaces them. A connection in use fails its next
   // statement.
@@ -72,10 +74,17 @@ function sessionOf({ schema }: PostgresPlace): string {
 
 /** Returns counts and sums as numbers, and booleans as 1 or 0, as SQLite does. */
 function parserOf(type: number): (text: string) => unknown {
+  const known = parsers.get(type)
+  if (known !== undefined) return known
   const { builtins, getTypeParser } = loadPackage('pg').types
-  if (type === builtins.INT8 || type === builtins.NUMERIC) return Number
-  return type === builtins.BOOL ? (text) => (text === 't' ? 1 : 0) : getTypeParser(type)
+  const isNumber = type === builtins.INT8 || type === builtins.NUMERIC
+  const isBoolean = type === builtins.BOOL
+  const parser = isNumber ? Number : isBoolean ? (text: string) => Number(text === 't') : getTypeParser(type)
+  parsers.set(type, parser)
+  return parser
 }
+
+const parsers = new Map<number, (text: string) => unknown>()
 
 /** Tells whether the database is PostgreSQL; otherwise it is SQLite. */
 export function isPostgres(db: Kysely<Tables>): boolean {
@@ -100,7 +109,7 @@ export async function writeUnflushedPostgres<T>(
   work: (trx: Transaction<Tables>) => Promise<T>,
 ): Promise<T> {
   return db.transaction().execute(async (trx) => {
-    await sql`SET LOCAL synchronous_commit = off`.execute(trx)
+    await trx.executeQuery(later(CompiledQuery.raw('SET LOCAL synchronous_commit = off')))
     return work(trx)
   })
 }
@@ -271,14 +280,19 @@ export async function readLife(db: Kysely<Tables>): Promise<string> {
 }
 
 /**
- * Checks that the server has lost nothing since `life` was read.
+ * Checks that the server has lost nothing since `life` was read. In a transaction the error may be that of its
+ * next query.
  * @throws LeadsheetError store_unreachable where recent writes may be lost
  */
 export async function checkLife(db: Kysely<Tables>, life: string): Promise<void> {
-  if ((await readLife(db)) === life) return
-  throw new LeadsheetError(
-    'store_unreachable',
-    'PostgreSQL has crashed and may have lost what was written last',
-    { hint: 'Nothing is to be done: what was lost is read again.' },
-  )
+  if (!isPostgres(db)) return
+  const check = ({ rows }: QueryResult<{ life: string }>): void => {
+    if (rows[0]?.life === life) return
+    throw new LeadsheetError(
+      'store_unreachable',
+      'PostgreSQL has crashed and may have lost what was written last',
+      { hint: 'Nothing is to be done: what was lost is read again.' },
+    )
+  }
+  await db.executeQuery(later(prepared(CompiledQuery.raw('SELECT life FROM server_life')), check))
 }

@@ -6,7 +6,8 @@ import type { CompiledQuery, Expression, Kysely, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Tables } from '../tables/tables.ts'
 import { isPostgres } from './postgres.ts'
-import { storableText } from './postgres-driver.ts'
+import { arraysOf, type ColumnArray, rowsOf, typesOf } from './postgres-arrays.ts'
+import { later, prepared } from './postgres-driver.ts'
 import { batchOf } from './sqlite-driver.ts'
 
 /** Rows as `{ name: value }` by column. All have the same columns. */
@@ -59,13 +60,15 @@ async function insertColumns(
   rows: readonly object[],
   conflict?: Conflict,
 ): Promise<void> {
-  const kind = isPostgres(db)
-  const shape = JSON.stringify([kind, table, columns, conflict?.key, conflict?.update])
-  const query = inserts.get(shape) ?? compileInsert(db, table, columns, conflict)
+  const arrays = isPostgres(db) ? arraysOf(await typesOf(db, table), columns, rows) : null
+  const shape = JSON.stringify([arrays === null, table, columns, conflict?.key, conflict?.update])
+  const query = inserts.get(shape) ?? compileInsert(db, table, columns, arrays, conflict)
   if (inserts.size >= INSERTS_MAX) inserts.clear()
   inserts.set(shape, query)
   await db.executeQuery(
-    kind ? { ...query, parameters: [textOf(rows)] } : batchOf(query, valuesOf(rows, columns)),
+    arrays === null
+      ? batchOf(query, valuesOf(rows, columns))
+      : later(prepared({ ...query, parameters: arrays.map(({ values }) => values) })),
   )
 }
 
@@ -78,13 +81,12 @@ function compileInsert(
   db: Kysely<Tables>,
   table: keyof Tables & string,
   columns: readonly string[],
+  arrays: readonly ColumnArray[] | null,
   conflict: Conflict | undefined,
 ): CompiledQuery {
   const names = sql.join(columns.map((column) => sql.ref(column)))
   const taken = conflict ? onConflict(conflict) : sql``
-  const rows = isPostgres(db)
-    ? sql`SELECT ${names} FROM ${recordsOf(table, '[]')}`
-    : sql`VALUES (${sql.join(columns)})`
+  const rows = arrays === null ? sql`VALUES (${sql.join(columns)})` : rowsOf(arrays)
   return sql`INSERT INTO ${sql.table(table)} (${names}) ${rows} ${taken}`.compile(db)
 }
 
@@ -98,7 +100,7 @@ export async function deleteRows<T extends keyof Tables & string>(
   if (rows.length === 0) return
   const columns = sql.join(key.map((column) => sql.ref(column)))
   const wanted = isPostgres(db)
-    ? sql`(SELECT ${columns} FROM ${recordsOf(table, textOf(rows))})`
+    ? sql`(${rowsOf(arraysOf(await typesOf(db, table), key, rows))})`
     : keysOf(key, rows)
   await sql`DELETE FROM ${sql.table(table)} WHERE (${columns}) IN ${wanted}`.execute(db)
 }
@@ -140,27 +142,6 @@ function onceEach(
     byKey.set(of, before ? { ...before, ...Object.fromEntries(changes) } : row)
   }
   return [...byKey.values()]
-}
-
-/**
- * Turns rows into a PostgreSQL record set with the types of the columns.
- * @param rows the rows as JSON; see {@link textOf}
- */
-function recordsOf(table: string, rows: string): RawBuilder<unknown> {
-  return sql`json_populate_recordset(NULL::${sql.table(table)}, ${rows}::json) AS record`
-}
-
-function textOf(rows: readonly object[]): string {
-  return JSON.stringify(rows, (_, value: unknown) => {
-    if (typeof value === 'bigint') return Number(value)
-    if (typeof value === 'string') return storableText(value)
-    return isBytes(value) ? `\\x${Buffer.from(value.data).toString('hex')}` : value
-  })
-}
-
-/** Recognizes a Buffer in its JSON form. */
-function isBytes(value: unknown): value is { readonly data: readonly number[] } {
-  return typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer'
 }
 
 /** Yields one row at a time, so that no second copy of all rows is in memory. */

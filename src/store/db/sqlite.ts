@@ -20,6 +20,12 @@ const BUSY_TIMEOUT_MS = 5
  */
 const READER_TIMEOUT_MS = 10_000
 const MODE = 0o600
+/**
+ * SQLite moves its log into the database when a commit leaves more pages than this in the log: 32 MB. Changed
+ * leads write pages of indexes again and again, and the fewer such moves there are, the fewer of these pages
+ * are moved twice.
+ */
+const CHECKPOINT_PAGES = 8000
 /** SQLite's name for a database in memory. */
 const MEMORY = ':memory:'
 
@@ -48,6 +54,7 @@ function openFile(file: string): Database.Database {
     if (isOursOrNew(database)) database.pragma('journal_mode = WAL')
     database.pragma('synchronous = FULL')
     database.pragma('foreign_keys = ON')
+    database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
     database.pragma('journal_size_limit = 67108864')
     return database
   } catch (cause) {
@@ -81,9 +88,6 @@ function isOursOrNew(database: Database.Database): boolean {
 export async function emptySqliteLog(db: Kysely<Tables>): Promise<void> {
   await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(db)
 }
-
-/** SQLite moves its log into the database when a commit leaves more pages than this in the log. */
-const CHECKPOINT_PAGES = 1000
 
 /** Leaves checkpoints to another connection, or takes them back. */
 export async function leaveCheckpoints(db: Kysely<Tables>, isLeft: boolean): Promise<void> {

@@ -5,6 +5,7 @@
 import type { CompiledQuery, Kysely, QueryResult } from 'kysely'
 import type { Tables } from '../tables/tables.ts'
 import { isPostgres } from './postgres.ts'
+import { type Check, later, prepared } from './postgres-driver.ts'
 
 /** Stands for a value while a statement is compiled. */
 class Place {
@@ -15,14 +16,39 @@ class Place {
   }
 }
 
+/** Builds a statement from stand-ins for its values. It may do nothing with them but put them into it. */
+type Build<Values, Row> = (db: Kysely<Tables>, values: Values) => CompiledQuery<Row>
+
 /**
  * Makes a function that runs a statement with new values, which are given by name.
- * @param build builds the statement. It runs once for each kind of database and gets stand-ins for the
- * values, so it may do nothing with them but put them into the statement
+ * @param build runs once for each kind of database
  */
 export function statement<Values extends object, Row>(
-  build: (db: Kysely<Tables>, values: Values) => CompiledQuery<Row>,
+  build: Build<Values, Row>,
 ): (db: Kysely<Tables>, values: Values) => Promise<QueryResult<Row>> {
+  const fill = compileOnce(build)
+  return (db, values) => db.executeQuery(fill(db, values))
+}
+
+/**
+ * Makes a function that runs a statement whose rows nobody needs. In a transaction PostgreSQL gets it together
+ * with the next statement, and a failure is that of the next statement.
+ */
+export function statementForLater<Values extends object, Row>(
+  build: Build<Values, Row>,
+): (db: Kysely<Tables>, values: Values, check?: Check<Row>) => Promise<void> {
+  const fill = compileOnce(build)
+  return async (db, values, check) => {
+    const query = fill(db, values)
+    if (isPostgres(db)) await db.executeQuery(later(prepared(query), check))
+    else {
+      const result = await db.executeQuery(query)
+      check?.(result)
+    }
+  }
+}
+
+function compileOnce<Values extends object, Row>(build: Build<Values, Row>): Build<Values, Row> {
   const compiled = new Map<boolean, CompiledQuery<Row>>()
   return (db, values) => {
     const kind = isPostgres(db)
@@ -35,6 +61,6 @@ export function statement<Values extends object, Row>(
     const parameters = query.parameters.map((value) =>
       value instanceof Place ? Reflect.get(values, value.name) : value,
     )
-    return db.executeQuery({ ...query, parameters })
+    return { ...query, parameters }
   }
 }

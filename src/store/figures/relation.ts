@@ -121,7 +121,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
         ${stateOf('valid_from changed_at')}
       -- only of those that came later, by an index of its own; one not updated since had a state before
       FROM (SELECT id AS arrived_id FROM lead
-        WHERE first_seen_at >= :to AND created_at < first_seen_at AND updated_at >= :to) AS arrived
+        WHERE first_seen_at >= :to AND created_at < first_seen_at AND +updated_at >= :to) AS arrived
       CROSS JOIN lead ${joinState(null)} WHERE lead.id = arrived_id) AS state
     LEFT JOIN stage USING (status)
     WHERE max(valid_from, changed_at) >= :to${inScope()}`,

@@ -1,6 +1,6 @@
 /**
- * How long leads that were later won stayed in each stage and took in all, and the open leads that are older than
- * that. Both are counted from all leads, so they are kept and counted anew about once a day.
+ * Counts how long the won leads stayed in each stage and took in all, and which open leads are older than
+ * that. Both counts read all leads, so they are stored, and made anew about once a day.
  */
 import type { Instant } from '../../domain/model.ts'
 import type { Db, Store } from '../db/store.ts'
@@ -13,6 +13,8 @@ export const AGE_SHARE = 0.01
 /** The least number of stays, and of winners, from which a threshold is taken. */
 const STAYS_MIN = 60
 const WINNERS_MIN = 300
+/** The first lead must be so many times as old as a threshold, because leads of a short time are won soon. */
+const KNOWN_TIMES = 3
 /** The winners that count were won in the last year. */
 const WINNERS_DAYS = 365
 const COUNTED_EVERY_MS = 20 * 3_600_000
@@ -24,7 +26,7 @@ const WHOLE_AGE = ''
 export interface StallThreshold {
   /** The number of stays of later winners, or of winners, that it was taken from. */
   readonly winners: number
-  /** Days; null where there are too few winners. */
+  /** Days; null where there are too few winners, or where leads are known for too short a time. */
   readonly days: number | null
 }
 
@@ -49,11 +51,20 @@ export async function refreshStallThresholds(store: Pick<Store, 'db' | 'write'>,
   if (isFresh) return
   const counted_at = now.toISOString()
   const won_since = new Date(now.getTime() - WINNERS_DAYS * DAY_MS).toISOString()
-  const rows = await runQuery<{ status: string; winners: number; days: number | null }>(
+  const counted = await runQuery<{ status: string; winners: number; days: number | null }>(
     store.db,
     THRESHOLDS,
     { won_since },
   )
+  const { first } = await store.db
+    .selectFrom('lead')
+    .select(({ fn }) => fn.min('created_at').as('first'))
+    .executeTakeFirstOrThrow()
+  const knownDays = (now.getTime() - Date.parse(first ?? counted_at)) / DAY_MS
+  const rows = counted.map((row) => ({
+    ...row,
+    days: row.days !== null && knownDays < KNOWN_TIMES * row.days ? null : row.days,
+  }))
   const age = rows.find(({ status }) => status === WHOLE_AGE)?.days ?? null
   const old =
     age === null ? [] : await countOld(store.db, new Date(now.getTime() - age * DAY_MS).toISOString())

@@ -34,12 +34,17 @@ export async function loadKnownLeads(db: Db): Promise<NumberIndex> {
   return known
 }
 
-export async function saveFingerprints(trx: Trx, fingerprints: readonly Fingerprint[]): Promise<void> {
+/** @param areNew whether none of the leads has a fingerprint yet */
+export async function saveFingerprints(
+  trx: Trx,
+  fingerprints: readonly Fingerprint[],
+  areNew: boolean,
+): Promise<void> {
   const rows = fingerprints.map(({ no, high, low }) => ({
     lead_no: no,
     fingerprint: hex(high) + hex(low),
   }))
-  await insertRows(trx, 'lead_fingerprint', rows, { key: ['lead_no'] })
+  await insertRows(trx, 'lead_fingerprint', rows, areNew ? undefined : { key: ['lead_no'] })
 }
 
 /** Deletes fingerprints, so that the next record of each of these leads is read even if it is unchanged. */

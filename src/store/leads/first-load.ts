@@ -1,10 +1,12 @@
 /**
- * The first load of all leads into an empty store. To be fast, the load runs without indexes, counts the leads of
- * a page at once, and looks up no lead in the store: an index in memory tells whether a lead is new. The load ends with the end of the list,
- * or when a lead occurs a second time.
+ * The first load of all leads into an empty store. To be fast, the load runs without indexes, and looks up no
+ * lead in the store: an index in memory tells whether a lead is new. In SQLite it also counts the leads of a page
+ * at once. The load ends with the end of the list, or when a lead occurs a second time.
  */
 import { sql } from 'kysely'
+import { LeadsheetError } from '../../errors.ts'
 import { dropIndexes, restoreIndexes } from '../db/dropped-index.ts'
+import { isPostgres } from '../db/postgres.ts'
 import type { Db, Store } from '../db/store.ts'
 import { createNumberIndex } from './fingerprints.ts'
 
@@ -22,20 +24,22 @@ export interface FirstLoad extends AsyncDisposable {
 }
 
 /**
- * Starts a first load. Returns null where the store has leads, or is in PostgreSQL, where other processes use
- * the indexes. If the load is disposed of before its end, the next sync restores the indexes.
+ * Starts a first load. Returns null where the store has leads, and where others read them for long in
+ * PostgreSQL. If the load is disposed of before its end, the next sync restores the indexes.
  */
 export async function beginFirstLoad(store: Store): Promise<FirstLoad | null> {
-  if (store.place.kind === 'postgres' || (await hasLeads(store.db))) return null
+  if (await hasLeads(store.db)) return null
   // Turns off the check of foreign keys, because it needs the indexes. Rows that refer to each other are
   // written in one transaction.
   await checkForeignKeys(store.db, false)
-  const isBegun = await store.write(async (trx) => {
-    // An event may have inserted a lead meanwhile.
-    if (await hasLeads(trx)) return false
-    await dropIndexes(trx, ['lead'])
-    return true
-  })
+  const isBegun = await store
+    .write(async (trx) => {
+      // An event may have inserted a lead meanwhile.
+      if (await hasLeads(trx)) return false
+      await dropIndexes(trx)
+      return true
+    })
+    .catch(unlessBusy)
   if (!isBegun) {
     await checkForeignKeys(store.db, true)
     return null
@@ -75,8 +79,14 @@ async function hasLeads(db: Db): Promise<boolean> {
   return (await db.selectFrom('lead').select('no').limit(1).executeTakeFirst()) !== undefined
 }
 
-/** Turns the check of foreign keys on or off. Has no effect inside a transaction. */
+function unlessBusy(thrown: unknown): false {
+  if (thrown instanceof LeadsheetError && thrown.code === 'store_busy') return false
+  throw thrown
+}
+
+/** Turns the check of foreign keys in SQLite on or off. Has no effect inside a transaction. */
 async function checkForeignKeys(db: Db, isOn: boolean): Promise<void> {
+  if (isPostgres(db)) return
   await sql`PRAGMA foreign_keys = ${sql.lit(isOn ? 1 : 0)}`.execute(db)
 }
 

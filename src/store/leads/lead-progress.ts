@@ -1,6 +1,13 @@
-/** How far leads have come, from their rows and moves, and how many leads have come how far. */
+/** Finds the furthest stage of each lead from its row and its moves, and counts the leads by that stage. */
 import { type Expression, type RawBuilder, sql } from 'kysely'
+import type { Instant } from '../../domain/model.ts'
+import { statement } from '../db/statement.ts'
 import type { Trx } from '../db/store.ts'
+import type { LeadProgress, StageMoveTable } from '../tables/lead-tables.ts'
+import type { Tables } from '../tables/tables.ts'
+
+/** A lead whose first known status began within this time after its creation has had it since then. */
+const SETTLED_MS = 60_000
 
 /**
  * Builds SQL for the furthest position in the funnel that the known moves of a lead name: 0 for a lead that has
@@ -48,6 +55,53 @@ export const progressSql = (ids: Expression<unknown>): RawBuilder<unknown> => sq
         FROM lead LEFT JOIN stage_move ON stage_move.lead_id = lead.id
         LEFT JOIN stage ON in_funnel = 1 AND stage.status IN (from_status, to_status)
         WHERE lead.id IN ${ids} GROUP BY lead.id, lead.created_at) AS moves`
+
+/** Reads the statuses of the funnel with their positions, in order. */
+export async function readFunnel(trx: Trx): Promise<FunnelStage[]> {
+  return (await selectFunnel(trx, {})).rows
+}
+
+type FunnelStage = Pick<Tables['stage'], 'status' | 'position'>
+
+const selectFunnel = statement((db) =>
+  db
+    .selectFrom('stage')
+    .where('in_funnel', '=', 1)
+    .orderBy('position')
+    .select(['status', 'position'])
+    .compile(),
+)
+
+/** Computes what {@link progressSql} selects, for a lead with all its moves. */
+export function progressOf(
+  createdAt: Instant,
+  moves: readonly Omit<StageMoveTable, 'lead_id'>[],
+  funnel: readonly FunnelStage[],
+): LeadProgress {
+  if (moves.length === 0) return progressIn(undefined)
+  const statuses = new Set(moves.flatMap(({ from_status, to_status }) => [from_status, to_status]))
+  const settledAt = new Date(Date.parse(createdAt) + SETTLED_MS).toISOString()
+  const beganAt = moves.map(({ entered_at }) => entered_at ?? createdAt).reduce((a, b) => (b < a ? b : a))
+  const gaps = moves.filter(
+    ({ entered_at, from_status }) => entered_at === null && from_status !== funnel[0]?.status,
+  )
+  const gapEndedAt = gaps.map(({ moved_at }) => moved_at).reduce((a, b) => (b > a ? b : a), '')
+  const isLate = beganAt > createdAt && beganAt > settledAt
+  return {
+    reached: Math.max(
+      0,
+      ...funnel.filter(({ status }) => statuses.has(status)).map(({ position }) => position),
+    ),
+    is_sampled: moves.some(({ source }) => source === 'version') ? 1 : 0,
+    known_from: gapEndedAt || (isLate ? beganAt : null),
+  }
+}
+
+/** Returns what is in the row of a lead; nulls for a lead that has no row yet. */
+export function progressIn(row: LeadProgress | undefined): LeadProgress {
+  const { reached = null, known_from = null, is_sampled = null } = row ?? {}
+  return { reached, known_from, is_sampled }
+}
 
 /** Adds the leads from a number on to the counts. */
 export async function addCountsFrom(trx: Trx, no: number): Promise<void> {

@@ -20,7 +20,7 @@ import {
   stepsOf,
   TRACKED,
 } from './lead-history.ts'
-import { moveTraits, saveStageMoves } from './stage-move.ts'
+import { moveTraits, type StageMove, saveStageMoves } from './stage-move.ts'
 
 /** A page of leads, grouped by the way in which they change the stored rows. */
 interface Arrivals {
@@ -52,9 +52,14 @@ interface Changes {
 }
 
 /**
- * Saves the history of a page of leads. Call this function after the rows of the leads in `lead` are written.
+ * Saves the history of a page of leads. The rows of fresh leads must be in `lead` before.
+ * @returns all moves of each lead whose moves have changed. The caller writes what follows from them into `lead`
  */
-export async function saveHistory(trx: Trx, arrived: Arrivals, seen: Observation): Promise<void> {
+export async function saveHistory(
+  trx: Trx,
+  arrived: Arrivals,
+  seen: Observation,
+): Promise<Map<string, readonly StageMove[]>> {
   await insertRows(
     trx,
     'lead_history',
@@ -64,7 +69,7 @@ export async function saveHistory(trx: Trx, arrived: Arrivals, seen: Observation
   const present = new Map(arrived.present.map((lead) => [lead.id, lead]))
   const late = Map.groupBy(arrived.late, (lead) => lead.id)
   const ids = new Set([...present.keys(), ...late.keys(), ...arrived.returned])
-  if (ids.size === 0) return
+  if (ids.size === 0) return new Map()
 
   const changes: Changes = {
     ...{ deletedVersions: [], versions: [], changedColumns: new Set<string>() },
@@ -89,7 +94,7 @@ export async function saveHistory(trx: Trx, arrived: Arrivals, seen: Observation
     if (moveTraits(steps) !== traits) moved.set(id, steps)
   }
   await writeChanges(trx, changes)
-  await saveStageMoves(trx, moved)
+  return saveStageMoves(trx, moved)
 }
 
 /**

@@ -2,39 +2,25 @@
  * The leads as they were last read. A page of leads is compared with the stored rows, and only the
  * differences are written. `lead-version.ts` saves their history.
  */
-import { LEAD_FIELDS, type LeadColumns } from '../../domain/lead-fields.ts'
 import type { Instant, Lead } from '../../domain/model.ts'
+import { isPostgres } from '../db/postgres.ts'
 import { insertRows, listOf, numbersOf, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import { type Db, isOfEvent, type Observation, type Trx } from '../db/store.ts'
-import type { LeadTable, LeadVersionTable } from '../tables/lead-tables.ts'
-import { addCountsFrom } from './lead-progress.ts'
+import type { LeadVersionTable } from '../tables/lead-tables.ts'
+import { addCountsFrom, progressIn, progressOf, readFunnel } from './lead-progress.ts'
+import {
+  changedColumns,
+  datedAs,
+  isInOtherForm,
+  isOlder,
+  isStored,
+  type LeadRow,
+  rowOf,
+  type StoredLead,
+} from './lead-row.ts'
 import { canDerive, derivedVersion, saveHistory, storeDerivedVersions } from './lead-version.ts'
 import { refreshProgress } from './stage-move.ts'
-
-/** Columns about the run and time of reading and about storage, not about the lead. */
-const OF_READING = new Set(['first_seen_at', 'observed_at', 'run_id', 'derived_version'])
-
-/** Columns that keep their first value. */
-const LASTING = new Set(['no', 'id', 'first_seen_at'])
-
-/**
- * The columns with a value of the lead. `EMPTY` has all of them, because adding them to a row one by one
- * would be slower.
- */
-const OWN = LEAD_FIELDS.filter(({ type }) => type !== 'instant').map(({ name, column, type }) => ({
-  name,
-  column,
-  isList: type === 'list',
-}))
-const EMPTY = Object.fromEntries(OWN.map(({ column }) => [column, null])) as unknown as LeadColumns
-
-type StoredLead = LeadTable & { raw: string }
-
-interface LeadRow {
-  readonly lead: LeadTable
-  readonly raw: string
-}
 
 /** The result of merging one lead of a page. */
 export interface SavedLead {
@@ -87,9 +73,7 @@ export async function saveLeads(
     // A record from the list replaces a record from an event, even if only their forms differ.
     const isRewritten = isSettled && isOtherForm && !isOfEvent(seen.runId)
     if ((isSettled && !isRewritten) || isLate) continue
-    const row = rowOf(before.no, isRewritten ? datedAs(before, lead) : lead, before, seen)
-    for (const column of changedColumns(before, row.lead)) changed.add(column)
-    rows.push(row)
+    rows.push(rowOf(before.no, isRewritten ? datedAs(before, lead) : lead, before, seen))
     if (!isRewritten) arrived.present.push(lead)
   }
 
@@ -103,14 +87,24 @@ export async function saveLeads(
     trx,
     others.filter((id) => !derived.has(id) && derivedVersion(stored.get(id)) !== null),
   )
+  // The moves of stored leads are saved before their rows, so that each row is written once.
+  const late = arrived.late.filter(({ id }) => stored.has(id))
+  const lateOfFresh = arrived.late.filter(({ id }) => !stored.has(id))
+  const moved = await saveHistory(trx, { ...arrived, fresh: [], late, derived }, seen)
+  const funnel = moved.size > 0 ? await readFunnel(trx) : []
+  for (const { lead } of rows) {
+    const before = stored.get(lead.id)
+    const moves = moved.get(lead.id)
+    Object.assign(lead, moves ? progressOf(lead.created_at, moves, funnel) : progressIn(before))
+    if (before) for (const column of changedColumns(before, lead)) changed.add(column)
+    moved.delete(lead.id)
+  }
   await writeLeads(trx, rows, seen, [...changed])
   await markReturned(trx, arrived.returned, seen)
-  await saveHistory(trx, { ...arrived, derived }, seen)
-  if (changed.has('created_at'))
-    await refreshProgress(
-      trx,
-      rows.map(({ lead }) => lead.id),
-    )
+  const none = { present: [], returned: [], derived: new Map() }
+  const movedFresh = await saveHistory(trx, { ...none, fresh: arrived.fresh, late: lateOfFresh }, seen)
+  const redated = changed.has('created_at') ? rows.map(({ lead }) => lead.id) : []
+  await refreshProgress(trx, [...moved.keys(), ...movedFresh.keys(), ...redated])
   return saved
 }
 
@@ -120,9 +114,15 @@ export async function insertLeads(trx: Trx, leads: readonly Lead[], seen: Observ
   const [first] = fresh
   if (first === undefined) return []
   const rows = fresh.map(({ no, lead }) => rowOf(no, lead, undefined, seen, canDerive(lead, seen)))
-  await writeLeads(trx, rows, seen, [])
-  // The trigger that counts inserted leads is dropped during a first load.
-  await addCountsFrom(trx, first.no)
+  await insertRows(trx, 'pipeline', pipelinesOf(rows, seen), { key: ['id'], update: [] })
+  await insertRows(
+    trx,
+    'lead',
+    rows.map(({ lead }) => lead),
+  )
+  await insertRows(trx, 'lead_raw', rawsOf(rows))
+  // The trigger that counts inserted leads is dropped in SQLite.
+  if (!isPostgres(trx)) await addCountsFrom(trx, first.no)
   const undeducible = leads.filter((lead) => !canDerive(lead, seen))
   await saveHistory(
     trx,
@@ -235,25 +235,6 @@ const selectStored = statement((db, { ids }: { ids: string }) =>
     .compile(),
 )
 
-function isOlder(before: StoredLead, lead: Lead): boolean {
-  return before.raw !== lead.raw && lead.updatedAt !== null && before.updated_at > lead.updatedAt
-}
-
-function isStored(before: StoredLead, lead: Lead, seen: Observation, isRemap: boolean): boolean {
-  if (before.raw !== lead.raw) return false
-  if (!isRemap) return true
-  return saysTheSame(before, lead, seen)
-}
-
-/**
- * Tells whether a record differs from the stored one only in its form. A list, a single lead and an event may
- * write the same lead in different ways.
- */
-function isInOtherForm(before: StoredLead, lead: Lead, seen: Observation): boolean {
-  const isOneOfEvent = isOfEvent(before.run_id) || isOfEvent(seen.runId)
-  return isOneOfEvent && before.raw !== lead.raw && saysTheSame(before, lead, seen)
-}
-
 /**
  * Marks leads as returned. This function is needed for a lead that came back with a record older than the
  * stored one, because no row is written for such a lead.
@@ -279,70 +260,19 @@ async function writeLeads(
   changed: readonly string[],
 ): Promise<void> {
   const leads = rows.map((row) => row.lead)
-  await insertRows(trx, 'pipeline', pipelinesOf(leads, seen), { key: ['id'], update: [] })
+  await insertRows(trx, 'pipeline', pipelinesOf(rows, seen), { key: ['id'], update: [] })
   await insertRows(trx, 'lead', leads, { key: ['no'], update: changed })
-  const raws = rows.map(({ lead, raw }) => ({ lead_no: lead.no, raw }))
-  await insertRows(trx, 'lead_raw', raws, { key: ['lead_no'] })
+  await insertRows(trx, 'lead_raw', rawsOf(rows), { key: ['lead_no'] })
 }
 
-function pipelinesOf(rows: readonly LeadTable[], seen: Observation) {
-  const ids = new Set(rows.map((row) => row.pipeline_id))
+function rawsOf(rows: readonly LeadRow[]) {
+  return rows.map(({ lead, raw }) => ({ lead_no: lead.no, raw }))
+}
+
+function pipelinesOf(rows: readonly LeadRow[], seen: Observation) {
+  const ids = new Set(rows.map(({ lead }) => lead.pipeline_id))
   return [...ids].map((id) => ({
     ...{ id, name: id, status: null },
     ...{ first_seen_at: seen.at, observed_at: seen.at },
   }))
-}
-
-/**
- * Builds the row of a lead.
- * @param before the stored row; undefined for a new lead
- * @param isDerived whether the only version of the lead is derived from the row
- */
-function rowOf(
-  no: number,
-  lead: Lead,
-  before: StoredLead | undefined,
-  seen: Observation,
-  isDerived = false,
-): LeadRow {
-  const updatedAt = lead.updatedAt ?? (before?.raw === lead.raw ? before.updated_at : seen.at)
-  const hasSameStatus = before !== undefined && before.status === lead.status
-  const row: LeadTable = {
-    ...EMPTY,
-    no,
-    created_at: lead.createdAt ?? before?.created_at ?? seen.at,
-    updated_at: updatedAt,
-    status_changed_at: lead.statusChangedAt ?? (hasSameStatus ? before.status_changed_at : updatedAt),
-    first_seen_at: seen.at,
-    observed_at: seen.at,
-    deleted_at: null,
-    run_id: seen.runId,
-    derived_version: isDerived ? Number(lead.statusChangedAt !== null) : null,
-  }
-  const columns = row as unknown as Record<string, unknown>
-  for (const { name, column, isList } of OWN)
-    columns[column] = isList ? JSON.stringify(lead[name]) : lead[name]
-  return { lead: row, raw: lead.raw }
-}
-
-/**
- * Lists the columns to write. Only changed columns are written, so that indexes on other columns are not
- * touched.
- */
-function changedColumns(before: LeadTable, row: LeadTable): string[] {
-  const columns = Object.entries(row).filter(([column, value]) => Reflect.get(before, column) !== value)
-  return columns.map(([column]) => column).filter((column) => !LASTING.has(column))
-}
-
-/** Tells whether a record has the same values as the stored lead, even if its form differs. */
-function saysTheSame(before: StoredLead, lead: Lead, seen: Observation): boolean {
-  const { lead: row } = rowOf(before.no, datedAs(before, lead), before, seen)
-  return changedColumns(before, row).every((column) => OF_READING.has(column) || column === 'deleted_at')
-}
-
-/**
- * Gives a lead without a time from the upstream the stored time, so that it does not count as changed now.
- */
-function datedAs(before: StoredLead, lead: Lead): Lead {
-  return { ...lead, updatedAt: lead.updatedAt ?? before.updated_at }
 }

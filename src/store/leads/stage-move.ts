@@ -31,7 +31,7 @@ export interface StatusActivity {
   readonly first_seen_at: Instant
 }
 
-type StageMove = Omit<StageMoveTable, 'lead_id'>
+export type StageMove = Omit<StageMoveTable, 'lead_id'>
 
 /**
  * Derives the moves of leads again. Call this function after the activity of the leads was written. After
@@ -39,15 +39,20 @@ type StageMove = Omit<StageMoveTable, 'lead_id'>
  */
 export async function refreshStageMoves(trx: Trx, leadIds: readonly string[]): Promise<void> {
   const histories = await readHistories(trx, leadIds)
-  await saveStageMoves(trx, new Map([...histories].map(([id, known]) => [id, stepsOf(statesOf(known))])))
+  const steps = new Map([...histories].map(([id, known]) => [id, stepsOf(statesOf(known))]))
+  await refreshProgress(trx, [...(await saveStageMoves(trx, steps)).keys()])
 }
 
 /**
- * Saves the moves of leads.
+ * Saves the moves of leads. The caller writes into the rows of the leads what follows from the moves.
  * @param steps all steps of each lead
+ * @returns all moves of each lead whose moves have changed
  */
-export async function saveStageMoves(trx: Trx, steps: ReadonlyMap<string, readonly Step[]>): Promise<void> {
-  if (steps.size === 0) return
+export async function saveStageMoves(
+  trx: Trx,
+  steps: ReadonlyMap<string, readonly Step[]>,
+): Promise<Map<string, readonly StageMove[]>> {
+  if (steps.size === 0) return new Map()
   const { rows: stored } = await selectMoves(trx, { ids: JSON.stringify([...steps.keys()]) })
   const activities = await readActivities(trx, [...steps.keys()])
   const wanted = [...steps].flatMap(([id, some]) =>
@@ -60,7 +65,8 @@ export async function saveStageMoves(trx: Trx, steps: ReadonlyMap<string, readon
   await deleteRows(trx, 'stage_move', gone, key)
   await insertRows(trx, 'stage_move', written, { key })
   const moved = new Set([...gone, ...written].map(({ lead_id }) => lead_id))
-  if (moved.size > 0) await refreshProgress(trx, [...moved])
+  const byLead = Map.groupBy(wanted, ({ lead_id }) => lead_id)
+  return new Map([...moved].map((id) => [id, byLead.get(id) ?? []]))
 }
 
 /**
@@ -68,6 +74,7 @@ export async function saveStageMoves(trx: Trx, steps: ReadonlyMap<string, readon
  * moves. Call this function also after the creation of leads was dated anew.
  */
 export async function refreshProgress(trx: Trx, leadIds: readonly string[]): Promise<void> {
+  if (leadIds.length === 0) return
   await updateProgress(trx, { ids: JSON.stringify(leadIds) })
 }
 

@@ -12,7 +12,7 @@ import type { Instant } from '../../domain/model.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { clockOf } from '../db/dialect.ts'
 import { isPostgres } from '../db/postgres.ts'
-import { statement } from '../db/statement.ts'
+import { statementForLater } from '../db/statement.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
 import type { Tables } from '../tables/tables.ts'
 
@@ -32,7 +32,7 @@ export interface Lease {
   readonly lost: AbortSignal
   /**
    * Renews the lease. Call this method in each transaction of the work, so that a holder whose lease was
-   * taken over writes nothing.
+   * taken over writes nothing. On PostgreSQL the error may be that of the next query, or of the commit.
    * @throws LeadsheetError job_busy where another process has taken over
    */
   renew(trx: Trx, now: Date): Promise<void>
@@ -76,11 +76,10 @@ export async function claimLease(
     throw thrown
   }
   const renew = async (trx: Trx, at: Date): Promise<void> => {
-    const { numAffectedRows } = await renewLease(trx, {
-      holder,
-      until: new Date(at.getTime() + leaseMs).toISOString(),
+    const until = new Date(at.getTime() + leaseMs).toISOString()
+    await renewLease(trx, { holder, until }, ({ numAffectedRows }) => {
+      if (numAffectedRows === 0n) throw busy(name, 'another process, which took over')
     })
-    if (numAffectedRows === 0n) throw busy(name, 'another process, which took over')
   }
   const lost = new AbortController()
   let isBeating = false
@@ -114,7 +113,7 @@ export async function claimLease(
 }
 
 /** The new end of the lease, `until`, is by this machine's clock; only SQLite uses it. */
-const renewLease = statement((db, { holder, until }: { holder: string; until: Instant }) =>
+const renewLease = statementForLater((db, { holder, until }: { holder: string; until: Instant }) =>
   db
     .updateTable('lease')
     .where('holder', '=', holder)

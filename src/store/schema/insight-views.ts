@@ -40,7 +40,7 @@ export const INSIGHT_VIEWS = {
     -- shift_days: number of these days
     -- shift_actual: number of leads in these days
     -- shift_expected: number of leads that was to be expected in these days
-    -- shift_is_new: 1 if no earlier report told these days, so that the headline tells them as news; otherwise 0
+    -- shift_is_new: 1 if no issue that was sent before told a part of these days, so that they are news; otherwise 0
     SELECT ${OF_ISSUE}, ${columns('each.value', [
       ['figure', 'figure', 'text'],
       ['pipeline_id', 'pipeline.id', 'text'],

@@ -14,11 +14,10 @@ import { Migrator } from 'kysely/migration'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { dialectOf } from '../db/sqlite-driver.ts'
 import type { Tables } from '../tables/tables.ts'
-import * as initial from './001-initial.ts'
 import { createViews, dropViews, hasCurrentViews } from './views.ts'
 
 export const MIGRATIONS: Record<string, Migration> = {
-  '001-initial': initial,
+  '001-initial': { up: async (db) => (await import('./001-initial.ts')).up(db) },
 }
 
 /**

@@ -7,7 +7,7 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { listOf } from '../db/rows.ts'
-import { statement } from '../db/statement.ts'
+import { statement, statementForLater } from '../db/statement.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { SyncScanTable } from '../tables/tables.ts'
 
@@ -107,15 +107,16 @@ export async function startPass(trx: Trx, before: Scan, since: Instant | null): 
     .executeTakeFirstOrThrow()
 }
 
-/** Records a page as read, with the leads found on it. */
-export async function advanceScan(trx: Trx, before: Scan, page: ScanStep): Promise<Scan> {
-  await saveMet(trx, { page: before.pages, pass: before.pass, met: page.met })
-  const scan = scanAfter(before, page)
+/** Records pages as read, with the leads found on them. */
+export async function advanceScan(trx: Trx, before: Scan, pages: readonly ScanStep[]): Promise<Scan> {
+  const met = pages.flatMap((page) => page.met)
+  await saveMet(trx, { page: before.pages, pass: before.pass, met })
+  const scan = pages.reduce(scanAfter, before)
   await updateScan(trx, scan)
   return scan
 }
 
-const updateScan = statement((db, scan: Scan) =>
+const updateScan = statementForLater((db, scan: Scan) =>
   db.updateTable('sync_scan').where('resource', '=', RESOURCE).set(scan).compile(),
 )
 
@@ -266,7 +267,7 @@ async function saveMet(trx: Trx, { met, ...page }: MetOnPage): Promise<void> {
   await insertScanPage(trx, { ...page, met: JSON.stringify(met) })
 }
 
-const insertScanPage = statement((db, page: { page: number; pass: number; met: string }) =>
+const insertScanPage = statementForLater((db, page: { page: number; pass: number; met: string }) =>
   db.insertInto('sync_scan_page').values(page).compile(),
 )
 

@@ -12,12 +12,14 @@ export interface LeadTable extends LeadColumns {
   derived_version: number | null
 }
 
-/** The columns of `lead` that are written with its moves. */
-interface LeadProgressTable {
-  reached: Generated<number | null>
-  known_from: Generated<string | null>
-  is_sampled: Generated<number | null>
+/** The columns of `lead` that follow from its moves. */
+export interface LeadProgress {
+  reached: number | null
+  known_from: string | null
+  is_sampled: number | null
 }
+
+type LeadProgressTable = { [Column in keyof LeadProgress]: Generated<LeadProgress[Column]> }
 
 /** The columns of the fields whose changes make a new version. */
 export type TrackedColumn = Extract<LeadField, { hasHistory: true }>['column']

@@ -11,8 +11,8 @@ import { isThrottled, wantedWaitMs } from './rate-limit.ts'
 import { isPassingStatus, redirected, refusal, unexpected, unreachable } from './upstream-failure.ts'
 
 /**
- * How much of a text is decoded to quote or judge it, in bytes or characters. It is longer than any quote and
- * much shorter than a body may be.
+ * The length of the beginning of a text that is decoded to quote or judge it, in bytes or characters. It is
+ * longer than any quote and much shorter than a body may be.
  */
 const BEGINNING = 10_000
 
@@ -149,7 +149,7 @@ function failed(error: LeadsheetError): Failed {
 const MIB = 1024 * 1024
 const WIRE_BYTES_MAX = 32 * MIB
 export const BODY_BYTES_MAX = 64 * MIB
-/** How many bytes of an error's body are read. No error message needs more. */
+/** The number of bytes that are read of an error's body. No error message needs more. */
 const ERROR_BYTES_MAX = 64 * 1024
 const QUOTE_CHARS = 200
 

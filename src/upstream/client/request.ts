@@ -6,7 +6,7 @@
 import { BlockList, isIP } from 'node:net'
 import { API_PREFIX } from '../../contract/api.ts'
 import { LeadsheetError } from '../../errors.ts'
-import { redactor } from '../../log.ts'
+import { redactor } from '../../redaction.ts'
 import type { EndpointName, Profile } from '../profile/profile.ts'
 
 const NONE = 'none'

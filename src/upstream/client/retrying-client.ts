@@ -29,8 +29,8 @@ interface Deadlines {
 
 const DEADLINES: Deadlines = { connectMs: 5_000, headersMs: 15_000, bodyGapMs: 15_000, attemptMs: 60_000 }
 /**
- * How long idle connections are kept. Servers keep them longer, so that few requests are sent on a connection
- * that the server is closing.
+ * The time for which idle connections are kept. Servers keep them longer, so that few requests are sent on a
+ * connection that the server is closing.
  */
 const KEEP_ALIVE_MS = 4_000
 

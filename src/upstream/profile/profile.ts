@@ -35,8 +35,8 @@ const endpointsSchema = z.strictObject({
 export type EndpointName = keyof z.output<typeof endpointsSchema>
 
 /**
- * How a request carries the API key. `client/request.ts` sends the key, and `probe/auth-probe.ts` finds out
- * how.
+ * The way in which a request carries the API key. `client/request.ts` sends the key in this way, and
+ * `probe/auth-probe.ts` finds the way out.
  */
 const authSchema = z
   .strictObject({
@@ -223,7 +223,7 @@ const mappingSchema = z.strictObject({
 export const profileSchema = z.strictObject({
   name: z.string().min(1),
   endpoints: endpointsSchema.prefault({}),
-  /** How a request carries the API key; `none` if the upstream needs no key. */
+  /** The way in which a request carries the API key; `none` if the upstream needs no key. */
   auth: z.union([z.literal('none'), authSchema]).prefault({}),
   paging: pagingSchema,
   /**
@@ -269,7 +269,7 @@ export const profileSchema = z.strictObject({
       max_pages: z.int().min(1).default(10_000),
     })
     .prefault({}),
-  /** How webhooks are read; absent if the upstream sends none. */
+  /** The rules for reading webhooks; absent if the upstream sends none. */
   webhook: webhookProfileSchema.optional(),
 })
 export type Profile = z.output<typeof profileSchema>

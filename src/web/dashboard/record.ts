@@ -11,6 +11,7 @@ interface RecordDeps extends DashboardDeps {
 
 type Tested = NonNullable<KeptRecord['record']>
 type RangeTest = Tested['ranges'][number]
+type RateTest = NonNullable<Tested['winRate']>
 type Day = Tested['lastDays'][number][number]
 
 const PATH = '/record'
@@ -30,7 +31,7 @@ export function recordRoutes({ pages, record }: RecordDeps): AddRoutes {
   }
 }
 
-function composeRecord({ from, to, leftOut, ranges, reports, ends, lastDays }: Tested) {
+function composeRecord({ from, to, leftOut, ranges, winRate, reports, ends, lastDays }: Tested) {
   const days = ranges.filter(({ scale }) => scale === 'day')
   const ofDays = reports.find(({ scale }) => scale === 'day')
   return {
@@ -44,19 +45,38 @@ function composeRecord({ from, to, leftOut, ranges, reports, ends, lastDays }: T
       ...(leftOut.holidays > 0 ? [counted(leftOut.holidays, 'holiday')] : []),
     ].join(' and '),
     charts: days.map((test, index) => ({ name: nameOf(test), ...composeChart(lastDays[index] ?? []) })),
-    rows: ranges.map((test) => ({
-      ...{ name: nameOf(test), scale: test.scale, judged: count(test.judged), shown: SHOWN[test.shown] },
-      ...{ held95: percent(test.held95, test.judged), held80: percent(test.held80, test.judged) },
-      claims: test.judged === 0 ? NONE : ((test.claims / test.judged) * PER_YEAR[test.scale]).toFixed(1),
-      isPrinted: test.shown === 'printed',
-      periods: test.shown === 'learning' ? `${test.periods.known} of ${test.periods.needed}` : '',
-    })),
+    rows: [
+      ...ranges.map((test) => ({
+        ...{ name: nameOf(test), scale: test.scale, ...heldOf(test) },
+        claims: aYear(test.claims, test.judged, test.scale),
+      })),
+      ...(winRate === null
+        ? []
+        : [
+            {
+              ...{ name: 'Win rate, all', scale: '30 days', ...heldOf(winRate) },
+              claims: aYear(winRate.claims, winRate.days, 'day'),
+            },
+          ]),
+    ],
     ends: ends.map(({ figure, ranges: told, errors, shown }) => ({
       ...{ name: FIGURES[figure], told: count(told.of), held: percent(told.held, told.of) },
       ...{ error: share(errors?.told), line: share(errors?.line), trailing: share(errors?.trailing) },
       ...{ shown: SHOWN[shown], isPrinted: shown === 'printed' },
     })),
   }
+}
+
+function heldOf({ judged, held95, held80, shown, periods: { known, needed } }: Omit<RateTest, 'days'>) {
+  return {
+    ...{ judged: count(judged), held95: percent(held95, judged), held80: percent(held80, judged) },
+    ...{ shown: SHOWN[shown], isPrinted: shown === 'printed' },
+    periods: shown === 'learning' && known < needed ? `${known} of ${needed}` : '',
+  }
+}
+
+function aYear(claims: number, judged: number, scale: keyof typeof PER_YEAR): string {
+  return judged === 0 ? NONE : ((claims / judged) * PER_YEAR[scale]).toFixed(1)
 }
 
 function nameOf({ figure, pipeline }: RangeTest): string {

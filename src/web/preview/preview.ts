@@ -51,7 +51,7 @@ const ASSETS = { '/': 'page.html', '/page.css': 'page.css', '/page.js': 'page.js
 const TYPES = { html: 'text/html', css: 'text/css', js: 'text/javascript' } as const
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-// How many previews are kept in memory, so that frames and pictures of earlier previews can still load.
+// The number of previews that are kept in memory. Frames and pictures of earlier previews can still load.
 const REMEMBERED = 8
 
 /** @throws LeadsheetError usage_invalid if the port is taken */

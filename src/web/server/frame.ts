@@ -221,8 +221,8 @@ export interface FlashStore {
   take(sessionId: string, path: string): Flash | null
 }
 
-// How many flash messages are kept. Beyond this number the oldest message is dropped, because its session has
-// probably never come back.
+// The number of flash messages that are kept. Beyond this number the oldest message is dropped, because its
+// session has probably never come back.
 const SESSIONS_MAX = 100
 
 export function createFlashStore(): FlashStore {

@@ -104,7 +104,8 @@ export interface AllowedHosts {
 }
 
 /**
- * Creates the check. IP addresses and `localhost` are always allowed.
+ * Creates the check of the host that a request names. Without it, another site could point its own host name to
+ * this machine, read the pages, or send forms to it. IP addresses and `localhost` are always allowed.
  * @param publicUrl the public address of the pages; null if there is none
  * @param hosts further allowed host names, such as the name of a container
  */

@@ -29,9 +29,9 @@ interface WebOptions {
 }
 
 export interface WebLimits {
-  /** How many requests one network may send per minute to each public feature. */
+  /** The number of requests that one network may send per minute to each public feature. */
   readonly perMinute: number
-  /** How many requests one network may send per minute to the dashboard. */
+  /** The number of requests that one network may send per minute to the dashboard. */
   readonly dashboardPerMinute: number
   /**
    * The longest time until the headers of a request have arrived, and until the whole request has arrived.

@@ -12,9 +12,11 @@ import { measureCauses } from './causes.ts'
 import { measureFalseHeadlines, measureShifts } from './headlines.ts'
 import { measurePaces } from './paces.ts'
 import { measureRanges } from './ranges.ts'
+import { measureRateCauses } from './rate-causes.ts'
 import { measureRates } from './rates.ts'
 import { measureReal } from './real.ts'
 import { tableOf } from './result.ts'
+import { measureWinners } from './winners.ts'
 
 const { values: given } = parseArgs({
   options: {
@@ -33,6 +35,8 @@ const results = [
   ...measureRates(times(300)),
   ...measurePaces(times(12)),
   ...measureCauses(times(120)),
+  ...measureRateCauses(times(120)),
+  ...(await measureWinners(times(10))),
   ...measureReal(),
 ]
 const outcome = { date: new Date().toISOString().slice(0, 10), isShort: given.short, results }

@@ -1,13 +1,13 @@
-/** How often the cause of a change is named: a planted one, a change of all alike, and none. */
+/** Counts how often a report names a cause of a change: a planted one, or a wrong one if all change alike. */
 import { chooseSplit } from '../../../src/insight/drivers.ts'
-import { judgeSeries } from '../../../src/insight/usual-range.ts'
+import { judgeReport } from '../../../src/insight/expect.ts'
 import { random } from '../../support/random.ts'
-import { count, weekdaysOf } from '../../support/reports/daily-numbers.ts'
+import { count } from '../../support/reports/daily-numbers.ts'
 import { headlinesOf } from './headlines.ts'
 import { type Goal, type Result, resultOf } from './result.ts'
 
 /** The shares of the members of four groups: pipelines, sources, countries and agents. */
-const GROUPS = [
+export const GROUPS = [
   [0.45, 0.25, 0.15, 0.1, 0.05],
   [0.4, 0.25, 0.15, 0.12, 0.08],
   [0.5, 0.1, 0.1, 0.08, 0.07, 0.05, 0.05, 0.05],
@@ -16,6 +16,10 @@ const GROUPS = [
 const WEEK = [1.2, 1.25, 1.2, 1.1, 1, 0.6, 0.65]
 const MEAN = 40
 const AT = 330
+/** The first one is a Monday. */
+const DATES = Array.from({ length: AT + 30 }, (_, day) =>
+  new Date(Date.UTC(2024, 0, 1 + day)).toISOString().slice(0, 10),
+)
 
 interface Planted {
   readonly name: string
@@ -72,31 +76,34 @@ interface Told {
   readonly isExact: boolean
 }
 
-/** Judges the days from AT on as reports do, and splits the last unusual number; null if none was unusual. */
-function tellCause(counts: readonly number[][][]): Told | null {
+/** Splits the number of each day from AT on that a report calls unusual; null if there is none. */
+function tellCauses(counts: readonly number[][][]): Told | null {
   const pipelines = counts[0] ?? []
   const all = (pipelines[0] ?? []).map((_, day) =>
     pipelines.reduce((sum, numbers) => sum + (numbers[day] ?? 0), 0),
   )
-  const last = headlinesOf([all, ...pipelines], null, AT).findLast(({ unusual }) => unusual.includes(0))
-  if (last === undefined) return null
-  const end = last.day + 1
-  const { steps } = judgeSeries({ values: all, places: weekdaysOf(all), scale: 'day' })
-  const surprise = steps[last.day]?.surprise
-  const forecast = steps[last.day]?.forecast
-  if (!surprise || !forecast) return null
-  const [days, expected] = surprise.length > 1 ? [surprise.length, surprise.expected] : [1, forecast.mean]
-  const overdispersion = Math.max(1, forecast.variance / forecast.mean)
+  const unusual = headlinesOf([all, ...pipelines], null, AT).filter((each) => each.unusual.includes(0))
+  const told = unusual.map(({ day }) => splitDay(all, counts, day + 1))
+  if (told.length === 0) return null
+  return { named: told.flatMap(({ named }) => named), isExact: told.every(({ isExact }) => isExact) }
+}
+
+/** Splits the number of the last of so many days as a report does. */
+function splitDay(all: readonly number[], counts: readonly number[][][], days: number): Told {
+  const numbers = { figure: 'new_leads', pipeline: null, values: all.slice(0, days) } as const
+  const { judged } = judgeReport({ kind: 'day', dates: DATES.slice(0, days), length: 1 }, [numbers], null, {})
   const groups = counts.map((members, group) => ({
     name: group,
-    members: members.map((numbers, member) => ({ name: String(member), numbers: numbers.slice(0, end) })),
+    members: members.map((values, member) => ({ name: String(member), numbers: values.slice(0, days) })),
   }))
-  const split = chooseSplit(groups, { days, expected, overdispersion })
-  if (split === null) return { named: [], isExact: true }
+  const [of] = judged
+  const split = of === undefined ? null : chooseSplit(groups, of)
+  if (of === undefined || split === null) return { named: [], isExact: true }
   const { group, parts, rest, actual } = split
   return {
     named: parts.map(({ name }) => ({ group, member: Number(name) })),
-    isExact: parts.reduce((sum, { difference }) => sum + difference, rest) === actual - Math.round(expected),
+    isExact:
+      parts.reduce((sum, { difference }) => sum + difference, rest) === actual - Math.round(of.expected),
   }
 }
 
@@ -108,7 +115,7 @@ export function measureCauses(rounds: number): Result[] {
   for (const planted of PLANTED) {
     let [named, wrong, of] = [0, 0, 0]
     for (let seed = 1; seed <= rounds; seed++) {
-      const cause = tellCause(countsOf(planted, AT + 3, seed))
+      const cause = tellCauses(countsOf(planted, AT + 3, seed))
       if (cause === null) continue
       of++
       told++
@@ -127,7 +134,7 @@ export function measureCauses(rounds: number): Result[] {
   ] as const) {
     let [named, of] = [0, 0]
     for (let seed = 1; seed <= rounds; seed++) {
-      const cause = tellCause(countsOf({ group: -1, member: -1, times }, AT + 3, seed + 3000))
+      const cause = tellCauses(countsOf({ group: -1, member: -1, times }, AT + 3, seed + 3000))
       if (cause === null) continue
       of++
       if (cause.named.length > 0) named++
@@ -136,7 +143,7 @@ export function measureCauses(rounds: number): Result[] {
   }
   let namedOfNothing = 0
   for (let seed = 1; seed <= rounds; seed++) {
-    const cause = tellCause(countsOf(null, AT + 30, seed + 6000))
+    const cause = tellCauses(countsOf(null, AT + 30, seed + 6000))
     if (cause !== null && cause.named.length > 0) namedOfNothing++
   }
   results.push(

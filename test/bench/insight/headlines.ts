@@ -1,4 +1,4 @@
-/** How often a reader with twelve series is told of a change: where there is none, and where one was planted. */
+/** Counts how often a report of twelve series tells of a change, without a change and with a planted one. */
 import { isNews } from '../../../src/insight/backtest.ts'
 import { findUnusual } from '../../../src/insight/false-discovery.ts'
 import { isTrusted, recordOf } from '../../../src/insight/record.ts'
@@ -30,15 +30,15 @@ export function companyOf({ given }: Pick<Kind, 'given'>, days: number, seed: nu
   return [...all, ...parts.flat()]
 }
 
-/** The lost leads of a company, of which a third of the decided ones are won. */
+/** Makes the lost leads of a company by day. They are twice as many as the won ones. */
 export function lostOf({ given }: Pick<Kind, 'given'>, days: number, seed: number): number[] {
   return dailyNumbers({ ...given, mean: given.mean * WINS * 2, days, seed: seed * 100 + 40 })
 }
 
-/** The days before the first report whose claims its own may repeat. */
+/** The number of days judged before the first report, because a claim that they made is no news in it. */
 const DAYS_BEFORE = 14
 
-/** A day with the places of the unusual series, and of those of them that are news. */
+/** A day with the places of the unusual series, and the places of those that are news. */
 interface ToldDay {
   readonly day: number
   readonly unusual: readonly number[]

@@ -1,4 +1,4 @@
-/** How often the expected end of a month holds, by the day on which it is told, and how far off it is. */
+/** Counts how often the expected end of a month holds, and how far off it is, by the day of the report. */
 import { type Span, tellEnd } from '../../../src/insight/pace.ts'
 import { dailyNumbers, type Numbers, weekdaysOf } from '../../support/reports/daily-numbers.ts'
 import { type Result, resultOf } from './result.ts'

@@ -1,4 +1,4 @@
-/** How often the ranges of days, weeks and months hold, on years without a change and after a planted one. */
+/** Counts how often the ranges of days, weeks and months hold, without a change and after a planted one. */
 import { isTrusted, recordOf } from '../../../src/insight/record.ts'
 import { type CountSeries, isWithin, judgeSeries, type Scale } from '../../../src/insight/usual-range.ts'
 import { dailyNumbers, weekdaysOf } from '../../support/reports/daily-numbers.ts'
@@ -39,7 +39,7 @@ export function addHeld(
       sum.withheld++
       continue
     }
-    // If more days have no lead than a range may hold, no range is narrow enough.
+    // If the value 0 alone is likelier than a range may be, every range holds too often, so none is counted.
     const none = Math.exp(-forecast.mean)
     if (none < 0.97) {
       sum.of95++

@@ -1,4 +1,4 @@
-/** How often the usual ranges of win rates hold, where the rate does not change and where it did. */
+/** Counts how often the usual ranges of win rates hold, with a steady rate and after a change. */
 import { judgeRate, RATE_DAYS } from '../../../src/insight/win-rate.ts'
 import { dailyNumbers } from '../../support/reports/daily-numbers.ts'
 import { type Result, resultOf } from './result.ts'

@@ -32,6 +32,7 @@ export const GOALS = {
   'cause-wrong': { least: null, most: 0.1 },
   'cause-adds-up': { least: 1, most: null },
   'cause-of-nothing': { least: null, most: 0.01 },
+  'share-held': { least: 0.85, most: null },
 } as const satisfies Record<string, Bounds>
 
 export type Goal = keyof typeof GOALS

@@ -66,17 +66,17 @@ async function findServerPid(client: Client): Promise<number> {
 /** Returns the CPU time of the server and of all its processes, also of those that have ended. */
 function readServerCpuMs(server: number): number {
   const sum = (ticks: readonly number[]) => ticks.reduce((all, one) => all + one, 0)
-  const children = readdirSync('/proc').filter((name) => {
-    if (!/^\d+$/.test(name)) return false
+  const ofChildren = readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return []
     try {
-      return Number(readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]?.split(' ')[1]) === server
+      const parent = Number(readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]?.split(' ')[1])
+      return parent === server ? readCpuTicks(Number(name)).slice(0, 2) : []
     } catch {
-      return false
+      // A process may end at any time, and its time then belongs to the server.
+      return []
     }
   })
-  return (
-    10 * (sum(readCpuTicks(server)) + sum(children.map((pid) => sum(readCpuTicks(Number(pid)).slice(0, 2)))))
-  )
+  return 10 * (sum(readCpuTicks(server)) + sum(ofChildren))
 }
 
 async function readChecksum(url: string): Promise<Checksum> {

@@ -41,7 +41,7 @@ export async function layOut(folder: string): Promise<void> {
     await run('sh', ['-c', `${command} --prefer-offline`], { cwd: dependencies, env: environment() })
   for (const { stage, from, to } of copies) {
     for (const path of from) {
-      // Of a folder, COPY copies the content; of a file, the file itself.
+      // COPY copies the content of a folder, but a file itself.
       const target = path.endsWith('/') ? join(folder, to) : join(folder, to, path.split('/').at(-1) ?? '')
       await mkdir(dirname(target), { recursive: true })
       if (stage === 'dependencies') await rename(path.replace('/app', dependencies), target)

@@ -32,7 +32,7 @@ const SENDINGS = IS_FULL ? 5 : 1
 const LATER_MS = 500
 const LEASE_S = 90
 
-/** A fault that holds the next request until the test skips it. Then the list is empty. */
+/** A fault that holds the next request until the test calls `letGo`. Then the answer is an empty list. */
 function holding() {
   const held = Promise.withResolvers<ServerResponse>()
   const fault: Fault = (_request, response) => {

@@ -54,7 +54,7 @@ async function queued(store: Store): Promise<string[]> {
   )
 }
 
-/** A fault that holds a request until the test skips it. The lead is then answered as it is at that time. */
+/** A fault that holds a request until the test calls `letGo`. Then the answer is status 500. */
 function heldBack(): { readonly fault: Fault; readonly isAsked: Promise<void>; letGo(): void } {
   const asked = Promise.withResolvers<void>()
   const free = Promise.withResolvers<void>()

@@ -6,7 +6,7 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { eventOf } from '../../support/source/following.ts'
 import { OPENED_AT, openEmptyStore } from '../../support/store.ts'
 
-/** Opens a store whose disk is busy until the test skips it, and optionally full then. */
+/** Opens a store whose writes wait until the test calls `letGo`, or fail when it calls `fail`. */
 async function openBusyStore() {
   const store = await openEmptyStore()
   const free = Promise.withResolvers<void>()

@@ -1,4 +1,4 @@
-/** The links in a message for leaving: a page of the recipient, if pages are served. */
+/** The ways to unsubscribe that a message names: an address, and the recipient's page if pages are served. */
 import { describe, expect, it } from 'vitest'
 import { messageFor, type Sender, unsubscribeFor } from '../../../src/jobs/outbox/compose-message.ts'
 import { buildMessage } from '../../../src/mail/message.ts'

@@ -1,12 +1,12 @@
 // @both-stores
 /** The reports of an annotated day and of the days after it, from the leads to the page. */
 import { describe, expect, it } from 'vitest'
+import { BLOCKS } from '../../../src/domain/choices.ts'
 import type { Lead } from '../../../src/domain/model.ts'
 import { daysUpTo, localDates } from '../../../src/domain/period.ts'
 import { annotate } from '../../../src/jobs/annotations.ts'
 import { renderPreview } from '../../../src/jobs/reports/preview.ts'
 import type { Report } from '../../../src/jobs/reports/report-definition.ts'
-import { BLOCKS } from '../../../src/report/blocks/registry.ts'
 import { openTemplates } from '../../../src/report/render/templates.ts'
 import { DAILY } from '../../support/mail/mailing.ts'
 import { TEMPLATES_FOLDER } from '../../support/report.ts'

@@ -1,7 +1,7 @@
 // @both-stores
 /** The judgement of a report's numbers, from leads that a test makes day by day. */
 import { describe, expect, it } from 'vitest'
-import type { Goal } from '../../../src/domain/insight.ts'
+import type { Goal, ToldDays } from '../../../src/domain/insight.ts'
 import type { Lead, Period } from '../../../src/domain/model.ts'
 import { daysUpTo, localDates, periodOf, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
 import { annotate, removeAnnotation } from '../../../src/jobs/annotations.ts'
@@ -54,11 +54,19 @@ function requestOf(change: Partial<ReportRequest> = {}, kind: ReportRequest['kin
   }
 }
 
-const judge = (store: Store, request = requestOf(), change: Partial<JudgedReport> = {}) =>
-  judgeNumbers({ store, now: () => NOW }, request, {
-    ...{ holidays: [], goals: [], fiscalYearStarts: 1 },
-    ...change,
-  })
+const judge = (
+  store: Store,
+  request = requestOf(),
+  change: Partial<JudgedReport> = {},
+  told: ToldDays = {},
+) =>
+  judgeNumbers(
+    { store, now: () => NOW },
+    request,
+    { ...{ holidays: [], goals: [], fiscalYearStarts: 1 }, ...change },
+    told,
+  )
+const previous = (date: string) => new Date(Date.parse(date) - 86_400_000).toISOString().slice(0, 10)
 /** Annotates a day of the report's past. */
 const note = (store: Store, ago: number, pipelineId: string | null = null, isLeftOut = true) => {
   const days = localDates(DAYS.at(-1 - ago) ?? requestOf().period)
@@ -81,7 +89,7 @@ describe('the numbers of a day', () => {
     for (const { figure, judgement, shift } of expectations)
       expect([judgement, shift]).toEqual([figure === 'won' ? 'learning' : 'usual', null])
     expect(drivers).toEqual([])
-    const told = newLeads({ expectations, drivers, pace: [], winRate: null })
+    const told = newLeads({ expectations, told: {}, drivers, pace: [], winRate: null })
     expect(told?.range?.low).toBeGreaterThan(15)
     expect(told?.range?.high).toBeLessThan(65)
     expect(told?.actual).toBeGreaterThanOrEqual(told?.range?.low ?? 99)
@@ -114,11 +122,33 @@ describe('the numbers of a day', () => {
     expect(told?.shift?.actual).toBeLessThan(told?.shift?.expected ?? 0)
   })
 
+  it('are news until a report told a part of the same days, however many reports lie between', async () => {
+    await using store = await storeWith({ mean: (_, ago) => (ago < 7 ? 16 : 20), isExact: true })
+    const first = await judge(store)
+    const { since = '', isNew } = newLeads(first)?.shift ?? {}
+    expect(isNew).toBe(true)
+    expect(first.told).toHaveProperty(['new_leads '], localDates(requestOf().period))
+    const againWith = async (told: ToldDays) =>
+      newLeads(await judge(store, requestOf(), {}, told))?.shift?.isNew
+    expect(await againWith({ 'new_leads ': since })).toBe(false)
+    expect(await againWith({ 'new_leads ': previous(since) })).toBe(true)
+    expect(await againWith({ 'new_leads p1': since, 'won ': since })).toBe(true)
+  })
+
+  it('keep what was told on a holiday, of which nothing is judged', async () => {
+    await using store = await storeWith({ mean: () => 20 })
+    const told = { 'new_leads ': '2026-11-01' }
+    const holidays = [localDates(requestOf().period)]
+    expect((await judge(store, requestOf(), { holidays }, told)).told).toEqual(told)
+  })
+
   it('of a filter by columns are not judged, and those of some pipelines only by these', async () => {
     await using store = await storeWith({ mean: () => 20 })
     const conditions = [{ field: 'score', min: 50, max: null }]
     const filtered = requestOf({ filter: { pipelineIds: null, conditions } })
-    expect(await judge(store, filtered)).toEqual({ expectations: [], drivers: [], pace: [], winRate: null })
+    expect(await judge(store, filtered)).toEqual({
+      ...{ expectations: [], told: {}, drivers: [], pace: [], winRate: null },
+    })
     const one = await judge(store, requestOf({ filter: { pipelineIds: ['p2'], conditions: [] } }))
     expect(one.expectations.map(({ pipeline }) => pipeline)).toEqual([null, null])
     expect(newLeads(one)?.range?.high).toBeLessThan(40)

@@ -36,7 +36,7 @@ async function judgeRateOf(closed: Closed): Promise<JudgedWinRate | null> {
     asKnownAt: null,
   }
   const report = { holidays: [], goals: [], fiscalYearStarts: 1 }
-  return (await judgeNumbers({ store, now: () => NOW }, request, report)).winRate
+  return (await judgeNumbers({ store, now: () => NOW }, request, report, {})).winRate
 }
 
 /** The web wins about two of five leads, and referrals one of five. */

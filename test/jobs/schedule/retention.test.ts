@@ -17,7 +17,7 @@ function run(store: Store, retention: Retention = KEEP, isDry = false, now = NOW
   return prune(store, retention, { now: () => now, isDry, signal: new AbortController().signal })
 }
 
-/** Inserts readings of one agent. `at` has the minutes of the day. The status is running unless given. */
+/** Inserts samples of one agent. `at` has the minutes of the day. The status is running unless given. */
 async function insertReadings(
   store: Store,
   readings: readonly (readonly [at: string, status: string])[],
@@ -138,7 +138,7 @@ describe('past states of leads', () => {
   const YEARS: Retention = { ...KEEP, versionsYears: 2 }
   const LIMIT = '2024-11-21T00:00:00.000Z'
 
-  /** Returns the status of each agent at an instant, with the query that the documentation shows. */
+  /** Returns the status of each lead at an instant, with the query that the documentation shows. */
   async function statusesAt(db: Db, at: string): Promise<unknown[]> {
     const { rows } = await sql`SELECT lead_id, status, score FROM lead_version
       WHERE valid_from <= ${at} AND (valid_to IS NULL OR valid_to > ${at}) ORDER BY lead_id`.execute(db)

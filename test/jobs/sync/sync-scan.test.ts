@@ -354,6 +354,30 @@ describe('a scan', () => {
     expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', distinct: 60, pages: 7 })
   })
 
+  it('keeps the pages before one that fails, also those that were to be stored together', async () => {
+    const all = records(60)
+    await using listing = await openListing(PAGE, paged('page', all, 60))
+    await listing.sync()
+    const changed = all.map((record, index) =>
+      index % 7 === 0 ? { ...record, updated: '2026-11-20T00:00:00Z' } : record,
+    )
+    const list = paged('page', changed, 60)
+    listing.answer = (position, size, filters) =>
+      position === '4' ? unreachable() : list(position, size, filters)
+    const broken = await listing.sync()
+    expect(broken).toMatchObject({ complete: false, pages: 3, scan: { stop: 'failed' } })
+    expect(broken.leads.updated).toBeGreaterThan(0)
+    const asked: (string | null)[] = []
+    listing.answer = (position, size, filters) => {
+      asked.push(position)
+      return list(position, size, filters)
+    }
+    const resumed = await listing.sync()
+    expect(asked[0]).toBe('4')
+    expect(resumed.scan).toMatchObject({ scan_result: 'complete', distinct: 60 })
+    expect(broken.leads.updated + resumed.leads.updated).toBe(9)
+  })
+
   it('goes back to where rows went on when many before them were deleted', async () => {
     for (const gone of [30, 120, 200]) {
       let all = records(300)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { formatMoneys } from '../../../src/report/blocks/lists.ts'
 import { changeOfCount, changeOfMoney, changeOfRate } from '../../../src/report/change.ts'
-import { numbersOf } from '../../../src/report/words/numbers.ts'
+import { counted, englishCount, numbersOf } from '../../../src/report/words/numbers.ts'
 import { localeContextOf } from '../../support/report.ts'
 
 const locale = localeContextOf()
@@ -162,5 +162,13 @@ it.each([1e18, -1e60, 1e308, -Number.MAX_VALUE])(
       for (const text of [...written, ...amounts, decimal(value, 1), fixed(value, 2)])
         expect(text.length).toBeLessThan(40)
     }
+  },
+)
+
+it.each([0, 1, 12, 999, 1000, 12_345, 999_999, 1_000_000, 10_080_001, -1234, -100])(
+  'the English count %d is written as Intl writes it',
+  (count) => {
+    expect(englishCount(count)).toBe(count.toLocaleString('en'))
+    expect(counted(count, 'lead')).toBe(`${count.toLocaleString('en')} lead${count === 1 ? '' : 's'}`)
   },
 )

@@ -24,7 +24,7 @@ async function openFilled(): Promise<Store> {
   return store
 }
 
-/** Renames a table or view, so that everything that reads it fails. */
+/** Renames a table or drops a view, so that every section that reads it fails, and reads the report. */
 async function readWithout(name: string) {
   await using store = await openFilled()
   const gone =

@@ -84,6 +84,18 @@ describe('the threshold of a stage', () => {
     expect((await readOldLeads(store.db))?.age.days).toBeNull()
   })
 
+  it('is none while no lead is three times as old, because slow leads are not won yet', async () => {
+    await using store = await openEmptyStore()
+    await saveWinners(store, 340)
+    await refreshStallThresholds(store, NOW)
+    // The stays in `new` are up to 34 days, and the first lead is 100 days old.
+    expect((await readStallThresholds(store.db)).get('new')).toEqual({ winners: 340, days: 32.3 })
+    expect((await readOldLeads(store.db))?.age).toEqual({ winners: 340, days: null })
+    await saveOpen(store, 'older', 110)
+    await refreshStallThresholds(store, new Date(NOW.getTime() + DAY_MS))
+    expect((await readOldLeads(store.db))?.age).toEqual({ winners: 340, days: 34.7 })
+  })
+
   it('is counted anew only after about a day', async () => {
     await using store = await openEmptyStore()
     await saveWinners(store, 60)

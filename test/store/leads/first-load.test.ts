@@ -119,7 +119,7 @@ describe('indexes that were put aside', () => {
     const schema = () =>
       sql`SELECT name, sql FROM sqlite_schema WHERE type = 'index' ORDER BY name`.execute(store.db)
     const before = await schema()
-    await store.write((trx) => dropIndexes(trx, ['lead']))
+    await store.write((trx) => dropIndexes(trx))
     expect((await schema()).rows.length).toBeLessThan(before.rows.length)
     await restoreIndexes(store, NEVER)
     expect((await schema()).rows).toEqual(before.rows)
@@ -132,7 +132,7 @@ describe('indexes that were put aside', () => {
     await sql`PRAGMA foreign_keys = OFF`.execute(store.db)
     await sql`UPDATE lead SET no = 60000 WHERE id = '2'`.execute(store.db)
     const all = await indexes(store)
-    await store.write((trx) => dropIndexes(trx, ['lead']))
+    await store.write((trx) => dropIndexes(trx))
     const stop = new AbortController()
     const restoring = restoreIndexes(store, stop.signal)
     setTimeout(() => stop.abort(new Error('stopped')), 30)
@@ -145,7 +145,7 @@ describe('indexes that were put aside', () => {
   it('tell what keeps them from coming back', async () => {
     const store = await openEmptyStore()
     await save(store, [lead('1')])
-    await store.write((trx) => dropIndexes(trx, ['lead']))
+    await store.write((trx) => dropIndexes(trx))
     await sql`INSERT INTO sync_dropped_index VALUES ('a', 'CREATE INDEX a ON lead (nothing)')`.execute(
       store.db,
     )

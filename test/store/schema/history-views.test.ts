@@ -10,7 +10,7 @@ function hour(number: number): string {
   return `2026-11-20T${String(number).padStart(2, '0')}:00:00.000Z`
 }
 
-/** Saves a reading each hour. Each has the status of agents by id. An agent that is not named is gone. */
+/** Saves a sample each hour. Each has the status of agents by id. An agent that is not named is gone. */
 async function saveReadings(store: Store, samples: readonly Record<string, string>[]): Promise<void> {
   for (const [index, reading] of samples.entries()) {
     const agents = Object.entries(reading).map(([id, status]) => agent(id, status))

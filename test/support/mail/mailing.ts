@@ -1,12 +1,12 @@
 /** Makes and mails reports in tests, with the same functions as the program. */
 import { join } from 'node:path'
+import { BLOCKS } from '../../../src/domain/choices.ts'
 import { createRateLimit } from '../../../src/jobs/outbox/rate-limit.ts'
 import type { DeliverDeps, DeliveryPolicy } from '../../../src/jobs/outbox/send-batch.ts'
 import { enqueueReportNow, type Mailing, type MailingDeps } from '../../../src/jobs/reports/enqueue-report.ts'
 import { findPeriod, type MadeIssue, makeIssue } from '../../../src/jobs/reports/make-issue.ts'
 import type { Reader, Recipient, Report } from '../../../src/jobs/reports/report-definition.ts'
 import { openArchivePages } from '../../../src/report/archive/pages.ts'
-import { BLOCKS } from '../../../src/report/blocks/registry.ts'
 import { openTemplates } from '../../../src/report/render/templates.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'

@@ -29,7 +29,7 @@ export function makeNextVersion(folder = folderWith()): string {
   const text = readFileSync(migrate, 'utf8')
   const next = text
     .replace(/^import /m, "import * as next from './002-next.ts'\n$&")
-    .replace(/'001-initial': initial,/, "$& '002-next': next,")
+    .replace(/'001-initial': .*,$/m, "$& '002-next': next,")
   if (!next.includes("'002-next': next")) throw new Error(`${migrate} has no list of migrations`)
   writeFileSync(migrate, next)
   writeFileSync(join(sources, 'store/schema/002-next.ts'), NEXT_MIGRATION)

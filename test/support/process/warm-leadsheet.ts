@@ -1,6 +1,6 @@
 /**
  * Runs commands in one process that stays, because a start takes longer than most commands. Tests of the
- * start, of the end, or of two programs at once use `packages.ts` instead.
+ * start, of the end, or of two programs at once use `leadsheet.ts` instead.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,9 +1,9 @@
 /** Invented figures of busy and empty periods, for tests of the texts about them. */
 
+import { BLOCKS } from '../../../src/domain/choices.ts'
 import type { ReportFigures } from '../../../src/domain/figures.ts'
 import type { AgentLine, ChangedLead, ChangeKind, ListedLead } from '../../../src/domain/lists.ts'
 import type { Money } from '../../../src/domain/model.ts'
-import { BLOCKS } from '../../../src/report/blocks/registry.ts'
 import type { ReportContext } from '../../../src/report/compose-report.ts'
 import { BLANK_LISTED } from '../data/blank-lead.ts'
 

@@ -86,7 +86,7 @@ function randomList<T>(random: () => number, most: number, make: () => T): T[] {
   return Array.from({ length: Math.floor(random() * (most + 1)) }, make)
 }
 
-/** Sometimes writes characters as escapes that need none. */
+/** Writes a text as JSON, sometimes with an escape for a character that needs none. */
 function writeText(random: () => number, text: string): string {
   const json = JSON.stringify(text)
   return random() < 0.9 ? json : json.replace(/[a-z](?=[^\\]*$)/, (message) => escaped(message))

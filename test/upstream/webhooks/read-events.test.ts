@@ -1,4 +1,4 @@
-/** The events in verified messages, whatever their sender made of them. */
+/** The events that are read from verified messages, in every form that their senders may use. */
 import { describe, expect, it, test } from 'vitest'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import { webhookProfileSchema } from '../../../src/upstream/profile/webhook-profile.ts'

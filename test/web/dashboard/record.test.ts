@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { readBacktest } from '../../../src/jobs/reports/read-backtest.ts'
 import type { Store } from '../../../src/store/db/store.ts'
+import { lead, save } from '../../support/store.ts'
 import {
   countNow,
   LOOKED_AT,
@@ -12,6 +13,8 @@ import {
   ZONE,
 } from '../../support/web/counted-pages.ts'
 
+const REQUEST = { asOf: READ_AT, timeZone: ZONE, pipelineIds: null, holidays: [] }
+
 async function readRecord(store: Store): Promise<string> {
   const url = await openCountedPages(store, await countNow(store))
   return (await fetch(`${url}/record`)).text()
@@ -20,8 +23,7 @@ async function readRecord(store: Store): Promise<string> {
 describe('the page of the record', () => {
   it('has the shares that held and the claims a year, and a chart of each number with its unusual days', async () => {
     const store = await openDailyStore(120)
-    const request = { asOf: READ_AT, timeZone: ZONE, pipelineIds: null, holidays: [] }
-    const { ranges, reports, lastDays, from, to } = await readBacktest(store, request, LOOKED_AT)
+    const { ranges, reports, lastDays, from, to, winRate } = await readBacktest(store, REQUEST, LOOKED_AT)
     const html = await readRecord(store)
     const text = textOf(html)
     expect(text).toContain(`from ${from} to ${to}.`)
@@ -30,12 +32,35 @@ describe('the page of the record', () => {
     expect(text).toContain(`New leads, all day ${all?.judged} ${held(all?.held95)} ${held(all?.held80)}`)
     expect(text).toContain(`unusual on ${reports[0]?.withClaims} of ${reports[0]?.judged} days`)
     expect(text).toContain('New leads, all month 0 – – – not yet')
+    expect(winRate).toBeNull()
+    expect(text).not.toContain('Win rate')
     const unusual = lastDays[0]?.filter(({ isUnusual }) => isUnusual) ?? []
     expect(unusual.length).toBeGreaterThan(0)
     for (const { date, value } of unusual) expect(html).toContain(`${value} on ${date}`)
     expect(html.match(/<svg class="record-chart"/g)).toHaveLength(
       ranges.filter(({ scale }) => scale === 'day').length,
     )
+  })
+
+  it('has the stretches of the win rate that were judged, or how many are known', async () => {
+    const store = await openDailyStore(20)
+    const decide = async (from: number, to: number) => {
+      const days = Array.from({ length: to - from }, (_, day) =>
+        new Date(LOOKED_AT.getTime() - (from + day + 1) * 86_400_000).toISOString(),
+      )
+      const leads = days.flatMap((at) =>
+        ['won', 'lost', 'lost'].map((status, each) =>
+          lead(`${at} ${each}`, { status, createdAt: at, updatedAt: at, statusChangedAt: at }),
+        ),
+      )
+      await save(store, leads)
+      await readBacktest(store, REQUEST, LOOKED_AT)
+    }
+    await decide(0, 100)
+    expect(textOf(await readRecord(store))).toContain('Win rate, all 30 days 0 – – – not yet 3 of 8')
+    await decide(100, 300)
+    const text = textOf(await readRecord(store))
+    expect(text).toContain('Win rate, all 30 days 2 100.0% 100.0% 0.0 printed')
   })
 
   it('says that no days have been counted yet', async () => {

@@ -210,7 +210,9 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
   })
 })
 
-/** Lets a client wait no time. At the given waits, it stops until the test skips them. */
+/**
+ * A timer whose waits take no time. Those with the given numbers last until the test resolves their promise.
+ */
 function haltingTimer(halts: Readonly<Record<number, PromiseWithResolvers<void>>>): Timer {
   const timer = fakeTimer()
   let waits = 0

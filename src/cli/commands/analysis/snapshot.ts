@@ -4,9 +4,8 @@
  */
 import type { Command } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'
-import { configuredPublishing } from '../../../app/publishing.ts'
 import { LeadsheetError } from '../../../errors.ts'
-import { type Published, publishIfDue, publishSnapshot } from '../../../jobs/snapshot/publish-snapshot.ts'
+import type { Published } from '../../../jobs/snapshot/publish-snapshot.ts'
 import type { Store } from '../../../store/db/store.ts'
 import { addExamples } from '../../command.ts'
 import { formatInstant } from '../../terminal/table.ts'
@@ -20,6 +19,7 @@ export function defineSnapshot(command: Command, terminal: Terminal): void {
 async function runSnapshot(terminal: Terminal): Promise<void> {
   const config = await terminal.config()
   await using store = await openDataIfThere(config)
+  const { configuredPublishing, publishSnapshot } = await loadPublishing()
   const published = await publishSnapshot(
     configuredPublishing(config, store, await terminal.log()),
     terminal.signal,
@@ -39,6 +39,7 @@ async function runSnapshot(terminal: Terminal): Promise<void> {
 export async function publishAfterwards(terminal: Terminal, store: Store): Promise<Published | null> {
   const config = await terminal.config()
   if (config.snapshot.when !== 'after_sync') return null
+  const { configuredPublishing, publishIfDue } = await loadPublishing()
   try {
     return await publishIfDue(configuredPublishing(config, store, await terminal.log()), terminal.signal)
   } catch (thrown) {
@@ -52,4 +53,13 @@ export async function publishAfterwards(terminal: Terminal, store: Store): Promi
 /** Formats size and duration: `5.8 MB in 0.1 s`. */
 export function publishedLine({ bytes, durationMs }: Published): string {
   return `${(bytes / 1e6).toFixed(1)} MB in ${(durationMs / 1000).toFixed(1)} s`
+}
+
+/** Loads what publishes, because most commands that could publish a snapshot have no need to. */
+async function loadPublishing() {
+  const [deps, jobs] = await Promise.all([
+    import('../../../app/publishing.ts'),
+    import('../../../jobs/snapshot/publish-snapshot.ts'),
+  ])
+  return { ...deps, ...jobs }
 }

@@ -1,7 +1,14 @@
 /** `leadsheet figures backtest`: tests on all past days how often what reports claim was right. */
 import type { Command } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'
-import { type Backtest, type EndTest, type RangeTest, SCALES } from '../../../insight/backtest.ts'
+import {
+  type Backtest,
+  type EndTest,
+  type RangeTest,
+  type RateTest,
+  SCALES,
+} from '../../../insight/backtest.ts'
+import { DECIDED_MIN, RATE_DAYS } from '../../../insight/win-rate.ts'
 import { readBacktest } from '../../../jobs/reports/read-backtest.ts'
 import { listPipelines } from '../../../store/figures/report-figures.ts'
 import { addExamples, collect } from '../../command.ts'
@@ -18,6 +25,7 @@ const NEEDED_OF = {
   week: 'weeks',
   month: 'months of the same place in a quarter',
 } as const
+const ENOUGH_DECIDED = `${DECIDED_MIN} won and lost leads within ${RATE_DAYS} days`
 
 export function defineBacktest(parent: Command, terminal: Terminal): void {
   const command = parent
@@ -44,20 +52,49 @@ async function runBacktest(terminal: Terminal, { pipeline }: Options): Promise<v
   for (const note of notesOf(tested, timeZone)) terminal.note(note)
 }
 
-async function printRanges(terminal: Terminal, { ranges }: Backtest): Promise<void> {
-  await terminal.printTable<RangeTest>(
+interface RangeRow extends Pick<RangeTest, 'judged' | 'held95' | 'held80'> {
+  readonly figure: string
+  readonly of: string
+  readonly each: string
+  readonly claimsAYear: number | null
+  readonly shown: string
+}
+
+async function printRanges(terminal: Terminal, { ranges, winRate }: Backtest): Promise<void> {
+  await terminal.printTable<RangeRow>(
     [
       { title: 'FIGURE', value: ({ figure }) => figure, isWhole: true },
-      { title: 'OF', value: ({ pipeline }) => pipeline?.name ?? 'ALL' },
-      { title: 'EACH', value: ({ scale }) => scale, isWhole: true },
+      { title: 'OF', value: ({ of }) => of },
+      { title: 'EACH', value: ({ each }) => each, isWhole: true },
       { title: 'JUDGED', value: ({ judged }) => judged },
       { title: '95% HELD', value: ({ held95, judged }) => percent(held95, judged), isWhole: true },
       { title: '80% HELD', value: ({ held80, judged }) => percent(held80, judged), isWhole: true },
-      { title: 'CLAIMS A YEAR', value: (row) => decimal(aYear(row.claims, row)) },
-      { title: 'SHOWN', value: shownOf, isWhole: true },
+      { title: 'CLAIMS A YEAR', value: ({ claimsAYear }) => decimal(claimsAYear) },
+      { title: 'SHOWN', value: ({ shown }) => shown, isWhole: true },
     ],
-    ranges.filter((row) => isPartlyKnown(row.scale, ranges)),
+    [
+      ...ranges
+        .filter((row) => isPartlyKnown(row.scale, ranges))
+        .map((row) => ({
+          ...{ ...row, of: row.pipeline?.name ?? 'ALL', each: row.scale },
+          ...{ claimsAYear: aYear(row.claims, row), shown: shownOf(row, neededOf(row)) },
+        })),
+      ...(winRate === null || winRate.judged === 0 ? [] : [rowOfRate(winRate)]),
+    ],
   )
+}
+
+function rowOfRate(winRate: RateTest): RangeRow {
+  const { known, needed } = winRate.periods
+  return {
+    ...{ ...winRate, figure: 'win_rate', of: 'ALL', each: `${RATE_DAYS} days` },
+    claimsAYear: aYear(winRate.claims, { scale: 'day', judged: winRate.days }),
+    shown: known < needed ? shownOf(winRate, neededOfRate(winRate)) : shownOf(winRate, ENOUGH_DECIDED),
+  }
+}
+
+function neededOfRate({ periods: { known, needed } }: RateTest): string {
+  return `${needed} stretches of ${RATE_DAYS} days (${known} so far)`
 }
 
 /** Tells whether any series has a range at a scale. A scale without one is a note rather than lines. */
@@ -93,7 +130,7 @@ async function printEnds(terminal: Terminal, { ends }: Backtest): Promise<void> 
   )
 }
 
-function notesOf({ from, to, leftOut, ranges, reports }: Backtest, timeZone: string): string[] {
+function notesOf({ from, to, leftOut, ranges, winRate, reports }: Backtest, timeZone: string): string[] {
   const days = reports.find(({ scale }) => scale === 'day')
   if (from === null || to === null) return ['There are no whole days with leads yet.']
   const unknown = SCALES.flatMap((scale) => ranges.find((row) => row.scale === scale) ?? []).filter(
@@ -101,6 +138,9 @@ function notesOf({ from, to, leftOut, ranges, reports }: Backtest, timeZone: str
   )
   return [
     ...unknown.map((row) => `Usual ranges of a ${row.scale} begin after ${neededOf(row)}.`),
+    ...(winRate === null || winRate.judged > 0
+      ? []
+      : [`The usual range of the win rate begins after ${neededOfRate(winRate)}.`]),
     `${from} to ${to}, in ${timeZone}; each claim is made by the numbers before its day.`,
     ...leftOutText(leftOut),
     ...(days === undefined || days.judged === 0
@@ -119,14 +159,14 @@ function leftOutText({ holidays, annotated }: Backtest['leftOut']): string[] {
   return counted.length === 0 ? [] : [`Left out: ${counted.join(' and ')}.`]
 }
 
-function shownOf({ shown, scale, periods }: RangeTest): string {
+function shownOf({ shown }: Pick<RangeTest, 'shown'>, needed: string): string {
   switch (shown) {
     case 'printed':
       return 'printed'
     case 'withheld':
       return 'withheld: ranges held too rarely'
     case 'learning':
-      return `not yet: begins after ${neededOf({ scale, periods })}`
+      return `not yet: begins after ${needed}`
   }
 }
 
@@ -149,7 +189,7 @@ function decimal(value: number | null): string | null {
 
 function printJson(
   terminal: Terminal,
-  { from, to, leftOut, ranges, reports, ends }: Backtest,
+  { from, to, leftOut, ranges, winRate, reports, ends }: Backtest,
   timeZone: string,
 ): void {
   terminal.printJson('figures backtest', {
@@ -158,6 +198,12 @@ function printJson(
       ...{ figure, pipeline_id: pipeline?.id ?? null, each: scale, judged, held_95: held95, held_80: held80 },
       ...{ claims, claims_a_year: aYear(claims, { scale, judged }), shown, periods },
     })),
+    win_rate: winRate && {
+      ...{ judged: winRate.judged, held_95: winRate.held95, held_80: winRate.held80 },
+      ...{ days: winRate.days, days_with_claims: winRate.claims },
+      claims_a_year: aYear(winRate.claims, { scale: 'day', judged: winRate.days }),
+      ...{ shown: winRate.shown, periods: winRate.periods },
+    },
     reports: reports.map(({ scale, judged, withClaims }) => ({
       ...{ each: scale, judged, with_claims: withClaims },
       with_claims_a_year: aYear(withClaims, { scale, judged }),

@@ -5,13 +5,12 @@ import { openData } from '../../../app/installation.ts'
 import type { ScanReport, SyncPart, SyncProgress, SyncResult } from '../../../domain/sync.ts'
 import { ERROR_CODES, type ErrorCode, LeadsheetError, shellCommand } from '../../../errors.ts'
 import { SYNC_PARTS, sync } from '../../../jobs/sync/run-sync.ts'
-import { counted } from '../../../report/words/numbers.ts'
+import { counted, englishCount } from '../../../report/words/numbers.ts'
 import type { Store } from '../../../store/db/store.ts'
 import { listWholeScans } from '../../../store/sync/watermark.ts'
 import { addExamples } from '../../command.ts'
 import type { Ending } from '../../exit-status.ts'
 import { leadCountsJson } from '../../json/parts.ts'
-import { confirm } from '../../terminal/prompter.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 import { publishAfterwards, publishedLine } from '../analysis/snapshot.ts'
 import { withSource } from './with-source.ts'
@@ -121,8 +120,9 @@ async function confirmRemovals(terminal: Terminal, { db }: Store, options: Optio
       },
     )
   }
-  const missed = scan.heldBack.toLocaleString('en')
-  const question = `${missed} of ${(scan.leads + scan.heldBack).toLocaleString('en')} leads were missing from the last complete scan; those that this scan does not find either are marked as deleted.`
+  const missed = englishCount(scan.heldBack)
+  const question = `${missed} of ${englishCount(scan.leads + scan.heldBack)} leads were missing from the last complete scan; those that this scan does not find either are marked as deleted.`
+  const { confirm } = await import('../../terminal/prompter.ts')
   if (await confirm(terminal, question, options.yes === true)) return true
   terminal.note('Nothing was done.')
   return false
@@ -162,13 +162,12 @@ function codeOf(code: string): ErrorCode {
 
 export function summary(result: SyncResult): string[] {
   const { leads } = result
-  const n = (count: number): string => count.toLocaleString('en')
   const changes = [
-    `${n(leads.inserted)} new`,
-    `${n(leads.updated)} changed`,
-    `${n(leads.unchanged)} unchanged`,
-    leads.removed > 0 ? `${n(leads.removed)} deleted` : '',
-    leads.held > 0 ? `${n(leads.held)} quarantined` : '',
+    `${englishCount(leads.inserted)} new`,
+    `${englishCount(leads.updated)} changed`,
+    `${englishCount(leads.unchanged)} unchanged`,
+    leads.removed > 0 ? `${englishCount(leads.removed)} deleted` : '',
+    leads.held > 0 ? `${englishCount(leads.held)} quarantined` : '',
   ].filter((text) => text !== '')
   const seconds = (result.durationMs / 1000).toFixed(1)
   const retries = result.retries > 0 ? `, ${result.retries} retries` : ''
@@ -194,8 +193,8 @@ function detailLines({ read, gone, failed }: SyncResult['details']): string[] {
 
 /** Formats a scan: `full scan complete: 3,009 leads on 31 pages, 3,009 by the service's own count`. */
 function scanLine(scan: ScanReport): string {
-  const n = (count: number): string => count.toLocaleString('en')
-  const total = scan.reportedTotal === null ? '' : `, ${n(scan.reportedTotal)} by the service's own count`
+  const total =
+    scan.reportedTotal === null ? '' : `, ${englishCount(scan.reportedTotal)} by the service's own count`
   const again = scan.passes > 1 ? `, read ${scan.passes} times because rows moved or were missing` : ''
   return `${scan.mode} scan ${scan.scan_result}: ${counted(scan.distinct, 'lead')} on ${counted(scan.pages, 'page')}${total}${again}`
 }

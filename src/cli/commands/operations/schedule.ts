@@ -86,7 +86,7 @@ interface ComingTime {
   readonly due_at: Date
   /** The local dates that the report then covers; null for a schedule without a report. */
   readonly covers: string | null
-  /** How a clock change affects this time; null if no clock change affects it. */
+  /** The effect of a clock change on this time; null if no clock change affects it. */
   readonly note: string | null
 }
 

@@ -27,7 +27,7 @@ export interface KpisView {
   readonly tiles: readonly KpiView[]
   /** The notes that the sparklines mark with rings; empty without any. */
   readonly marked: string
-  /** How often the usual ranges of the tiles were right; empty without ranges. */
+  /** A sentence about how often the usual ranges of the tiles were right; empty without ranges. */
   readonly record: string
   /**
    * The column widths in the plain-text mail, in characters: the longest label, the longest value, and the

@@ -20,7 +20,7 @@ export interface PaceView {
     /** The number that is needed a day; empty without a goal. */
     readonly needed: string
   }[]
-  /** How often such ranges were right; empty without a range. */
+  /** A sentence about how often such ranges were right; empty without a range. */
   readonly record: string
 }
 

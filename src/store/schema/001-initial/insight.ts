@@ -25,7 +25,7 @@ export const INSIGHT = [
   sql`CREATE TABLE stall_threshold ( -- one row per stage: how long leads that were won within a year had stayed in it; counted about once a day
     status TEXT PRIMARY KEY, -- stage.status; empty for the whole time from the creation of a lead to its winning
     winners INTEGER NOT NULL, -- number of stays of these leads, or of these leads
-    days REAL, -- days that only 5 % of them exceeded, 1 % for the whole time; null if there are too few winners
+    days REAL, -- days that only 5 % of them exceeded, 1 % for the whole time; null if there is too little to tell
     counted_at TEXT NOT NULL -- UTC, by our clock
   ) STRICT, WITHOUT ROWID`,
 

@@ -281,6 +281,7 @@ const EML = '.eml'
 const KNOWN_TYPES =
   /^(?:text\/csv; charset=utf-8|image\/png|application\/vnd\.openxmlformats-officedocument\.spreadsheetml\.sheet)$/
 
+/** Each file is looked up within its issue, so no URL reaches other data. */
 export function issueFilesRoutes({ store: { db }, dkim }: IssueFilesDeps): AddRoutes {
   const findIssue = async ({ issue: id = '' }: Params): Promise<Issue> => {
     const issue = await readIssue(db, id)

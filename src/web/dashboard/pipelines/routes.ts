@@ -102,7 +102,7 @@ function periodOf({ period, stalledDays }: Overview) {
   return { period: namePeriod(LOCALE, 'since_last', period).short, stalledDays }
 }
 
-/** How far goals are and where the month will end, in the words of reports. Shown by `{{> outlook}}`. */
+/** The progress of goals and the expected end of the month, in the words of reports; for `{{> outlook}}`. */
 interface OutlookView extends PaceView {
   /** The last day that is counted, such as `20 November`. */
   readonly lastDay: string

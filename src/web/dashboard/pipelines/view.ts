@@ -206,6 +206,7 @@ export function composeTrend(
   }
 }
 
+/** Turns the positions of the drawn chart into shares of the plot, so that it fits any width. */
 function chartOf(
   drawn: readonly TrendDay[],
   shown: readonly TrendDay[],

@@ -1,4 +1,4 @@
-/** The commands for the six endpoints, run by the real program against the reference service. */
+/** The commands that call the upstream directly, run by the real program against the reference service. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

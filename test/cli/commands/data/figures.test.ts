@@ -136,18 +136,23 @@ describe('figures backtest', () => {
   it('prints the record of the claims, and what is not known long enough yet', async () => {
     const { run } = await openCopy(90)
     const { stdout: json } = await run('figures', 'backtest', '--json')
-    const { ranges, month_ends: ends } = JSON.parse(json).data
+    const { ranges, win_rate: rate, month_ends: ends } = JSON.parse(json).data
     const [days] = ranges
     expect(days).toMatchObject({ figure: 'new_leads', pipeline_id: null, each: 'day', shown: 'printed' })
     expect(days.judged).toBeGreaterThan(20)
     expect(days.held_95).toBeGreaterThan(0.8 * days.judged)
     expect(ends).toMatchObject([{ told: 0, shown: 'learning', errors_at_day_10: null }, { told: 0 }])
 
+    expect(rate).toMatchObject({ judged: 0, days: 0, claims_a_year: null, shown: 'learning' })
+
     const pipeline = ranges[1].pipeline_id
     const { stdout, stderr } = await run('figures', 'backtest', '--pipeline', pipeline)
     expect(stdout).toMatch(/^new_leads +ALL +day +\d+ +\d+\.\d% /m)
     expect(stderr).toMatch(
       /Usual ranges of a month begin after 8 months of the same place in a quarter \(\d so far\)\./,
+    )
+    expect(stderr).toMatch(
+      /The usual range of the win rate begins after 8 stretches of 30 days \(\d so far\)\./,
     )
     expect(stderr).toContain('Such a claim may be true: real numbers do change.')
     const unknown = await run('figures', 'backtest', '--pipeline', 'none')

@@ -36,7 +36,7 @@ test('prune shows what would go, and does it only when told to', async () => {
   expect(await countReadings(file)).toBe(2)
 })
 
-/** Inserts a dozen readings of one agent, within two hours long ago. */
+/** Inserts a dozen samples of one agent, within two hours long ago. */
 async function insertReadings(file: string): Promise<void> {
   mkdirSync(dirname(file), { recursive: true })
   await using store = await openStore(file, new Date())

@@ -18,8 +18,8 @@ reports:
 `
 
 /**
- * An installation after a report. The mail server refused one of four recipients, deferred another, and lost
- * its answer for a third.
+ * The folder of an installation after a report. The mail server refused one of four recipients, deferred
+ * another, and lost its answer for a third.
  */
 const mailedFolder = mkdtempSync(join(tmpdir(), 'leadsheet-'))
 afterAll(() => rmSync(mailedFolder, { recursive: true }))
@@ -55,7 +55,7 @@ beforeAll(async () => {
   expect([await run('sync'), await run('report', 'send', 'daily')]).toEqual([0, 3])
 })
 
-/** Opens a copy of it, with a server that accepts everything. */
+/** Copies that installation, and opens a mail server for the copy that accepts everything. */
 async function openMailed() {
   const cwd = folderWith()
   cpSync(mailedFolder, cwd, { recursive: true })

@@ -1,0 +1,135 @@
+/**
+ * Maps the records of a page to leads. A record whose fingerprint is known is skipped, but it is mapped after
+ * all if an event has changed its stored copy since the page was requested.
+ */
+import type { Lead, QuarantinedRecord } from '../../domain/model.ts'
+import { LeadsheetError } from '../../errors.ts'
+import type { Trx } from '../../store/db/store.ts'
+import { queueLeads } from '../../store/events/event.ts'
+import { findLeadNos } from '../../store/leads/lead.ts'
+import { findReadByEvents } from '../../store/sync/scan.ts'
+import { isHeld } from '../../upstream/mapping/lead-mapping.ts'
+import type { FindKnown, RawRecord } from '../../upstream/mapping/raw-record.ts'
+import type { Source } from '../../upstream/source.ts'
+import { pathText } from '../../upstream/values/json.ts'
+import type { ScanState } from './scan-state.ts'
+import { noteEvents } from './scan-state.ts'
+import type { SyncRun } from './sync-context.ts'
+
+export interface MappedPage {
+  /**
+   * The numbers in the store of the leads that are not written, because their records are unchanged or must
+   * be ignored.
+   */
+  readonly known: readonly number[]
+  readonly leads: readonly Lead[]
+  readonly held: readonly QuarantinedRecord[]
+  /** All records of the page. `recordOf` gives the record of each mapped lead. */
+  readonly records: readonly RawRecord[]
+  readonly recordOf: ReadonlyMap<Lead, RawRecord>
+}
+
+/**
+ * Maps the records of a page. A record whose fingerprint is stored is skipped, because it is unchanged.
+ * @throws LeadsheetError api_unexpected if none of the records has an id
+ */
+export function mapPage(source: Source, records: readonly RawRecord[], findKnown: FindKnown): MappedPage {
+  const known = new Set<number>()
+  const leads = new Map<Lead, RawRecord>()
+  const held: QuarantinedRecord[] = []
+  for (const record of records) {
+    // The fingerprint is looked up again, because other pages were written since this page was fetched.
+    const no = findKnown(record.high, record.low)
+    if (no !== null) {
+      known.add(no)
+      continue
+    }
+    const mapped = source.mapLead(record.value, record.text)
+    if (isHeld(mapped)) held.push(mapped)
+    else leads.set(mapped, record)
+  }
+  const isWithoutIds = held.length === records.length && held.every((row) => row.id === null)
+  if (isWithoutIds && records.length > 1) throw withoutIds(source, records)
+  return { known: [...known], leads: [...leads.keys()], held, records, recordOf: leads }
+}
+
+/** Joins pages that are stored together. */
+export function joinPages(pages: readonly MappedPage[]): MappedPage {
+  return {
+    known: pages.flatMap(({ known }) => known),
+    leads: pages.flatMap(({ leads }) => leads),
+    held: pages.flatMap(({ held }) => held),
+    records: pages.flatMap(({ records }) => records),
+    recordOf: new Map(pages.flatMap(({ recordOf }) => [...recordOf])),
+  }
+}
+
+/**
+ * Maps skipped leads after all if the store may contain another state of them. These are leads that are on
+ * the page twice, once unchanged and once changed, and leads that an event had read since the page was
+ * requested.
+ */
+export async function remapChanged(
+  trx: Trx,
+  run: SyncRun,
+  page: MappedPage,
+  memory: ScanState,
+): Promise<MappedPage> {
+  await noteEvents(trx, memory)
+  const nos =
+    page.known.length === 0 ? [] : await findLeadNos(trx, [...leadIdsOf(page), ...quarantinedIdsOf(page)])
+  const repeated = new Set(nos.values())
+  const again = new Set(page.known.filter((no) => repeated.has(no) || memory.readByEvents.has(no)))
+  const mapped =
+    again.size === 0
+      ? page
+      : mapPage(run.source, page.records, (high, low) => {
+          const no = memory.known.find(high, low)
+          return no !== null && again.has(no) ? null : no
+        })
+  return memory.readByEvents.size === 0 ? mapped : askInstead(trx, run, mapped)
+}
+
+/**
+ * Queues a separate read for leads that were also read because of an event, if nothing tells whether the
+ * page's record is newer than the stored lead: the record has no time of change, or the event deleted the
+ * lead. The page's records of these leads are ignored.
+ */
+async function askInstead(trx: Trx, run: SyncRun, page: MappedPage): Promise<MappedPage> {
+  if (!run.source.has('lead')) return page
+  const read = await findReadByEvents(trx, leadIdsOf(page))
+  const unclear = page.leads.filter(({ id, updatedAt }) => {
+    const other = read.get(id)
+    return other !== undefined && (updatedAt === null || other.isRemoved)
+  })
+  if (unclear.length === 0) return page
+  const ids = new Set(unclear.map(({ id }) => id))
+  await queueLeads(trx, [...ids], run.now().toISOString())
+  const nos = [...ids].flatMap((id) => read.get(id)?.no ?? [])
+  return {
+    ...page,
+    known: [...new Set([...page.known, ...nos])],
+    leads: page.leads.filter(({ id }) => !ids.has(id)),
+  }
+}
+
+export function leadIdsOf(page: MappedPage): string[] {
+  return page.leads.map((lead) => lead.id)
+}
+
+export function quarantinedIdsOf(page: MappedPage): string[] {
+  return page.held.flatMap(({ id }) => (id === null ? [] : [id]))
+}
+
+function withoutIds(source: Source, records: readonly RawRecord[]): LeadsheetError {
+  const places = (source.profile.mapping.lead.id?.from ?? []).map(pathText).join(' or ')
+  const first = records[0]?.value
+  const names = typeof first === 'object' && first !== null ? Object.keys(first).slice(0, 20).join(', ') : ''
+  return new LeadsheetError(
+    'api_unexpected',
+    `None of ${records.length} leads on a page has an id at ${places}; the first one has ${names || 'no fields'}`,
+    {
+      hint: 'Nothing of the page was stored. Correct mapping.lead.id in the profile, or look at the upstream.',
+    },
+  )
+}

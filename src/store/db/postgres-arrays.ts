@@ -1,0 +1,128 @@
+/**
+ * Many rows for PostgreSQL: an array for each column, in the binary form of the protocol. The server reads it
+ * much faster than JSON, and the names of columns are not sent again with each row.
+ */
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { Tables } from '../tables/tables.ts'
+import { storableText } from './postgres-driver.ts'
+
+/** The form of the values of a type. The id of the type is the same in every database. */
+interface Form {
+  readonly id: number
+  readonly array: RawBuilder<unknown>
+  readonly sizeOf: (value: unknown) => number
+  readonly write: (buffer: Buffer, value: unknown, at: number) => void
+}
+
+const FORMS: Readonly<Record<string, Form>> = {
+  text: {
+    id: 25,
+    array: sql`text[]`,
+    sizeOf: (value) => Buffer.byteLength(String(value)),
+    write: (buffer, value, at) => buffer.write(String(value), at),
+  },
+  bigint: {
+    id: 20,
+    array: sql`bigint[]`,
+    sizeOf: () => 8,
+    write: (buffer, value, at) => buffer.writeBigInt64BE(BigInt(value as number | bigint), at),
+  },
+  'double precision': {
+    id: 701,
+    array: sql`double precision[]`,
+    sizeOf: () => 8,
+    write: (buffer, value, at) => buffer.writeDoubleBE(Number(value), at),
+  },
+  bytea: {
+    id: 17,
+    array: sql`bytea[]`,
+    sizeOf: (value) => (value as Buffer).length,
+    write: (buffer, value, at) => (value as Buffer).copy(buffer, at),
+  },
+}
+
+/** The values of a column. */
+export interface ColumnArray {
+  readonly form: Form
+  /** An array in the binary form. It is empty if all values are null. */
+  readonly values: Buffer
+}
+
+/** The types of the columns of tables. All schemas have the same tables. */
+const types = new Map<string, ReadonlyMap<string, string>>()
+
+/** Reads the types of the columns of a table, once. */
+export async function typesOf(db: Kysely<Tables>, table: string): Promise<ReadonlyMap<string, string>> {
+  const known = types.get(table)
+  if (known !== undefined) return known
+  const { rows } = await sql<{ name: string; type: string }>`
+    SELECT attname AS name, format_type(atttypid, NULL) AS type FROM pg_attribute
+    WHERE attrelid = to_regclass(${table}) AND attnum > 0 AND NOT attisdropped`.execute(db)
+  const found = new Map(rows.map(({ name, type }) => [name, type]))
+  types.set(table, found)
+  return found
+}
+
+/** Turns some columns of rows into arrays. At least one of the columns has no null. */
+export function arraysOf(
+  types: ReadonlyMap<string, string>,
+  columns: readonly string[],
+  rows: readonly object[],
+): ColumnArray[] {
+  return columns.map((column) => {
+    const type = types.get(column) ?? ''
+    const form = FORMS[type]
+    if (form === undefined) throw new Error(`${column}: found the type ${type}, expected one of FORMS`)
+    return {
+      form,
+      values: arrayOf(
+        form,
+        rows.map((row) => storedValue(Reflect.get(row, column))),
+      ),
+    }
+  })
+}
+
+/** Turns arrays into a query that returns their rows. */
+export function rowsOf(arrays: readonly ColumnArray[]): RawBuilder<unknown> {
+  // PostgreSQL fills up the shorter arrays with nulls.
+  const lists = arrays.map(({ form, values }) => sql`${values}::${form.array}`)
+  return sql`SELECT * FROM unnest(${sql.join(lists)})`
+}
+
+function storedValue(value: unknown): unknown {
+  return typeof value === 'string' && value.includes('\0') ? storableText(value) : (value ?? null)
+}
+
+/** The bytes before the values: dimensions, whether there are nulls, type, length and first index. */
+const HEAD = 20
+const HEAD_OF_EMPTY = 12
+const LENGTH = 4
+
+function arrayOf(form: Form, values: readonly unknown[]): Buffer {
+  let size = HEAD
+  let hasValue = false
+  for (const value of values) {
+    size += LENGTH
+    if (value === null) continue
+    size += form.sizeOf(value)
+    hasValue = true
+  }
+  const buffer = Buffer.alloc(hasValue ? size : HEAD_OF_EMPTY)
+  buffer.writeInt32BE(form.id, 8)
+  if (!hasValue) return buffer
+  buffer.writeInt32BE(1, 0)
+  buffer.writeInt32BE(1, 4)
+  buffer.writeInt32BE(values.length, 12)
+  buffer.writeInt32BE(1, 16)
+  let at = HEAD
+  for (const value of values) {
+    const length = value === null ? -1 : form.sizeOf(value)
+    buffer.writeInt32BE(length, at)
+    at += LENGTH
+    if (value === null) continue
+    form.write(buffer, value, at)
+    at += length
+  }
+  return buffer
+}

@@ -1,0 +1,104 @@
+/** The row of a lead: made from a record as the upstream sent it, and compared with the stored row. */
+import { LEAD_FIELDS, type LeadColumns } from '../../domain/lead-fields.ts'
+import type { Lead } from '../../domain/model.ts'
+import { isOfEvent, type Observation } from '../db/store.ts'
+import type { LeadProgress, LeadTable } from '../tables/lead-tables.ts'
+
+/** Columns about the run and time of reading and about storage, not about the lead. */
+const OF_READING = new Set(['first_seen_at', 'observed_at', 'run_id', 'derived_version'])
+
+/** Columns that keep their first value. */
+const LASTING = new Set(['no', 'id', 'first_seen_at'])
+
+/**
+ * The columns with a value of the lead. `EMPTY` has all of them, because adding them to a row one by one
+ * would be slower.
+ */
+const OWN = LEAD_FIELDS.filter(({ type }) => type !== 'instant').map(({ name, column, type }) => ({
+  name,
+  column,
+  isList: type === 'list',
+}))
+const EMPTY = Object.fromEntries(OWN.map(({ column }) => [column, null])) as unknown as LeadColumns
+
+export type StoredLead = LeadTable & LeadProgress & { raw: string }
+
+export interface LeadRow {
+  readonly lead: LeadTable & Partial<LeadProgress>
+  readonly raw: string
+}
+
+export function isOlder(before: StoredLead, lead: Lead): boolean {
+  return before.raw !== lead.raw && lead.updatedAt !== null && before.updated_at > lead.updatedAt
+}
+
+export function isStored(before: StoredLead, lead: Lead, seen: Observation, isRemap: boolean): boolean {
+  if (before.raw !== lead.raw) return false
+  if (!isRemap) return true
+  return saysTheSame(before, lead, seen)
+}
+
+/**
+ * Tells whether a record differs from the stored one only in its form. A list, a single lead and an event may
+ * write the same lead in different ways.
+ */
+export function isInOtherForm(before: StoredLead, lead: Lead, seen: Observation): boolean {
+  const isOneOfEvent = isOfEvent(before.run_id) || isOfEvent(seen.runId)
+  return isOneOfEvent && before.raw !== lead.raw && saysTheSame(before, lead, seen)
+}
+
+/**
+ * Builds the row of a lead.
+ * @param before the stored row; undefined for a new lead
+ * @param isDerived whether the only version of the lead is derived from the row
+ */
+export function rowOf(
+  no: number,
+  lead: Lead,
+  before: StoredLead | undefined,
+  seen: Observation,
+  isDerived = false,
+): LeadRow {
+  const updatedAt = lead.updatedAt ?? (before?.raw === lead.raw ? before.updated_at : seen.at)
+  const hasSameStatus = before !== undefined && before.status === lead.status
+  const row: LeadTable = {
+    ...EMPTY,
+    no,
+    created_at: lead.createdAt ?? before?.created_at ?? seen.at,
+    updated_at: updatedAt,
+    status_changed_at: lead.statusChangedAt ?? (hasSameStatus ? before.status_changed_at : updatedAt),
+    first_seen_at: seen.at,
+    observed_at: seen.at,
+    deleted_at: null,
+    run_id: seen.runId,
+    derived_version: isDerived ? Number(lead.statusChangedAt !== null) : null,
+  }
+  const columns = row as unknown as Record<string, unknown>
+  for (const { name, column, isList } of OWN)
+    columns[column] = isList ? JSON.stringify(lead[name]) : lead[name]
+  return { lead: row, raw: lead.raw }
+}
+
+/**
+ * Lists the columns to write. Only changed columns are written, so that indexes on other columns are not
+ * touched.
+ */
+export function changedColumns(before: LeadTable, row: LeadTable): string[] {
+  const columns = Object.keys(row).filter(
+    (column) => Reflect.get(before, column) !== Reflect.get(row, column),
+  )
+  return columns.filter((column) => !LASTING.has(column))
+}
+
+/** Tells whether a record has the same values as the stored lead, even if its form differs. */
+function saysTheSame(before: StoredLead, lead: Lead, seen: Observation): boolean {
+  const { lead: row } = rowOf(before.no, datedAs(before, lead), before, seen)
+  return changedColumns(before, row).every((column) => OF_READING.has(column) || column === 'deleted_at')
+}
+
+/**
+ * Gives a lead without a time from the upstream the stored time, so that it does not count as changed now.
+ */
+export function datedAs(before: StoredLead, lead: Lead): Lead {
+  return { ...lead, updatedAt: lead.updatedAt ?? before.updated_at }
+}

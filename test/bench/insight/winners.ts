@@ -1,0 +1,168 @@
+/**
+ * Tests whether the shares of winners that reports print come true: of the leads that are won next, 1 % are
+ * older than the age at which a lead counts as lost, and 5 % stay longer in a stage than its threshold. The
+ * thresholds are counted every 30 days from what was known then.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Lead } from '../../../src/domain/model.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import {
+  AGE_SHARE,
+  readOldLeads,
+  readStallThresholds,
+  refreshStallThresholds,
+  STAY_SHARE,
+} from '../../../src/store/insight/stall-threshold.ts'
+import { saveLeads } from '../../../src/store/leads/lead.ts'
+import { saveStages } from '../../../src/store/leads/stage-move.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { BLANK_LEAD } from '../../support/data/blank-lead.ts'
+import { random } from '../../support/random.ts'
+import { count } from '../../support/reports/daily-numbers.ts'
+import { jStat } from '../../support/reports/jstat.ts'
+import { type Result, resultOf } from './result.ts'
+
+const START = Date.parse('2023-01-02T00:00:00Z')
+const DAY_MS = 86_400_000
+const DAYS = 3 * 365
+/** From this day on, thresholds are tried on the winners of the next 30 days. */
+const FIRST = 365
+const NEXT_DAYS = 30
+/** A lead goes through both stages, and is then won. */
+const STAGES = [
+  { status: 'new', position: 0, outcome: 'open', inFunnel: true, isQualified: false },
+  { status: 'contacted', position: 1, outcome: 'open', inFunnel: true, isQualified: true },
+  { status: 'won', position: 2, outcome: 'won', inFunnel: true, isQualified: true },
+] as const
+
+interface Kind {
+  readonly name: string
+  readonly wonADay: number
+  /** The medians of the stays in both stages, in days, and the deviation of their logarithm. */
+  readonly medians: readonly [number, number]
+  readonly deviation: number
+  /** The factor of stays that begin a year later. */
+  readonly growth?: number
+  /** The days before the first day on which leads begin to arrive; without any, all are young at first. */
+  readonly before?: number
+}
+
+const KINDS: readonly Kind[] = [
+  { name: 'won after 3 weeks, 3 a day', wonADay: 3, medians: [3, 15], deviation: 1 },
+  { name: 'won after 3 weeks, 10 a day', wonADay: 10, medians: [3, 15], deviation: 1 },
+  { name: 'some won after a year, 3 a day', wonADay: 3, medians: [5, 25], deviation: 1.4 },
+  { name: 'slower by a fifth each year, 3 a day', wonADay: 3, medians: [3, 15], deviation: 1, growth: 1.2 },
+  { name: 'no lead before the first day, 3 a day', wonADay: 3, medians: [5, 25], deviation: 1.4, before: 0 },
+]
+
+/** The times of a winner in milliseconds. */
+interface Winner {
+  readonly id: string
+  readonly created: number
+  readonly contacted: number
+  readonly won: number
+}
+
+function winnersOf({ wonADay, medians, deviation, growth = 1, before = 365 }: Kind, seed: number): Winner[] {
+  const next = random(seed * 7919)
+  const normal = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
+  const winners: Winner[] = []
+  for (let day = -before; day < DAYS; day++) {
+    for (let left = count(wonADay, 1, next); left > 0; left--) {
+      const created = START + (day + next()) * DAY_MS
+      const [first, second] = medians.map(
+        (median) => median * growth ** (day / 365) * Math.exp(deviation * normal()) * DAY_MS,
+      ) as [number, number]
+      const contacted = created + first
+      winners.push({ id: `${winners.length}`, created, contacted, won: contacted + second })
+    }
+  }
+  return winners.sort((one, other) => one.won - other.won)
+}
+
+async function saveWinners(store: Store, winners: readonly Winner[]): Promise<void> {
+  const at = (time: number) => new Date(time).toISOString()
+  for (const [status, changed] of [
+    ['new', 'created'],
+    ['contacted', 'contacted'],
+    ['won', 'won'],
+  ] as const) {
+    const leads = winners.map((winner): Lead => {
+      const [createdAt, changedAt] = [at(winner.created), at(winner[changed])]
+      const fields = {
+        ...{ ...BLANK_LEAD, id: winner.id, pipelineId: 'p', status, companyName: winner.id },
+        ...{ cleaned: [], cut: 0, createdAt, updatedAt: changedAt, statusChangedAt: changedAt },
+      }
+      return { ...fields, raw: JSON.stringify(fields) }
+    })
+    const seen = { runId: 'run', at: at(winners.at(-1)?.won ?? START) }
+    await store.write((trx) => saveLeads(trx, leads, seen))
+  }
+}
+
+/** The number of dates tried, and of those whose share of later winners lay in its interval of 90 %. */
+interface Held {
+  dates: number
+  held: number
+}
+
+function addDate(held: Held, share: number, exceeded: number, of: number): void {
+  const atLeast = (times: number) => (times === 0 ? 1 : jStat.ibeta(share, times, of - times + 1))
+  held.dates++
+  if (atLeast(exceeded) > 0.05 && 1 - atLeast(exceeded + 1) > 0.05) held.held++
+}
+
+async function tryThresholds(store: Store, winners: readonly Winner[], held: { age: Held; stay: Held }) {
+  const until = (day: number) => START + day * DAY_MS
+  const within = (from: number, to: number) => winners.filter(({ won }) => won >= from && won < to)
+  await store.write((trx) => saveStages(trx, STAGES))
+  await saveWinners(store, within(-Infinity, until(FIRST)))
+  for (let day = FIRST; day + NEXT_DAYS <= DAYS; day += NEXT_DAYS) {
+    await refreshStallThresholds(store, new Date(until(day)))
+    const next = within(until(day), until(day + NEXT_DAYS))
+    const count = (days: number, stayOf: (winner: Winner) => number) =>
+      next.filter((winner) => stayOf(winner) > days * DAY_MS).length
+    const age = (await readOldLeads(store.db))?.age.days
+    if (typeof age === 'number')
+      addDate(
+        held.age,
+        AGE_SHARE,
+        count(age, ({ created, won }) => won - created),
+        next.length,
+      )
+    const days = (await readStallThresholds(store.db)).get('contacted')?.days
+    if (typeof days === 'number')
+      addDate(
+        held.stay,
+        STAY_SHARE,
+        count(days, ({ contacted, won }) => won - contacted),
+        next.length,
+      )
+    await saveWinners(store, next)
+  }
+}
+
+/** @param rounds the histories of each kind */
+export async function measureWinners(rounds: number): Promise<Result[]> {
+  const results: Result[] = []
+  for (const kind of KINDS) {
+    const held = { age: { dates: 0, held: 0 }, stay: { dates: 0, held: 0 } }
+    for (let seed = 1; seed <= rounds; seed++) {
+      const folder = mkdtempSync(join(tmpdir(), 'leadsheet-winners-'))
+      try {
+        await using store = await openStore(join(folder, 'leadsheet.db'), new Date(START))
+        await tryThresholds(store, winnersOf(kind, seed), held)
+      } finally {
+        rmSync(folder, { recursive: true })
+      }
+    }
+    const { age, stay } = held
+    results.push(
+      resultOf('share-held', kind.name, 'age of 1 % of winners', age.held / age.dates, age.dates),
+      resultOf('share-held', kind.name, 'stay of 5 % of winners', stay.held / stay.dates, stay.dates),
+    )
+  }
+  return results
+}
