@@ -113,8 +113,13 @@ export interface PaceGoal {
   readonly owner: string | null
 }
 
-/** The win rate of the 30 days up to the end of a period, judged together with the other numbers of the report. */
+/**
+ * The win rate of the 30 days up to the end of a period. That of all leads is judged together with the other numbers
+ * of the report. That of a pipeline has a range, and is never called unusual.
+ */
 export interface JudgedWinRate {
+  /** The pipeline that is counted; null for all leads of the report. */
+  readonly pipeline: { readonly id: string; readonly name: string } | null
   readonly won: number
   readonly decided: number
   readonly judgement: Judgement
@@ -197,8 +202,8 @@ export interface Insight {
   readonly expectations: readonly Expectation[]
   readonly told: ToldDays
   readonly drivers: readonly Driver[]
-  /** Null if the report is filtered by more than pipelines. */
-  readonly winRate: JudgedWinRate | null
+  /** All leads first, then each pipeline if the report has several; empty if it is filtered by more than pipelines. */
+  readonly winRates: readonly JudgedWinRate[]
   readonly pace: readonly Pace[]
   /** The leads that will soon stall, the best value first. `rows` are the first of them. */
   readonly urgent: { readonly total: number; readonly rows: readonly UrgentLead[] }
@@ -206,6 +211,11 @@ export interface Insight {
   readonly oldLeads: OldLeadCount | null
   /** The notes about the days of the period and of the charts, in order of their days. */
   readonly notes: readonly DayNote[]
+}
+
+/** Returns the win rate of all leads of a report; null if it is not judged. */
+export function rateOfAll(insight: Insight | null): JudgedWinRate | null {
+  return insight?.winRates[0] ?? null
 }
 
 /** A note about one or more days. Its days are dates in the time zone of each report. */

@@ -8,7 +8,7 @@ import { monthsOf, type Span, tellEnd } from './pace.ts'
 import { isTrusted, recordOf } from './record.ts'
 import { type DailyNumbers, seriesOf, weekdayOf } from './series.ts'
 import { isWithin, judgeSeries, NEEDED, type Scale, type Step } from './usual-range.ts'
-import { judgeRate, RATE_NEEDED, type RateDays, replayRate } from './win-rate.ts'
+import { judgeRate, RATE_NEEDED, type RateNumbers, replayRate } from './win-rate.ts'
 
 export const SCALES: readonly Scale[] = ['day', 'week', 'month']
 /** The days of a month after which its end is told again. */
@@ -38,11 +38,14 @@ export interface RangeTest {
   readonly periods: { readonly known: number; readonly needed: number }
 }
 
-/** A count of how often the usual range of the win rate of 30 days held, for all leads together. */
-export interface RateTest extends Pick<RangeTest, 'judged' | 'held95' | 'held80' | 'shown' | 'periods'> {
-  /** The days whose report had a range, and those on which it would have told the rate, judged with all series. */
-  readonly days: number
-  readonly claims: number
+/** A count of how often the usual range of the win rate of 30 days held. */
+export interface RateTest
+  extends Pick<RangeTest, 'pipeline' | 'judged' | 'held95' | 'held80' | 'shown' | 'periods'> {
+  /**
+   * The days whose report had a range, and those on which it would have told the rate, judged with all series. Null
+   * for a pipeline, whose rate is never told.
+   */
+  readonly told: { readonly days: number; readonly claims: number } | null
 }
 
 /** The reports of one scale: those that had something to judge, and those that had news. */
@@ -85,8 +88,8 @@ export interface Backtest {
   /** The days that were left out of a series, because of holidays or of annotations. */
   readonly leftOut: { readonly holidays: number; readonly annotated: number }
   readonly ranges: readonly RangeTest[]
-  /** The stretches of 30 days are counted back from the last day. Null if no lead was ever won or lost. */
-  readonly winRate: RateTest | null
+  /** The stretches of 30 days are counted back from the last day. Without a lead that was won or lost, there is no test. */
+  readonly winRates: readonly RateTest[]
   readonly reports: readonly ReportTest[]
   readonly ends: readonly EndTest[]
   /** The last 90 days of each series, in the order of `numbers`. */
@@ -98,20 +101,20 @@ export interface Backtest {
  * @param dates the local dates, in order and without a gap
  * @param numbers the series that one report has
  * @param holidays local dates that all series leave out
- * @param rate the won and lost leads of all pipelines; days that are left out have none
+ * @param rates the won and lost leads, first of all pipelines; days that are left out have none
  */
 export function backtest(
   dates: readonly string[],
   numbers: readonly DailyNumbers[],
   holidays: readonly string[] = [],
-  rate: RateDays = { won: [], lost: [] },
+  rates: readonly RateNumbers[] = [],
 ): Backtest {
   const isHoliday = dates.map((date) => holidays.includes(date))
   const isAnnotated = (_: string, day: number) =>
     !isHoliday[day] && numbers.some(({ isLeftOut }) => isLeftOut?.[day])
-  const rates = replayRate(rate)
-  const ofDay = rates.map((probability, day) => (isHoliday[day] ? null : probability))
-  const scales = SCALES.map((scale) => testScale(scale, dates, numbers, scale === 'day' ? ofDay : rates))
+  const ofAll = replayRate(rates[0] ?? { won: [], lost: [] })
+  const ofDay = ofAll.map((probability, day) => (isHoliday[day] ? null : probability))
+  const scales = SCALES.map((scale) => testScale(scale, dates, numbers, scale === 'day' ? ofDay : ofAll))
   const days = scales[0]?.series ?? []
   return {
     from: dates[0] ?? null,
@@ -121,7 +124,10 @@ export function backtest(
       annotated: dates.filter(isAnnotated).length,
     },
     ranges: scales.flatMap(({ tests }) => tests),
-    winRate: testRate(rate, ofDay, scales[0]?.rateClaims ?? 0),
+    winRates: rates.flatMap((rate, index) => {
+      const days = ofDay.filter((each) => each !== null).length
+      return testRate(rate, index > 0 ? null : { days, claims: scales[0]?.rateClaims ?? 0 }) ?? []
+    }),
     reports: scales.map(({ report }) => report),
     ends: numbers.filter(({ pipeline }) => pipeline === null).map((each) => testEnds(dates, each, isHoliday)),
     lastDays: days.map(({ steps, unusual }, series) => {
@@ -223,8 +229,8 @@ function testRanges(scale: Scale, series: Replayed): RangeTest {
   }
 }
 
-function testRate(rate: RateDays, ofDay: readonly (number | null)[], claims: number): RateTest | null {
-  const { steps, isTrusted } = judgeRate(rate)
+function testRate({ pipeline, ...days }: RateNumbers, told: RateTest['told']): RateTest | null {
+  const { steps, isTrusted } = judgeRate(days)
   if (steps.every(({ decided }) => decided === 0)) return null
   const forecasts = steps.flatMap(({ forecast, won }) => (forecast === null ? [] : [{ ...forecast, won }]))
   const last = steps.at(-1)
@@ -232,7 +238,7 @@ function testRate(rate: RateDays, ofDay: readonly (number | null)[], claims: num
     judged: forecasts.length,
     held95: forecasts.filter(({ range95, won }) => isWithin(range95, won)).length,
     held80: forecasts.filter(({ range80, won }) => isWithin(range80, won)).length,
-    ...{ days: ofDay.filter((each) => each !== null).length, claims },
+    ...{ pipeline, told },
     shown: !last?.forecast ? 'learning' : isTrusted ? 'printed' : 'withheld',
     periods: { known: last?.known ?? 0, needed: RATE_NEEDED },
   }

@@ -39,6 +39,11 @@ export interface RateDays {
   readonly lost: readonly number[]
 }
 
+export interface RateNumbers extends RateDays {
+  /** The pipeline that is counted; null for all leads. */
+  readonly pipeline: { readonly id: string; readonly name: string } | null
+}
+
 /** One stretch of days; the ranges are of its number of wins. */
 export interface RateStep {
   readonly won: number

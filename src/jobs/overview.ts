@@ -4,7 +4,7 @@
  * within the last day. The overview tells the time of its figures.
  * It also tells how far goals are and where the month will end, as reports do.
  */
-import type { Annotation, Goal, Pace } from '../domain/insight.ts'
+import type { Annotation, Goal, JudgedWinRate, Pace } from '../domain/insight.ts'
 import type { Instant } from '../domain/model.ts'
 import { daysBefore, daysUpTo } from '../domain/period.ts'
 import { errorText, LeadsheetError } from '../errors.ts'
@@ -17,7 +17,8 @@ import type { Overview, OverviewRequest } from '../store/figures/pipeline-overvi
 import { listAnnotations } from '../store/insight/annotation.ts'
 import { listNames } from '../store/insight/daily-count.ts'
 import { findLastWholeRun } from '../store/sync/sync-run.ts'
-import { readerOf } from './reports/judge-numbers.ts'
+import { readerOf, readToldRates } from './reports/judge-numbers.ts'
+import { judgeWinRate } from './reports/judge-win-rate.ts'
 import { listTestedDates } from './reports/read-backtest.ts'
 import { tellEnds } from './reports/tell-ends.ts'
 
@@ -151,6 +152,8 @@ interface Outlook {
   /** The last local date that is counted. */
   readonly lastDay: string
   readonly paces: readonly Pace[]
+  /** The win rate of the 30 days up to that day, of all leads or of the pipeline, then of each pipeline of several. */
+  readonly winRates: readonly JudgedWinRate[]
 }
 
 export interface OutlookReader {
@@ -177,11 +180,18 @@ export function createOutlook(deps: {
     pipelineId: string | null,
   ): Promise<Outlook> {
     const pipelineIds = pipelineId === null ? null : [pipelineId]
-    const paces = await tellEnds(readerOf(store, { dates, period: { timeZone }, pipelineIds }), {
-      ...{ goals, fiscalYearStarts, pipelineIds, isWithMonths: true, annotations, holidays },
-      names: await listNames(store.db),
+    const reader = readerOf(store, { dates, period: { timeZone }, pipelineIds })
+    const leftOut = { pipelineIds, annotations, holidays }
+    const names = await listNames(store.db)
+    const paces = await tellEnds(reader, {
+      ...{ goals, fiscalYearStarts, names, isWithMonths: true, ...leftOut },
     })
-    return { lastDay: dates.at(-1) ?? '', paces }
+    const rates = await readToldRates(reader, names, leftOut)
+    return {
+      lastDay: dates.at(-1) ?? '',
+      paces,
+      winRates: rates.map((rate) => judgeWinRate(rate).judged),
+    }
   }
 
   return {

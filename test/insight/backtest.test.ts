@@ -140,19 +140,22 @@ describe('the win rate of two years', () => {
   const FELL = 600
   const decided = (mean: number, seed: number, times: (day: number) => number) =>
     dailyNumbers({ mean, days: DAYS, seed, times })
-  const steady = { won: decided(4, 7, () => 1), lost: decided(8, 8, () => 1) }
+  const steady = { pipeline: null, won: decided(4, 7, () => 1), lost: decided(8, 8, () => 1) }
+  const ofOne = { ...steady, pipeline: { id: 'p1', name: 'EU' } }
   const fallen = {
+    pipeline: null,
     won: decided(4, 7, (day) => (day < FELL ? 1 : 0.5)),
     lost: decided(8, 8, (day) => (day < FELL ? 1 : 1.25)),
   }
   const upTo = ({ won, lost }: typeof steady, end: number) => ({
+    pipeline: null,
     won: won.slice(0, end),
     lost: lost.slice(0, end),
   })
 
   it('is judged on each day as the report of that day judged it, with all other numbers', () => {
-    const { winRate, reports } = backtest(DATES, numbersOf(DAYS), [], fallen)
-    const { winRate: before } = backtest(first(DAYS - 90), numbersOf(DAYS - 90), [], upTo(fallen, DAYS - 90))
+    const { winRates, reports } = backtest(DATES, numbersOf(DAYS), [], [fallen])
+    const before = backtest(first(DAYS - 90), numbersOf(DAYS - 90), [], [upTo(fallen, DAYS - 90)]).winRates
     let claims = 0
     for (let end = DAYS - 89; end <= DAYS; end++) {
       const { steps, isTrusted } = judgeRate(upTo(fallen, end))
@@ -161,25 +164,31 @@ describe('the win rate of two years', () => {
       const report = judgeReport({ kind: 'day', dates: first(end), length: 1 }, given, chance, {})
       if (report.isRateUnusual) claims++
     }
-    expect((winRate?.claims ?? 0) - (before?.claims ?? 0)).toBe(claims)
+    expect((winRates[0]?.told?.claims ?? 0) - (before[0]?.told?.claims ?? 0)).toBe(claims)
     expect(claims).toBeGreaterThan(3)
     const withoutRate = backtest(DATES, numbersOf(DAYS)).reports[0]?.withClaims ?? 0
     expect(reports[0]?.withClaims).toBeGreaterThan(withoutRate)
   })
 
   it('has ranges that hold, and hardly a claim where nothing changes', () => {
-    const { winRate } = backtest(DATES, numbersOf(DAYS), first(3), steady)
-    expect(winRate).toMatchObject({ judged: 17, days: DAYS - 240, shown: 'printed' })
-    expect(winRate?.held95).toBeGreaterThanOrEqual(15)
-    expect(winRate?.claims).toBeLessThan(10)
+    const [ofAll, ofPipeline] = backtest(DATES, numbersOf(DAYS), first(3), [steady, ofOne]).winRates
+    expect(ofAll).toMatchObject({ judged: 17, told: { days: DAYS - 240 }, shown: 'printed' })
+    expect(ofAll?.held95).toBeGreaterThanOrEqual(15)
+    expect(ofAll?.told?.claims).toBeLessThan(10)
+    expect(ofPipeline).toEqual({ ...ofAll, pipeline: ofOne.pipeline, told: null })
   })
 
   it('is not judged on holidays, before eight stretches, nor without a decided lead', () => {
-    const { winRate } = backtest(DATES, numbersOf(DAYS), DATES.slice(-5), steady)
-    expect(winRate?.days).toBe(DAYS - 240 - 5)
-    const early = backtest(first(100), numbersOf(100), [], upTo(steady, 100)).winRate
-    expect(early).toMatchObject({ judged: 0, days: 0, shown: 'learning', periods: { known: 3, needed: 8 } })
-    expect(backtest(DATES, numbersOf(DAYS)).winRate).toBeNull()
+    const [withHolidays] = backtest(DATES, numbersOf(DAYS), DATES.slice(-5), [steady]).winRates
+    expect(withHolidays?.told?.days).toBe(DAYS - 240 - 5)
+    const [early] = backtest(first(100), numbersOf(100), [], [upTo(steady, 100)]).winRates
+    expect(early).toMatchObject({
+      judged: 0,
+      told: { days: 0, claims: 0 },
+      shown: 'learning',
+      periods: { known: 3, needed: 8 },
+    })
+    expect(backtest(DATES, numbersOf(DAYS)).winRates).toEqual([])
   })
 })
 

@@ -39,7 +39,7 @@ const expected = (
 const NOTHING_URGENT = {
   told: {},
   drivers: [],
-  winRate: null,
+  winRates: [],
   pace: [],
   urgent: { total: 0, rows: [] },
   oldLeads: null,
@@ -136,15 +136,18 @@ describe('the headline', () => {
         ...counts,
         insight: {
           ...counts.insight,
-          winRate: {
-            ...{ won: 41, decided: 100, judgement: 'high', range: { low: 22, high: 35 }, expected: 0.28 },
-            ...{ periods: { known: 30, needed: 8 }, record: { held: 21, of: 22 } },
-            origin: {
-              ...{ dimension: 'source', difference: 127, mix: 20, rest: 7 },
-              parts: [{ name: 'Partner', within: 100 }],
+          winRates: [
+            {
+              pipeline: null,
+              ...{ won: 41, decided: 100, judgement: 'high', range: { low: 22, high: 35 }, expected: 0.28 },
+              ...{ periods: { known: 30, needed: 8 }, record: { held: 21, of: 22 } },
+              origin: {
+                ...{ dimension: 'source', difference: 127, mix: 20, rest: 7 },
+                parts: [{ name: 'Partner', within: 100 }],
+              },
+              ...change,
             },
-            ...change,
-          },
+          ],
         },
       }) as ReportFigures
 
@@ -583,6 +586,41 @@ describe('thirty pipelines', () => {
     ).toBe('Die 6 mit den meisten neuen Leads dieser Woche, von 30 · Veränderung zur Woche davor')
   })
 
+  it('have the usual ranges of their numbers, as far as these are known', () => {
+    const rate: JudgedWinRate = {
+      ...{ pipeline: { id: 'pl_1', name: '' }, won: 9, decided: 60, judgement: 'usual', origin: null },
+      ...{ range: { low: 5, high: 13 }, expected: 0.15, periods: { known: 9, needed: 8 }, record: null },
+    }
+    const pipeline = { id: 'pl_1', name: '' }
+    const judged: ReportFigures = {
+      ...thirty((index) => index),
+      byPipeline: thirty((index) => index).byPipeline.slice(0, 2),
+      insight: {
+        ...NOTHING_URGENT,
+        expectations: [
+          expected('new_leads', 42, 31, 54),
+          expected('new_leads', 1, 1, 7, { pipeline }),
+          expected('won', 3, 0, 2, { pipeline }),
+        ],
+        winRates: [{ ...rate, pipeline: null }, rate],
+      },
+    }
+    const usual = (locale: string) =>
+      block('pipelines', judged, { ...monday, locale }).lines.map((each) =>
+        each.usual.replaceAll('\u00a0', ' '),
+      )
+    const tones = block('pipelines', judged, monday).lines.map(({ newLeads, won }) => [
+      newLeads.tone,
+      won.tone,
+    ])
+    expect(tones).toEqual([
+      ['bad', 'good'],
+      ['neutral', 'neutral'],
+    ])
+    expect(usual('en-GB')).toEqual(['', 'usual: 1–7 new, 0–2 won, win rate 8–22%'])
+    expect(usual('de-DE')).toEqual(['', 'üblich: 1–7 neue, 0–2 gewonnene, Quote 8–22 %'])
+  })
+
   it('without a new lead are shown by those with most leads', () => {
     const view = block(
       'pipelines',
@@ -642,7 +680,7 @@ describe('leads that are about to stall', () => {
   const figures: ReportFigures = {
     ...busy,
     insight: {
-      ...{ expectations: [], told: {}, drivers: [], winRate: null, pace: [], notes: [] },
+      ...{ expectations: [], told: {}, drivers: [], winRates: [], pace: [], notes: [] },
       urgent: { total: 3, rows: leads },
       oldLeads: {
         ...{ old: 212, open: 345, value: [{ amount: 1_900_000, currency: 'USD' }] },

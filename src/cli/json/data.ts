@@ -247,16 +247,22 @@ export const DATA_RESULTS = {
           }),
         )
         .describe('one for each series and each day, week or month'),
-      win_rate: z
-        .strictObject({
-          judged: count.describe('stretches of 30 days with a usual range, counted back from the last day'),
-          ...{ held_95: count, held_80: count },
-          days: count.describe('days whose report had a usual range of the last 30 days'),
-          days_with_claims: count.describe('those on which it would have called the rate unusual'),
-          ...{ claims_a_year: z.number().nullable(), shown, periods },
-        })
-        .nullable()
-        .describe('of all leads; null if none was ever won or lost'),
+      win_rates: z
+        .array(
+          z.strictObject({
+            pipeline_id: text.nullable().describe('null for all pipelines'),
+            judged: count.describe('stretches of 30 days with a usual range, counted back from the last day'),
+            ...{ held_95: count, held_80: count },
+            days: count
+              .nullable()
+              .describe('days whose report had a usual range of the last 30 days; null for a pipeline'),
+            days_with_claims: count
+              .nullable()
+              .describe('those on which it would have called the rate unusual; null for a pipeline'),
+            ...{ claims_a_year: z.number().nullable(), shown, periods },
+          }),
+        )
+        .describe('of all leads and of each pipeline; none if no lead was ever won or lost'),
       reports: z
         .array(
           z.strictObject({

@@ -2,25 +2,15 @@
  * Judges the numbers of a report by the counts of earlier days: which are unusual, where they came from, and where
  * the month will end. The win rate is judged by the rates of earlier stretches of days.
  */
-import type {
-  Annotation,
-  Driver,
-  DriverDimension,
-  Goal,
-  Insight,
-  JudgedWinRate,
-  ToldDays,
-} from '../../domain/insight.ts'
+import type { Annotation, Driver, DriverDimension, Goal, Insight, ToldDays } from '../../domain/insight.ts'
 import { EXPECTED_FIGURES, leftOutOf } from '../../domain/insight.ts'
 import type { Period } from '../../domain/model.ts'
 import type { Group } from '../../insight/drivers.ts'
 import { chooseSplit } from '../../insight/drivers.ts'
 import type { Judged } from '../../insight/expect.ts'
 import { judgeReport } from '../../insight/expect.ts'
-import { chooseRateSplit, type RateMember } from '../../insight/rate-drivers.ts'
 import type { DailyNumbers } from '../../insight/series.ts'
-import type { RateDays } from '../../insight/win-rate.ts'
-import { judgeRate, RATE_DAYS, RATE_NEEDED } from '../../insight/win-rate.ts'
+import { RATE_DAYS, type RateNumbers } from '../../insight/win-rate.ts'
 import type { Store } from '../../store/db/store.ts'
 import type { ReportRequest } from '../../store/figures/report-figures.ts'
 import { listAnnotations } from '../../store/insight/annotation.ts'
@@ -32,6 +22,7 @@ import {
   readDailyCounts,
   refreshDailyCounts,
 } from '../../store/insight/daily-count.ts'
+import { judgeWinRate, readRates, tellUnusualRate } from './judge-win-rate.ts'
 import type { DailyReader } from './tell-ends.ts'
 import { sumOf, tellEnds } from './tell-ends.ts'
 
@@ -49,7 +40,7 @@ export interface JudgedReport {
   readonly fiscalYearStarts: number
 }
 
-type JudgedNumbers = Pick<Insight, 'expectations' | 'told' | 'drivers' | 'winRate' | 'pace'>
+type JudgedNumbers = Pick<Insight, 'expectations' | 'told' | 'drivers' | 'winRates' | 'pace'>
 
 /**
  * Judges the numbers of a report. A report that is filtered by more than pipelines has no counts by day, so nothing
@@ -62,7 +53,7 @@ export async function judgeNumbers(
   { holidays, goals, fiscalYearStarts }: JudgedReport,
   earlier: ToldDays,
 ): Promise<JudgedNumbers> {
-  const nothing = { expectations: [], told: earlier, drivers: [], winRate: null, pace: [] }
+  const nothing = { expectations: [], told: earlier, drivers: [], winRates: [], pace: [] }
   const { filter, period, kind } = request
   if (filter.conditions.length > 0) return nothing
   const days = await listCountedDays(deps.store.db, period.to, period.timeZone)
@@ -79,7 +70,8 @@ export async function judgeNumbers(
   const isByDay = kind !== 'week' && kind !== 'month'
   const isHoliday = isByDay && dates.slice(-length).some((date) => holidays.includes(date))
   const numbers = isHoliday ? [] : await readNumbers(reader, names, leftOut)
-  const rate = await readRate(reader, daysLeftOut(dates, null, leftOut))
+  const [rateDays, ...ofPipelines] = await readToldRates(reader, names, leftOut)
+  const rate = judgeWinRate(rateDays)
   const nameIn = (member: string, dimension: DriverDimension) => nameOf(member, dimension, names)
   const { judged, isRateUnusual, told } = judgeReport(
     { kind, dates, length },
@@ -96,10 +88,13 @@ export async function judgeNumbers(
       ...{ names, pipelineIds: filter.pipelineIds },
       isLeftOut: daysLeftOut(dates, null, leftOut),
     }),
-    winRate: {
-      ...rate.judged,
-      ...(isRateUnusual && (await tellUnusualRate(reader, rate.judged, nameIn, filter.pipelineIds))),
-    },
+    winRates: [
+      {
+        ...rate.judged,
+        ...(isRateUnusual && (await tellUnusualRate(reader, rate.judged, nameIn, filter.pipelineIds))),
+      },
+      ...ofPipelines.map((each) => judgeWinRate(each).judged),
+    ],
     pace: await tellEnds(reader, {
       ...{ goals, fiscalYearStarts, names, ...leftOut },
       isWithMonths: kind !== 'month',
@@ -152,6 +147,18 @@ export async function readNumbers(
       add({ id, name: names.get(id) ?? id }, values)
   }
   return numbers
+}
+
+/** Reads the numbers of the win rates that a report tells. Their last 30 days count all leads. */
+export async function readToldRates(
+  reader: DailyReader,
+  names: ReadonlyMap<string, string>,
+  leftOut: LeftOut,
+): Promise<[ofAll: RateNumbers, ...ofPipelines: RateNumbers[]]> {
+  const { dates } = reader
+  return readRates(reader, names, (pipeline) =>
+    daysLeftOut(dates, pipeline, leftOut).map((is, day) => is && day < dates.length - RATE_DAYS),
+  )
 }
 
 export function readerOf(
@@ -237,86 +244,4 @@ function nameOf(
 ): string | null {
   if (member === '') return null
   return dimension === 'pipeline_id' || dimension === 'agent_id' ? (names.get(member) ?? member) : member
-}
-
-/** The days before the last stretch with which its rate is compared. */
-const BEFORE_DAYS = 6 * RATE_DAYS
-
-/** Reads the numbers of days that the win rate of all leads is counted from, without the days left out. */
-export async function readRateDays(
-  { dates, read }: DailyReader,
-  isLeftOut: readonly boolean[],
-): Promise<RateDays> {
-  const [won = [], lost = []] = await Promise.all(
-    (['won', 'lost'] as const).map(async (figure) =>
-      sumOf([...(await read(figure, 'pipeline_id')).values()], dates.length).map((value, index) =>
-        isLeftOut[index] ? 0 : value,
-      ),
-    ),
-  )
-  return { won, lost }
-}
-
-/**
- * Judges the win rate.
- * @returns also the chance of a rate as unusual; null if it is not judged
- */
-async function readRate(
-  reader: DailyReader,
-  isLeftOut: readonly boolean[],
-): Promise<{ judged: JudgedWinRate; probability: number | null }> {
-  // The rate that the report tells counts all of its days.
-  const isEarlier = isLeftOut.map((is, day) => is && day < isLeftOut.length - RATE_DAYS)
-  const { steps, record, isTrusted } = judgeRate(await readRateDays(reader, isEarlier))
-  const { won, decided, known, forecast } = steps.at(-1) ?? { won: 0, decided: 0, known: 0, forecast: null }
-  const isShown = forecast !== null && isTrusted
-  return {
-    judged: {
-      ...{ won, decided, origin: null, periods: { known, needed: RATE_NEEDED } },
-      judgement: isShown ? 'usual' : forecast === null ? 'learning' : 'withheld',
-      range: isShown ? forecast.range95 : null,
-      expected: isShown ? forecast.rate : null,
-      record: record.of > 0 ? { held: record.held95, of: record.of } : null,
-    },
-    probability: isShown ? forecast.probability : null,
-  }
-}
-
-/** Tells the direction and the origin of a win rate that is unusual. */
-async function tellUnusualRate(
-  reader: DailyReader,
-  { won, decided, expected }: JudgedWinRate,
-  nameOf: (member: string, dimension: DriverDimension) => string | null,
-  pipelineIds: readonly string[] | null,
-): Promise<Pick<JudgedWinRate, 'judgement' | 'origin'>> {
-  const isHigh = won > decided * (expected ?? 0)
-  const dimensions: { name: DriverDimension; members: RateMember[] }[] = []
-  for (const dimension of pipelineIds === null ? DIMENSIONS : (['pipeline_id'] as const)) {
-    const [wins, losses] = await Promise.all(
-      (['won', 'lost'] as const).map((figure) => reader.read(figure, dimension)),
-    )
-    const countsOf = (member: string, from: number, to?: number) => {
-      const [hits = 0, missed = 0] = [wins, losses].map((each) => total(each?.get(member)?.slice(from, to)))
-      return { hits, of: hits + missed }
-    }
-    const members = [...new Set([...(wins?.keys() ?? []), ...(losses?.keys() ?? [])])].sort()
-    dimensions.push({
-      name: dimension,
-      members: members.map((member) => ({
-        name: member,
-        before: countsOf(member, -RATE_DAYS - BEFORE_DAYS, -RATE_DAYS),
-        now: countsOf(member, -RATE_DAYS),
-      })),
-    })
-  }
-  const judgement = isHigh ? 'high' : 'low'
-  const split = chooseRateSplit(dimensions, isHigh)
-  if (split === null) return { judgement, origin: null }
-  const { dimension, difference, mix, named, rest } = split
-  const parts = named.map(({ name, within }) => ({ name: nameOf(name, dimension), within }))
-  return { judgement, origin: { dimension, difference, mix, parts, rest } }
-}
-
-function total(numbers: readonly number[] = []): number {
-  return numbers.reduce((sum, each) => sum + each, 0)
 }

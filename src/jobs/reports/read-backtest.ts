@@ -19,7 +19,8 @@ import {
   refreshDailyCounts,
 } from '../../store/insight/daily-count.ts'
 import { findLastWholeRun } from '../../store/sync/sync-run.ts'
-import { daysLeftOut, readerOf, readNumbers, readRateDays } from './judge-numbers.ts'
+import { daysLeftOut, readerOf, readNumbers } from './judge-numbers.ts'
+import { readRates } from './judge-win-rate.ts'
 
 interface BacktestRequest {
   /** The time up to which all leads have been read. */
@@ -54,8 +55,10 @@ async function readTested(
   const dates = await listTestedDates(store.db, asOf, timeZone)
   const reader = readerOf(store, { dates, period: { timeZone }, pipelineIds })
   const leftOut = { annotations: await listAnnotations(store.db), holidays, pipelineIds }
-  const numbers = await readNumbers(reader, await listNames(store.db), leftOut)
-  return [dates, numbers, holidays, await readRateDays(reader, daysLeftOut(dates, null, leftOut))]
+  const names = await listNames(store.db)
+  const numbers = await readNumbers(reader, names, leftOut)
+  const rates = await readRates(reader, names, (pipeline) => daysLeftOut(dates, pipeline, leftOut))
+  return [dates, numbers, holidays, rates]
 }
 
 /** Lists the local dates up to `asOf` that are counted. */

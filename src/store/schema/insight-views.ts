@@ -63,16 +63,18 @@ export const INSIGHT_VIEWS = {
     FROM report_issue CROSS JOIN json_each(report_issue.figures ->> '$.insight.expectations') AS each`,
 
   win_rate_range: sql`CREATE VIEW win_rate_range AS
-    -- one row per issue that told the win rate of 30 days: the wins that are usual of as many leads, and the origin of a change
+    -- one row per issue and win rate of 30 days: the wins that are usual of as many leads, and the origin of a change
     -- issue_id: report_issue.id
     -- period_from: UTC: when the period of the issue begins
     -- period_to: UTC: when the period ends (exclusive), and the 30 days with it
+    -- pipeline_id: pipeline.id; null for all leads of the report
+    -- pipeline_name: name of the pipeline then
     -- won: number of leads that were won in the 30 days
     -- decided: number of leads that were won or lost in them
     -- low: lower bound of the number of wins that 19 of 20 usual stretches have; null without a range
     -- high: upper bound of that number; both bounds belong to the range
     -- expected: share of wins that was most to be expected; null without a range
-    -- judgement: usual, high or low: judged with all numbers of the issue; learning: too few leads or earlier stretches; withheld: earlier ranges held too rarely
+    -- judgement: usual, high or low, but never high or low for a pipeline; learning: too few leads or earlier stretches; withheld: earlier ranges held too rarely
     -- known: number of earlier stretches of 30 days that were known
     -- needed: number of them that a range needs
     -- held: number of the ranges that held; null before the first
@@ -82,24 +84,26 @@ export const INSIGHT_VIEWS = {
     -- mix: tenths of a point that came from other shares of the groups
     -- parts: JSON: list of the groups whose rate changed, each with name and within in tenths of a point
     -- rest: tenths of a point that came from the rates of all other groups
-    SELECT ${OF_ISSUE}, ${columns('report_issue.figures', [
-      ['won', 'insight.winRate.won', 'whole'],
-      ['decided', 'insight.winRate.decided', 'whole'],
-      ['low', 'insight.winRate.range.low', 'whole'],
-      ['high', 'insight.winRate.range.high', 'whole'],
-      ['expected', 'insight.winRate.expected', 'number'],
-      ['judgement', 'insight.winRate.judgement', 'text'],
-      ['known', 'insight.winRate.periods.known', 'whole'],
-      ['needed', 'insight.winRate.periods.needed', 'whole'],
-      ['held', 'insight.winRate.record.held', 'whole'],
-      ['of_ranges', 'insight.winRate.record.of', 'whole'],
-      ['dimension', 'insight.winRate.origin.dimension', 'text'],
-      ['difference', 'insight.winRate.origin.difference', 'whole'],
-      ['mix', 'insight.winRate.origin.mix', 'whole'],
-      ['parts', 'insight.winRate.origin.parts', 'text'],
-      ['rest', 'insight.winRate.origin.rest', 'whole'],
+    SELECT ${OF_ISSUE}, ${columns('each.value', [
+      ['pipeline_id', 'pipeline.id', 'text'],
+      ['pipeline_name', 'pipeline.name', 'text'],
+      ['won', 'won', 'whole'],
+      ['decided', 'decided', 'whole'],
+      ['low', 'range.low', 'whole'],
+      ['high', 'range.high', 'whole'],
+      ['expected', 'expected', 'number'],
+      ['judgement', 'judgement', 'text'],
+      ['known', 'periods.known', 'whole'],
+      ['needed', 'periods.needed', 'whole'],
+      ['held', 'record.held', 'whole'],
+      ['of_ranges', 'record.of', 'whole'],
+      ['dimension', 'origin.dimension', 'text'],
+      ['difference', 'origin.difference', 'whole'],
+      ['mix', 'origin.mix', 'whole'],
+      ['parts', 'origin.parts', 'text'],
+      ['rest', 'origin.rest', 'whole'],
     ])}
-    FROM report_issue WHERE report_issue.figures ->> '$.insight.winRate.won' IS NOT NULL`,
+    FROM report_issue CROSS JOIN json_each(report_issue.figures ->> '$.insight.winRates') AS each`,
 
   expected_end: sql`CREATE VIEW expected_end AS
     -- one row per issue and number whose end it told: where a month, quarter or fiscal year will end, and the goal

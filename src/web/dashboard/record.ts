@@ -11,7 +11,7 @@ interface RecordDeps extends DashboardDeps {
 
 type Tested = NonNullable<KeptRecord['record']>
 type RangeTest = Tested['ranges'][number]
-type RateTest = NonNullable<Tested['winRate']>
+type RateTest = Tested['winRates'][number]
 type Day = Tested['lastDays'][number][number]
 
 const PATH = '/record'
@@ -31,7 +31,7 @@ export function recordRoutes({ pages, record }: RecordDeps): AddRoutes {
   }
 }
 
-function composeRecord({ from, to, leftOut, ranges, winRate, reports, ends, lastDays }: Tested) {
+function composeRecord({ from, to, leftOut, ranges, winRates, reports, ends, lastDays }: Tested) {
   const days = ranges.filter(({ scale }) => scale === 'day')
   const ofDays = reports.find(({ scale }) => scale === 'day')
   return {
@@ -50,14 +50,10 @@ function composeRecord({ from, to, leftOut, ranges, winRate, reports, ends, last
         ...{ name: nameOf(test), scale: test.scale, ...heldOf(test) },
         claims: aYear(test.claims, test.judged, test.scale),
       })),
-      ...(winRate === null
-        ? []
-        : [
-            {
-              ...{ name: 'Win rate, all', scale: '30 days', ...heldOf(winRate) },
-              claims: aYear(winRate.claims, winRate.days, 'day'),
-            },
-          ]),
+      ...winRates.map((test) => ({
+        ...{ name: `Win rate, ${test.pipeline?.name ?? 'all'}`, scale: '30 days', ...heldOf(test) },
+        claims: test.told === null ? NONE : aYear(test.told.claims, test.told.days, 'day'),
+      })),
     ],
     ends: ends.map(({ figure, ranges: told, errors, shown }) => ({
       ...{ name: FIGURES[figure], told: count(told.of), held: percent(told.held, told.of) },
@@ -67,7 +63,13 @@ function composeRecord({ from, to, leftOut, ranges, winRate, reports, ends, last
   }
 }
 
-function heldOf({ judged, held95, held80, shown, periods: { known, needed } }: Omit<RateTest, 'days'>) {
+function heldOf({
+  judged,
+  held95,
+  held80,
+  shown,
+  periods: { known, needed },
+}: Omit<RateTest, 'pipeline' | 'told'>) {
   return {
     ...{ judged: count(judged), held95: percent(held95, judged), held80: percent(held80, judged) },
     ...{ shown: SHOWN[shown], isPrinted: shown === 'printed' },

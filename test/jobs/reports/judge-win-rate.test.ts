@@ -15,7 +15,14 @@ const DAYS = daysUpTo(NOW.toISOString(), 330, ZONE)
 /** Returns the closed leads of a day for each source, and how many of them were won. */
 type Closed = (daysAgo: number) => Readonly<Record<'web' | 'referral', readonly [won: number, of: number]>>
 
-async function judgeRateOf(closed: Closed): Promise<JudgedWinRate | null> {
+/**
+ * Returns the win rate of all leads, then those of the pipelines.
+ * @param pipelineOf returns the pipeline of the leads of a source
+ */
+async function judgeRatesOf(
+  closed: Closed,
+  pipelineOf: (source: string) => string = () => 'p1',
+): Promise<readonly JudgedWinRate[]> {
   await using store = await openEmptyStore()
   const leads: Lead[] = []
   for (const [index, day] of DAYS.entries()) {
@@ -24,7 +31,14 @@ async function judgeRateOf(closed: Closed): Promise<JudgedWinRate | null> {
         const at = new Date(Date.parse(day.from) + 3_600_000 + each * 60_000).toISOString()
         const times = { createdAt: at, updatedAt: at, statusChangedAt: at }
         const status = each < won ? 'won' : 'lost'
-        leads.push(lead(`${localDates(day)} ${source} ${each}`, { source, status, ...times }))
+        leads.push(
+          lead(`${localDates(day)} ${source} ${each}`, {
+            source,
+            pipelineId: pipelineOf(source),
+            status,
+            ...times,
+          }),
+        )
       }
     }
   }
@@ -36,14 +50,14 @@ async function judgeRateOf(closed: Closed): Promise<JudgedWinRate | null> {
     asKnownAt: null,
   }
   const report = { holidays: [], goals: [], fiscalYearStarts: 1 }
-  return (await judgeNumbers({ store, now: () => NOW }, request, report, {})).winRate
+  return (await judgeNumbers({ store, now: () => NOW }, request, report, {})).winRates
 }
 
 /** The web wins about two of five leads, and referrals one of five. */
 const asEver: Closed = (ago) => ({ web: [1 + (ago % 3), 5], referral: [1, 5] })
 
 it('a win rate as ever is usual, with a range and a record', async () => {
-  const told = await judgeRateOf(asEver)
+  const [told] = await judgeRatesOf(asEver)
   expect(told).toMatchObject({ won: 90, decided: 300, judgement: 'usual', origin: null })
   expect(told?.range?.low).toBeGreaterThan(60)
   expect(told?.range?.low).toBeLessThan(90)
@@ -53,7 +67,7 @@ it('a win rate as ever is usual, with a range and a record', async () => {
 })
 
 it('a win rate that rose is unusual, and came from the source whose rate rose', async () => {
-  const told = await judgeRateOf((ago) => (ago < 30 ? { web: [5, 5], referral: [1, 5] } : asEver(ago)))
+  const [told] = await judgeRatesOf((ago) => (ago < 30 ? { web: [5, 5], referral: [1, 5] } : asEver(ago)))
   expect(told).toMatchObject({
     ...{ won: 180, decided: 300, judgement: 'high' },
     origin: { dimension: 'source', difference: 300, mix: 0, parts: [{ name: 'web', within: 300 }], rest: 0 },
@@ -61,7 +75,7 @@ it('a win rate that rose is unusual, and came from the source whose rate rose', 
 })
 
 it('a win rate that fell although no source wins less came from the mix', async () => {
-  const told = await judgeRateOf((ago) =>
+  const [told] = await judgeRatesOf((ago) =>
     ago < 30 ? { web: [0, 0], referral: [2, 10] } : { web: [3, 5], referral: [1, 5] },
   )
   expect(told).toMatchObject({
@@ -71,10 +85,23 @@ it('a win rate that fell although no source wins less came from the mix', async 
 })
 
 it('a win rate of few leads is never news', async () => {
-  const told = await judgeRateOf((ago) =>
+  const [told] = await judgeRatesOf((ago) =>
     ago < 30
       ? { web: [ago < 2 ? 1 : 0, ago < 3 ? 1 : 0], referral: [0, 0] }
       : { web: [0, 1], referral: [0, 1] },
   )
   expect(told).toMatchObject({ won: 2, decided: 3, judgement: 'learning', range: null })
+})
+
+it('a pipeline has a range of its own, and is never called unusual', async () => {
+  const [ofAll, referral, web] = await judgeRatesOf(
+    (ago) => (ago < 30 ? { web: [5, 5], referral: [1, 5] } : asEver(ago)),
+    (source) => source,
+  )
+  expect(ofAll).toMatchObject({ pipeline: null, judgement: 'high' })
+  expect(referral).toMatchObject({ pipeline: { id: 'referral' }, won: 30, decided: 150, judgement: 'usual' })
+  expect(referral?.expected).toBeCloseTo(0.2, 2)
+  expect(web).toMatchObject({ pipeline: { id: 'web' }, won: 150, decided: 150, judgement: 'usual' })
+  expect(web?.range?.high).toBeLessThan(100)
+  expect(web?.expected).toBeCloseTo(0.4, 2)
 })

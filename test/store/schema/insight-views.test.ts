@@ -39,13 +39,26 @@ const INSIGHT: Insight = {
       ],
     },
   ],
-  winRate: {
-    ...{ won: 40, decided: 98, judgement: 'high', range: { low: 20, high: 35 }, expected: 0.28 },
-    ...{ periods: { known: 30, needed: 8 }, record: { held: 21, of: 22 } },
-    origin: {
-      ...{ dimension: 'source', difference: 127, mix: 20, parts: [{ name: 'web', within: 100 }], rest: 7 },
+  winRates: [
+    {
+      pipeline: null,
+      ...{ won: 40, decided: 98, judgement: 'high', range: { low: 20, high: 35 }, expected: 0.28 },
+      ...{ periods: { known: 30, needed: 8 }, record: { held: 21, of: 22 } },
+      origin: {
+        ...{ dimension: 'source', difference: 127, mix: 20, parts: [{ name: 'web', within: 100 }], rest: 7 },
+      },
     },
-  },
+    {
+      ...{
+        pipeline: { id: 'p1', name: 'EU' },
+        won: 3,
+        decided: 12,
+        judgement: 'usual',
+        range: { low: 1, high: 6 },
+      },
+      ...{ expected: 0.25, periods: { known: 9, needed: 8 }, record: null, origin: null },
+    },
+  ],
   pace: [
     {
       ...{ figure: 'won_value', currency: 'EUR', pipelines: ['p1'], span: 'month', lastDay: '2026-11-30' },
@@ -114,11 +127,18 @@ it('each range, end, part and urgent lead of an issue is a row, and an issue wit
       ...{ shift_since: '2026-11-18', shift_days: 3, shift_actual: 2, shift_expected: 6.5, shift_is_new: 1 },
     },
   ])
-  expect(await read('win_rate_range', 'report')).toEqual([
+  expect(await read('win_rate_range', 'decided DESC')).toEqual([
     {
-      ...{ ...of, won: 40, decided: 98, low: 20, high: 35, expected: 0.28, judgement: 'high' },
+      ...{ ...of, pipeline_id: null, pipeline_name: null },
+      ...{ won: 40, decided: 98, low: 20, high: 35, expected: 0.28, judgement: 'high' },
       ...{ known: 30, needed: 8, held: 21, of_ranges: 22, dimension: 'source', difference: 127, mix: 20 },
       ...{ parts: '[{"name":"web","within":100}]', rest: 7 },
+    },
+    {
+      ...{ ...of, pipeline_id: 'p1', pipeline_name: 'EU' },
+      ...{ won: 3, decided: 12, low: 1, high: 6, expected: 0.25, judgement: 'usual' },
+      ...{ known: 9, needed: 8, held: null, of_ranges: null, dimension: null, difference: null, mix: null },
+      ...{ parts: null, rest: null },
     },
   ])
   expect(await read('expected_end', 'span')).toEqual([

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { daysUpTo } from '../../../src/domain/period.ts'
 import { readBacktest } from '../../../src/jobs/reports/read-backtest.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
@@ -206,6 +207,34 @@ describe('the goals and the outlook', () => {
 
   it('are left out before any day is counted', async () => {
     expect(await readText(`${await openFilledPages()}/pipelines`)).not.toContain('Outlook')
+  })
+})
+
+describe('usual win rates', () => {
+  it('stand below the rates of the same 30 days', async () => {
+    const store = await openEmptyStore()
+    onTestFinished(() => store.close())
+    const leads = daysUpTo(READ_AT, 300, ZONE).flatMap((day, index) =>
+      ['won', 'lost', 'lost', 'lost'].map((status, each) => {
+        const at = new Date(Date.parse(day.from) + 3_600_000).toISOString()
+        const times = { createdAt: at, updatedAt: at, statusChangedAt: at }
+        return lead(`${index} ${each}`, { pipelineId: each < 2 ? 'p1' : 'p2', status, ...times })
+      }),
+    )
+    await save(store, leads)
+    await saveWholeRun(store, READ_AT)
+    const request = { asOf: READ_AT, timeZone: ZONE, pipelineIds: null, holidays: [] }
+    await readBacktest(store, request, LOOKED_AT)
+    const url = await openCountedPages(store, await countNow(store))
+    const all = await readText(`${url}/pipelines`)
+    expect(all).toMatch(/ p1 .* 50% usual: 3\d–6\d% p2 .* 0% usual: 0% All pipelines .* 25% usual: 1\d–3\d% /)
+    expect(await readText(`${url}/pipelines/p1`)).toMatch(/win rate, usual: 3\d–6\d% 50%/)
+
+    // A lead more is won of the last day, which is not counted yet, so the range is of other leads.
+    const late = { statusChangedAt: '2026-11-20T20:00:00.000Z', updatedAt: '2026-11-20T20:00:00.000Z' }
+    await save(store, [lead('late', { pipelineId: 'p1', status: 'won', ...late })])
+    const after = await openCountedPages(store, await countNow(store))
+    expect(await readText(`${after}/pipelines/p1`)).toMatch(/win rate 51%/)
   })
 })
 

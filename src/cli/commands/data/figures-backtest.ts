@@ -60,7 +60,7 @@ interface RangeRow extends Pick<RangeTest, 'judged' | 'held95' | 'held80'> {
   readonly shown: string
 }
 
-async function printRanges(terminal: Terminal, { ranges, winRate }: Backtest): Promise<void> {
+async function printRanges(terminal: Terminal, { ranges, winRates }: Backtest): Promise<void> {
   await terminal.printTable<RangeRow>(
     [
       { title: 'FIGURE', value: ({ figure }) => figure, isWhole: true },
@@ -79,7 +79,7 @@ async function printRanges(terminal: Terminal, { ranges, winRate }: Backtest): P
           ...{ ...row, of: row.pipeline?.name ?? 'ALL', each: row.scale },
           ...{ claimsAYear: aYear(row.claims, row), shown: shownOf(row, neededOf(row)) },
         })),
-      ...(winRate === null || winRate.judged === 0 ? [] : [rowOfRate(winRate)]),
+      ...winRates.filter(({ judged }) => judged > 0).map(rowOfRate),
     ],
   )
 }
@@ -87,10 +87,14 @@ async function printRanges(terminal: Terminal, { ranges, winRate }: Backtest): P
 function rowOfRate(winRate: RateTest): RangeRow {
   const { known, needed } = winRate.periods
   return {
-    ...{ ...winRate, figure: 'win_rate', of: 'ALL', each: `${RATE_DAYS} days` },
-    claimsAYear: aYear(winRate.claims, { scale: 'day', judged: winRate.days }),
+    ...{ ...winRate, figure: 'win_rate', of: winRate.pipeline?.name ?? 'ALL', each: `${RATE_DAYS} days` },
+    claimsAYear: claimsOfRate(winRate),
     shown: known < needed ? shownOf(winRate, neededOfRate(winRate)) : shownOf(winRate, ENOUGH_DECIDED),
   }
+}
+
+function claimsOfRate({ told }: RateTest): number | null {
+  return told && aYear(told.claims, { scale: 'day', judged: told.days })
 }
 
 function neededOfRate({ periods: { known, needed } }: RateTest): string {
@@ -130,7 +134,7 @@ async function printEnds(terminal: Terminal, { ends }: Backtest): Promise<void> 
   )
 }
 
-function notesOf({ from, to, leftOut, ranges, winRate, reports }: Backtest, timeZone: string): string[] {
+function notesOf({ from, to, leftOut, ranges, winRates, reports }: Backtest, timeZone: string): string[] {
   const days = reports.find(({ scale }) => scale === 'day')
   if (from === null || to === null) return ['There are no whole days with leads yet.']
   const unknown = SCALES.flatMap((scale) => ranges.find((row) => row.scale === scale) ?? []).filter(
@@ -138,9 +142,9 @@ function notesOf({ from, to, leftOut, ranges, winRate, reports }: Backtest, time
   )
   return [
     ...unknown.map((row) => `Usual ranges of a ${row.scale} begin after ${neededOf(row)}.`),
-    ...(winRate === null || winRate.judged > 0
-      ? []
-      : [`The usual range of the win rate begins after ${neededOfRate(winRate)}.`]),
+    ...winRates
+      .filter(({ pipeline, judged }) => pipeline === null && judged === 0)
+      .map((winRate) => `The usual range of the win rate begins after ${neededOfRate(winRate)}.`),
     `${from} to ${to}, in ${timeZone}; each claim is made by the numbers before its day.`,
     ...leftOutText(leftOut),
     ...(days === undefined || days.judged === 0
@@ -189,7 +193,7 @@ function decimal(value: number | null): string | null {
 
 function printJson(
   terminal: Terminal,
-  { from, to, leftOut, ranges, winRate, reports, ends }: Backtest,
+  { from, to, leftOut, ranges, winRates, reports, ends }: Backtest,
   timeZone: string,
 ): void {
   terminal.printJson('figures backtest', {
@@ -198,12 +202,13 @@ function printJson(
       ...{ figure, pipeline_id: pipeline?.id ?? null, each: scale, judged, held_95: held95, held_80: held80 },
       ...{ claims, claims_a_year: aYear(claims, { scale, judged }), shown, periods },
     })),
-    win_rate: winRate && {
+    win_rates: winRates.map((winRate) => ({
+      pipeline_id: winRate.pipeline?.id ?? null,
       ...{ judged: winRate.judged, held_95: winRate.held95, held_80: winRate.held80 },
-      ...{ days: winRate.days, days_with_claims: winRate.claims },
-      claims_a_year: aYear(winRate.claims, { scale: 'day', judged: winRate.days }),
+      ...{ days: winRate.told?.days ?? null, days_with_claims: winRate.told?.claims ?? null },
+      claims_a_year: claimsOfRate(winRate),
       ...{ shown: winRate.shown, periods: winRate.periods },
-    },
+    })),
     reports: reports.map(({ scale, judged, withClaims }) => ({
       ...{ each: scale, judged, with_claims: withClaims },
       with_claims_a_year: aYear(withClaims, { scale, judged }),

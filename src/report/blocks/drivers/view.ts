@@ -1,6 +1,12 @@
 /** The drivers block: where each unusual number came from. It says where, and never why. */
 import type { ReportFigures } from '../../../domain/figures.ts'
-import type { Driver, DriverDimension, JudgedWinRate, RateOrigin } from '../../../domain/insight.ts'
+import {
+  type Driver,
+  type DriverDimension,
+  type JudgedWinRate,
+  type RateOrigin,
+  rateOfAll,
+} from '../../../domain/insight.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { signed } from '../../words/numbers.ts'
@@ -29,7 +35,8 @@ export interface DriversView {
 
 /** Returns no view if nothing is unusual, or if no part stands out. */
 export function composeDrivers(figures: ReportFigures, locale: LocaleContext): DriversView[] {
-  const { drivers = [], winRate = null } = figures.insight ?? {}
+  const { drivers = [] } = figures.insight ?? {}
+  const winRate = rateOfAll(figures.insight)
   const ofRate = winRate?.origin ? [rateOf(winRate, winRate.origin, locale)] : []
   if (drivers.length + ofRate.length === 0) return []
   return [

@@ -4,6 +4,7 @@ import {
   EXPECTED_FIGURES,
   type Expectation,
   type ExpectedFigure,
+  rateOfAll,
   type UsualRange,
 } from '../../../domain/insight.ts'
 import { isImplausible } from '../../context.ts'
@@ -94,7 +95,7 @@ function sentencesOfRate(
   { insight }: ReportFigures,
   { words, numbers }: LocaleContext,
 ): { sentences: readonly string[]; subject: string } | null {
-  const { judgement = 'usual', range = null, won = 0, decided = 0, origin = null } = insight?.winRate ?? {}
+  const { judgement = 'usual', range = null, won = 0, decided = 0, origin = null } = rateOfAll(insight) ?? {}
   if (range === null || !isUnusual(judgement)) return null
   const told = { direction: judgement, rate: numbers.rate(won / decided) }
   const [part] = origin?.parts ?? []
@@ -225,6 +226,22 @@ function originOf(
 export function directionOf({ judgement, shift }: Expectation): 'high' | 'low' {
   if (isUnusual(judgement) || shift === null) return judgement === 'high' ? 'high' : 'low'
   return shift.actual > shift.expected ? 'high' : 'low'
+}
+
+/** @param pipelineId null for all leads of the report */
+export function expectationOf(
+  { insight }: ReportFigures,
+  wanted: ExpectedFigure,
+  pipelineId: string | null = null,
+): Expectation | undefined {
+  return insight?.expectations.find(
+    ({ pipeline, figure }) => figure === wanted && (pipeline?.id ?? null) === pipelineId,
+  )
+}
+
+/** Tells whether a number is usual, or an annotation explains it. Its change then has no colour. */
+export function isNoNews(judged: Expectation | undefined): boolean {
+  return judged?.judgement === 'left_out' || (judged?.judgement === 'usual' && judged.shift === null)
 }
 
 /** Returns the bounds of a range for its words. */

@@ -1,6 +1,6 @@
 /** The key figures block shows four numbers, each with its change, the earlier value, and a sparkline. */
 import type { ReportFigures } from '../../../domain/figures.ts'
-import type { ExpectedFigure, RangeRecord } from '../../../domain/insight.ts'
+import { type ExpectedFigure, type RangeRecord, rateOfAll } from '../../../domain/insight.ts'
 import type { Compared, HistoryCoverage, Money, Ratio } from '../../../domain/model.ts'
 import { type Change, changeOfCount, changeOfMoney, changeOfRate, type Tone } from '../../change.ts'
 import type { BlockContext, ChartName, ChartSource } from '../../context.ts'
@@ -16,7 +16,7 @@ import { marksOfSparks, notesOfPeriod, writeNote } from '../../day-notes.ts'
 import { formatLocalDay, namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { FEW } from '../../words/numbers.ts'
-import { boundsOf, directionOf, percentsOf } from '../headline/judged.ts'
+import { boundsOf, directionOf, expectationOf, isNoNews, percentsOf } from '../headline/judged.ts'
 import { formatMoneys } from '../lists.ts'
 
 // The maximum length of a value in large print, in characters.
@@ -198,30 +198,24 @@ function markedOf(figures: ReportFigures, locale: LocaleContext): string {
 
 /** Says which rates are usual of as many decided leads. */
 function usualRate({ insight }: ReportFigures, { words }: LocaleContext): Usual {
-  const { range = null, decided = 0 } = insight?.winRate ?? {}
+  const { range = null, decided = 0 } = rateOfAll(insight) ?? {}
   if (range === null) return NOTHING_USUAL
   return { usual: words('kpis.usualRate'), usualRange: words('rateRange', percentsOf(range, decided)) }
 }
 
 function recordOf({ insight }: ReportFigures, { words }: LocaleContext): string {
-  const judged = [
-    ...(insight?.expectations ?? []).filter(({ pipeline }) => pipeline === null),
-    ...(insight?.winRate ? [insight.winRate] : []),
-  ]
+  const judged = [...(insight?.expectations ?? []), ...(insight?.winRates ?? [])].filter(
+    ({ pipeline }) => pipeline === null,
+  )
   const records = judged.flatMap(({ range, record }) => (range !== null && record !== null ? [record] : []))
   const sum = (count: (each: RangeRecord) => number) => records.reduce((all, each) => all + count(each), 0)
   const of = sum((each) => each.of)
   return of === 0 ? '' : words('kpis.record', { held: sum((each) => each.held), of })
 }
 
-function expectationOf({ insight }: ReportFigures, wanted: ExpectedFigure | undefined) {
-  return insight?.expectations.find(({ pipeline, figure }) => pipeline === null && figure === wanted)
-}
-
 function isUsual(figures: ReportFigures, figure: ExpectedFigure | 'win_rate' | undefined): boolean {
-  if (figure === 'win_rate') return figures.insight?.winRate?.judgement === 'usual'
-  const found = expectationOf(figures, figure)
-  return found?.judgement === 'left_out' || (found?.judgement === 'usual' && found.shift === null)
+  if (figure === 'win_rate') return rateOfAll(figures.insight)?.judgement === 'usual'
+  return figure !== undefined && isNoNews(expectationOf(figures, figure))
 }
 
 /**

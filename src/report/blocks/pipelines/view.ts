@@ -1,13 +1,17 @@
 /** The pipelines block: all pipelines in one table. */
 
 import type { ReportFigures } from '../../../domain/figures.ts'
+import type { ExpectedFigure } from '../../../domain/insight.ts'
 import type { PipelineLine } from '../../../domain/lists.ts'
+import type { Compared } from '../../../domain/model.ts'
 import type { BlockContext } from '../../context.ts'
-import { coverageOf, isFirst, isStalledKnown } from '../../context.ts'
+import { composeHistory, coverageOf, isFirst, isStalledKnown } from '../../context.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import { namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
+import { boundsOf, expectationOf, isNoNews, percentsOf } from '../headline/judged.ts'
 import {
+  type ComparedCell,
   type ComparedTable,
   columnsByCurrency,
   compareCell,
@@ -43,6 +47,10 @@ export function composePipelines(
   const areAll = byPipeline.length <= ROWS + 1
   const shown = areAll ? byPipeline : byPipeline.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, ROWS)
   const isComparable = coverageOf(figures) === 'whole' && !isFirst(figures)
+  const cellOf = (figure: ExpectedFigure, compared: Compared<number>, id: string): ComparedCell => {
+    const cell = compareCell(compared, isComparable, locale)
+    return isNoNews(expectationOf(figures, figure, id)) ? { ...cell, tone: 'neutral' } : cell
+  }
   return {
     kind: 'pipelines',
     title: words('pipelines.title'),
@@ -61,8 +69,9 @@ export function composePipelines(
     lines: shown.map((line) => ({
       name: oneLine(line.name, NAME_LENGTH),
       detail: detailOf(line, isStalledKnown(figures), locale),
-      newLeads: compareCell(line.newLeads, isComparable, locale),
-      won: compareCell(line.won, isComparable, locale),
+      usual: isComparable ? usualOf(line.id, figures, locale) : '',
+      newLeads: cellOf('new_leads', line.newLeads, line.id),
+      won: cellOf('won', line.won, line.id),
       winRate: rateCell(line.winRate, locale),
     })),
     more: moreOf(
@@ -112,6 +121,24 @@ function detailOf(
     largest === null ? null : words('pipelines.open', { value: [largest, others].filter(Boolean).join(' ') }),
     stalled > 0 && isStalledKnown ? words('pipelines.stalled', { n: stalled }) : null,
   ])
+}
+
+/** Says in which ranges the numbers of a pipeline usually lie. */
+function usualOf(id: string, figures: ReportFigures, locale: LocaleContext): string {
+  const { words } = locale
+  const { expectations = [], winRates = [] } = figures.insight ?? {}
+  const isOfStatus = composeHistory(figures.known.status.current, locale).isShown
+  const parts = expectations
+    .filter(({ pipeline, figure }) => pipeline?.id === id && (figure === 'new_leads' || isOfStatus))
+    .flatMap(({ figure, range }) =>
+      range === null
+        ? []
+        : [words(`pipelines.usualOf.${figure}`, { range: words('range', boundsOf(range)) })],
+    )
+  const { range = null, decided = 0 } = winRates.find(({ pipeline }) => pipeline?.id === id) ?? {}
+  if (range !== null && isOfStatus)
+    parts.push(words('pipelines.usualOf.win_rate', { range: words('rateRange', percentsOf(range, decided)) }))
+  return parts.length === 0 ? '' : words('pipelines.usual', { ranges: parts.join(', ') })
 }
 
 /** Returns the list of all pipelines, for an attached file. */

@@ -55,14 +55,15 @@ export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
       const kept = await overview.read()
       const clock = clockOf(timeZone, now())
       const counted = kept.overview
+      const told = counted && (await outlook.read(null))
       const view = {
         dataAge: dataAgeOf(kept, PATH, clock),
         list: counted && {
           ...periodOf(counted),
-          lines: composeList(counted.pipelines),
+          lines: composeList(counted.pipelines, told?.winRates ?? []),
           meanings: composeMeanings(counted, called, null, clock),
         },
-        outlook: counted && composeOutlook(await outlook.read(null), localeOf(clock)),
+        outlook: composeOutlook(told, localeOf(clock)),
         analysts: composeAnalysts(files, clock),
       }
       return sendPage(reply, list(view, frameOf(request, 'Pipelines', PATH)))
@@ -80,6 +81,7 @@ export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
         const clock = clockOf(timeZone, now())
         const locale = localeOf(clock)
         const annotations = await listAnnotations(store.db)
+        const told = await outlook.read(id)
         const view = {
           dataAge: dataAgeOf(kept, request.url, clock),
           one:
@@ -87,8 +89,9 @@ export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
               ? null
               : {
                   ...composePipeline(found, trendDaysOf(request.query.days), locale, clock, annotations),
+                  ...cellsOf(found, told?.winRates[0]),
                   ...periodOf(kept.overview),
-                  outlook: composeOutlook(await outlook.read(id), locale),
+                  outlook: composeOutlook(told, locale),
                   meanings: composeMeanings(kept.overview, called, id, clock),
                 },
         }
@@ -196,7 +199,7 @@ function quoted(path: string): string {
  * our own figures.
  */
 
-interface PipelineView extends Omit<PipelineLine, 'href' | 'spark'> {
+interface PipelineView extends Pick<PipelineLine, 'name' | 'status'> {
   readonly id: string
   readonly trend: TrendView
   readonly funnel: FunnelView
@@ -249,9 +252,8 @@ function composePipeline(
   const { id, name, status, trend, funnel, statistics } = pipeline
   // The chart is of this pipeline alone, so its notes do not name it.
   const notes = annotations.filter((each) => isAbout(each, [id])).map((each) => ({ ...each, pipeline: null }))
-  const { spark: _, ...cells } = cellsOf(pipeline)
   return {
-    ...{ id, name: nameOf(name), status: status === null ? '' : capitalise(status), ...cells },
+    ...{ id, name: nameOf(name), status: status === null ? '' : capitalise(status) },
     trend: composeTrend(trend, days, `/pipelines/${encodeURIComponent(id)}`, locale, notes),
     funnel: composeFunnel(funnel, locale, clock),
     statistics: composeStatistics(statistics, locale, clock),

@@ -1,9 +1,10 @@
 /** The table of pipelines, with a row for all of them together, and the trend chart of one pipeline. */
 
 import type { TrendDay } from '../../../domain/figures.ts'
-import type { DayNote } from '../../../domain/insight.ts'
-import type { Money } from '../../../domain/model.ts'
+import type { DayNote, JudgedWinRate } from '../../../domain/insight.ts'
+import type { Money, Ratio } from '../../../domain/model.ts'
 import { PERIOD_DAYS } from '../../../jobs/overview.ts'
+import { percentsOf } from '../../../report/blocks/headline/judged.ts'
 import { layoutSparkline } from '../../../report/charts/draw.ts'
 import type { Point, Run } from '../../../report/charts/svg.ts'
 import { pathOf, tenth } from '../../../report/charts/svg.ts'
@@ -35,6 +36,8 @@ export interface PipelineLine {
   readonly won: string
   readonly conversion: string
   readonly winRate: string
+  /** The usual range of the win rate, such as `9–21%`; empty if it is not known. */
+  readonly usualRate: string
   readonly spark: Spark
 }
 
@@ -52,18 +55,29 @@ type Counted = Pick<
 >
 
 /** Composes the rows. If there are several pipelines, the last row is for all of them. */
-export function composeList(pipelines: readonly PipelineOverview[]): PipelineLine[] {
+/** @param rates what is known of usual win rates */
+export function composeList(
+  pipelines: readonly PipelineOverview[],
+  rates: readonly JudgedWinRate[],
+): PipelineLine[] {
+  const rateOf = (id: string | null) => rates.find(({ pipeline }) => (pipeline?.id ?? null) === id)
   const lines = pipelines.map((pipeline) => ({
     href: `/pipelines/${encodeURIComponent(pipeline.id)}`,
     name: nameOf(pipeline.name),
     status: pipeline.status === null ? '' : capitalise(pipeline.status),
-    ...cellsOf(pipeline),
+    ...cellsOf(pipeline, rateOf(pipeline.id)),
   }))
   if (pipelines.length < 2) return lines
-  return [...lines, { href: null, name: 'All pipelines', status: '', ...cellsOf(sumOf(pipelines)) }]
+  return [
+    ...lines,
+    { href: null, name: 'All pipelines', status: '', ...cellsOf(sumOf(pipelines), rateOf(null)) },
+  ]
 }
 
-export function cellsOf(counted: Counted): Omit<PipelineLine, 'href' | 'name' | 'status'> {
+export function cellsOf(
+  counted: Counted,
+  rate: JudgedWinRate | undefined,
+): Omit<PipelineLine, 'href' | 'name' | 'status'> {
   const { leads, open, openValue, stalled, newLeads, won, winRate, trend } = counted
   return {
     leads: count(leads),
@@ -74,8 +88,16 @@ export function cellsOf(counted: Counted): Omit<PipelineLine, 'href' | 'name' | 
     won: count(won),
     conversion: share({ part: won, whole: newLeads }),
     winRate: share(winRate),
+    usualRate: rate === undefined ? '' : writeUsual(rate, winRate),
     spark: sparkOf(trend.slice(-PERIOD_DAYS).map((day) => day.newLeads)),
   }
+}
+
+/** Formats a usual range if it is of the same days as the rate: the last report may have counted fewer days. */
+function writeUsual({ won, decided, range }: JudgedWinRate, { part, whole }: Ratio): string {
+  if (range === null || won !== part || decided !== whole) return ''
+  const { low, high } = percentsOf(range, decided)
+  return low === high ? `${low}%` : `${low}–${high}%`
 }
 
 function sparkOf(values: readonly (number | null)[]): Spark {

@@ -136,14 +136,22 @@ describe('figures backtest', () => {
   it('prints the record of the claims, and what is not known long enough yet', async () => {
     const { run } = await openCopy(90)
     const { stdout: json } = await run('figures', 'backtest', '--json')
-    const { ranges, win_rate: rate, month_ends: ends } = JSON.parse(json).data
+    const { ranges, win_rates: rates, month_ends: ends } = JSON.parse(json).data
     const [days] = ranges
     expect(days).toMatchObject({ figure: 'new_leads', pipeline_id: null, each: 'day', shown: 'printed' })
     expect(days.judged).toBeGreaterThan(20)
     expect(days.held_95).toBeGreaterThan(0.8 * days.judged)
     expect(ends).toMatchObject([{ told: 0, shown: 'learning', errors_at_day_10: null }, { told: 0 }])
 
-    expect(rate).toMatchObject({ judged: 0, days: 0, claims_a_year: null, shown: 'learning' })
+    const [rate, ofPipeline] = rates
+    expect(rate).toMatchObject({
+      pipeline_id: null,
+      judged: 0,
+      days: 0,
+      claims_a_year: null,
+      shown: 'learning',
+    })
+    expect(ofPipeline).toMatchObject({ pipeline_id: expect.any(String), judged: 0, days: null })
 
     const pipeline = ranges[1].pipeline_id
     const { stdout, stderr } = await run('figures', 'backtest', '--pipeline', pipeline)

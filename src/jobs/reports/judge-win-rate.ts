@@ -1,0 +1,98 @@
+/** Judges the win rates of a report: of all its leads, and of each pipeline. Finds the origin of an unusual one. */
+import type { DriverDimension, JudgedWinRate } from '../../domain/insight.ts'
+import { chooseRateSplit, type RateMember } from '../../insight/rate-drivers.ts'
+import type { DailyNumbers } from '../../insight/series.ts'
+import { judgeRate, RATE_DAYS, RATE_NEEDED, type RateNumbers } from '../../insight/win-rate.ts'
+import { DIMENSIONS } from '../../store/insight/daily-count.ts'
+import { type DailyReader, sumOf } from './tell-ends.ts'
+
+/** The days before the last stretch with which its rate is compared. */
+const BEFORE_DAYS = 6 * RATE_DAYS
+
+/**
+ * Reads the numbers of days that win rates are counted from, first of all leads, then of each pipeline if there are
+ * several.
+ * @param leftOutOf tells of each day whether it is left out of the numbers of a pipeline, or of all leads
+ */
+export async function readRates(
+  { dates, read }: DailyReader,
+  names: ReadonlyMap<string, string>,
+  leftOutOf: (pipeline: DailyNumbers['pipeline']) => readonly boolean[],
+): Promise<[ofAll: RateNumbers, ...ofPipelines: RateNumbers[]]> {
+  const [won, lost] = await Promise.all([read('won', 'pipeline_id'), read('lost', 'pipeline_id')])
+  const ids = [...new Set([...won.keys(), ...lost.keys()])].sort()
+  const ratesOf = (pipeline: DailyNumbers['pipeline'], members: readonly string[]): RateNumbers => {
+    const isLeftOut = leftOutOf(pipeline)
+    const [ofWon = [], ofLost = []] = [won, lost].map((all) =>
+      sumOf(
+        members.flatMap((id) => [all.get(id) ?? []]),
+        dates.length,
+      ).map((value, day) => (isLeftOut[day] ? 0 : value)),
+    )
+    return { pipeline, won: ofWon, lost: ofLost }
+  }
+  const ofPipelines = ids.length < 2 ? [] : ids.map((id) => ratesOf({ id, name: names.get(id) ?? id }, [id]))
+  return [ratesOf(null, ids), ...ofPipelines]
+}
+
+/**
+ * Judges a win rate by the rates of earlier stretches of days.
+ * @returns also the chance of a rate as unusual; null if it is not judged
+ */
+export function judgeWinRate({ pipeline, ...days }: RateNumbers): {
+  judged: JudgedWinRate
+  probability: number | null
+} {
+  const { steps, record, isTrusted } = judgeRate(days)
+  const { won, decided, known, forecast } = steps.at(-1) ?? { won: 0, decided: 0, known: 0, forecast: null }
+  const isShown = forecast !== null && isTrusted
+  return {
+    judged: {
+      ...{ pipeline, won, decided, origin: null, periods: { known, needed: RATE_NEEDED } },
+      judgement: isShown ? 'usual' : forecast === null ? 'learning' : 'withheld',
+      range: isShown ? forecast.range95 : null,
+      expected: isShown ? forecast.rate : null,
+      record: record.of > 0 ? { held: record.held95, of: record.of } : null,
+    },
+    probability: isShown ? forecast.probability : null,
+  }
+}
+
+/** Tells the direction and the origin of a win rate that is unusual. */
+export async function tellUnusualRate(
+  reader: DailyReader,
+  { won, decided, expected }: JudgedWinRate,
+  nameOf: (member: string, dimension: DriverDimension) => string | null,
+  pipelineIds: readonly string[] | null,
+): Promise<Pick<JudgedWinRate, 'judgement' | 'origin'>> {
+  const isHigh = won > decided * (expected ?? 0)
+  const dimensions: { name: DriverDimension; members: RateMember[] }[] = []
+  for (const dimension of pipelineIds === null ? DIMENSIONS : (['pipeline_id'] as const)) {
+    const [wins, losses] = await Promise.all(
+      (['won', 'lost'] as const).map((figure) => reader.read(figure, dimension)),
+    )
+    const countsOf = (member: string, from: number, to?: number) => {
+      const [hits = 0, missed = 0] = [wins, losses].map((each) => total(each?.get(member)?.slice(from, to)))
+      return { hits, of: hits + missed }
+    }
+    const members = [...new Set([...(wins?.keys() ?? []), ...(losses?.keys() ?? [])])].sort()
+    dimensions.push({
+      name: dimension,
+      members: members.map((member) => ({
+        name: member,
+        before: countsOf(member, -RATE_DAYS - BEFORE_DAYS, -RATE_DAYS),
+        now: countsOf(member, -RATE_DAYS),
+      })),
+    })
+  }
+  const judgement = isHigh ? 'high' : 'low'
+  const split = chooseRateSplit(dimensions, isHigh)
+  if (split === null) return { judgement, origin: null }
+  const { dimension, difference, mix, named, rest } = split
+  const parts = named.map(({ name, within }) => ({ name: nameOf(name, dimension), within }))
+  return { judgement, origin: { dimension, difference, mix, parts, rest } }
+}
+
+function total(numbers: readonly number[] = []): number {
+  return numbers.reduce((sum, each) => sum + each, 0)
+}
