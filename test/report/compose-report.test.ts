@@ -606,8 +606,8 @@ describe('thirty pipelines', () => {
       },
     }
     const usual = (locale: string) =>
-      block('pipelines', judged, { ...monday, locale }).lines.map((each) =>
-        each.usual.replaceAll('\u00a0', ' '),
+      block('pipelines', judged, { ...monday, locale }).lines.map(
+        ({ usual }) => usual?.ranges.map((each) => each.replaceAll('\u00a0', ' ')) ?? null,
       )
     const tones = block('pipelines', judged, monday).lines.map(({ newLeads, won }) => [
       newLeads.tone,
@@ -617,8 +617,8 @@ describe('thirty pipelines', () => {
       ['bad', 'good'],
       ['neutral', 'neutral'],
     ])
-    expect(usual('en-GB')).toEqual(['', 'usual: 1–7 new, 0–2 won, win rate 8–22%'])
-    expect(usual('de-DE')).toEqual(['', 'üblich: 1–7 neue, 0–2 gewonnene, Quote 8–22 %'])
+    expect(usual('en-GB')).toEqual([null, ['1–7 new', '0–2 won', 'win rate 8–22%']])
+    expect(usual('de-DE')).toEqual([null, ['1–7 neue', '0–2 gewonnene', 'Quote 8–22 %']])
   })
 
   it('without a new lead are shown by those with most leads', () => {

@@ -220,8 +220,8 @@ export interface ComparedTable {
     readonly name: string
     /** A text such as `$1.2m open · 6 stalled`; empty if there is nothing to add. */
     readonly detail: string
-    /** The usual ranges of the numbers, such as `usual: 2–7 new, win rate 9–21%`; empty without any. */
-    readonly usual: string
+    /** The usual ranges of the numbers, such as `usual:`, `2–7 new` and `win rate 9–21%`; null without any. */
+    readonly usual: { readonly label: string; readonly ranges: readonly string[] } | null
     readonly newLeads: ComparedCell
     readonly won: ComparedCell
     readonly winRate: string

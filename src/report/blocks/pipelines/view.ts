@@ -69,7 +69,7 @@ export function composePipelines(
     lines: shown.map((line) => ({
       name: oneLine(line.name, NAME_LENGTH),
       detail: detailOf(line, isStalledKnown(figures), locale),
-      usual: isComparable ? usualOf(line.id, figures, locale) : '',
+      usual: isComparable ? usualOf(line.id, figures, locale) : null,
       newLeads: cellOf('new_leads', line.newLeads, line.id),
       won: cellOf('won', line.won, line.id),
       winRate: rateCell(line.winRate, locale),
@@ -124,7 +124,11 @@ function detailOf(
 }
 
 /** Says in which ranges the numbers of a pipeline usually lie. */
-function usualOf(id: string, figures: ReportFigures, locale: LocaleContext): string {
+function usualOf(
+  id: string,
+  figures: ReportFigures,
+  locale: LocaleContext,
+): PipelinesView['lines'][number]['usual'] {
   const { words } = locale
   const { expectations = [], winRates = [] } = figures.insight ?? {}
   const isOfStatus = composeHistory(figures.known.status.current, locale).isShown
@@ -138,7 +142,7 @@ function usualOf(id: string, figures: ReportFigures, locale: LocaleContext): str
   const { range = null, decided = 0 } = winRates.find(({ pipeline }) => pipeline?.id === id) ?? {}
   if (range !== null && isOfStatus)
     parts.push(words('pipelines.usualOf.win_rate', { range: words('rateRange', percentsOf(range, decided)) }))
-  return parts.length === 0 ? '' : words('pipelines.usual', { ranges: parts.join(', ') })
+  return parts.length === 0 ? null : { label: words('pipelines.usual'), ranges: parts }
 }
 
 /** Returns the list of all pipelines, for an attached file. */
