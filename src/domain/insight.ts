@@ -135,6 +135,22 @@ export interface JudgedWinRate {
 }
 
 /**
+ * The money that was won in the period, in one currency, of all leads of the report. It has a range, and is never
+ * called unusual.
+ */
+export interface JudgedMoney {
+  /** ISO 4217. */
+  readonly currency: string
+  readonly amount: number
+  readonly judgement: Exclude<Judgement, 'high' | 'low'>
+  /** The range that holds 19 of 20 usual periods, in money; null while learning and if it is withheld. */
+  readonly range: UsualRange | null
+  /** The earlier days that are known, and how many a range needs. */
+  readonly days: { readonly known: number; readonly needed: number }
+  readonly record: RangeRecord | null
+}
+
+/**
  * The origin of an unusual win rate, against the half-year before. All differences are whole tenths of a percentage
  * point: `mix`, `within` of the parts and `rest` add up to `difference`.
  */
@@ -204,6 +220,8 @@ export interface Insight {
   readonly drivers: readonly Driver[]
   /** All leads first, then each pipeline if the report has several; empty if it is filtered by more than pipelines. */
   readonly winRates: readonly JudgedWinRate[]
+  /** One for each of the main currencies; empty for a month, and if the report is filtered by more than pipelines. */
+  readonly wonValues: readonly JudgedMoney[]
   readonly pace: readonly Pace[]
   /** The leads that will soon stall, the best value first. `rows` are the first of them. */
   readonly urgent: { readonly total: number; readonly rows: readonly UrgentLead[] }

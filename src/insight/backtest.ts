@@ -4,8 +4,9 @@
  */
 import type { ExpectedFigure, RangeRecord, UsualRange } from '../domain/insight.ts'
 import { findUnusual, isNewStretch } from './false-discovery.ts'
+import { type MoneyNumbers, type MoneyTest, testMoney } from './money-range.ts'
 import { monthsOf, type Span, tellEnd } from './pace.ts'
-import { isTrusted, recordOf } from './record.ts'
+import { isTrusted, recordOf, type Shown } from './record.ts'
 import { type DailyNumbers, seriesOf, weekdayOf } from './series.ts'
 import { isWithin, judgeSeries, NEEDED, type Scale, type Step } from './usual-range.ts'
 import { judgeRate, RATE_NEEDED, type RateNumbers, replayRate } from './win-rate.ts'
@@ -17,9 +18,6 @@ const END_POINTS = [5, 10, 15, 20, 25]
 export const COMPARED_DAY = 10
 const TRAILING_DAYS = 28
 const LAST_DAYS = 90
-
-/** `learning`: too few earlier numbers are known. `withheld`: earlier claims were right too rarely. */
-type Shown = 'printed' | 'withheld' | 'learning'
 
 /** A count of how often the usual ranges of one series held, at one scale. */
 export interface RangeTest {
@@ -90,6 +88,7 @@ export interface Backtest {
   readonly ranges: readonly RangeTest[]
   /** The stretches of 30 days are counted back from the last day. Without a lead that was won or lost, there is no test. */
   readonly winRates: readonly RateTest[]
+  readonly wonValues: readonly MoneyTest[]
   readonly reports: readonly ReportTest[]
   readonly ends: readonly EndTest[]
   /** The last 90 days of each series, in the order of `numbers`. */
@@ -102,12 +101,14 @@ export interface Backtest {
  * @param numbers the series that one report has
  * @param holidays local dates that all series leave out
  * @param rates the won and lost leads, first of all pipelines; days that are left out have none
+ * @param moneys the money that was won, in each main currency
  */
 export function backtest(
   dates: readonly string[],
   numbers: readonly DailyNumbers[],
   holidays: readonly string[] = [],
   rates: readonly RateNumbers[] = [],
+  moneys: readonly MoneyNumbers[] = [],
 ): Backtest {
   const isHoliday = dates.map((date) => holidays.includes(date))
   const isAnnotated = (_: string, day: number) =>
@@ -128,6 +129,9 @@ export function backtest(
       const days = ofDay.filter((each) => each !== null).length
       return testRate(rate, index > 0 ? null : { days, claims: scales[0]?.rateClaims ?? 0 }) ?? []
     }),
+    wonValues: moneys.flatMap((money) =>
+      (['day', 'week'] as const).map((scale) => testMoney(money, scale, wholeDays(scale, dates))),
+    ),
     reports: scales.map(({ report }) => report),
     ends: numbers.filter(({ pipeline }) => pipeline === null).map((each) => testEnds(dates, each, isHoliday)),
     lastDays: days.map(({ steps, unusual }, series) => {

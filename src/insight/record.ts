@@ -11,6 +11,9 @@ const JUDGED_MIN = 60
 /** A record that is this unlikely for ranges that hold as often as meant withholds them. */
 const WITHHELD_BELOW = 0.01
 
+/** `learning`: too few earlier numbers are known. `withheld`: earlier claims were right too rarely. */
+export type Shown = 'printed' | 'withheld' | 'learning'
+
 export interface RangeRecord {
   readonly held: number
   readonly of: number

@@ -164,7 +164,7 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
     },
     insight: {
       notes: [],
-      winRates: [],
+      ...{ winRates: [], wonValues: [] },
       drivers: [
         {
           ...{ figure: 'new_leads', actual: times(59), expected: times(50), dimension: 'source' },

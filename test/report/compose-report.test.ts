@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { ReportFigures } from '../../src/domain/figures.ts'
-import type { Expectation, ExpectedFigure, JudgedWinRate, Pace } from '../../src/domain/insight.ts'
+import type {
+  Expectation,
+  ExpectedFigure,
+  JudgedMoney,
+  JudgedWinRate,
+  Pace,
+} from '../../src/domain/insight.ts'
 import type { PipelineLine } from '../../src/domain/lists.ts'
 import type { composeReport } from '../../src/report/compose-report.ts'
 import { compose, type Making, REPORTS, renderReport, wordsOf } from '../support/report.ts'
@@ -40,6 +46,7 @@ const NOTHING_URGENT = {
   told: {},
   drivers: [],
   winRates: [],
+  wonValues: [],
   pace: [],
   urgent: { total: 0, rows: [] },
   oldLeads: null,
@@ -203,6 +210,27 @@ describe('the headline', () => {
       text: 'More wins than usual: 9, where a usual Friday brings 1 to 5.',
       detail: '42 new leads, as usual.',
     })
+  })
+
+  it('has the usual range of the won value beside that of the won leads, in the main currency', () => {
+    const judged = judge(day([42, 50], [3, 2]))
+    const worth = (currency: string, low: number, high: number): JudgedMoney => ({
+      ...{ currency, amount: 0, judgement: 'usual', range: { low, high }, record: { held: 4, of: 10 } },
+      days: { known: 400, needed: 182 },
+    })
+    const withWorth = (...wonValues: JudgedMoney[]): ReportFigures => ({
+      ...judged,
+      insight: { ...NOTHING_URGENT, expectations: judged.insight?.expectations ?? [], wonValues },
+    })
+    const usualOf = (figures: ReportFigures, locale = 'en-GB') =>
+      block('kpis', figures, { locale }).tiles[1]?.usualRange.replaceAll('\u00a0', ' ')
+    const [usd, eur] = [worth('USD', 0, 42_000), worth('EUR', 500, 9000)]
+    // The won leads of the day are worth $84k and €12.5k.
+    expect(usualOf(withWorth(eur, usd))).toBe('1–5, worth $0 to $42k')
+    expect(usualOf(withWorth(eur, usd), 'de-DE')).toBe('1–5, Wert 0 $ bis 42.000 $')
+    expect(usualOf(withWorth(eur))).toBe('1–5')
+    expect(usualOf(withWorth(worth('USD', 0, 0)))).toBe('1–5, worth $0')
+    expect(block('kpis', withWorth(usd)).record).toContain('Of 402 usual ranges so far, 378 were right')
   })
 
   it('names a pipeline that is unusual while all leads are not', () => {
@@ -680,7 +708,7 @@ describe('leads that are about to stall', () => {
   const figures: ReportFigures = {
     ...busy,
     insight: {
-      ...{ expectations: [], told: {}, drivers: [], winRates: [], pace: [], notes: [] },
+      ...{ expectations: [], told: {}, drivers: [], winRates: [], wonValues: [], pace: [], notes: [] },
       urgent: { total: 3, rows: leads },
       oldLeads: {
         ...{ old: 212, open: 345, value: [{ amount: 1_900_000, currency: 'USD' }] },

@@ -263,6 +263,16 @@ export const DATA_RESULTS = {
           }),
         )
         .describe('of all leads and of each pipeline; none if no lead was ever won or lost'),
+      won_values: z
+        .array(
+          z.strictObject({
+            ...{ currency: text.describe('ISO 4217'), each: scale },
+            judged: count.describe('days or weeks with a usual range of the money that was won'),
+            ...{ held_95: count, held_80: count, shown },
+            days: z.strictObject({ known: count, needed: count }).describe('days that a range rests on'),
+          }),
+        )
+        .describe('of all leads, in each main currency'),
       reports: z
         .array(
           z.strictObject({

@@ -22,6 +22,7 @@ import {
   readDailyCounts,
   refreshDailyCounts,
 } from '../../store/insight/daily-count.ts'
+import { judgePeriodMoney, readMoney } from './judge-money.ts'
 import { judgeWinRate, readRates, tellUnusualRate } from './judge-win-rate.ts'
 import type { DailyReader } from './tell-ends.ts'
 import { sumOf, tellEnds } from './tell-ends.ts'
@@ -40,7 +41,7 @@ export interface JudgedReport {
   readonly fiscalYearStarts: number
 }
 
-type JudgedNumbers = Pick<Insight, 'expectations' | 'told' | 'drivers' | 'winRates' | 'pace'>
+type JudgedNumbers = Pick<Insight, 'expectations' | 'told' | 'drivers' | 'winRates' | 'wonValues' | 'pace'>
 
 /**
  * Judges the numbers of a report. A report that is filtered by more than pipelines has no counts by day, so nothing
@@ -53,7 +54,7 @@ export async function judgeNumbers(
   { holidays, goals, fiscalYearStarts }: JudgedReport,
   earlier: ToldDays,
 ): Promise<JudgedNumbers> {
-  const nothing = { expectations: [], told: earlier, drivers: [], winRates: [], pace: [] }
+  const nothing = { expectations: [], told: earlier, drivers: [], winRates: [], wonValues: [], pace: [] }
   const { filter, period, kind } = request
   if (filter.conditions.length > 0) return nothing
   const days = await listCountedDays(deps.store.db, period.to, period.timeZone)
@@ -72,6 +73,8 @@ export async function judgeNumbers(
   const numbers = isHoliday ? [] : await readNumbers(reader, names, leftOut)
   const [rateDays, ...ofPipelines] = await readToldRates(reader, names, leftOut)
   const rate = judgeWinRate(rateDays)
+  const isLeftOut = daysLeftOut(dates, null, leftOut)
+  const moneys = await readMoney(deps.store.db, reader, period.timeZone, isLeftOut)
   const nameIn = (member: string, dimension: DriverDimension) => nameOf(member, dimension, names)
   const { judged, isRateUnusual, told } = judgeReport(
     { kind, dates, length },
@@ -86,7 +89,7 @@ export async function judgeNumbers(
     told,
     drivers: await findDrivers(reader, judged, {
       ...{ names, pipelineIds: filter.pipelineIds },
-      isLeftOut: daysLeftOut(dates, null, leftOut),
+      isLeftOut,
     }),
     winRates: [
       {
@@ -95,6 +98,10 @@ export async function judgeNumbers(
       },
       ...ofPipelines.map((each) => judgeWinRate(each).judged),
     ],
+    wonValues: judgePeriodMoney(moneys, {
+      ...{ kind, length },
+      isExplained: leftOutOf(dates.slice(-length), annotations, filter.pipelineIds).includes(true),
+    }),
     pace: await tellEnds(reader, {
       ...{ goals, fiscalYearStarts, names, ...leftOut },
       isWithMonths: kind !== 'month',

@@ -19,6 +19,7 @@ import {
   refreshDailyCounts,
 } from '../../store/insight/daily-count.ts'
 import { findLastWholeRun } from '../../store/sync/sync-run.ts'
+import { readMoney } from './judge-money.ts'
 import { daysLeftOut, readerOf, readNumbers } from './judge-numbers.ts'
 import { readRates } from './judge-win-rate.ts'
 
@@ -58,7 +59,8 @@ async function readTested(
   const names = await listNames(store.db)
   const numbers = await readNumbers(reader, names, leftOut)
   const rates = await readRates(reader, names, (pipeline) => daysLeftOut(dates, pipeline, leftOut))
-  return [dates, numbers, holidays, rates]
+  const moneys = await readMoney(store.db, reader, timeZone, daysLeftOut(dates, null, leftOut))
+  return [dates, numbers, holidays, rates, moneys]
 }
 
 /** Lists the local dates up to `asOf` that are counted. */

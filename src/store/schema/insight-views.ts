@@ -105,6 +105,33 @@ export const INSIGHT_VIEWS = {
     ])}
     FROM report_issue CROSS JOIN json_each(report_issue.figures ->> '$.insight.winRates') AS each`,
 
+  won_value_range: sql`CREATE VIEW won_value_range AS
+    -- one row per issue and currency: the money that was won in the period, and the range that was usual
+    -- issue_id: report_issue.id
+    -- period_from: UTC: when the period of the issue begins
+    -- period_to: UTC: when the period ends (exclusive)
+    -- currency: ISO 4217
+    -- amount: money that was won in the period, in whole units of currency
+    -- low: lower bound of the range that holds 19 of 20 usual periods; null without a range
+    -- high: upper bound of that range; both bounds belong to it
+    -- judgement: usual: there is a range; learning: too few earlier days; withheld: earlier ranges held too rarely; left_out: annotated, or holidays
+    -- known: number of earlier days that were known
+    -- needed: number of days that a range needs
+    -- held: number of earlier ranges that held; null before the first
+    -- of_ranges: number of earlier ranges, of which held did
+    SELECT ${OF_ISSUE}, ${columns('each.value', [
+      ['currency', 'currency', 'text'],
+      ['amount', 'amount', 'number'],
+      ['low', 'range.low', 'number'],
+      ['high', 'range.high', 'number'],
+      ['judgement', 'judgement', 'text'],
+      ['known', 'days.known', 'whole'],
+      ['needed', 'days.needed', 'whole'],
+      ['held', 'record.held', 'whole'],
+      ['of_ranges', 'record.of', 'whole'],
+    ])}
+    FROM report_issue CROSS JOIN json_each(report_issue.figures ->> '$.insight.wonValues') AS each`,
+
   expected_end: sql`CREATE VIEW expected_end AS
     -- one row per issue and number whose end it told: where a month, quarter or fiscal year will end, and the goal
     -- issue_id: report_issue.id

@@ -31,7 +31,7 @@ export function recordRoutes({ pages, record }: RecordDeps): AddRoutes {
   }
 }
 
-function composeRecord({ from, to, leftOut, ranges, winRates, reports, ends, lastDays }: Tested) {
+function composeRecord({ from, to, leftOut, ranges, winRates, wonValues, reports, ends, lastDays }: Tested) {
   const days = ranges.filter(({ scale }) => scale === 'day')
   const ofDays = reports.find(({ scale }) => scale === 'day')
   return {
@@ -53,6 +53,9 @@ function composeRecord({ from, to, leftOut, ranges, winRates, reports, ends, las
       ...winRates.map((test) => ({
         ...{ name: `Win rate, ${test.pipeline?.name ?? 'all'}`, scale: '30 days', ...heldOf(test) },
         claims: test.told === null ? NONE : aYear(test.told.claims, test.told.days, 'day'),
+      })),
+      ...wonValues.map((test) => ({
+        ...{ name: `Won value, ${test.currency}`, scale: test.scale, ...heldOf(test), claims: NONE },
       })),
     ],
     ends: ends.map(({ figure, ranges: told, errors, shown }) => ({

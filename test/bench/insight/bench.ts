@@ -10,6 +10,7 @@ import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { measureCauses } from './causes.ts'
 import { measureFalseHeadlines, measureShifts } from './headlines.ts'
+import { measureMoneys } from './moneys.ts'
 import { measurePaces } from './paces.ts'
 import { measureRanges } from './ranges.ts'
 import { measureRateCauses } from './rate-causes.ts'
@@ -33,6 +34,7 @@ const results = [
   ...measureShifts(times(400)),
   ...measureRanges(times(24)),
   ...measureRates(times(300)),
+  ...measureMoneys(times(60)),
   ...measurePaces(times(12)),
   ...measureCauses(times(120)),
   ...measureRateCauses(times(120)),

@@ -89,7 +89,7 @@ describe('the numbers of a day', () => {
     for (const { figure, judgement, shift } of expectations)
       expect([judgement, shift]).toEqual([figure === 'won' ? 'learning' : 'usual', null])
     expect(drivers).toEqual([])
-    const told = newLeads({ expectations, told: {}, drivers, pace: [], winRates: [] })
+    const told = newLeads({ expectations, told: {}, drivers, pace: [], winRates: [], wonValues: [] })
     expect(told?.range?.low).toBeGreaterThan(15)
     expect(told?.range?.high).toBeLessThan(65)
     expect(told?.actual).toBeGreaterThanOrEqual(told?.range?.low ?? 99)
@@ -147,7 +147,7 @@ describe('the numbers of a day', () => {
     const conditions = [{ field: 'score', min: 50, max: null }]
     const filtered = requestOf({ filter: { pipelineIds: null, conditions } })
     expect(await judge(store, filtered)).toEqual({
-      ...{ expectations: [], told: {}, drivers: [], pace: [], winRates: [] },
+      ...{ expectations: [], told: {}, drivers: [], pace: [], winRates: [], wonValues: [] },
     })
     const one = await judge(store, requestOf({ filter: { pipelineIds: ['p2'], conditions: [] } }))
     expect(one.expectations.map(({ pipeline }) => pipeline)).toEqual([null, null])

@@ -1,5 +1,5 @@
 // @both-stores
-/** The win rate of a report, from leads that a test closes day by day. */
+/** The win rates and the won value of a report, from leads that a test closes day by day. */
 import { expect, it } from 'vitest'
 import type { JudgedWinRate } from '../../../src/domain/insight.ts'
 import type { Lead } from '../../../src/domain/model.ts'
@@ -21,8 +21,12 @@ type Closed = (daysAgo: number) => Readonly<Record<'web' | 'referral', readonly 
  */
 async function judgeRatesOf(
   closed: Closed,
-  pipelineOf: (source: string) => string = () => 'p1',
+  pipelineOf?: (source: string) => string,
 ): Promise<readonly JudgedWinRate[]> {
+  return (await judge(closed, pipelineOf)).winRates
+}
+
+async function judge(closed: Closed, pipelineOf: (source: string) => string = () => 'p1') {
   await using store = await openEmptyStore()
   const leads: Lead[] = []
   for (const [index, day] of DAYS.entries()) {
@@ -37,6 +41,7 @@ async function judgeRatesOf(
             pipelineId: pipelineOf(source),
             status,
             ...times,
+            ...{ valueAmount: 100 * (1 + (each % 3)), valueCurrency: 'EUR' },
           }),
         )
       }
@@ -50,7 +55,7 @@ async function judgeRatesOf(
     asKnownAt: null,
   }
   const report = { holidays: [], goals: [], fiscalYearStarts: 1 }
-  return (await judgeNumbers({ store, now: () => NOW }, request, report, {})).winRates
+  return await judgeNumbers({ store, now: () => NOW }, request, report, {})
 }
 
 /** The web wins about two of five leads, and referrals one of five. */
@@ -104,4 +109,15 @@ it('a pipeline has a range of its own, and is never called unusual', async () =>
   expect(web).toMatchObject({ pipeline: { id: 'web' }, won: 150, decided: 150, judgement: 'usual' })
   expect(web?.range?.high).toBeLessThan(100)
   expect(web?.expected).toBeCloseTo(0.4, 2)
+})
+
+it('the won value has a usual range in its currency, from the same weekdays', async () => {
+  const { wonValues } = await judge((ago) => ({ web: [ago % 7 === 0 ? 3 : 1, 5], referral: [0, 5] }))
+  // Three wins are worth 100, 200 and 300.
+  expect(wonValues).toEqual([
+    {
+      ...{ currency: 'EUR', amount: 600, judgement: 'usual', range: { low: 600, high: 600 } },
+      ...{ days: { known: 328, needed: 182 }, record: { held: 146, of: 146 } },
+    },
+  ])
 })

@@ -59,6 +59,16 @@ const INSIGHT: Insight = {
       ...{ expected: 0.25, periods: { known: 9, needed: 8 }, record: null, origin: null },
     },
   ],
+  wonValues: [
+    {
+      ...{ currency: 'EUR', amount: 1200.5, judgement: 'usual', range: { low: 0, high: 9000.25 } },
+      ...{ days: { known: 400, needed: 182 }, record: { held: 190, of: 200 } },
+    },
+    {
+      ...{ currency: 'USD', amount: 0, judgement: 'learning', range: null },
+      ...{ days: { known: 40, needed: 182 }, record: null },
+    },
+  ],
   pace: [
     {
       ...{ figure: 'won_value', currency: 'EUR', pipelines: ['p1'], span: 'month', lastDay: '2026-11-30' },
@@ -139,6 +149,16 @@ it('each range, end, part and urgent lead of an issue is a row, and an issue wit
       ...{ won: 3, decided: 12, low: 1, high: 6, expected: 0.25, judgement: 'usual' },
       ...{ known: 9, needed: 8, held: null, of_ranges: null, dimension: null, difference: null, mix: null },
       ...{ parts: null, rest: null },
+    },
+  ])
+  expect(await read('won_value_range', 'currency')).toEqual([
+    {
+      ...{ ...of, currency: 'EUR', amount: 1200.5, low: 0, high: 9000.25, judgement: 'usual' },
+      ...{ known: 400, needed: 182, held: 190, of_ranges: 200 },
+    },
+    {
+      ...{ ...of, currency: 'USD', amount: 0, low: null, high: null, judgement: 'learning' },
+      ...{ known: 40, needed: 182, held: null, of_ranges: null },
     },
   ])
   expect(await read('expected_end', 'span')).toEqual([

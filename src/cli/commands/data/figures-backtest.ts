@@ -60,7 +60,7 @@ interface RangeRow extends Pick<RangeTest, 'judged' | 'held95' | 'held80'> {
   readonly shown: string
 }
 
-async function printRanges(terminal: Terminal, { ranges, winRates }: Backtest): Promise<void> {
+async function printRanges(terminal: Terminal, { ranges, winRates, wonValues }: Backtest): Promise<void> {
   await terminal.printTable<RangeRow>(
     [
       { title: 'FIGURE', value: ({ figure }) => figure, isWhole: true },
@@ -80,6 +80,12 @@ async function printRanges(terminal: Terminal, { ranges, winRates }: Backtest): 
           ...{ claimsAYear: aYear(row.claims, row), shown: shownOf(row, neededOf(row)) },
         })),
       ...winRates.filter(({ judged }) => judged > 0).map(rowOfRate),
+      ...wonValues
+        .filter(({ judged }) => judged > 0)
+        .map(({ currency, scale, shown, periods, ...counts }) => ({
+          ...{ ...counts, figure: 'won_value', of: `ALL, ${currency}`, each: scale, claimsAYear: null },
+          shown: shownOf({ shown }, `${periods.needed} days (${periods.known} so far)`),
+        })),
     ],
   )
 }
@@ -193,7 +199,7 @@ function decimal(value: number | null): string | null {
 
 function printJson(
   terminal: Terminal,
-  { from, to, leftOut, ranges, winRates, reports, ends }: Backtest,
+  { from, to, leftOut, ranges, winRates, wonValues, reports, ends }: Backtest,
   timeZone: string,
 ): void {
   terminal.printJson('figures backtest', {
@@ -208,6 +214,9 @@ function printJson(
       ...{ days: winRate.told?.days ?? null, days_with_claims: winRate.told?.claims ?? null },
       claims_a_year: claimsOfRate(winRate),
       ...{ shown: winRate.shown, periods: winRate.periods },
+    })),
+    won_values: wonValues.map(({ currency, scale, judged, held95, held80, shown, periods: days }) => ({
+      ...{ currency, each: scale, judged, held_95: held95, held_80: held80, shown, days },
     })),
     reports: reports.map(({ scale, judged, withClaims }) => ({
       ...{ each: scale, judged, with_claims: withClaims },

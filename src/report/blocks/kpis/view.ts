@@ -140,7 +140,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
         basis: basis(numbers.count(won.prior)),
         ...(isImplausible(figures, 'won') || !composeHistory(known.status.current, locale).isShown
           ? NOTHING_USUAL
-          : usualOf('won')),
+          : withWorth(usualOf('won'), figures, locale)),
         line: line('spark-won', sparklines.won, numbers.count),
       },
       known.status,
@@ -196,6 +196,21 @@ function markedOf(figures: ReportFigures, locale: LocaleContext): string {
   return left.length === 0 ? '' : locale.words('kpis.marked', { notes: left.join('; ') })
 }
 
+/** Adds the usual range of the money to that of the won leads, in the currency of most of it. */
+function withWorth(
+  usual: Usual,
+  { insight, wonValue }: ReportFigures,
+  { words, numbers }: LocaleContext,
+): Usual {
+  const values = insight?.wonValues ?? []
+  const main = wonValue.current[0]?.currency ?? values[0]?.currency
+  const { range = null, currency = '' } = values.find((each) => each.currency === main) ?? {}
+  if (range === null || usual.usualRange === '') return usual
+  const [low, high] = [range.low, range.high].map((amount) => numbers.money({ amount, currency }))
+  const worth = words('kpis.usualWorth', { low: low ?? '', high: high ?? '', isOne: low === high })
+  return { ...usual, usualRange: `${usual.usualRange}${worth}` }
+}
+
 /** Says which rates are usual of as many decided leads. */
 function usualRate({ insight }: ReportFigures, { words }: LocaleContext): Usual {
   const { range = null, decided = 0 } = rateOfAll(insight) ?? {}
@@ -204,9 +219,9 @@ function usualRate({ insight }: ReportFigures, { words }: LocaleContext): Usual 
 }
 
 function recordOf({ insight }: ReportFigures, { words }: LocaleContext): string {
-  const judged = [...(insight?.expectations ?? []), ...(insight?.winRates ?? [])].filter(
-    ({ pipeline }) => pipeline === null,
-  )
+  const { expectations = [], winRates = [], wonValues = [] } = insight ?? {}
+  const ofAll = [...expectations, ...winRates].filter(({ pipeline }) => pipeline === null)
+  const judged = [...ofAll, ...wonValues]
   const records = judged.flatMap(({ range, record }) => (range !== null && record !== null ? [record] : []))
   const sum = (count: (each: RangeRecord) => number) => records.reduce((all, each) => all + count(each), 0)
   const of = sum((each) => each.of)

@@ -1,0 +1,176 @@
+/**
+ * The usual range of the money that is won in a day, in some days or in a week. A few large deals decide such sums, so
+ * no distribution is assumed: a day is compared with the same weekdays of the last year, and several days with sums of
+ * days that are drawn from these.
+ */
+import type { Range } from './count-distribution.ts'
+import { isTrusted, type Shown } from './record.ts'
+import { weekdayOf } from './series.ts'
+import { isWithin } from './usual-range.ts'
+
+/** The days that are drawn from, and how many of them a range needs. */
+const POOL_DAYS = 364
+export const MONEY_DAYS_NEEDED = 182
+const DRAWS = 300
+/** After so many days, an older day counts half as much for the present number of wins. */
+const LEVEL_FADE = 0.5 ** (1 / 35)
+/** The step of the correction of the ranges, as for counts: of single days, and of longer spans. */
+const [GAMMA_OF_DAYS, GAMMA_OF_WEEKS] = [0.01, 0.015]
+const [MISS_MIN, MISS_MAX] = [0.002, 0.6]
+const WEEK = 7
+
+/** The money in one currency and the number of won leads by local day, all up to the same day. */
+export interface MoneyDays {
+  readonly dates: readonly string[]
+  readonly money: readonly number[]
+  readonly won: readonly number[]
+  /** Tells of each day whether it is left out, because of a holiday or an annotation. */
+  readonly isLeftOut: readonly boolean[]
+}
+
+export interface MoneyNumbers extends MoneyDays {
+  /** ISO 4217. */
+  readonly currency: string
+}
+
+/** One span of days, with the money of those that are not left out. */
+export interface MoneyStep {
+  readonly money: number
+  /** Null while too few days are known, and if all days are left out. */
+  readonly forecast: { readonly range95: Range; readonly range80: Range } | null
+}
+
+export interface JudgedMoneySpans {
+  /** The spans, the oldest first; the last one ends with the last day. */
+  readonly steps: readonly MoneyStep[]
+  readonly record: { readonly of: number; readonly held95: number; readonly held80: number }
+  /** Tells whether the record does not speak against the ranges. */
+  readonly isTrusted: boolean
+}
+
+/**
+ * Judges each span by the days before it, counted back from the last day.
+ * @param length the days of a span, from 1 to 7
+ */
+export function judgeMoney(days: MoneyDays, length: number): JudgedMoneySpans {
+  const { money, isLeftOut } = days
+  const weekdays = days.dates.map(weekdayOf)
+  const misses = { of95: 0.05, of80: 0.2 }
+  const gamma = length < WEEK ? GAMMA_OF_DAYS : GAMMA_OF_WEEKS
+  const record = { of: 0, held95: 0, held80: 0 }
+  const steps: MoneyStep[] = []
+  for (let from = money.length % length; from < money.length; from += length) {
+    const sums = from < MONEY_DAYS_NEEDED ? null : drawSums({ ...days, weekdays }, from, length)
+    const forecast = sums && {
+      range95: rangeOf(sums, misses.of95),
+      range80: rangeOf(sums, misses.of80),
+    }
+    const actual = total(money.slice(from, from + length).filter((_, day) => !isLeftOut[from + day]))
+    steps.push({ money: actual, forecast })
+    if (forecast === null || from + length === money.length) continue
+    const [held95, held80] = [isWithin(forecast.range95, actual), isWithin(forecast.range80, actual)]
+    record.of++
+    if (held95) record.held95++
+    if (held80) record.held80++
+    misses.of95 = corrected(misses.of95, 0.05, held95, gamma)
+    misses.of80 = corrected(misses.of80, 0.2, held80, gamma)
+  }
+  return { steps, record, isTrusted: isTrusted({ held: record.held95, of: record.of }) }
+}
+
+/** A count of how often the usual range of the money that was won held, in one currency. It is never told as news. */
+export interface MoneyTest {
+  readonly currency: string
+  /** The spans that had a range, and how many of them lay within it. */
+  readonly judged: number
+  readonly held95: number
+  readonly held80: number
+  readonly shown: Shown
+  /** The days that the next range would rest on, and how many it needs. */
+  readonly periods: { readonly known: number; readonly needed: number }
+  /** Months have no range. */
+  readonly scale: 'day' | 'week'
+}
+
+/** @param whole the number of days that are tested: of whole weeks, or all */
+export function testMoney(
+  { currency, ...days }: MoneyNumbers,
+  scale: MoneyTest['scale'],
+  whole: number,
+): MoneyTest {
+  const { dates, money, won, isLeftOut } = days
+  const upTo = <T>(list: readonly T[]) => list.slice(0, whole)
+  const { steps, isTrusted } = judgeMoney(
+    { dates: upTo(dates), money: upTo(money), won: upTo(won), isLeftOut: upTo(isLeftOut) },
+    scale === 'week' ? 7 : 1,
+  )
+  const judged = steps.flatMap(({ money, forecast }) => (forecast === null ? [] : [{ ...forecast, money }]))
+  return {
+    ...{ currency, scale, judged: judged.length },
+    held95: judged.filter(({ range95, money }) => isWithin(range95, money)).length,
+    held80: judged.filter(({ range80, money }) => isWithin(range80, money)).length,
+    shown: whole < MONEY_DAYS_NEEDED ? 'learning' : isTrusted ? 'printed' : 'withheld',
+    periods: { known: whole, needed: MONEY_DAYS_NEEDED },
+  }
+}
+
+/** Draws sums of a span from the days before it; null if all its days are left out. The same days give the same sums. */
+function drawSums(
+  { weekdays, money, won, isLeftOut }: MoneyDays & { readonly weekdays: readonly number[] },
+  from: number,
+  length: number,
+): number[] | null {
+  const first = Math.max(0, from - POOL_DAYS)
+  const pools = Array.from({ length: WEEK }, () => ({ money: [] as number[], won: 0 }))
+  const poolOf = (day: number) => (isLeftOut[day] ? undefined : pools[weekdays[day] ?? 0])
+  for (let day = first; day < from; day++) {
+    const pool = poolOf(day)
+    if (pool === undefined) continue
+    pool.money.push(money[day] ?? 0)
+    pool.won += won[day] ?? 0
+  }
+  // The wins of the last weeks, and those that as many days have in the mean of the year.
+  let [present, mean] = [0, 0]
+  for (let day = first; day < from; day++) {
+    const pool = poolOf(day)
+    if (pool === undefined) continue
+    present = present * LEVEL_FADE + (won[day] ?? 0)
+    mean = mean * LEVEL_FADE + pool.won / pool.money.length
+  }
+  const level = mean === 0 ? 1 : present / mean
+  const drawn = Array.from({ length }, (_, day) => from + day)
+    .flatMap((day) => poolOf(day) ?? [])
+    .map((pool) => pool.money)
+  const [ofFirst] = drawn
+  if (ofFirst === undefined) return null
+  const next = randomNumbers()
+  const sums =
+    drawn.length === 1
+      ? ofFirst
+      : Array.from({ length: DRAWS }, () =>
+          drawn.reduce((sum, pool) => sum + (pool[Math.floor(next() * pool.length)] ?? 0), 0),
+        )
+  return [...Float64Array.from(sums, (sum) => level * sum).sort()]
+}
+
+function rangeOf(sums: readonly number[], misses: number): Range {
+  const at = (share: number) => sums[Math.round(share * (sums.length - 1))] ?? 0
+  return { low: at(misses / 2), high: at(1 - misses / 2) }
+}
+
+/** Makes numbers from 0 to below 1 that look random (Park and Miller, 1988), the same each time. */
+function randomNumbers(): () => number {
+  let state = 1
+  return () => {
+    state = (state * 48_271) % 2_147_483_647
+    return state / 2_147_483_647
+  }
+}
+
+function corrected(miss: number, target: number, isHeld: boolean, gamma: number): number {
+  return Math.min(MISS_MAX, Math.max(MISS_MIN, miss + gamma * (target - (isHeld ? 0 : 1))))
+}
+
+function total(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0)
+}

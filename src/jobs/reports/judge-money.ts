@@ -1,0 +1,61 @@
+/** Judges the money that was won in the period of a report, in each currency. */
+import type { PeriodKind } from '../../domain/figures.ts'
+import type { JudgedMoney } from '../../domain/insight.ts'
+import { judgeMoney, MONEY_DAYS_NEEDED, type MoneyNumbers } from '../../insight/money-range.ts'
+import type { Db } from '../../store/db/store.ts'
+import { listWonCurrencies } from '../../store/insight/daily-count.ts'
+import { type DailyReader, sumOf } from './tell-ends.ts'
+
+/** The currencies that are judged are those of the most days. */
+const CURRENCIES_MAX = 3
+const WEEK = 7
+
+/** Reads the money that was won by day in each of the main currencies. */
+export async function readMoney(
+  db: Db,
+  { dates, read }: DailyReader,
+  timeZone: string,
+  isLeftOut: readonly boolean[],
+): Promise<MoneyNumbers[]> {
+  const currencies = await listWonCurrencies(db, timeZone, CURRENCIES_MAX)
+  const won = sumOf([...(await read('won', 'pipeline_id')).values()], dates.length)
+  return Promise.all(
+    currencies.map(async (currency) => {
+      const byPipeline = await read('won_value', 'pipeline_id', currency)
+      return { currency, dates, won, isLeftOut, money: sumOf([...byPipeline.values()], dates.length) }
+    }),
+  )
+}
+
+/**
+ * Judges the last days. A month is not judged, because ranges of months held too rarely in trials.
+ * @param length the number of days of the report
+ * @param isExplained tells whether an annotation says what was different in the period
+ */
+export function judgePeriodMoney(
+  numbers: readonly MoneyNumbers[],
+  { kind, length, isExplained }: { kind: PeriodKind; length: number; isExplained: boolean },
+): JudgedMoney[] {
+  if (kind === 'month' || length > WEEK) return []
+  return numbers.map((days) => {
+    const { currency, money } = days
+    const { steps, record, isTrusted } = judgeMoney(days, length)
+    const last = steps.at(-1)
+    const amount = total(money.slice(-length))
+    const leftOut = amount - (last?.money ?? 0)
+    const range = last?.forecast?.range95
+    const known = money.length - length
+    const isReady = known >= MONEY_DAYS_NEEDED
+    const isShown = range !== undefined && isTrusted && !isExplained
+    return {
+      ...{ currency, amount, days: { known, needed: MONEY_DAYS_NEEDED } },
+      judgement: isShown ? 'usual' : !isReady ? 'learning' : isTrusted ? 'left_out' : 'withheld',
+      range: isShown ? { low: range.low + leftOut, high: range.high + leftOut } : null,
+      record: record.of > 0 ? { held: record.held95, of: record.of } : null,
+    }
+  })
+}
+
+function total(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0)
+}
