@@ -3,7 +3,7 @@
  * set fills every block, the other leaves every block empty.
  */
 import type { PeriodKind, ReportFigures } from '../domain/figures.ts'
-import type { Expectation, ExpectedFigure } from '../domain/insight.ts'
+import type { Expectation, ExpectedFigure, JudgedWinRate } from '../domain/insight.ts'
 import { LISTED_FIELDS } from '../domain/lead-fields.ts'
 import type { ChangedLead, ChangeKind, ListedLead, QueryTable } from '../domain/lists.ts'
 import type { Instant, Money, Period } from '../domain/model.ts'
@@ -37,6 +37,16 @@ const PEOPLE = [
   ['Kobalt & Söhne', 'Jan Kobalt', 'Managing Director', 'Austria', 'kobalt.example'],
 ] as const
 const ABOUT = 'Plans and runs production lines for mid-sized makers of parts'
+
+/** Returns a usual win rate, with a range as wide as that of few decided leads. */
+function sampleRate(pipeline: JudgedWinRate['pipeline'], won: number, decided: number): JudgedWinRate {
+  const wide = Math.round(2 * Math.sqrt(won * (1 - won / decided)))
+  return {
+    ...{ pipeline, won, decided, judgement: 'usual', expected: won / decided, origin: null },
+    ...{ range: { low: won - wide, high: won + wide }, periods: { known: 24, needed: 8 } },
+    record: { held: 15, of: 16 },
+  }
+}
 
 /** Returns figures of a busy period. All events lie before its end. */
 export function sampleFigures(scope: SampleScope): ReportFigures {
@@ -164,7 +174,19 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
     },
     insight: {
       notes: [],
-      ...{ winRates: [], wonValues: [] },
+      winRates: [
+        sampleRate(null, 47, 198),
+        ...PIPELINES.map(({ name, wonOf66 }, index) =>
+          sampleRate({ id: `pl_${index + 1}`, name }, wonOf66, 66),
+        ),
+      ],
+      wonValues: [
+        {
+          ...{ currency: CURRENCY, amount: times(54_500), judgement: 'usual' },
+          ...{ range: { low: times(9_500), high: times(84_000) }, days: { known: 700, needed: 182 } },
+          record: { held: 348, of: 365 },
+        },
+      ],
       drivers: [
         {
           ...{ figure: 'new_leads', actual: times(59), expected: times(50), dimension: 'source' },

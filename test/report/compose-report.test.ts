@@ -223,13 +223,13 @@ describe('the headline', () => {
       insight: { ...NOTHING_URGENT, expectations: judged.insight?.expectations ?? [], wonValues },
     })
     const usualOf = (figures: ReportFigures, locale = 'en-GB') =>
-      block('kpis', figures, { locale }).tiles[1]?.usualRange.replaceAll('\u00a0', ' ')
+      block('kpis', figures, { locale }).tiles[1]?.usualWorth.replaceAll('\u00a0', ' ')
     const [usd, eur] = [worth('USD', 0, 42_000), worth('EUR', 500, 9000)]
     // The won leads of the day are worth $84k and €12.5k.
-    expect(usualOf(withWorth(eur, usd))).toBe('1–5, worth $0 to $42k')
-    expect(usualOf(withWorth(eur, usd), 'de-DE')).toBe('1–5, Wert 0 $ bis 42.000 $')
-    expect(usualOf(withWorth(eur))).toBe('1–5')
-    expect(usualOf(withWorth(worth('USD', 0, 0)))).toBe('1–5, worth $0')
+    expect(usualOf(withWorth(eur, usd))).toBe('worth $0 to $42k')
+    expect(usualOf(withWorth(eur, usd), 'de-DE')).toBe('Wert 0 $ bis 42.000 $')
+    expect(usualOf(withWorth(eur))).toBe('')
+    expect(usualOf(withWorth(worth('USD', 0, 0)))).toBe('worth $0')
     expect(block('kpis', withWorth(usd)).record).toContain('Of 402 usual ranges so far, 378 were right')
   })
 

@@ -55,15 +55,17 @@ export interface KpiView {
   readonly usual: string
   /** The usual range, such as `31–54`; empty without one. */
   readonly usualRange: string
+  /** The usual range of the money, such as `worth $0 to $42k`; empty without one. */
+  readonly usualWorth: string
   readonly line: (ChartSource & { readonly alt: string }) | null
 }
 
 type Moved = Pick<KpiView, 'arrow' | 'change' | 'tone'>
-type Usual = Pick<KpiView, 'usual' | 'usualRange'>
+type Usual = Pick<KpiView, 'usual' | 'usualRange' | 'usualWorth'>
 type Parts = Omit<KpiView, 'isLong' | 'hasNoteLine' | keyof Usual> & Partial<Usual>
 
 const NOT_MOVED: Moved = { arrow: '', change: '', tone: 'neutral' }
-const NOTHING_USUAL: Usual = { usual: '', usualRange: '' }
+const NOTHING_USUAL: Usual = { usual: '', usualRange: '', usualWorth: '' }
 
 export function composeKpis(figures: ReportFigures, locale: LocaleContext, context: BlockContext): KpisView {
   const { words, numbers } = locale
@@ -208,14 +210,18 @@ function withWorth(
   if (range === null || usual.usualRange === '') return usual
   const [low, high] = [range.low, range.high].map((amount) => numbers.money({ amount, currency }))
   const worth = words('kpis.usualWorth', { low: low ?? '', high: high ?? '', isOne: low === high })
-  return { ...usual, usualRange: `${usual.usualRange}${worth}` }
+  return { ...usual, usualWorth: worth }
 }
 
 /** Says which rates are usual of as many decided leads. */
 function usualRate({ insight }: ReportFigures, { words }: LocaleContext): Usual {
   const { range = null, decided = 0 } = rateOfAll(insight) ?? {}
   if (range === null) return NOTHING_USUAL
-  return { usual: words('kpis.usualRate'), usualRange: words('rateRange', percentsOf(range, decided)) }
+  return {
+    ...NOTHING_USUAL,
+    usual: words('kpis.usualRate'),
+    usualRange: words('rateRange', percentsOf(range, decided)),
+  }
 }
 
 function recordOf({ insight }: ReportFigures, { words }: LocaleContext): string {
@@ -244,13 +250,14 @@ function usualRange(figures: ReportFigures, figure: ExpectedFigure, locale: Loca
   const { judgement, shift, range } = found
   const [note] = notesOfPeriod(figures)
   if (judgement === 'left_out' && note !== undefined)
-    return { usual: writeNote(note, locale), usualRange: '' }
+    return { ...NOTHING_USUAL, usual: writeNote(note, locale) }
   if (judgement === 'usual' && shift !== null) {
     const since = formatLocalDay(tag, shift.since)
-    return { usual: words('kpis.shift', { direction: directionOf(found), since }), usualRange: '' }
+    return { ...NOTHING_USUAL, usual: words('kpis.shift', { direction: directionOf(found), since }) }
   }
   if (range === null) return NOTHING_USUAL
   return {
+    ...NOTHING_USUAL,
     usual: words('kpis.usual', { ...namePeriod(tag, figures.kind, figures.period) }),
     usualRange: words('range', boundsOf(range)),
   }
