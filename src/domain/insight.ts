@@ -164,6 +164,34 @@ export interface RateOrigin {
   readonly rest: number
 }
 
+/** The days that a told range is of. A win rate is that of 30 days; the end of a span is told before it is over. */
+export type RangeKind = 'day' | 'week' | 'month' | '30_days' | `${GoalPeriod}_end`
+
+/** A range that a report told, with the number that came. */
+export interface ToldRange {
+  readonly figure: CountedFigure | 'win_rate'
+  readonly kind: RangeKind
+  /** The pipelines that are counted; null for all leads. */
+  readonly pipelineIds: readonly string[] | null
+  /** The currency of `won_value`; empty for others. */
+  readonly currency: string
+  /** Local dates: the last day that the report counted, and the days that the range is of. */
+  readonly toldOn: string
+  readonly firstDay: string
+  readonly lastDay: string
+  readonly range: UsualRange
+  /** Null while the days are not over. */
+  readonly actual: number | null
+}
+
+/** A count of the ranges that reports told, and of those that held. */
+export interface ToldRecord
+  extends Pick<ToldRange, 'figure' | 'kind' | 'pipelineIds' | 'currency'>,
+    RangeRecord {
+  /** The same by stretches of time, because ranges of the same days are right or wrong together. */
+  readonly stretches: RangeRecord
+}
+
 /** A forecast of a number for the end of a month, quarter or fiscal year. */
 export interface Pace {
   readonly figure: CountedFigure
@@ -217,6 +245,8 @@ export interface Insight {
   /** All leads first, then each pipeline. */
   readonly expectations: readonly Expectation[]
   readonly told: ToldDays
+  /** The ranges that issues told before, of the numbers of all leads with a range; absent in issues of older versions. */
+  readonly toldRecord?: RangeRecord
   readonly drivers: readonly Driver[]
   /** All leads first, then each pipeline if the report has several; empty if it is filtered by more than pipelines. */
   readonly winRates: readonly JudgedWinRate[]

@@ -214,7 +214,7 @@ function testScale(
 }
 
 function testRanges(scale: Scale, series: Replayed): RangeTest {
-  const { figure, pipeline, steps, values, places } = series
+  const { figure, pipeline, steps, values, places, distrusted } = series
   const test = { judged: 0, held95: 0, held80: 0 }
   for (const [index, { forecast }] of steps.entries()) {
     const value = values[index] ?? null
@@ -228,12 +228,16 @@ function testRanges(scale: Scale, series: Replayed): RangeTest {
   return {
     ...{ figure, pipeline, scale, ...test },
     claims: values.filter((_, index) => isNews(series, index)).length,
-    shown: !isReady ? 'learning' : isTrusted(recordOf(steps, values)) ? 'printed' : 'withheld',
+    shown: shownOf(isReady, isTrusted(recordOf(steps, values)) && !distrusted?.includes(scale)),
     periods: { known, needed: NEEDED },
   }
 }
 
-function testRate({ pipeline, ...days }: RateNumbers, told: RateTest['told']): RateTest | null {
+function shownOf(isReady: boolean, isBelieved: boolean): Shown {
+  return !isReady ? 'learning' : isBelieved ? 'printed' : 'withheld'
+}
+
+function testRate({ pipeline, isDistrusted, ...days }: RateNumbers, told: RateTest['told']): RateTest | null {
   const { steps, isTrusted } = judgeRate(days)
   if (steps.every(({ decided }) => decided === 0)) return null
   const forecasts = steps.flatMap(({ forecast, won }) => (forecast === null ? [] : [{ ...forecast, won }]))
@@ -243,7 +247,7 @@ function testRate({ pipeline, ...days }: RateNumbers, told: RateTest['told']): R
     held95: forecasts.filter(({ range95, won }) => isWithin(range95, won)).length,
     held80: forecasts.filter(({ range80, won }) => isWithin(range80, won)).length,
     ...{ pipeline, told },
-    shown: !last?.forecast ? 'learning' : isTrusted ? 'printed' : 'withheld',
+    shown: shownOf(last?.forecast != null, isTrusted && !isDistrusted),
     periods: { known: last?.known ?? 0, needed: RATE_NEEDED },
   }
 }
@@ -277,7 +281,7 @@ function wholeDays(scale: Scale, dates: readonly string[]): number {
 /** Tells the ends of past months after some of their days, and compares them with what came. */
 function testEnds(
   dates: readonly string[],
-  { figure, values, isLeftOut = [] }: DailyNumbers,
+  { figure, values, isLeftOut = [], distrusted = [] }: DailyNumbers,
   isHoliday: readonly boolean[],
 ): EndTest {
   const places = dates.map(weekdayOf)
@@ -330,7 +334,7 @@ function testEnds(
             line: errors.line / errors.sum,
             trailing: errors.trailing / errors.sum,
           },
-    shown: isShown ? 'printed' : ranges.of > 0 ? 'withheld' : 'learning',
+    shown: shownOf(isShown || ranges.of > 0, isShown && !distrusted.includes('month_end')),
   }
 }
 

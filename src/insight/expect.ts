@@ -107,7 +107,8 @@ function judgeOne(numbers: DailyNumbers, days: ReportDays, scale: Scale): One {
     count === 1
       ? last?.forecast?.range95
       : rangeWith(probabilitiesOf(expected), last?.forecast?.misses.of95 ?? 0.05)
-  const isShown = isReady && isJudged && isTrusted(record)
+  const isBelieved = isTrusted(record) && !numbers.distrusted?.includes(scale)
+  const isShown = isReady && isJudged && isBelieved
   const surprise = last?.surprise ?? null
   const base: Expectation = {
     ...{ figure, pipeline, actual, record: record.of > 0 ? record : null, shift: null },
@@ -115,7 +116,7 @@ function judgeOne(numbers: DailyNumbers, days: ReportDays, scale: Scale): One {
     range: isShown && range ? plus(range, leftOut) : null,
     expected: isShown ? expected.mean + leftOut : null,
     periods: { known: Math.min(...steps.slice(first).map(({ known }) => known)), needed: NEEDED },
-    band: bandOf(steps, series.leftOut, scale, isTrusted(record)),
+    band: bandOf(steps, series.leftOut, scale, isBelieved),
   }
   const own = count === 1 ? 1 : tailProbability(expected, judged)
   const overdispersion = Math.max(1, expected.variance / Math.max(expected.mean, 0.05))

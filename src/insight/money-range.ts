@@ -3,6 +3,7 @@
  * no distribution is assumed: a day is compared with the same weekdays of the last year, and several days with sums of
  * days that are drawn from these.
  */
+import type { RangeKind } from '../domain/insight.ts'
 import type { Range } from './count-distribution.ts'
 import { isTrusted, type Shown } from './record.ts'
 import { weekdayOf } from './series.ts'
@@ -31,6 +32,8 @@ export interface MoneyDays {
 export interface MoneyNumbers extends MoneyDays {
   /** ISO 4217. */
   readonly currency: string
+  /** The kinds of ranges that held too rarely when reports told them; by default none. */
+  readonly distrusted?: readonly RangeKind[]
 }
 
 /** One span of days, with the money of those that are not left out. */
@@ -94,7 +97,7 @@ export interface MoneyTest {
 
 /** @param whole the number of days that are tested: of whole weeks, or all */
 export function testMoney(
-  { currency, ...days }: MoneyNumbers,
+  { currency, distrusted, ...days }: MoneyNumbers,
   scale: MoneyTest['scale'],
   whole: number,
 ): MoneyTest {
@@ -109,7 +112,12 @@ export function testMoney(
     ...{ currency, scale, judged: judged.length },
     held95: judged.filter(({ range95, money }) => isWithin(range95, money)).length,
     held80: judged.filter(({ range80, money }) => isWithin(range80, money)).length,
-    shown: whole < MONEY_DAYS_NEEDED ? 'learning' : isTrusted ? 'printed' : 'withheld',
+    shown:
+      whole < MONEY_DAYS_NEEDED
+        ? 'learning'
+        : isTrusted && !distrusted?.includes(scale)
+          ? 'printed'
+          : 'withheld',
     periods: { known: whole, needed: MONEY_DAYS_NEEDED },
   }
 }

@@ -7,7 +7,9 @@ export const MEANT = 0.95
 /** The last judged numbers that count. */
 const LAST = 365
 /** Below this many judged numbers a series is trusted, because nothing speaks against it yet. */
-const JUDGED_MIN = 60
+export const JUDGED_MIN = 60
+/** The same for ranges of a month or 30 days, which are wide, and of which there are few. */
+export const STRETCHES_MIN = 15
 /** A record that is this unlikely for ranges that hold as often as meant withholds them. */
 const WITHHELD_BELOW = 0.01
 
@@ -31,10 +33,13 @@ export function recordOf(steps: readonly Step[], values: readonly (number | null
   return record
 }
 
-/** Returns whether a record speaks against the ranges: they held clearly too rarely. */
-/** @param least the number of judged numbers from which on a record can speak against them */
-export function isTrusted({ held, of }: RangeRecord, least = JUDGED_MIN): boolean {
+/**
+ * Returns whether a record does not speak against the ranges: they did not hold clearly too rarely.
+ * @param least the number of judged numbers from which on a record can speak against them
+ * @param meant the share of numbers that the ranges are meant to hold
+ */
+export function isTrusted({ held, of }: RangeRecord, least = JUDGED_MIN, meant = MEANT): boolean {
   if (of < least) return true
-  const deviation = Math.sqrt(of * MEANT * (1 - MEANT))
-  return held + 0.5 >= of * MEANT + normalQuantile(WITHHELD_BELOW) * deviation
+  const deviation = Math.sqrt(of * meant * (1 - meant))
+  return held + 0.5 >= of * meant + normalQuantile(WITHHELD_BELOW) * deviation
 }

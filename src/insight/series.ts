@@ -1,5 +1,5 @@
 /** Makes series of days, weeks or months from the numbers of days. Days that are left out count on neither side. */
-import type { ExpectedFigure } from '../domain/insight.ts'
+import type { ExpectedFigure, RangeKind } from '../domain/insight.ts'
 import type { CountSeries, Scale } from './usual-range.ts'
 
 const DAY_MS = 86_400_000
@@ -16,6 +16,8 @@ export interface DailyNumbers {
   readonly isLeftOut?: readonly boolean[]
   /** Tells whether an annotation explains a day of the report's period, so that it is not judged. */
   readonly isExplained?: boolean
+  /** The kinds of ranges that held too rarely when reports told them; by default none. */
+  readonly distrusted?: readonly RangeKind[]
 }
 
 export interface PeriodSeries extends CountSeries {

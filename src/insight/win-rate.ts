@@ -8,7 +8,7 @@ import {
   normalQuantile,
   rangeWith,
 } from './count-distribution.ts'
-import { isTrusted } from './record.ts'
+import { isTrusted, STRETCHES_MIN } from './record.ts'
 import { isWithin } from './usual-range.ts'
 
 /** The win rate of a report is that of so many days. */
@@ -17,8 +17,6 @@ export const RATE_DAYS = 30
 export const RATE_NEEDED = 8
 /** A rate of fewer decided leads has no range, and is never news. */
 export const DECIDED_MIN = 10
-/** From so many ranges on, their record can withhold them. */
-const JUDGED_MIN = 15
 /** After so many stretches, an older one counts half as much. */
 const FADE = 0.5 ** (1 / 6)
 const SPREAD_FADE = 0.5 ** (1 / 48)
@@ -42,6 +40,8 @@ export interface RateDays {
 export interface RateNumbers extends RateDays {
   /** The pipeline that is counted; null for all leads. */
   readonly pipeline: { readonly id: string; readonly name: string } | null
+  /** Tells whether the ranges that reports told held too rarely; by default they did not. */
+  readonly isDistrusted?: boolean
 }
 
 /** One stretch of days; the ranges are of its number of wins. */
@@ -134,7 +134,7 @@ export function judgeRate({ won, lost }: RateDays): JudgedRate {
 
 /** Returns whether the record of earlier ranges does not speak against them. */
 function isRateTrusted({ of, held95 }: Pick<RateRecord, 'of' | 'held95'>): boolean {
-  return isTrusted({ held: held95, of }, JUDGED_MIN)
+  return isTrusted({ held: held95, of }, STRETCHES_MIN)
 }
 
 /**

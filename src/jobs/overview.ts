@@ -21,6 +21,7 @@ import { readerOf, readToldRates } from './reports/judge-numbers.ts'
 import { judgeWinRate } from './reports/judge-win-rate.ts'
 import { listTestedDates } from './reports/read-backtest.ts'
 import { tellEnds } from './reports/tell-ends.ts'
+import { readTold, type Told } from './reports/told-record.ts'
 
 /**
  * The number of days for which new and won leads are shown; TREND_DAYS_MAX is the number for the longest
@@ -177,11 +178,12 @@ export function createOutlook(deps: {
   async function tell(
     dates: readonly string[],
     annotations: readonly Annotation[],
+    told: Told,
     pipelineId: string | null,
   ): Promise<Outlook> {
     const pipelineIds = pipelineId === null ? null : [pipelineId]
     const reader = readerOf(store, { dates, period: { timeZone }, pipelineIds })
-    const leftOut = { pipelineIds, annotations, holidays }
+    const leftOut = { pipelineIds, annotations, holidays, told }
     const names = await listNames(store.db)
     const paces = await tellEnds(reader, {
       ...{ goals, fiscalYearStarts, names, isWithMonths: true, ...leftOut },
@@ -201,13 +203,14 @@ export function createOutlook(deps: {
       const dates = await listTestedDates(store.db, asOf, timeZone)
       if (dates.length === 0) return null
       const annotations = await listAnnotations(store.db)
-      const key = JSON.stringify([asOf, dates.at(-1), annotations])
+      const told = await readTold(store.db, timeZone, dates)
+      const key = JSON.stringify([asOf, dates.at(-1), annotations, told.records])
       if (kept.key !== key) kept = { key, outlooks: new Map() }
       const { outlooks } = kept
-      const told = outlooks.get(pipelineId) ?? tell(dates, annotations, pipelineId)
-      outlooks.set(pipelineId, told)
-      told.catch(() => outlooks.delete(pipelineId))
-      return told
+      const outlook = outlooks.get(pipelineId) ?? tell(dates, annotations, told, pipelineId)
+      outlooks.set(pipelineId, outlook)
+      outlook.catch(() => outlooks.delete(pipelineId))
+      return outlook
     },
   }
 }

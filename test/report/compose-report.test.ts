@@ -195,6 +195,21 @@ describe('the headline', () => {
     })
   })
 
+  it('says how often ranges were right: those that were told, if there are sixty, or those that were tested', () => {
+    const record = (of: number, locale = 'en-GB') => {
+      const figures = judge(day([42, 50], [3, 2]))
+      const insight = figures.insight && { ...figures.insight, toldRecord: { held: of - 4, of } }
+      return block('kpis', { ...figures, insight }, { locale })
+    }
+    expect(record(59).record).toMatch(/^Of \d+ usual ranges so far, \d+ were right; 19 of 20 should be\.$/)
+    expect(record(60).record).toBe(
+      'Of the 60 usual ranges that these reports printed, 56 were right; 19 of 20 should be.',
+    )
+    expect(record(1260, 'de-DE').record).toBe(
+      'Von den 1.260 üblichen Bereichen, die diese Berichte genannt haben, haben 1.256 gestimmt; 19 von 20 sollen es sein.',
+    )
+  })
+
   it('says what is unusual, beside what is usual', () => {
     const low = judge(day([18, 50], [3, 2]), FEW)
     expect(headline(low)).toMatchObject({

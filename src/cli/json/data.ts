@@ -294,6 +294,20 @@ export const DATA_RESULTS = {
             .describe('mean errors as shares of the months: ours, of a straight line, of the last 28 days'),
         }),
       ),
+      told: z
+        .array(
+          z.strictObject({
+            figure: text,
+            pipeline_ids: texts.nullable().describe('null for all pipelines'),
+            currency: text.nullable().describe('ISO 4217 for money'),
+            range_of: text.describe('`day`, `week`, `month`, `30_days`, `month_end` and so on'),
+            meant: z.number().describe('the share that should hold'),
+            ...{ told: count.describe('ranges that reports told'), held: count },
+            stretches: count.describe('stretches of time that they are of'),
+            is_withheld: z.boolean().describe('whether they held so rarely that no more are told'),
+          }),
+        )
+        .describe('the record as it was told then, of the last year for days and of three years for others'),
     }),
   }),
   'pipelines create': z.strictObject({ data: record.describe('the pipeline as the upstream sends it') }),

@@ -5,6 +5,7 @@
  */
 import type { FailedSection, LateWarning } from '../../domain/figures.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
+import { saveToldRanges } from '../../store/insight/told-range.ts'
 import { enqueueMessages, listDeliveries } from '../../store/outbox/delivery.ts'
 import type { MessagePack } from '../../store/outbox/stored-message.ts'
 import { addToPack, createMessagePack } from '../../store/outbox/stored-message.ts'
@@ -26,6 +27,7 @@ import { findAttendance } from './preferences.ts'
 import type { Recipient, Report } from './report-definition.ts'
 import { variantOf } from './report-definition.ts'
 import { reasonNotToSend } from './send-policy.ts'
+import { rangesOf } from './told-ranges.ts'
 
 export interface MailingDeps extends IssueDeps {
   readonly sender: Sender
@@ -195,6 +197,8 @@ async function enqueueIssue(
       pack,
       deps.now().toISOString(),
     )
+    if (composed.mailed === null && messages > 0)
+      await saveToldRanges(trx, kept.id, period.timeZone, rangesOf(kept.figures, report.goals))
     const issue = { ...kept, isMailed: notSent === null, notSent }
     return { issue, messages, failed: composed.failed, findContent: composed.findContent }
   })

@@ -1,28 +1,34 @@
 /** Judges the money that was won in the period of a report, in each currency. */
 import type { PeriodKind } from '../../domain/figures.ts'
-import type { JudgedMoney } from '../../domain/insight.ts'
+import type { JudgedMoney, RangeKind } from '../../domain/insight.ts'
 import { judgeMoney, MONEY_DAYS_NEEDED, type MoneyNumbers } from '../../insight/money-range.ts'
 import type { Db } from '../../store/db/store.ts'
 import { listWonCurrencies } from '../../store/insight/daily-count.ts'
 import { type DailyReader, sumOf } from './tell-ends.ts'
+import { scaleOf } from './told-record.ts'
 
 /** The currencies that are judged are those of the most days. */
 const CURRENCIES_MAX = 3
 const WEEK = 7
 
-/** Reads the money that was won by day in each of the main currencies. */
+/**
+ * Reads the money that was won by day in each of the main currencies.
+ * @param distrusted lists the kinds of ranges that held too rarely when reports told them
+ */
 export async function readMoney(
   db: Db,
   { dates, read }: DailyReader,
   timeZone: string,
   isLeftOut: readonly boolean[],
+  distrusted: (currency: string) => readonly RangeKind[],
 ): Promise<MoneyNumbers[]> {
   const currencies = await listWonCurrencies(db, timeZone, CURRENCIES_MAX)
   const won = sumOf([...(await read('won', 'pipeline_id')).values()], dates.length)
   return Promise.all(
     currencies.map(async (currency) => {
       const byPipeline = await read('won_value', 'pipeline_id', currency)
-      return { currency, dates, won, isLeftOut, money: sumOf([...byPipeline.values()], dates.length) }
+      const money = sumOf([...byPipeline.values()], dates.length)
+      return { currency, dates, won, isLeftOut, money, distrusted: distrusted(currency) }
     }),
   )
 }
@@ -38,8 +44,9 @@ export function judgePeriodMoney(
 ): JudgedMoney[] {
   if (kind === 'month' || length > WEEK) return []
   return numbers.map((days) => {
-    const { currency, money } = days
-    const { steps, record, isTrusted } = judgeMoney(days, length)
+    const { currency, money, distrusted } = days
+    const { steps, record, ...judged } = judgeMoney(days, length)
+    const isTrusted = judged.isTrusted && !distrusted?.includes(scaleOf(kind))
     const last = steps.at(-1)
     const amount = total(money.slice(-length))
     const leftOut = amount - (last?.money ?? 0)

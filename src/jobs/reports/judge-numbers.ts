@@ -2,7 +2,15 @@
  * Judges the numbers of a report by the counts of earlier days: which are unusual, where they came from, and where
  * the month will end. The win rate is judged by the rates of earlier stretches of days.
  */
-import type { Annotation, Driver, DriverDimension, Goal, Insight, ToldDays } from '../../domain/insight.ts'
+import type {
+  Annotation,
+  Driver,
+  DriverDimension,
+  Goal,
+  Insight,
+  RangeKind,
+  ToldDays,
+} from '../../domain/insight.ts'
 import { EXPECTED_FIGURES, leftOutOf } from '../../domain/insight.ts'
 import type { Period } from '../../domain/model.ts'
 import type { Group } from '../../insight/drivers.ts'
@@ -22,10 +30,12 @@ import {
   readDailyCounts,
   refreshDailyCounts,
 } from '../../store/insight/daily-count.ts'
+import { settleToldEnds } from '../../store/insight/told-range.ts'
 import { judgePeriodMoney, readMoney } from './judge-money.ts'
 import { judgeWinRate, readRates, tellUnusualRate } from './judge-win-rate.ts'
 import type { DailyReader } from './tell-ends.ts'
 import { sumOf, tellEnds } from './tell-ends.ts'
+import { readTold, type Told } from './told-record.ts'
 
 interface JudgeDeps {
   readonly store: Store
@@ -41,7 +51,10 @@ export interface JudgedReport {
   readonly fiscalYearStarts: number
 }
 
-type JudgedNumbers = Pick<Insight, 'expectations' | 'told' | 'drivers' | 'winRates' | 'wonValues' | 'pace'>
+type JudgedNumbers = Pick<
+  Insight,
+  'expectations' | 'told' | 'toldRecord' | 'drivers' | 'winRates' | 'wonValues' | 'pace'
+>
 
 /**
  * Judges the numbers of a report. A report that is filtered by more than pipelines has no counts by day, so nothing
@@ -61,12 +74,14 @@ export async function judgeNumbers(
   if (days.length === 0) return nothing
   await refreshDailyCounts(deps.store, days, deps.now())
   const dates = days.map(({ date }) => date)
+  await settleToldEnds(deps.store, period.timeZone, dates)
+  const told = await readTold(deps.store.db, period.timeZone, dates)
   const length = dates.filter((_, index) => (days[index]?.from ?? '') >= period.from).length
   if (length === 0) return nothing
   const reader = readerOf(deps.store, { dates, period, pipelineIds: filter.pipelineIds })
   const names = await listNames(deps.store.db)
   const annotations = await listAnnotations(deps.store.db)
-  const leftOut = { annotations, holidays, pipelineIds: filter.pipelineIds }
+  const leftOut = { annotations, holidays, pipelineIds: filter.pipelineIds, told }
   // A holiday is unlike the same weekday without one, so its own number is not judged.
   const isByDay = kind !== 'week' && kind !== 'month'
   const isHoliday = isByDay && dates.slice(-length).some((date) => holidays.includes(date))
@@ -74,19 +89,28 @@ export async function judgeNumbers(
   const [rateDays, ...ofPipelines] = await readToldRates(reader, names, leftOut)
   const rate = judgeWinRate(rateDays)
   const isLeftOut = daysLeftOut(dates, null, leftOut)
-  const moneys = await readMoney(deps.store.db, reader, period.timeZone, isLeftOut)
+  const moneys = await readMoney(deps.store.db, reader, period.timeZone, isLeftOut, moneyDistrust(leftOut))
   const nameIn = (member: string, dimension: DriverDimension) => nameOf(member, dimension, names)
-  const { judged, isRateUnusual, told } = judgeReport(
+  const { judged, isRateUnusual, ...judgement } = judgeReport(
     { kind, dates, length },
     numbers.map((each) => ({ ...each, isExplained: isExplained(each, dates.slice(-length), leftOut) })),
     isHoliday ? null : rate.probability,
     earlier,
   )
+  const expectations = judged
+    .map(({ expectation }) => expectation)
+    .sort((one, other) => Number(one.pipeline !== null) - Number(other.pipeline !== null))
+  const wonValues = judgePeriodMoney(moneys, {
+    ...{ kind, length },
+    isExplained: leftOutOf(dates.slice(-length), annotations, filter.pipelineIds).includes(true),
+  })
   return {
-    expectations: judged
-      .map(({ expectation }) => expectation)
-      .sort((one, other) => Number(one.pipeline !== null) - Number(other.pipeline !== null)),
-    told,
+    expectations,
+    told: judgement.told,
+    toldRecord: told.sumOf(kind, filter.pipelineIds, [
+      ...[...expectations, rate.judged],
+      ...wonValues.map((each) => ({ ...each, figure: 'won_value' as const, pipeline: null })),
+    ]),
     drivers: await findDrivers(reader, judged, {
       ...{ names, pipelineIds: filter.pipelineIds },
       isLeftOut,
@@ -98,10 +122,7 @@ export async function judgeNumbers(
       },
       ...ofPipelines.map((each) => judgeWinRate(each).judged),
     ],
-    wonValues: judgePeriodMoney(moneys, {
-      ...{ kind, length },
-      isExplained: leftOutOf(dates.slice(-length), annotations, filter.pipelineIds).includes(true),
-    }),
+    wonValues,
     pace: await tellEnds(reader, {
       ...{ goals, fiscalYearStarts, names, ...leftOut },
       isWithMonths: kind !== 'month',
@@ -109,15 +130,19 @@ export async function judgeNumbers(
   }
 }
 
-/** The sources of the days that are left out of expectations. */
+/** The sources of the days that are left out of expectations, and of what is distrusted. */
 export interface LeftOut {
   readonly annotations: readonly Annotation[]
   readonly holidays: readonly string[]
   /** The pipelines of the report; null for all. */
   readonly pipelineIds: readonly string[] | null
+  readonly told: Told
 }
 
-function pipelinesOf(pipeline: DailyNumbers['pipeline'], { pipelineIds }: LeftOut): readonly string[] | null {
+function pipelinesOf(
+  pipeline: DailyNumbers['pipeline'],
+  { pipelineIds }: Pick<LeftOut, 'pipelineIds'>,
+): readonly string[] | null {
   return pipeline === null ? pipelineIds : [pipeline.id]
 }
 
@@ -147,7 +172,10 @@ export async function readNumbers(
   for (const figure of EXPECTED_FIGURES) {
     const byPipeline = await reader.read(figure, 'pipeline_id')
     const add = (pipeline: DailyNumbers['pipeline'], values: readonly number[]) =>
-      numbers.push({ figure, pipeline, values, isLeftOut: daysLeftOut(dates, pipeline, leftOut) })
+      numbers.push({
+        ...{ figure, pipeline, values, isLeftOut: daysLeftOut(dates, pipeline, leftOut) },
+        distrusted: leftOut.told.distrusted(figure, pipelinesOf(pipeline, leftOut)),
+      })
     add(null, sumOf([...byPipeline.values()], dates.length))
     if (byPipeline.size < 2) continue
     for (const [id, values] of [...byPipeline].sort(([one], [other]) => (one < other ? -1 : 1)))
@@ -163,9 +191,23 @@ export async function readToldRates(
   leftOut: LeftOut,
 ): Promise<[ofAll: RateNumbers, ...ofPipelines: RateNumbers[]]> {
   const { dates } = reader
-  return readRates(reader, names, (pipeline) =>
-    daysLeftOut(dates, pipeline, leftOut).map((is, day) => is && day < dates.length - RATE_DAYS),
+  return readRates(
+    reader,
+    names,
+    (pipeline) =>
+      daysLeftOut(dates, pipeline, leftOut).map((is, day) => is && day < dates.length - RATE_DAYS),
+    rateDistrust(leftOut),
   )
+}
+
+/** Lists of a currency the kinds of ranges of the money that held too rarely when they were told. */
+export function moneyDistrust({ told, pipelineIds }: LeftOut): (currency: string) => readonly RangeKind[] {
+  return (currency) => told.distrusted('won_value', pipelineIds, currency)
+}
+
+/** Tells of a pipeline, or of all leads, whether the ranges of its win rate held too rarely when they were told. */
+export function rateDistrust(leftOut: LeftOut): (pipeline: DailyNumbers['pipeline']) => boolean {
+  return (pipeline) => leftOut.told.distrusted('win_rate', pipelinesOf(pipeline, leftOut)).length > 0
 }
 
 export function readerOf(

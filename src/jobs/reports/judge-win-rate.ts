@@ -13,11 +13,13 @@ const BEFORE_DAYS = 6 * RATE_DAYS
  * Reads the numbers of days that win rates are counted from, first of all leads, then of each pipeline if there are
  * several.
  * @param leftOutOf tells of each day whether it is left out of the numbers of a pipeline, or of all leads
+ * @param isDistrusted tells of a pipeline, or of all leads, whether the ranges that reports told held too rarely
  */
 export async function readRates(
   { dates, read }: DailyReader,
   names: ReadonlyMap<string, string>,
   leftOutOf: (pipeline: DailyNumbers['pipeline']) => readonly boolean[],
+  isDistrusted: (pipeline: DailyNumbers['pipeline']) => boolean,
 ): Promise<[ofAll: RateNumbers, ...ofPipelines: RateNumbers[]]> {
   const [won, lost] = await Promise.all([read('won', 'pipeline_id'), read('lost', 'pipeline_id')])
   const ids = [...new Set([...won.keys(), ...lost.keys()])].sort()
@@ -29,7 +31,7 @@ export async function readRates(
         dates.length,
       ).map((value, day) => (isLeftOut[day] ? 0 : value)),
     )
-    return { pipeline, won: ofWon, lost: ofLost }
+    return { pipeline, won: ofWon, lost: ofLost, isDistrusted: isDistrusted(pipeline) }
   }
   const ofPipelines = ids.length < 2 ? [] : ids.map((id) => ratesOf({ id, name: names.get(id) ?? id }, [id]))
   return [ratesOf(null, ids), ...ofPipelines]
@@ -39,13 +41,13 @@ export async function readRates(
  * Judges a win rate by the rates of earlier stretches of days.
  * @returns also the chance of a rate as unusual; null if it is not judged
  */
-export function judgeWinRate({ pipeline, ...days }: RateNumbers): {
+export function judgeWinRate({ pipeline, isDistrusted, ...days }: RateNumbers): {
   judged: JudgedWinRate
   probability: number | null
 } {
   const { steps, record, isTrusted } = judgeRate(days)
   const { won, decided, known, forecast } = steps.at(-1) ?? { won: 0, decided: 0, known: 0, forecast: null }
-  const isShown = forecast !== null && isTrusted
+  const isShown = forecast !== null && isTrusted && !isDistrusted
   return {
     judged: {
       ...{ pipeline, won, decided, origin: null, periods: { known, needed: RATE_NEEDED } },

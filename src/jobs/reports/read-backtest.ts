@@ -3,6 +3,7 @@
  * results stay in memory. They are tested anew after a sync or a new annotation when the page is opened, in a child
  * process, because it takes up to seconds of computing.
  */
+import type { ToldRecord } from '../../domain/insight.ts'
 import type { Instant } from '../../domain/model.ts'
 import { dayBefore } from '../../domain/period.ts'
 import { errorText } from '../../errors.ts'
@@ -18,10 +19,12 @@ import {
   listNames,
   refreshDailyCounts,
 } from '../../store/insight/daily-count.ts'
+import { settleToldEnds } from '../../store/insight/told-range.ts'
 import { findLastWholeRun } from '../../store/sync/sync-run.ts'
 import { readMoney } from './judge-money.ts'
-import { daysLeftOut, readerOf, readNumbers } from './judge-numbers.ts'
+import { daysLeftOut, moneyDistrust, rateDistrust, readerOf, readNumbers } from './judge-numbers.ts'
 import { readRates } from './judge-win-rate.ts'
+import { readTold, type Told } from './told-record.ts'
 
 interface BacktestRequest {
   /** The time up to which all leads have been read. */
@@ -36,30 +39,47 @@ interface BacktestRequest {
 /** The dates and numbers that are tested. */
 export type Tested = Parameters<typeof backtest>
 
+/** The results of the test, and the record as it was told then. */
+export interface TestedRecord extends Backtest {
+  readonly told: readonly ToldRecord[]
+}
+
 /** Brings the counts by day up to date and tests all claims of a report on them. */
 export async function readBacktest(
   store: Pick<Store, 'db' | 'write'>,
   request: BacktestRequest,
   now: Date,
-): Promise<Backtest> {
-  const { asOf, timeZone } = request
+): Promise<TestedRecord> {
+  const { asOf, timeZone, pipelineIds } = request
   const days = await listCountedDays(store.db, dayBefore(new Date(asOf), timeZone).to, timeZone)
   await refreshDailyCounts(store, days, now)
-  return backtest(...(await readTested(store, request)))
+  const dates = await listTestedDates(store.db, asOf, timeZone)
+  await settleToldEnds(store, timeZone, dates)
+  const told = await readTold(store.db, timeZone, dates)
+  const isWithin = ({ pipelineIds: ids }: ToldRecord) =>
+    pipelineIds === null || ids?.every((id) => pipelineIds.includes(id))
+  return { ...backtest(...(await readTested(store, request, told))), told: told.records.filter(isWithin) }
 }
 
 /** Reads the counts by day as they were last brought up to date. */
 async function readTested(
   store: Pick<Store, 'db'>,
   { asOf, timeZone, pipelineIds, holidays }: BacktestRequest,
+  told: Told,
 ): Promise<Tested> {
   const dates = await listTestedDates(store.db, asOf, timeZone)
   const reader = readerOf(store, { dates, period: { timeZone }, pipelineIds })
-  const leftOut = { annotations: await listAnnotations(store.db), holidays, pipelineIds }
+  const leftOut = { annotations: await listAnnotations(store.db), holidays, pipelineIds, told }
   const names = await listNames(store.db)
   const numbers = await readNumbers(reader, names, leftOut)
-  const rates = await readRates(reader, names, (pipeline) => daysLeftOut(dates, pipeline, leftOut))
-  const moneys = await readMoney(store.db, reader, timeZone, daysLeftOut(dates, null, leftOut))
+  const rates = await readRates(
+    reader,
+    names,
+    (pipeline) => daysLeftOut(dates, pipeline, leftOut),
+    rateDistrust(leftOut),
+  )
+  const isLeftOut = daysLeftOut(dates, null, leftOut)
+  const moneys = await readMoney(store.db, reader, timeZone, isLeftOut, moneyDistrust(leftOut))
   return [dates, numbers, holidays, rates, moneys]
 }
 
@@ -75,7 +95,7 @@ const CHILD = programFile(import.meta.url, 'record-child')
 
 export interface KeptRecord {
   /** The last record; null if there is none yet. */
-  readonly record: Backtest | null
+  readonly record: TestedRecord | null
   /** The reason why the last test failed; null if it succeeded. */
   readonly failure: string | null
 }
@@ -97,10 +117,11 @@ export function openRecord(deps: {
   let kept: (KeptRecord & { readonly key: string }) | null = null
   let testing: Promise<string | null> | null = null
 
-  async function test(asOf: string, key: string): Promise<string | null> {
+  async function test(asOf: string, key: string, told: Told): Promise<string | null> {
     try {
-      const tested = await readTested(store, { asOf, timeZone, pipelineIds: null, holidays })
-      kept = { key, record: await askChild(CHILD, tested, { folder, signal: closing.signal }), failure: null }
+      const tested = await readTested(store, { asOf, timeZone, pipelineIds: null, holidays }, told)
+      const replayed: Backtest = await askChild(CHILD, tested, { folder, signal: closing.signal })
+      kept = { key, record: { ...replayed, told: told.records }, failure: null }
       return null
     } catch (thrown) {
       if (!closing.signal.aborted)
@@ -113,10 +134,11 @@ export function openRecord(deps: {
     async read() {
       const whole = await findLastWholeRun(store.db)
       if (whole === undefined) return { record: null, failure: null }
-      // Annotations change which days are tested.
-      const key = JSON.stringify([whole.asOf, await listAnnotations(store.db)])
+      const told = await readTold(store.db, timeZone, await listTestedDates(store.db, whole.asOf, timeZone))
+      // Annotations change which days are tested, and reports add to what was told.
+      const key = JSON.stringify([whole.asOf, await listAnnotations(store.db), told.records])
       if (kept?.key === key) return { record: kept.record, failure: null }
-      testing ??= test(whole.asOf, key).finally(() => {
+      testing ??= test(whole.asOf, key, told).finally(() => {
         testing = null
       })
       const failure = await testing

@@ -4,6 +4,7 @@ import type { CountedFigure, DriverDimension, Goal, GoalPeriod, Pace } from '../
 import { type Annotation, leftOutOf } from '../../domain/insight.ts'
 import { spansOf, tellEnd } from '../../insight/pace.ts'
 import { weekdayOf } from '../../insight/series.ts'
+import type { Told as ToldRecords } from './told-record.ts'
 
 /** The numbers whose expected end is told without a goal. */
 const TOLD_ENDS = ['new_leads', 'won'] as const
@@ -35,6 +36,7 @@ interface Wanted {
   readonly isWithMonths: boolean
   readonly annotations: readonly Annotation[]
   readonly holidays: readonly string[]
+  readonly told: ToldRecords
 }
 
 /** A goal, or a figure whose end of the month is told without one. */
@@ -64,7 +66,7 @@ export async function tellEnds(reader: DailyReader, wanted: Wanted): Promise<Pac
 async function tellOne(
   reader: DailyReader,
   { figure, period, currency, pipelines, goal }: Told,
-  { fiscalYearStarts, names, pipelineIds, annotations, holidays }: Wanted,
+  { fiscalYearStarts, names, pipelineIds, annotations, holidays, told }: Wanted,
 ): Promise<Pace> {
   const { dates } = reader
   const byPipeline = await reader.read(figure, 'pipeline_id', currency ?? '')
@@ -81,9 +83,10 @@ async function tellOne(
   const spans = spansOf(dates, (date) => date === beginOf(date, period, fiscalYearStarts))
   const now = { from, to: dates.length + daysLeft }
   const ahead = Array.from({ length: daysLeft }, (_, day) => dayBefore(last, -1 - day))
+  const isDistrusted = told.distrusted(figure, pipelines ?? pipelineIds).includes(`${period}_end`)
   // Money comes in few large amounts, so its end cannot be told as that of a count.
   const end =
-    currency === null && daysLeft > 0
+    currency === null && daysLeft > 0 && !isDistrusted
       ? tellEnd(
           {
             ...{ values, places: dates.map(weekdayOf) },
@@ -104,7 +107,8 @@ async function tellOne(
   }
 }
 
-const MONTHS = { month: 1, quarter: 3, fiscal_year: 12 } as const satisfies Record<GoalPeriod, number>
+/** The months of each span. */
+export const MONTHS = { month: 1, quarter: 3, fiscal_year: 12 } as const satisfies Record<GoalPeriod, number>
 
 /** Returns the first date of the span that holds a date, or of a later span. */
 function beginOf(date: string, period: GoalPeriod, fiscalYearStarts: number, later = 0): string {
@@ -115,7 +119,7 @@ function beginOf(date: string, period: GoalPeriod, fiscalYearStarts: number, lat
 }
 
 /** @param days the number of days before; negative for days after */
-function dayBefore(date: string, days = 1): string {
+export function dayBefore(date: string, days = 1): string {
   return new Date(Date.parse(date) - days * DAY_MS).toISOString().slice(0, 10)
 }
 

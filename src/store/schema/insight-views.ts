@@ -1,5 +1,5 @@
 /** The views of what each issue claimed beside its counts, read from the figures that the issue stores. */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 
 /** Builds columns from the parts of a JSON object: their names, paths and types. */
 function columns(from: string, list: readonly (readonly [name: string, path: string, type: Type])[]) {
@@ -17,6 +17,20 @@ function columns(from: string, list: readonly (readonly [name: string, path: str
 type Type = 'text' | 'whole' | 'number' | 'flag'
 
 const OF_ISSUE = sql.raw('report_issue.id AS issue_id, report_issue.report, period_from, period_to')
+
+/**
+ * Selects how many of the told ranges held. The groups are in the order of the primary key, so that nothing is sorted.
+ * @param where a condition on the rows of told_range
+ */
+export function toldRecords(where: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`SELECT time_zone, kind, figure, pipelines, currency, CAST(sum(told) AS bigint) AS told, CAST(sum(held) AS bigint) AS held,
+      count(*) AS stretches, sum(CAST(held AS double precision) / told) AS stretches_held
+    FROM (SELECT time_zone, kind, figure, pipelines, currency, count(*) AS told,
+        count(*) FILTER (WHERE actual BETWEEN low AND high) AS held
+      FROM told_range WHERE actual IS NOT NULL AND ${where}
+      GROUP BY time_zone, kind, figure, pipelines, currency, stretch) AS stretch
+    GROUP BY time_zone, kind, figure, pipelines, currency`
+}
 
 export const INSIGHT_VIEWS = {
   usual_range: sql`CREATE VIEW usual_range AS
@@ -172,6 +186,14 @@ export const INSIGHT_VIEWS = {
       ['goal_owner', 'goal.owner', 'text'],
     ])}
     FROM report_issue CROSS JOIN json_each(report_issue.figures ->> '$.insight.pace') AS each`,
+
+  told_record: sql`CREATE VIEW told_record AS
+    -- one row per time zone, kind of range, figure, pipelines and currency: how many of the ranges in told_range held; a range whose span is not over yet is not counted
+    -- told: number of ranges
+    -- held: number of those that held the number that came
+    -- stretches: number of different stretches of time, by the column stretch of told_range
+    -- stretches_held: sum over the stretches of the share of their ranges that held
+    ${toldRecords(sql`true`)}`,
 
   driver_part: sql`CREATE VIEW driver_part AS
     -- one row per issue, unusual number and named part, and one for all other parts: the differences add up to that of the number

@@ -32,6 +32,7 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   daily_count_span: [],
   stall_threshold: [],
   old_lead_count: [],
+  told_range: [],
   annotation: [],
 }
 

@@ -19,6 +19,21 @@ export interface InsightTables {
     old: number
     old_value: number
   }
+  told_range: {
+    time_zone: string
+    kind: string
+    figure: string
+    pipelines: string
+    currency: string
+    stretch: string
+    told_on: string
+    first_day: string
+    last_day: string
+    low: number
+    high: number
+    actual: number | null
+    issue_id: string
+  }
   annotation: {
     id: Generated<number>
     first_day: string

@@ -1,6 +1,8 @@
 /** The page of the record: how often the claims of reports were right, as charts of the last days and a table. */
 import type { KeptRecord, RecordKeeper } from '../../jobs/reports/read-backtest.ts'
+import { isToldTrusted, meantOf } from '../../jobs/reports/told-record.ts'
 import { counted } from '../../report/words/numbers.ts'
+import { listNames } from '../../store/insight/daily-count.ts'
 import { type DashboardDeps, frameOf } from '../server/frame.ts'
 import { type AddRoutes, sendPage } from '../server/server.ts'
 import { count, NONE } from './format.ts'
@@ -18,20 +20,25 @@ const PATH = '/record'
 const HEIGHT = 100
 const PER_YEAR = { day: 365, week: 52, month: 12 } as const
 const FIGURES = { new_leads: 'New leads', won: 'Won' } as const
+const TOLD_FIGURES = { ...FIGURES, lost: 'Lost', won_value: 'Won value', win_rate: 'Win rate' } as const
 const SHOWN = { printed: 'printed', withheld: 'withheld', learning: 'not yet' } as const
 
-export function recordRoutes({ pages, record }: RecordDeps): AddRoutes {
+export function recordRoutes({ pages, store, record }: RecordDeps): AddRoutes {
   const page = pages.page('record')
   return (app) => {
     app.get(PATH, async (request, reply) => {
       const { record: tested, failure } = await record.read()
-      const view = { failure, tested: tested !== null && tested.from !== null ? composeRecord(tested) : null }
+      const isTested = tested !== null && tested.from !== null
+      const view = { failure, tested: isTested ? composeRecord(tested, await listNames(store.db)) : null }
       return sendPage(reply, page(view, frameOf(request, 'Record', PATH)))
     })
   }
 }
 
-function composeRecord({ from, to, leftOut, ranges, winRates, wonValues, reports, ends, lastDays }: Tested) {
+function composeRecord(
+  { from, to, leftOut, ranges, winRates, wonValues, reports, ends, lastDays, told }: Tested,
+  names: ReadonlyMap<string, string>,
+) {
   const days = ranges.filter(({ scale }) => scale === 'day')
   const ofDays = reports.find(({ scale }) => scale === 'day')
   return {
@@ -62,6 +69,14 @@ function composeRecord({ from, to, leftOut, ranges, winRates, wonValues, reports
       ...{ name: FIGURES[figure], told: count(told.of), held: percent(told.held, told.of) },
       ...{ error: share(errors?.told), line: share(errors?.line), trailing: share(errors?.trailing) },
       ...{ shown: SHOWN[shown], isPrinted: shown === 'printed' },
+    })),
+    told: told.map((each) => ({
+      name: [TOLD_FIGURES[each.figure], ...(each.pipelineIds?.map((id) => names.get(id) ?? id) ?? ['all'])]
+        .concat(each.currency === '' ? [] : [each.currency])
+        .join(', '),
+      ...{ kind: each.kind.replaceAll('_', ' '), told: count(each.of), held: count(each.held) },
+      ...{ share: percent(each.held, each.of), meant: `${100 * meantOf(each.kind)}%` },
+      isWithheld: !isToldTrusted(each),
     })),
   }
 }

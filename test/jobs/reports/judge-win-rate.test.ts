@@ -5,7 +5,9 @@ import type { JudgedWinRate } from '../../../src/domain/insight.ts'
 import type { Lead } from '../../../src/domain/model.ts'
 import { daysUpTo, localDates, periodOf, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
 import { judgeNumbers } from '../../../src/jobs/reports/judge-numbers.ts'
+import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
+import { tellRanges } from '../../support/reports/told-ranges.ts'
 import { lead, openEmptyStore, save } from '../../support/store.ts'
 
 const NOW = new Date('2026-11-21T06:00:00.000Z')
@@ -26,7 +28,12 @@ async function judgeRatesOf(
   return (await judge(closed, pipelineOf)).winRates
 }
 
-async function judge(closed: Closed, pipelineOf: (source: string) => string = () => 'p1') {
+/** @param prepare changes the store before the report */
+async function judge(
+  closed: Closed,
+  pipelineOf: (source: string) => string = () => 'p1',
+  prepare: (store: Store) => Promise<void> = async () => undefined,
+) {
   await using store = await openEmptyStore()
   const leads: Lead[] = []
   for (const [index, day] of DAYS.entries()) {
@@ -48,6 +55,7 @@ async function judge(closed: Closed, pipelineOf: (source: string) => string = ()
     }
   }
   await save(store, leads)
+  await prepare(store)
   const period = periodOf('day', NOW, ZONE, { holidays: [], lastEnd: null })
   const request = {
     ...({ kind: 'day', period, prior: priorOf('day', period), filter: EVERY_LEAD, stalledDays: 14 } as const),
@@ -109,6 +117,31 @@ it('a pipeline has a range of its own, and is never called unusual', async () =>
   expect(web).toMatchObject({ pipeline: { id: 'web' }, won: 150, decided: 150, judgement: 'usual' })
   expect(web?.range?.high).toBeLessThan(100)
   expect(web?.expected).toBeCloseTo(0.4, 2)
+})
+
+it('a range is withheld if so few held of those that reports told', async () => {
+  const told = { before: '2026-11-20', timeZone: ZONE }
+  const { winRates, wonValues } = await judge(
+    asEver,
+    (source) => source,
+    async (store) => {
+      await tellRanges(store, told, { kind: '30_days', figure: 'win_rate', held: 11, of: 15 })
+      await tellRanges(store, told, {
+        kind: '30_days',
+        figure: 'win_rate',
+        held: 12,
+        of: 15,
+        pipelines: '["web"]',
+      })
+      await tellRanges(store, told, { kind: 'day', figure: 'won_value', held: 52, of: 60, currency: 'EUR' })
+    },
+  )
+  expect(winRates.map(({ judgement, range }) => [judgement, range !== null])).toEqual([
+    ['withheld', false],
+    ['usual', true],
+    ['usual', true],
+  ])
+  expect(wonValues).toMatchObject([{ judgement: 'withheld', range: null }])
 })
 
 it('the won value has a usual range in its currency, from the same weekdays', async () => {

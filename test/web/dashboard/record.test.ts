@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { readBacktest } from '../../../src/jobs/reports/read-backtest.ts'
 import type { Store } from '../../../src/store/db/store.ts'
+import { tellRanges } from '../../support/reports/told-ranges.ts'
 import { lead, save } from '../../support/store.ts'
 import {
   countNow,
@@ -61,6 +62,27 @@ describe('the page of the record', () => {
     await decide(100, 300)
     const text = textOf(await readRecord(store))
     expect(text).toContain('Win rate, all 30 days 2 100.0% 100.0% 0.0 printed')
+  })
+
+  it('has the ranges that reports told, beside those that were tested', async () => {
+    const store = await openDailyStore(120)
+    await readBacktest(store, REQUEST, LOOKED_AT)
+    expect(textOf(await readRecord(store))).not.toContain('As told')
+    const told = { before: '2026-11-20', timeZone: ZONE }
+    await tellRanges(store, told, { kind: 'day', figure: 'new_leads', held: 50, of: 64 })
+    await tellRanges(store, told, {
+      kind: '30_days',
+      figure: 'win_rate',
+      held: 3,
+      of: 3,
+      pipelines: '["p1"]',
+    })
+    await tellRanges(store, told, { kind: 'month_end', figure: 'lost', held: 2, of: 3 })
+    const text = textOf(await readRecord(store))
+    expect(text).toContain('New leads, all day 64 50 78.1% 95% withheld')
+    expect(text).toContain('Win rate, p1 30 days 3 3 100.0% 95% as above')
+    expect(text).toContain('Lost, all month end 3 2 66.7% 80% as above')
+    expect(text).toMatch(/New leads, all day [\d .%]+ withheld New leads, p1 day [\d .%]+ printed/)
   })
 
   it('says that no days have been counted yet', async () => {

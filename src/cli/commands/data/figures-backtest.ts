@@ -1,6 +1,7 @@
 /** `leadsheet figures backtest`: tests on all past days how often what reports claim was right. */
 import type { Command } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'
+import type { ToldRecord } from '../../../domain/insight.ts'
 import {
   type Backtest,
   type EndTest,
@@ -9,7 +10,8 @@ import {
   SCALES,
 } from '../../../insight/backtest.ts'
 import { DECIDED_MIN, RATE_DAYS } from '../../../insight/win-rate.ts'
-import { readBacktest } from '../../../jobs/reports/read-backtest.ts'
+import { readBacktest, type TestedRecord } from '../../../jobs/reports/read-backtest.ts'
+import { isToldTrusted, meantOf } from '../../../jobs/reports/told-record.ts'
 import { listPipelines } from '../../../store/figures/report-figures.ts'
 import { addExamples, collect } from '../../command.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
@@ -49,6 +51,10 @@ async function runBacktest(terminal: Terminal, { pipeline }: Options): Promise<v
   await printRanges(terminal, tested)
   terminal.print('')
   await printEnds(terminal, tested)
+  if (tested.told.length > 0) {
+    terminal.print('')
+    await printTold(terminal, tested, pipelines)
+  }
   for (const note of notesOf(tested, timeZone)) terminal.note(note)
 }
 
@@ -140,6 +146,35 @@ async function printEnds(terminal: Terminal, { ends }: Backtest): Promise<void> 
   )
 }
 
+async function printTold(
+  terminal: Terminal,
+  { told }: TestedRecord,
+  pipelines: readonly { readonly id: string; readonly name: string | null }[],
+): Promise<void> {
+  const nameOf = (id: string) => pipelines.find((each) => each.id === id)?.name ?? id
+  await terminal.printTable<ToldRecord>(
+    [
+      { title: 'AS TOLD', value: ({ figure }) => figure, isWhole: true },
+      {
+        title: 'OF',
+        value: ({ pipelineIds, currency }) =>
+          [...(pipelineIds?.map(nameOf) ?? ['ALL']), ...(currency === '' ? [] : [currency])].join(', '),
+      },
+      { title: 'RANGE OF', value: ({ kind }) => kind.replace('_', ' '), isWhole: true },
+      { title: 'TOLD', value: ({ of }) => of },
+      { title: 'HELD', value: ({ held }) => held },
+      { title: 'SHARE', value: ({ held, of }) => percent(held, of), isWhole: true },
+      { title: 'MEANT', value: ({ kind }) => percent(meantOf(kind), 1), isWhole: true },
+      {
+        title: 'SHOWN',
+        value: (each) => (isToldTrusted(each) ? 'as above' : 'withheld: told ranges held too rarely'),
+        isWhole: true,
+      },
+    ],
+    told,
+  )
+}
+
 function notesOf({ from, to, leftOut, ranges, winRates, reports }: Backtest, timeZone: string): string[] {
   const days = reports.find(({ scale }) => scale === 'day')
   if (from === null || to === null) return ['There are no whole days with leads yet.']
@@ -199,7 +234,7 @@ function decimal(value: number | null): string | null {
 
 function printJson(
   terminal: Terminal,
-  { from, to, leftOut, ranges, winRates, wonValues, reports, ends }: Backtest,
+  { from, to, leftOut, ranges, winRates, wonValues, reports, ends, told }: TestedRecord,
   timeZone: string,
 ): void {
   terminal.printJson('figures backtest', {
@@ -225,6 +260,17 @@ function printJson(
     month_ends: ends.map(({ figure, ranges, untold, errors, shown }) => ({
       ...{ figure, told: ranges.of, held_80: ranges.held, untold, shown },
       errors_at_day_10: errors,
+    })),
+    told: told.map((each) => ({
+      ...{
+        figure: each.figure,
+        pipeline_ids: each.pipelineIds,
+        currency: each.currency || null,
+        range_of: each.kind,
+        meant: meantOf(each.kind),
+      },
+      ...{ told: each.of, held: each.held, stretches: each.stretches.of },
+      is_withheld: !isToldTrusted(each),
     })),
   })
 }

@@ -21,6 +21,8 @@ import { formatMoneys } from '../lists.ts'
 
 // The maximum length of a value in large print, in characters.
 const LARGE_LENGTH = 7
+// From so many told ranges on, their record is said in the place of the one that was tested on past days.
+const TOLD_MIN = 60
 
 export interface KpisView {
   readonly kind: 'kpis'
@@ -231,6 +233,8 @@ function recordOf({ insight }: ReportFigures, { words }: LocaleContext): string 
   const records = judged.flatMap(({ range, record }) => (range !== null && record !== null ? [record] : []))
   const sum = (count: (each: RangeRecord) => number) => records.reduce((all, each) => all + count(each), 0)
   const of = sum((each) => each.of)
+  const { toldRecord } = insight ?? {}
+  if (of > 0 && toldRecord && toldRecord.of >= TOLD_MIN) return words('kpis.recordTold', { ...toldRecord })
   return of === 0 ? '' : words('kpis.record', { held: sum((each) => each.held), of })
 }
 

@@ -38,6 +38,24 @@ export const INSIGHT = [
     PRIMARY KEY (pipeline_id, value_currency)
   ) STRICT, WITHOUT ROWID`,
 
+  sql`CREATE TABLE told_range ( -- one row per range that an issue told when its first message was written: of a number, of a win rate, or of where a span will end
+    time_zone TEXT NOT NULL, -- IANA name of the time zone of the days
+    kind TEXT NOT NULL, -- what the range is of: a day, a week or a month; 30_days for a win rate; month_end, quarter_end or fiscal_year_end for an expected end
+    figure TEXT NOT NULL, -- new_leads, won, lost, win_rate or won_value
+    pipelines TEXT NOT NULL, -- JSON: list of pipeline.id that are counted; empty for all leads
+    currency TEXT NOT NULL, -- ISO 4217 for won_value; empty for other figures
+    stretch TEXT NOT NULL, -- local date that all ranges share that are right or wrong together: last_day, or for win rates the first of 30 days
+    told_on TEXT NOT NULL, -- local date: last day that the issue counted
+    first_day TEXT NOT NULL, -- local date: first day that the range is of
+    last_day TEXT NOT NULL, -- local date: last day that the range is of
+    low REAL NOT NULL, -- lower bound of the range: number of leads, for win_rate of won leads, or money
+    high REAL NOT NULL, -- upper bound; both bounds belong to the range
+    actual REAL, -- number that came, as it was known in the issue, or three days after the end of a span; null until then
+    issue_id TEXT NOT NULL, -- report_issue.id: first issue with this range; others with the same are no further claims
+    PRIMARY KEY (time_zone, kind, figure, pipelines, currency, stretch, told_on, last_day, first_day)
+  ) STRICT, WITHOUT ROWID`,
+  sql`CREATE INDEX told_range_open ON told_range (time_zone, last_day) WHERE actual IS NULL`,
+
   sql`CREATE TABLE annotation ( -- one row per note of a person about one or more days, such as a campaign
     id INTEGER PRIMARY KEY, -- number of the annotation
     first_day TEXT NOT NULL, -- local date in the time zone of each report, such as 2026-11-13

@@ -2,10 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { FIGURES } from '../../../../src/store/figures/definition.ts'
+import { openStore } from '../../../../src/store/open.ts'
 import { hasSqlite3 } from '../../../support/data/sqlite3.ts'
 import { folderWith } from '../../../support/folder.ts'
 import type { Finished } from '../../../support/leadsheet.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
+import { tellRanges } from '../../../support/reports/told-ranges.ts'
 import { startService } from '../../../support/service.ts'
 import { openSyncing } from '../../../support/syncing.ts'
 
@@ -134,7 +136,7 @@ describe('figures explain', () => {
 
 describe('figures backtest', () => {
   it('prints the record of the claims, and what is not known long enough yet', async () => {
-    const { run } = await openCopy(90)
+    const { folder, run } = await openCopy(90)
     const { stdout: json } = await run('figures', 'backtest', '--json')
     const { ranges, win_rates: rates, month_ends: ends } = JSON.parse(json).data
     const [days] = ranges
@@ -163,6 +165,27 @@ describe('figures backtest', () => {
       /The usual range of the win rate begins after 8 stretches of 30 days \(\d so far\)\./,
     )
     expect(stderr).toContain('Such a claim may be true: real numbers do change.')
+    expect(stdout).not.toContain('AS TOLD')
+    {
+      await using store = await openStore(join(folder, 'leadsheet.db'), NOW)
+      const told = { before: '2026-11-19', timeZone: 'Europe/Berlin' }
+      await tellRanges(store, told, { kind: 'day', figure: 'new_leads', held: 50, of: 64 })
+      const pipelines = JSON.stringify([pipeline])
+      await tellRanges(store, told, { kind: 'month_end', figure: 'won', held: 2, of: 3, pipelines })
+    }
+    const { stdout: asTold } = await run('figures', 'backtest')
+    expect(asTold).toMatch(/^AS TOLD +OF +RANGE OF +TOLD +HELD +SHARE +MEANT +SHOWN$/m)
+    expect(asTold).toMatch(/^new_leads +ALL +day +64 +50 +78\.1% +95\.0% +withheld: told ranges held too/m)
+    expect(asTold).toMatch(/^won +\S.* +month end +3 +2 +66\.7% +80\.0% +as above$/m)
+    expect(asTold).toMatch(/^new_leads +ALL +day .* withheld: ranges held too rarely/m)
+    const ofOne = JSON.parse((await run('figures', 'backtest', '--pipeline', pipeline, '--json')).stdout).data
+    expect(ofOne.told).toEqual([
+      {
+        ...{ figure: 'won', pipeline_ids: [pipeline], range_of: 'month_end', meant: 0.8, told: 3, held: 2 },
+        ...{ currency: null, stretches: 3, is_withheld: false },
+      },
+    ])
+
     const unknown = await run('figures', 'backtest', '--pipeline', 'none')
     expect([unknown.status, unknown.stderr]).toEqual([2, expect.stringContaining('There is no pipeline')])
   })

@@ -1,0 +1,76 @@
+/** Decides by the ranges that reports told which claims are withheld, because they held too rarely. */
+import type { PeriodKind } from '../../domain/figures.ts'
+import type { RangeKind, RangeRecord, ToldRange, ToldRecord } from '../../domain/insight.ts'
+import { isTrusted, JUDGED_MIN, MEANT, STRETCHES_MIN } from '../../insight/record.ts'
+import type { Db } from '../../store/db/store.ts'
+import { readToldRecords } from '../../store/insight/told-range.ts'
+
+type Figure = ToldRange['figure']
+type PipelineIds = readonly string[] | null
+
+/** A number as a report judges it; one without a figure is a win rate. */
+interface Shown {
+  readonly figure?: Figure
+  readonly currency?: string
+  readonly pipeline: object | null
+  readonly range: object | null
+}
+
+/** The record of told ranges. */
+export interface Told {
+  readonly records: readonly ToldRecord[]
+  /** Lists the kinds of ranges of a figure that held too rarely. */
+  distrusted(figure: Figure, pipelineIds: PipelineIds, currency?: string): RangeKind[]
+  /** Adds up the record of the numbers of all leads of a report whose range it shows. */
+  sumOf(kind: PeriodKind, pipelineIds: PipelineIds, shown: readonly Shown[]): RangeRecord
+}
+
+/** @param dates the local dates that are counted, in order */
+export async function readTold(db: Db, timeZone: string, dates: readonly string[]): Promise<Told> {
+  const last = dates.at(-1)
+  return toldOf(last === undefined ? [] : await readToldRecords(db, timeZone, last))
+}
+
+function toldOf(records: readonly ToldRecord[]): Told {
+  const find = (figure: Figure, pipelineIds: PipelineIds, currency = '') => {
+    const key = keyOf(pipelineIds)
+    return records.filter(
+      (each) => each.figure === figure && each.currency === currency && keyOf(each.pipelineIds) === key,
+    )
+  }
+  return {
+    records,
+    distrusted: (figure, pipelineIds, currency) =>
+      find(figure, pipelineIds, currency).flatMap((each) => (isToldTrusted(each) ? [] : [each.kind])),
+    sumOf(kind, pipelineIds, shown) {
+      const counted = shown
+        .filter(({ pipeline, range }) => pipeline === null && range !== null)
+        .flatMap(({ figure = 'win_rate', currency }) =>
+          find(figure, pipelineIds, currency).filter(
+            (each) => each.kind === (figure === 'win_rate' ? '30_days' : scaleOf(kind)),
+          ),
+        )
+      const sum = (of: 'held' | 'of') => counted.reduce((all, each) => all + each[of], 0)
+      return { held: sum('held'), of: sum('of') }
+    },
+  }
+}
+
+/** Returns whether the told ranges did not hold clearly too rarely. */
+export function isToldTrusted({ kind, stretches }: ToldRecord): boolean {
+  const isOfPeriod = kind === 'day' || kind === 'week' || kind === 'month'
+  return isTrusted(stretches, isOfPeriod ? JUDGED_MIN : STRETCHES_MIN, meantOf(kind))
+}
+
+/** Returns the share of numbers that a range is meant to hold. */
+export function meantOf(kind: RangeKind): number {
+  return kind.endsWith('_end') ? 0.8 : MEANT
+}
+
+export function scaleOf(kind: PeriodKind): 'day' | 'week' | 'month' {
+  return kind === 'week' || kind === 'month' ? kind : 'day'
+}
+
+function keyOf(pipelineIds: PipelineIds): string {
+  return JSON.stringify(pipelineIds?.toSorted() ?? null)
+}

@@ -1,0 +1,126 @@
+/**
+ * Stores the ranges that reports told, and counts how many held. This is the record as it was told then: nothing that
+ * becomes known later changes it.
+ */
+import { sql } from 'kysely'
+import type { RangeKind, ToldRange, ToldRecord } from '../../domain/insight.ts'
+import type { Db, Store, Trx } from '../db/store.ts'
+import { toldRecords } from '../schema/insight-views.ts'
+
+const DAY_MS = 86_400_000
+/** The days of a win rate. */
+const RATE_DAYS = 30
+/** The ranges of so many days count, so that a claim that was withheld can come back. */
+const LAST_DAYS = { day: 365, other: 1096 } as const
+/** A span is counted so many days after its end, because leads of its last days may be read late. */
+const SETTLED_AFTER_DAYS = 3
+
+/** Stores the ranges that an issue told. A range that an earlier issue told is no further claim. */
+export async function saveToldRanges(
+  trx: Trx,
+  issueId: string,
+  timeZone: string,
+  ranges: readonly ToldRange[],
+): Promise<void> {
+  if (ranges.length === 0) return
+  const rows = ranges.map(({ kind, pipelineIds, toldOn, firstDay, lastDay, range, ...given }) => ({
+    ...{ time_zone: timeZone, kind, pipelines: textOf(pipelineIds), ...given },
+    stretch: kind === '30_days' ? stretchOf(lastDay) : lastDay,
+    ...{ told_on: toldOn, first_day: firstDay, last_day: lastDay },
+    ...{ low: range.low, high: range.high, issue_id: issueId },
+  }))
+  await trx
+    .insertInto('told_range')
+    .values(rows)
+    .onConflict((at) =>
+      at
+        .columns([
+          'time_zone',
+          'kind',
+          'figure',
+          'pipelines',
+          'currency',
+          'stretch',
+          'told_on',
+          'last_day',
+          'first_day',
+        ])
+        .doNothing(),
+    )
+    .execute()
+}
+
+/**
+ * Notes the number that came of each span that is over, from the counts by day.
+ * @param dates the local dates that are counted, in order
+ */
+export async function settleToldEnds(
+  store: Pick<Store, 'db' | 'write'>,
+  timeZone: string,
+  dates: readonly string[],
+): Promise<void> {
+  const by = dates.at(-1 - SETTLED_AFTER_DAYS)
+  if (by === undefined) return
+  const open = await store.db
+    .selectFrom('told_range')
+    .where('actual', 'is', null)
+    .where('time_zone', '=', timeZone)
+    .where('last_day', '<=', by)
+    .select('kind')
+    .executeTakeFirst()
+  if (open === undefined) return
+  await store.write(async (trx) => {
+    await sql`UPDATE told_range SET actual = (
+        SELECT coalesce(sum(value), 0) FROM daily_count
+        WHERE daily_count.time_zone = told_range.time_zone AND daily_count.figure = told_range.figure
+          AND dimension = 'pipeline_id' AND day BETWEEN first_day AND last_day AND (pipelines = ''
+            OR member IN (SELECT value FROM json_each(iif(pipelines = '', '[]', pipelines)))))
+      WHERE actual IS NULL AND time_zone = ${timeZone} AND last_day <= ${by}`.execute(trx)
+  })
+}
+
+/**
+ * Counts the ranges of the last year for days, and of the last three years for the others.
+ * @param lastDay the last local date that is counted
+ */
+export async function readToldRecords(db: Db, timeZone: string, lastDay: string): Promise<ToldRecord[]> {
+  const isLast = sql`time_zone = ${timeZone} AND last_day <= ${lastDay}
+    AND last_day > iif(kind = 'day', ${dayBefore(lastDay, LAST_DAYS.day)}, ${dayBefore(lastDay, LAST_DAYS.other)})`
+  const { rows } =
+    await sql<RecordRow>`${toldRecords(isLast)} ORDER BY kind, figure, pipelines, currency`.execute(db)
+  return rows.map(({ kind, figure, pipelines, currency, told, held, stretches, stretches_held }) => ({
+    ...{
+      kind,
+      figure,
+      currency,
+      pipelineIds: pipelines === '' ? null : JSON.parse(pipelines),
+      held,
+      of: told,
+    },
+    stretches: { held: stretches_held, of: stretches },
+  }))
+}
+
+interface RecordRow {
+  readonly kind: RangeKind
+  readonly figure: ToldRange['figure']
+  readonly pipelines: string
+  readonly currency: string
+  readonly told: number
+  readonly held: number
+  readonly stretches: number
+  readonly stretches_held: number
+}
+
+function textOf(pipelineIds: readonly string[] | null): string {
+  return pipelineIds === null ? '' : JSON.stringify([...new Set(pipelineIds)].sort())
+}
+
+/** Returns the first of the 30 days, counted from 1970 on, that a date is in. */
+function stretchOf(date: string): string {
+  return dayBefore(date, Math.floor(Date.parse(date) / DAY_MS) % RATE_DAYS)
+}
+
+function dayBefore(date: string, days: number): string {
+  return new Date(Date.parse(date) - days * DAY_MS).toISOString().slice(0, 10)
+}

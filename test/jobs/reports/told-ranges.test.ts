@@ -1,0 +1,113 @@
+// @both-stores
+/** Reports that are sent store their ranges, print how many held, and withhold a claim that stopped being true. */
+import { expect, it } from 'vitest'
+import type { LeadFilter } from '../../../src/domain/figures.ts'
+import { readBacktest } from '../../../src/jobs/reports/read-backtest.ts'
+import type { Report } from '../../../src/jobs/reports/report-definition.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { listDeliveries } from '../../../src/store/outbox/delivery.ts'
+import { readMessage } from '../../../src/store/outbox/stored-message.ts'
+import { readIssue } from '../../../src/store/reports/issue.ts'
+import { DAILY, enqueueDue, mailingDeps, makeDue, recipient } from '../../support/mail/mailing.ts'
+import { tellRanges } from '../../support/reports/told-ranges.ts'
+import { openDailyStore, READ_AT, ZONE } from '../../support/web/counted-pages.ts'
+
+const OF_DAY: Report = { ...DAILY, timeZone: ZONE }
+const NOW = new Date(READ_AT)
+const DAY_MS = 86_400_000
+const P1: LeadFilter = { pipelineIds: ['p1'], conditions: [] }
+const ana = recipient('ana@example.com')
+
+const listTold = (store: Store) =>
+  store.db.selectFrom('told_range').selectAll().orderBy('figure').orderBy('pipelines').execute()
+
+const tell = (store: Store, told: Parameters<typeof tellRanges>[2]) =>
+  tellRanges(store, { before: '2026-11-20', timeZone: ZONE }, told)
+
+async function openWorld() {
+  const store = await openDailyStore(120)
+  const deps = mailingDeps(store, () => NOW)
+  return { store, deps }
+}
+
+it('a report stores its ranges when it is sent, once, and not when it is only made or not worth a mail', async () => {
+  const { store, deps } = await openWorld()
+  await makeDue(deps, OF_DAY)
+  await enqueueDue(deps, [ana], { ...OF_DAY, name: 'alarm', sendWhen: { if_threshold: 'won > 99' } })
+  expect(await listTold(store)).toEqual([])
+  const [mailing] = await enqueueDue(deps, [ana], OF_DAY)
+  const told = await listTold(store)
+  const insight = (await readIssue(store.db, mailing?.issue.id ?? ''))?.figures.insight
+  expect(told).toHaveLength(3)
+  for (const [index, pipelines] of ['', '["p1"]', '["p2"]'].entries()) {
+    const { actual, range } =
+      insight?.expectations.filter(({ figure }) => figure === 'new_leads')[index] ?? {}
+    const day = '2026-11-20'
+    expect(told[index]).toEqual({
+      ...{ time_zone: ZONE, kind: 'day', figure: 'new_leads', pipelines, currency: '', actual, ...range },
+      ...{ stretch: day, told_on: day, first_day: day, last_day: day, issue_id: mailing?.issue.id },
+    })
+  }
+  await enqueueDue(deps, [ana, recipient('ben@example.com')], OF_DAY)
+  await enqueueDue(deps, [recipient('cleo@example.com', { filter: P1 })], { ...OF_DAY, name: 'other' })
+  expect(await listTold(store)).toEqual(told)
+})
+
+it('a report whose data do not cover its period tells no range', async () => {
+  const { store } = await openWorld()
+  const later = mailingDeps(store, () => new Date(NOW.getTime() + 2 * DAY_MS))
+  const [mailing] = await enqueueDue(later, [ana], OF_DAY)
+  expect((await readIssue(store.db, mailing?.issue.id ?? ''))?.figures.freshness.coversPeriod).toBe(false)
+  expect(await listTold(store)).toEqual([])
+})
+
+it('a mail prints the record of the ranges that were told, if there are sixty', async () => {
+  const { store, deps } = await openWorld()
+  const textFor = async (address: string, name: string) => {
+    const [mailing] = await enqueueDue(deps, [recipient(address)], { ...OF_DAY, name })
+    const [sent] = await listDeliveries(store.db, mailing?.issue.id ?? '')
+    return (await readMessage(store.db, sent?.messageId ?? '')).text.replace(/\s+/g, ' ')
+  }
+  await tell(store, { kind: 'day', figure: 'new_leads', held: 59, of: 59 })
+  await tell(store, { kind: 'week', figure: 'new_leads', held: 9, of: 9 })
+  await tell(store, { kind: 'day', figure: 'new_leads', held: 9, of: 9, pipelines: '["p1"]' })
+  expect(await textFor('ana@example.com', 'first')).toMatch(/Of \d+ usual ranges so far, \d+ were right/)
+  // The first report told the sixtieth, of a day with three times as many leads.
+  expect(await textFor('ben@example.com', 'second')).toContain(
+    'Of the 60 usual ranges that these reports printed, 59 were right; 19 of 20 should be.',
+  )
+})
+
+it('a claim whose told ranges held too rarely is withheld in reports, in the test and in the dashboard', async () => {
+  const { store, deps } = await openWorld()
+  const read = async () => {
+    const issue = await makeDue(deps, OF_DAY)
+    const { ranges, told } = await readBacktest(
+      store,
+      { asOf: READ_AT, timeZone: ZONE, pipelineIds: null, holidays: [] },
+      NOW,
+    )
+    const shown = ranges.filter(({ figure }) => figure === 'new_leads').slice(0, 3)
+    return {
+      judgements: issue.issue.figures.insight?.expectations.slice(0, 4).map(({ judgement }) => judgement),
+      bands: issue.issue.figures.insight?.expectations[0]?.band.at(-1),
+      shown: shown.map((each) => each.shown),
+      told: told.map(({ held, of }) => [held, of]),
+    }
+  }
+  const before = await read()
+  expect(before).toMatchObject({ shown: ['printed', 'printed', 'printed'], told: [] })
+  // Chance alone lets 59 ranges of 19 of 20 hold so rarely in less than 1 of 100 cases, and so few say nothing.
+  await tell(store, { kind: 'day', figure: 'new_leads', held: 40, of: 59 })
+  expect((await read()).shown).toEqual(['printed', 'printed', 'printed'])
+  await tell(store, { kind: 'week', figure: 'new_leads', held: 0, of: 70 })
+  expect((await read()).judgements).toEqual(before.judgements)
+  await store.write((trx) => trx.deleteFrom('told_range').execute())
+  await tell(store, { kind: 'day', figure: 'new_leads', held: 52, of: 60 })
+  const after = await read()
+  expect(after).toMatchObject({ shown: ['withheld', 'printed', 'printed'], bands: null, told: [[52, 60]] })
+  expect(after.judgements).toEqual(['withheld', ...(before.judgements ?? []).slice(1)])
+  await store.write((trx) => trx.deleteFrom('told_range').execute())
+  await tell(store, { kind: 'day', figure: 'new_leads', held: 54, of: 60, pipelines: '["p2"]' })
+  expect((await read()).shown).toEqual(['printed', 'printed', 'printed'])
+})

@@ -1,0 +1,121 @@
+// @both-stores
+/** The ranges that reports told, and the count of those that held. */
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import type { ToldRange } from '../../../src/domain/insight.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { readToldRecords, saveToldRanges, settleToldEnds } from '../../../src/store/insight/told-range.ts'
+import { openEmptyStore } from '../../support/store.ts'
+
+const ZONE = 'Europe/Berlin'
+const FIRST = Date.parse('2026-01-01T00:00:00Z')
+const dateOf = (day: number) => new Date(FIRST + day * 86_400_000).toISOString().slice(0, 10)
+const range = { low: 10, high: 20 }
+
+/** A range of new leads on the n-th day of the year. It holds unless told otherwise. */
+function ofDay(day: number, change: Partial<ToldRange> = {}): ToldRange {
+  const date = dateOf(day)
+  const of = { figure: 'new_leads', kind: 'day', pipelineIds: null, currency: '', range, actual: 20 } as const
+  return { ...of, toldOn: date, firstDay: date, lastDay: date, ...change }
+}
+
+const keep = (store: Store, ranges: readonly ToldRange[], issueId = 'e1') =>
+  store.write((trx) => saveToldRanges(trx, issueId, ZONE, ranges))
+const read = (store: Store, lastDay = dateOf(364)) => readToldRecords(store.db, ZONE, lastDay)
+
+it('counts the ranges of each number apart, and how many held; both bounds belong to a range', async () => {
+  await using store = await openEmptyStore()
+  await keep(store, [
+    ...[ofDay(0, { actual: 9 }), ofDay(1, { actual: 10 }), ofDay(2), ofDay(3, { actual: 21 })],
+    ...[ofDay(0, { pipelineIds: ['p2', 'p1'] }), ofDay(1, { pipelineIds: ['p1', 'p2'] })],
+    ofDay(0, { figure: 'won', kind: 'week' }),
+    ofDay(0, { figure: 'won_value', currency: 'EUR', range: { low: 0.5, high: 20.25 }, actual: 20.5 }),
+  ])
+  const all = {
+    figure: 'new_leads',
+    kind: 'day',
+    currency: '',
+    held: 2,
+    of: 4,
+    stretches: { held: 2, of: 4 },
+  }
+  expect(await read(store)).toEqual([
+    { ...all, pipelineIds: null },
+    { ...all, pipelineIds: ['p1', 'p2'], held: 2, of: 2, stretches: { held: 2, of: 2 } },
+    {
+      ...{ ...all, figure: 'won_value', currency: 'EUR', pipelineIds: null },
+      ...{ held: 0, of: 1, stretches: { held: 0, of: 1 } },
+    },
+    { ...all, figure: 'won', kind: 'week', pipelineIds: null, held: 1, of: 1, stretches: { held: 1, of: 1 } },
+  ])
+  expect(await readToldRecords(store.db, 'Europe/London', dateOf(364))).toEqual([])
+  const { rows } = await sql`SELECT * FROM told_record ORDER BY kind, pipelines, figure`.execute(store.db)
+  expect(rows[2]).toEqual({
+    ...{ time_zone: ZONE, kind: 'day', figure: 'new_leads', pipelines: '["p1","p2"]', currency: '' },
+    ...{ told: 2, held: 2, stretches: 2, stretches_held: 2 },
+  })
+})
+
+it('counts a range once, as the first issue told it', async () => {
+  await using store = await openEmptyStore()
+  await keep(store, [ofDay(0)])
+  await keep(store, [ofDay(0, { actual: 99 }), ofDay(1)], 'e2')
+  expect(await read(store)).toMatchObject([{ held: 2, of: 2 }])
+})
+
+it('counts days of the last year and other ranges of the last three years', async () => {
+  await using store = await openEmptyStore()
+  await keep(store, [ofDay(0), ofDay(1), ofDay(0, { kind: 'week' }), ofDay(1, { kind: 'week' })])
+  const counted = async (lastDay: number) => (await read(store, dateOf(lastDay))).map(({ of }) => of)
+  expect(await counted(0)).toEqual([1, 1])
+  expect(await counted(364)).toEqual([2, 2])
+  expect(await counted(365)).toEqual([1, 2])
+  expect(await counted(1096)).toEqual([1])
+})
+
+it('counts win rates of the same 30 days as one stretch, and the ends of one month too', async () => {
+  await using store = await openEmptyStore()
+  const rates = Array.from({ length: 60 }, (_, day) =>
+    ofDay(day, { figure: 'win_rate', kind: '30_days', actual: day % 2 === 0 ? 15 : 30 }),
+  )
+  const ends = [10, 11, 12, 40].map((day) =>
+    ofDay(day, {
+      ...{ kind: 'month_end', actual: day === 10 ? 30 : 15 },
+      lastDay: day < 31 ? '2026-01-31' : '2026-02-28',
+    }),
+  )
+  await keep(store, [...rates, ...ends])
+  const [ofRates, ofEnds] = await read(store)
+  expect(ofRates).toMatchObject({ kind: '30_days', held: 30, of: 60 })
+  expect([2, 3]).toContain(ofRates?.stretches.of)
+  expect(ofRates?.stretches.held).toBeCloseTo((ofRates?.stretches.of ?? 0) / 2, 1)
+  expect(ofEnds).toMatchObject({ kind: 'month_end', held: 3, of: 4, stretches: { of: 2 } })
+  expect(ofEnds?.stretches.held).toBeCloseTo(2 / 3 + 1)
+})
+
+it('notes what came of a span three days after its end, from the counts of its pipelines', async () => {
+  await using store = await openEmptyStore()
+  const counts = Array.from({ length: 40 }, (_, day) =>
+    ['p1', 'p2'].map((member) => ({
+      ...{ time_zone: ZONE, figure: 'won', dimension: 'pipeline_id', currency: '' },
+      ...{ day: dateOf(day), member, value: member === 'p1' ? 1 : 2 },
+    })),
+  ).flat()
+  await store.write((trx) => trx.insertInto('daily_count').values(counts).execute())
+  const january = { figure: 'won', kind: 'month_end', firstDay: dateOf(0), lastDay: dateOf(30) } as const
+  await keep(store, [
+    ofDay(9, { ...january, range: { low: 93, high: 93 }, actual: null }),
+    ofDay(9, { ...january, pipelineIds: ['p1'], range: { low: 31, high: 31 }, actual: null }),
+    ofDay(9, { ...january, lastDay: dateOf(58), actual: null }),
+  ])
+  const upTo = (days: number) => Array.from({ length: days }, (_, day) => dateOf(day))
+  await settleToldEnds(store, ZONE, [])
+  await settleToldEnds(store, ZONE, upTo(33))
+  await settleToldEnds(store, 'Europe/London', upTo(40))
+  expect(await read(store)).toEqual([])
+  await settleToldEnds(store, ZONE, upTo(34))
+  expect(await read(store)).toMatchObject([
+    { pipelineIds: null, held: 1, of: 1 },
+    { pipelineIds: ['p1'], held: 1, of: 1 },
+  ])
+})
