@@ -214,7 +214,7 @@ function funnelRank(status: string): number {
 }
 
 /** Returns whether a number, such as an age or a count, is too small to be a time. */
-function isSmallNumber(value: unknown): boolean {
+export function isSmallNumber(value: unknown): boolean {
   return typeof value === 'number' && value < 500_000_000
 }
 

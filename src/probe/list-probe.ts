@@ -168,9 +168,9 @@ class Search {
           this.#key === ''
             ? `${evidenceOf(this.#refused)}: a key is wanted, and none was given (LEADSHEET_API_KEY or --key-file)`
             : this.#given === null
-              ? `${evidenceOf(this.#refused)}: the key was taken in none of the usual forms`
+              ? `${evidenceOf(this.#refused)}: the key was taken in none of the usual forms: it is wrong, or wanted in another form`
               : `${evidenceOf(this.#refused)}: the key was not taken as ${authText(this.#given)}`,
-        remedy: `name the header that the upstream wants: --auth 'Name: value {key}', and others by --header 'Name: value'`,
+        remedy: `look whether the key is right; then name the header that the upstream wants: --auth 'Name: value {key}', and others by --header 'Name: value'`,
       })
     }
     if (this.isShutOut) return { findings: [], gaps, tried: this.#tried }

@@ -12,9 +12,16 @@ import { PAGES_HEADERS, TOTAL_HEADERS } from './candidates.ts'
 
 const URL_LIKE = /^(https?:)?\/\/?\S|^\?\S|^[\w./-]+\?[^\s=]+=/
 const BACKWARD = /prev|previous|before|first|last|self|current|start_?cursor|has_?more/i
+const TOKEN_HEADER = /next|cursor|continuation|bookmark|marker|scroll/i
 const TOKEN_NAME = /next|cursor|after|contin|token|bookmark|marker|scroll|offset/i
 
 export interface Token extends Leaf {
+  readonly token: string
+}
+
+/** What may be the cursor of the next page, with its place in the answer. */
+export interface Cursor {
+  readonly place: Place
   readonly token: string
 }
 
@@ -30,18 +37,38 @@ export function nextUrls(page: Page): Token[] {
   )
 }
 
-/** Returns the values of the body that may be the cursor of the next page, the likeliest first. */
-export function nextTokens(page: Page): Token[] {
-  return leaves(page)
-    .flatMap(({ path, value }): Token[] => {
-      const text = pathText(path)
-      if (!TOKEN_NAME.test(text) || BACKWARD.test(lastOf(path))) return []
-      if (typeof value === 'number') return /next/i.test(text) ? [{ path, value, token: String(value) }] : []
-      return typeof value === 'string' && value !== '' && !URL_LIKE.test(value)
-        ? [{ path, value, token: value }]
-        : []
-    })
-    .sort((a, b) => Number(/next/i.test(pathText(b.path))) - Number(/next/i.test(pathText(a.path))))
+/** Returns the values of the answer that may be the cursor of the next page, the likeliest first. */
+export function nextCursors(page: Page): Cursor[] {
+  const inBody = leaves(page).flatMap(({ path, value }): Cursor[] => {
+    const text = pathText(path)
+    if (!TOKEN_NAME.test(text) || BACKWARD.test(lastOf(path))) return []
+    if (typeof value === 'number')
+      return /next/i.test(text) ? [{ place: { path }, token: String(value) }] : []
+    return typeof value === 'string' && value !== '' && !URL_LIKE.test(value)
+      ? [{ place: { path }, token: value }]
+      : []
+  })
+  const inHeaders = Object.entries(page.reply.headers).flatMap(([header, value]): Cursor[] =>
+    TOKEN_HEADER.test(header) &&
+    !BACKWARD.test(header) &&
+    typeof value === 'string' &&
+    value !== '' &&
+    !URL_LIKE.test(value)
+      ? [{ place: { header: properName(header) }, token: value }]
+      : [],
+  )
+  const isNext = ({ place }: Cursor) => Number(/next/i.test(placeText(place)))
+  return [...inBody, ...inHeaders].sort((one, other) => isNext(other) - isNext(one))
+}
+
+/** Returns a place as evidence names it: `page.next_cursor`, or `X-Next-Cursor header`. */
+export function placeText(place: Place): string {
+  return 'path' in place ? pathText(place.path) : `${place.header} header`
+}
+
+/** Returns a place as a profile writes it. */
+export function placeInput(place: Place): string | { header: string } {
+  return 'path' in place ? pathText(place.path) : place
 }
 
 /** Returns the parameters of a next link whose value is the token. */

@@ -8,7 +8,16 @@ import type { Asker, Headers } from './ask.ts'
 import { evidenceOf, type Finding, type Gap, type List, type Page, type Params, readPage } from './ask.ts'
 import { SIZES } from './candidates.ts'
 import { findPageSize, findSizeMax, isRound, type PageSize } from './list-parameters.ts'
-import { type FoundTotal, findPages, findTotal, hasMorePath, nextTokens, nextUrls } from './page-signals.ts'
+import {
+  type FoundTotal,
+  findPages,
+  findTotal,
+  hasMorePath,
+  nextCursors,
+  nextUrls,
+  placeInput,
+  placeText,
+} from './page-signals.ts'
 import { findWayOn, type PagingInput, type WayOn } from './paging-probe.ts'
 import { type Walk, walkList } from './verify-paging.ts'
 
@@ -124,7 +133,10 @@ function withoutWayOn(list: List, first: Page, size: PageSize, total: FoundTotal
       ],
     }
   }
-  const signs = [...nextUrls(first), ...nextTokens(first)].map(({ path }) => pathText(path))
+  const signs = [
+    ...nextUrls(first).map(({ path }) => pathText(path)),
+    ...nextCursors(first).map(({ place }) => placeText(place)),
+  ]
   const seen =
     signs.length === 0 ? '' : `; the answer has ${signs.join(', ')}, but no parameter tried takes it`
   const of = total === null ? '' : ` of ${total.total}`
@@ -209,7 +221,7 @@ function saysMore(page: Page, { paging }: WayOn): boolean | null {
   if (hasMorePath(page) !== null) return true
   if (paging.kind === 'link') return /rel="?next/i.test(String(page.reply.headers.link ?? ''))
   if (paging.kind === 'next_url') return nextUrls(page).length > 0
-  if (paging.kind === 'cursor') return nextTokens(page).length > 0
+  if (paging.kind === 'cursor') return nextCursors(page).length > 0
   return null
 }
 
@@ -268,12 +280,4 @@ function distinctRecords(pages: readonly Page[]): unknown[] {
     pages.flatMap(({ ids, records }) => records.map((record, index) => [ids[index] ?? '', record] as const)),
   )
   return [...byId.values()]
-}
-
-function placeInput(place: Place): string | { header: string } {
-  return 'path' in place ? pathText(place.path) : place
-}
-
-function placeText(place: Place): string {
-  return 'path' in place ? pathText(place.path) : `${place.header} header`
 }

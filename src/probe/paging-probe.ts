@@ -19,7 +19,7 @@ import {
   SIZE_PARAMS_IN_BRACKETS,
 } from './candidates.ts'
 import type { PageSize } from './list-parameters.ts'
-import { hasMorePath, nextTokens, nextUrls, paramsWith } from './page-signals.ts'
+import { hasMorePath, nextCursors, nextUrls, paramsWith, placeInput, placeText } from './page-signals.ts'
 
 /**
  * The maximum number of requests for one kind of parameter. QUESTIONS_MAX is the total number of requests
@@ -96,12 +96,10 @@ function keepsSize(next: string, { param, small }: PageSize): boolean {
 
 async function byToken(trial: Trial): Promise<WayOn | null> {
   const { small } = trial.size
-  for (const { path, token } of nextTokens(small).slice(0, 3)) {
-    const derived = [
-      ...paramsWith(small, token),
-      ...namesFrom(path.at(-1) ?? ''),
-      ...namesFrom(path.slice(-2).join('_')),
-    ]
+  for (const { place, token } of nextCursors(small).slice(0, 3)) {
+    const names =
+      'path' in place ? [place.path.at(-1) ?? '', place.path.slice(-2).join('_')] : [bareName(place.header)]
+    const derived = [...paramsWith(small, token), ...names.flatMap(namesFrom)]
     const found =
       (await findParam(trial, [...new Set(derived)], token)) ??
       (await findParam(
@@ -111,9 +109,9 @@ async function byToken(trial: Trial): Promise<WayOn | null> {
       )) ??
       (await findParam(trial, CURSOR_PARAMS_IN_BRACKETS, token))
     if (found === null) continue
-    const evidence = `${pathText(path)}: ${JSON.stringify(token).slice(0, 40)}, sent as ${found.param}`
+    const evidence = `${placeText(place)}: ${JSON.stringify(token).slice(0, 40)}, sent as ${found.param}`
     return {
-      paging: { kind: 'cursor', param: found.param, next: pathText(path) },
+      paging: { kind: 'cursor', param: found.param, next: placeInput(place) },
       second: found.second,
       evidence,
     }
@@ -236,6 +234,11 @@ function namesFrom(name: string): string[] {
   const lower = bare.charAt(0).toLowerCase() + bare.slice(1)
   const snake = lower.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   return [lower, snake, `_${lower}`, name].filter((each) => each.replace(/_/g, '') !== '')
+}
+
+/** Turns the name of a header into that of a field: `X-Next-Cursor` into `next_cursor`. */
+function bareName(header: string): string {
+  return header.toLowerCase().replace(/^x-/, '').replaceAll('-', '_')
 }
 
 function shortUrl(text: string): string {

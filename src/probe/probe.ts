@@ -18,6 +18,7 @@ import { findBeside, NOTHING_BESIDE } from './other-endpoints.ts'
 import type { FoundPaging } from './paging-found.ts'
 import { findPaging, unreadPaging } from './paging-found.ts'
 import { findSince } from './since-probe.ts'
+import { unreadFields } from './unread-fields.ts'
 
 interface ProbeOptions {
   readonly base: URL
@@ -80,6 +81,7 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   )
 
   const gaps = [...cut.gaps, ...paging.gaps, ...missingFields(fields), ...beside.gaps]
+  gaps.push(...unreadFields(records, list.id, fields))
   if (!isUnique(records, list.id)) gaps.push(repeatedId(list))
   else if (isName(list.id)) gaps.push(onlyName(list))
   if (since === null && cut.gaps.length === 0) gaps.push(noSince(fields))

@@ -42,6 +42,21 @@ describe('what the probe cannot tell', () => {
     expect(() => parseProfile(parse(probed.text), 'p.yaml')).toThrow('paging: not set')
   })
 
+  test('a field that nothing reads is named with the kind of its values, and without one of them', async () => {
+    const record = (number: number) => ({
+      ...PLAIN.record(number),
+      ...{ contact: { mail: `p${number}@private.example` }, opened: 1_760_000_000 + number, board: 'north' },
+      ...{ cents: number, tags: ['a'], isHot: number % 2 === 0, mixed: number % 2 === 0 ? 1 : 'x' },
+    })
+    await using foreign = await startForeign({ ...PLAIN, record })
+    const probed = await probeForeign(`${foreign.url}/leads`)
+    expect(problems(probed)).toContain(
+      'mapping.lead: nothing reads these fields: contact.mail (an e-mail address), opened (a time), board (a text), cents (a number),',
+    )
+    expect(probed.text).toContain('isHot (yes or no), mixed (mixed values)')
+    expect(probed.text).not.toContain('private.example')
+  })
+
   test('a short list whose total says so is a single page', async () => {
     await using foreign = await startForeign(PLAIN, 7)
     const { text } = await probeForeign(`${foreign.url}/leads`)

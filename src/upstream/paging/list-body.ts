@@ -63,11 +63,15 @@ export function parseBody(bytes: Buffer, path: FieldPath, findKnown?: FindKnown)
  * each record repeats.
  */
 function looksIntoList({ envelope, paging }: ListProfile): boolean {
-  const places = [paging.total, 'pages' in paging ? paging.pages : undefined]
+  const places = [
+    paging.total,
+    'pages' in paging ? paging.pages : undefined,
+    paging.kind === 'cursor' ? paging.next : undefined,
+  ]
   const paths = [
     envelope.error,
     paging.has_more,
-    'next' in paging ? paging.next : undefined,
+    paging.kind === 'next_url' ? paging.next : undefined,
     ...places.map((place) => (place !== undefined && 'path' in place ? place.path : undefined)),
   ]
   const list = envelope.leads

@@ -88,7 +88,7 @@ function positionAfter(paging: PagingProfile, position: string | null, answer: P
     case 'range':
       return nextRange(position, answer)
     case 'cursor':
-      return tokenOf(readPath(answer.body, paging.next))
+      return tokenOf(valueAt(paging.next, answer))
     case 'next_url': {
       const next = tokenOf(readPath(answer.body, paging.next))
       return next === null ? null : sameOrigin(answer.url, new URL(next, answer.url)).href
@@ -110,10 +110,13 @@ export function readTotal(
   answer: Pick<PageAnswer, 'body' | 'headers'>,
 ): number | null {
   if (place === undefined) return null
-  if ('path' in place) return toCount(readPath(answer.body, place.path))
-  const header = answer.headers[place.header.toLowerCase()]
-  // The total follows the slash, as in `Content-Range: items 0-24/319`.
-  return toCount(String(header ?? '').replace(/^.*\//, ''))
+  const value = valueAt(place, answer)
+  // In a header the total follows the slash, as in `Content-Range: items 0-24/319`.
+  return toCount('path' in place ? value : String(value ?? '').replace(/^.*\//, ''))
+}
+
+function valueAt(place: Place, { body, headers }: Pick<PageAnswer, 'body' | 'headers'>): unknown {
+  return 'path' in place ? readPath(body, place.path) : headers[place.header.toLowerCase()]
 }
 
 function toCount(value: unknown): number | null {

@@ -90,7 +90,7 @@ const more = {
 const stop_at_total = z.boolean().default(false)
 
 export const pagingSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('cursor'), param: z.string(), next: fieldPathSchema, ...size, ...more }),
+  z.strictObject({ kind: z.literal('cursor'), param: z.string(), next: place, ...size, ...more }),
   z.strictObject({
     kind: z.literal('page'),
     param: z.string(),

@@ -53,6 +53,20 @@ export const ODD_SHAPES: Readonly<Record<string, Shape>> = {
       }
     },
   },
+  'a cursor in a header of the answer': {
+    path: '/crm/v2/deals',
+    lets: inHeader('x-api-key'),
+    record: plainRecord,
+    idOf,
+    list: (all, url) => {
+      const from = numberIn(url, 'after', 0)
+      const to = from + numberIn(url, 'count', 20, 50)
+      return {
+        body: { items: all.slice(from, to) },
+        headers: to < all.length ? { 'x-next-cursor': String(to) } : {},
+      }
+    },
+  },
   'an envelope two levels deep and relative next links': {
     path: '/svc/people',
     lets: inHeader('authorization', 'ApiKey {key}'),
