@@ -89,6 +89,6 @@ function remoteRequestRate(): RequestRate {
     heldMs: call('heldMs'),
     hold: call('hold'),
     endRequest: call('endRequest'),
-    putOff: call('putOff'),
+    postpone: call('postpone'),
   }
 }

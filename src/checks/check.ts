@@ -293,12 +293,12 @@ export const HEARTBEAT_MAX_MS = 180_000
  */
 export type Life = 'alive' | 'stopped' | 'dead' | 'none'
 
-export function lifeOf(beat: LastHeartbeat | undefined, now: Date): Life {
-  if (beat === undefined) return 'none'
-  if (beat.ended_at !== null) return 'stopped'
+export function lifeOf(heartbeat: LastHeartbeat | undefined, now: Date): Life {
+  if (heartbeat === undefined) return 'none'
+  if (heartbeat.ended_at !== null) return 'stopped'
   // A heartbeat from the future does not count. If the clock was set back, a live daemon writes a new
   // heartbeat at its next tick.
-  return Math.abs(now.getTime() - Date.parse(beat.last_tick_at)) <= HEARTBEAT_MAX_MS ? 'alive' : 'dead'
+  return Math.abs(now.getTime() - Date.parse(heartbeat.last_tick_at)) <= HEARTBEAT_MAX_MS ? 'alive' : 'dead'
 }
 
 /* The daemon's search for broken rules of the store. The search takes too long to run each minute. */

@@ -4,7 +4,7 @@ import { counted } from '../report/words/numbers.ts'
 import {
   countWaiting,
   type DeliveryProblem,
-  listPutOff,
+  listDeferred,
   listRefused,
   listRefusing,
   listUnconfirmed,
@@ -16,7 +16,7 @@ import { formatSpan, formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
 import { type Check, type Finding, SHOWN, SHOWN_AND_ALERTED } from './check.ts'
 
-const PUT_OFF_MINUTES = 120
+const DEFERRED_MINUTES = 120
 /** The number of refused issues in a row from which the refusals are no accident. */
 const REFUSED_IN_ROW = 3
 const WEEK_MINUTES = 7 * 24 * 60
@@ -112,7 +112,7 @@ async function findOutage(facts: Facts): Promise<Finding[]> {
 async function findWaiting(facts: Facts): Promise<Finding[]> {
   const { db, now } = facts
   const brief = `the mail server defers messages; ${await formatWaiting(facts)}`
-  return (await listPutOff(db, minutesBefore(now, PUT_OFF_MINUTES))).map((one) => ({
+  return (await listDeferred(db, minutesBefore(now, DEFERRED_MINUTES))).map((one) => ({
     subject: subjectOf(one),
     message: `${messagesOf(one)} ${verb(one)} deferred by the mail server since ${formatUtc(one.since)}, ${quoted(one)}`,
     brief,
@@ -122,7 +122,7 @@ async function findWaiting(facts: Facts): Promise<Finding[]> {
 
 async function findLate(facts: Facts): Promise<Finding[]> {
   const { since } = await countWaiting(facts.db)
-  if (since === null || since >= minutesBefore(facts.now, PUT_OFF_MINUTES)) return []
+  if (since === null || since >= minutesBefore(facts.now, DEFERRED_MINUTES)) return []
   if ((await findOutage(facts)).length > 0) return []
   const message = await formatWaiting(facts)
   return [{ subject: '', message, brief: message, hint: `${shellCommand('outbox list')} lists them.` }]

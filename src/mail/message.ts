@@ -149,7 +149,7 @@ function sentBytes({ content, name }: MessageFile): number {
 
 /** The options for sending one message, the same for every transport. */
 
-export interface Handover {
+export interface TransportSendOptions {
   readonly signal: AbortSignal
   /**
    * Runs just before the first byte of the message is sent, and is awaited. If the function fails, nothing is

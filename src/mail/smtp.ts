@@ -9,7 +9,7 @@ import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { SMTPConnectionOptions, SMTPConnectionSendInfo } from 'nodemailer/lib/smtp-connection'
 import type { Message } from '../domain/message.ts'
 import type { Log } from '../log.ts'
-import type { DkimKey, Handover, Receipt } from './message.ts'
+import type { DkimKey, Receipt, TransportSendOptions } from './message.ts'
 import { buildMessage, parseMailbox } from './message.ts'
 import type { SendPhase } from './smtp-failure.ts'
 import { classifySendFailure, sendError } from './smtp-failure.ts'
@@ -61,13 +61,13 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
     idle.unref()
   }
 
-  const attempt = async (message: Message, bytes: Buffer, handover: Handover): Promise<string> => {
+  const attempt = async (message: Message, bytes: Buffer, options: TransportSendOptions): Promise<string> => {
     const isReused = kept !== null
     const progress: Progress = { phase: 'connect' }
     try {
-      kept ??= await connect(server, handover.signal, progress)
+      kept ??= await connect(server, options.signal, progress)
       progress.phase = 'envelope'
-      return await handOver(kept, server, message, bytes, handover, progress)
+      return await sendInSession(kept, server, message, bytes, options, progress)
     } catch (thrown) {
       drop()
       if (thrown instanceof NotBegun) throw thrown.cause
@@ -80,8 +80,8 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
       // A server may close an idle connection just as the next message begins. No byte of the message was
       // sent yet, so another attempt is safe. There is only one such attempt, because it opens a new
       // connection.
-      if (isReused && phase === 'envelope' && isConnectionLost && !handover.signal.aborted) {
-        return attempt(message, bytes, handover)
+      if (isReused && phase === 'envelope' && isConnectionLost && !options.signal.aborted) {
+        return attempt(message, bytes, options)
       }
       throw error
     }
@@ -90,12 +90,12 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
   const close = () => inTurn(async () => quit())
   return {
     name: server.name,
-    send: (message: Message, handover: Handover): Promise<Receipt> =>
+    send: (message: Message, options: TransportSendOptions): Promise<Receipt> =>
       inTurn(async () => {
         clearTimeout(idle)
         const bytes = await buildMessage(message, dkim)
-        const signal = AbortSignal.any([handover.signal, AbortSignal.timeout(server.timeouts.totalMs)])
-        const response = await attempt(message, bytes, { ...handover, signal })
+        const signal = AbortSignal.any([options.signal, AbortSignal.timeout(server.timeouts.totalMs)])
+        const response = await attempt(message, bytes, { ...options, signal })
         rest()
         log.debug({ server: server.name, messageId: message.messageId, response }, 'message handed over')
         return { response }
@@ -161,12 +161,12 @@ export async function connect(
  * Sends one message in an open session.
  * @returns the server's reply to the whole message
  */
-export async function handOver(
+export async function sendInSession(
   session: SmtpSession,
   server: SmtpServer,
   message: Message,
   bytes: Buffer,
-  { signal, onData }: Handover,
+  { signal, onData }: TransportSendOptions,
   progress: Progress,
 ): Promise<string> {
   const body = bodyOf(bytes, async () => {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { Message } from '../domain/message.ts'
 import { LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { DkimKey, Handover, Receipt } from './message.ts'
+import type { DkimKey, Receipt, TransportSendOptions } from './message.ts'
 import { buildMessage } from './message.ts'
 import type { SmtpOptions } from './smtp.ts'
 import { openSmtp } from './smtp.ts'
@@ -21,7 +21,7 @@ export interface Transport extends AsyncDisposable {
    * @throws LeadsheetError mail_unreachable (no message can be sent now), mail_rejected (only this message
    *   cannot be sent)
    */
-  send(message: Message, handover: Handover): Promise<Receipt>
+  send(message: Message, options: TransportSendOptions): Promise<Receipt>
   /**
    * Tests the destination without sending a message: logs in to the server, or checks that the folder is
    * writable.
@@ -73,7 +73,7 @@ function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
   const close = async (): Promise<void> => {}
   return {
     name,
-    send: async (message: Message, { signal, onData }: Handover): Promise<Receipt> => {
+    send: async (message: Message, { signal, onData }: TransportSendOptions): Promise<Receipt> => {
       const bytes = await buildMessage(message, dkim)
       signal.throwIfAborted()
       await prepare()

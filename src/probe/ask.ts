@@ -17,7 +17,7 @@ import type { FieldPath } from '../upstream/values/json.ts'
 import { findRecords, readPath } from '../upstream/values/json.ts'
 
 const REQUESTS_MAX = 150
-const PACE_MS = 50
+const GAP_MS = 50
 
 export type Auth = Profile['auth']
 
@@ -56,7 +56,7 @@ interface AskerOptions {
   readonly maxWaitMs: number
   readonly log: Log
   readonly signal: AbortSignal
-  readonly paceMs?: number
+  readonly gapMs?: number
   readonly backoff?: Backoff
 }
 
@@ -93,7 +93,7 @@ export function openAsker(options: AskerOptions): Asker {
       const before = known.get(question)
       if (before) return before
       if (known.size >= REQUESTS_MAX) throw tooMany()
-      if (known.size > 0) await wait(options.paceMs ?? PACE_MS, signal)
+      if (known.size > 0) await wait(options.gapMs ?? GAP_MS, signal)
       const answer = await client
         .call({ method: 'GET', url, headers, takesAny: true, signal })
         .catch(asRefusal)

@@ -293,7 +293,7 @@ it('statistics and agents that are old only warn', async () => {
 })
 
 describe('the daemon', () => {
-  it('lives while its beat is not older than three minutes', async () => {
+  it('lives while its heartbeat is not older than three minutes', async () => {
     await daemon(2)
     expect(await check('daemon')).toMatchObject({ status: 'ok', found: 'gave a sign of life 2 min ago' })
     await daemon(4)
@@ -318,7 +318,7 @@ describe('the daemon', () => {
     })
   })
 
-  it('that beat in the future, before the clock was set back, does not live', async () => {
+  it('whose heartbeat is in the future, before the clock was set back, does not live', async () => {
     await daemon(-60)
     expect(await check('daemon')).toMatchObject({ status: 'fail' })
   })

@@ -39,12 +39,12 @@ const GRACE_MS = 11 * MINUTE_MS
 async function openTold(isFollowed: boolean) {
   const api = await startService({ webhooksToLoopback: true, historyDays: 3 })
   const syncing = await openFollowing(api.service.url, { source: { apiKey: api.readKey } })
-  const { store, clock, lane } = syncing
+  const { store, clock, worker } = syncing
   clock.now = new Date(api.clock.at)
   const span = await store.write((trx) => addSpan(trx, { at: clock.now.toISOString(), after: 'down' }))
   const now = () => clock.now
   let secret = ''
-  const intake = createWebhookIntake({ store, now, wake: isFollowed ? lane.wake : () => undefined })
+  const intake = createWebhookIntake({ store, now, wake: isFollowed ? worker.wake : () => undefined })
   const pages = await openWebPages(TEMPLATES_FOLDER)
   const { webhook, mapping } = REFERENCE_PROFILE
   if (webhook === undefined) throw new Error('the reference service has webhooks')

@@ -48,7 +48,7 @@ describe.skipIf(!hasPostgres)('the queue', () => {
     expect(await takeAll(queue, 'message')).toBe(2)
   })
 
-  it('keeps one job of a lane waiting behind the one that runs, and runs no two beside each other', async () => {
+  it('keeps one job of a key waiting behind the one that runs, and runs no two beside each other', async () => {
     const queue = await openTestQueue(await newDatabase())
     const sync = { lease: 'sync' }
     await queue.send('scheduled-run', sync, { key: 'sync' })

@@ -17,7 +17,7 @@ import { listMisfits, SABOTAGES } from './sabotages.ts'
 import { runTests } from './test-run.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const LANES = Math.min(2, cpus().length)
+const WORKERS = Math.min(2, cpus().length)
 const NOT_RUN = 'it was not run: skipped on this machine, or not loaded'
 
 const { positionals, values } = parseArgs({
@@ -31,7 +31,7 @@ for (const misfit of misfits) say(`does not fit: ${misfit}`)
 if (misfits.length > 0 || values.check) {
   process.exitCode = misfits.length > 0 ? 1 : 0
 } else {
-  const copies = Array.from({ length: LANES }, () => copyProject(ROOT))
+  const copies = Array.from({ length: WORKERS }, () => copyProject(ROOT))
   try {
     const tests = chosen.flatMap(({ caughtBy }) => caughtBy.map(({ title }) => findTest(title)))
     process.exitCode = (await areGreen(copies, tests)) && (await areCaught(copies)) ? 0 : 1
@@ -53,7 +53,7 @@ function sampleOf(sabotages: readonly Sabotage[], count: number): Sabotage[] {
 async function areGreen(copies: readonly ProjectCopy[], tests: readonly NamedTest[]): Promise<boolean> {
   const files = [...new Set(tests.map(({ file }) => file))]
   const red: string[] = []
-  await inLanes(copies, files, async (file, folder) => {
+  await inParallel(copies, files, async (file, folder) => {
     const ofFile = tests.filter((test) => test.file === file)
     const outcomes = await runTests(folder, ofFile)
     outcomes.forEach((cases, index) => {
@@ -70,7 +70,7 @@ async function areGreen(copies: readonly ProjectCopy[], tests: readonly NamedTes
 
 async function areCaught(copies: readonly ProjectCopy[]): Promise<boolean> {
   let caught = 0
-  await inLanes(copies, chosen, async (sabotage, folder) => {
+  await inParallel(copies, chosen, async (sabotage, folder) => {
     const began = performance.now()
     const verdicts = await judge(folder, sabotage).catch((thrown: unknown): Verdict[] => [
       { title: 'the sabotage itself', flaw: String(thrown), failure: '' },
@@ -113,17 +113,17 @@ function firstLine(text: string): string {
   return (text.split('\n')[0] ?? '').slice(0, 120)
 }
 
-/** Works on the items in parallel. Each lane has its own copy. */
-async function inLanes<T>(
+/** Works on the items in parallel. Each worker has its own copy. */
+async function inParallel<T>(
   copies: readonly ProjectCopy[],
   items: readonly T[],
   work: (item: T, folder: string) => Promise<void>,
 ): Promise<void> {
   const waiting = [...items]
-  const lane = async (folder: string): Promise<void> => {
+  const worker = async (folder: string): Promise<void> => {
     for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item, folder)
   }
-  await Promise.all(copies.map(({ folder }) => lane(folder)))
+  await Promise.all(copies.map(({ folder }) => worker(folder)))
 }
 
 function say(line: string): void {

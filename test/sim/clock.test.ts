@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { random } from '../support/random.ts'
-import { sinceLastBeat } from './broken-daemons.ts'
+import { sinceLastTick } from './broken-daemons.ts'
 import { faultsOf } from './faults-of.ts'
 import { DAY_MS, daily, HOUR_MS, HOURLY, SECOND_MS } from './plan.ts'
 import { SEED } from './scale.ts'
@@ -25,7 +25,7 @@ const pass = (world: World, ms: number): Promise<void> => world.passTo(new Date(
 
 async function setClock(world: World, skewMs: number): Promise<void> {
   world.clock.skewMs = skewMs
-  await world.beat()
+  await world.tick()
 }
 
 const scheduledRunsOf = (world: World, schedule: string): string[] =>
@@ -117,14 +117,14 @@ describe('a clock', () => {
     await pass(world, HOUR_MS)
     world.clock.at += 3 * HOUR_MS
     world.clock.asleepMs += 3 * HOUR_MS
-    await world.beat()
+    await world.tick()
     expect(scheduledRunsOf(world, 'report:vienna')).toEqual(['12T06:00'])
     expect(world.runs.at(-1)?.due.late).toMatchObject({ from: '2026-01-12T05:00:00.000Z', why: 'clock' })
     await expectAsEver(world)
   })
 
   it('would be seen to do harm to a daemon that only knows when it last looked', async () => {
-    await using world = await openUp(sinceLastBeat)
+    await using world = await openUp(sinceLastTick)
     await pass(world, 2.25 * HOUR_MS)
     await setClock(world, -HOUR_MS)
     await pass(world, HOUR_MS)

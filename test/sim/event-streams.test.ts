@@ -61,16 +61,16 @@ async function live(copy: Following, world: World, losses: number, next: () => n
     if (syncing === null && next() < 0.1) {
       syncing = copy.sync({ ...LEADS, full: next() < 0.5 }).finally(() => {
         syncing = null
-        copy.lane.wake()
+        copy.worker.wake()
       })
     }
-    if (next() < 0.3) await copy.lane.idle()
+    if (next() < 0.3) await copy.worker.idle()
     else for (let turn = 0; turn < next() * 30; turn++) await new Promise(setImmediate)
     expect(await taken).toBe(true)
   }
   await syncing
-  copy.lane.wake()
-  await copy.lane.idle()
+  copy.worker.wake()
+  await copy.worker.idle()
 }
 
 /**
@@ -132,8 +132,8 @@ async function checkSweeps(copy: Following, world: World, fresh: Map<string, obj
   for (const sweep of ['first', 'second']) {
     copy.clock.now = new Date(copy.clock.now.getTime() + 60_000)
     await copy.sync(LEADS)
-    copy.lane.wake()
-    await copy.lane.idle()
+    copy.worker.wake()
+    await copy.worker.idle()
     const leads = await leadsOf(copy.store.db, world)
     const there = sweep === 'first' ? [...leads].filter(([id]) => fresh.has(id)) : [...leads]
     expect(new Map(there), `${message}, ${sweep} sweep`).toEqual(fresh)
@@ -165,9 +165,9 @@ async function checkStream(seed: number): Promise<void> {
 describe('the leads of an upstream whose events are lost, doubled and out of order', () => {
   it(`are right after one sweep, and those that are gone after two; where none is lost, before any (${STREAMS} streams, SEED=${SEED}) (row 65)`, async () => {
     const seeds = Array.from({ length: STREAMS }, (_, index) => SEED + index).values()
-    const lane = async (): Promise<void> => {
+    const worker = async (): Promise<void> => {
       for (const seed of seeds) await checkStream(seed)
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, lane))
+    await Promise.all(Array.from({ length: AT_ONCE }, worker))
   }, 1_200_000)
 })

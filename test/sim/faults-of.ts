@@ -92,15 +92,15 @@ function wronglyLeftOut(
   { schedule: { catchUp } }: Planned,
   due: readonly Date[],
   rows: readonly ScheduledRun[],
-  { beats, runs }: World,
+  { ticks, runs }: World,
 ): string[] {
   const byScheduledRun = new Map(rows.map((row) => [row.due_at, row]))
   const windowMs = catchUp.policy === 'none' ? LATE_MS : catchUp.windowHours * HOUR_MS - EDGE_MS
-  const right = beats.filter(({ isClockRight }) => isClockRight)
-  let beat = 0
+  const right = ticks.filter(({ isClockRight }) => isClockRight)
+  let tick = 0
   return due.flatMap((dueAt, index) => {
-    while ((right[beat]?.at ?? Number.POSITIVE_INFINITY) < dueAt.getTime()) beat++
-    const seenAt = right[beat]?.at
+    while ((right[tick]?.at ?? Number.POSITIVE_INFINITY) < dueAt.getTime()) tick++
+    const seenAt = right[tick]?.at
     const row = byScheduledRun.get(dueAt.toISOString())
     if (seenAt === undefined || row === undefined || row.state === 'done') return []
     if (seenAt - dueAt.getTime() > windowMs) return []

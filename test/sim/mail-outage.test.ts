@@ -133,14 +133,14 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
     events,
   }
   const daemon = await startDaemon(deps, controller.signal)
-  const beatAt = async (ms: number): Promise<void> => {
+  const tickAt = async (ms: number): Promise<void> => {
     clock.now = new Date(ms)
     await daemon.tick()
     await daemon.idle()
   }
 
   for (let minute = 0; minute < AWAY_HOURS * 60; minute += 30) {
-    await beatAt(FROM + minute * MINUTE_MS)
+    await tickAt(FROM + minute * MINUTE_MS)
   }
   const countDone = async (): Promise<number> => {
     const scheduledRuns = store.db
@@ -158,11 +158,11 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
 
   await door.openTo(mail.port)
   const back = FROM + AWAY_HOURS * HOUR_MS
-  const perBeat: number[] = []
+  const perTick: number[] = []
   for (let minute = 0; minute < 90; minute++) {
     const before = mail.received.length
-    await beatAt(back + minute * MINUTE_MS)
-    perBeat.push(mail.received.length - before)
+    await tickAt(back + minute * MINUTE_MS)
+    perTick.push(mail.received.length - before)
   }
   const reports = mail.received.filter(({ to }) => to.includes('ana@example.com'))
   const dueAt = reports.map(({ mail: { date } }) => date)
@@ -170,7 +170,7 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
   expect(reports).toHaveLength(await countDone())
   expect(new Set(reports.map(({ mail: { messageId } }) => messageId)).size).toBe(reports.length)
   expect(dueAt).toEqual([...dueAt].sort())
-  expect(Math.max(...perBeat)).toBeLessThanOrEqual(PER_MINUTE)
+  expect(Math.max(...perTick)).toBeLessThanOrEqual(PER_MINUTE)
   expect(told().at(-1)).toBe('resolved: mail waiting')
   controller.abort()
   await daemon.stop()

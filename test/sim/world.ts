@@ -38,7 +38,7 @@ export interface Run {
 }
 
 /** A tick of a daemon that did not die in it. */
-export interface Beat {
+export interface Tick {
   readonly at: number
   readonly isClockRight: boolean
 }
@@ -59,14 +59,14 @@ export interface World extends AsyncDisposable {
    */
   readonly clock: { at: number; skewMs: number; asleepMs: number }
   readonly runs: readonly Run[]
-  readonly beats: readonly Beat[]
+  readonly ticks: readonly Tick[]
   /** The times at which the daemon was killed. */
   readonly kills: readonly number[]
   readonly isUp: () => boolean
   /** Starts the daemon, with its first tick. */
   start(): Promise<void>
   /** Runs a tick and the work that follows from it, if the daemon is up. */
-  beat(): Promise<void>
+  tick(): Promise<void>
   /** Lets time pass up to an instant, with ticks around each full hour and at the end. */
   passTo(until: Date | string): Promise<void>
   /** Stops the daemon like SIGTERM. */
@@ -104,7 +104,7 @@ export async function openWorld({
   // No power cut is simulated, and a year has many commits.
   await sql`PRAGMA synchronous = OFF`.execute(store.db)
   const runs: Run[] = []
-  const beats: Beat[] = []
+  const ticks: Tick[] = []
   const kills: number[] = []
   let life: Life | null = null
 
@@ -139,16 +139,16 @@ export async function openWorld({
     kills.push(clock.at)
     life = null
   }
-  const beat = async (): Promise<void> => {
+  const tick = async (): Promise<void> => {
     if (life === null) return
     const lived = { at: clock.at, isClockRight: clock.skewMs === 0 }
     await life.daemon.tick()
     await life.daemon.idle()
     bury()
-    if (life !== null) beats.push(lived)
+    if (life !== null) ticks.push(lived)
   }
   return {
-    ...{ store, planned, from, clock, runs, beats, kills },
+    ...{ store, planned, from, clock, runs, ticks, kills },
     isUp: () => life !== null,
     async start() {
       await store.write((trx) => trx.updateTable('lease').set({ pid: DEAD_PID }).execute())
@@ -156,16 +156,16 @@ export async function openWorld({
       const controller = new AbortController()
       const deps = { store: own, log: SILENT, now, monotonicMs, schedules, ...openTasks() }
       life = { store: own, controller, daemon: await start(deps, controller.signal) }
-      await beat()
+      await tick()
     },
-    beat,
+    tick,
     async passTo(until) {
       const end = new Date(until).getTime()
       const nextMinute = (): number => (Math.floor(clock.at / MINUTE_MS) + 1) * MINUTE_MS
       while (nextMinute() <= end) {
         clock.at = nextMinute()
         const isAroundHour = [59, 0, 1].includes(new Date(clock.at).getUTCMinutes())
-        if (isAroundHour || end - clock.at < MINUTE_MS) await beat()
+        if (isAroundHour || end - clock.at < MINUTE_MS) await tick()
       }
       clock.at = Math.max(clock.at, end)
     },

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { random } from '../support/random.ts'
-import { sinceLastBeat, tickIsJob } from './broken-daemons.ts'
+import { sinceLastTick, tickIsJob } from './broken-daemons.ts'
 import { dueTimes } from './due-times.ts'
 import { faultsOf } from './faults-of.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, PLANNED, SECOND_MS } from './plan.ts'
@@ -36,7 +36,7 @@ describe(`a daemon through ${DAYS} days (SEED=${SEED})`, () => {
 
   it.each([
     ['whose tick is the job', tickIsJob, /missing in the ledger/],
-    ['that knows only what came since its last beat', sinceLastBeat, /done twice/],
+    ['that knows only what came since its last tick', sinceLastTick, /done twice/],
   ])(
     '%s would be found out',
     async (_what, broken, fault) => {
@@ -72,7 +72,7 @@ async function live(world: World, happen: () => Promise<string | null>) {
     const what = await happen()
     if (what !== null) met[what] = (met[what] ?? 0) + 1
     world.clock.at = Math.max(world.clock.at, time + 500)
-    await world.beat()
+    await world.tick()
   }
   return met
 }
@@ -100,7 +100,7 @@ function problems(world: World, next: () => number): () => Promise<string | null
       for (let step = 0; step < 10; step++) {
         world.clock.skewMs = (next() - 0.5) * 4 * SECOND_MS
         world.clock.at += 2 * SECOND_MS
-        await world.beat()
+        await world.tick()
       }
       world.clock.skewMs = 0
     },
@@ -108,7 +108,7 @@ function problems(world: World, next: () => number): () => Promise<string | null
       const wrong = [-HOUR_MS, 3 * HOUR_MS, 2 * DAY_MS, YEAR_MS, 5 * YEAR_MS, -30 * YEAR_MS]
       world.clock.skewMs = wrong[Math.floor(next() * wrong.length)] ?? 0
       rightAgainAt = world.clock.at + between(MINUTE_MS, 12 * HOUR_MS)
-      await world.beat()
+      await world.tick()
     },
   }
   const names = Object.keys(kinds) as (keyof typeof kinds)[]
@@ -116,7 +116,7 @@ function problems(world: World, next: () => number): () => Promise<string | null
     if (world.clock.at >= rightAgainAt) {
       world.clock.skewMs = 0
       rightAgainAt = Number.POSITIVE_INFINITY
-      await world.beat()
+      await world.tick()
     }
     if (!world.isUp()) await restartAfter(between(5 * SECOND_MS, HOUR_MS))
     if (next() > 0.05) return null

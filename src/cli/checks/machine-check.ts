@@ -79,8 +79,8 @@ export function compareClocks(aheadMs: number | null): CheckResult {
 
 /** Fails if the database holds a time in the future, because then the clock was set back. */
 export async function checkPast(db: Db, now: Date): Promise<CheckResult | null> {
-  const [beat, run] = [(await findLastSpan(db))?.last_tick_at, (await findLastRun(db))?.at]
-  const latest = [beat, run]
+  const [heartbeat, run] = [(await findLastSpan(db))?.last_tick_at, (await findLastRun(db))?.at]
+  const latest = [heartbeat, run]
     .filter((at) => at !== undefined)
     .sort()
     .at(-1)

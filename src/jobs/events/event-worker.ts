@@ -14,7 +14,7 @@ import {
   finishEvents,
   listQueued,
   mayApplyEvents,
-  putOff,
+  postponeEvent,
   takeOut,
 } from '../../store/events/event.ts'
 import { readWatermark, saveNotBefore } from '../../store/sync/watermark.ts'
@@ -149,7 +149,7 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
     const waitMs = ladderWaitMs(BACKOFF.event, row.failures + 1, 0)
     await store.write(async (trx) => {
       if (waitMs !== null) {
-        return putOff(trx, row, new Date(at.getTime() + waitMs).toISOString())
+        return postponeEvent(trx, row, new Date(at.getTime() + waitMs).toISOString())
       }
       const { resource, resource_id: resourceId, last_at: until } = row
       const end = { at: at.toISOString(), outcome: 'failed', problem } as const

@@ -71,13 +71,13 @@ export function afterFailure(
   if (failed.kind === 'permanent') return { ...said, state: 'failed', nextAttemptAt: null }
   // A lost connection may be the fault of the server, so it never makes a message fail for good.
   const reason = failed.replyCode === null ? null : reasonToGiveUp(one, drawn.now)
-  if (reason === null) return { ...said, state: 'pending', nextAttemptAt, isPutOff: true }
+  if (reason === null) return { ...said, state: 'pending', nextAttemptAt, isDeferred: true }
   return { ...said, state: 'failed', nextAttemptAt: null, response: `${reason}: ${failed.said}` }
 }
 
-function reasonToGiveUp({ attempts, putOffAt }: Delivery, now: Date): string | null {
+function reasonToGiveUp({ attempts, deferredAt }: Delivery, now: Date): string | null {
   if (attempts + 1 >= GIVE_UP.message.attempts) return `given up after ${attempts + 1} attempts`
-  const since = putOffAt === null ? 0 : now.getTime() - Date.parse(putOffAt)
+  const since = deferredAt === null ? 0 : now.getTime() - Date.parse(deferredAt)
   return since >= GIVE_UP.message.hours * HOUR_MS ? `given up after ${GIVE_UP.message.hours} hours` : null
 }
 

@@ -168,7 +168,7 @@ function isWaiting(one: Delivery): one is Delivery & { nextAttemptAt: string } {
  * a server deferred the message.
  */
 function isOurFault(one: Delivery): boolean {
-  return one.state === 'pending' && one.attempts > 0 && one.putOffAt === null
+  return one.state === 'pending' && one.attempts > 0 && one.deferredAt === null
 }
 
 async function onceAborted(signal: AbortSignal): Promise<void> {

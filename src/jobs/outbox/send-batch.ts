@@ -13,7 +13,7 @@ import type { Transport } from '../../mail/transport.ts'
 import { wait } from '../../retry.ts'
 import type { Store } from '../../store/db/store.ts'
 import type { Delivery, DeliveryMove } from '../../store/outbox/delivery.ts'
-import { moveDelivery, recoverDeliveries, SENDER_LEASE, takeInHand } from '../../store/outbox/delivery.ts'
+import { claimDelivery, moveDelivery, recoverDeliveries, SENDER_LEASE } from '../../store/outbox/delivery.ts'
 import { withdrawIfUnwanted } from '../../store/outbox/message-resolve.ts'
 import type { MailOutage } from '../../store/outbox/send-limits.ts'
 import {
@@ -34,7 +34,7 @@ export interface DeliveryPolicy {
   readonly rateLimit: RateLimit
 }
 
-export interface DeliverDeps extends HandOverDeps {
+export interface DeliverDeps extends SendOneDeps {
   readonly policy: DeliveryPolicy
 }
 
@@ -104,7 +104,7 @@ export async function sendAll(
   let isOver = outages.length === 0
   for (const one of messages) {
     if (!(await waitForTurn(deps, { ...options, signal }))) return
-    const end = await handOver(deps, sender.lease, one, signal)
+    const end = await sendOne(deps, sender.lease, one, signal)
     if (signal.aborted) return
     if (end === 'passed_over') continue
     sender.lostInRow = end !== 'sent' && end.concerns === 'either' ? sender.lostInRow + 1 : 0
@@ -166,7 +166,7 @@ async function noteOutage(
  * the message got.
  */
 
-interface HandOverDeps {
+interface SendOneDeps {
   readonly store: Store
   readonly transport: Transport
   readonly log: Log
@@ -188,8 +188,8 @@ const ANSWER_MS = 5_000
  *   longer wants it
  * @throws LeadsheetError errors of the store, such as job_busy if another process has taken over
  */
-export async function handOver(
-  deps: HandOverDeps,
+export async function sendOne(
+  deps: SendOneDeps,
   lease: Lease,
   one: Delivery,
   signal: AbortSignal,
@@ -201,7 +201,7 @@ export async function handOver(
     const at = deps.now()
     await lease.renew(trx, at)
     if (await withdrawIfUnwanted(trx, messageId, at.toISOString())) return false
-    return takeInHand(trx, one, lease.holder, at.toISOString())
+    return claimDelivery(trx, one, lease.holder, at.toISOString())
   })
   if (!isOurs) return 'passed_over'
   const move = (from: readonly Delivery['state'][], to: Omit<DeliveryMove, 'at'>): Promise<boolean> =>

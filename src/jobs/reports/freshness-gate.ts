@@ -67,7 +67,7 @@ export async function passGate(
   next: Date | null,
   signal: AbortSignal,
 ): Promise<RunEnd | null> {
-  if (due.isReleased) return null
+  if (due.isApproved) return null
   let state = await readState(work, report, readers, due.due_at)
   const deadline = deadlineOf(report, due, next)
   if (state.old.length > 0 && (await nextTry(work, deadline)) <= work.now()) {

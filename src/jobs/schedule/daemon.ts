@@ -80,11 +80,11 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
   const presence = await claimPresence(store, now)
   const end = new AbortController()
   const until = AbortSignal.any([signal, end.signal, presence.lost])
-  let pulse: Uptime
+  let uptime: Uptime
   try {
     const names = schedules.map(({ name }) => name)
     await store.write((trx) => endUnknownScheduledRuns(trx, names, now().toISOString()))
-    pulse = await openUptime(daemon)
+    uptime = await openUptime(daemon)
   } catch (thrown) {
     await presence.release()
     throw thrown
@@ -112,7 +112,7 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
     },
     async tick() {
       tickedMs = daemon.monotonicMs()
-      await quietly(log, {}, pulse.beat)
+      await quietly(log, {}, uptime.recordHeartbeat)
       await quietly(log, {}, presence.keep)
       for (const schedule of schedules)
         await quietly(log, { schedule: schedule.name }, () => noteDue(daemon, schedule))
@@ -130,7 +130,7 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
     async stop() {
       end.abort(new Error('the daemon stops'))
       await idle()
-      await quietly(log, {}, pulse.end)
+      await quietly(log, {}, uptime.end)
       await quietly(log, {}, presence.release)
       presence.lost.throwIfAborted()
     },
@@ -144,21 +144,22 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
  */
 export async function keepTicking({ signal, tick, sinceTickMs }: StartedDaemon): Promise<void> {
   let inHand: Promise<void> | null = null
-  const beat = (): void => {
+  const startTick = (): void => {
     if (inHand !== null || signal.aborted) return
     inHand = tick().finally(() => {
       inHand = null
     })
   }
-  const openClock = () => cron.schedule('* * * * *', beat, { timezone: 'UTC', suppressMissedWarning: true })
+  const openClock = () =>
+    cron.schedule('* * * * *', startTick, { timezone: 'UTC', suppressMissedWarning: true })
   let clock = openClock()
   const watchdog = setInterval(() => {
     if (inHand !== null || sinceTickMs() <= TICK_MAX_MS) return
     void clock.destroy()
     clock = openClock()
-    beat()
+    startTick()
   }, WATCH_MS)
-  beat()
+  startTick()
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve()
     signal.addEventListener('abort', () => resolve(), { once: true })

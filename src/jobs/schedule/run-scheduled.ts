@@ -147,7 +147,7 @@ async function runScheduledRun(
     notedAt: new Date(scheduledRun.noted_at),
     attempt: scheduledRun.attempts,
     late: await findLate(store, schedule, scheduledRun, now()),
-    isReleased: scheduledRun.released_at !== null,
+    isApproved: scheduledRun.released_at !== null,
   }
   try {
     return await schedule.run(due, lease, signal)

@@ -44,7 +44,7 @@ export interface DueRun {
   /** The delay of the run and its cause; null if the run begins at most 5 minutes after its due time. */
   readonly late: Late | null
   /** Tells whether an operator has approved the run. An approved run must not be held again. */
-  readonly isReleased: boolean
+  readonly isApproved: boolean
 }
 
 /** The time for which the run had to wait, and the reason. */

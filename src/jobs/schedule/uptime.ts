@@ -26,7 +26,7 @@ export interface UptimeDeps {
 
 export interface Uptime {
   /** Stores a heartbeat. It must be called first in each tick. */
-  beat(): Promise<void>
+  recordHeartbeat(): Promise<void>
   end(): Promise<void>
 }
 
@@ -36,19 +36,19 @@ export async function openUptime({ store, log, now, monotonicMs }: UptimeDeps): 
   let last = { at: now(), monotonicMs: monotonicMs() }
   let span = await begin(last.at, 'down')
   return {
-    async beat() {
-      const beat = { at: now(), monotonicMs: monotonicMs() }
-      const passedMs = beat.at.getTime() - last.at.getTime()
-      const isClockSet = Math.abs(passedMs - (beat.monotonicMs - last.monotonicMs)) > CLOCK_STEP_MS
+    async recordHeartbeat() {
+      const heartbeat = { at: now(), monotonicMs: monotonicMs() }
+      const passedMs = heartbeat.at.getTime() - last.at.getTime()
+      const isClockSet = Math.abs(passedMs - (heartbeat.monotonicMs - last.monotonicMs)) > CLOCK_STEP_MS
       if (passedMs >= -CLOCK_STEP_MS && passedMs <= LATE_MS) {
-        await store.write((trx) => touchSpan(trx, span, beat.at.toISOString()))
+        await store.write((trx) => touchSpan(trx, span, heartbeat.at.toISOString()))
       } else {
-        span = await begin(beat.at, isClockSet ? 'clock' : 'blocked')
-        log.warn({ from: last.at.toISOString(), to: beat.at.toISOString() }, tell(passedMs, isClockSet))
+        span = await begin(heartbeat.at, isClockSet ? 'clock' : 'blocked')
+        log.warn({ from: last.at.toISOString(), to: heartbeat.at.toISOString() }, tell(passedMs, isClockSet))
       }
       // `last` is set only after the write, so that a gap that could not be stored is found again at the next
       // tick.
-      last = beat
+      last = heartbeat
     },
     end: () => store.write((trx) => endSpan(trx, span, now().toISOString())),
   }

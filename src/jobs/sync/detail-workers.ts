@@ -9,7 +9,7 @@ import type { Log } from '../../log.ts'
 import type { Job, JobData, Queue, Working } from '../../queue/queue.ts'
 import type { Store, Trx } from '../../store/db/store.ts'
 import type { WaitingLead } from '../../store/leads/detail.ts'
-import { putOffDetail, saveDetails } from '../../store/leads/detail.ts'
+import { postponeDetail, saveDetails } from '../../store/leads/detail.ts'
 import type { DetailsEnd } from '../../store/sync/detail-run.ts'
 import {
   beginDetails,
@@ -246,7 +246,7 @@ async function readLead(deps: DetailBatchDeps, lead: WaitingLead, asking: Asking
     const isDeleted = isKnown && thrown.code === 'api_not_found'
     if (isKnown) log.warn({ lead: lead.id, code: thrown.code }, thrown.message)
     await keep(deps, lead, asking, { failure: thrown, isDeleted, held: 0 }, (trx) =>
-      putOffDetail(trx, lead, errorText(thrown), now()),
+      postponeDetail(trx, lead, errorText(thrown), now()),
     )
     if (!isKnown) throw thrown
   }

@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LeadDetail } from '../../domain/model.ts'
 import type { SyncProblem } from '../../domain/sync.ts'
 import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
-import { listWaitingLeads, putOffDetail, saveDetails, type WaitingLead } from '../../store/leads/detail.ts'
+import { listWaitingLeads, postponeDetail, saveDetails, type WaitingLead } from '../../store/leads/detail.ts'
 import { addDetailCounts } from '../../store/sync/sync-run.ts'
 import { type DetailOptions, type DetailsDone, type SyncRun, writePageHolding } from './sync-context.ts'
 
@@ -125,7 +125,7 @@ async function keepAll(run: SyncRun, answers: readonly Answered[]): Promise<void
     await saveDetails(trx, read, { runId: run.runId, at: run.now().toISOString() })
     for (const { lead, outcome } of answers) {
       if (!(outcome instanceof LeadsheetError)) continue
-      await putOffDetail(trx, lead, outcome.message, run.now())
+      await postponeDetail(trx, lead, outcome.message, run.now())
       counts[outcome.code === 'api_not_found' ? 'gone' : 'failed']++
     }
     await addDetailCounts(trx, run.runId, { ...counts, read: read.length })

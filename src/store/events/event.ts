@@ -247,7 +247,7 @@ export async function takeOut(trx: Trx, row: QueuedEvent): Promise<void> {
     .execute()
 }
 
-export async function putOff(trx: Trx, row: QueuedEvent, notBefore: Instant): Promise<void> {
+export async function postponeEvent(trx: Trx, row: QueuedEvent, notBefore: Instant): Promise<void> {
   await trx
     .updateTable('event_queue')
     .where('resource', '=', row.resource)

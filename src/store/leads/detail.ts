@@ -142,7 +142,7 @@ export async function saveDetails(trx: Trx, read: readonly DetailRead[], seen: O
 }
 
 /** Defers the details of a lead after a failure. The wait gets longer with each failure in a row. */
-export async function putOffDetail(trx: Trx, lead: WaitingLead, reason: string, now: Date): Promise<void> {
+export async function postponeDetail(trx: Trx, lead: WaitingLead, reason: string, now: Date): Promise<void> {
   const before = await trx
     .selectFrom('detail_queue')
     .where('lead_no', '=', lead.no)

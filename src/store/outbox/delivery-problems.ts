@@ -10,7 +10,7 @@ import type { Db } from '../db/store.ts'
 import type { Delivery, DeliveryRowState } from './delivery.ts'
 
 /** A message with the report and period of its issue. */
-export interface ListedDelivery extends Omit<Delivery, 'issueId' | 'putOffAt'> {
+export interface ListedDelivery extends Omit<Delivery, 'issueId' | 'deferredAt'> {
   /** The name of the report; null for an alert. */
   readonly report: string | null
   readonly period: Period | null
@@ -105,7 +105,7 @@ export interface DeliveryProblem {
  * otherwise SQLite does not use the index on states.
  */
 export function listRefused(db: Db, since: Instant): Promise<DeliveryProblem[]> {
-  return listTroubles(
+  return listProblems(
     db,
     sql`state_at`,
     sql<boolean>`message.state = 'failed' AND message.state_at >= ${since}
@@ -117,7 +117,7 @@ export function listRefused(db: Db, since: Instant): Promise<DeliveryProblem[]> 
 
 /** Lists the messages that became unconfirmed since an instant and wait for a person. */
 export function listUnconfirmed(db: Db, since: Instant): Promise<DeliveryProblem[]> {
-  return listTroubles(
+  return listProblems(
     db,
     sql`state_at`,
     sql<boolean>`message.state = 'unconfirmed' AND message.state_at >= ${since} AND message.next_attempt_at IS NULL`,
@@ -147,8 +147,8 @@ export async function listImplausible(db: Db, since: Instant, limit: number): Pr
 }
 
 /** Lists the messages that the mail server first deferred before an instant and that are still to be sent. */
-export function listPutOff(db: Db, before: Instant): Promise<DeliveryProblem[]> {
-  return listTroubles(
+export function listDeferred(db: Db, before: Instant): Promise<DeliveryProblem[]> {
+  return listProblems(
     db,
     sql`put_off_at`,
     sql<boolean>`message.next_attempt_at IS NOT NULL AND message.put_off_at < ${before}`,
@@ -160,20 +160,20 @@ export function listPutOff(db: Db, before: Instant): Promise<DeliveryProblem[]> 
  * @param fate the column with the time at which a message got the problem
  * @param condition the SQL condition on `message` and its `issue` that selects the messages
  */
-async function listTroubles(
+async function listProblems(
   db: Db,
   fate: RawBuilder<unknown>,
   condition: RawBuilder<boolean>,
 ): Promise<DeliveryProblem[]> {
   const { rows } = await sql<DeliveryProblem>`
-    WITH troubled AS (
+    WITH affected AS (
       SELECT issue.report, message.${fate} AS at, message.recipient, message.response,
         row_number() OVER (PARTITION BY issue.report ORDER BY message.${fate} DESC, message.message_id) AS place
       FROM delivery AS message LEFT JOIN report_issue AS issue ON issue.id = message.issue_id
       WHERE ${condition})
     SELECT report, count(*) AS messages, min(at) AS since, max(at) AS last,
       max(recipient) FILTER (WHERE place = 1) AS recipient, max(response) FILTER (WHERE place = 1) AS response
-    FROM troubled GROUP BY report ORDER BY report NULLS FIRST`.execute(db)
+    FROM affected GROUP BY report ORDER BY report NULLS FIRST`.execute(db)
   return rows
 }
 

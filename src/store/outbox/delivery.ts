@@ -47,7 +47,7 @@ export interface Delivery {
   /** The time of the next attempt; null if no attempt follows. */
   readonly nextAttemptAt: Instant | null
   /** The time at which the server first deferred the message. */
-  readonly putOffAt: Instant | null
+  readonly deferredAt: Instant | null
   readonly replyCode: number | null
   readonly response: string | null
 }
@@ -153,7 +153,7 @@ export interface DeliveryMove {
   /** The time of the next attempt; null if no attempt follows. */
   readonly nextAttemptAt?: Instant | null
   /** Tells whether the server has deferred the message. */
-  readonly isPutOff?: boolean
+  readonly isDeferred?: boolean
   /** Tells whether the attempt does not count, because the server was not asked. */
   readonly isNoAttempt?: boolean
   readonly replyCode?: number | null
@@ -165,7 +165,12 @@ export interface DeliveryMove {
  * @param known the message as it was read before
  * @returns false if an attempt was made since `known` was read; the message is not claimed then
  */
-export async function takeInHand(trx: Trx, known: Delivery, sender: string, at: Instant): Promise<boolean> {
+export async function claimDelivery(
+  trx: Trx,
+  known: Delivery,
+  sender: string,
+  at: Instant,
+): Promise<boolean> {
   const taken = await trx
     .updateTable('delivery')
     .where('message_id', '=', known.messageId)
@@ -198,7 +203,7 @@ export async function moveDelivery(
       ...(to.nextAttemptAt === undefined ? {} : { next_attempt_at: to.nextAttemptAt }),
       ...(to.replyCode === undefined ? {} : { reply_code: to.replyCode }),
       ...(to.response === undefined ? {} : { response: to.response }),
-      ...(to.isPutOff ? { put_off_at: sql<string>`coalesce(put_off_at, ${at})` } : {}),
+      ...(to.isDeferred ? { put_off_at: sql<string>`coalesce(put_off_at, ${at})` } : {}),
       ...(state === 'sending' ? { attempts: eb('attempts', '+', 1) } : {}),
       ...(to.isNoAttempt ? { attempts: eb('attempts', '-', 1) } : {}),
       ...(state === 'unconfirmed' ? { doubts: eb('doubts', '+', 1) } : {}),
@@ -256,7 +261,7 @@ function deliveryOf(row: Selectable<DeliveryTable>): Delivery {
     queuedAt: row.queued_at,
     stateAt: row.state_at,
     nextAttemptAt: row.next_attempt_at,
-    putOffAt: row.put_off_at,
+    deferredAt: row.put_off_at,
     replyCode: row.reply_code,
     response: row.response,
   }

@@ -82,12 +82,12 @@ export async function claimLease(
     })
   }
   const lost = new AbortController()
-  let isBeating = false
-  const beat = setInterval(() => {
+  let isRenewing = false
+  const heartbeat = setInterval(() => {
     // Runs only one heartbeat at a time. Otherwise each heartbeat would keep a connection during a long
     // transaction.
-    if (isBeating) return
-    isBeating = true
+    if (isRenewing) return
+    isRenewing = true
     store
       .write((trx) => renew(trx, now()))
       .catch((thrown: unknown) => {
@@ -96,16 +96,16 @@ export async function claimLease(
         if (thrown instanceof LeadsheetError && thrown.code === 'job_busy') lost.abort(thrown)
       })
       .finally(() => {
-        isBeating = false
+        isRenewing = false
       })
   }, leaseMs / 3)
-  beat.unref()
+  heartbeat.unref()
   return {
     holder,
     lost: lost.signal,
     renew,
     async release() {
-      clearInterval(beat)
+      clearInterval(heartbeat)
       ownHolders.delete(holder)
       await store.write((trx) => trx.deleteFrom('lease').where('holder', '=', holder).execute())
     },

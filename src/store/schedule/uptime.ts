@@ -198,7 +198,7 @@ function readBeatOfFile(file: string): LastHeartbeat | undefined {
     const row = database
       .prepare('SELECT last_tick_at, ended_at FROM daemon_span ORDER BY id DESC LIMIT 1')
       .get()
-    return row === undefined ? undefined : beatOf(row)
+    return row === undefined ? undefined : heartbeatOf(row)
   } catch (cause) {
     throw new LeadsheetError('store_corrupt', `${file} cannot be read: ${errorText(cause)}`, {
       hint: `${shellCommand('doctor')} looks into it.`,
@@ -218,11 +218,11 @@ async function readBeatOfServer(place: PostgresPlace): Promise<LastHeartbeat | u
       ORDER BY host = $1 DESC, ended_at IS NULL AND last_tick_at >= $2 DESC, last_tick_at DESC LIMIT 1`,
       [hostname(), new Date(Date.now() - LIVING_MS).toISOString()],
     )
-    return rows[0] === undefined ? undefined : beatOf(rows[0])
+    return rows[0] === undefined ? undefined : heartbeatOf(rows[0])
   })
 }
 
-function beatOf({ last_tick_at, ended_at }: Readonly<Record<string, unknown>>): LastHeartbeat {
+function heartbeatOf({ last_tick_at, ended_at }: Readonly<Record<string, unknown>>): LastHeartbeat {
   return { last_tick_at: String(last_tick_at), ended_at: ended_at === null ? null : String(ended_at) }
 }
 

@@ -33,7 +33,7 @@ export function openSharedRequestRate({ db, place }: Pick<Store, 'db' | 'place'>
     heldMs: () => readHeldMs(db),
     hold: (ms: number) => holdRequests(db, ms),
     endRequest: (budget: Budget | null) => endRequest(db, budget),
-    putOff: (ms: number) => holdRequests(db, ms),
+    postpone: (ms: number) => holdRequests(db, ms),
   }
 }
 

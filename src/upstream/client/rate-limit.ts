@@ -25,7 +25,7 @@ export interface RequestRate {
    */
   endRequest(budget: Budget | null): Promise<void>
   /** Records a wait that is so long that requests fail instead of waiting. */
-  putOff(ms: number): Promise<void>
+  postpone(ms: number): Promise<void>
 }
 
 export interface RateState {
@@ -44,58 +44,58 @@ export const UNLIMITED: RateState = { nextAt: 0, heldUntil: 0, left: null, reset
  * Computes when the next request may be sent, and the state after that request.
  * @param gapMs the gap between two requests by the configured rate limit; 0 without one
  */
-export function admit(pace: RateState, now: number, gapMs: number): { at: number; pace: RateState } {
-  const at = Math.max(now, pace.nextAt, upstreamFreeAt(pace, now))
-  const left = pace.left === null || pace.resetAt <= at ? null : pace.left - 1
-  return { at, pace: { ...pace, nextAt: at + gapMs, left } }
+export function admit(state: RateState, now: number, gapMs: number): { at: number; state: RateState } {
+  const at = Math.max(now, state.nextAt, upstreamFreeAt(state, now))
+  const left = state.left === null || state.resetAt <= at ? null : state.left - 1
+  return { at, state: { ...state, nextAt: at + gapMs, left } }
 }
 
 /**
  * Returns when the upstream accepts requests again, as far as we know. The result is not after `now` if the
  * upstream accepts requests already.
  */
-export function upstreamFreeAt(pace: RateState, now: number): number {
-  const isSpent = pace.left !== null && pace.left <= 0 && pace.resetAt > now
-  return isSpent ? Math.max(pace.heldUntil, pace.resetAt) : pace.heldUntil
+export function upstreamFreeAt(state: RateState, now: number): number {
+  const isSpent = state.left !== null && state.left <= 0 && state.resetAt > now
+  return isSpent ? Math.max(state.heldUntil, state.resetAt) : state.heldUntil
 }
 
 /**
  * Records how many requests an answer says are left. The requests under way are subtracted, because the
  * upstream may not have counted them yet.
  */
-export function heed(pace: RateState, budget: Budget, underWay: number, now: number): RateState {
-  return { ...pace, left: budget.remaining - underWay, resetAt: now + budget.resetMs }
+export function heed(state: RateState, budget: Budget, underWay: number, now: number): RateState {
+  return { ...state, left: budget.remaining - underWay, resetAt: now + budget.resetMs }
 }
 
 /** Records a wait that the upstream asked for. */
-export function hold(pace: RateState, until: number): RateState {
-  return { ...pace, heldUntil: Math.max(pace.heldUntil, until) }
+export function hold(state: RateState, until: number): RateState {
+  return { ...state, heldUntil: Math.max(state.heldUntil, until) }
 }
 
 /** Creates the rate limit of a single process. */
 export function createRequestRate(nowMs: () => number): RequestRate {
-  let pace = UNLIMITED
+  let state = UNLIMITED
   let underWay = 0
   return {
     async takeRequest(gapMs, maxWaitMs) {
       const at = nowMs()
-      const upstreamMs = upstreamFreeAt(pace, at) - at
+      const upstreamMs = upstreamFreeAt(state, at) - at
       if (upstreamMs > maxWaitMs) return { isTaken: false, inMs: upstreamMs }
-      const turn = admit(pace, at, gapMs)
-      pace = turn.pace
+      const turn = admit(state, at, gapMs)
+      state = turn.state
       underWay++
       return { isTaken: true, inMs: turn.at - at }
     },
-    heldMs: async () => Math.max(0, pace.heldUntil - nowMs()),
+    heldMs: async () => Math.max(0, state.heldUntil - nowMs()),
     async hold(ms) {
-      pace = hold(pace, nowMs() + ms)
+      state = hold(state, nowMs() + ms)
     },
     async endRequest(budget) {
       underWay--
-      if (budget !== null) pace = heed(pace, budget, underWay, nowMs())
+      if (budget !== null) state = heed(state, budget, underWay, nowMs())
     },
-    async putOff() {
-      pace = UNLIMITED
+    async postpone() {
+      state = UNLIMITED
     },
   }
 }

@@ -159,7 +159,7 @@ export function createClient(options: ClientOptions): Client {
         if (outcome.isThrottled) usage.throttled++
         if (outcome.waitMs !== null) {
           if (outcome.waitMs > options.maxWaitMs || attempt === attempts)
-            throw await putOff(call.url, outcome.waitMs)
+            throw await postpone(call.url, outcome.waitMs)
           await requestRate.hold(outcome.waitMs)
         }
         if (!outcome.isPassing || attempt === attempts) throw fateOf(call, outcome.error, isUndecided)
@@ -178,7 +178,7 @@ export function createClient(options: ClientOptions): Client {
   async function takeRequest(url: URL, signal: AbortSignal): Promise<void> {
     refuseEarly(url)
     const turn = await requestRate.takeRequest(gapMs, options.maxWaitMs)
-    if (!turn.isTaken) throw await putOff(url, turn.inMs)
+    if (!turn.isTaken) throw await postpone(url, turn.inMs)
     try {
       await timer.wait(turn.inMs, signal)
       // The answer to another request may have asked for a wait in the meantime.
@@ -244,11 +244,11 @@ export function createClient(options: ClientOptions): Client {
    * Defers the client for `waitMs` milliseconds. Until then no request is sent, not even a request that was
    * about to be sent.
    */
-  async function putOff(url: URL, waitMs: number): Promise<LeadsheetError> {
+  async function postpone(url: URL, waitMs: number): Promise<LeadsheetError> {
     const boundedMs = Math.min(waitMs, DEFERRAL_MAX_MS)
     askedUntil = Math.max(askedUntil, Math.ceil(now().getTime() + waitMs))
     notBefore = Math.max(notBefore, Math.ceil(now().getTime() + boundedMs))
-    await requestRate.putOff(boundedMs)
+    await requestRate.postpone(boundedMs)
     return deferred(url)
   }
 

@@ -23,7 +23,7 @@ function listen() {
     hear()
     show(id, html)
   })
-  source.addEventListener('beat', ({ data }) => {
+  source.addEventListener('heartbeat', ({ data }) => {
     shownTime = data
     hear()
   })

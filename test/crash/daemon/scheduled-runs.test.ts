@@ -137,20 +137,20 @@ it('a scheduled run whose daemon hung until another had taken over is done by th
   await using otherStore = await openStore(file, clock.now)
   const hung = Promise.withResolvers<RunEnd>()
   const begun = Promise.withResolvers<void>()
-  const first = await openBeat(store, clock, () => {
+  const first = await openTicking(store, clock, () => {
     begun.resolve()
     return hung.promise
   })
-  await first.beat()
+  await first.tick()
   clock.now = new Date('2026-01-12T07:00:00Z')
-  void first.beat()
+  void first.tick()
   await begun.promise
   // The lease names another machine, so its process id tells nothing.
   await store.write((trx) => trx.updateTable('lease').set({ host: 'another' }).execute())
-  await expect(openBeat(otherStore, clock, done)).rejects.toMatchObject({ code: 'job_busy' })
+  await expect(openTicking(otherStore, clock, done)).rejects.toMatchObject({ code: 'job_busy' })
   clock.now = new Date(clock.now.getTime() + 90_000)
-  const second = await openBeat(otherStore, clock, done)
-  await second.beat()
+  const second = await openTicking(otherStore, clock, done)
+  await second.tick()
   const rows =
     "SELECT due_at, state, attempts, message FROM scheduled_run WHERE due_at = '2026-01-12T07:00:00.000Z'"
   const taken = [{ due_at: '2026-01-12T07:00:00.000Z', state: 'done', attempts: 2, message: 'by the second' }]
@@ -167,7 +167,7 @@ async function done(): Promise<RunEnd> {
 }
 
 /** Opens a daemon with one report and the clock of the test. */
-async function openBeat(store: Store, clock: { readonly now: Date }, work: () => Promise<RunEnd>) {
+async function openTicking(store: Store, clock: { readonly now: Date }, work: () => Promise<RunEnd>) {
   const controller = new AbortController()
   const daemon = await startDaemon(
     {
@@ -178,7 +178,7 @@ async function openBeat(store: Store, clock: { readonly now: Date }, work: () =>
     controller.signal,
   )
   return {
-    async beat() {
+    async tick() {
       await daemon.tick()
       await daemon.idle()
     },

@@ -14,7 +14,7 @@ export interface Comparison {
   readonly doubtedNever: number
   /** The numbers of refusals and of other faults of the mail server. */
   readonly turnedAway: number
-  readonly putOff: number
+  readonly deferred: number
   readonly refused: number
   readonly lostReplies: number
   /** Broken promises in words, with the recipient. All lists must be empty. */
@@ -60,7 +60,7 @@ export function compareRows(rows: readonly Row[], log: string): Comparison {
     doubtedTwice: doubted.filter(({ arrivals }) => copiesOf(arrivals) > 1).length,
     doubtedNever: doubted.filter(({ arrivals }) => copiesOf(arrivals) === 0).length,
     turnedAway: countEnds('turned away'),
-    putOff: countEnds('deferred'),
+    deferred: countEnds('deferred'),
     refused: countEnds('refused'),
     lostReplies: countEnds('lost'),
     lost: found.filter(isLost).map(({ row }) => `${row.recipient}: ${row.state} and not there`),

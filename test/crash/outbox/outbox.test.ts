@@ -54,7 +54,7 @@ async function deliverThroughKills(way: 'resend' | 'hold') {
   const job = { file, url: sink.url, way }
   const killed = await sendThroughKills(job, sink, { kills: KILLS, standby: 1, next: random(SEED) })
   const found = compare(file, sink.log)
-  expect(found.turnedAway + found.putOff + found.refused + found.lostReplies).toBeGreaterThan(0)
+  expect(found.turnedAway + found.deferred + found.refused + found.lostReplies).toBeGreaterThan(0)
   // biome-ignore lint/suspicious/noConsole: the figures are what one runs it for
   console.info(`on_unconfirmed: ${way}, ${killed} kills:`, found)
   await expectSound(file)

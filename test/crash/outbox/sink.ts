@@ -22,7 +22,7 @@ export interface SinkFaults {
 }
 
 /** The result of an attempt to send a message. */
-export type Attempt = TurnedAway | PutOff | Arrival
+export type Attempt = TurnedAway | Deferral | Arrival
 
 /** A session that ended before the recipient was named. */
 interface TurnedAway {
@@ -31,7 +31,7 @@ interface TurnedAway {
 }
 
 /** An attempt that ended before the message was transferred. */
-interface PutOff {
+interface Deferral {
   readonly to: string
   readonly end: 'deferred'
 }
@@ -108,9 +108,9 @@ function openSink(log: string, faults: SinkFaults): void {
       to = recipient
       const attempt = (attempts.get(to) ?? 0) + 1
       attempts.set(to, attempt)
-      const isPutOff = attempt === 1 && chance(`greylisted ${to}`) < faults.greylisted
-      if (isPutOff) note({ to, end: 'deferred' })
-      reply(isPutOff ? '450 4.7.1 later' : '250 Ok')
+      const isDeferred = attempt === 1 && chance(`greylisted ${to}`) < faults.greylisted
+      if (isDeferred) note({ to, end: 'deferred' })
+      reply(isDeferred ? '450 4.7.1 later' : '250 Ok')
     }
 
     function take(message: string): void {

@@ -8,15 +8,15 @@ export const IS_FULL = process.env['CRASH'] === 'full'
 export const SEED = Number(process.env['SEED'] ?? 1)
 
 /** The number of processors of a small machine. */
-const LANES = 2
+const WORKERS = 2
 
 /** Works on all items, a few at a time. */
 export async function forEachCase<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const waiting = [...items]
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item)
   }
-  await Promise.all(Array.from({ length: LANES }, lane))
+  await Promise.all(Array.from({ length: WORKERS }, worker))
 }
 
 /** Returns `count` items spread evenly over a list; in the full run, all of them. */

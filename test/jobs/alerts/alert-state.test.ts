@@ -23,7 +23,7 @@ class Installation {
   last: Decision | null = null
 
   /** Runs a tick, so many minutes after the last one. */
-  beat(problems: readonly Found[], minutes = 1, unknown: readonly CheckId[] = []): Announcement | null {
+  tick(problems: readonly Found[], minutes = 1, unknown: readonly CheckId[] = []): Announcement | null {
     this.now = new Date(this.now.getTime() + minutes * MINUTE_MS)
     this.last = decide({ findings: problems, unknown: new Set(unknown) }, this.known(), RULES, this.now)
     const { changed, dropped, announcement } = this.last
@@ -72,77 +72,77 @@ const DISK = problem('disk_low')
 describe('a problem', () => {
   it('that cannot pass by itself is told at once, and only once', () => {
     const installation = new Installation()
-    expect(said(installation.beat([KEY]))).toEqual(['+key_refused'])
-    for (let minute = 0; minute < 23 * HOUR; minute++) expect(installation.beat([KEY])).toBeNull()
+    expect(said(installation.tick([KEY]))).toEqual(['+key_refused'])
+    for (let minute = 0; minute < 23 * HOUR; minute++) expect(installation.tick([KEY])).toBeNull()
   })
 
   it('that may pass by itself is told when it was seen so often in a row', () => {
     const installation = new Installation()
-    installation.beat([DISK])
-    installation.beat([DISK])
-    installation.beat([])
+    installation.tick([DISK])
+    installation.tick([DISK])
+    installation.tick([])
     expect(installation.alerts).toEqual([])
-    expect([1, 2, 3].map(() => said(installation.beat([DISK])))).toEqual([[], [], ['+disk_low']])
+    expect([1, 2, 3].map(() => said(installation.tick([DISK])))).toEqual([[], [], ['+disk_low']])
   })
 
   it('that counts its failures itself is told when there were so many', () => {
     const installation = new Installation()
-    for (let beat = 0; beat < 20; beat++) {
-      expect(installation.beat([problem('sync_failing', { failures: 2 })])).toBeNull()
+    for (let tick = 0; tick < 20; tick++) {
+      expect(installation.tick([problem('sync_failing', { failures: 2 })])).toBeNull()
     }
-    expect(said(installation.beat([problem('sync_failing', { failures: 3 })]))).toEqual(['+sync_failing'])
+    expect(said(installation.tick([problem('sync_failing', { failures: 3 })]))).toEqual(['+sync_failing'])
   })
 
   it('is told to have passed, once', () => {
     const installation = new Installation()
-    installation.beat([KEY])
-    expect(said(installation.beat([], 10))).toEqual(['-key_refused'])
-    expect(installation.beat([], 10)).toBeNull()
+    installation.tick([KEY])
+    expect(said(installation.tick([], 10))).toEqual(['-key_refused'])
+    expect(installation.tick([], 10)).toBeNull()
     expect(installation.open()).toEqual([])
   })
 
   it('is reminded of each day, with all that is open, however far apart they were raised', () => {
     const installation = new Installation()
-    installation.beat([KEY])
+    installation.tick([KEY])
     const both = [KEY, problem('report_held', { subject: 'daily' })]
-    installation.beat(both, 5 * HOUR)
-    expect(said(installation.beat(both, 19 * HOUR))).toEqual(['!key_refused', '!report_held'])
-    expect(installation.beat(both, 23 * HOUR)).toBeNull()
-    expect(said(installation.beat(both, HOUR))).toEqual(['!key_refused', '!report_held'])
+    installation.tick(both, 5 * HOUR)
+    expect(said(installation.tick(both, 19 * HOUR))).toEqual(['!key_refused', '!report_held'])
+    expect(installation.tick(both, 23 * HOUR)).toBeNull()
+    expect(said(installation.tick(both, HOUR))).toEqual(['!key_refused', '!report_held'])
   })
 
   it('that an operator knows of is not reminded of, and told when it has passed', () => {
     const installation = new Installation()
-    installation.beat([KEY])
+    installation.tick([KEY])
     installation.alerts = installation.alerts.map((notice) => ({
       ...notice,
       acknowledgedAt: installation.now.toISOString(),
     }))
-    expect(installation.beat([KEY], 100 * HOUR)).toBeNull()
-    expect(said(installation.beat([]))).toEqual(['-key_refused'])
+    expect(installation.tick([KEY], 100 * HOUR)).toBeNull()
+    expect(said(installation.tick([]))).toEqual(['-key_refused'])
   })
 
   it('has its words renewed while it is open, without being told again', () => {
     const installation = new Installation()
-    installation.beat([KEY])
-    expect(installation.beat([{ ...KEY, message: 'otherwise' }])).toBeNull()
+    installation.tick([KEY])
+    expect(installation.tick([{ ...KEY, message: 'otherwise' }])).toBeNull()
     expect(installation.alerts[0]?.message).toBe('otherwise')
   })
 
   it('of which nothing is known stays as it is', () => {
     const installation = new Installation()
-    installation.beat([KEY])
-    installation.beat([KEY, DISK])
-    expect(installation.beat([], 10, ['key_refused', 'disk_low'])).toBeNull()
+    installation.tick([KEY])
+    installation.tick([KEY, DISK])
+    expect(installation.tick([], 10, ['key_refused', 'disk_low'])).toBeNull()
     expect(installation.open()).toEqual(['key_refused'])
     expect(installation.alerts).toHaveLength(2)
   })
 
   it('that is over by the time it could be told is never told', () => {
     const installation = new Installation()
-    installation.beat([KEY])
-    expect(installation.beat([KEY, problem('report_held')])).toBeNull()
-    expect(installation.beat([KEY], 10)).toBeNull()
+    installation.tick([KEY])
+    expect(installation.tick([KEY, problem('report_held')])).toBeNull()
+    expect(installation.tick([KEY], 10)).toBeNull()
     expect(installation.messages).toHaveLength(1)
   })
 })
@@ -150,7 +150,7 @@ describe('a problem', () => {
 describe('what comes and goes', () => {
   it('is told the first time it comes and the first time it goes, and then not any more', () => {
     const installation = new Installation()
-    for (let round = 0; round < 200; round++) installation.beat(round % 2 === 0 ? [KEY] : [], 20)
+    for (let round = 0; round < 200; round++) installation.tick(round % 2 === 0 ? [KEY] : [], 20)
     expect(installation.messages.map(({ announcement }) => said(announcement))).toEqual([
       ['+key_refused'],
       ['-key_refused'],
@@ -160,19 +160,19 @@ describe('what comes and goes', () => {
 
   it('is told again once it has stayed for an hour', () => {
     const installation = new Installation()
-    installation.beat([KEY])
-    installation.beat([], 10)
-    installation.beat([KEY], 10)
-    expect(installation.beat([KEY], 59)).toBeNull()
-    expect(said(installation.beat([KEY]))).toEqual(['+key_refused'])
-    expect(said(installation.beat([], 60))).toEqual(['-key_refused'])
+    installation.tick([KEY])
+    installation.tick([], 10)
+    installation.tick([KEY], 10)
+    expect(installation.tick([KEY], 59)).toBeNull()
+    expect(said(installation.tick([KEY]))).toEqual(['+key_refused'])
+    expect(said(installation.tick([], 60))).toEqual(['-key_refused'])
   })
 
   it('is a new problem where it had been away for more than an hour', () => {
     const installation = new Installation()
-    installation.beat([KEY])
-    installation.beat([], 10)
-    expect(said(installation.beat([KEY], 61))).toEqual(['+key_refused'])
+    installation.tick([KEY])
+    installation.tick([], 10)
+    expect(said(installation.tick([KEY], 61))).toEqual(['+key_refused'])
     expect(installation.alerts.map(({ id, state }) => [id, state])).toEqual([
       [1, 'resolved'],
       [2, 'open'],
@@ -185,29 +185,29 @@ describe('an event', () => {
 
   it('is told once, never reminded of, and over without a word', () => {
     const installation = new Installation()
-    expect(said(installation.beat([event]))).toEqual(['+fields_changed'])
-    expect(installation.beat([event], 25 * HOUR)).toBeNull()
-    expect(installation.beat([], 60)).toBeNull()
+    expect(said(installation.tick([event]))).toEqual(['+fields_changed'])
+    expect(installation.tick([event], 25 * HOUR)).toBeNull()
+    expect(installation.tick([], 60)).toBeNull()
     expect(installation.open()).toEqual([])
   })
 })
 
 describe('a message', () => {
-  it('tells together what is to be told at one beat', () => {
+  it('tells together what is to be told at one tick', () => {
     const installation = new Installation()
     const held = ['daily', 'weekly'].map((subject) => problem('report_held', { subject }))
-    expect(said(installation.beat([KEY, ...held]))).toEqual(['+key_refused', '+report_held', '+report_held'])
+    expect(said(installation.tick([KEY, ...held]))).toEqual(['+key_refused', '+report_held', '+report_held'])
   })
 
   it('is one for ten thousand problems, and few when they come one by one', () => {
     const all = Array.from({ length: 10_000 }, (_, n) => problem('recipient_paused', { subject: `r${n}` }))
     const atOnce = new Installation()
-    atOnce.beat(all)
+    atOnce.tick(all)
     expect(atOnce.messages).toHaveLength(1)
     const oneByOne = new Installation()
-    for (let count = 1; count <= 360; count++) oneByOne.beat(all.slice(0, count))
+    for (let count = 1; count <= 360; count++) oneByOne.tick(all.slice(0, count))
     expect(oneByOne.messages.length).toBeLessThanOrEqual(9)
-    oneByOne.beat(all.slice(0, 360), HOUR)
+    oneByOne.tick(all.slice(0, 360), HOUR)
     const told = oneByOne.messages.flatMap(({ announcement }) => announcement.opened)
     expect(new Set(told.map(({ subject }) => subject)).size).toBe(360)
   })
@@ -226,7 +226,7 @@ describe('over random streams of problems', () => {
     const there = new Map<string, Found>()
     const knows = new Map<number, 'open' | 'resolved'>()
     const liveliness = chance() * 0.2
-    for (let beat = 0; beat < 300; beat++) {
+    for (let tick = 0; tick < 300; tick++) {
       for (const reason of reasons) {
         for (const subject of subjects) {
           if (chance() > liveliness) continue
@@ -240,15 +240,15 @@ describe('over random streams of problems', () => {
       const unknown = reasons.filter(() => chance() < 0.02)
       // Sometimes the clock is set.
       const minutes = chance() < 0.01 ? Math.round((chance() - 0.5) * 600) : 1 + Math.floor(chance() * 20)
-      const announcement = installation.beat([...there.values()], minutes, unknown)
+      const announcement = installation.tick([...there.values()], minutes, unknown)
       checkTelling(announcement, knows)
-      if (announcement !== null) expect(installation.beat([...there.values()], 0, unknown)).toBeNull()
+      if (announcement !== null) expect(installation.tick([...there.values()], 0, unknown)).toBeNull()
       checkOpen(installation, there, new Set(unknown))
     }
-    checkPace(installation)
+    checkRate(installation)
     // Problems that last must have been told in the end.
     const lasting = [...there.values()].map(({ failures: _, ...rest }) => rest)
-    for (let quarter = 0; quarter < 20; quarter++) checkTelling(installation.beat(lasting, 15), knows)
+    for (let quarter = 0; quarter < 20; quarter++) checkTelling(installation.tick(lasting, 15), knows)
     const open = installation.alerts.filter(({ state }) => state === 'open')
     expect(open.map(({ check, subject }) => `${check} ${subject}`).sort()).toEqual([...there.keys()].sort())
     for (const { id } of open) expect(knows.get(id)).toBe('open')
@@ -292,7 +292,7 @@ describe('over random streams of problems', () => {
   /**
    * Checks that no six hours have more than three messages and one an hour, except after the clock was set.
    */
-  function checkPace({ messages }: Installation): void {
+  function checkRate({ messages }: Installation): void {
     const times = messages.map(({ at }) => at.getTime())
     const isForward = times.every((time, index) => index === 0 || time >= (times[index - 1] ?? 0))
     if (!isForward) return

@@ -61,7 +61,7 @@ afterEach(async () => {
 })
 
 /** Runs a tick of the daemon with its mails, so many minutes after the last one. */
-async function beat(minutes = 1, url = mailServer.url): Promise<void> {
+async function tick(minutes = 1, url = mailServer.url): Promise<void> {
   syncing.clock.now = new Date(syncing.clock.now.getTime() + minutes * 60_000)
   await updateAlerts({ ...deps, installation: { ...deps.installation, mailServer: url } })
   await postDueAlerts(deps, signal)
@@ -89,11 +89,11 @@ describe('operators', () => {
   it('are told of the third failing sync and of the good one after it, each of them once, by mail and webhook', async () => {
     for (let sync = 0; sync < 5; sync++) {
       await failingSync()
-      await beat(15)
+      await tick(15)
     }
     await syncing.sync({ parts: ['leads'] })
-    await beat()
-    await beat()
+    await tick()
+    await tick()
     for (const to of ['ops@example.com', 'oncall@example.com']) {
       expect(subjects(to)).toEqual([
         '[leadsheet] 1 alert: sync failing',
@@ -110,15 +110,15 @@ describe('operators', () => {
 
   it('are told at once that the key is refused, each day again, and no more once they know', async () => {
     await failingSync(401)
-    await beat()
-    await beat(24 * 60)
+    await tick()
+    await tick(24 * 60)
     expect(subjects()).toEqual([
       '[leadsheet] 1 alert: API key refused',
       '[leadsheet] still 1 alert: API key refused',
     ])
     const [notice] = await listAlerts(syncing.store.db, 'open', 10)
     await syncing.store.write((trx) => markAcknowledged(trx, notice?.id ?? 0, '2026-11-22T06:00:00.000Z'))
-    await beat(24 * 60)
+    await tick(24 * 60)
     expect(subjects().slice(2)).toEqual(['[leadsheet] 1 alert: data old'])
     expect(await listAlerts(syncing.store.db, 'open', 10)).toMatchObject([
       { check: 'key_refused', acknowledgedAt: '2026-11-22T06:00:00.000Z' },
@@ -129,8 +129,8 @@ describe('operators', () => {
   it('are told by webhook of a mail server that is away, and have the mails once it is back', async () => {
     const away = 'smtp://127.0.0.1:1'
     await failingSync(401)
-    await beat(1, away)
-    for (let minute = 0; minute < 60; minute++) await beat(1, away)
+    await tick(1, away)
+    for (let minute = 0; minute < 60; minute++) await tick(1, away)
     expect(posts().map(({ subject }) => subject)).toEqual([
       '1 alert: API key refused',
       '1 alert: mail waiting',
@@ -139,8 +139,8 @@ describe('operators', () => {
       /^smtp:\/\/127.0.0.1:1 cannot be reached since .* 2 messages wait/,
     )
     expect(mailServer.received).toEqual([])
-    await beat(60)
-    await beat(5)
+    await tick(60)
+    await tick(5)
     expect(subjects().slice(0, 2)).toEqual([
       '[leadsheet] 1 alert: API key refused',
       '[leadsheet] 1 alert: mail waiting',
@@ -160,7 +160,7 @@ describe('operators', () => {
       })
     for (let round = 0; round < 20; round++) {
       await pause(round * 500, (round + 1) * 500)
-      await beat(1)
+      await tick(1)
     }
     expect(mailServer.received.filter(({ to }) => to.includes('ops@example.com')).length).toBeLessThanOrEqual(
       4,
@@ -174,19 +174,19 @@ describe('a webhook', () => {
   it('that fails is tried again later, in order, and nothing else fails with it', async () => {
     receiver.answer = 500
     await failingSync(401)
-    await beat()
+    await tick()
     await syncing.sync()
-    await beat(0.5)
+    await tick(0.5)
     expect(posts()).toHaveLength(1)
     expect(subjects()).toEqual(['[leadsheet] 1 alert: API key refused'])
     expect(await listUnposted(syncing.store.db, 5)).toMatchObject([
       { state: 'pending', attempts: 1, response: '500' },
     ])
     // The alerts after it wait for it.
-    await beat(6)
+    await tick(6)
     expect(posts()).toHaveLength(2)
     receiver.answer = 200
-    await beat(6)
+    await tick(6)
     expect(posts().map(({ subject }) => subject)).toEqual([
       '1 alert: API key refused',
       '1 alert: API key refused',
@@ -199,7 +199,7 @@ describe('a webhook', () => {
   it('that fails for two days is given up, and said so', async () => {
     receiver.answer = 404
     await failingSync(401)
-    for (let hour = 0; hour < 50; hour++) await beat(60)
+    for (let hour = 0; hour < 50; hour++) await tick(60)
     const unposted = await listUnposted(syncing.store.db, 50)
     expect(unposted.at(-1)).toMatchObject({ state: 'failed', response: '404' })
     expect(unposted[0]).toMatchObject({ state: 'pending' })
@@ -208,7 +208,7 @@ describe('a webhook', () => {
   it('has its address in no table', async () => {
     receiver.answer = (response) => response.destroy()
     await failingSync(401)
-    await beat()
+    await tick()
     const rows = await syncing.store.db.selectFrom('alert_message').selectAll().execute()
     expect(rows).toMatchObject([{ post_state: 'pending', post_attempts: 1 }])
     expect(JSON.stringify(rows)).not.toContain('s3cr3t')

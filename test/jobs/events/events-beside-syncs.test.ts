@@ -54,14 +54,14 @@ function holdList(upstream: Upstream, asOf: 'request' | 'answer') {
 
 async function follow(copy: Following, ...events: ReturnType<typeof eventOf>[]): Promise<void> {
   await copy.intake.take(events)
-  await copy.lane.idle()
+  await copy.worker.idle()
 }
 
 /** Runs the work that the daemon does at the end of a sync. */
 async function ended(copy: Following, syncing: ReturnType<Following['sync']>) {
   const result = await syncing
-  copy.lane.wake()
-  await copy.lane.idle()
+  copy.worker.wake()
+  await copy.worker.idle()
   expect(await findViolations(copy.store.db, copy.clock.now.toISOString(), 'all')).toEqual([])
   return result
 }

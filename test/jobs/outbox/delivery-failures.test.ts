@@ -164,7 +164,7 @@ describe('what is said of one message leaves the others alone (row 58)', () => {
       await deliverDue({ ...ledger.deps, transport }, signal)
       ledger.clock.now = new Date(ledger.clock.now.getTime() + 120 * MINUTE_MS)
     }
-    expect(await ledger.deliveries()).toMatchObject([{ state: 'pending', attempts: 30, putOffAt: first }])
+    expect(await ledger.deliveries()).toMatchObject([{ state: 'pending', attempts: 30, deferredAt: first }])
   })
 
   it('a message in whose midst the server ends the session does not stand in the way of the others', async () => {
@@ -225,7 +225,7 @@ describe('a message that may have arrived', () => {
 })
 
 describe('a message that is deferred again and again', () => {
-  async function putOff(hours: number) {
+  async function openDeferred(hours: number) {
     const ledger = await openLedger(['ana@example.com'])
     const server = await openScriptedServer({ RCPT: '450 greylisted' })
     const transport = open(server.url)
@@ -248,13 +248,13 @@ describe('a message that is deferred again and again', () => {
   }
 
   it('has failed after 24 attempts, the last ones an hour apart', async () => {
-    await using putting = await putOff(0)
-    await putting.deliver()
-    const began = putting.ledger.clock.now
-    for (let attempt = 2; attempt < 24; attempt++) await putting.next()
-    expect(await putting.ledger.deliveries()).toMatchObject([{ state: 'pending', attempts: 23 }])
-    await putting.next()
-    expect(await putting.ledger.deliveries()).toMatchObject([
+    await using deferred = await openDeferred(0)
+    await deferred.deliver()
+    const began = deferred.ledger.clock.now
+    for (let attempt = 2; attempt < 24; attempt++) await deferred.next()
+    expect(await deferred.ledger.deliveries()).toMatchObject([{ state: 'pending', attempts: 23 }])
+    await deferred.next()
+    expect(await deferred.ledger.deliveries()).toMatchObject([
       {
         state: 'failed',
         attempts: 24,
@@ -262,20 +262,20 @@ describe('a message that is deferred again and again', () => {
         response: 'given up after 24 attempts: 450 greylisted',
       },
     ])
-    const hours = (putting.ledger.clock.now.getTime() - began.getTime()) / (60 * MINUTE_MS)
+    const hours = (deferred.ledger.clock.now.getTime() - began.getTime()) / (60 * MINUTE_MS)
     expect(hours).toBeGreaterThan(0.8 * 20)
     expect(hours).toBeLessThan(1.2 * 21)
   })
 
   it('has failed after 48 hours, counted from the first time it was deferred', async () => {
-    await using putting = await putOff(12)
+    await using deferred = await openDeferred(12)
     // The three days in which the server was away do not count.
-    putting.ledger.clock.now = new Date('2026-11-24T07:00:00Z')
-    await putting.deliver()
-    for (let attempt = 2; attempt <= 4; attempt++) await putting.next()
-    expect(await putting.ledger.deliveries()).toMatchObject([{ state: 'pending', attempts: 4 }])
-    await putting.next()
-    expect(await putting.ledger.deliveries()).toMatchObject([
+    deferred.ledger.clock.now = new Date('2026-11-24T07:00:00Z')
+    await deferred.deliver()
+    for (let attempt = 2; attempt <= 4; attempt++) await deferred.next()
+    expect(await deferred.ledger.deliveries()).toMatchObject([{ state: 'pending', attempts: 4 }])
+    await deferred.next()
+    expect(await deferred.ledger.deliveries()).toMatchObject([
       { state: 'failed', attempts: 5, response: 'given up after 48 hours: 450 greylisted' },
     ])
   })

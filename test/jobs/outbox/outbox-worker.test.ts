@@ -40,13 +40,13 @@ async function openWorker(ledger: Ledger, url: string, change = (store: Store) =
     transport,
     onSent: async () => void (await writeArchiveIndex({ folder: folderWith(), pages }, store.db)),
   }
-  const lane = createOutboxTask(worker)
+  const task = createOutboxTask(worker)
   return {
-    ...{ ...worker, lane },
-    start: () => lane.open(stop.signal),
+    ...{ ...worker, task },
+    start: () => task.open(stop.signal),
     async [Symbol.asyncDispose]() {
       stop.abort(new Error('the test is over'))
-      await lane.idle()
+      await task.idle()
       await transport.close()
       await queue[Symbol.asyncDispose]()
       await store.close()
@@ -63,7 +63,7 @@ describe.skipIf(!IN_POSTGRES)('messages that several workers send beside each ot
     await using two = await openWorker(ledger, server.url)
     await using three = await openWorker(ledger, server.url)
     for (const { start } of [one, two, three]) start()
-    one.lane.wake()
+    one.task.wake()
     await expect.poll(() => countSent(ledger)).toBe(30)
     expect(server.received.map(({ to }) => to[0]).toSorted()).toEqual(addresses(30))
     const senders = await ledger.store.db.selectFrom('delivery').select('sender').distinct().execute()
@@ -105,7 +105,7 @@ describe.skipIf(!IN_POSTGRES)('messages that several workers send beside each ot
     expect(server.received).toHaveLength(1)
     expect(await listMailOutages(ledger.store.db)).toEqual([])
     for (const { start } of [worker, other]) start()
-    worker.lane.wake()
+    worker.task.wake()
     await expect.poll(() => countSent(ledger)).toBe(9)
     expect(server.received).toHaveLength(9)
   })
@@ -167,8 +167,8 @@ describe.skipIf(!IN_POSTGRES)('messages that several workers send beside each ot
     })
     await using worker = await openWorker(ledger, server.url, cutting)
     worker.start()
-    worker.lane.wake()
-    await expect.poll(() => isCut && !worker.lane.isBusy()).toBe(true)
+    worker.task.wake()
+    await expect.poll(() => isCut && !worker.task.isBusy()).toBe(true)
     expect(await ledger.deliveries()).toMatchObject([{ state: 'data', doubts: 0 }])
     isCut = false
     await ledger.store.write((trx) => trx.updateTable('lease').set({ expires_at: '' }).execute())

@@ -181,7 +181,7 @@ describe('a report whose data do not cover its period', () => {
     await using world = await openWorld({ onStaleData: 'hold' })
     world.fail(503)
     expect(await world.run(at('08:00'))).toMatchObject({ state: 'held' })
-    expect(await world.run(at('08:01'), { isReleased: true })).toMatchObject({ state: 'done' })
+    expect(await world.run(at('08:01'), { isApproved: true })).toMatchObject({ state: 'done' })
     expect((await world.message()).subject).toMatch(/^\[Stale data\]/)
   })
 
@@ -318,7 +318,7 @@ describe('a report about far fewer leads than before', () => {
       hint: expect.stringContaining('See whether that is so'),
     })
     expect(await world.countIssues()).toBe(1)
-    expect(await world.run(next, { ...due, isReleased: true })).toMatchObject({ state: 'done' })
+    expect(await world.run(next, { ...due, isApproved: true })).toMatchObject({ state: 'done' })
     const sent = await findLastSent(
       world.store.db,
       { report: 'daily', variant: '', kind: 'day' },

@@ -213,14 +213,14 @@ describe('the daemon', () => {
   })
 })
 
-describe('a lane', () => {
+describe('a serial task', () => {
   it('does nothing before it is opened', async () => {
     let count = 0
-    const lane = createSerialTask(openOwnQueue(pino({ level: 'silent' })), 'alerts', async () => {
+    const task = createSerialTask(openOwnQueue(pino({ level: 'silent' })), 'alerts', async () => {
       count++
     })
-    lane.wake()
-    await lane.idle()
+    task.wake()
+    await task.idle()
     expect(count).toBe(0)
   })
 
@@ -228,33 +228,33 @@ describe('a lane', () => {
     let count = 0
     let inHand = 0
     const gate = Promise.withResolvers<void>()
-    const lane = createSerialTask(openOwnQueue(pino({ level: 'silent' })), 'alerts', async () => {
+    const task = createSerialTask(openOwnQueue(pino({ level: 'silent' })), 'alerts', async () => {
       expect(++inHand).toBe(1)
       if (++count === 1) await gate.promise
       inHand--
     })
-    lane.open(new AbortController().signal)
-    for (let wake = 0; wake < 5; wake++) lane.wake()
+    task.open(new AbortController().signal)
+    for (let wake = 0; wake < 5; wake++) task.wake()
     gate.resolve()
-    await lane.idle()
+    await task.idle()
     expect(count).toBe(2)
   })
 
   it('goes on after a failure, and does nothing more once it has ended', async () => {
     const end = new AbortController()
     let count = 0
-    const lane = createSerialTask(openOwnQueue(pino({ level: 'silent' })), 'alerts', async () => {
+    const task = createSerialTask(openOwnQueue(pino({ level: 'silent' })), 'alerts', async () => {
       count++
       throw new Error('no')
     })
-    lane.open(end.signal)
-    lane.wake()
-    await lane.idle()
-    lane.wake()
-    await lane.idle()
+    task.open(end.signal)
+    task.wake()
+    await task.idle()
+    task.wake()
+    await task.idle()
     end.abort()
-    lane.wake()
-    await lane.idle()
+    task.wake()
+    await task.idle()
     expect(count).toBe(2)
   })
 })

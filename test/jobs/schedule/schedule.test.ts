@@ -19,7 +19,7 @@ describe('a schedule', () => {
         notedAt: new Date('2026-11-20T07:00:00Z'),
         attempt: 1,
         late: null,
-        isReleased: false,
+        isApproved: false,
       },
     ])
   })
@@ -176,7 +176,7 @@ describe('a scheduled run that is held', () => {
 
   it('is asked again each minute, until it is skipped', async () => {
     await using daily = await openTicking()
-    daily.ends = async ({ isReleased }) => (isReleased ? { state: 'done', message: null } : held())
+    daily.ends = async ({ isApproved }) => (isApproved ? { state: 'done', message: null } : held())
     await daily.live('2026-11-20T07:02:00Z')
     expect(await daily.states()).toEqual(['06:30 skipped', '07:00 held'])
     await daily.store.db
@@ -191,7 +191,7 @@ describe('a scheduled run that is held', () => {
 
   it('runs once it was let go, also if the next one has come meanwhile', async () => {
     await using hourly = await openTicking(AN_HOUR)
-    hourly.ends = async ({ isReleased }) => (isReleased ? { state: 'done', message: null } : held())
+    hourly.ends = async ({ isApproved }) => (isApproved ? { state: 'done', message: null } : held())
     await hourly.live('2026-11-20T07:59:00Z')
     const letGo = await hourly.store.write((trx) =>
       releaseScheduledRun(trx, 'report:daily', '2026-11-20T07:59:30.000Z'),

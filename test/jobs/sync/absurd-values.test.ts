@@ -94,7 +94,7 @@ describe(`values that are absurd (SEED=${SEED})`, () => {
       expect(leads.held).toBeGreaterThan(20)
       expect(leads.seen).toBeGreaterThan(100)
       await copy.intake.take([...upstream.leads.keys()].slice(0, 20).map((id) => eventOf(id)))
-      await copy.lane.idle()
+      await copy.worker.idle()
     }
     for (const report of REPORTS) await expectReports(copy, report)
     await expectPages(copy.store)

@@ -9,14 +9,14 @@ import { onTestFinished } from 'vitest'
 export interface Greylisting {
   readonly port: number
   /** The recipients that are deferred. */
-  readonly putOff: Set<string>
+  readonly deferred: Set<string>
   /** The recipients that Postfix asked about, in order. */
   readonly asked: readonly string[]
 }
 
 /** Starts it for the current test. */
-export async function startGreylisting(putOff: readonly string[]): Promise<Greylisting> {
-  const greylisting = { putOff: new Set(putOff), asked: [] as string[] }
+export async function startGreylisting(deferred: readonly string[]): Promise<Greylisting> {
+  const greylisting = { deferred: new Set(deferred), asked: [] as string[] }
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
@@ -28,7 +28,7 @@ export async function startGreylisting(putOff: readonly string[]): Promise<Greyl
       for (const request of requests) {
         const recipient = /^recipient=(.*)$/m.exec(request)?.[1] ?? ''
         greylisting.asked.push(recipient)
-        const action = greylisting.putOff.has(recipient) ? '450 4.2.0 greylisted' : 'dunno'
+        const action = greylisting.deferred.has(recipient) ? '450 4.2.0 greylisted' : 'dunno'
         socket.write(`action=${action}\n\n`)
       }
     })

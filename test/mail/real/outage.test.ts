@@ -38,7 +38,7 @@ describe.skipIf(isWithoutServers)('a report through a Postfix that has a bad day
         statesIn(installation).join() === `${ANA} pending,${DANA} sent,${GONE} failed`
       await runUntil(installation, at('07:02'), areAllTried)
 
-      greylisting.putOff.clear()
+      greylisting.deferred.clear()
       await runUntil(installation, at('07:10'), () => statesIn(installation).includes(`${ANA} sent`))
       // A day on which only a sync is due.
       const syncs = countSyncs(installation)

@@ -9,7 +9,7 @@ import { findViolations } from '../../../src/store/invariants/invariants.ts'
 import { countLeads, saveLeads } from '../../../src/store/leads/lead.ts'
 import { saveStages } from '../../../src/store/leads/stage-move.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { listWaiting, takeInHand } from '../../../src/store/outbox/delivery.ts'
+import { claimDelivery, listWaiting } from '../../../src/store/outbox/delivery.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import {
   addScheduledRun,
@@ -106,7 +106,7 @@ describe.skipIf(!hasPostgres)('two machines at once', () => {
     for (const message of waiting) {
       const taken = await Promise.all(
         two.both.map((store, index) =>
-          store.write((trx) => takeInHand(trx, message, `sender ${index}`, NOW)),
+          store.write((trx) => claimDelivery(trx, message, `sender ${index}`, NOW)),
         ),
       )
       expect(taken.sort()).toEqual([false, true])

@@ -42,7 +42,10 @@ export async function openTicking(
   const store = await openNewStore(`${folderWith()}/leadsheet.db`, clock.now)
   const { signal } = new AbortController()
   const deps = { store, log: options.log ?? SILENT, now }
-  const pulse = await openUptime({ ...deps, monotonicMs: options.monotonicMs ?? (() => clock.now.getTime()) })
+  const uptime = await openUptime({
+    ...deps,
+    monotonicMs: options.monotonicMs ?? (() => clock.now.getTime()),
+  })
   const scheduledRuns = () => store.db.selectFrom('scheduled_run').selectAll().orderBy('due_at').execute()
   const ticking: Ticking = {
     ...{ store, clock, ran: [] as DueRun[], scheduledRuns },
@@ -56,7 +59,7 @@ export async function openTicking(
     ends: async () => ({ state: 'done', message: null }),
     async tick(at) {
       clock.now = new Date(at)
-      await pulse.beat()
+      await uptime.recordHeartbeat()
       await noteScheduledRuns(store, ticking.schedule, clock.now)
       await runDue(deps, ticking.schedule, signal)
     },

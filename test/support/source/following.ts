@@ -14,7 +14,7 @@ import { openSyncing, SILENT, type Syncing } from '../syncing.ts'
 
 export interface Following extends Syncing {
   readonly intake: WebhookIntake
-  readonly lane: EventWorker
+  readonly worker: EventWorker
   /** Stops the work in progress. */
   stop(): Promise<void>
 }
@@ -33,7 +33,7 @@ export async function openFollowing(url: string, options: Options = {}): Promise
   })
   const { store, source, clock } = syncing
   const now = () => clock.now
-  const lane = createEventWorker({
+  const worker = createEventWorker({
     ...{
       store,
       source,
@@ -47,15 +47,15 @@ export async function openFollowing(url: string, options: Options = {}): Promise
     ...wanted,
   })
   const end = new AbortController()
-  lane.open(end.signal)
+  worker.open(end.signal)
   const stop = async (): Promise<void> => {
     end.abort(new Error('the daemon is to stop'))
-    await lane.idle()
+    await worker.idle()
   }
   return {
     ...syncing,
-    lane,
-    intake: createWebhookIntake({ store, now, wake: lane.wakeSoon }),
+    worker,
+    intake: createWebhookIntake({ store, now, wake: worker.wakeSoon }),
     stop,
     async [Symbol.asyncDispose]() {
       await stop()

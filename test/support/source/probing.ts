@@ -29,7 +29,7 @@ export async function probeForeign(
     maxWaitMs: 1_000,
     log: SILENT,
     signal,
-    paceMs: 0,
+    gapMs: 0,
     backoff: AT_ONCE,
   })
   try {

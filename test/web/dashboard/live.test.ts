@@ -32,9 +32,13 @@ async function listen(url: string) {
     /** Returns the next event; null if the stream has ended. */
     next: async (): Promise<Event | null> => (await events.next()).value ?? null,
     /** Reads up to a heartbeat, or to the end. */
-    async untilBeat(): Promise<string[]> {
+    async untilHeartbeat(): Promise<string[]> {
       const names: string[] = []
-      for (let event = await this.next(); event !== null && event.name !== 'beat'; event = await this.next())
+      for (
+        let event = await this.next();
+        event !== null && event.name !== 'heartbeat';
+        event = await this.next()
+      )
         names.push(event.name === 'part' ? JSON.parse(event.data).id : event.name)
       return names
     },
@@ -79,7 +83,7 @@ it('sends all parts at first, and then only those that have changed', async () =
   const listener = await listen(url)
   expect(listener.response.headers.get('content-type')).toBe('text/event-stream')
   expect(listener.response.headers.get('content-security-policy')).toContain("default-src 'none'")
-  expect(await listener.untilBeat()).toEqual([
+  expect(await listener.untilHeartbeat()).toEqual([
     'retry',
     ...['part-head', 'part-progress', 'part-findings', 'part-freshness', 'part-schedules'],
     ...['part-runs', 'part-messages', 'part-records', 'part-installation'],
@@ -114,7 +118,7 @@ it('looks at nothing while nobody listens, and renders nothing while nothing cha
   })
   expect(stamps).toBe(0)
   const listener = await listen(url)
-  await listener.untilBeat()
+  await listener.untilHeartbeat()
   await until(() => stamps >= 3)
   expect(renders).toBe(1)
   listener.stop()
@@ -156,7 +160,7 @@ it('goes on after what could not be read, and says nothing meanwhile', async () 
     },
   })
   const listener = await listen(url)
-  expect(await listener.untilBeat()).toEqual(['retry', 'a'])
+  expect(await listener.untilHeartbeat()).toEqual(['retry', 'a'])
   expect(looks).toBe(2)
 })
 
@@ -173,7 +177,7 @@ it('has room for some dozens, and for another one as soon as one has gone', asyn
 it('ends with the server, at once', async () => {
   const server = await openLive()
   const listener = await listen(server.url)
-  await listener.untilBeat()
+  await listener.untilHeartbeat()
   const begun = performance.now()
   await server[Symbol.asyncDispose]()
   expect(await listener.next().catch(() => null)).toBeNull()

@@ -36,18 +36,22 @@ interface Found {
  */
 async function lookAtDaemon(terminal: Terminal): Promise<Found> {
   try {
-    const beat = await readLastHeartbeat(storePlaceOf(await terminal.config()))
-    const life = lifeOf(beat, new Date())
-    return { isHealthy: life === 'alive', found: tell(life, beat), lastHeartbeat: beat?.last_tick_at ?? null }
+    const heartbeat = await readLastHeartbeat(storePlaceOf(await terminal.config()))
+    const life = lifeOf(heartbeat, new Date())
+    return {
+      isHealthy: life === 'alive',
+      found: tell(life, heartbeat),
+      lastHeartbeat: heartbeat?.last_tick_at ?? null,
+    }
   } catch (thrown) {
     if (!(thrown instanceof LeadsheetError)) throw thrown
     return { isHealthy: false, found: thrown.message.replaceAll(/\s*\n\s*/g, ' '), lastHeartbeat: null }
   }
 }
 
-function tell(life: Life, beat: LastHeartbeat | undefined): string {
-  if (beat === undefined) return 'no daemon has run on this data'
-  const since = formatSpan(Date.now() - Date.parse(beat.last_tick_at))
+function tell(life: Life, heartbeat: LastHeartbeat | undefined): string {
+  if (heartbeat === undefined) return 'no daemon has run on this data'
+  const since = formatSpan(Date.now() - Date.parse(heartbeat.last_tick_at))
   if (life === 'alive') return `the last heartbeat of the daemon was ${since} ago`
   return life === 'stopped'
     ? `the daemon was stopped ${since} ago`

@@ -24,7 +24,7 @@ const LOOK_MS = 250
 const REST_MS = 500
 // Parts are rendered at least this often, because texts such as `4 min ago` change by themselves. Listeners
 // get a heartbeat at the same time.
-const BEAT_MS = 10_000
+const HEARTBEAT_MS = 10_000
 // A connection ends after this time, so that the guard checks the session again.
 const LIFE_MS = 10 * 60_000
 const AGAIN_MS = 1_000
@@ -81,9 +81,9 @@ async function keepLooking(
     try {
       const stamp = await readStamp()
       const sinceMs = performance.now() - shown.at
-      const isBeat = sinceMs >= BEAT_MS
+      const isHeartbeat = sinceMs >= HEARTBEAT_MS
       const isNew = stamp !== shown.stamp && sinceMs >= REST_MS
-      if (isNew || isBeat) {
+      if (isNew || isHeartbeat) {
         const html = await renderParts()
         shown = { stamp, html, at: performance.now() }
       }
@@ -93,7 +93,7 @@ async function keepLooking(
           listener.sent.set(id, html)
           send(listener, 'part', JSON.stringify({ id, html }))
         }
-        if (isBeat) send(listener, 'beat', formatTime())
+        if (isHeartbeat) send(listener, 'heartbeat', formatTime())
       }
     } catch (thrown) {
       // The loop goes on, because the error may be temporary. Without heartbeats, the page tells the user
