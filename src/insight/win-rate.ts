@@ -182,7 +182,16 @@ function corrected(miss: number, target: number, isHeld: boolean): number {
 export function winsOf(decided: number, rate: number, variance: number): CountProbabilities {
   if (decided > EXACT_MAX) return nearlyNormal(decided, decided * rate, Math.sqrt(variance))
   const factor = Math.min(variance / (decided * rate * (1 - rate)), decided * 0.98)
-  const size = factor > 1 + 1e-9 ? (decided - factor) / (factor - 1) : null
+  return summedUp(decided, rate, factor > 1 + 1e-9 ? (decided - factor) / (factor - 1) : null)
+}
+
+/** Returns the binomial distribution of the number among `of` that have what each has with a probability of `rate`. */
+export function binomialOf(of: number, rate: number): CountProbabilities {
+  return summedUp(of, rate, null)
+}
+
+/** @param size the sum of both parameters of the beta distribution; null for a fixed rate */
+function summedUp(decided: number, rate: number, size: number | null): CountProbabilities {
   let [log, most] = [0, 0]
   const logs = [0]
   for (let wins = 0; wins < decided; wins++) {

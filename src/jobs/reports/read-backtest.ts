@@ -19,12 +19,14 @@ import {
   listNames,
   refreshDailyCounts,
 } from '../../store/insight/daily-count.ts'
+import { testStallThresholds } from '../../store/insight/stall-test.ts'
 import { settleToldEnds } from '../../store/insight/told-range.ts'
 import { findLastWholeRun } from '../../store/sync/sync-run.ts'
 import { readMoney } from './judge-money.ts'
 import { daysLeftOut, moneyDistrust, rateDistrust, readerOf, readNumbers } from './judge-numbers.ts'
 import { readRates } from './judge-win-rate.ts'
 import { readTold, type Told } from './told-record.ts'
+import { readShares, refreshThresholds, type TestedShare } from './winner-shares.ts'
 
 interface BacktestRequest {
   /** The time up to which all leads have been read. */
@@ -42,6 +44,7 @@ export type Tested = Parameters<typeof backtest>
 /** The results of the test, and the record as it was told then. */
 export interface TestedRecord extends Backtest {
   readonly told: readonly ToldRecord[]
+  readonly shares: readonly TestedShare[]
 }
 
 /** Brings the counts by day up to date and tests all claims of a report on them. */
@@ -58,7 +61,13 @@ export async function readBacktest(
   const told = await readTold(store.db, timeZone, dates)
   const isWithin = ({ pipelineIds: ids }: ToldRecord) =>
     pipelineIds === null || ids?.every((id) => pipelineIds.includes(id))
-  return { ...backtest(...(await readTested(store, request, told))), told: told.records.filter(isWithin) }
+  await testStallThresholds(store, new Date(asOf))
+  await refreshThresholds(store, now)
+  return {
+    ...backtest(...(await readTested(store, request, told))),
+    told: told.records.filter(isWithin),
+    shares: await readShares(store.db, asOf),
+  }
 }
 
 /** Reads the counts by day as they were last brought up to date. */
@@ -117,11 +126,11 @@ export function openRecord(deps: {
   let kept: (KeptRecord & { readonly key: string }) | null = null
   let testing: Promise<string | null> | null = null
 
-  async function test(asOf: string, key: string, told: Told): Promise<string | null> {
+  async function test(asOf: string, key: string, told: Told, shares: TestedShare[]): Promise<string | null> {
     try {
       const tested = await readTested(store, { asOf, timeZone, pipelineIds: null, holidays }, told)
       const replayed: Backtest = await askChild(CHILD, tested, { folder, signal: closing.signal })
-      kept = { key, record: { ...replayed, told: told.records }, failure: null }
+      kept = { key, record: { ...replayed, told: told.records, shares }, failure: null }
       return null
     } catch (thrown) {
       if (!closing.signal.aborted)
@@ -135,10 +144,11 @@ export function openRecord(deps: {
       const whole = await findLastWholeRun(store.db)
       if (whole === undefined) return { record: null, failure: null }
       const told = await readTold(store.db, timeZone, await listTestedDates(store.db, whole.asOf, timeZone))
-      // Annotations change which days are tested, and reports add to what was told.
-      const key = JSON.stringify([whole.asOf, await listAnnotations(store.db), told.records])
+      const shares = await readShares(store.db, whole.asOf)
+      // Annotations change which days are tested, and reports add to what was told and tested.
+      const key = JSON.stringify([whole.asOf, await listAnnotations(store.db), told.records, shares])
       if (kept?.key === key) return { record: kept.record, failure: null }
-      testing ??= test(whole.asOf, key, told).finally(() => {
+      testing ??= test(whole.asOf, key, told, shares).finally(() => {
         testing = null
       })
       const failure = await testing

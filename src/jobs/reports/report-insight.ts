@@ -12,13 +12,10 @@ import { atOneMoment } from '../../store/figures/query.ts'
 import { type ReportRequest, scopeOf } from '../../store/figures/report-figures.ts'
 import { listAnnotations } from '../../store/insight/annotation.ts'
 import { listNames } from '../../store/insight/daily-count.ts'
-import {
-  readOldLeads,
-  readStallThresholds,
-  refreshStallThresholds,
-} from '../../store/insight/stall-threshold.ts'
+import { readOldLeads, readStallThresholds } from '../../store/insight/stall-threshold.ts'
 import { readUrgentLeads } from '../../store/insight/urgent-leads.ts'
 import { type JudgedReport, judgeNumbers } from './judge-numbers.ts'
+import { refreshThresholds } from './winner-shares.ts'
 
 interface InsightDeps {
   readonly store: Store
@@ -55,7 +52,7 @@ async function readInsight(
   last: Insight | null,
   report: JudgedReport,
 ): Promise<Insight> {
-  await refreshStallThresholds(store, now())
+  await refreshThresholds(store, now())
   const judged = await judgeNumbers({ store, now }, request, report, last?.told ?? {})
   const told = new Set(last?.urgent.rows.map(({ id }) => id))
   const scope = scopeOf(request, request.period)

@@ -19,9 +19,11 @@ const KNOWN_TIMES = 3
 const WINNERS_DAYS = 365
 const COUNTED_EVERY_MS = 20 * 3_600_000
 const DAY_MS = 86_400_000
+/** The winners of so many days are later winners of a date that is tested. */
+export const NEXT_DAYS = 30
 
 /** The row of `stall_threshold` for the age of a lead instead of its stay in a stage. */
-const WHOLE_AGE = ''
+export const WHOLE_AGE = ''
 
 export interface StallThreshold {
   /** The number of stays of later winners, or of winners, that it was taken from. */
@@ -40,8 +42,15 @@ export interface OldLeads {
   readonly value: number
 }
 
-/** Counts thresholds and old leads anew if they were counted longer than about a day ago. */
-export async function refreshStallThresholds(store: Pick<Store, 'db' | 'write'>, now: Date): Promise<void> {
+/**
+ * Counts thresholds and old leads anew if they were counted longer than about a day ago.
+ * @param findDistrusted finds the stages whose thresholds came true too rarely, and the empty text for the age
+ */
+export async function refreshStallThresholds(
+  store: Pick<Store, 'db' | 'write'>,
+  now: Date,
+  findDistrusted: () => Promise<ReadonlySet<string>> = async () => new Set(),
+): Promise<void> {
   const known = await store.db
     .selectFrom('stall_threshold')
     .where('status', '=', WHOLE_AGE)
@@ -50,32 +59,19 @@ export async function refreshStallThresholds(store: Pick<Store, 'db' | 'write'>,
   const isFresh = known !== undefined && now.getTime() - Date.parse(known.counted_at) < COUNTED_EVERY_MS
   if (isFresh) return
   const counted_at = now.toISOString()
-  const won_since = new Date(now.getTime() - WINNERS_DAYS * DAY_MS).toISOString()
-  const counted = await runQuery<{ status: string; winners: number; days: number | null }>(
-    store.db,
-    THRESHOLDS,
-    { won_since },
+  const distrusted = await findDistrusted()
+  const rows = (await countThresholds(store.db, now)).map((row) =>
+    distrusted.has(row.status) ? { ...row, days: null } : row,
   )
-  const { first } = await store.db
-    .selectFrom('lead')
-    .select(({ fn }) => fn.min('created_at').as('first'))
-    .executeTakeFirstOrThrow()
-  const knownDays = (now.getTime() - Date.parse(first ?? counted_at)) / DAY_MS
-  const rows = counted.map((row) => ({
-    ...row,
-    days: row.days !== null && knownDays < KNOWN_TIMES * row.days ? null : row.days,
-  }))
   const age = rows.find(({ status }) => status === WHOLE_AGE)?.days ?? null
   const old =
     age === null ? [] : await countOld(store.db, new Date(now.getTime() - age * DAY_MS).toISOString())
-  const whole = { status: WHOLE_AGE, winners: 0, days: null }
-  const thresholds = rows.some(({ status }) => status === WHOLE_AGE) ? rows : [whole, ...rows]
   await store.write(async (trx) => {
     await trx.deleteFrom('stall_threshold').execute()
     await trx.deleteFrom('old_lead_count').execute()
     await trx
       .insertInto('stall_threshold')
-      .values(thresholds.map((row) => ({ ...row, counted_at })))
+      .values(rows.map((row) => ({ ...row, counted_at })))
       .execute()
     const counts = old.map(({ pipelineId, currency, ...row }) => ({
       pipeline_id: pipelineId,
@@ -85,6 +81,43 @@ export async function refreshStallThresholds(store: Pick<Store, 'db' | 'write'>,
       old_value: row.value,
     }))
     if (counts.length > 0) await trx.insertInto('old_lead_count').values(counts).execute()
+  })
+}
+
+/** A threshold of a stage, or of the age. */
+interface Threshold extends StallThreshold {
+  readonly status: string
+}
+
+/** Counts the thresholds of the leads that were won within a year before a time, first that of the age. */
+export async function countThresholds(db: Db, at: Date): Promise<Threshold[]> {
+  const counted = await runQuery<Threshold>(db, THRESHOLDS, {
+    won_since: new Date(at.getTime() - WINNERS_DAYS * DAY_MS).toISOString(),
+    won_before: at.toISOString(),
+  })
+  const { first } = await db
+    .selectFrom('lead')
+    .select(({ fn }) => fn.min('created_at').as('first'))
+    .executeTakeFirstOrThrow()
+  const knownDays = first === null ? 0 : (at.getTime() - Date.parse(first)) / DAY_MS
+  const rows = counted.map((row) => ({
+    ...row,
+    days: row.days !== null && knownDays < KNOWN_TIMES * row.days ? null : row.days,
+  }))
+  const whole = { status: WHOLE_AGE, winners: 0, days: null }
+  return rows.some(({ status }) => status === WHOLE_AGE) ? rows : [whole, ...rows]
+}
+
+/** Counts how many of the leads that were won in the days after a time exceeded the thresholds. */
+export async function countLonger(
+  db: Db,
+  at: Date,
+  thresholds: readonly Threshold[],
+): Promise<{ status: string; winners: number; longer: number }[]> {
+  return runQuery(db, LONGER, {
+    won_since: at.toISOString(),
+    won_before: new Date(at.getTime() + NEXT_DAYS * DAY_MS).toISOString(),
+    limits: JSON.stringify(thresholds.map(({ status, days }) => [status, days])),
   })
 }
 
@@ -133,19 +166,27 @@ async function countOld(db: Db, created_before: Instant): Promise<OldLeads[]> {
 /** Selects the value that the given share exceeds: the smallest one with at most that share above it. */
 const at = (share: number): string => `CAST(ceil((1 - ${share}) * rows) AS bigint)`
 
-const THRESHOLDS = `WITH winner AS (
+const STAYS = `WITH winner AS (
     SELECT lead.id, lead.created_at, lead.status_changed_at FROM stage CROSS JOIN lead
-    WHERE outcome = 'won' AND lead.status = stage.status AND status_changed_at >= :won_since AND deleted_at IS NULL),
+    WHERE outcome = 'won' AND lead.status = stage.status AND status_changed_at >= :won_since AND status_changed_at < :won_before
+      AND deleted_at IS NULL),
   stay AS (
     SELECT '${WHOLE_AGE}' AS status, julianday(status_changed_at) - julianday(created_at) AS days FROM winner
     WHERE status_changed_at > created_at
     UNION ALL
     SELECT from_status, days_before FROM winner JOIN stage_move ON stage_move.lead_id = winner.id
     LEFT JOIN stage ON stage.status = from_status
-    WHERE days_before IS NOT NULL AND coalesce(outcome, 'open') = 'open'),
+    WHERE days_before IS NOT NULL AND coalesce(outcome, 'open') = 'open')`
+
+const THRESHOLDS = `${STAYS},
   placed AS (
     SELECT status, days, row_number() OVER (PARTITION BY status ORDER BY days) AS place,
       count(*) OVER (PARTITION BY status) AS rows FROM stay)
   SELECT status, max(rows) AS winners, round(max(CASE WHEN rows >= iif(status = '', ${WINNERS_MIN}, ${STAYS_MIN})
       AND place = iif(status = '', ${at(AGE_SHARE)}, ${at(STAY_SHARE)}) THEN days END), 2) AS days
   FROM placed GROUP BY status ORDER BY status`
+
+const LONGER = `${STAYS}
+  SELECT stay.status, count(*) AS winners, count(*) FILTER (WHERE stay.days > stage_limit.days) AS longer
+  FROM (SELECT value ->> 0 AS status, CAST(value ->> 1 AS double precision) AS days FROM json_each(:limits)) AS stage_limit
+  JOIN stay ON stay.status = stage_limit.status GROUP BY stay.status`

@@ -31,6 +31,7 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   daily_count: [],
   daily_count_span: [],
   stall_threshold: [],
+  stall_test: [],
   old_lead_count: [],
   told_range: [],
   annotation: [],

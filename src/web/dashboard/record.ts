@@ -36,7 +36,7 @@ export function recordRoutes({ pages, store, record }: RecordDeps): AddRoutes {
 }
 
 function composeRecord(
-  { from, to, leftOut, ranges, winRates, wonValues, reports, ends, lastDays, told }: Tested,
+  { from, to, leftOut, ranges, winRates, wonValues, reports, ends, lastDays, told, shares }: Tested,
   names: ReadonlyMap<string, string>,
 ) {
   const days = ranges.filter(({ scale }) => scale === 'day')
@@ -70,6 +70,12 @@ function composeRecord(
       ...{ error: share(errors?.told), line: share(errors?.line), trailing: share(errors?.trailing) },
       ...{ shown: SHOWN[shown], isPrinted: shown === 'printed' },
     })),
+    shares: shares
+      .filter(({ dates }) => dates > 0)
+      .map(({ status, share, dates, held, shown }) => ({
+        ...{ name: status ?? 'Age of lost leads', beyond: `${100 * share}%`, dates: count(dates) },
+        ...{ held: percent(held, dates), shown: SHOWN[shown], isPrinted: shown === 'printed' },
+      })),
     told: told.map((each) => ({
       name: [TOLD_FIGURES[each.figure], ...(each.pipelineIds?.map((id) => names.get(id) ?? id) ?? ['all'])]
         .concat(each.currency === '' ? [] : [each.currency])

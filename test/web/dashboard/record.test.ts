@@ -85,6 +85,23 @@ describe('the page of the record', () => {
     expect(text).toMatch(/New leads, all day [\d .%]+ withheld New leads, p1 day [\d .%]+ printed/)
   })
 
+  it('has how often the thresholds of lost and urgent leads came true', async () => {
+    const store = await openDailyStore(120)
+    await readBacktest(store, REQUEST, LOOKED_AT)
+    expect(textOf(await readRecord(store))).not.toContain('Lost and urgent')
+    const row = { days: 5, winners: 100, longer: 5 }
+    const dates = Array.from({ length: 16 }, (_, index) => `2026-0${1 + (index % 8)}-${11 + index}`)
+    const tests = dates.flatMap((tested_from, index) => [
+      { ...row, status: '', tested_from, longer: 1 },
+      { ...row, status: 'offer', tested_from, longer: index < 4 ? 5 : 50 },
+    ])
+    await store.write((trx) => trx.insertInto('stall_test').values(tests).execute())
+    await store.write((trx) => trx.updateTable('stall_threshold').set({ days: 9 }).execute())
+    const text = textOf(await readRecord(store))
+    expect(text).toContain('Age of lost leads 1% 16 100.0% printed')
+    expect(text).toContain('offer 5% 16 25.0% withheld')
+  })
+
   it('says that no days have been counted yet', async () => {
     expect(textOf(await readRecord(await openDailyStore(20)))).toContain('No days have been counted yet.')
   })

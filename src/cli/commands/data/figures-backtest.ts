@@ -9,9 +9,11 @@ import {
   type RateTest,
   SCALES,
 } from '../../../insight/backtest.ts'
+import { STRETCHES_MIN } from '../../../insight/record.ts'
 import { DECIDED_MIN, RATE_DAYS } from '../../../insight/win-rate.ts'
 import { readBacktest, type TestedRecord } from '../../../jobs/reports/read-backtest.ts'
 import { isToldTrusted, meantOf } from '../../../jobs/reports/told-record.ts'
+import type { TestedShare } from '../../../jobs/reports/winner-shares.ts'
 import { listPipelines } from '../../../store/figures/report-figures.ts'
 import { addExamples, collect } from '../../command.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
@@ -54,6 +56,10 @@ async function runBacktest(terminal: Terminal, { pipeline }: Options): Promise<v
   if (tested.told.length > 0) {
     terminal.print('')
     await printTold(terminal, tested, pipelines)
+  }
+  if (tested.shares.some(({ dates }) => dates > 0)) {
+    terminal.print('')
+    await printShares(terminal, tested)
   }
   for (const note of notesOf(tested, timeZone)) terminal.note(note)
 }
@@ -175,6 +181,30 @@ async function printTold(
   )
 }
 
+async function printShares(terminal: Terminal, { shares }: TestedRecord): Promise<void> {
+  await terminal.printTable<TestedShare>(
+    [
+      { title: 'LATER WINNERS', value: ({ status }) => status ?? 'age', isWhole: true },
+      { title: 'BEYOND', value: ({ share }) => `${100 * share}%`, isWhole: true },
+      { title: 'DATES', value: ({ dates }) => dates },
+      { title: 'CAME TRUE', value: ({ held, dates }) => percent(held, dates), isWhole: true },
+      {
+        title: 'SHOWN',
+        value: ({ shown, dates }) =>
+          shown === 'withheld'
+            ? 'withheld: came true too rarely'
+            : shown === 'learning'
+              ? 'not yet: too few winners, or leads known for too short a time'
+              : dates < STRETCHES_MIN
+                ? `printed; fewer than ${STRETCHES_MIN} dates say little`
+                : 'printed',
+        isWhole: true,
+      },
+    ],
+    shares,
+  )
+}
+
 function notesOf({ from, to, leftOut, ranges, winRates, reports }: Backtest, timeZone: string): string[] {
   const days = reports.find(({ scale }) => scale === 'day')
   if (from === null || to === null) return ['There are no whole days with leads yet.']
@@ -234,7 +264,7 @@ function decimal(value: number | null): string | null {
 
 function printJson(
   terminal: Terminal,
-  { from, to, leftOut, ranges, winRates, wonValues, reports, ends, told }: TestedRecord,
+  { from, to, leftOut, ranges, winRates, wonValues, reports, ends, told, shares }: TestedRecord,
   timeZone: string,
 ): void {
   terminal.printJson('figures backtest', {
@@ -271,6 +301,9 @@ function printJson(
       },
       ...{ told: each.of, held: each.held, stretches: each.stretches.of },
       is_withheld: !isToldTrusted(each),
+    })),
+    later_winners: shares.map(({ status, share, dates, held, shown }) => ({
+      ...{ status, share_beyond: share, dates, came_true: held, shown },
     })),
   })
 }

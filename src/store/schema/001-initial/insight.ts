@@ -25,8 +25,17 @@ export const INSIGHT = [
   sql`CREATE TABLE stall_threshold ( -- one row per stage: how long leads that were won within a year had stayed in it; counted about once a day
     status TEXT PRIMARY KEY, -- stage.status; empty for the whole time from the creation of a lead to its winning
     winners INTEGER NOT NULL, -- number of stays of these leads, or of these leads
-    days REAL, -- days that only 5 % of them exceeded, 1 % for the whole time; null if there is too little to tell
+    days REAL, -- days that only 5 % of them exceeded, 1 % for the whole time; null: too little to tell, or stall_test speaks against it
     counted_at TEXT NOT NULL -- UTC, by our clock
+  ) STRICT, WITHOUT ROWID`,
+
+  sql`CREATE TABLE stall_test ( -- one row per stage and date, each thirtieth day: how many of the leads that were won in the next 30 days stayed longer than the threshold of that date
+    status TEXT NOT NULL, -- stage.status; empty for the whole time from the creation of a lead to its winning
+    tested_from TEXT NOT NULL, -- UTC date: the threshold is that of the leads won within a year before, as they were known a month later
+    days REAL, -- threshold of that date, as in stall_threshold; null if there was too little to tell
+    winners INTEGER NOT NULL, -- number of stays of the leads that were won in the next 30 days, or of these leads
+    longer INTEGER NOT NULL, -- number of these that exceeded the threshold
+    PRIMARY KEY (status, tested_from)
   ) STRICT, WITHOUT ROWID`,
 
   sql`CREATE TABLE old_lead_count ( -- one row per pipeline and currency: the open leads, and those older than the whole time in stall_threshold; counted with it

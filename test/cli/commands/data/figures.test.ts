@@ -172,12 +172,17 @@ describe('figures backtest', () => {
       await tellRanges(store, told, { kind: 'day', figure: 'new_leads', held: 50, of: 64 })
       const pipelines = JSON.stringify([pipeline])
       await tellRanges(store, told, { kind: 'month_end', figure: 'won', held: 2, of: 3, pipelines })
+      const row = { status: 'paused', days: 5, winners: 100, longer: 5 }
+      const dates = ['2026-07-04', '2026-08-03'].map((tested_from) => ({ ...row, tested_from }))
+      await store.write((trx) => trx.insertInto('stall_test').values(dates).execute())
     }
     const { stdout: asTold } = await run('figures', 'backtest')
     expect(asTold).toMatch(/^AS TOLD +OF +RANGE OF +TOLD +HELD +SHARE +MEANT +SHOWN$/m)
     expect(asTold).toMatch(/^new_leads +ALL +day +64 +50 +78\.1% +95\.0% +withheld: told ranges held too/m)
     expect(asTold).toMatch(/^won +\S.* +month end +3 +2 +66\.7% +80\.0% +as above$/m)
     expect(asTold).toMatch(/^new_leads +ALL +day .* withheld: ranges held too rarely/m)
+    expect(asTold).toMatch(/^LATER WINNERS +BEYOND +DATES +CAME TRUE +SHOWN$/m)
+    expect(asTold).toMatch(/^paused +5% +2 +100\.0% +not yet: too few winners, or leads known for too/m)
     const ofOne = JSON.parse((await run('figures', 'backtest', '--pipeline', pipeline, '--json')).stdout).data
     expect(ofOne.told).toEqual([
       {
@@ -186,6 +191,9 @@ describe('figures backtest', () => {
       },
     ])
 
+    expect(ofOne.later_winners).toContainEqual({
+      ...{ status: 'paused', share_beyond: 0.05, dates: 2, came_true: 2, shown: 'learning' },
+    })
     const unknown = await run('figures', 'backtest', '--pipeline', 'none')
     expect([unknown.status, unknown.stderr]).toEqual([2, expect.stringContaining('There is no pipeline')])
   })

@@ -1,0 +1,42 @@
+/** The test of the shares of later winners, and the binomial distribution that it rests on. */
+import { describe, expect, it } from 'vitest'
+import { binomialOf } from '../../src/insight/win-rate.ts'
+import { shownOf, testShare } from '../../src/insight/winner-shares.ts'
+import { jStat } from '../support/reports/jstat.ts'
+
+describe('the binomial distribution', () => {
+  it('is that of a library', () => {
+    for (const of of [1, 30, 400, 401, 5_000])
+      for (const rate of [0.01, 0.05])
+        for (const count of [0, 1, Math.floor(of * rate), Math.floor(of * rate) + 3, of - 1]) {
+          const above = count >= of ? 0 : jStat.ibeta(rate, count + 1, of - count)
+          expect(1 - binomialOf(of, rate).upTo(count)).toBeCloseTo(above, 6)
+        }
+    expect(binomialOf(30, 0.05).upTo(-1)).toBe(0)
+  })
+})
+
+describe('a share of later winners', () => {
+  const date = (winners: number, longer: number) => ({ winners, longer })
+
+  it('holds on a date if as many or as few have a chance of more than 5 % each', () => {
+    // Of 100 winners 2 to 9 may be beyond a threshold of 5 %: 1 or fewer have 3.7 %, and 10 or more 2.8 %.
+    const held = [0, 1, 2, 5, 9, 10, 50].map((longer) => testShare(0.05, [date(100, longer)]).held)
+    expect(held).toEqual([0, 0, 1, 1, 1, 0, 0])
+    expect(testShare(0.01, [date(5, 0), date(0, 0), date(5, 1)])).toMatchObject({ dates: 2, held: 1 })
+  })
+
+  it('is withheld if it held on clearly fewer dates than 85 %, and a few dates say nothing', () => {
+    const of = (dates: number, held: number) =>
+      testShare(
+        0.05,
+        Array.from({ length: dates }, (_, index) => date(100, index < held ? 5 : 30)),
+      )
+    expect(of(14, 0).isTrusted).toBe(true)
+    expect(of(15, 9).isTrusted).toBe(false)
+    expect(of(15, 10).isTrusted).toBe(true)
+    expect(shownOf(of(36, 25), true)).toBe('withheld')
+    expect(shownOf(of(36, 26), true)).toBe('printed')
+    expect(shownOf(of(36, 36), false)).toBe('learning')
+  })
+})
