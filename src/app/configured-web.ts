@@ -6,7 +6,7 @@ import { dashboardAccess, eventSecrets, TOKEN_REMEDY } from '../config/schema-we
 import { CALLED, errorText, LeadsheetError } from '../errors.ts'
 import type { WebhookIntake } from '../jobs/events/webhook-intake.ts'
 import { registrationFile, watchSecrets } from '../jobs/events/webhook-registration.ts'
-import { createMeasuring } from '../jobs/measures.ts'
+import { createMeasuring } from '../jobs/metric-values.ts'
 import { createOutlook, openOverview } from '../jobs/overview.ts'
 import { openPreferencePage } from '../jobs/recipients/change-preference.ts'
 import { openRecord } from '../jobs/reports/read-backtest.ts'

@@ -4,8 +4,8 @@
  */
 import type { Instant } from '../domain/model.ts'
 import { LeadsheetError } from '../errors.ts'
-import type { QueueCounts } from '../queue/look.ts'
-import { countJobs } from '../queue/look.ts'
+import type { QueueCounts } from '../queue/job-list.ts'
+import { countJobs } from '../queue/job-list.ts'
 import type { CatchUp, Timing } from '../schedule/timing.ts'
 import type { Alert } from '../store/alerts/alert.ts'
 import { listAlerts } from '../store/alerts/alert.ts'

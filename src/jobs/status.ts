@@ -5,7 +5,7 @@
 
 import type { Installation, Knowledge } from '../checks/check.ts'
 import { readHealth } from '../checks/run-checks.ts'
-import { countJobs } from '../queue/look.ts'
+import { countJobs } from '../queue/job-list.ts'
 import { listAlerts } from '../store/alerts/alert.ts'
 import { countRecentEvents, countWaitingEvents, listEvents } from '../store/events/event-stats.ts'
 import { countLeads } from '../store/leads/lead.ts'

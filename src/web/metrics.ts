@@ -5,7 +5,7 @@
 
 import { ALERTING_IDS } from '../checks/run-checks.ts'
 import type { Instant } from '../domain/model.ts'
-import type { Measures } from '../jobs/measures.ts'
+import type { Measures } from '../jobs/metric-values.ts'
 import { EVENT_OUTCOMES } from '../store/tables/lead-tables.ts'
 
 export interface Sample {

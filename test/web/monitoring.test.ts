@@ -2,7 +2,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import type { CheckResult, Installation, Part } from '../../src/checks/check.ts'
 import { fail, ok, warn } from '../../src/checks/check.ts'
-import { createMeasuring } from '../../src/jobs/measures.ts'
+import { createMeasuring } from '../../src/jobs/metric-values.ts'
 import { openWebPages } from '../../src/report/preferences/page.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { openData, openDataIfThere } from '../../../app/installation.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
-import { type DeadJob, listDeadJobs, retryDeadJobs } from '../../../queue/look.ts'
+import { type DeadJob, listDeadJobs, retryDeadJobs } from '../../../queue/job-list.ts'
 import type { Store } from '../../../store/db/store.ts'
 import { addExamples } from '../../command.ts'
 import { formatInstant } from '../../terminal/table.ts'

@@ -13,8 +13,8 @@ import {
   readMissedScheduledRuns,
   readScheduleStates,
 } from '../../../jobs/schedule/schedule-state.ts'
-import type { QueueCounts } from '../../../queue/look.ts'
-import { countJobs } from '../../../queue/look.ts'
+import type { QueueCounts } from '../../../queue/job-list.ts'
+import { countJobs } from '../../../queue/job-list.ts'
 import { formatDueTimes, listDueTimes } from '../../../report/preferences/page.ts'
 import { createLocaleContext } from '../../../report/words/locale-context.ts'
 import type { Timing } from '../../../schedule/timing.ts'

@@ -6,7 +6,7 @@
 import type { Installation } from '../checks/check.ts'
 import { type Health, readHealth } from '../checks/run-checks.ts'
 import type { Instant } from '../domain/model.ts'
-import { countJobs, type QueueCounts } from '../queue/look.ts'
+import { countJobs, type QueueCounts } from '../queue/job-list.ts'
 import { listAlerts } from '../store/alerts/alert.ts'
 import { readSize, type StoreSize } from '../store/backup/backup.ts'
 import {
