@@ -43,7 +43,11 @@ export function clockOf(timeZone: string, now: Date): Clock {
     ago: telling((instant) => `${away(instant)} ago`),
     until: telling((instant) => `in ${away(instant)}`),
     within: (sentence) =>
-      sentence.replace(INSTANT, (_, day: string, time: string) => recent(`${day}T${time}:00.000Z`)),
+      sentence.replace(INSTANT, (text, day: string, time: string) => {
+        const instant = `${day}T${time}:00.000Z`
+        // A sentence may quote others, whose text has the form of an instant without being one.
+        return Number.isNaN(Date.parse(instant)) ? text : recent(instant)
+      }),
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { QueryTable } from '../../../src/domain/lists.ts'
-import { composeQueries } from '../../../src/report/blocks/queries/view.ts'
+import { composeQueries, listQuery } from '../../../src/report/blocks/queries/view.ts'
 import { openTemplates } from '../../../src/report/render/templates.ts'
 import { createLocaleContext } from '../../../src/report/words/locale-context.ts'
 import { folderWith } from '../../support/folder.ts'
@@ -56,6 +56,17 @@ it('shows numbers, rates and instants as the reader writes them, and nothing as 
     '71,5',
     'Fr., 20. Nov., 14:10',
   ])
+})
+
+it('shows a text with the form of an instant as text if there is no such time', async () => {
+  const texts = ['9999-99-99T99:99:99Z', '2026-02-30T10:00:00Z', '2026-11-20T24:00:00.000Z']
+  const change = { columns: ['company', 'day'], rows: texts.map((text) => [text, text]) }
+  const { view } = await compose(change)
+  expect(view.rows.map(({ first, cells }) => [first, cells[0]?.text])).toEqual(
+    texts.map((text) => [text, text]),
+  )
+  const file = listQuery(table(change), createLocaleContext('en-GB', 'Europe/Berlin', NOW))
+  expect(file.columns.map(({ isInstant }) => isInstant)).toEqual([false, false])
 })
 
 it('aligns columns of numbers to the right, but the first, which names the row', async () => {

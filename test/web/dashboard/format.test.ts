@@ -41,6 +41,13 @@ it('tells times on the clock of the installation, and how far away they are', ()
   expect(clock.at(null)).toBeNull()
 })
 
+it('tells the times within a sentence, and leaves those that are none', () => {
+  const { within } = clockOf('Europe/Vienna', new Date('2026-11-21T12:00:00Z'))
+  expect(within('since 2026-11-20 07:00 UTC')).toBe('since Fri 20 Nov, 08:00')
+  const quoted = 'the server said: 2026-99-99T07:00:00Z'
+  expect(within(quoted)).toBe(quoted)
+})
+
 it('knows what of a sentence is a command', () => {
   expect(withInlineCode('run `npx leadsheet sync`')).toEqual([
     { text: 'run ', isCode: false },

@@ -148,8 +148,15 @@ function cellText(
 ): string {
   if (cell === null) return words('none')
   if (typeof cell === 'number') return write(cell)
-  if (INSTANT.test(cell)) return dates.instant(cell)
+  if (isInstant(cell)) return dates.instant(cell)
   return oneLineOrNull(cell, CELL_LENGTH) ?? words('none')
+}
+
+/** Tells whether a text is an instant. A text of other people may have the form of one without being one. */
+function isInstant(text: string): boolean {
+  if (!INSTANT.test(text)) return false
+  const at = new Date(text)
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text.slice(0, 19))
 }
 
 interface ShownColumn {
@@ -222,7 +229,7 @@ export function listQuery({ title, columns, rows, isCut }: QueryTable, locale: L
   const more = isCut ? locale.words('queries.cut', { shown: rows.length }) : null
   const holdsInstants = (index: number) => {
     const cells = rows.map((row) => row[index] ?? null).filter((cell) => cell !== null)
-    return cells.length > 0 && cells.every((cell) => typeof cell === 'string' && INSTANT.test(cell))
+    return cells.length > 0 && cells.every((cell) => typeof cell === 'string' && isInstant(cell))
   }
   const read = columns.map((name, index): ListColumn<QueryTable['rows'][number]> => {
     return { name, isInstant: holdsInstants(index), cell: (row) => row[index] ?? null }
