@@ -72,8 +72,8 @@ interface ThreadDeps {
 }
 
 /**
- * Sizes the heap of the next thread. A young generation that may not grow (see `main.ts`) begins with 1 MB, and
- * what a page needs would then count as old: a first sync took a sixth more time of the processor.
+ * Sets the heap size of the next thread. `main.ts` keeps the young generation from growing, so it would stay at 1 MB.
+ * The objects of a single page would then move to the old generation. A first sync took a sixth more processor time.
  */
 function sizeHeap(): void {
   setFlagsFromString('--min-semi-space-size=4')

@@ -123,11 +123,11 @@ export interface JudgedWinRate {
   readonly won: number
   readonly decided: number
   readonly judgement: Judgement
-  /** The wins that 19 of 20 usual stretches have of as many decided leads; null without a range. */
+  /** The range of wins among as many decided leads in which 19 of 20 usual stretches lie; null without a range. */
   readonly range: UsualRange | null
-  /** The rate that is most to be expected, from 0 to 1; null without a range. */
+  /** The expected rate, from 0 to 1; null without a range. */
   readonly expected: number | null
-  /** The earlier stretches of 30 days that are known, and how many a range needs. */
+  /** How many earlier stretches of 30 days are known, and how many a range needs. */
   readonly periods: { readonly known: number; readonly needed: number }
   readonly record: RangeRecord | null
   /** Null unless the rate is unusual and something stands out. */
@@ -145,7 +145,7 @@ export interface JudgedMoney {
   readonly judgement: Exclude<Judgement, 'high' | 'low'>
   /** The range that holds 19 of 20 usual periods, in money; null while learning and if it is withheld. */
   readonly range: UsualRange | null
-  /** The earlier days that are known, and how many a range needs. */
+  /** How many earlier days are known, and how many a range needs. */
   readonly days: { readonly known: number; readonly needed: number }
   readonly record: RangeRecord | null
 }
@@ -164,7 +164,7 @@ export interface RateOrigin {
   readonly rest: number
 }
 
-/** The days that a told range is of. A win rate is that of 30 days; the end of a span is told before it is over. */
+/** The span that a told range is about. A win rate covers 30 days. An expected end is told before its span is over. */
 export type RangeKind = 'day' | 'week' | 'month' | '30_days' | `${GoalPeriod}_end`
 
 /** A range that a report told, with the number that came. */
@@ -175,7 +175,7 @@ export interface ToldRange {
   readonly pipelineIds: readonly string[] | null
   /** The currency of `won_value`; empty for others. */
   readonly currency: string
-  /** Local dates: the last day that the report counted, and the days that the range is of. */
+  /** Local dates: the last day that the report counted, then the first and the last day that the range is about. */
   readonly toldOn: string
   readonly firstDay: string
   readonly lastDay: string

@@ -260,7 +260,7 @@ function endsOf(scale: Scale, dates: readonly string[]): number[] {
   return Array.from({ length: weeks }, (_, week) => dates.length - 1 - 7 * (weeks - 1 - week))
 }
 
-/** Returns the least number of known numbers that a place of the cycle has. */
+/** Counts the known numbers of each place of the cycle, and returns the smallest of these counts. */
 function knownNext(places: readonly number[], values: readonly (number | null)[]): number {
   const known = new Map(places.map((place) => [place, 0]))
   for (const [index, place] of places.entries())

@@ -133,8 +133,9 @@ export function splitDifference(
 }
 
 /**
- * Counts the last numbers in a row that lie outside of their range of 80 % to the same side as the last one. More
- * numbers tell more surely whose share has changed. A run chosen by the whole numbers says nothing about shares.
+ * Counts how many numbers in a row, up to the last one, lie outside their range of 80 % on the same side. The more
+ * numbers there are, the surer it is whose share has changed. The run may be chosen by the totals, because totals say
+ * nothing about shares.
  */
 export function countRecent(steps: readonly Step[], values: readonly (number | null)[]): number {
   const sideOf = (back: number) => {

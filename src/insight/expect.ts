@@ -39,9 +39,10 @@ export interface Judged {
 }
 
 /**
- * Judges all numbers of a report together. A period that cannot be compared gives nothing.
- * @param ofRate the chance of a win rate as unusual; null if it is not judged
- * @param earlier what was told before this report
+ * Judges all numbers of a report together. If the period is of a length that has no series, no number is judged.
+ * @param ofRate the probability of a win rate that is at least as unusual as the report's; null if it is not judged
+ * @param earlier the last local date on which an earlier report called each number unusual
+ * @returns `told` is `earlier` with the numbers that this report calls unusual
  */
 export function judgeReport(
   days: ReportDays,

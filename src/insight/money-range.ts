@@ -89,13 +89,13 @@ export interface MoneyTest {
   readonly held95: number
   readonly held80: number
   readonly shown: Shown
-  /** The days that the next range would rest on, and how many it needs. */
+  /** How many days are known, and how many a range needs. */
   readonly periods: { readonly known: number; readonly needed: number }
-  /** Months have no range. */
+  /** The length of the tested spans. The money of a month has no range. */
   readonly scale: 'day' | 'week'
 }
 
-/** @param whole the number of days that are tested: of whole weeks, or all */
+/** @param whole the number of days to test: all days, or those up to the end of the last whole week */
 export function testMoney(
   { currency, distrusted, ...days }: MoneyNumbers,
   scale: MoneyTest['scale'],
@@ -122,7 +122,10 @@ export function testMoney(
   }
 }
 
-/** Draws sums of a span from the days before it; null if all its days are left out. The same days give the same sums. */
+/**
+ * Draws possible sums of a span from the days before it, in ascending order. The same days always give the same sums.
+ * Null if all days of the span are left out.
+ */
 function drawSums(
   { weekdays, money, won, isLeftOut }: MoneyDays & { readonly weekdays: readonly number[] },
   from: number,
@@ -137,7 +140,7 @@ function drawSums(
     pool.money.push(money[day] ?? 0)
     pool.won += won[day] ?? 0
   }
-  // The wins of the last weeks, and those that as many days have in the mean of the year.
+  // The wins of the last weeks, and the wins that the same days would have had by the mean of their weekdays.
   let [present, mean] = [0, 0]
   for (let day = first; day < from; day++) {
     const pool = poolOf(day)

@@ -21,11 +21,11 @@ export interface DailyNumbers {
 }
 
 export interface PeriodSeries extends CountSeries {
-  /** The sum of the left-out days of each week or month; 0 for days and for what is not judged. */
+  /** The sum of the left-out days of each week or month; 0 in a series of days, and for a span that is not judged. */
   readonly leftOut: readonly number[]
 }
 
-/** Makes the series of a scale from the numbers of days. The last week or month is that of the period. */
+/** Makes a series of days, weeks or months from the numbers of days. The last week or month is the report's period. */
 export function seriesOf(
   { values, isLeftOut = [] }: Pick<DailyNumbers, 'values' | 'isLeftOut'>,
   dates: readonly string[],

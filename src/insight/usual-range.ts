@@ -199,14 +199,14 @@ export function judgeSeries({ values, places, shares, scale }: CountSeries): Jud
   return { steps, outlook: (index, ahead) => outlookFrom(trail[index] ?? trail.at(-1), ahead) }
 }
 
-/** A level also knows the mean place of the numbers that it was made from, weighed in the same way. */
+/** A level, with the sum of the places of its numbers in `time`. The places have the same weights as the numbers. */
 interface Level extends Weighed {
   time: number
 }
 
 /**
- * Returns the level at a place. With an older level, which is the mean of earlier levels, the change from it is
- * carried on (double exponential smoothing; Brown, 1959).
+ * Returns the level at a place. If an older level is given, which is the mean of earlier levels, the change from the
+ * older to the present level goes on at the same rate (double exponential smoothing; Brown, 1959).
  */
 function rateAt(index: number, level: Level, older: Level | null): number {
   if (level.weight === 0) return 0

@@ -56,6 +56,7 @@ interface AskerOptions {
   readonly maxWaitMs: number
   readonly log: Log
   readonly signal: AbortSignal
+  /** The pause between two requests; `GAP_MS` by default. */
   readonly gapMs?: number
   readonly backoff?: Backoff
 }

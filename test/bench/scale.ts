@@ -84,7 +84,7 @@ async function printKnown({ db }: Store): Promise<void> {
   if (known === undefined) throw new Error('nothing is known')
 }
 
-/** The changes are rolled back. */
+/** Prints how long it takes to judge which leads a scan missed. The changes are rolled back. */
 async function printAbsence(store: Store): Promise<void> {
   const met = createMetLeads()
   for (let no = 1; no <= leads; no++) if (no % MISSED !== 0) met.note(no, 1)

@@ -42,7 +42,7 @@ interface Daemon {
   readonly end: Promise<Finished>
 }
 
-/** Starts the daemon. Daemons with odd or even numbers run as the first process of their own namespace. */
+/** Starts the daemon. At stops with an odd number it is the first process of its own namespace, if that is possible. */
 function startDaemon(program: Program, stop: number): Daemon {
   if (!CAN_UNSHARE || stop % 2 === 0) {
     const child = start(program)

@@ -95,7 +95,7 @@ async function readNotes(
     }))
 }
 
-/** Adds up the old leads of the report's pipelines. A filter by other columns has no such counts. */
+/** Adds up the old leads of the report's pipelines; null if they were not counted or no limit of their age is known. */
 function oldLeadsOf(
   counted: Awaited<ReturnType<typeof readOldLeads>>,
   { filter }: ReportRequest,

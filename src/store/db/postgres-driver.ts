@@ -253,7 +253,7 @@ class PipelinedConnection implements DatabaseConnection {
       }
     } catch (cause) {
       const failure = postgresFailure(this.#name, cause)
-      // The pool would give the connection to the next query, if its end is noticed only later.
+      // The connection is marked, because the pool may notice its end only after giving it to the next query.
       if (failure?.code === 'store_unreachable') this.#isBroken = true
       throw failure ?? cause
     }

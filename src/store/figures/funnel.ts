@@ -120,8 +120,8 @@ export function staysOf(scope: FigureScope): FigureScope {
 }
 
 /**
- * Reads the figure `time_in_stage` of the stages. SQLite reads the stays once with its own function, instead of
- * sorting all of them.
+ * Reads the figure `time_in_stage` of each stage. For SQLite there is a query of its own, with SQLite's function for
+ * percentiles: it reads the stays once and need not sort them.
  */
 async function readStays(
   moment: Moment,
@@ -130,7 +130,7 @@ async function readStays(
 ): Promise<readonly Stay[]> {
   if (isPostgres(moment.db)) return readFigureAt(moment, 'time_in_stage', scope)
   if (stages.length === 0) return []
-  // The mean of the two middle values, each as it is stored. The function `median` would round it otherwise.
+  // The median is the mean of the two middle values as they are stored, because `median` rounds in another way.
   const medians = stages.map((_, index) => {
     const middle = (days: string) => `percentile_disc(${days}, 0.5) FILTER (WHERE status = :stage_${index})`
     return `round((${middle('days')} - ${middle('-days')}) / 2, 2) AS stage_${index}`

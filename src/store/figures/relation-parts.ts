@@ -183,8 +183,9 @@ const IS_OLD = `:to < strftime('%Y-%m-%dT%H:%M:%fZ', (SELECT max(first_seen_at) 
 export const LEADS_IF_OLD = `(SELECT 1 AS one WHERE ${IS_OLD}) AS old CROSS JOIN lead`
 export const LEADS_IF_NEW = `(SELECT 1 AS one WHERE NOT ${IS_OLD}) AS old CROSS JOIN lead`
 /**
- * The SQL of all leads of a period that ended long ago, and of none otherwise, status by status for an index. Long
- * ago most leads have changed since, and those that were there are found more quickly among all.
+ * The SQL of all leads if the period ended long ago, and of none otherwise. The caller adds a condition on
+ * `status_changed_at`. Status by status, the index `lead_by_status` finds the few leads whose status has not changed
+ * since.
  */
 export const STAYS_IF_OLD = `(SELECT DISTINCT status AS each_status FROM lead_count WHERE ${IS_OLD}) AS each
       CROSS JOIN lead WHERE lead.status = each_status`

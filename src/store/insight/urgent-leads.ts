@@ -1,7 +1,6 @@
 /**
- * The open leads that are about to stay longer in their stage than nearly all later winners did, or already have
- * but not yet long enough to be listed as stalled. The list shows
- * leads as they are now, because it asks for something to be done.
+ * The open leads that are about to stay longer in their stage than nearly all later winners did, or that already have
+ * and are not yet listed as stalled. The list shows leads as they are now, because it asks for something to be done.
  */
 import type { UrgentLead } from '../../domain/insight.ts'
 import type { Moment } from '../figures/query.ts'
@@ -11,9 +10,9 @@ import { AS_NOW, type ListedRow, listedLeadOf } from '../figures/report-lists.ts
 import type { StallThreshold } from './stall-threshold.ts'
 
 const DAY_MS = 86_400_000
-/** In a stage that winners leave sooner than this, no lead is about to stay too long: nobody can act that fast. */
+/** A stage with a shorter limit has no warning before the limit, because nobody can act that fast. */
 const LIMIT_MIN_DAYS = 2.5
-/** The last share of the limit in which a lead is urgent. */
+/** The share of the limit, at its end, in which a lead is already urgent. */
 const SOON_SHARE = 0.2
 
 interface Row extends ListedRow {

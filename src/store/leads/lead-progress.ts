@@ -32,8 +32,8 @@ export const REACHED: RawBuilder<unknown> = sql.raw(reachedSql())
 const FIRST_STATUS = sql`(SELECT status FROM stage WHERE in_funnel = 1 ORDER BY position LIMIT 1)`
 
 /**
- * The SQL for the time since when the statuses of a row of `lead` are known, with `settled_at` a minute after its
- * creation. A lead without moves is known from its status on.
+ * The SQL for the time from which on the statuses of a row of `lead` are known. `settled_at` must be a minute after the
+ * lead's creation. Of a lead without moves, only its present status is known, since the time of its last change.
  */
 export const KNOWN_FROM: RawBuilder<unknown> = sql`
       CASE WHEN reached IS NULL THEN iif(status_changed_at > settled_at, status_changed_at, created_at)

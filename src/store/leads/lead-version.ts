@@ -32,13 +32,13 @@ interface Arrivals {
   readonly late: readonly Lead[]
   /** The ids of leads that were marked as deleted and exist again, whether or not their fields changed. */
   readonly returned: readonly string[]
-  /** The versions that were derived from the rows of leads in `present` before these were written. */
+  /** The versions of the leads in `present` that followed from their rows in `lead` before the page was written. */
   readonly derived: ReadonlyMap<string, LeadVersionTable>
 }
 
 const NO_HISTORY: KnownHistory = { versions: [], touches: [], absences: [] }
 
-/** The number of updates without a tracked change that are kept of each lead: the latest ones. */
+/** How many updates without a tracked change are kept for each lead. Older ones are deleted. */
 const TOUCHES_KEPT = 16
 
 /** The rows to delete, and the rows to insert or replace by their key. */

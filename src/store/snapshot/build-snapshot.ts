@@ -32,7 +32,7 @@ const BUSY_TIMEOUT_MS = 10_000
 
 /**
  * Builds the file. Only published rows are copied, so that a private row is never in the file, not even in a
- * freed page. Whole tables are copied as they are stored, as fast as by VACUUM INTO.
+ * freed page. A table of which everything is published is copied as a whole, in its stored form, which is fast.
  * @throws SqliteError, and Error where the finished file fails its checks
  */
 export async function buildSnapshot(job: SnapshotJob): Promise<void> {

@@ -127,7 +127,7 @@ function checksumOf(changed: readonly number[]): { count: number; sum: number } 
   return { count: leads, sum }
 }
 
-/** The state of the addresses `/now/…`. */
+/** The state of the list below `/now/…`. A request to `/set/STATE` changes it. */
 let present = 'v1'
 
 const server = createServer(async (request, response) => {

@@ -290,7 +290,8 @@ describe('over random streams of problems', () => {
   }
 
   /**
-   * Checks that no six hours have more than three messages and one an hour, except after the clock was set.
+   * Checks that no span of six hours has more than nine messages: three, and one more for each hour. Nothing is
+   * checked if the clock was set back.
    */
   function checkRate({ messages }: Installation): void {
     const times = messages.map(({ at }) => at.getTime())

@@ -14,7 +14,7 @@ export interface Greylisting {
   readonly asked: readonly string[]
 }
 
-/** Starts it for the current test. */
+/** Starts the policy server for the current test. */
 export async function startGreylisting(deferred: readonly string[]): Promise<Greylisting> {
   const greylisting = { deferred: new Set(deferred), asked: [] as string[] }
   const sockets = new Set<Socket>()

@@ -131,7 +131,7 @@ export function listUnusual(figures: ReportFigures): readonly Expectation[] {
   return listTold(figures).filter(({ judgement, shift }) => isUnusual(judgement) || shift?.isNew)
 }
 
-/** Lists what is known of the numbers, without those whose times cannot be right. */
+/** Lists the expectations of the report, without those for numbers whose dates are implausible. */
 function listTold(figures: ReportFigures): readonly Expectation[] {
   return (figures.insight?.expectations ?? []).filter(
     ({ figure }) => !isImplausible(figures, figure === 'won' ? 'won' : 'newLeads'),
