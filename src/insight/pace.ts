@@ -152,7 +152,7 @@ export function tellEnd(series: CountedDays, earlier: readonly Span[], now: Span
     const length = span.to - span.from
     const at = span.from + Math.min(Math.max(point, 0), length - 1)
     const whole = sumOf(span.from, span.to)
-    // The neighbouring days of the same span tell more about the width, and little more about the way.
+    // Days three before and after are judged too. They say more about the width of the range, but little about the way.
     for (const day of [at - 3, at, at + 3]) {
       if (day < span.from + 1 || day >= span.to || (judged.steps[day]?.known ?? 0) < 1) continue
       if (daysOf(day, span.to) === 0) continue

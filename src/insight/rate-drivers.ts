@@ -138,7 +138,7 @@ function findApart(parts: readonly Part[], difference: number): (Part & { probab
 function apartProbability(part: RateMember, others: readonly RateMember[], direction: number): number {
   if (others.length === 0) return 1
   const own = changeOf(part)
-  // The others are weighed by how much each of them tells.
+  // The change of each other group is weighted by the inverse of its variance.
   const changes = others.map(changeOf)
   const weight = changes.reduce((sum, { variance }) => sum + 1 / variance, 0)
   const mean = changes.reduce((sum, { change, variance }) => sum + change / variance, 0) / weight

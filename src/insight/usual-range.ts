@@ -266,14 +266,14 @@ function isIdle({ factor, mean }: Trail): boolean {
 
 function learnSpread(spread: Weighed, expected: Trail, value: number): void {
   if (expected.weight === 0) return
-  // Two leads more keep the spread of small numbers from being cut off.
+  // The limit is two leads higher, so that it does not cut off the ordinary spread of small numbers.
   const most = (SPREAD_CAP * Math.sqrt(expected.variance) + 2) ** 2 / expected.plain
   const off = Math.min(most, (value - expected.mean) ** 2 / expected.plain)
   spread.sum = spread.sum * SLOW_FADE + off
   spread.weight = spread.weight * SLOW_FADE + 1
 }
 
-/** Makes the level of the numbers since `start` alone. */
+/** Sets the level anew, from the numbers since `start` alone. */
 function restart(level: Level, trail: readonly Trail[], start: number, fade: number): void {
   level.sum = 0
   level.weight = 0

@@ -139,11 +139,11 @@ function isRateTrusted({ of, held95 }: Pick<RateRecord, 'of' | 'held95'>): boole
 
 /**
  * Judges the rate of the 30 days up to each day as the report of that day would have.
- * @returns for each day the chance of a rate as unusual; null if it was not judged
+ * @returns for each day the chance of a rate that is at least as unusual; null if the rate was not judged
  */
 export function replayRate({ won, lost }: RateDays): (number | null)[] {
   const probabilities = won.map((): number | null => null)
-  // The reports of every thirtieth day rest on the same stretches.
+  // Reports that are 30 days apart rest on the same stretches, so one series serves all of them.
   for (let length = won.length; length > Math.max(0, won.length - RATE_DAYS); length--) {
     const { steps } = judgeRate({ won: won.slice(0, length), lost: lost.slice(0, length) })
     const record = { of: 0, held95: 0 }

@@ -32,7 +32,7 @@ export function testShare(share: number, tested: readonly TestedDate[]): ShareTe
   return { dates: judged.length, held, isTrusted: isTrusted(record, STRETCHES_MIN, DATES_MEANT) }
 }
 
-/** Returns whether a number as small or as large has a chance of more than 5 % each. */
+/** Returns whether, by the share, a count this small and a count this large each have a chance of more than 5 %. */
 function isWithinInterval(share: number, { winners, longer }: TestedDate): boolean {
   const { upTo } = binomialOf(winners, share)
   return upTo(longer) > TAIL && 1 - upTo(longer - 1) > TAIL
