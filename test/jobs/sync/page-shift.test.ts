@@ -95,7 +95,8 @@ describe('leads that come, go and change while the list is read (row 27)', () =>
       const scan_result = result.scan?.scan_result ?? 'none'
       verdicts[scan_result] = (verdicts[scan_result] ?? 0) + 1
     }
-    for (const order of ORDERS) expect(missed[order], order).toBeGreaterThan(SEEDS / 10)
+    // The mean of the rarest order is about nine times as many, so that chance alone does not fall below it.
+    for (const order of ORDERS) expect(missed[order], order).toBeGreaterThan(SEEDS / 50)
     expect(verdicts['complete']).toBeGreaterThan(SEEDS * 0.95)
   })
 
