@@ -22,7 +22,8 @@ if (Number.parseInt(process.versions.node, 10) >= LEAST_NODE_MAJOR) {
   await import(existsSync(SOURCE) ? SOURCE : '../dist/main.js')
 } else {
   process.stderr.write(
-    `error: leadsheet needs Node ${LEAST_NODE_MAJOR} or newer; this is Node ${process.versions.node}\n`,
+    `error: leadsheet needs Node ${LEAST_NODE_MAJOR} or newer; this is Node ${process.versions.node}\n` +
+      `hint: Beside leadsheet, \`npm install node@${LEAST_NODE_MAJOR}\` brings one that npx uses.\n`,
   )
   process.exitCode = 2
 }

@@ -165,7 +165,7 @@ const PROBLEM = {
 } as const satisfies Record<SendFailure, string>
 
 const HINTS = {
-  transient: `Nothing was delivered; it can be tried again. Check smtp.url (LEADSHEET_SMTP_URL) where that goes on: ${shellCommand('doctor')} tries it.`,
+  transient: `Nothing was delivered; it can be tried again. If it keeps failing, check smtp.url (LEADSHEET_SMTP_URL): ${shellCommand('doctor')} tries it.`,
   configuration: `Check the user, password, port and protocol of smtp.url (LEADSHEET_SMTP_URL), and the certificate of the server; ${shellCommand('doctor')} tries them.`,
   permanent: 'Check the address of the recipient and of the sender.',
   unknown: 'The message may have arrived. Sent again it has the same Message-ID.',

@@ -83,7 +83,9 @@ describe('the package that npm pack makes', () => {
     const old = run(OLD_NODE, [join(cwd, 'node_modules/.bin/leadsheet'), 'demo'])
     await expect(old).rejects.toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/^error: leadsheet needs Node 24 or newer; this is Node [\d.]+\n$/),
+      stderr: expect.stringMatching(
+        /^error: leadsheet needs Node 24 or newer; this is Node [\d.]+\nhint: .*npm install node@24.*\n$/,
+      ),
     })
   })
 })

@@ -10,7 +10,7 @@ import { loadConfig } from '../../config/load.ts'
 import type { Entry } from '../../config/starter-file.ts'
 import { reportFor, settingsText } from '../../config/starter-file.ts'
 import { faultText, LeadsheetError } from '../../errors.ts'
-import type { Answer, AnswerOptions } from './answers.ts'
+import type { Answer, Given } from './answers.ts'
 import type { Asked } from './questions.ts'
 import { PROFILE_NAME } from './questions.ts'
 
@@ -27,18 +27,34 @@ export interface Written {
   readonly files: readonly { readonly path: string; readonly what: string }[]
 }
 
+/** The options that take a file which is there already. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  [SECRETS.key]: '--key-file',
+  [SECRETS.mailUrl]: '--smtp-url-file',
+  [PROFILE_NAME]: '--profile',
+}
+
 /**
- * Lists the files that may be written for the settings in `file`. A file that an option names is left out,
- * because it exists already.
+ * Refuses to write over a file for the settings in `file`. A file whose value an option or the environment gives is
+ * not written.
+ * @throws LeadsheetError usage_invalid if one of the files exists
  */
-export function filesIn(file: string, { keyFile, smtpUrlFile, profile }: AnswerOptions): string[] {
+export function refuseTakenIn(file: string, { key, mailUrl, token, profile }: Given): void {
+  const isKept = (answer: Pick<Answer, 'variable' | 'file'> | undefined) =>
+    answer !== undefined && (answer.variable !== null || answer.file !== null)
   const names = [
-    ...(keyFile === undefined ? [SECRETS.key] : []),
-    ...(smtpUrlFile === undefined ? [SECRETS.mailUrl] : []),
-    SECRETS.token,
+    ...(key === undefined ? [SECRETS.key] : []),
+    ...(isKept(mailUrl) ? [] : [SECRETS.mailUrl]),
+    ...(isKept(token) ? [] : [SECRETS.token]),
     ...(profile === undefined ? [PROFILE_NAME] : []),
   ]
-  return [file, ...names.map((name) => join(dirname(file), name))]
+  refuseTaken([file])
+  const folder = dirname(file)
+  for (const name of names) {
+    const option = OPTIONS[name]
+    const uses = option && `${option} ${pathFrom(process.cwd(), join(folder, name))} uses it as it is; `
+    refuseTaken([join(folder, name)], uses)
+  }
 }
 
 /**
@@ -148,11 +164,11 @@ export function writeNewFiles<T>(
 }
 
 /** @throws LeadsheetError usage_invalid if one of the files exists */
-export function refuseTaken(paths: readonly string[]): void {
+function refuseTaken(paths: readonly string[], hint = ''): void {
   const taken = paths.find((path) => existsSync(path))
   if (taken === undefined) return
   throw new LeadsheetError('usage_invalid', `${taken} is there already`, {
-    hint: '--force puts it aside as .bak and writes a new one.',
+    hint: `${hint}--force puts it aside as .bak and writes a new one.`,
   })
 }
 

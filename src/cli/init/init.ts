@@ -22,7 +22,7 @@ import type { Terminal } from '../terminal/terminal.ts'
 import type { AnswerOptions } from './answers.ts'
 import { completed, readGiven } from './answers.ts'
 import type { Written } from './files.ts'
-import { filesIn, refuseTaken, writeFirstSettings } from './files.ts'
+import { refuseTakenIn, writeFirstSettings } from './files.ts'
 import type { Asked } from './questions.ts'
 import { askAll } from './questions.ts'
 import type { TrialDeps } from './trials.ts'
@@ -62,8 +62,8 @@ export function defineInit(command: Command, terminal: Terminal): void {
 async function runInit(terminal: Terminal, options: Options): Promise<void> {
   const file = settingsPath(options.config)
   await refuseUnwritable(file)
-  if (!options.force) refuseTaken(filesIn(file, options))
   const given = readGiven(options, loadConfig({ file: null }))
+  if (!options.force) refuseTakenIn(file, given)
   const log = await openLog({ level: 'silent', pretty: false, color: false, secrets: [] })
   const trial: TrialDeps = { log, signal: terminal.signal }
   const prompter = prompterOf(terminal, options)

@@ -1,5 +1,5 @@
 /** `leadsheet init`: its questions on a terminal, and its options without one. */
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../../src/config/load.ts'
@@ -117,5 +117,25 @@ describe('without a terminal', () => {
     expect([status, existsSync(join(cwd, 'secrets'))]).toEqual([2, false])
     expect(stderr).toContain('leadsheet.yaml is there already\nhint: --force')
     expect(readFileSync(join(cwd, 'leadsheet.yaml'), 'utf8')).toBe('log_level: debug\n')
+  })
+
+  test('a key that is there is used by the option that the hint names, or if the environment names it', async () => {
+    const cwd = folderWith({ 'secrets/api-key': 'k-123456\n' })
+    const refused = await runWarm(OPTIONS, { cwd })
+    expect(refused.status).toBe(2)
+    expect(refused.stderr).toMatch(
+      /secrets\/api-key is there already\nhint: --key-file \.\/secrets\/api-key uses it as it is; --force/,
+    )
+    const env = { LEADSHEET_API_KEY_FILE: './secrets/api-key' }
+    for (const [args, change] of [
+      [['--key-file', './secrets/api-key'], {}],
+      [[], { env }],
+    ] as const) {
+      // The service does not answer, which is told, and the settings are written.
+      const { status } = await runWarm([...OPTIONS, ...args], { cwd, ...change })
+      expect([status, existsSync(join(cwd, 'leadsheet.yaml'))]).toEqual([3, true])
+      rmSync(join(cwd, 'leadsheet.yaml'))
+      rmSync(join(cwd, 'secrets', 'web-token'), { force: true })
+    }
   })
 })
