@@ -158,7 +158,10 @@ function printResult(
   { config, files }: Written,
   { checks, warnings, option, now }: Told,
 ): void {
-  const next = nextCommands(config, option, now)
+  const again = checks.some(({ status }) => status === 'fail')
+    ? [{ command: `${CALLED} doctor${option}`, what: 'what failed above, tried again' }]
+    : []
+  const next = [...again, ...nextCommands(config, option, now)]
   if (terminal.json) {
     terminal.printJson('init', {
       files: files.map(({ path, what }) => ({ path, what })),

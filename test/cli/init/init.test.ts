@@ -96,7 +96,7 @@ describe('without a terminal', () => {
     const cwd = folderWith({ 'leadsheet.yaml': 'log_level: debug\n', key: 'k-123456\n' })
     const args = [...OPTIONS, '--key-file', 'key', '--test-mail', 'ben@example.com', '--force', '--json']
     const { status, stdout } = await runWarm(args, { cwd })
-    const { files, checks } = JSON.parse(stdout).data
+    const { files, checks, next } = JSON.parse(stdout).data
     expect(status).toBe(3)
     expect(files).toEqual([{ path: join(cwd, 'leadsheet.yaml'), what: 'the settings' }])
     expect(checks.map(({ what, status }: { what: string; status: string }) => [what, status])).toEqual([
@@ -105,6 +105,7 @@ describe('without a terminal', () => {
       ['dashboard', 'ok'],
       ['test mail', 'ok'],
     ])
+    expect(next[0].command).toContain('doctor')
     expect(readFileSync(join(cwd, 'leadsheet.yaml.bak'), 'utf8')).toBe('log_level: debug\n')
     expect(readdirSync(join(cwd, 'data', 'outbox'))).toHaveLength(1)
     const config = loadConfig({ cwd, env: {} })
