@@ -2,6 +2,7 @@
 import type { Config } from '../config/config.ts'
 import { requireApi } from '../config/config.ts'
 import { eventSecrets } from '../config/schema-web.ts'
+import type { ProfileData } from '../config/settings-file.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import { registrationFile, secretsIn, watchState } from '../jobs/events/webhook-registration.ts'
 import { SYNC_PARTS } from '../jobs/sync/run-sync.ts'
@@ -39,6 +40,14 @@ export function openSourceOf(
  * @throws LeadsheetError config_invalid
  */
 export function profileOf({ api: { profile } }: Config): Profile {
+  return profileFrom(profile)
+}
+
+/**
+ * Returns the given profile, or the profile of the reference service if none is given.
+ * @throws LeadsheetError config_invalid
+ */
+export function profileFrom(profile: ProfileData | null): Profile {
   if (profile === null) return REFERENCE_PROFILE
   if (profile.problem === null) return parseProfile(profile.data, profile.nameOf)
   throw new LeadsheetError('config_invalid', `The profile ${profile.origin} ${profile.problem}`, {

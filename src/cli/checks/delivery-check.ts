@@ -63,7 +63,10 @@ function publicKeyIn(record: string): string | undefined {
 export function checkWayOut({ web, mail }: Pick<Config, 'web' | 'mail'>): CheckResult {
   const { publicUrl, listen } = web
   if (publicUrl === null) {
-    return ok('unsubscribing', `by a mail to ${senderOf(mail, null).unsubscribe.mailto}; no pages are served`)
+    return ok(
+      'unsubscribing',
+      `by a mail to ${senderOf(mail, null).unsubscribe.mailto}; web.public_url would give a link`,
+    )
   }
   if (publicUrl.startsWith('http:')) {
     return warn(

@@ -4,8 +4,8 @@
  */
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { needsKey } from '../../app/configured-upstream.ts'
+import { relative, resolve } from 'node:path'
+import { needsKey, profileFrom } from '../../app/configured-upstream.ts'
 import type { Config } from '../../config/config.ts'
 import { settingFault } from '../../config/errors.ts'
 import { listenText } from '../../config/schema-web.ts'
@@ -13,7 +13,6 @@ import type { SettingPath } from '../../config/setting-path.ts'
 import type { ProfileData } from '../../config/settings-file.ts'
 import { readProfile } from '../../config/settings-file.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
-import { parseProfile } from '../../upstream/profile/profile.ts'
 
 export interface Answer<Value = string> {
   readonly value: Value
@@ -79,7 +78,7 @@ export function addressesFault(text: string): string | null {
 export function completed(given: Given): Answers {
   const { apiUrl, mailUrl, from, recipients } = given
   const profile = given.profile ?? said(null)
-  const isOpen = profile.value !== null && !needsKey(parseProfile(profile.value.data, profile.value.nameOf))
+  const isOpen = profile.value !== null && !needsKey(profileFrom(profile.value))
   const key = given.key ?? (isOpen ? said('') : undefined)
   if (!apiUrl || !key || !mailUrl || !from || !recipients) {
     const missing = [
@@ -206,9 +205,7 @@ function fromOptions(options: AnswerOptions, { sources }: Config, problems: stri
   const takeProfile = (name: string | undefined): Answer<ProfileData | null> | undefined => {
     if (name === undefined) return undefined
     refuseTwice('--profile', 'api.profile')
-    const profile = readProfile(resolve(name), process.cwd())
-    if (profile.problem !== null) problems.push(`--profile: ${profile.origin} ${profile.problem}`)
-    return { value: profile, variable: null, file: resolve(name) }
+    return readNamedProfile('--profile', name, problems)
   }
   const testMailFault = options.testMail === undefined ? null : addressesFault(options.testMail)
   if (testMailFault !== null) problems.push(`--test-mail: ${testMailFault}`)
@@ -241,6 +238,50 @@ function readNamed(flag: string, name: string, problems: string[]): string | und
     problems.push(`${flag}: cannot read ${name}: ${errorText(thrown)}`)
     return undefined
   }
+}
+
+/**
+ * Reads the files of the answers again, because the user may have corrected them. Keeps what the environment gives and
+ * drops all other answers, so that they are asked for again.
+ * @returns the answers, and what is wrong with their files
+ */
+export function readAgain({ key, mailUrl, profile, ...others }: Given): {
+  readonly given: Given
+  readonly problems: readonly string[]
+} {
+  const problems: string[] = []
+  const text = (flag: string, path: SettingPath, answer: Answer | undefined): Answer | undefined => {
+    if (!answer?.file) return answer
+    const value = readNamed(flag, answer.file, problems)
+    const fault = value === undefined ? null : settingFault(path, value)
+    if (fault !== null) problems.push(`${flag}: ${fault}`)
+    return value === undefined || fault !== null ? undefined : { ...answer, value }
+  }
+  const known = {
+    ...others,
+    key: text('--key-file', ['api', 'key'], key),
+    mailUrl: text('--smtp-url-file', ['smtp', 'url'], mailUrl),
+    profile: profile?.file ? readNamedProfile('--profile', profile.file, problems) : profile,
+  }
+  const kept = Object.entries(known).filter(([, answer]) => answer?.variable || answer?.file)
+  return { given: Object.fromEntries(kept), problems }
+}
+
+function readNamedProfile(
+  flag: string,
+  name: string,
+  problems: string[],
+): Answer<ProfileData | null> | undefined {
+  const file = resolve(name)
+  const profile = readProfile(file, process.cwd())
+  if (profile.problem === null) return { value: profile, variable: null, file }
+  problems.push(`${flag}: ${profile.origin} ${profile.problem}`)
+  return undefined
+}
+
+/** Returns where the user finds the value: the variable or the path of the file; null if neither holds it. */
+export function placeOfAnswer({ variable, file }: Pick<Answer, 'variable' | 'file'>): string | null {
+  return variable ?? (file === null ? null : relative('', file))
 }
 
 /** Removes absent options, so that they do not hide answers from the environment. */

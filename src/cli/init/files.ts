@@ -9,7 +9,7 @@ import type { Config } from '../../config/config.ts'
 import { loadConfig } from '../../config/load.ts'
 import type { Entry } from '../../config/starter-file.ts'
 import { reportFor, settingsText } from '../../config/starter-file.ts'
-import { faultText, LeadsheetError } from '../../errors.ts'
+import { faultText, LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Answer, Given } from './answers.ts'
 import type { Asked } from './questions.ts'
 import { PROFILE_NAME } from './questions.ts'
@@ -48,7 +48,7 @@ export function refuseTakenIn(file: string, { key, mailUrl, token, profile }: Gi
     ...(isKept(token) ? [] : [SECRETS.token]),
     ...(profile === undefined ? [PROFILE_NAME] : []),
   ]
-  refuseTaken([file])
+  refuseTaken([file], `Edit it and run ${shellCommand('doctor')}; `)
   const folder = dirname(file)
   for (const name of names) {
     const option = OPTIONS[name]

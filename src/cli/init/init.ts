@@ -20,7 +20,7 @@ import { openPrompter } from '../terminal/prompter.ts'
 import { localTime, plainText } from '../terminal/table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import type { AnswerOptions } from './answers.ts'
-import { completed, readGiven } from './answers.ts'
+import { completed, placeOfAnswer, readGiven } from './answers.ts'
 import type { Written } from './files.ts'
 import { refuseTakenIn, writeFirstSettings } from './files.ts'
 import type { Asked } from './questions.ts'
@@ -126,7 +126,7 @@ async function refuseUnwritable(file: string): Promise<void> {
 
 async function tryAll({ answers }: Asked, trial: TrialDeps): Promise<CheckResult[]> {
   const { apiUrl, key, profile, mailUrl, listen } = answers
-  const service = { url: apiUrl.value, key: key.value, profile: profile.value }
+  const service = { url: apiUrl.value, key: key.value, keyPlace: placeOfAnswer(key), profile: profile.value }
   const { checks } = await tryService(service, trial)
   return [...checks, await tryMail(mailUrl.value, trial), await tryListen(listen.value)]
 }

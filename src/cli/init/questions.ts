@@ -9,8 +9,18 @@ import { refuseOpenHttp } from '../../upstream/client/request.ts'
 import type { Prompter } from '../terminal/prompter.ts'
 import { localTime, plainText } from '../terminal/table.ts'
 import type { Answer, Answers, Given } from './answers.ts'
-import { addressesFault, addressesIn, dashboardOf, detectedZone, NONE, STANDARD, said } from './answers.ts'
-import type { TrialDeps } from './trials.ts'
+import {
+  addressesFault,
+  addressesIn,
+  dashboardOf,
+  detectedZone,
+  NONE,
+  placeOfAnswer,
+  readAgain,
+  STANDARD,
+  said,
+} from './answers.ts'
+import type { Service, TrialDeps } from './trials.ts'
 import { probeService, tryListen, tryMail, tryService } from './trials.ts'
 
 const TIMES_SHOWN = 3
@@ -50,7 +60,7 @@ async function askMail(asking: Asking): Promise<Pick<Answers, 'mailUrl' | 'from'
     tell(check)
     if (check.status === 'ok') return { mailUrl, from }
     if ((await prompter.choose(...AGAIN_OR_KEEP)) === 'keep') return { mailUrl, from }
-    given = changeable(given)
+    given = await givenAgain(asking, given)
     standard = withoutLogin(mailUrl.value)
     sender = from.value === senderFor(mailUrl.value) ? undefined : from.value
   }
@@ -220,6 +230,20 @@ async function patiently<T>(prompter: Prompter, trial: Promise<T>): Promise<T> {
   }
 }
 
+/**
+ * Reads the files of the given answers again, because the user may have corrected them. While a file has a mistake, the
+ * user may correct it or answer the question instead.
+ */
+async function givenAgain({ prompter, tell }: Asking, before: Given): Promise<Given> {
+  for (;;) {
+    const { given, problems } = readAgain(before)
+    if (problems.length === 0) return given
+    for (const problem of problems) tell(fail('file', problem, 'correct the file'))
+    const text = 'Read it again (again), or answer the question instead (ask)'
+    if ((await prompter.choose(text, ['again', 'ask'])) === 'ask') return given
+  }
+}
+
 /** Returns only the answers that come from the environment, so that all other answers are asked for again. */
 function changeable(given: Given): Given {
   return Object.fromEntries(Object.entries(given).filter(([, answer]) => answer?.variable))
@@ -245,9 +269,10 @@ async function askService(asking: Asking): Promise<ServiceAnswers> {
       fault: (url) => settingFault(['api', 'url'], url) ?? openHttpFault(url),
     })
     const key = given.key ?? said((await prompter.askHidden('API key (stays hidden; Enter for none)')).trim())
-    if (key.variable !== null) prompter.say(`  API key: in ${key.variable}, which stays there`)
+    const keyPlace = placeOfAnswer(key)
+    if (keyPlace !== null) prompter.say(`  API key: in ${keyPlace}, which stays there`)
     const profile = given.profile ?? said(null)
-    const service = { url: apiUrl.value, key: key.value, profile: profile.value }
+    const service = { url: apiUrl.value, key: key.value, keyPlace, profile: profile.value }
     const { checks, answers } = await patiently(prompter, tryService(service, asking))
     printAll(checks, tell)
     if (checks.every(({ status }) => status !== 'fail')) return { apiUrl, key, profile, probed: null }
@@ -262,7 +287,7 @@ async function askService(asking: Asking): Promise<ServiceAnswers> {
     if (next === 'keep') return { apiUrl, key, profile, probed: null }
     const found = next === 'probe' ? await findProfile(asking, service) : null
     if (found !== null) return { apiUrl, key, ...found }
-    given = changeable(given)
+    given = await givenAgain(asking, given)
     standard = apiUrl.value
   }
 }
@@ -270,17 +295,15 @@ async function askService(asking: Asking): Promise<ServiceAnswers> {
 /** Probes the service and tries the resulting profile. Returns null if no profile could be found. */
 async function findProfile(
   asking: Asking,
-  service: { readonly url: string; readonly key: string },
+  service: Omit<Service, 'profile'>,
 ): Promise<Pick<ServiceAnswers, 'profile' | 'probed'> | null> {
   const { prompter, tell, now } = asking
   const onStep = (step: string): void => prompter.say(`  looking for ${step}`)
-  const result = await probeService({ ...service, profile: null }, onStep, asking).catch(
-    (thrown: unknown) => {
-      if (!(thrown instanceof LeadsheetError) || thrown.code === 'run_interrupted') throw thrown
-      tell(fail('probe', thrown.message, thrown.hint ?? 'try again later'))
-      return null
-    },
-  )
+  const result = await probeService(service, onStep, asking).catch((thrown: unknown) => {
+    if (!(thrown instanceof LeadsheetError) || thrown.code === 'run_interrupted') throw thrown
+    tell(fail('probe', thrown.message, thrown.hint ?? 'try again later'))
+    return null
+  })
   if (result === null) return null
   for (const { place, problem, remedy } of result.gaps)
     prompter.say(

@@ -8,6 +8,7 @@ import { placeOf } from '../../app/alert-settings.ts'
 import { openMail } from '../../app/configured-mail.ts'
 import { ownFolder } from '../../app/configured-reports.ts'
 import { schedulesOf } from '../../app/configured-schedules.ts'
+import { profileFrom } from '../../app/configured-upstream.ts'
 import { TEMPLATES } from '../../app/installation.ts'
 import type { CheckResult } from '../../checks/check.ts'
 import { attempt, fail, ok, warn } from '../../checks/check.ts'
@@ -27,8 +28,6 @@ import { redactor } from '../../redaction.ts'
 import { openAlertMail } from '../../report/render/alert-mail.ts'
 import { BACKOFF } from '../../retry.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
-import { parseProfile } from '../../upstream/profile/profile.ts'
-import { REFERENCE_PROFILE } from '../../upstream/profile/reference-profile.ts'
 import { openSource } from '../../upstream/source.ts'
 import { checkMailServer } from '../checks/delivery-check.ts'
 import { findListenFault } from '../checks/web-check.ts'
@@ -43,6 +42,8 @@ export interface Service {
   readonly url: string
   /** The API key; empty if the service needs no key. */
   readonly key: string
+  /** The variable or the file that holds the key; null if the user typed it. */
+  readonly keyPlace: string | null
   /** The profile of the service; null for the profile of the reference service. */
   readonly profile: ProfileData | null
 }
@@ -56,7 +57,7 @@ const WAIT_MS = 5_000
  * @returns the checks, and whether the service answered at all; only then a probe makes sense
  */
 export async function tryService(
-  { url, key, profile }: Service,
+  { url, key, keyPlace, profile }: Service,
   { log, signal }: TrialDeps,
 ): Promise<{ checks: readonly CheckResult[]; answers: boolean }> {
   const redact = redactor([key])
@@ -64,7 +65,7 @@ export async function tryService(
     await using source = openDisposable(
       openSource({
         ...{ baseUrl: url, apiKey: key, maxWaitMs: WAIT_MS, log, backoff: BACKOFF.upstreamWhileWaiting },
-        profile: profile === null ? REFERENCE_PROFILE : parseProfile(profile.data, profile.nameOf),
+        profile: profileFrom(profile),
       }),
     )
     await source.listLeads({}, null, 1, { signal })
@@ -74,7 +75,10 @@ export async function tryService(
     return { checks, answers: true }
   } catch (thrown) {
     if (!(thrown instanceof LeadsheetError) || thrown.code === 'run_interrupted') throw thrown
-    const remedy = thrown.hint ?? 'check the address and the key'
+    const isRefusedKey = thrown.code === 'api_unauthorized' && keyPlace !== null
+    const remedy = isRefusedKey
+      ? `Check the key in ${keyPlace}, and how the profile sends it (auth).`
+      : (thrown.hint ?? 'check the address and the key')
     return {
       checks: [fail('service', redact(thrown.message), remedy)],
       answers: /^api_(unauthorized|forbidden|not_found|rejected|unexpected)$/.test(thrown.code),
@@ -84,7 +88,7 @@ export async function tryService(
 
 /** @throws LeadsheetError api_unreachable, api_deferred */
 export async function probeService(
-  { url, key }: Service,
+  { url, key }: Pick<Service, 'url' | 'key'>,
   onStep: (step: string) => void,
   { log, signal }: TrialDeps,
 ): Promise<ProbeResult> {

@@ -52,7 +52,11 @@ it('a DNS that does not answer is no proof of anything', async () => {
 })
 
 it.each([
-  ['mail: { unsubscribe: stop@example.com }', 'ok', 'by a mail to stop@example.com; no pages are served'],
+  [
+    'mail: { unsubscribe: stop@example.com }',
+    'ok',
+    'by a mail to stop@example.com; web.public_url would give a link',
+  ],
   [
     'web: { public_url: https://reports.example.com/ }',
     'ok',

@@ -64,6 +64,18 @@ test('the rest is as a person would leave it', () => {
   })
 })
 
+test('a profile that the environment names is told by its problem', () => {
+  const options = {
+    ...{ apiUrl: 'http://127.0.0.1:9', smtpUrl: 'file:./outbox' },
+    ...{ from: 'reports@example.com', recipients: 'ana@example.com' },
+  }
+  const folder = folderWith({ 'broken.yaml': 'paging: [\n' })
+  const toldOf = (name: string) =>
+    told(() => completed(given(options, { LEADSHEET_API_PROFILE: join(folder, name) })))
+  expect(toldOf('nowhere.yaml')).toMatch(/^config_invalid The profile .*nowhere\.yaml cannot be read: /)
+  expect(toldOf('broken.yaml')).toMatch(/^config_invalid The profile .*broken\.yaml is not valid YAML: /)
+})
+
 test('what the environment gives is known by its variable', () => {
   const env = {
     LEADSHEET_API_KEY: 'k-123456',

@@ -116,7 +116,7 @@ describe('without a terminal', () => {
     const cwd = folderWith({ 'leadsheet.yaml': 'log_level: debug\n', key: 'k-123456\n' })
     const { status, stderr } = await runWarm([...OPTIONS, '--key-file', 'key'], { cwd })
     expect([status, existsSync(join(cwd, 'secrets'))]).toEqual([2, false])
-    expect(stderr).toContain('leadsheet.yaml is there already\nhint: --force')
+    expect(stderr).toContain('leadsheet.yaml is there already\nhint: Edit it and run ')
     expect(readFileSync(join(cwd, 'leadsheet.yaml'), 'utf8')).toBe('log_level: debug\n')
   })
 

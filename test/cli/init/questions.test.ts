@@ -1,10 +1,15 @@
 /** The five questions, answered from a list. The service, the mail server and the port are real. */
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { parse } from 'yaml'
+import { parse, stringify } from 'yaml'
+import type { CheckResult } from '../../../src/checks/check.ts'
 import type { Given } from '../../../src/cli/init/answers.ts'
+import { readGiven } from '../../../src/cli/init/answers.ts'
 import { askAll } from '../../../src/cli/init/questions.ts'
 import type { Prompter, Question } from '../../../src/cli/terminal/prompter.ts'
+import { loadConfig } from '../../../src/config/load.ts'
 import { parseProfile } from '../../../src/upstream/profile/profile.ts'
 import { folderWith } from '../../support/folder.ts'
 import { openMailServer } from '../../support/mail-server.ts'
@@ -17,7 +22,7 @@ import { startUpstream } from '../../support/upstream.ts'
 const NOW = new Date('2026-11-21T16:00:00Z')
 
 /** The answers to each question, by its beginning, in the order of the attempts. */
-type Answers = Readonly<Record<string, readonly string[]>>
+type Answers = Readonly<Record<string, readonly (string | (() => string))[]>>
 
 /** An address without a server. */
 const NOWHERE = 'http://127.0.0.1:9'
@@ -40,7 +45,8 @@ async function ask(answers: Answers, given: Given = {}) {
   const queues = new Map(Object.entries({ ...USUAL, ...answers }).map(([text, list]) => [text, [...list]]))
   const next = (text: string): string => {
     const key = [...queues.keys()].find((begin) => text.startsWith(begin))
-    const answer = queues.get(key ?? '')?.shift()
+    const listed = queues.get(key ?? '')?.shift()
+    const answer = typeof listed === 'function' ? listed() : listed
     if (answer === undefined) throw new Error(`nobody answers ${text}; so far:\n${screen.join('\n')}`)
     return answer
   }
@@ -63,8 +69,8 @@ async function ask(answers: Answers, given: Given = {}) {
     },
   }
   const { signal } = new AbortController()
-  const tell = ({ status, what, found }: { status: string; what: string; found: string }): void =>
-    void screen.push(`${status} ${what}: ${found}`)
+  const tell = ({ status, what, found, remedy }: CheckResult): void =>
+    void screen.push(`${status} ${what}: ${found}`, remedy ?? '')
   const asked = await askAll({ prompter, given, tell, log: SILENT, signal, now: NOW }, null)
   return { ...asked, screen: screen.join('\n') }
 }
@@ -81,6 +87,37 @@ describe('the service', () => {
     expect(screen).toMatch(/fail service: .*does not accept the API key[\s\S]*ok list of leads: /)
     expect(screen).not.toContain('not-the-key')
     expect([answers.apiUrl.value, answers.key.value, answers.profile.value]).toEqual([service.url, key, null])
+  })
+
+  test('is tried with the files of the options as they were corrected meanwhile', async () => {
+    await using foreign = await startForeign(CONTACTS)
+    const profile = {
+      name: 'crm',
+      endpoints: { leads: '/contacts', pipelines: 'none', stats: 'none', agents: 'none', webhooks: 'none' },
+      auth: { header: 'X-Api-Key', value: '{key}' },
+      paging: { kind: 'page', param: 'page' },
+      envelope: { leads: 'contacts' },
+      mapping: { lead: { id: 'id', status: 'status' } },
+    }
+    const folder = folderWith({ key: 'not-the-key', 'profile.yaml': stringify({ ...profile, paging: {} }) })
+    const files = { keyFile: join(folder, 'key'), profile: join(folder, 'profile.yaml') }
+    const correct = (name: keyof typeof files, text: string) => () => {
+      writeFileSync(files[name], text)
+      return 'again'
+    }
+    const { answers, screen } = await ask(
+      {
+        'Its address': [`${foreign.url}/crm`, '', ''],
+        'Once more': [correct('profile', 'paging: ['), correct('keyFile', KEY)],
+        'Read it again': [correct('profile', stringify(profile))],
+      },
+      readGiven(files, loadConfig({ file: null, env: {} })),
+    )
+    expect(screen).toMatch(
+      /The profile has mistakes[\s\S]*--profile: .* is not valid YAML[\s\S]*does not accept the API key[\s\S]*Check the key in .*key,[\s\S]*ok list of leads/,
+    )
+    expect([answers.key.value, answers.key.file]).toEqual([KEY, files.keyFile])
+    expect(answers.profile.value?.problem).toBeNull()
   })
 
   test('with thousands of leads is told of with commas, as all that comes after', async () => {
