@@ -133,7 +133,7 @@ describe('the numbers of a mail', () => {
       said(`${one(rate, 'part')} of ${one(rate, 'whole')} closed`)
       // The leads were first read after the Monday before, so their values at that time are unknown.
       said(
-        `Open pipeline ${money(one(now('kpis: Open pipeline')))} on 16 Nov: not shown value then known for`,
+        `Open pipeline ${money(one(now('kpis: Open pipeline')))} change not shown: too little known on 16 Nov value then known for`,
       )
     })
 

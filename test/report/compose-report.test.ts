@@ -643,7 +643,7 @@ describe('thirty pipelines', () => {
         expectations: [
           expected('new_leads', 42, 31, 54),
           expected('new_leads', 1, 1, 7, { pipeline }),
-          expected('won', 3, 0, 2, { pipeline }),
+          expected('won', 3, 0, 2, { pipeline, judgement: 'high' }),
         ],
         winRates: [{ ...rate, pipeline: null }, rate],
       },
@@ -657,8 +657,8 @@ describe('thirty pipelines', () => {
       won.tone,
     ])
     expect(tones).toEqual([
-      ['bad', 'good'],
       ['neutral', 'neutral'],
+      ['neutral', 'good'],
     ])
     expect(usual('en-GB')).toEqual([null, ['1–7 new', '0–2 won', 'win rate 8–22%']])
     expect(usual('de-DE')).toEqual([null, ['1–7 neue', '0–2 gewonnene', 'Quote 8–22 %']])

@@ -241,10 +241,12 @@ export interface ComparedCell {
   readonly text: string
 }
 
+/** @param isNews whether the number is unusual; only then its change has a colour */
 export function compareCell(
   compared: Compared<number>,
   isComparable: boolean,
   locale: LocaleContext,
+  isNews = false,
 ): ComparedCell {
   const { text, tone, arrow } = changeOfCount(compared, 'up', locale)
   const isMoved = isComparable && arrow !== ''
@@ -253,7 +255,7 @@ export function compareCell(
   return {
     value,
     change,
-    tone: isMoved ? tone : 'neutral',
+    tone: isMoved && isNews ? tone : 'neutral',
     text: change === '' ? value : `${value} (${change})`,
   }
 }

@@ -27,7 +27,7 @@ export interface World extends AsyncDisposable {
 
 /** @param historyDays the length of the service's history; a day has about 30 leads */
 export async function openWorld(historyDays: number): Promise<World> {
-  const clock = { now: Date.now() - 2 * DAY_MS }
+  const clock = { now: lastTuesdayNoon() }
   const service = await openService({
     file: join(folderWith(), 'service.db'),
     companiesFile: 'data/companies.ndjson',
@@ -46,6 +46,14 @@ export async function openWorld(historyDays: number): Promise<World> {
     },
     [Symbol.asyncDispose]: service.close,
   }
+}
+
+/** Returns the noon of a Tuesday in the past. Leads change on the day after; on a weekend none might. */
+function lastTuesdayNoon(): number {
+  const tuesday = 2
+  const latest = new Date(Date.now() - 2 * DAY_MS)
+  const days = (latest.getUTCDay() - tuesday + 7) % 7
+  return latest.setUTCHours(12, 0, 0, 0) - days * DAY_MS
 }
 
 /** Makes a working directory with settings and an empty database. */

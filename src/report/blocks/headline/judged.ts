@@ -151,7 +151,7 @@ export function composeLearning(
   return learning === undefined ? '' : words('headline.learning', { ...names, ...learning.periods })
 }
 
-function isUnusual(judgement: Expectation['judgement']): boolean {
+export function isUnusual(judgement: Expectation['judgement']): boolean {
   return judgement === 'high' || judgement === 'low'
 }
 
@@ -239,9 +239,12 @@ export function expectationOf(
   )
 }
 
-/** Tells whether a number is usual, or an annotation explains it. Its change then has no colour. */
-export function isNoNews(judged: Expectation | undefined): boolean {
-  return judged?.judgement === 'left_out' || (judged?.judgement === 'usual' && judged.shift === null)
+/** Tells whether a number is unusual, alone or with the days before it. Only then its change has a colour. */
+export function isNews(judged: Expectation | undefined): boolean {
+  return (
+    judged !== undefined &&
+    (isUnusual(judged.judgement) || (judged.judgement === 'usual' && judged.shift !== null))
+  )
 }
 
 /** Returns the bounds of a range for its words. */

@@ -16,7 +16,7 @@ import { marksOfSparks, notesOfPeriod, writeNote } from '../../day-notes.ts'
 import { formatLocalDay, namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { FEW } from '../../words/numbers.ts'
-import { boundsOf, directionOf, expectationOf, isNoNews, percentsOf } from '../headline/judged.ts'
+import { boundsOf, directionOf, expectationOf, isNews, isUnusual, percentsOf } from '../headline/judged.ts'
 import { formatMoneys } from '../lists.ts'
 
 // The maximum length of a value in large print, in characters.
@@ -75,11 +75,11 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
   const { newLeads, won, wonValue, winRate, openValue, known, sparklines } = figures
   const coverage = coverageOf(figures)
   const isComparable = coverage === 'whole' && !isFirst(figures)
-  // The change of a number that is usual or explained has no colour, because it is no news.
+  // Only the change of an unusual number has a colour, because others may be chance.
   const moved = (change: Change | null, figure?: ExpectedFigure | 'win_rate'): Moved => ({
     arrow: (isComparable && change?.arrow) || '',
     change: (isComparable && change?.text) || '',
-    tone: (isComparable && !isUsual(figures, figure) && change?.tone) || 'neutral',
+    tone: (isComparable && isOfNews(figures, figure) && change?.tone) || 'neutral',
   })
   // Because tiles are narrow, the date itself must not break across lines.
   const when = words('period.brief', { ...namePeriod(locale.tag, figures.kind, figures.prior) }).replaceAll(
@@ -89,7 +89,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
   const basis = (value: string) => (isFirst(figures) ? '' : words('kpis.basis', { value, when }))
   // If both periods have a note, the second note is left out, because it would repeat the first.
   const unshown = (now: string, before: string) =>
-    words('notShown', { what: when, known: (now === '' && before) || null })
+    words('kpis.unshown', { when, known: (now === '' && before) || null })
   /**
    * Adds a note that says for how many leads the value is known. If it is known for too few leads, the change
    * is left out, because it would show which histories were read and not what happened.
@@ -238,9 +238,9 @@ function recordOf({ insight }: ReportFigures, { words }: LocaleContext): string 
   return of === 0 ? '' : words('kpis.record', { held: sum((each) => each.held), of })
 }
 
-function isUsual(figures: ReportFigures, figure: ExpectedFigure | 'win_rate' | undefined): boolean {
-  if (figure === 'win_rate') return rateOfAll(figures.insight)?.judgement === 'usual'
-  return figure !== undefined && isNoNews(expectationOf(figures, figure))
+function isOfNews(figures: ReportFigures, figure: ExpectedFigure | 'win_rate' | undefined): boolean {
+  if (figure === 'win_rate') return isUnusual(rateOfAll(figures.insight)?.judgement ?? 'usual')
+  return figure !== undefined && isNews(expectationOf(figures, figure))
 }
 
 /**

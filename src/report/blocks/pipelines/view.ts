@@ -9,7 +9,7 @@ import { composeHistory, coverageOf, isFirst, isStalledKnown } from '../../conte
 import { oneLine } from '../../words/clean-text.ts'
 import { namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
-import { boundsOf, expectationOf, isNoNews, percentsOf } from '../headline/judged.ts'
+import { boundsOf, expectationOf, isNews, percentsOf } from '../headline/judged.ts'
 import {
   type ComparedCell,
   type ComparedTable,
@@ -47,10 +47,8 @@ export function composePipelines(
   const areAll = byPipeline.length <= ROWS + 1
   const shown = areAll ? byPipeline : byPipeline.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, ROWS)
   const isComparable = coverageOf(figures) === 'whole' && !isFirst(figures)
-  const cellOf = (figure: ExpectedFigure, compared: Compared<number>, id: string): ComparedCell => {
-    const cell = compareCell(compared, isComparable, locale)
-    return isNoNews(expectationOf(figures, figure, id)) ? { ...cell, tone: 'neutral' } : cell
-  }
+  const cellOf = (figure: ExpectedFigure, compared: Compared<number>, id: string): ComparedCell =>
+    compareCell(compared, isComparable, locale, isNews(expectationOf(figures, figure, id)))
   return {
     kind: 'pipelines',
     title: words('pipelines.title'),
