@@ -21,28 +21,29 @@ const SHOWN = {
 const CONTENTS: Readonly<Record<BlockName, string>> = {
   headline: 'the period in one sentence, and what it is compared with',
   freshness: 'how old the data is, and what is missing',
-  attention: 'failing agents, stalled leads, quarantined records, files that were too large',
+  attention: 'failing agents, stalled leads, quarantined records, and attachments that were too large',
   kpis: 'new leads, won leads, win rate and open pipeline, each with its last 14 days, 12 weeks or 12 months',
   drivers: 'where each unusual number came from, in parts that add up',
-  pace: 'where the numbers of the month will end, and how far the goals are',
+  pace: 'the expected end of the numbers of the month, and how far each goal is',
   trend: 'new and won leads over 90 days',
-  funnel: 'the stages, with conversion and days in each',
-  changes: 'what changed, by kind, with names and values; a week or a month names only the won leads',
+  funnel: 'the stages, each with its conversion and the days that leads spend in it',
+  changes: 'the changed leads by kind of change; a week or a month names only the won leads',
   top_leads: 'the new leads with the best scores',
-  urgent: 'the open leads that are about to stall, and how many are older than nearly all winners were',
+  urgent:
+    'the open leads that are about to stall; how many open leads are older than nearly all winners were',
   stalled: 'the open leads that have not changed for the longest time',
   pipelines: 'the pipelines side by side, if there are several',
-  sources: 'where leads come from, side by side',
+  sources: 'the sources of leads side by side',
   agents: 'the agents and their outages',
-  service_stats: "where the service's own statistics differ from our counts",
-  data_quality: 'quarantined records, changed fields, incomplete scans',
+  service_stats: "the differences between the service's own statistics and our counts",
+  data_quality: 'quarantined records, changed fields and incomplete scans',
   queries: 'the tables that the report defines itself',
 }
 
 export function blocksPage(): string {
   return page(
     'Report blocks',
-    'The parts of a report, in their default order. `blocks` in the settings or in `report.yaml` selects the blocks of a report. A block without news says so.',
+    'The parts of a report, in their default order. `blocks` in the settings or in `report.yaml` selects the blocks of a report. A block that has nothing to tell says so.',
     table(
       ['Block', 'Title', 'What it tells', 'Shown', 'Can be attached', 'If it fails'],
       BLOCKS.map((name) => {
@@ -57,7 +58,7 @@ export function blocksPage(): string {
         ]
       }),
     ),
-    '## Variables\n\nThe template of a block gets these variables. Texts are complete: words, numbers and dates are those of the recipient. [Report definition](report-definition.md#templates) lists the variables of the whole report.',
+    '## Variables\n\nThe template of a block gets these variables. Texts are ready to print: their words, numbers and dates are in the locale of the recipient. [Report definition](report-definition.md#templates) lists the variables of the whole report.',
     ...BLOCKS.map((name) => `### ${name}\n\n${fenced('ts', printShape(shapeOf(listViews(name))))}`),
   )
 }

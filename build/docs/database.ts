@@ -6,11 +6,13 @@ import { describeEmpty, markdownOf } from '../../src/cli/commands/analysis/schem
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
 import { code, page, table } from './markdown.ts'
 
-const OPENING = `What analysts find in \`snapshot.db\`, table by table. The file itself holds the same in \`dictionary_table\` and \`dictionary\`, with row counts, the share of nulls and examples. \`npx leadsheet schema\` prints it.
+const OPENING = `What analysts find in \`snapshot.db\`, table by table. The tables \`dictionary_table\` and \`dictionary\` of the file say the same, with row counts, the share of nulls and examples. \`npx leadsheet schema\` prints them.
 
-In a PostgreSQL store, a role of \`npx leadsheet db grant\` finds the same tables and views, with the meanings as comments: \`\\d+ lead\` in psql shows them.
+Our clock is the clock of the machine that runs leadsheet. A source is a path in the records of the upstream, \`ours\` for what leadsheet keeps itself, or \`computed\`. A type is empty where a view computes the column.
 
-- TEXT is \`text\` there, sorted by its bytes. INTEGER is \`bigint\`, and BLOB is \`bytea\`. Instants are the same texts.
+If the store is in PostgreSQL, \`npx leadsheet db grant\` lets a role read the same tables and views there. The meanings are comments: \`\\d+ lead\` in psql shows them. The differences are:
+
+- TEXT is \`text\`, sorted by its bytes. INTEGER is \`bigint\`. Instants are the same texts.
 - REAL and ANY are \`double precision\`, so a number with more than 15 digits is rounded.
 - Only the snapshot has \`figure\`, \`dictionary\`, \`dictionary_table\`, \`snapshot_info\`, \`lead_text\`, \`lead_fts\` and \`lead_search\`.`
 

@@ -6,12 +6,13 @@ import manifest from '../../package.json' with { type: 'json' }
 import { code, page, table } from './markdown.ts'
 
 const REASONS: Readonly<Record<keyof typeof manifest.dependencies, string>> = {
-  '@css-inline/css-inline': 'Mail programs drop stylesheets: puts the CSS of a report into its elements.',
+  '@css-inline/css-inline':
+    'Puts the CSS of a report into its elements, because mail programs drop stylesheets.',
   '@expo-google-fonts/inter': 'The font of charts, which are drawn on machines without fonts.',
   '@fastify/csrf-protection': "Makes and checks the CSRF tokens of the dashboard's forms.",
-  '@fastify/rate-limit': 'Limits the requests per network (IPv6: per /64) in bounded memory.',
+  '@fastify/rate-limit': 'Limits the requests of each network (IPv6: of each /64), in bounded memory.',
   '@resvg/resvg-js': 'Turns SVG charts into PNG, which mail programs show.',
-  'better-sqlite3': 'SQLite; brings its binaries, so nothing is compiled.',
+  'better-sqlite3': 'SQLite, with its binaries, so that nothing is compiled.',
   commander: 'Commands, options and help.',
   croner: 'Finds the next run of a cron expression in a time zone.',
   fastify: 'The HTTP server of the pages, of webhooks and of the reference service.',
@@ -26,9 +27,8 @@ const REASONS: Readonly<Record<keyof typeof manifest.dependencies, string>> = {
   pino: 'The log as JSON lines.',
   'pino-pretty': 'The log as readable lines on a terminal.',
   'prom-client': 'Writes `/metrics`, including the metrics of the process.',
-  undici:
-    "The HTTP client, with connections that are kept and time limits that Node's own `fetch` cannot set.",
-  yaml: 'Settings, profiles and report definitions, with the line of a mistake.',
+  undici: "The HTTP client. It keeps connections open and has time limits that Node's `fetch` does not have.",
+  yaml: 'Reads settings, profiles and report definitions, and names the line of a mistake.',
   yazl: 'Streams ZIP archives: XLSX files.',
   zod: 'Checks settings and answers of the source API.',
 }
@@ -48,12 +48,12 @@ const TRIED: readonly (readonly [subject: string, choice: string, reason: string
   [
     'CSRF',
     '`@fastify/csrf-protection`, with the secret from our session',
-    'Its own cookie is not used. The origin of a form is checked beside it (`web/server/headers.ts`).',
+    'We do not use its own cookie. We also check the origin of a form (`web/server/headers.ts`).',
   ],
   [
     'Rate limits',
     '`@fastify/rate-limit`',
-    'It replaced our counter, and its `normalizeIP` names the network of a wrong token.',
+    'It replaced our counter. Its `normalizeIP` also finds the network that sent a wrong token.',
   ],
   [
     'Forms',
@@ -65,17 +65,17 @@ const TRIED: readonly (readonly [subject: string, choice: string, reason: string
     'three constants in `web/server/headers.ts`',
     '`@fastify/helmet` sets one policy for all pages; ours has three, each checked word by word by a test, and as options they would take as many lines.',
   ],
-  ['Secret comparison', '`timingSafeEqual` of `node:crypto`', 'It replaced our own.'],
+  ['Secret comparison', '`timingSafeEqual` of `node:crypto`', 'It replaced our own code.'],
   ['Arguments', '`commander`', '`parseArgs` of Node knows no commands, no help and no choices.'],
   [
     'Tables',
     '`cli/terminal/table.ts`',
-    '`cli-table3` was removed: widths, cuts and omissions were our own code already, and it only added the spaces.',
+    '`cli-table3` was removed: widths, cuts and omissions were our own code already, and the package only added the spaces.',
   ],
   [
     'Progress bars',
     '`cli/terminal/terminal.ts` on `node:readline`',
-    '`cli-progress` was removed: the line was our own already, and it only redrew it.',
+    '`cli-progress` was removed: the line was our own code already, and the package only redrew it.',
   ],
   [
     'Questions',
@@ -85,7 +85,7 @@ const TRIED: readonly (readonly [subject: string, choice: string, reason: string
   [
     'Backoff',
     '`retry.ts`, a table of policies',
-    "undici's own retry cuts Retry-After to 30 s and `p-retry` does not read it; neither outlives a restart, and the waits of messages and alerts stand in the store.",
+    "undici's own retry cuts Retry-After to 30 s and `p-retry` does not read it. Neither outlives a restart, but the waits of messages and alerts have to, so they are in the store.",
   ],
   [
     'CSV',
@@ -105,7 +105,7 @@ const TRIED: readonly (readonly [subject: string, choice: string, reason: string
   [
     'Log',
     '`pino`, `pino-pretty`',
-    'A formatter of our own would be 30 lines that every kind of error has to be tried on.',
+    'Our own formatter would take 30 lines, and a test for every kind of error.',
   ],
 ]
 
@@ -117,11 +117,11 @@ export function dependenciesPage(): string {
   ])
   return page(
     'Dependencies',
-    'The packages that the program uses besides Node, each with an exact version. There are at most 24, and they take at most 110 MB without Node (`npm ci --omit=dev`).',
-    `They take 101 MB now. The prebuilt better-sqlite3 of all platforms is 27 MB of that.`,
+    'The packages that the program uses besides Node, each with an exact version. Our limits are 24 packages, and 110 MB without Node (`npm ci --omit=dev`).',
+    'They take 101 MB now. Of these, 27 MB are the binaries of better-sqlite3 for all platforms.',
     '## What each is for',
     table(['Package', 'Version', 'Why'], packages),
-    '## What was tried',
-    table(['Subject', 'What we use', 'What was looked at, and why not'], TRIED),
+    '## What was tried or considered',
+    table(['Subject', 'What we use', 'Why nothing else'], TRIED),
   )
 }

@@ -7,7 +7,7 @@ import examples from './json-examples.json' with { type: 'json' }
 import { fenced, page } from './markdown.ts'
 import { type Field, printShape, type Shape } from './shapes.ts'
 
-const OPENING = `What each command prints with \`--json\`. A result is one object: \`{"data": …}\`, with \`meta\` beside it where a list as a whole has properties. A test holds every command to the shape on this page.`
+const OPENING = `What each command prints with \`--json\`. A result is one object: \`{"data": …}\`, with \`meta\` beside a list if there is something to say about the whole list. A test compares every command with the shape on this page.`
 
 const ABOUT = `## How to read the shapes
 
@@ -15,14 +15,14 @@ A shape is a type of TypeScript. These rules hold for all of them:
 
 - \`Instant\` is a text in UTC, such as \`2026-11-20T07:00:00.000Z\`.
 - A field that is not marked with \`?\` is always there. It may be null where its type says so.
-- \`unknown\` is data of the upstream, or of your own query, as it is there.
-- Examples are real output of the demo. Of each list they show the first entry, and long texts are cut.
+- \`unknown\` is data of the upstream or of your own query, unchanged.
+- Examples are real output of the demo. They show the first entry of each list, and cut long texts.
 
 A later version may add fields. It does not remove or rename a field within a major version.
 
-A failure is one line on standard error: \`{"error": {"code", "message", "hint"}}\`. There are \`mistakes\` where there are several, and \`not_before\` where the upstream asks for a wait. [Exit status and error codes](exit-and-error-codes.md) lists the codes.
+A failure is one line on standard error: \`{"error": {"code", "message", "hint"}}\`. An error with several mistakes also has \`mistakes\`. If the upstream asks for a wait, the error has \`not_before\`. [Exit status and error codes](exit-and-error-codes.md) lists the codes.
 
-\`demo --live\` prints one such object a line, one for each change. \`completion\`, \`config schema\`, \`report watch\` and \`run\` print no result.`
+\`demo --live\` prints one such object a line: the first says where everything is, and each other is a change. \`completion\`, \`config schema\`, \`report watch\` and \`run\` print no result.`
 
 export async function jsonOutputPage(): Promise<string> {
   const leaves = await listLeaves()

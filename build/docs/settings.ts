@@ -4,13 +4,13 @@ import { type SettingSchema, schemaAt } from '../../src/config/schema.ts'
 import { pathText, type SettingPath } from '../../src/config/setting-path.ts'
 import { code, page, sentence, table } from './markdown.ts'
 
-const OPENING = `Every setting of \`leadsheet.yaml\`, with its default. An environment variable overrides the file. \`npx leadsheet config check\` shows the settings in effect, each with its source.
+const OPENING = `Every setting of \`leadsheet.yaml\`, with its default. An environment variable overrides the file. \`npx leadsheet config check\` shows all values in force, each with its source. A range in brackets says which whole numbers are allowed.
 
-The file is \`leadsheet.yaml\`, or the one that \`--config\` or \`LEADSHEET_CONFIG\` names. Values may hold \`\${VARIABLE}\` or \`\${VARIABLE:-default}\`. Keep secrets in files of their own: a setting that ends in \`_file\`, or a variable that ends in \`_FILE\`, names one.
+The file is \`leadsheet.yaml\`, or the one that \`--config\` or \`LEADSHEET_CONFIG\` names. Values may contain \`\${VARIABLE}\` or \`\${VARIABLE:-default}\`. Keep each secret in a file of its own. Name the file in the setting that ends in \`_file\`, or in the variable with \`_FILE\` at its end.
 
-All mistakes are reported at once, each with its place, its value and what is expected.
+leadsheet reports all mistakes at once, each with its place, its value and what was expected.
 
-[leadsheet.schema.json](leadsheet.schema.json) is the same as a schema for editors. [leadsheet.example.yaml](../../leadsheet.example.yaml) shows every setting with a comment.`
+[leadsheet.schema.json](leadsheet.schema.json) describes the same settings for editors. [leadsheet.example.yaml](../../leadsheet.example.yaml) shows every setting with a comment.`
 
 export function settingsPage(): string {
   const groups = Object.entries(schemaAt([])?.properties ?? {})
@@ -38,10 +38,12 @@ function settingRows(properties: Readonly<Record<string, SettingSchema>>, path: 
     const own = group === schema ? [...path, key] : [...path, key, 0]
     if (group.properties && !schema.isWhole) return settingRows(group.properties, own)
     const isEmpty = schema.default === undefined || String(schema.default) === ''
+    const usual = isEmpty ? '' : code(String(schema.default))
+    const range = schema.maximum === undefined ? '' : `(${schema.minimum} to ${schema.maximum})`
     return [
       [
         code(nameOf(own)),
-        isEmpty ? '' : code(String(schema.default)),
+        [usual, range].join(' ').trim(),
         (schema.description ?? '').replace(/\.$/, ''),
         code(VARIABLE_OF.get(nameOf(own)) ?? ''),
       ],

@@ -19,7 +19,7 @@ export function checksPage(): string {
   return page(
     'Checks and alerts',
     'The daemon runs every check once a minute. `status`, `doctor`, `/readyz`, `/metrics`, the alerts and the dashboard all read the same findings.',
-    '## All checks\n\nThe severity is the usual one; a finding can be more or less severe.',
+    '## All checks\n\n`fail` means that something important does not work, and `warn` that something needs attention. A single finding can have the other severity. The setting is the one to look at first.',
     table(
       ['Name of the check', 'Question', 'Severity', 'Setting', 'Shown in'],
       CHECK_IDS.map((id) => {
@@ -27,7 +27,7 @@ export function checksPage(): string {
         return [code(id), question, severity, code(setting), shownIn.join(', ')]
       }),
     ),
-    '## Checks that open alerts\n\nAn alert opens at once, or after `alerts.after_failures` failures in a row. An alert that is announced once reports a past event: it has no reminder and is not resolved.',
+    '## Checks that open alerts\n\nAn alert opens at once, or after `alerts.after_failures` failures in a row. An alert that is announced once reports a past event. leadsheet sends no reminder of it and does not resolve it.',
     table(
       ['Check', 'In the subject', 'Announced', 'When'],
       alerting.map((id) => {
@@ -62,12 +62,12 @@ export function errorsPage(): string {
 export function figuresPage(): string {
   return page(
     'Figures',
-    'Every figure has one definition. Reports, `npx leadsheet figures`, `npx leadsheet figures explain NAME` and the table `figure` of the snapshot give the same number.',
+    'Every figure has one definition. For the same period and leads, reports, `npx leadsheet figures`, `npx leadsheet figures explain NAME` and the table `figure` of the snapshot give the same number.',
     table(
       ['Figure', 'Title', 'Unit', 'Meaning'],
       FIGURES.map(({ name, title, unit, meaning }) => [code(name), title, unit, meaning]),
     ),
-    'Money is in whole units of its currency. A share is a number from 0 to 1 and comes with its part and its whole.',
+    'Money is in whole units of its currency, with cents as decimals. A share is a part divided by its whole, so 0.25 is 25 %. It comes with its part and its whole.',
   )
 }
 
@@ -86,10 +86,10 @@ export async function metricsPage(): Promise<string> {
   const head = ['Metric', 'Labels', 'Type', 'Meaning']
   return page(
     'Metrics',
-    'The daemon serves these metrics at `/metrics` for Prometheus. Every series exists from the start, unless its meaning says otherwise.',
+    'The daemon serves these metrics at `/metrics` for Prometheus. A series exists from the start of the process, unless its meaning says when it is absent.',
     '## Metrics of leadsheet',
     table(head, all.filter(isOurs)),
-    '## Metrics of the process\n\nThese come from prom-client, and describe only the process that serves `/metrics`.',
+    '## Metrics of the process\n\nThese come from the package prom-client. They describe only the process that serves `/metrics`.',
     table(
       ['Metric of the process', ...head.slice(1)],
       all.filter((row) => !isOurs(row)),

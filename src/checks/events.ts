@@ -181,14 +181,14 @@ export const EVENT_CHECKS = {
     question: 'Do events arrive?',
     title: 'events stopped',
     meaning:
-      'the webhook receives nothing any more, although at least two syncs in a row found new or changed leads; a webhook that was registered by hand may be silent for three days, because it is unknown what it reports',
+      'no events arrive, although at least two syncs in a row found new or changed leads; a webhook registered by hand has three days',
     find: whereEvents(findStopped),
   },
   events_waiting: {
     ...OF_EVENTS,
     question: 'Are events processed in time?',
     title: 'events waiting',
-    meaning: 'leads that events announced have waited half an hour to be read',
+    meaning: 'leads that events announced are still not read after half an hour',
     find: whereEvents(findWaiting),
   },
   events_failing: {

@@ -84,7 +84,8 @@ export const MAIL_CHECKS = {
     part: 'recipients',
     question: 'Do all recipients still get their reports?',
     title: 'recipient paused',
-    meaning: 'too many messages in a row to one recipient were refused, so no more are sent there',
+    meaning:
+      'too many issues in a row to one recipient were refused, so leadsheet sends this recipient no more',
     setting: 'mail.suppress_after_bounces',
     find: findPaused,
   },

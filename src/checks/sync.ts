@@ -68,8 +68,7 @@ export const SYNC_CHECKS = {
     part: 'syncs',
     question: 'Does the upstream allow syncs as often as scheduled?',
     title: 'sync deferred',
-    meaning:
-      'the upstream has made syncs wait for more than two hours, or asks for a wait of more than two hours',
+    meaning: 'the upstream has made syncs wait for more than two hours, or asks for such a wait',
     severity: 'warn',
     setting: 'sync.schedule',
     shownIn: SHOWN_AND_ALERTED,
@@ -78,7 +77,7 @@ export const SYNC_CHECKS = {
   },
   sync_late: {
     part: 'leads',
-    question: 'Has a sync read all leads within a day?',
+    question: 'Has a sync read all leads within 26 hours?',
     title: 'data old',
     meaning: 'no sync has read all leads for 26 hours',
     severity: 'warn',

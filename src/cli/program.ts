@@ -23,7 +23,7 @@ export function createProgram(signal: AbortSignal): {
     .version(readVersion(), '-V, --version', 'print the version')
     .option('--config <file>', 'settings file (default: LEADSHEET_CONFIG, or leadsheet.yaml if it exists)')
     .option('--json', 'print the result as {"data": …}, and errors as {"error": {…}}')
-    .option('-q, --quiet', 'show no progress, and log only errors')
+    .option('-q, --quiet', 'show no progress and no hints, and log only errors')
     .option('-v, --verbose', 'also log details that help to find a problem')
     .option('--no-color', 'print no colours; setting NO_COLOR does the same')
     .helpOption('-h, --help', 'show help for leadsheet, or for one command')

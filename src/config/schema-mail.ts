@@ -20,13 +20,16 @@ const dkimSchema = section({
   domain: pattern(
     /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/i,
     'a domain, such as example.com',
-  ).meta({ description: 'Domain of the signature: that of the sender.', examples: ['example.com'] }),
+  ).meta({
+    description: 'Domain of the signature: the domain of the sender address.',
+    examples: ['example.com'],
+  }),
   selector: pattern(/^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/i, 'a selector, such as leadsheet').meta({
-    description: 'Selector of the key: the DNS has the public key at SELECTOR._domainkey.DOMAIN.',
+    description: 'Selector of the key. Your DNS must have the public key at SELECTOR._domainkey.DOMAIN.',
     examples: ['leadsheet'],
   }),
   key: secret('an RSA private key in PEM, of 1024 bits or more', dkimKeyFault).meta({
-    description: 'The RSA private key in PEM. Keep it out of this file: see key_file.',
+    description: 'The RSA private key in PEM, of 1024 bits or more. Keep it out of this file: see key_file.',
   }),
   key_file: path.optional().meta({ description: 'File that holds the private key, in place of key.' }),
 })
@@ -46,7 +49,7 @@ export const smtpSchema = section({
 export const mailSchema = section({
   from: mailbox.optional().meta({
     env: 'LEADSHEET_FROM',
-    description: 'Sender of the messages.',
+    description: 'Sender of the messages: an address, or a name with an address.',
     examples: ['Lead reports <reports@example.com>'],
   }),
   reply_to: mailbox
@@ -54,16 +57,16 @@ export const mailSchema = section({
     .meta({ description: 'Address for replies; the sender if absent.', examples: ['sales-ops@example.com'] }),
   unsubscribe: mailbox.optional().meta({
     description:
-      'Address to which the unsubscribe button of mail programs writes; reply_to or the sender if absent.',
+      'Address to which the unsubscribe button of mail programs writes; if absent, reply_to, else the sender.',
     examples: ['sales-ops@example.com'],
   }),
   max_mb: wholeNumber(1, 100).default(20).meta({
     description:
-      'The largest message in MB, as it is sent. Attachments that do not fit are left out, and the message says so.',
+      'Size of the largest message as it is sent, in MB. Attachments that do not fit are left out, and the message says so.',
   }),
   per_minute: wholeNumber(1, 100_000).default(120).meta({
     description:
-      'The most messages that are sent in a minute; the rest follow in the next. Many providers refuse faster senders.',
+      'The most messages that are sent in a minute; the others wait. Many providers refuse faster senders.',
   }),
   on_unconfirmed: z
     .enum(UNCONFIRMED_POLICIES, { error: UNCONFIRMED_POLICIES.join(' or ') })
@@ -74,7 +77,7 @@ export const mailSchema = section({
     }),
   suppress_after_bounces: wholeNumber(0, 100).default(5).meta({
     description:
-      'A recipient is paused after this many issues in a row that their mail server refuses for good; 0 for never.',
+      'A recipient is paused after their mail server has refused this many issues in a row for good; 0 means never.',
   }),
   dkim: dkimSchema.optional().meta({
     description:
@@ -95,14 +98,14 @@ export const alertsSchema = section({
   webhook: section({
     url: alertUrl.optional().meta({
       env: 'LEADSHEET_ALERT_WEBHOOK_URL',
-      description: 'Address to which alerts are posted as JSON.',
+      description: 'Address to which alerts are sent as JSON, by POST: https, or http on this machine.',
       examples: ['https://hooks.example.com/leadsheet'],
     }),
     url_file: path.optional().meta({ description: 'File that holds the URL, in place of url.' }),
     format: z
       .enum(WEBHOOK_FORMATS, { error: 'json, slack or teams' })
       .default('json')
-      .meta({ description: 'Format of the JSON: json (everything that is known), slack or teams.' }),
+      .meta({ description: 'Format of the JSON: json (all that is known of the alert), slack or teams.' }),
   })
     .transform(whereSet)
     .prefault({})
@@ -114,7 +117,7 @@ export const alertsSchema = section({
     url: alertUrl.optional().meta({
       env: 'LEADSHEET_ALERT_HEARTBEAT_URL',
       description:
-        'Address of a check of healthchecks.io, or of a service with the same protocol. Each sync reports there that it began and how it ended.',
+        'Address of a check at healthchecks.io, or at a service with the same protocol. Each sync reports there its beginning and its outcome.',
       examples: ['https://hc-ping.com/your-uuid'],
     }),
     url_file: path.optional().meta({ description: 'File that holds the URL, in place of url.' }),
@@ -123,10 +126,10 @@ export const alertsSchema = section({
     .prefault({})
     .meta({ description: 'A heartbeat monitor, which raises the alarm when no sync succeeds any more.' }),
   after_failures: wholeNumber(1, 100).default(3).meta({
-    description: 'How many failures in a row open an alert; a single failure may pass by itself.',
+    description: 'How many failures in a row open an alert, because a single failure may pass by itself.',
   }),
   remind_hours: wholeNumber(1, 8760).default(24).meta({
-    description: 'How many hours pass between reminders of an open alert.',
+    description: 'How many hours pass between two reminders of an open alert.',
   }),
 })
 

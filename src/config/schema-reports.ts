@@ -74,7 +74,7 @@ const recipientSchema = section({
     .optional()
     .meta({ description: 'Name of the recipient.', examples: ['Dana Lopes'] }),
   locale: locale.optional().meta({
-    description: 'Language, and format of numbers and dates; those of the report if absent.',
+    description: 'Language, and format of numbers and dates; the locale of the report if absent.',
     examples: ['de-DE'],
   }),
   time_zone: timeZone.optional().meta({
@@ -90,7 +90,7 @@ const recipientSchema = section({
     .optional()
     .meta({ description: 'Only these blocks, in this order.', examples: [['headline', 'kpis', 'stalled']] }),
   attachments: attachments.optional().meta({
-    description: 'Files that come with it, in place of those of the report.',
+    description: 'Files that come with the report, in place of those of the report.',
     examples: [['stalled.xlsx']],
   }),
 })
@@ -118,7 +118,8 @@ const sendWhen = z.union(
 
 export const reportSchema = section({
   name: slug.meta({
-    description: 'Name on the command line and in the archive; unique.',
+    description:
+      'Name on the command line and in the archive: lower-case letters, digits and hyphens; unique.',
     examples: ['daily'],
   }),
   template: slug
@@ -130,33 +131,34 @@ export const reportSchema = section({
   schedule: schedule.default(DAILY_AT_SEVEN).meta({
     env: 'LEADSHEET_REPORT_SCHEDULE',
     description:
-      'When the report is made and sent, in its time zone: cron (minute hour day month weekday), or words such as every weekday at 07:00.',
+      'When the report is made and sent, in its time_zone: cron (minute hour day month weekday), or words such as every weekday at 07:00.',
   }),
   time_zone: timeZone.optional().meta({
-    description: 'IANA time zone of its days and its schedule; the top-level time_zone if absent.',
+    description:
+      'IANA time zone of the days and the schedule of the report; the top-level time_zone if absent.',
     examples: ['Europe/Berlin'],
   }),
   catch_up: z.enum(CATCH_UP_POLICIES, { error: 'latest, all or none' }).default('latest').meta({
     description: 'Which missed runs are caught up: latest, all (oldest first) or none.',
   }),
   catch_up_hours: wholeNumber(1, 8784).default(24).meta({
-    description: 'After this many hours missed runs are dropped and failed reports are no longer retried.',
+    description: 'After this many hours, a missed run is not caught up and a failed report is not retried.',
   }),
   period: z
     .enum(PERIOD_KINDS, { error: PERIOD_KINDS.join(', ') })
     .optional()
     .meta({
       description:
-        'What the report covers: day, working_day (on Mondays the weekend too), week, month or since_last (issue). If absent, its folder decides, else day.',
+        'What the report covers: day, working_day (on Mondays the weekend too), week, month or since_last (since the last issue). If absent, the folder of the report decides, else day.',
       examples: ['working_day'],
     }),
   send_when: sendWhen.optional().meta({
     description:
-      'When the report is sent: always, if_rows (something happened), if_changed (a headline number changed) or if_threshold with a condition in SQL over the headline numbers. If absent, its folder decides, else always.',
+      'When the report is sent: always, if_rows (something happened), if_changed (a headline number changed) or if_threshold with a condition in SQL over the headline numbers. If absent, the folder of the report decides, else always.',
     examples: ['always', { if_threshold: 'new_leads < 10 OR stalled > 20' }],
   }),
   wait_minutes: wholeNumber(0, 1440).default(30).meta({
-    description: 'How long after its due time the report waits for a sync that covers its period.',
+    description: 'How many minutes after its due time the report waits for a sync that covers its period.',
   }),
   on_stale_data: z
     .enum(STALE_DATA_POLICIES, { error: STALE_DATA_POLICIES.join(', ') })
@@ -170,7 +172,7 @@ export const reportSchema = section({
     .default('send_with_banner')
     .meta({
       description:
-        'What happens if the report has about half as many leads as before, or fewer: send_with_banner or hold.',
+        'What happens if the number of leads, 50 or more before, fell to half or less, or a mass removal was refused: send_with_banner or hold.',
     }),
   recipients: recipients.optional().meta({
     description: 'Who gets the report; the top-level recipients if absent.',
@@ -179,30 +181,32 @@ export const reportSchema = section({
   recipients_file: path
     .optional()
     .meta({ description: 'CSV file of recipients, in place of recipients.', examples: ['./recipients.csv'] }),
-  pipelines: pipelineIds.default([]).meta({ description: 'Only these pipelines; all if empty.' }),
+  pipelines: pipelineIds.default([]).meta({ description: 'Only leads of these pipelines; all if empty.' }),
   filter: filterSchema.optional().meta({
     isWhole: true,
     description:
-      'Only these leads: columns of lead, each with a list of texts, or with min and max. Recipients can narrow it further.',
+      'Only these leads: columns of lead, each with a list of texts, or with min and max. The filter of a recipient narrows this further.',
     examples: [{ company_region: ['EMEA'] }],
   }),
   locale: locale.optional().meta({
-    description: 'Locale for recipients who name none; the top-level locale if absent.',
+    description: 'Locale for recipients without a locale of their own; the top-level locale if absent.',
     examples: ['de-DE'],
   }),
   blocks: blocks.optional().meta({
-    description: 'Blocks of the report, in this order. If absent, its folder decides, else all.',
+    description:
+      'Blocks of the report, in this order. If absent, the folder of the report decides, else all.',
     examples: [['headline', 'freshness', 'attention', 'kpis', 'trend']],
   }),
   attachments: attachments.default([]).meta({
-    description: 'Files that come with the report: charts, or a list or query as .csv or .xlsx.',
+    description:
+      'Files that come with the report: charts, or a list or query as .csv or .xlsx, such as stalled.xlsx.',
     examples: [['stalled.xlsx']],
   }),
   stalled_days: wholeNumber(1, 365).default(7).meta({
-    description: 'Open leads that have not changed in any way for this many days are listed as stalled.',
+    description: 'An open lead that has not changed in any way for this many days is stalled.',
   }),
   top_score: wholeNumber(0, 100).default(80).meta({
-    description: 'New leads with this score or more are listed as top leads.',
+    description: 'A new lead with this score or more is a top lead.',
   }),
 })
 export type ReportSettings = z.output<typeof reportSchema>
@@ -227,12 +231,15 @@ const goal = named(
       .number({ error: 'a number above 0' })
       .positive({ error: 'a number above 0' })
       .meta({
-        description: 'The number to reach; for won_value in whole units of the currency.',
+        description: 'The number to reach, above 0; for won_value an amount in whole units of the currency.',
         examples: [500_000],
       }),
     currency: pattern(/^[A-Z]{3}$/, 'a currency by ISO 4217, such as EUR')
       .optional()
-      .meta({ description: 'Currency of a goal of won_value.', examples: ['EUR'] }),
+      .meta({
+        description: 'Currency (ISO 4217) of a goal of won_value; only for that figure.',
+        examples: ['EUR'],
+      }),
     pipelines: pipelineIds
       .optional()
       .meta({ description: 'Only leads of these pipelines; all if absent.', examples: [['eu-mid-market']] }),
@@ -248,7 +255,8 @@ const goal = named(
 /** The settings of the top level that are about goals. */
 export const goalSettings = {
   goals: listOf(goal, 'a list of goals', 'name').default([]).meta({
-    description: 'What figures are meant to reach. Reports say how far each goal is and where it may end.',
+    description:
+      'What figures are meant to reach. Reports say how far each goal is and where its number will probably end.',
   }),
   fiscal_year_starts: wholeNumber(1, 12).default(1).meta({
     description: 'Month in which the fiscal year begins, for goals of a quarter or a fiscal year.',

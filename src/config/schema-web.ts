@@ -16,21 +16,22 @@ const webGroup = group({
     .transform(listenAddress)
     .meta({
       env: 'LEADSHEET_WEB_LISTEN',
-      description: 'Address and port of the pages, or none. A reverse proxy adds TLS.',
+      description:
+        'Address and port of the pages, or none for no pages. They are http: put a reverse proxy before them for TLS.',
     }),
   public_url: text('an https:// address without a path', publicUrlFault)
     .transform((url) => new URL(url).origin)
     .optional()
     .meta({
       description:
-        'Public address of the pages. Recipients pause or end their reports there, and the service sends its events there; if absent, recipients are asked to write a mail.',
+        'Public https address of the pages. Recipients pause or end their reports there, and the service sends its events there; if absent, recipients do so by mail.',
       examples: ['https://reports.example.com'],
     }),
   allowed_hosts: listOf(text('the name of a host, without a port', hostFault), 'a list of host names')
     .default([])
     .meta({
       description:
-        'More host names to which the pages answer, such as that of a container. They always answer to IP addresses, localhost and the host of public_url.',
+        'More host names that the pages answer to, such as that of a container. IP addresses, localhost and the host of public_url always work.',
       examples: [['leadsheet']],
     }),
   trusted_proxies: listOf(
@@ -40,13 +41,13 @@ const webGroup = group({
     .default([])
     .meta({
       description:
-        'Proxies whose X-Forwarded-For, -Host and -Proto are believed: addresses, networks, loopback, linklocal or uniquelocal.',
+        'Proxies whose headers X-Forwarded-For, -Host and -Proto are believed: addresses, networks, or the names loopback, linklocal and uniquelocal.',
       examples: [['loopback', '172.16.0.0/12']],
     }),
   token: secret(`a text of at least ${TOKEN_LENGTH} characters`, tokenFault).optional().meta({
     env: 'LEADSHEET_WEB_TOKEN',
     description:
-      'Token with which operators sign in to the dashboard, of at least 16 characters. Without it the dashboard is only for this machine and has no actions. Keep it out of this file: see token_file.',
+      'Token with which operators sign in to the dashboard, of at least 16 characters. If absent, only this machine sees the dashboard, without actions, and nobody sees it if it can be reached from outside. Keep the token out of this file: see token_file.',
   }),
   token_file: path.optional().meta({ description: 'File that holds the token, in place of token.' }),
 }).superRefine(({ listen, public_url }, context) => {
@@ -157,7 +158,7 @@ export const eventsSchema = section({
     .meta({
       env: 'LEADSHEET_EVENTS_SECRET',
       description:
-        'The secret of a webhook that was registered at the service by hand; several while secrets are rotated, one a line. Keep it out of this file: see secret_file.',
+        'The secret of a webhook that you registered at the service by hand. While you rotate secrets, give all, one a line. Keep it out of this file: see secret_file.',
     }),
   secret_file: path
     .optional()

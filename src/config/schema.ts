@@ -40,7 +40,7 @@ const topLevel = group({
     key: secret('the API key').optional().meta({
       env: 'LEADSHEET_API_KEY',
       description:
-        'The API key. Keep it out of this file: in the environment, or in the file that key_file names.',
+        'The API key. Keep it out of this file: use the environment, or the file that key_file names.',
     }),
     key_file: path.optional().meta({ description: 'File that holds the API key, in place of key.' }),
     profile: z
@@ -54,26 +54,31 @@ const topLevel = group({
           'How to read a service that is not the reference service: a YAML file, which `probe` can write, or the mapping itself.',
         examples: ['./profile.yaml'],
       }),
-    page_size: wholeNumber(1, 1000).default(500).meta({ description: 'Leads in one request.' }),
+    page_size: wholeNumber(1, 1000)
+      .default(500)
+      .meta({ description: 'The most leads that one request asks for.' }),
     max_wait_seconds: wholeNumber(0, 3600).default(60).meta({
-      description: 'The longest wait that the service may ask for (Retry-After) before a sync is deferred.',
+      description:
+        'The longest wait, in seconds, that a sync accepts from the service (Retry-After). If the service asks for more, the sync is deferred.',
     }),
     run_minutes: wholeNumber(1, 1440).default(15).meta({
-      description: 'A sync that takes longer stops after its current page; the next sync continues there.',
+      description:
+        'The longest time of a sync, in minutes. After it, the sync stops at the end of its page, and the next sync continues there.',
     }),
   })
     .prefault({})
     .meta({ description: 'The service that the leads come from.' }),
   data_dir: path.default('./data').meta({
     env: 'LEADSHEET_DATA_DIR',
-    description: 'Folder of the archive, the outbox and, where database_url is not set, the database.',
+    description:
+      'Folder of the archive, the snapshot, the .eml files of file:./outbox and, without database_url, the database.',
   }),
   database_url: secret('a URL with postgres://', postgresFault, 'login')
     .optional()
     .meta({
       env: 'LEADSHEET_DATABASE_URL',
       description:
-        'URL of a PostgreSQL database, which several machines can share; if absent, the database is a file in data_dir. A percent-encoded user and password may stand before the host. ?schema= names another schema than leadsheet.',
+        'URL of a PostgreSQL database, which several machines can share; if absent, the database is a file in data_dir. A user and a password may stand before the host, percent-encoded. ?schema= names the schema (default: leadsheet).',
       examples: ['postgres://leadsheet@db.example.com:5432/leadsheet?schema=leadsheet'],
     }),
   database_url_file: path
@@ -105,17 +110,17 @@ const topLevel = group({
   recipients: recipients.default([]).meta({
     env: 'LEADSHEET_RECIPIENTS',
     description:
-      'Who gets the reports that have no recipients of their own: addresses, or groups with an address.',
+      'Who gets the reports that have no recipients of their own: a list of addresses, or of groups with address, name, locale, time_zone, filter, blocks and attachments.',
     examples: [['ana@example.com']],
   }),
   recipients_file: path.optional().meta({
     description:
-      'CSV file of recipients, in place of recipients: address, name, locale, time_zone, pipelines, blocks, attachments and columns of lead. Lists have semicolons between their items, bounds have two dots (60..).',
+      'CSV file of recipients, in place of recipients: address, name, locale, time_zone, pipelines, blocks, attachments and columns of lead. Items of a list are separated by semicolons. Bounds have two dots: 60.. or 60..90.',
     examples: ['./recipients.csv'],
   }),
   locale: locale.default(DEFAULT_LOCALE).meta({
     env: 'LEADSHEET_LOCALE',
-    description: 'Language of reports, and of their numbers and dates: en or de, with any region.',
+    description: 'Language of reports, and format of their numbers and dates: en or de, with any region.',
     examples: ['de-DE'],
   }),
   lead_url: text('the address of a lead with {id} in it', leadUrlFault)
@@ -123,20 +128,20 @@ const topLevel = group({
     .meta({
       env: 'LEADSHEET_LEAD_URL',
       description:
-        'Web address of a lead, for links in reports; {id} stands for its id. Without it reports have no links.',
+        'Web address of a lead, for links in reports; {id} stands for its id. If absent, reports have no links to leads.',
       examples: ['https://crm.example.com/leads/{id}'],
     }),
   holidays: listOf(date, 'a list of dates')
     .default([])
     .meta({
       description:
-        'Dates that reports of working days skip, besides Saturdays and Sundays. Usual ranges of days do not learn from them.',
+        'Days off, besides Saturdays and Sundays: reports of working days skip them, and usual ranges of days do not learn from them.',
       examples: [['2026-12-25']],
     }),
   ...goalSettings,
   templates_dir: path.optional().meta({
     env: 'LEADSHEET_TEMPLATES_DIR',
-    description: 'Folder of your own reports; if absent, the folder templates next to the settings file.',
+    description: 'Folder of your own reports; if absent, the folder templates beside the settings file.',
     examples: ['./templates'],
   }),
   jitter_seconds: wholeNumber(0, 3600).default(0).meta({
@@ -146,10 +151,11 @@ const topLevel = group({
   sync: section({
     schedule: schedule.default('*/15 * * * *').meta({ description: 'When changes are fetched.' }),
     full_schedule: schedule.default('30 3 * * *').meta({
-      description: 'When all leads are read again, which also finds deleted leads.',
+      description: 'When all leads are read again, to find deleted leads too.',
     }),
     overlap_minutes: wholeNumber(0, 1440).default(10).meta({
-      description: 'How far before the last known change each sync starts to read, to catch late writes.',
+      description:
+        'How many minutes before the last known change each sync starts to read, to catch late writes.',
     }),
     pipelines: pipelineIds.default([]).meta({
       description: 'Pipelines whose statistics are fetched even if none of their leads is known yet.',
@@ -159,21 +165,23 @@ const topLevel = group({
     .prefault({})
     .meta({
       description:
-        'When leads, statistics and agents are fetched: in cron (minute hour day month weekday), or in words such as every 15 minutes.',
+        'When leads, statistics and agents are fetched: cron (minute hour day month weekday), or words such as every 15 minutes.',
     }),
   enrichment: section({
     policy: z.enum(['changed', 'top', 'none'], { error: 'changed, top or none' }).default('changed').meta({
       description:
-        'Leads whose enrichment and activity are read, open and new leads first: changed (all new or changed leads), top (those of them with the best scores, best first) or none.',
+        'Leads whose enrichment and activity are read: changed (all new or changed leads, open and new leads first), top (the new or changed leads with the best scores) or none.',
     }),
     top: wholeNumber(1, 1_000_000)
       .default(1000)
-      .meta({ description: 'Number of leads with the best scores that the policy top includes.' }),
+      .meta({ description: 'With the policy top: how many leads with the best scores are included.' }),
     per_run: wholeNumber(1, 100_000).default(10_000).meta({
       description:
-        'The most leads whose details one sync requests, one request each, within api.run_minutes and until other work is due. The next sync continues there.',
+        'The most leads whose details one sync reads, with one request for each. The sync stops earlier at api.run_minutes or when other work is due.',
     }),
-    concurrency: wholeNumber(1, 8).default(8).meta({ description: 'Requests at the same time.' }),
+    concurrency: wholeNumber(1, 8)
+      .default(8)
+      .meta({ description: 'How many requests for details run at the same time.' }),
   })
     .transform(({ policy, top, ...limits }) =>
       // The result is null if no details of single leads are read. `top` is null if details of all leads are
@@ -196,7 +204,7 @@ const topLevel = group({
       }),
     keep: wholeNumber(0, 1000).default(0).meta({
       description:
-        'How many older snapshots are kept as snapshot-<time>.db; each is as large as the database.',
+        'How many older snapshots are kept, as snapshot-<time>.db. Each takes about as much space as the database.',
     }),
   })
     .prefault({})
@@ -204,15 +212,15 @@ const topLevel = group({
   retention: section({
     hourly_after_days: wholeNumber(1, 36_500).default(30).meta({
       description:
-        'Samples of statistics and agents that are older than this are downsampled to the first of each hour.',
+        'Of samples of statistics and agents that are older than this many days, only the first of each hour is kept.',
     }),
     daily_after_days: wholeNumber(1, 36_500).default(365).meta({
-      description: 'Samples that are older than this are downsampled to the first of each day.',
+      description: 'Of samples that are older than this many days, only the first of each day is kept.',
     }),
     versions_years: wholeNumber(1, 100)
       .optional()
       .meta({
-        description: 'How many years a past state of a lead is kept after it ended; forever if absent.',
+        description: 'How many years a past state of a lead is kept after it ended; for ever if absent.',
         examples: [5],
       }),
   })
@@ -220,7 +228,9 @@ const topLevel = group({
     .meta({ description: 'How long history is kept. The daemon prunes it after each full sync.' }),
   reports: listOf(reportSchema, 'a list of reports', 'name')
     .prefault([{ name: 'daily', schedule: 'every weekday at 07:00', period: 'working_day' }])
-    .meta({ description: 'The reports. Without this list there is one: daily, every weekday at 07:00.' }),
+    .meta({
+      description: 'The reports. Without this list there is one report: daily, every weekday at 07:00.',
+    }),
 })
 export const settingsSchema = named(topLevel)
 export type Settings = z.output<typeof settingsSchema>
@@ -231,6 +241,8 @@ export interface SettingSchema {
   readonly description?: string
   readonly default?: unknown
   readonly examples?: readonly unknown[]
+  readonly minimum?: number
+  readonly maximum?: number
   readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, SettingSchema>>
   readonly items?: SettingSchema

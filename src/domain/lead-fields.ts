@@ -110,7 +110,7 @@ export const LEAD_FIELDS = [
     name: 'companySubindustry',
     column: 'company_subindustry',
     type: 'text',
-    meaning: 'branch of the industry',
+    meaning: 'part of the industry that the company is in',
     isFilter: true,
     wire: 'company.subindustry',
   },
@@ -120,7 +120,7 @@ export const LEAD_FIELDS = [
     type: 'number',
     // The minimum is -1, because some services send -1 for unknown.
     range: { min: -1, max: 1e12 },
-    meaning: 'number of people who work there',
+    meaning: 'number of people who work for the company',
     isFilter: true,
     wire: 'company.employees',
     probe: `company.employees employees employeecount numberofemployees companysize headcount numemployees
@@ -158,7 +158,7 @@ export const LEAD_FIELDS = [
     name: 'companyOneLiner',
     column: 'company_one_liner',
     type: 'text',
-    meaning: 'what the company says of itself',
+    meaning: 'what the company says about itself, in one sentence',
     wire: 'company.one_liner',
   },
   {
@@ -256,7 +256,7 @@ export const LEAD_FIELDS = [
     name: 'tags',
     column: 'tags',
     type: 'list',
-    meaning: "the upstream's tags, JSON array of text",
+    meaning: 'tags that the upstream gives the lead, JSON array of text',
     isFilter: true,
     wire: 'tags',
     probe: 'tags labels labelids tagnames categories keywords segments tag',

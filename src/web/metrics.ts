@@ -34,14 +34,14 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   gauge(
     'leadsheet_health_check_state',
-    'State of one line of the command `status`: 0 ok, 1 warn, 2 fail.',
+    'State of each line that the command `status` shows: 0 ok, 1 warn, 2 fail.',
     ({ health }) =>
       health.checks.map(({ what, status }) => sample({ check: what.replace(' ', '_') }, STATES[status])),
     ['check'],
   ),
   gauge(
     'leadsheet_last_success_timestamp_seconds',
-    'Time up to which the copy of a resource is complete. Changes only with the commit that ends a scan.',
+    'Time up to which the copy of a resource (leads, stats or agents) is complete; absent before its first complete sync.',
     ({ health }) =>
       health.freshness.flatMap(({ resource, asOf }) =>
         asOf === null ? [] : sample({ resource }, secondsOf(asOf)),
@@ -50,7 +50,7 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   gauge(
     'leadsheet_data_lag_seconds',
-    'Age of the copy of a resource.',
+    'Age of the copy of a resource; absent before its first complete sync.',
     ({ health, now }) =>
       health.freshness.flatMap(({ resource, asOf }) =>
         asOf === null ? [] : sample({ resource }, secondsSince(asOf, now)),
@@ -59,27 +59,27 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   gauge(
     'leadsheet_data_fresh',
-    '1 if a resource is fresh, 0 after three scheduled runs or 26 hours without a complete sync of it.',
+    '1 if the copy of a resource is fresh; 0 after three scheduled runs or 26 hours without a complete sync of it.',
     ({ health }) => health.freshness.map(({ resource, isFresh }) => sample({ resource }, isFresh ? 1 : 0)),
     ['resource'],
   ),
   gauge('leadsheet_leads', 'Leads in the copy, without deleted leads.', ({ leads }) => one(leads)),
   gauge(
     'leadsheet_quarantined_records',
-    'Quarantined records: records that cannot be mapped, kept until they can.',
+    'Quarantined records: records that leadsheet cannot map, and keeps until it can.',
     ({ held }) =>
       HELD_KINDS.map((resource) => sample({ resource }, numberIn(held, 'resource', resource, 'records'))),
     ['resource'],
   ),
   counter(
     'leadsheet_sync_runs_total',
-    'Finished syncs, by outcome.',
+    `Finished syncs, by outcome: ${OUTCOMES.join(', ')}.`,
     ({ runs }) => OUTCOMES.map((outcome) => sample({ outcome }, numberIn(runs, 'outcome', outcome, 'runs'))),
     ['outcome'],
   ),
   counter(
     'leadsheet_sync_rows_total',
-    'Lead records read by syncs, by result.',
+    'Leads that syncs have inserted, updated, left unchanged, marked as deleted (removed) or quarantined (held), by result.',
     ({ runs }) => RESULTS.map((result) => sample({ result }, sum(runs.map((run) => run[result])))),
     ['result'],
   ),
@@ -90,35 +90,37 @@ export const DEFINITIONS: readonly Definition[] = [
       OUTCOMES.map((outcome) => sample({ outcome }, numberIn(runs, 'outcome', outcome, 'requests'))),
     ['outcome'],
   ),
-  counter('leadsheet_sync_retries_total', 'Retries among these requests.', ({ runs }) =>
+  counter('leadsheet_sync_retries_total', 'Requests of finished syncs that were retries.', ({ runs }) =>
     one(sum(runs.map((run) => run.retries))),
   ),
   gauge('leadsheet_sync_running', '1 while a sync is running, else 0.', ({ runs }) =>
     one(runs.some(({ outcome }) => outcome === 'running') ? 1 : 0),
   ),
-  gauge('leadsheet_sync_last_duration_seconds', 'Duration of the last finished sync.', ({ lastRun }) =>
-    lastRun?.durationMs == null ? [] : one(lastRun.durationMs / 1000),
+  gauge(
+    'leadsheet_sync_last_duration_seconds',
+    'Duration of the last finished sync; absent before the first.',
+    ({ lastRun }) => (lastRun?.durationMs == null ? [] : one(lastRun.durationMs / 1000)),
   ),
   counter(
     'leadsheet_events_received_total',
-    'Webhook events from the source API, by outcome. Each event counts once, when it has been processed.',
+    `Processed webhook events from the source API, by outcome: ${EVENT_OUTCOMES.join(', ')}.`,
     ({ events }) =>
       EVENT_OUTCOMES.map((outcome) => sample({ outcome }, numberIn(events, 'outcome', outcome, 'events'))),
     ['outcome'],
   ),
   counter(
     'leadsheet_events_lag_seconds_total',
-    'Total time from the arrival of each of these events to the update of the copy, in seconds.',
+    'Time from the arrival of an event to the update of the copy, added up over all processed events, in seconds.',
     ({ events }) => one(sum(events.map(({ seconds }) => seconds))),
   ),
   gauge(
     'leadsheet_events_waiting',
-    'Leads and pipelines that events announced and that are still to be read.',
+    'Leads and pipelines that events announced and that leadsheet has not read yet.',
     ({ waitingEvents }) => one(waitingEvents.toRead),
   ),
   gauge(
     'leadsheet_events_oldest_waiting_seconds',
-    'How long the oldest of these has waited; 0 if none is waiting.',
+    'How long the oldest of the waiting leads and pipelines has waited; 0 if none is waiting.',
     ({ waitingEvents: { since }, now }) => one(since === null ? 0 : secondsSince(since, now)),
   ),
   gauge(
@@ -128,7 +130,7 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   gauge(
     'leadsheet_scheduled_runs',
-    'Scheduled runs in the database, by state.',
+    `Scheduled runs in the database, by state: ${SCHEDULED_RUN_STATES.join(', ')}.`,
     ({ schedules, scheduledRuns }) =>
       namesOf(schedules, scheduledRuns).flatMap((schedule) => {
         const own = scheduledRuns.filter((scheduledRun) => scheduledRun.schedule === schedule)
@@ -149,7 +151,7 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   gauge(
     'leadsheet_schedule_next_timestamp_seconds',
-    'When the next run of a schedule is due.',
+    'When the next run of a schedule is due; absent if there is none.',
     ({ schedules }) =>
       schedules.flatMap(({ name, next }) =>
         next === null ? [] : sample({ schedule: name }, next.getTime() / 1000),
@@ -158,7 +160,7 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   gauge(
     'leadsheet_outbox_messages',
-    'Messages in the outbox, by state.',
+    `Messages in the outbox, by state: ${MESSAGE_STATES.join(', ')}.`,
     ({ messages }) => MESSAGE_STATES.map((state) => sample({ state }, messages[state] ?? 0)),
     ['state'],
   ),
@@ -195,7 +197,7 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   gauge(
     'leadsheet_daemon_last_heartbeat_timestamp_seconds',
-    'Last heartbeat of the daemon, which it writes every minute.',
+    'Last heartbeat of the daemon, which writes one every minute; absent before the first.',
     ({ lastHeartbeatAt }) => (lastHeartbeatAt === null ? [] : one(secondsOf(lastHeartbeatAt))),
   ),
   gauge('leadsheet_workers', 'Daemons that run on the database; absent with SQLite.', ({ workers }) =>

@@ -113,13 +113,13 @@ const BUILD_INFO = {
 
 const HTTP_REQUESTS = {
   name: 'leadsheet_http_requests_total',
-  help: 'Requests for pages since this process started, by route and status class.',
+  help: 'Requests for pages since this process started, by route and status class (such as 2xx); absent before the first request of a route.',
   labels: ['route', 'status'],
 } as const
 
 const EVENTS_REFUSED = {
   name: 'leadsheet_events_refused_total',
-  help: 'Refused requests to the webhook since this process started, by reason: the signature is not that of the source API, or too many came at once.',
+  help: 'Refused requests to the webhook since this process started, by reason: unverified (not signed by the source API) or busy (too many at once).',
   labels: ['reason'],
 } as const
 const REFUSALS = { refused: 'unverified', busy: 'busy' } as const

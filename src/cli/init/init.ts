@@ -40,8 +40,11 @@ export function defineInit(command: Command, terminal: Terminal): void {
     .option('--api-url <url>', 'address of the service to read leads from')
     .option('--key-file <file>', 'file with the API key of the service')
     .option('--profile <file>', 'profile of the service (default: the reference service)')
-    .option('--smtp-url <url>', 'mail server, or folder for .eml files; the address without a password')
-    .option('--smtp-url-file <file>', 'file with the address of the mail server, password included')
+    .option(
+      '--smtp-url <url>',
+      'mail server (smtp://host:587, no password), or folder for .eml files (file:./outbox)',
+    )
+    .option('--smtp-url-file <file>', 'file with the address of the mail server and its password')
     .option('--from <sender>', 'sender address of the reports')
     .option('--recipients <addresses>', 'recipients of the report, separated by commas')
     .option('--alert-recipients <addresses>', 'recipients of alerts, or none (default: the first recipient)')
@@ -49,7 +52,7 @@ export function defineInit(command: Command, terminal: Terminal): void {
     .option('--schedule <when>', 'when the report is sent (default: every weekday at 07:00)')
     .option('--listen <address>', 'address and port of the dashboard, or none (default: 127.0.0.1:8080)')
     .option('--test-mail <address>', 'send a test mail to this address')
-    .option('--yes', 'ask no questions; use the options and defaults')
+    .option('--yes', 'ask no questions; use the options, and defaults for the others')
     .option('-f, --force', 'rename existing settings to .bak and write new ones')
     .action(() => runInit(terminal, command.optsWithGlobals<Options>()))
   addExamples(command, [

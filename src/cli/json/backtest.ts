@@ -6,7 +6,7 @@ const scale = z.enum(['day', 'week', 'month'])
 const periods = z.strictObject({ known: count, needed: count })
 const shown = z
   .enum(['printed', 'withheld', 'learning'])
-  .describe('whether reports print it; learning: too little is known')
+  .describe('whether reports print this; withheld: held too rarely; learning: too little is known')
 
 export const backtest = z.strictObject({
   data: z.strictObject({
@@ -14,18 +14,18 @@ export const backtest = z.strictObject({
     ...{ to: text.nullable().describe('the last local day'), time_zone: text },
     left_out: z
       .strictObject({ holidays: count, annotated: count })
-      .describe('days of which nothing is learned and that are not judged'),
+      .describe('days that are not judged, and from which nothing is learned'),
     ranges: z
       .array(
         z.strictObject({
           ...{ figure: text, pipeline_id: text.nullable().describe('null for all pipelines'), each: scale },
-          judged: count.describe('numbers that had a usual range by the numbers before them'),
-          ...{ held_95: count.describe('those within the range of 95 %'), held_80: count },
-          claims: count.describe('those that a report would have called unusual'),
+          judged: count.describe('numbers for which the earlier numbers gave a usual range'),
+          ...{ held_95: count.describe('judged numbers that lay within the range of 95 %'), held_80: count },
+          claims: count.describe('judged numbers that a report would have called unusual'),
           ...{ claims_a_year: z.number().nullable(), shown, periods },
         }),
       )
-      .describe('one for each series and each day, week or month'),
+      .describe('one entry for each figure and pipeline, by day, week and month'),
     win_rates: z
       .array(
         z.strictObject({
@@ -37,21 +37,23 @@ export const backtest = z.strictObject({
             .describe('days whose report had a usual range of the last 30 days; null for a pipeline'),
           days_with_claims: count
             .nullable()
-            .describe('those on which it would have called the rate unusual; null for a pipeline'),
+            .describe('days on which the report would have called the rate unusual; null for a pipeline'),
           ...{ claims_a_year: z.number().nullable(), shown, periods },
         }),
       )
-      .describe('of all leads and of each pipeline; none if no lead was ever won or lost'),
+      .describe('one entry for all leads and one for each pipeline; none if no lead was ever won or lost'),
     won_values: z
       .array(
         z.strictObject({
           ...{ currency: text.describe('ISO 4217'), each: scale },
           judged: count.describe('days or weeks with a usual range of the money that was won'),
           ...{ held_95: count, held_80: count, shown },
-          days: z.strictObject({ known: count, needed: count }).describe('days that a range rests on'),
+          days: z
+            .strictObject({ known: count, needed: count })
+            .describe('days with known numbers, and how many a range needs'),
         }),
       )
-      .describe('of all leads, in each main currency'),
+      .describe('all leads, one entry for each main currency and each day or week'),
     reports: z
       .array(
         z.strictObject({
@@ -59,18 +61,20 @@ export const backtest = z.strictObject({
           with_claims_a_year: z.number().nullable(),
         }),
       )
-      .describe('all series judged together, as a report does'),
+      .describe('all figures judged together, as in a report'),
     month_ends: z.array(
       z.strictObject({
         figure: text,
-        told: count.describe('expected ends, told after 5, 10, 15, 20 and 25 days'),
-        held_80: count.describe('those whose range of 80 % held'),
-        untold: count.describe('ends for which too little was known, or that were withheld'),
+        told: count.describe('expected ends of months, each told after 5, 10, 15, 20 and 25 days'),
+        held_80: count.describe('expected ends whose range of 80 % held'),
+        untold: count.describe('ends that were not told: too little was known, or they were withheld'),
         shown,
         errors_at_day_10: z
           .strictObject({ months: count, told: z.number(), line: z.number(), trailing: z.number() })
           .nullable()
-          .describe('mean errors as shares of the months: ours, of a straight line, of the last 28 days'),
+          .describe(
+            'mean errors, as shares of the real numbers: told is ours, line a straight line, trailing the last 28 days',
+          ),
       }),
     ),
     told: z
@@ -80,23 +84,27 @@ export const backtest = z.strictObject({
           pipeline_ids: texts.nullable().describe('null for all pipelines'),
           currency: text.nullable().describe('ISO 4217 for money'),
           range_of: text.describe('`day`, `week`, `month`, `30_days`, `month_end` and so on'),
-          meant: z.number().describe('the share that should hold'),
+          meant: z.number().describe('the share of ranges that should hold, from 0 to 1'),
           ...{ told: count.describe('ranges that reports told'), held: count },
-          stretches: count.describe('stretches of time that they are of'),
-          is_withheld: z.boolean().describe('whether they held so rarely that no more are told'),
+          stretches: count.describe('different stretches of time that the ranges are of'),
+          is_withheld: z.boolean().describe('whether the ranges held so rarely that reports tell no more'),
         }),
       )
-      .describe('the record as it was told then, of the last year for days and of three years for others'),
+      .describe('the record of what reports told: the last year for days, three years for others'),
     later_winners: z
       .array(
         z.strictObject({
           status: text.nullable().describe('the stage; null for the age of lost leads'),
-          share_beyond: z.number().describe('the share of later winners that exceeds the threshold'),
+          share_beyond: z
+            .number()
+            .describe('the share of later winners that should exceed the threshold, from 0 to 1'),
           dates: count.describe('dates with a threshold and with winners in the next 30 days'),
-          came_true: count.describe('those whose number of winners beyond it lies in its interval of 90 %'),
+          came_true: count.describe(
+            'dates on which the number of winners beyond the threshold was in its interval of 90 %',
+          ),
           shown,
         }),
       )
-      .describe('the thresholds of past dates, every 30 days for three years'),
+      .describe('tests of the stall thresholds of past dates, every 30 days for three years'),
   }),
 })

@@ -109,7 +109,7 @@ export const DATA_RESULTS = {
       run_id: text,
       outcome: z
         .enum(['ok', 'ok_no_change', 'partial', 'deferred', 'failed'])
-        .describe('partial: something was read, not all; deferred: see not_before'),
+        .describe('partial: only a part was read; deferred: see not_before'),
       complete: flag,
       leads: leadCounts,
       scan: z
@@ -117,14 +117,14 @@ export const DATA_RESULTS = {
           ...{ mode: z.enum(['incremental', 'full']), started_at: instant },
           scan_result: z
             .enum(['complete', 'incomplete', 'unproven'])
-            .describe('only a complete scan marks leads deleted'),
-          stop: text.describe('why the scan stopped'),
-          reported_total: count.nullable().describe("the upstream's own count"),
+            .describe('only a complete scan marks leads as deleted'),
+          stop: text.describe('why the scan ended, as in the table sync_scan_result'),
+          reported_total: count.nullable().describe('the last total that the upstream reported'),
           ...{ distinct: count, pages: count },
           passes: count.describe('how many times the list was read'),
           ...{ moved: count, cleaned: count, cut: count },
           held_back: count.describe(
-            'missing leads that are not marked as deleted, because they are too many',
+            'missing leads that are not marked as deleted, because there are too many',
           ),
           warnings: texts,
           drift: z.array(
@@ -132,7 +132,9 @@ export const DATA_RESULTS = {
           ),
         })
         .nullable()
-        .describe('how much of the list was read, and whether it can be trusted'),
+        .describe(
+          'how far the list of leads was read, and how far it can be trusted; null if leads were not read',
+        ),
       ...{ stats: count, agents: count },
       details: z.strictObject({ read: count, deleted: count, failed: count }),
       ...{ pages: count, requests: count, retries: count, duration_ms: count, problems: z.array(problem) },
@@ -143,7 +145,7 @@ export const DATA_RESULTS = {
     z.strictObject({
       data: z.array(
         z.strictObject({
-          ...{ ...pastLead, valid_from: text.describe('when this status began') },
+          ...{ ...pastLead, valid_from: text.describe('when this state of the lead began') },
           ...{
             company_name: text.nullable(),
             company_country: text.nullable(),
@@ -153,7 +155,7 @@ export const DATA_RESULTS = {
       ),
       meta: z.strictObject({
         ...{ as_of: instant, first_sync: instant.nullable(), total: count },
-        unknown: count.describe('leads whose state at that time is unknown'),
+        unknown: count.describe('leads whose state at the time as_of is unknown'),
       }),
     }),
     z.strictObject({
@@ -194,7 +196,7 @@ export const DATA_RESULTS = {
               ...{ current: figureValue, prior: figureValue },
               coverage: z
                 .strictObject({ current: known.nullable(), prior: known.nullable() })
-                .describe('number of leads with known history, out of all leads that count'),
+                .describe('how many of the leads that matter have a known history'),
             }),
           ),
         }),
@@ -209,7 +211,7 @@ export const DATA_RESULTS = {
         coverage: z
           .strictObject({ known: count.optional(), of: count.optional(), meaning: text, sql: text })
           .nullable(),
-        sql: text.describe('runs on the snapshot'),
+        sql: text.describe('computes the value on the snapshot'),
       }),
     }),
   ]),
@@ -219,7 +221,7 @@ export const DATA_RESULTS = {
         z.strictObject({
           ...{ id: count, first_day: text.describe('local date'), last_day: text, text },
           pipeline_id: text.nullable().describe('null for all leads'),
-          left_out: flag.describe('false where the days are only marked'),
+          left_out: flag.describe('false if the days are only marked'),
           ...{ written_at: instant, written_by: text },
         }),
       )
@@ -274,7 +276,7 @@ export const DATA_RESULTS = {
               meaning: text,
             },
             source_path: text.describe(
-              'where the record of the upstream has it; ours or computed if nowhere',
+              'path in the record of the upstream; ours: kept by leadsheet; computed: derived',
             ),
             ...{ first_seen: text.nullable(), last_seen: text.nullable() },
             ...{ null_share: z.number().nullable(), examples: z.array(z.unknown()) },

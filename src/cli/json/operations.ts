@@ -11,7 +11,11 @@ const alert = z.strictObject({
   ...{ announced_at: instant.nullable(), acknowledged_at: instant.nullable() },
 })
 const runState = z.enum(['due', 'running', 'held', 'done', 'failed', 'skipped'])
-const schedule = { schedule: text, when: text.describe('cron or words'), time_zone: text }
+const schedule = {
+  schedule: text,
+  when: text.describe('cron, or words such as every 15 minutes'),
+  time_zone: text,
+}
 const lastRun = { due_at: instant, state: runState, message: text.nullable() }
 const scheduledRun = z.strictObject({
   ...{ schedule: text, ...lastRun, noted_at: instant, not_before: instant.nullable(), attempts: count },
@@ -44,7 +48,7 @@ export const OPERATION_RESULTS = {
       last_failure: z
         .strictObject({ at: instant, code: text.nullable(), message: text })
         .nullable()
-        .describe('the last failed sync since the last complete one'),
+        .describe('the last failed sync after the last complete sync'),
       alerts: z.array(alert),
       runs: z.array(
         z.strictObject({
@@ -90,7 +94,7 @@ export const OPERATION_RESULTS = {
           }),
         )
         .nullable()
-        .describe('null if the store is a file; the same holds for jobs'),
+        .describe('null if the store is a file; so is jobs'),
       jobs: z.array(z.strictObject({ queue: text, waiting: count, active: count, dead: count })).nullable(),
     }),
   }),
@@ -137,7 +141,7 @@ export const OPERATION_RESULTS = {
         next: z.array(
           z.strictObject({
             ...{ due_at: instant, local: text, covers: text.nullable() },
-            note: text.nullable().describe('how a clock change affects it'),
+            note: text.nullable().describe('how a clock change affects this run'),
           }),
         ),
         missed: z.array(

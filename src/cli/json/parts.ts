@@ -12,8 +12,8 @@ export const texts = z.array(text)
 export const record = z.unknown()
 
 export const period = z
-  .strictObject({ from: instant, to: instant.describe('not included'), time_zone: text })
-  .describe('the days that it covers')
+  .strictObject({ from: instant, to: instant.describe('the end, not included'), time_zone: text })
+  .describe('the days that the report or the figures cover')
 
 export function periodJson({ from, to, timeZone }: Period) {
   return { from, to, time_zone: timeZone }
@@ -21,7 +21,7 @@ export function periodJson({ from, to, timeZone }: Period) {
 
 export const leadCounts = z.strictObject({
   ...{ seen: count, inserted: count, updated: count, unchanged: count, removed: count },
-  quarantined: count.describe('records that could not be read'),
+  quarantined: count.describe('records that could not be mapped'),
 })
 
 export function leadCountsJson<Counts extends { readonly held: number }>({ held, ...counts }: Counts) {
@@ -32,7 +32,7 @@ export const check = z.strictObject({
   what: text,
   status: z.enum(['ok', 'warn', 'fail']),
   found: text,
-  remedy: text.nullable().describe('what to do; null where nothing is wrong'),
+  remedy: text.nullable().describe('what to do; null if nothing is wrong'),
 })
 
 export const problem = z.strictObject({

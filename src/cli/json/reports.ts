@@ -13,8 +13,8 @@ const made = z.strictObject({
         period,
         leads: text.nullable().describe('the filter in words; null for all leads'),
         subject: text,
-        page: text.nullable().describe('its page in the archive'),
-        not_sent: text.nullable().describe('why it was not sent'),
+        page: text.nullable().describe('file of the page in the archive'),
+        not_sent: text.nullable().describe('why it was not sent; null if nothing prevented it'),
         failed: failed.describe('blocks that could not be made'),
       }),
     ),
@@ -33,7 +33,7 @@ export const issue = z.strictObject({
   filter: z.strictObject({ pipeline_ids: texts.nullable(), conditions: z.array(z.unknown()) }).nullable(),
   ...{ subject: text, made_at: instant },
   made_by: text.nullable().describe('the version of leadsheet'),
-  not_sent: text.nullable().describe('why it was not sent'),
+  not_sent: text.nullable().describe('why it was not sent; null if nothing prevented it'),
   messages: z.strictObject({
     total: count,
     sent: count,
@@ -99,7 +99,7 @@ export const REPORT_RESULTS = {
   'report compare': z.strictObject({
     data: z.strictObject({
       ...{ report: text, period, subject: text, made_at: instant, made_by: text.nullable() },
-      leads_known_later: count.describe('leads of which something was read after the issue was made'),
+      leads_known_later: count.describe('leads of which leadsheet read something after the issue was made'),
       differences: z.array(
         z.strictObject({
           figure: text,
@@ -112,14 +112,18 @@ export const REPORT_RESULTS = {
   'report new': z.strictObject({
     data: z.strictObject({
       ...{ report: text, file: text },
-      is_listed: flag.describe('whether the settings have the report'),
+      is_listed: flag.describe('whether the settings list the report'),
       schedule: text.nullable(),
     }),
   }),
   'recipients list': z.strictObject({
     data: z.array(
       z.strictObject({
-        ...{ address: text, report: text, from: text.describe('where the settings name them') },
+        ...{
+          address: text,
+          report: text,
+          from: text.describe('the place in the settings that names the recipient'),
+        },
         ...{ name: text.nullable().optional(), locale: text.optional(), time_zone: text.optional() },
         ...{ blocks: texts.nullable().optional(), attachments: texts.nullable().optional() },
         filter: z
@@ -152,7 +156,7 @@ export const REPORT_RESULTS = {
           revision: count,
         },
         ...{ state: messageState, attempts: count },
-        doubts: count.describe('attempts whose end nobody knows'),
+        doubts: count.describe('attempts whose outcome nobody knows'),
         ...{ queued_at: instant, state_at: instant, next_attempt_at: instant.nullable() },
         ...{ reply_code: count.nullable(), response },
       }),
@@ -163,7 +167,7 @@ export const REPORT_RESULTS = {
         .array(
           z.strictObject({ recipient: text, report: text, issues_in_a_row: count, since: instant, response }),
         )
-        .describe('recipients whose server refuses one issue after the other'),
+        .describe('recipients whose mail server has refused issues in a row'),
     }),
   }),
   'outbox resolve': z.strictObject({

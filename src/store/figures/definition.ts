@@ -71,7 +71,7 @@ export const FIGURES = [
     name: 'qualified',
     title: 'Qualified',
     meaning:
-      'leads that entered a qualified stage (stage.is_qualified) in the period, for the first time as far as is known; a lead first seen in such a stage counts only if it was created in the period; empty if the profile marks no stage as qualified',
+      'leads that entered a qualified stage (stage.is_qualified) in the period, as far as is known for the first time; a lead first seen in such a stage counts only if it was created in the period; empty if the profile marks no stage as qualified',
     unit: 'leads',
     coverage: 'period',
     reads: ['entry', 'ended'],
@@ -112,7 +112,7 @@ export const FIGURES = [
     name: 'won_value',
     title: 'Won value',
     meaning:
-      'value of the leads counted as won, as it was at the end of the period; leads without a value are left out',
+      'value of the leads that `won` counts, as it was at the end of the period; leads without a value are left out',
     unit: 'money',
     coverage: 'won_value',
     reads: ['closed', 'lead_then'],
@@ -160,7 +160,7 @@ export const FIGURES = [
     name: 'open',
     title: 'Open',
     meaning:
-      'leads that were not won, lost or disqualified at the end of the period; a status without a stage counts as open',
+      'leads that were not won, lost or disqualified at the end of the period; a status missing in the table stage counts as open',
     unit: 'leads',
     coverage: 'end',
     reads: ['level'],
@@ -170,7 +170,7 @@ export const FIGURES = [
     name: 'open_value',
     title: 'Open pipeline',
     meaning:
-      'value of the leads that were open at the end of the period, as it was then; for a lead that was first read later, its first known value',
+      'value that the leads that `open` counts had at the end of the period; for a lead that was first read later, its first known value',
     unit: 'money',
     coverage: 'value',
     reads: ['level'],
@@ -182,7 +182,7 @@ export const FIGURES = [
     name: 'stalled',
     title: 'Stalled',
     meaning:
-      'leads that were open at the end of the period and had not changed in any way for `stalled_days` days (reports[].stalled_days); leads that changed after the period before they were read again are left out, because it is unknown when they had changed before',
+      'leads that were open at the end of the period and had not changed in any way for `reports[].stalled_days` days; a lead is left out if it changed after the period and no sync had read it in between, because its last change in the period is unknown',
     unit: 'leads',
     coverage: 'stalled',
     reads: ['stalled_count'],
@@ -206,7 +206,7 @@ export const FIGURES = [
     name: 'velocity',
     title: 'Sales velocity',
     meaning:
-      'money that the pipeline earns per day: open leads with a value x win rate x mean value won / median days from creation to winning; the last three over the 30 days up to the end of the period; empty if nothing was won in those 30 days',
+      'money that the pipeline earns per day: open leads with a value x win rate x mean value won / median days from creation to winning; win rate, mean and median are those of the 30 days up to the end of the period; empty if nothing was won in those 30 days',
     unit: 'money a day',
     coverage: 'end',
     reads: ['level', 'closed', 'win'],

@@ -34,27 +34,27 @@ export function toldRecords(where: RawBuilder<unknown>): RawBuilder<unknown> {
 
 export const INSIGHT_VIEWS = {
   usual_range: sql`CREATE VIEW usual_range AS
-    -- one row per issue and number that it judged: the range that was usual, and whether the number was
+    -- one row per issue and number that it judged: the usual range, and whether the number was usual
     -- issue_id: report_issue.id
     -- period_from: UTC: when the period of the issue begins
     -- period_to: UTC: when the period ends (exclusive)
     -- figure: new_leads or won
     -- pipeline_id: pipeline.id; null for all leads of the report
-    -- pipeline_name: name of the pipeline then
+    -- pipeline_name: name of the pipeline when the issue was made
     -- actual: number of leads in the period
-    -- low: lower bound of the range that holds 19 of 20 usual periods; null without a range
+    -- low: lower bound of the usual range, which holds 19 of 20 usual periods; null without a range
     -- high: upper bound of that range; both bounds belong to it
-    -- expected: number of leads that was most to be expected; null without a range
-    -- judgement: usual, high or low; learning: too few earlier periods; withheld: earlier ranges held too rarely; left_out: annotated, or mostly holidays
+    -- expected: number of leads that was expected; null without a range
+    -- judgement: usual, high or low; learning: too few earlier periods; withheld: earlier ranges held too rarely; left_out: annotated or mostly holidays
     -- known: number of earlier periods of the same kind that were known
-    -- needed: number of them that a range needs
-    -- held: number of the last ranges that held, at most 365 of them; null before the first
-    -- of_ranges: number of the last ranges, of which held did
-    -- shift_since: local date of the first of several days that together were unusual; null without such days
-    -- shift_days: number of these days
-    -- shift_actual: number of leads in these days
-    -- shift_expected: number of leads that was to be expected in these days
-    -- shift_is_new: 1 if no issue that was sent before told a part of these days, so that they are news; otherwise 0
+    -- needed: number of such periods that a range needs
+    -- held: how many of the last ranges held; null before the first range
+    -- of_ranges: number of these last ranges, at most 365
+    -- shift_since: local date of the first day of a shift: several days in a row that together were unusual; null without one
+    -- shift_days: number of days of the shift
+    -- shift_actual: number of leads in the shift
+    -- shift_expected: number of leads that was expected in the shift
+    -- shift_is_new: 1: no issue sent before has told a part of the shift, so it is news; 0: one has
     SELECT ${OF_ISSUE}, ${columns('each.value', [
       ['figure', 'figure', 'text'],
       ['pipeline_id', 'pipeline.id', 'text'],
@@ -77,27 +77,27 @@ export const INSIGHT_VIEWS = {
     FROM report_issue CROSS JOIN json_each(report_issue.figures ->> '$.insight.expectations') AS each`,
 
   win_rate_range: sql`CREATE VIEW win_rate_range AS
-    -- one row per issue and win rate of 30 days: the wins that are usual of as many leads, and the origin of a change
+    -- one row per issue and win rate of 30 days: the usual number of wins among its leads, and where a change came from
     -- issue_id: report_issue.id
     -- period_from: UTC: when the period of the issue begins
-    -- period_to: UTC: when the period ends (exclusive), and the 30 days with it
+    -- period_to: UTC: when the period and the 30 days end (exclusive)
     -- pipeline_id: pipeline.id; null for all leads of the report
-    -- pipeline_name: name of the pipeline then
+    -- pipeline_name: name of the pipeline when the issue was made
     -- won: number of leads that were won in the 30 days
-    -- decided: number of leads that were won or lost in them
-    -- low: lower bound of the number of wins that 19 of 20 usual stretches have; null without a range
-    -- high: upper bound of that number; both bounds belong to the range
-    -- expected: share of wins that was most to be expected; null without a range
-    -- judgement: usual, high or low, but never high or low for a pipeline; learning: too few leads or earlier stretches; withheld: earlier ranges held too rarely
+    -- decided: number of leads that were won or lost in the 30 days
+    -- low: lower bound of the usual range of won, which holds 19 of 20 usual stretches of 30 days; null without a range
+    -- high: upper bound of that range; both bounds belong to it
+    -- expected: win rate that was expected, from 0 to 1; null without a range
+    -- judgement: usual, high or low (a single pipeline: only usual); learning: too few leads or earlier stretches; withheld: earlier ranges held too rarely
     -- known: number of earlier stretches of 30 days that were known
-    -- needed: number of them that a range needs
-    -- held: number of the ranges that held; null before the first
-    -- of_ranges: number of the ranges, of which held did
-    -- dimension: column of lead by which the difference is split; null without an origin
-    -- difference: tenths of a percentage point: the rate less that of the half-year before
-    -- mix: tenths of a point that came from other shares of the groups
-    -- parts: JSON: list of the groups whose rate changed, each with name and within in tenths of a point
-    -- rest: tenths of a point that came from the rates of all other groups
+    -- needed: number of such stretches that a range needs
+    -- held: how many of the earlier ranges held; null before the first range
+    -- of_ranges: number of these earlier ranges
+    -- dimension: column of lead whose groups the difference is split into; null without such a split
+    -- difference: the rate minus the rate of the half-year before, in tenths of a percentage point
+    -- mix: part of the difference that came from other shares of the groups, in tenths of a percentage point
+    -- parts: JSON: list of the groups whose rate changed, each with name, and within: its part in tenths of a percentage point
+    -- rest: part of the difference that came from the rates of all other groups, in tenths of a percentage point
     SELECT ${OF_ISSUE}, ${columns('each.value', [
       ['pipeline_id', 'pipeline.id', 'text'],
       ['pipeline_name', 'pipeline.name', 'text'],
@@ -120,19 +120,19 @@ export const INSIGHT_VIEWS = {
     FROM report_issue CROSS JOIN json_each(report_issue.figures ->> '$.insight.winRates') AS each`,
 
   won_value_range: sql`CREATE VIEW won_value_range AS
-    -- one row per issue and currency: the money that was won in the period, and the range that was usual
+    -- one row per issue and currency: the money that was won in the period, and its usual range
     -- issue_id: report_issue.id
     -- period_from: UTC: when the period of the issue begins
     -- period_to: UTC: when the period ends (exclusive)
     -- currency: ISO 4217
     -- amount: money that was won in the period, in whole units of currency
-    -- low: lower bound of the range that holds 19 of 20 usual periods; null without a range
+    -- low: lower bound of the usual range, which holds 19 of 20 usual periods; null without a range
     -- high: upper bound of that range; both bounds belong to it
-    -- judgement: usual: there is a range; learning: too few earlier days; withheld: earlier ranges held too rarely; left_out: annotated, or holidays
+    -- judgement: usual: there is a range; learning: too few earlier days; withheld: earlier ranges held too rarely; left_out: annotated or holidays
     -- known: number of earlier days that were known
     -- needed: number of days that a range needs
-    -- held: number of earlier ranges that held; null before the first
-    -- of_ranges: number of earlier ranges, of which held did
+    -- held: how many of the earlier ranges held; null before the first range
+    -- of_ranges: number of these earlier ranges
     SELECT ${OF_ISSUE}, ${columns('each.value', [
       ['currency', 'currency', 'text'],
       ['amount', 'amount', 'number'],
@@ -147,7 +147,7 @@ export const INSIGHT_VIEWS = {
     FROM report_issue CROSS JOIN json_each(report_issue.figures ->> '$.insight.wonValues') AS each`,
 
   expected_end: sql`CREATE VIEW expected_end AS
-    -- one row per issue and number whose end it told: where a month, quarter or fiscal year will end, and the goal
+    -- one row per issue and number of its Outlook: where a month, quarter or fiscal year will end, and the goal
     -- issue_id: report_issue.id
     -- period_from: UTC: when the period of the issue begins
     -- period_to: UTC: when the period ends (exclusive)
@@ -156,17 +156,17 @@ export const INSIGHT_VIEWS = {
     -- pipelines: JSON: list of pipeline.id; null for all leads of the report
     -- span: month, quarter or fiscal_year
     -- last_day: local date: the last day of the span
-    -- so_far: number of leads, or money, from the beginning of the span to the end of the period
-    -- days_left: number of days that are left of the span
-    -- per_day: what a day of the last 28 days had on average
-    -- low: lower bound of the range that holds 8 of 10 ends; null if the end was not told
+    -- so_far: number of leads, or money, from the start of the span to the end of the period
+    -- days_left: number of days of the span that are left
+    -- per_day: average of a day of the last 28 days: number of leads, or money
+    -- low: lower bound of the range that holds 8 of 10 ends; null if the issue told no end
     -- high: upper bound of that range
-    -- expected: end that was most to be expected; null if it was not told
-    -- held: number of earlier ranges at the same point that held
-    -- of_ranges: number of earlier ranges at the same point
+    -- expected: expected end; null if the issue told no end
+    -- held: how many earlier ranges, told at the same point of a span, held
+    -- of_ranges: number of these earlier ranges
     -- goal: name of the goal; null without one
     -- goal_target: number of leads, or money, that the goal asks for
-    -- goal_owner: who the goal belongs to, as in the settings
+    -- goal_owner: owner of the goal, as in the settings
     SELECT ${OF_ISSUE}, ${columns('each.value', [
       ['figure', 'figure', 'text'],
       ['currency', 'currency', 'text'],
@@ -188,27 +188,27 @@ export const INSIGHT_VIEWS = {
     FROM report_issue CROSS JOIN json_each(report_issue.figures ->> '$.insight.pace') AS each`,
 
   told_record: sql`CREATE VIEW told_record AS
-    -- one row per time zone, kind of range, figure, pipelines and currency: how many of the ranges in told_range held; a range whose span is not over yet is not counted
+    -- one row per time zone, kind of range, figure, pipelines and currency: how many ranges in told_range held, without those still open
     -- told: number of ranges
-    -- held: number of those that held the number that came
+    -- held: number of ranges that held: the real number lay within them
     -- stretches: number of different stretches of time, by the column stretch of told_range
-    -- stretches_held: sum over the stretches of the share of their ranges that held
+    -- stretches_held: for each stretch the share of its ranges that held, added up
     ${toldRecords(sql`true`)}`,
 
   driver_part: sql`CREATE VIEW driver_part AS
-    -- one row per issue, unusual number and named part, and one for all other parts: the differences add up to that of the number
+    -- one row per issue, unusual number and named part, and one for all other parts: the differences add up to the whole difference
     -- issue_id: report_issue.id
     -- period_from: UTC: when the period of the issue begins
     -- period_to: UTC: when the period ends (exclusive)
     -- figure: new_leads or won
-    -- figure_actual: number of leads that came
-    -- figure_expected: number of leads that was to be expected
-    -- dimension: column of lead that tells the parts: pipeline_id, source, company_country or agent_id
+    -- figure_actual: the unusual number of leads
+    -- figure_expected: number of leads that was expected
+    -- dimension: column of lead whose values are the parts: pipeline_id, source, company_country or agent_id
     -- place: 1 for the part with the largest difference; null for all other parts together
     -- part: name of the pipeline, source, country or agent; null for leads without one, and for all other parts
     -- actual: number of leads of the part; null for all other parts
-    -- expected: number of leads of the part that was to be expected; null for all other parts
-    -- difference: number of leads of the part more or fewer than expected
+    -- expected: expected number of leads of the part; null for all other parts
+    -- difference: actual number of leads of the part minus the expected number
     WITH driver AS (
       SELECT ${OF_ISSUE}, each.value AS driver
       FROM report_issue CROSS JOIN json_each(report_issue.figures ->> '$.insight.drivers') AS each)
@@ -234,21 +234,21 @@ export const INSIGHT_VIEWS = {
     FROM driver`,
 
   urgent_lead: sql`CREATE VIEW urgent_lead AS
-    -- one row per issue and urgent lead that it listed: leads that were about to stay in their stage longer than nearly all winners
+    -- one row per issue and urgent lead that it listed: an open lead that was about to stay in its stage longer than nearly all winners
     -- issue_id: report_issue.id
     -- period_from: UTC: when the period of the issue begins
     -- period_to: UTC: when the period ends (exclusive)
-    -- place: 1 for the first of the list, which has the highest value
+    -- place: place in the list; 1 has the highest value
     -- lead_id: lead.id
-    -- company_name: name of the company then
-    -- pipeline_id: pipeline.id then
-    -- status: stage.status then
-    -- value_amount: money then, in whole units of value_currency; null without a value
+    -- company_name: name of the company at that time
+    -- pipeline_id: pipeline.id at that time
+    -- status: stage.status at that time
+    -- value_amount: expected deal value at that time, in whole units of value_currency; null without a value
     -- value_currency: ISO 4217
     -- stage_days: days that the lead had been in its stage at the end of the period
-    -- limit_days: days after which a lead of its stage counts as stalled
-    -- is_of_winners: 1: the limit comes from leads that were won; 0: it is the number of days of the settings
-    -- is_new: 1: the last issue that was sent did not list it; 0: it did
+    -- limit_days: days after which a lead in its stage counts as stalled
+    -- is_of_winners: 1: the limit comes from leads that were won; 0: it is stalled_days of the report
+    -- is_new: 1: the last issue that was sent did not list the lead; 0: it did
     SELECT ${OF_ISSUE}, CAST(each.key AS integer) + 1 AS place, ${columns('each.value', [
       ['lead_id', 'id', 'text'],
       ['company_name', 'companyName', 'text'],

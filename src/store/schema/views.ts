@@ -15,7 +15,11 @@ export const VIEWS = {
   // The list of statuses lets SQLite search an index by the status and its time. The casts give both arms the
   // same types; otherwise SQLite would compute all versions before it searches them.
   lead_version: sql`CREATE VIEW lead_version AS
-    -- one row per state of a lead: a new one begins when a tracked field (pipeline_id to agent_id) changes
+    -- one row per state of a lead: a new state begins when a tracked field (pipeline_id to agent_id) changes
+    -- lead_id: lead.id
+    -- valid_from: UTC: when the state began; by the upstream's clock if it gives a time, by ours after a deleted lead returned
+    -- changed_at: UTC: earliest known lead.updated_at in this state; by our clock if the upstream gives no such time
+    -- observed_at: UTC, by our clock: when we first read this state
     SELECT lead_id, valid_from, valid_to, changed_at, status_changed_at, observed_at, ${TRACKED}, run_id
     FROM lead_history
     UNION ALL
@@ -25,7 +29,7 @@ export const VIEWS = {
 
   lead_now: sql`CREATE VIEW lead_now AS
     -- one row per lead that exists in the service, with the name of its pipeline and its outcome
-    -- outcome: open, won, lost or disqualified, by the table stage; a status that is not in it counts as open
+    -- outcome: open, won, lost or disqualified, by the table stage; a status that is not in that table counts as open
     -- closed_at: UTC: when the lead was won, lost or disqualified; null while it is open
     SELECT lead.*, pipeline.name AS pipeline_name, coalesce(stage.outcome, 'open') AS outcome,
       CASE WHEN coalesce(stage.outcome, 'open') <> 'open' THEN lead.status_changed_at END AS closed_at
@@ -35,11 +39,11 @@ export const VIEWS = {
     WHERE lead.deleted_at IS NULL`,
 
   stage_stay: sql`CREATE VIEW stage_stay AS
-    -- one row per known stay of a lead in a status; lead_known tells since when all stays of a lead are known
+    -- one row per known stay of a lead in a status; lead_known tells since when all its stays are known
     -- lead_id: lead.id
     -- entered_at: UTC: when the stay began; null if its beginning is unknown
     -- left_at: UTC: when the stay ended, by a move or because the lead was deleted; null while it lasts
-    -- next_status: stage.status of the next stay; null while this one lasts, and if the lead was deleted
+    -- next_status: stage.status of the next stay; null while this stay lasts, or if the lead was deleted
     -- days: length of the stay; while it lasts, up to the last sync that read the leads to the end
     SELECT lead_id, pipeline_id, from_status AS status, entered_at, moved_at AS left_at, to_status AS next_status,
       days_before AS days
@@ -50,20 +54,20 @@ export const VIEWS = {
     FROM lead`,
 
   lead_known: sql`CREATE VIEW lead_known AS
-    -- one row per lead: since when its statuses are known without a gap; its history is complete for periods and cohorts that begin at known_from or later
+    -- one row per lead: since when its statuses are known without a gap; its history is complete from known_from on
     -- lead_id: lead.id
     -- has_moved: 1: its status changed more than a minute after the lead was created; 0: it did not
-    -- known_from: UTC: every status since then is known; created_at if all are. A move between two samples ends a gap until the details are read again
+    -- known_from: UTC: since when every status is known; created_at if all are; time of a move found only by comparing states, until details are read
     SELECT id AS lead_id, pipeline_id, status, created_at, status_changed_at,
       iif(status_changed_at > settled_at, 1, 0) AS has_moved, ${KNOWN_FROM} AS known_from
     FROM (SELECT *, strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+60 seconds') AS settled_at FROM lead) AS lead`,
 
   agent_outage: sql`CREATE VIEW agent_outage AS
-    -- one row per outage of an agent: consecutive samples in which its status was failing, failed, error, errored, down, offline, crashed, unhealthy or degraded
+    -- one row per outage of an agent: samples in a row in which its status was failing, failed, error, errored, down, offline, crashed, unhealthy or degraded
     -- began_at: UTC, by our clock: the first sample that found it failing
     -- ended_at: UTC, by our clock: the first sample that did not find it failing, or when the agent was deleted; null while the outage lasts
     -- samples: number of samples that found it failing
-    -- hours: from began_at to ended_at, or to the last sample while the outage lasts
+    -- hours: hours from began_at to ended_at; while the outage lasts, to the last sample
     WITH reading AS (
       SELECT agent_id, observed_at, lower(status) IN ('failing', 'failed', 'error', 'errored', 'down', 'offline',
         'crashed', 'unhealthy', 'degraded') AS is_failing
@@ -138,12 +142,12 @@ export const VIEWS = {
     LEFT JOIN pipeline_stat_latest AS latest ON latest.pipeline_id = pipeline.id`,
 
   stat_reconciliation: sql`CREATE VIEW stat_reconciliation AS
-    -- one row per pipeline and figure of its last statistics: the value of the upstream beside our own for the same time
+    -- one row per pipeline and figure of its last statistics: the value of the upstream beside our value for the same time
     -- figure: leads, open, won, lost and disqualified count leads; win_rate is won / (won + lost); open_value and won_value are money
     -- currency: ISO 4217, for figures that are money; null for others
     -- ours: counted from our history for the time as_of; money in whole units of the column currency
-    -- upstream: as the upstream computes it
-    -- difference: ours - upstream; 0 if the copy is complete and the upstream did not change during the sync
+    -- upstream: the value that the upstream computes
+    -- difference: ours - upstream; 0 if the copy is complete and nothing changed during the sync
     WITH level AS (
       -- the counts of now, with the states that have ended since as_of put back, those that have begun since taken out,
       -- and leads that were there before their first known state

@@ -234,15 +234,15 @@ function createInfo(database: Database.Database): void {
     ) STRICT;
     CREATE TABLE figure ( -- one row per figure of each report: its definition, and the SQL that computes it for the last issue
       report TEXT NOT NULL, -- report_issue.report; empty before the first issue, when the figures are those of the last whole day in UTC
-      name TEXT NOT NULL, -- name of the figure, as in the commands figures and explain
+      name TEXT NOT NULL, -- name of the figure, as in the commands figures and figures explain
       title TEXT NOT NULL, -- title of the figure
       meaning TEXT NOT NULL, -- what it counts, and what it leaves out
-      unit TEXT NOT NULL, -- unit of its value: leads; share, of 1; money, in the currency in its column "of"; money a day; days; list: one row per lead
+      unit TEXT NOT NULL, -- unit of its value: leads; share (0.25 is 25 %); money or money a day, by currency; days; list: one row per lead
       period_from TEXT NOT NULL, -- UTC: when the period of the last issue begins
       period_to TEXT NOT NULL, -- UTC: when it ends (exclusive)
-      sql TEXT NOT NULL, -- SQL for this file: the figure for that period, as it was known when the issue was made
-      prior_sql TEXT NOT NULL, -- the same for the period of comparison
-      coverage_sql TEXT, -- SQL for this file: number of leads in question (of) and those with known history (known); null if the figure needs no history
+      sql TEXT NOT NULL, -- SQL for this file: computes the figure for that period, as it was known when the issue was made
+      prior_sql TEXT NOT NULL, -- SQL for this file: computes the same for the period of comparison
+      coverage_sql TEXT, -- SQL for this file: computes how many leads matter (of) and how many have a known history (known); null if the figure needs no history
       PRIMARY KEY (report, name)
     ) STRICT, WITHOUT ROWID`)
 }

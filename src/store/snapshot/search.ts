@@ -60,8 +60,7 @@ const LEAD_FTS = `CREATE VIRTUAL TABLE lead_fts USING fts5 (company, place, cont
 
 const LEAD_SEARCH = `CREATE VIEW lead_search AS
   -- one row per lead that a full-text search finds, as in: SELECT company_name, found FROM lead_search WHERE words MATCH 'solar berlin' ORDER BY rank
-  -- words: the search, with MATCH: a b, both words; a OR b; solar*, a beginning; "solar panels", a phrase;
-  -- company: solar, only that column of lead_text
+  -- words: the search, with MATCH: solar berlin (both words), solar OR wind, solar* (a beginning), "solar panels" (a phrase), place: berlin (one column of lead_text)
   -- rank: how well the lead matches; the lowest is the best
   -- found: the text that matches, with the words in [ ]
   SELECT lead_fts.lead_fts AS words, lead_fts.rank AS rank, snippet(lead_fts, -1, '[', ']', '…', 12) AS found,

@@ -20,11 +20,14 @@ export function defineAnnotate(command: Command, terminal: Terminal): void {
   command
     .argument(
       '[days]',
-      'a day such as 2026-11-13, or 2026-11-13..2026-11-15; without it all notes are listed',
+      'a day such as 2026-11-13, or 2026-11-13..2026-11-15; without a day, all notes are listed',
     )
-    .argument('[text]', 'what is known about it, at most 120 characters')
-    .option('--pipeline <id>', 'only this pipeline was concerned, and with it the number of all leads')
-    .option('--only-mark', 'only mark the days: they are still judged and learned from')
+    .argument('[text]', 'what is known about these days, at most 120 characters')
+    .option(
+      '--pipeline <id>',
+      'the note is only about this pipeline; it also counts for the number of all leads',
+    )
+    .option('--only-mark', 'only mark the days: reports still judge them and learn from them')
     .option('--remove <number>', 'remove the annotation with this number', wholeNumber(1, 1e15))
     .action((days: string | undefined, text: string | undefined, options: Options) =>
       runAnnotate(terminal, days, text, options),

@@ -30,8 +30,12 @@ const DAYS_DEFAULT = 7
 export function addScopeOptions(command: Command): void {
   command
     .option('--from <date>', 'first day of the period, in the time zone of the settings', day)
-    .option('--to <date>', 'day after the last day of the period (default: the last 7 whole days)', day)
-    .option('--pipeline <id>', 'only this pipeline; may be repeated', collect)
+    .option(
+      '--to <date>',
+      'day after the last day of the period; only with --from (default: the last 7 whole days)',
+      day,
+    )
+    .option('--pipeline <id>', 'only leads of this pipeline; may be repeated', collect)
     .option(
       '--where <condition>',
       "only leads that meet this condition now: source=crawl, 'score>=60'; may be repeated",

@@ -34,8 +34,8 @@ const ENOUGH_DECIDED = `${DECIDED_MIN} won and lost leads within ${RATE_DAYS} da
 export function defineBacktest(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('backtest')
-    .description('test on all past days how often the claims of reports were right')
-    .option('--pipeline <id>', 'only this pipeline; may be repeated', collect)
+    .description('test on past days how often the claims of reports were right')
+    .option('--pipeline <id>', 'only leads of this pipeline; may be repeated', collect)
   command.action((options: Options) => runBacktest(terminal, options))
   addExamples(command, ['figures backtest', 'figures backtest --pipeline pl_01 --json'])
 }

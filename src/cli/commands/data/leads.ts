@@ -61,7 +61,7 @@ export function defineLeads(command: Command, terminal: Terminal): void {
     .option('--status <status>', 'only leads with this status; may be repeated', collect)
     .option('--min-score <number>', 'only leads with at least this score, 0 to 100', wholeNumber(0, 100))
     .option('--limit <number>', 'most leads to list', wholeNumber(1, PAGE_LIMIT_MAX), PAGE_DEFAULT)
-    .option('--all', 'list all leads; with --remote and --cursor, all from the cursor on')
+    .option('--all', 'list all leads; with --cursor, all from the cursor on')
     .option(
       '--updated-since <time>',
       'with --remote: only leads changed at or after this day or time',
@@ -74,7 +74,9 @@ export function defineLeads(command: Command, terminal: Terminal): void {
     )
     .option('--q <words>', 'with --remote: only leads with these words in company or contact')
     .addOption(
-      new Option('--sort <order>', 'with --remote: sort order; - means descending').choices(LEAD_SORTS),
+      new Option('--sort <order>', 'with --remote: order of the leads; - means descending').choices(
+        LEAD_SORTS,
+      ),
     )
     .option('--cursor <cursor>', 'with --remote: start at this cursor, which the previous page returned')
     .addOption(

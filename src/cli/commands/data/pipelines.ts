@@ -37,14 +37,22 @@ const STAGES: readonly Column<StageStat>[] = [
 export function definePipelines(command: Command, terminal: Terminal): void {
   const create = command
     .command('create')
-    .description('create a discovery pipeline; a lead must match every criterion, with one of its values')
+    .description('create a discovery pipeline; a lead must match every criterion by one of its values')
     .requiredOption('--name <name>', 'name of the pipeline')
     .option('--industry <name>', 'industry of the company; may be repeated', collect)
     .option('--region <name>', 'region of the company, such as Europe; may be repeated', collect)
     .option('--country <name>', 'country of the company, such as Germany; may be repeated', collect)
     .option('--keyword <word>', "word in the company's description of itself; may be repeated", collect)
-    .option('--employees-min <number>', 'smallest number of employees', wholeNumber(0, 10_000_000))
-    .option('--employees-max <number>', 'largest number of employees', wholeNumber(0, 10_000_000))
+    .option(
+      '--employees-min <number>',
+      'smallest number of employees of the company',
+      wholeNumber(0, 10_000_000),
+    )
+    .option(
+      '--employees-max <number>',
+      'largest number of employees of the company',
+      wholeNumber(0, 10_000_000),
+    )
     .option('--limit <number>', 'stop after this many leads', wholeNumber(1, 100_000))
     .option('--file <file>', 'read the criteria from a YAML or JSON file instead of the options above')
     .option(

@@ -39,7 +39,7 @@ export function defineSync(command: Command, terminal: Terminal): void {
       '--accept-removals',
       'with --full: mark as deleted the leads that the last complete scan did not find',
     )
-    .option('--new', 'start a new database, although the earlier one is missing')
+    .option('--new', 'start with a new database, because the earlier database is lost')
     .option('--yes', 'with --accept-removals: do not ask for confirmation')
     .action((options: Options) => {
       refuseFullWithout(options)

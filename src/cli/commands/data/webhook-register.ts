@@ -48,7 +48,7 @@ export function defineRegister(parent: Command, terminal: Terminal): void {
     .description('register this daemon or another address for events')
     .argument(
       '[url]',
-      'address that events are POSTed to, http:// or https://; its secret is shown only once',
+      'address to send events to, by POST, http:// or https://; the secret is shown only once',
     )
     .option('--self', 'register this daemon, at web.public_url; the secret is kept in the data directory')
     .option(

@@ -52,7 +52,7 @@ export function defineWebhooks(command: Command, terminal: Terminal): void {
   const rotate = command
     .command('rotate')
     .description(
-      "rotate the secret of a webhook; stores it for this installation's webhook, else prints it once",
+      "rotate the secret of a webhook; store it if the webhook is this installation's, else print it once",
     )
     .argument('[id]', ID)
     .action((id?: string) => withSource(terminal, (source) => rotateWebhook(terminal, source, id)))

@@ -26,7 +26,7 @@ export function defineCopy(parent: Command, terminal: Terminal): void {
     .description('copy the whole store to another database and compare the two')
     .option(
       '--from <store>',
-      'store to copy: a file, or the address of a schema (default: the configured store)',
+      'store to copy: a file, or postgres://user@host/database?schema=NAME (default: the configured store)',
     )
     .option('--to <store>', 'store to copy to, in the same form (default: the configured store)')
     .option('--dry-run', 'show what would be copied, without writing anything')

@@ -39,7 +39,7 @@ function defineGrant(parent: Command, terminal: Terminal): void {
     .description('let a PostgreSQL role read what the snapshot shows, and nothing else')
     .argument('<role>', 'name of the role; it is created or updated')
     .option('--password-file <file>', 'file with the password of the role')
-    .option('--print', 'print the SQL, for running it with other rights, and change nothing')
+    .option('--print', 'change nothing; print the SQL, so that somebody with more rights can run it')
     .action((role: string, options: Options) => grant(terminal, role, options))
   addExamples(command, [
     'db grant analysts --password-file /run/secrets/analysts',

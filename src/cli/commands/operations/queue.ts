@@ -11,13 +11,13 @@ import type { Terminal } from '../../terminal/terminal.ts'
 export function defineQueue(command: Command, terminal: Terminal): void {
   const list = command
     .command('list', { isDefault: true })
-    .description('list jobs that failed for good, with the reason (same as `queue`)')
+    .description('list jobs of the workers that failed for good, with their reasons (same as `queue`)')
     .action(() => showDead(terminal))
   addExamples(list, ['queue list', 'queue list --json'])
 
   const retry = command
     .command('retry')
-    .description('retry jobs that failed for good')
+    .description('retry jobs of the workers that failed for good')
     .argument('[id...]', 'id of a job to retry (default: all of them)')
     .action((ids: string[]) => retryDead(terminal, ids))
   addExamples(retry, ['queue retry'])

@@ -102,7 +102,7 @@ const DAYS_BACK = 30
 function defineNext(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('next')
-    .description('show the next runs in local time and UTC, and the missed runs with the reason')
+    .description('show the next runs in local time and UTC, and the missed runs with their reasons')
     .argument('[name]', 'name of a report or schedule (default: all)')
     .option('--count <number>', 'number of runs to show', wholeNumber(1, 1000), 10)
     .option('--from <date>', 'show runs from this local date on, such as 2026-11-20 (default: now)', day)

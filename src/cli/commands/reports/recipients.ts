@@ -180,9 +180,9 @@ function definePreferences(parent: Command, terminal: Terminal): void {
   }
   const frequency = parent
     .command('frequency')
-    .description('send a recipient one report a week, for the week before; or restore every report')
+    .description('send a recipient one report a week, about the week before; or go back to the schedule')
     .addArgument(
-      new Argument('<frequency>', 'weekly, or default for the schedule of the settings').choices(
+      new Argument('<frequency>', 'weekly, or default: the schedule of the settings').choices(
         Object.keys(FREQUENCIES),
       ),
     )

@@ -38,7 +38,7 @@ export function defineCompare(parent: Command, terminal: Terminal): void {
     .argument('<name>', 'name of the report')
     .option('--at <time>', AT, instant)
     .option('--for <address>', 'use the issue that this recipient got')
-    .option('--as-known', 'compare with figures from the data that was known when the issue was made')
+    .option('--as-known', 'compare with figures computed only from the data known when the issue was made')
     .action((name: string, options: KeptOptions & { asKnown?: boolean }) =>
       runCompare(terminal, name, options, options.asKnown === true),
     )

@@ -14,7 +14,7 @@ import type { Terminal } from '../../terminal/terminal.ts'
 export function defineConfig(command: Command, terminal: Terminal): void {
   const check = command
     .command('check')
-    .description('check the settings and print the values in force with their origin; secrets stay hidden')
+    .description('check the settings, and print each value in force with its source; secrets stay hidden')
     .action(() => checkSettings(terminal))
   addExamples(check, ['config check', 'config check --config deploy/leadsheet.yaml --json'])
 

@@ -26,10 +26,7 @@ export function defineProbe(command: Command, terminal: Terminal): void {
     .argument('[url]', 'base address of the API, or the address of its list of leads (default: api.url)')
     .option('--key-file <file>', 'file with the API key (default: api.key, or LEADSHEET_API_KEY)')
     .option('--auth <header>', "header that carries the key, if you know it: 'Name: value {key}'")
-    .option(
-      '--header <header...>',
-      "header to send with every request: 'Name: value'; also written to the profile",
-    )
+    .option('--header <header...>', "further header of every request, 'Name: value'; the profile gets it too")
     .option('--path <path>', 'path of the list of leads, if you know it')
     .option('-o, --output <file>', 'write the profile to this file, which you can name in api.profile')
     .option('-f, --force', 'overwrite an existing file')

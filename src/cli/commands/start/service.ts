@@ -48,7 +48,7 @@ function defineRun(parent: Command, terminal: Terminal): void {
     .option('--data <dir>', 'data directory of the service', SERVICE_DIR)
     .option(
       '--seed <number>',
-      'seed for generating a new history; the same seed gives the same history',
+      'seed of a new history; the same seed gives the same history',
       wholeNumber(0, 2 ** 31),
       1,
     )
@@ -57,7 +57,7 @@ function defineRun(parent: Command, terminal: Terminal): void {
       `history with planted changes only: ${SCENARIO_NAMES.join(', ')}, or a YAML or JSON file`,
     )
     .option('--speed <factor>', 'simulated seconds per second', speed, 1)
-    .option('--faults <file>', 'YAML or JSON file of faults to simulate, for testing a client')
+    .option('--faults <file>', 'YAML or JSON file of faults that the service simulates, to test a client')
     .option('--webhooks-to-loopback', 'allow webhooks to this machine over http, for trying them out')
     .action((options: ServeOptions) => serve(terminal, options))
   addExamples(command, [

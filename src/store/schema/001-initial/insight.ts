@@ -4,7 +4,7 @@
 import { sql } from 'kysely'
 
 export const INSIGHT = [
-  sql`CREATE TABLE daily_count ( -- one row per local day, figure and group of leads: the counts from which usual ranges are computed; a day and group without a row has 0
+  sql`CREATE TABLE daily_count ( -- one row per local day, figure and group of leads: its count, from which usual ranges are computed; without a row it is 0
     time_zone TEXT NOT NULL, -- IANA name of the time zone of the days
     figure TEXT NOT NULL, -- new_leads, won or lost: number of leads; won_value: money
     dimension TEXT NOT NULL, -- column of lead that groups the leads: pipeline_id, source, company_country or agent_id
@@ -16,63 +16,63 @@ export const INSIGHT = [
   ) STRICT, WITHOUT ROWID`,
 
   sql`CREATE TABLE daily_count_span ( -- one row per time zone: which days daily_count has
-    time_zone TEXT PRIMARY KEY, -- IANA name
-    first_day TEXT NOT NULL, -- local date
-    last_day TEXT NOT NULL, -- local date
-    counted_at TEXT NOT NULL -- UTC, by our clock: what was read by then is counted
+    time_zone TEXT PRIMARY KEY, -- IANA name of the time zone
+    first_day TEXT NOT NULL, -- local date of the first day in daily_count
+    last_day TEXT NOT NULL, -- local date of the last day in daily_count
+    counted_at TEXT NOT NULL -- UTC, by our clock: when the days were counted, from what was read by then
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE stall_threshold ( -- one row per stage: how long leads that were won within a year had stayed in it; counted about once a day
-    status TEXT PRIMARY KEY, -- stage.status; empty for the whole time from the creation of a lead to its winning
-    winners INTEGER NOT NULL, -- number of stays of these leads, or of these leads
-    days REAL, -- days that only 5 % of them exceeded, 1 % for the whole time; null: too little to tell, or stall_test speaks against it
-    counted_at TEXT NOT NULL -- UTC, by our clock
+  sql`CREATE TABLE stall_threshold ( -- one row per stage: how long the leads that were won in the last year had stayed in it; counted about once a day
+    status TEXT PRIMARY KEY, -- stage.status; empty for the whole time from the creation of a lead until it was won
+    winners INTEGER NOT NULL, -- number of stays of these leads in the stage; for the whole time, the number of these leads
+    days REAL, -- days that only 5 % of the stays exceeded (1 % for the whole time); null: too few stays, or stall_test speaks against it
+    counted_at TEXT NOT NULL -- UTC, by our clock: when it was counted
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE stall_test ( -- one row per stage and date, each thirtieth day: how many of the leads that were won in the next 30 days stayed longer than the threshold of that date
-    status TEXT NOT NULL, -- stage.status; empty for the whole time from the creation of a lead to its winning
-    tested_from TEXT NOT NULL, -- UTC date: the threshold is that of the leads won within a year before, as they were known a month later
-    days REAL, -- threshold of that date, as in stall_threshold; null if there was too little to tell
-    winners INTEGER NOT NULL, -- number of stays of the leads that were won in the next 30 days, or of these leads
-    longer INTEGER NOT NULL, -- number of these that exceeded the threshold
+  sql`CREATE TABLE stall_test ( -- one row per stage and test date (every 30 days): how many leads that were won in the next 30 days exceeded its threshold
+    status TEXT NOT NULL, -- stage.status; empty for the whole time from the creation of a lead until it was won
+    tested_from TEXT NOT NULL, -- UTC date of the test; its threshold comes from the leads won in the year before, as they were known a month later
+    days REAL, -- threshold of that date, as in stall_threshold; null if there were too few stays
+    winners INTEGER NOT NULL, -- number of stays of the leads that were won in the next 30 days; for the whole time, the number of these leads
+    longer INTEGER NOT NULL, -- how many of these winners exceeded the threshold
     PRIMARY KEY (status, tested_from)
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE old_lead_count ( -- one row per pipeline and currency: the open leads, and those older than the whole time in stall_threshold; counted with it
+  sql`CREATE TABLE old_lead_count ( -- one row per pipeline and currency: its open leads, and how many are older than the whole time in stall_threshold; counted with that table
     pipeline_id TEXT NOT NULL, -- pipeline.id
-    value_currency TEXT NOT NULL, -- ISO 4217; empty for leads without a value or its currency
+    value_currency TEXT NOT NULL, -- ISO 4217; empty for leads without a value or without a currency
     open INTEGER NOT NULL, -- number of open leads
     old INTEGER NOT NULL, -- number of open leads that are older than nearly all winners were
-    old_value REAL NOT NULL, -- sum of the values of these older leads, in whole units of value_currency
+    old_value REAL NOT NULL, -- sum of the values of the leads that old counts, in whole units of value_currency
     PRIMARY KEY (pipeline_id, value_currency)
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE told_range ( -- one row per range that an issue told when its first message was written: of a number, of a win rate, or of where a span will end
+  sql`CREATE TABLE told_range ( -- one row per range that a sent issue told: the usual range of a number or a win rate, or the range of an expected end
     time_zone TEXT NOT NULL, -- IANA name of the time zone of the days
-    kind TEXT NOT NULL, -- what the range is of: a day, a week or a month; 30_days for a win rate; month_end, quarter_end or fiscal_year_end for an expected end
+    kind TEXT NOT NULL, -- what the range is of: day, week or month; 30_days for a win rate; month_end, quarter_end or fiscal_year_end for an expected end
     figure TEXT NOT NULL, -- new_leads, won, lost, win_rate or won_value
-    pipelines TEXT NOT NULL, -- JSON: list of pipeline.id that are counted; empty for all leads
+    pipelines TEXT NOT NULL, -- JSON: list of the pipeline.id that the number counts; empty for all leads
     currency TEXT NOT NULL, -- ISO 4217 for won_value; empty for other figures
-    stretch TEXT NOT NULL, -- local date that all ranges share that are right or wrong together: last_day, or for win rates the first of 30 days
-    told_on TEXT NOT NULL, -- local date: last day that the issue counted
-    first_day TEXT NOT NULL, -- local date: first day that the range is of
-    last_day TEXT NOT NULL, -- local date: last day that the range is of
-    low REAL NOT NULL, -- lower bound of the range: number of leads, for win_rate of won leads, or money
+    stretch TEXT NOT NULL, -- local date shared by ranges of the same stretch of time, which hold or fail together: last_day; for win rates the first day
+    told_on TEXT NOT NULL, -- local date: last day in the numbers of the issue
+    first_day TEXT NOT NULL, -- local date: first day of the stretch that the range is of
+    last_day TEXT NOT NULL, -- local date: last day of the stretch that the range is of
+    low REAL NOT NULL, -- lower bound of the range: number of leads (for win_rate, of won leads), or money
     high REAL NOT NULL, -- upper bound; both bounds belong to the range
-    actual REAL, -- number that came, as it was known in the issue, or three days after the end of a span; null until then
-    issue_id TEXT NOT NULL, -- report_issue.id: first issue with this range; others with the same are no further claims
+    actual REAL, -- the real number, as the issue knew it; for an expected end, as known three days after the end, and null until then
+    issue_id TEXT NOT NULL, -- report_issue.id of the first issue with this range; the same range in another issue is no further row
     PRIMARY KEY (time_zone, kind, figure, pipelines, currency, stretch, told_on, last_day, first_day)
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX told_range_open ON told_range (time_zone, last_day) WHERE actual IS NULL`,
 
-  sql`CREATE TABLE annotation ( -- one row per note of a person about one or more days, such as a campaign
+  sql`CREATE TABLE annotation ( -- one row per annotation: what a person noted about one or more days
     id INTEGER PRIMARY KEY, -- number of the annotation
-    first_day TEXT NOT NULL, -- local date in the time zone of each report, such as 2026-11-13
-    last_day TEXT NOT NULL, -- local date; the same as first_day for a single day
+    first_day TEXT NOT NULL, -- local date of the first day, such as 2026-11-13; each report reads it in its own time zone
+    last_day TEXT NOT NULL, -- local date of the last day; the same as first_day for a single day
     text TEXT NOT NULL, -- what was written, such as campaign
-    pipeline_id TEXT, -- pipeline.id; null for all leads
-    is_left_out INTEGER NOT NULL, -- 1: nothing is learned from these days and they are not judged; 0: they are only marked
-    written_at TEXT NOT NULL, -- UTC, by our clock
-    written_by TEXT NOT NULL -- user of the command line, or dashboard
+    pipeline_id TEXT, -- pipeline.id of the pipeline that it is about; null for all leads
+    is_left_out INTEGER NOT NULL, -- 1: usual ranges do not learn from these days, and reports do not judge them; 0: reports only mark them
+    written_at TEXT NOT NULL, -- UTC, by our clock: when it was written
+    written_by TEXT NOT NULL -- name of the user of the command line; dashboard if it was written there
   ) STRICT`,
 ]

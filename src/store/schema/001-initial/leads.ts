@@ -38,12 +38,12 @@ export const LEADS = [
     ${columnsOf(LEAD_FIELDS)}
     first_seen_at TEXT NOT NULL, -- UTC, by our clock: when we first read it
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we read this state
-    deleted_at TEXT, -- UTC, by our clock: when it was marked as deleted, missing from two complete scans in a row; null while it exists
+    deleted_at TEXT, -- UTC, by our clock: when it was marked as deleted, after two complete scans without it or after a webhook event; null while it exists
     run_id TEXT NOT NULL, -- sync_run.id that wrote this row
-    derived_version INTEGER, -- 1 or 0 if lead_version derives the only state from this row, 1 with a status_changed_at of the upstream; null if lead_history has the states
-    reached INTEGER, -- furthest stage.position of the funnel that its moves in stage_move name, 0 if they name none; null if it has no moves
-    known_from TEXT, -- UTC: every status since then is known from its moves; null if all since created_at are, and if it has no moves
-    is_sampled INTEGER -- 1: a move is known only from two samples; 0: none is; null if it has no moves
+    derived_version INTEGER, -- null: lead_history has its states; else this row is its only state, and 1: the upstream gave status_changed_at, 0: it did not
+    reached INTEGER, -- highest stage.position in the funnel among its moves in stage_move; 0 if they name no stage of the funnel; null if it has no moves
+    known_from TEXT, -- UTC: since when its moves tell every status; null if they do since created_at, or if it has no moves
+    is_sampled INTEGER -- 1: at least one move is known only from comparing two states; 0: none; null if it has no moves
   ) STRICT`,
   sql`CREATE UNIQUE INDEX lead_by_id ON lead (id)`,
   sql`CREATE INDEX lead_by_creation ON lead (created_at)`,
@@ -65,11 +65,11 @@ export const LEADS = [
     fingerprint TEXT NOT NULL -- hash of the bytes that lead_raw.raw was sent as, 16 hex digits
   ) STRICT`,
 
-  sql`CREATE TABLE lead_history ( -- one row per stored state of a lead; the view lead_version also has the states of leads that have not changed since their first read
+  sql`CREATE TABLE lead_history ( -- one row per stored state of a lead; a lead unchanged since its first read has none here, but the view lead_version has all states
     lead_id TEXT NOT NULL REFERENCES lead (id),
     valid_from TEXT NOT NULL, -- UTC: when the state began; by the upstream's clock if it gives a time, by ours after a deleted lead returned
-    valid_to TEXT, -- UTC: when it ended (exclusive), by the next state or deletion; null for the present state; equal to valid_from if the lead was deleted then
-    changed_at TEXT NOT NULL, -- UTC: lead.updated_at when the lead was first in this state; by our clock if the upstream has no such time
+    valid_to TEXT, -- UTC: when the next state or the deletion ended it (exclusive); null for the present state; equal to valid_from if the lead was deleted then
+    changed_at TEXT NOT NULL, -- UTC: earliest known lead.updated_at in this state; by our clock if the upstream gives no such time
     status_changed_at TEXT, -- UTC, by the upstream's clock: when the status last changed; null if the upstream does not say
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we first read this state
     ${columnsOf(fieldsWith('hasHistory'))}
@@ -80,7 +80,7 @@ export const LEADS = [
   sql`CREATE INDEX lead_history_by_end ON lead_history (valid_to, status, pipeline_id, value_currency, value_amount)
     WHERE valid_to IS NOT NULL`,
 
-  sql`CREATE TABLE lead_touch ( -- one row per update of a lead that changed no tracked field, the last 16 of each lead; used to put states that arrive late in order
+  sql`CREATE TABLE lead_touch ( -- one row per update of a lead that changed no tracked field, the last 16 of each lead; it puts states that arrive late in order
     lead_id TEXT NOT NULL REFERENCES lead (id),
     changed_at TEXT NOT NULL, -- UTC, by the upstream's clock: lead.updated_at at that time
     status_changed_at TEXT, -- UTC, by the upstream's clock; null if the upstream does not say
@@ -89,11 +89,11 @@ export const LEADS = [
     PRIMARY KEY (lead_id, changed_at)
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE lead_deletion ( -- one row per period in which a lead was deleted in the service
+  sql`CREATE TABLE lead_deletion ( -- one row per time during which a lead was deleted in the service
     lead_id TEXT NOT NULL REFERENCES lead (id),
-    deleted_since TEXT NOT NULL, -- UTC, by our clock: when the second complete scan without it marked it as deleted
+    deleted_since TEXT NOT NULL, -- UTC, by our clock: when it was marked as deleted, after two complete scans without it or after a webhook event
     returned_at TEXT CHECK (returned_at > deleted_since), -- UTC, by our clock: when it was found again; null while it is deleted
-    run_id TEXT NOT NULL, -- sync_run.id that marked it deleted
+    run_id TEXT NOT NULL, -- sync_run.id of the sync that marked it as deleted; event:TIME if a webhook event made us ask for it at that time
     PRIMARY KEY (lead_id, deleted_since)
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX lead_deletion_by_time ON lead_deletion (deleted_since)`,
@@ -104,50 +104,50 @@ export const LEADS = [
     since TEXT NOT NULL -- UTC, by our clock
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE stage_move ( -- one row per known change of a lead's status, from its versions and its activity; lead_known tells since when all changes of a lead are known
+  sql`CREATE TABLE stage_move ( -- one row per known change of a lead's status; lead_known tells since when all changes of a lead are known
     lead_id TEXT NOT NULL REFERENCES lead (id),
-    moved_at TEXT NOT NULL, -- UTC, by the upstream's clock if it gives a time: when to_status began
-    to_status TEXT NOT NULL, -- stage.status
-    from_status TEXT NOT NULL, -- stage.status
+    moved_at TEXT NOT NULL, -- UTC: when to_status began, by the upstream's clock if the upstream gives a time
+    to_status TEXT NOT NULL, -- stage.status after the move
+    from_status TEXT NOT NULL, -- stage.status before the move
     pipeline_id TEXT NOT NULL, -- pipeline.id of the lead at that time
     entered_at TEXT, -- UTC: when from_status began; null if its beginning is unknown
     days_before REAL, -- days in from_status, from entered_at to moved_at
-    source TEXT NOT NULL CHECK (source IN ('version', 'activity')), -- version: found between two states that we read; activity: from the activity history of the lead
+    source TEXT NOT NULL CHECK (source IN ('version', 'activity')), -- version: two states that we read differ; activity: the activity history of the lead names it
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we first learned of it
     PRIMARY KEY (lead_id, moved_at, to_status)
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX stage_move_by_time ON stage_move (moved_at, pipeline_id, to_status, from_status, entered_at, days_before)`,
   sql`CREATE INDEX stage_move_by_reading ON stage_move (observed_at, moved_at)`,
 
-  sql`CREATE TABLE lead_detail ( -- one row per lead whose details were read: the enrichment of its company
+  sql`CREATE TABLE lead_detail ( -- one row per lead whose details were read, with the enrichment of its company
     lead_id TEXT PRIMARY KEY REFERENCES lead (id), -- lead.id
     fetched_at TEXT NOT NULL, -- UTC, by our clock: when the details were read
     lead_updated_at TEXT NOT NULL, -- UTC, by the upstream's clock: updated_at in the details; if lead.updated_at is later, the details are outdated
     run_id TEXT NOT NULL, -- sync_run.id that read them
     enrichment TEXT, -- result of the enrichment, JSON as the upstream sent it; null if there is none
-    technologies TEXT GENERATED ALWAYS AS (enrichment ->> '$.technologies') VIRTUAL, -- technologies that the company uses, JSON array of text; this and the columns below are null if the enrichment does not say
-    funding_stage TEXT GENERATED ALWAYS AS (enrichment ->> '$.funding.stage') VIRTUAL, -- pre-seed, seed, series A, series B, growth
+    technologies TEXT GENERATED ALWAYS AS (enrichment ->> '$.technologies') VIRTUAL, -- technologies that the company uses, JSON array of text; null, as the columns below, if the enrichment does not say
+    funding_stage TEXT GENERATED ALWAYS AS (enrichment ->> '$.funding.stage') VIRTUAL, -- stage of its funding, such as pre-seed, seed, series A, series B or growth
     funding_total_usd ANY GENERATED ALWAYS AS (enrichment ->> '$.funding.total_usd') VIRTUAL, -- all funding so far, in whole units of USD
     is_hiring ANY GENERATED ALWAYS AS (enrichment ->> '$.hiring.is_hiring') VIRTUAL, -- 1: the company has open positions, 0: it has none
     open_roles ANY GENERATED ALWAYS AS (enrichment ->> '$.hiring.open_roles') VIRTUAL, -- number of open positions
-    linkedin_followers ANY GENERATED ALWAYS AS (enrichment ->> '$.social.linkedin_followers') VIRTUAL, -- number of people
-    github_stars ANY GENERATED ALWAYS AS (enrichment ->> '$.social.github_stars') VIRTUAL, -- number of stars; null if the company has no open source
+    linkedin_followers ANY GENERATED ALWAYS AS (enrichment ->> '$.social.linkedin_followers') VIRTUAL, -- number of followers on LinkedIn
+    github_stars ANY GENERATED ALWAYS AS (enrichment ->> '$.social.github_stars') VIRTUAL, -- number of stars on GitHub; null if the company has no open source
     technologies_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.technologies') VIRTUAL, -- how sure the upstream is of technologies, 0 to 1
-    funding_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.funding') VIRTUAL, -- how sure it is of funding_stage and funding_total_usd, 0 to 1
-    hiring_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.hiring') VIRTUAL, -- how sure it is of is_hiring and open_roles, 0 to 1
-    social_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.social') VIRTUAL, -- how sure it is of linkedin_followers and github_stars, 0 to 1
+    funding_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.funding') VIRTUAL, -- how sure the upstream is of funding_stage and funding_total_usd, 0 to 1
+    hiring_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.hiring') VIRTUAL, -- how sure the upstream is of is_hiring and open_roles, 0 to 1
+    social_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.social') VIRTUAL, -- how sure the upstream is of linkedin_followers and github_stars, 0 to 1
     raw TEXT NOT NULL -- the whole answer, JSON as the upstream sent it
   ) STRICT`,
 
-  sql`CREATE TABLE activity ( -- one row per entry in the activity history of a lead; kept when the upstream drops it
+  sql`CREATE TABLE activity ( -- one row per entry in the activity history of a lead; it stays when the upstream drops it
     lead_id TEXT NOT NULL REFERENCES lead (id), -- lead.id
     id TEXT NOT NULL, -- the upstream's identifier; a hash of the entry (sha256:…) if it has none
     at TEXT NOT NULL, -- UTC, by the upstream's clock: when it happened
     type TEXT, -- such as discovered, enriched, scored, status_changed, note, error
     agent_id TEXT, -- agent.id of the agent that did it
     summary TEXT, -- what happened, in words
-    from_status TEXT, -- stage.status before a change of status
-    to_status TEXT, -- stage.status after it
+    from_status TEXT, -- stage.status before; only for a change of status
+    to_status TEXT, -- stage.status after; only for a change of status
     first_seen_at TEXT NOT NULL, -- UTC, by our clock: when we first read it
     run_id TEXT NOT NULL, -- sync_run.id that first read it
     PRIMARY KEY (lead_id, id)
@@ -163,11 +163,11 @@ export const LEADS = [
   ) STRICT`,
   sql`CREATE INDEX detail_queue_by_due ON detail_queue (due_at, failures)`,
 
-  sql`CREATE TABLE lead_count ( -- one row per pipeline, status, currency and how far the leads have come: number and value of the leads that exist now, updated with every write
+  sql`CREATE TABLE lead_count ( -- one row per pipeline, status, currency, reached and is_sampled: number and value of the leads that exist now, kept up to date
     pipeline_id TEXT NOT NULL, -- pipeline.id
     status TEXT NOT NULL, -- stage.status
-    value_currency TEXT NOT NULL, -- ISO 4217; empty for leads without a value or its currency
-    reached INTEGER NOT NULL, -- lead.reached, 0 for leads that have not moved; -1 for leads whose statuses are not all known
+    value_currency TEXT NOT NULL, -- ISO 4217; empty for leads without a value or without a currency
+    reached INTEGER NOT NULL, -- lead.reached; 0 for leads without moves; -1 for leads whose statuses are not all known
     is_sampled INTEGER NOT NULL, -- lead.is_sampled, 0 for leads without moves
     leads INTEGER NOT NULL, -- number of leads
     value_amount REAL NOT NULL, -- sum of their values, in whole units of value_currency

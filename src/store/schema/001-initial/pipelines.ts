@@ -4,16 +4,16 @@ import { sql } from 'kysely'
 export const PIPELINES = [
   sql`CREATE TABLE stage ( -- one row per status that a lead can have, in funnel order
     status TEXT PRIMARY KEY, -- name of the status, as in lead.status
-    position INTEGER NOT NULL, -- order in the funnel, from 0
+    position INTEGER NOT NULL, -- order of the statuses, from 0
     outcome TEXT NOT NULL CHECK (outcome IN ('open', 'won', 'lost', 'disqualified')), -- how a lead with this status counts: open, won, lost or disqualified
-    in_funnel INTEGER NOT NULL CHECK (in_funnel IN (0, 1)), -- 1: a step on the way to being won
-    is_qualified INTEGER NOT NULL DEFAULT 0 -- 1: a lead that reached this stage counts as qualified; 0 for all stages if the profile marks none
+    in_funnel INTEGER NOT NULL CHECK (in_funnel IN (0, 1)), -- 1: a step of the funnel, on the way to being won; 0: it is not
+    is_qualified INTEGER NOT NULL DEFAULT 0 -- 1: a lead in this stage counts as qualified; 0 for all stages if the profile marks none
   ) STRICT`,
 
   sql`CREATE TABLE pipeline ( -- one row per pipeline that appears in a lead or in the settings
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL, -- name of the pipeline; its id until the upstream's statistics give a name
-    status TEXT, -- active, paused, completed; null if the upstream does not say
+    status TEXT, -- such as active, paused, completed; null if the upstream does not say
     first_seen_at TEXT NOT NULL, -- UTC, by our clock
     observed_at TEXT NOT NULL -- UTC, by our clock: when name and status were last read
   ) STRICT`,
@@ -29,7 +29,7 @@ export const PIPELINES = [
     lost INTEGER,
     disqualified INTEGER,
     win_rate REAL, -- won / (won + lost), 0 to 1
-    open_value_amount ANY, -- in whole units of open_value_currency
+    open_value_amount ANY,
     open_value_currency TEXT, -- ISO 4217
     won_value_amount ANY,
     won_value_currency TEXT,
@@ -42,9 +42,9 @@ export const PIPELINES = [
     observed_at TEXT NOT NULL,
     status TEXT NOT NULL, -- stage.status
     current INTEGER NOT NULL, -- leads with this status at that time
-    reached INTEGER NOT NULL, -- leads that ever had this status or a later one
-    conversion REAL, -- reached / reached of the stage before, 0 to 1
-    median_hours REAL, -- median time in the stage, of the leads that left it
+    reached INTEGER NOT NULL, -- leads that ever had this status or a later status
+    conversion REAL, -- reached, divided by reached of the stage before, 0 to 1
+    median_hours REAL, -- median time that leads spent in the stage, of those that left it
     PRIMARY KEY (pipeline_id, observed_at, status),
     FOREIGN KEY (pipeline_id, observed_at) REFERENCES pipeline_stat (pipeline_id, observed_at)
   ) STRICT, WITHOUT ROWID`,
@@ -66,7 +66,7 @@ export const PIPELINES = [
     last_error_at TEXT, -- UTC
     last_error_message TEXT,
     observed_at TEXT NOT NULL, -- UTC, by our clock
-    deleted_since TEXT, -- UTC, by our clock: since when it is no longer listed; null while it is
+    deleted_since TEXT, -- UTC, by our clock: since when the upstream no longer lists it; null while it does
     raw TEXT NOT NULL -- the record as the upstream sent it, JSON
   ) STRICT`,
 

@@ -6,21 +6,21 @@
 import { sql } from 'kysely'
 
 export const REPORTS = [
-  sql`CREATE TABLE report_issue ( -- one row per issue: what a report said about a period and a filter of leads
+  sql`CREATE TABLE report_issue ( -- one row per issue: what a report said about one period and one filter of leads
     id TEXT PRIMARY KEY,
     report TEXT NOT NULL, -- name of the report, as in the settings
     period_from TEXT NOT NULL, -- UTC: when its period begins
     period_to TEXT NOT NULL, -- UTC: when its period ends (exclusive)
     time_zone TEXT NOT NULL,
     rendered_at TEXT NOT NULL, -- UTC
-    run_id TEXT, -- sync_run.id of the data it shows
+    run_id TEXT, -- sync_run.id of the sync whose data it shows
     figures TEXT NOT NULL, -- JSON: all its numbers; the table figure of the snapshot has their SQL
     subject TEXT NOT NULL,
     html TEXT NOT NULL,
     text TEXT NOT NULL,
     kind TEXT NOT NULL DEFAULT 'day', -- kind of its period: day, working_day, week, month or since_last
     variant TEXT NOT NULL DEFAULT '', -- JSON: the filter of its recipients; empty if it covers all leads of the report
-    not_sent TEXT, -- why it was not sent on schedule; null if it was sent, or was only previewed
+    not_sent TEXT, -- why it was not sent on schedule; null if it was sent or only previewed
     program_version TEXT, -- version of leadsheet that made it; null if unknown
     UNIQUE (report, period_from, period_to, variant)
   ) STRICT`,

@@ -5,18 +5,18 @@ export const SYNC = [
   sql`CREATE TABLE sync_run ( -- one row per sync: what it saw, changed and skipped
     id TEXT PRIMARY KEY, -- identifier of the sync; sorts by time
     started_at TEXT NOT NULL, -- UTC
-    finished_at TEXT, -- UTC, by our clock: when it ended; null while it runs, and if it was killed
+    finished_at TEXT, -- UTC, by our clock: when it ended; null while it runs, or if it was killed
     mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')),
-    parts TEXT NOT NULL, -- JSON array of leads, stats, agents, details
+    parts TEXT NOT NULL, -- JSON array of the parts that it reads: leads, stats, agents, details
     outcome TEXT CHECK (outcome IN ('ok', 'ok_no_change', 'partial', 'deferred', 'failed', 'killed')),
-    is_complete INTEGER NOT NULL DEFAULT 0 CHECK (is_complete IN (0, 1)), -- 1: every part was read to the end
+    is_complete INTEGER NOT NULL DEFAULT 0 CHECK (is_complete IN (0, 1)), -- 1: every part was read to the end; 0: it was not
     leads_as_of TEXT, -- UTC: every change before this time is in the copy; null if the leads were not read to the end
     leads_seen INTEGER NOT NULL DEFAULT 0,
     leads_inserted INTEGER NOT NULL DEFAULT 0,
     leads_updated INTEGER NOT NULL DEFAULT 0,
     leads_unchanged INTEGER NOT NULL DEFAULT 0,
     leads_removed INTEGER NOT NULL DEFAULT 0,
-    leads_quarantined INTEGER NOT NULL DEFAULT 0, -- records that could not be mapped, see quarantined_record
+    leads_quarantined INTEGER NOT NULL DEFAULT 0, -- records that could not be mapped; quarantined_record has them
     stats INTEGER NOT NULL DEFAULT 0, -- pipelines whose statistics were read
     agents INTEGER NOT NULL DEFAULT 0,
     pages INTEGER NOT NULL DEFAULT 0,
@@ -47,9 +47,9 @@ export const SYNC = [
     seen INTEGER NOT NULL DEFAULT 0, -- distinct leads so far
     pages INTEGER NOT NULL DEFAULT 0,
     reported_total INTEGER, -- what the upstream last called the total of the whole scan
-    moved INTEGER NOT NULL DEFAULT 0, -- how often records moved from one page to another
-    cleaned INTEGER NOT NULL DEFAULT 0, -- leads with text that had to be cleaned, or with placeholder times that mean no time
-    cut INTEGER NOT NULL DEFAULT 0, -- texts of more than 64 kB, which were cut
+    moved INTEGER NOT NULL DEFAULT 0, -- how often a record moved from one page to another while the list was read
+    cleaned INTEGER NOT NULL DEFAULT 0, -- leads with a text that leadsheet cleaned, or with a placeholder in place of a time
+    cut INTEGER NOT NULL DEFAULT 0, -- texts of more than 64 kB, which leadsheet cut
     quiet_passes INTEGER NOT NULL DEFAULT 0, -- passes in a row before this one that met no lead the ones before them could have met
     pass INTEGER NOT NULL DEFAULT 1, -- 1 is the first reading of the list; further ones verify it
     pass_since TEXT, -- UTC: the filter of this pass
@@ -85,18 +85,18 @@ export const SYNC = [
     mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')),
     started_at TEXT NOT NULL, -- UTC: when the scan began, possibly in an earlier sync
     ended_at TEXT NOT NULL, -- UTC
-    scan_result TEXT NOT NULL CHECK (scan_result IN ('complete', 'incomplete', 'unproven')), -- complete: read to the end, nothing lost; unproven: the list moved; incomplete: not read to the end. Only complete scans mark leads as deleted
-    stop TEXT NOT NULL, -- why it ended: end, empty_page, past_end, loop, page_cap, no_cursor, failed, interrupted
-    reported_total INTEGER, -- the total that the upstream reported last; null if it reports none
+    scan_result TEXT NOT NULL CHECK (scan_result IN ('complete', 'incomplete', 'unproven')), -- complete: read to the end, nothing lost; unproven: read to the end, but records moved; incomplete: not read to the end
+    stop TEXT NOT NULL, -- why the scan ended: end, empty_page or past_end (all read), loop, page_cap, no_cursor, failed or interrupted
+    reported_total INTEGER, -- the last total that the upstream reported; null if it reports none
     distinct_leads INTEGER NOT NULL, -- distinct leads read
     pages INTEGER NOT NULL, -- pages read, over all passes and syncs of the scan
     passes INTEGER NOT NULL, -- passes over the list; those after the first verify it
-    moved INTEGER NOT NULL, -- how often records moved from one page to another
-    cleaned INTEGER NOT NULL, -- leads with text that had to be cleaned, or with placeholder times that mean no time
-    cut INTEGER NOT NULL, -- texts of more than 64 kB, which were cut
+    moved INTEGER NOT NULL, -- how often a record moved from one page to another while the list was read
+    cleaned INTEGER NOT NULL, -- leads with a text that leadsheet cleaned, or with a placeholder in place of a time
+    cut INTEGER NOT NULL, -- texts of more than 64 kB, which leadsheet cut
     warnings TEXT NOT NULL, -- JSON array of text: oddities that did not fail the sync
     drift TEXT NOT NULL, -- JSON array of {change, path, types}: fields that are new, missing or of another type
-    held_back INTEGER NOT NULL DEFAULT 0 -- leads that this scan did not find and that were not marked as deleted because they were implausibly many; else 0
+    held_back INTEGER NOT NULL DEFAULT 0 -- missing leads that were not marked as deleted, because there were implausibly many; else 0
   ) STRICT, WITHOUT ROWID`,
 
   sql`CREATE TABLE sync_dropped_index ( -- indexes, and the trigger that counts leads, that the first load of all leads put aside until it has ended
@@ -121,24 +121,24 @@ export const SYNC = [
   sql`CREATE INDEX detail_wanted_by_batch ON detail_wanted (run_id, batch)`,
 
   sql`CREATE TABLE field_seen ( -- one row per field of the lead records, mapped or not, from a sample of the records on each page
-    path TEXT PRIMARY KEY, -- path in the record, such as company.name; [] stands for the elements of a list
-    types TEXT NOT NULL, -- types that its values had, JSON array of string, number, boolean, object, array
+    path TEXT PRIMARY KEY, -- path in the record, such as company.name; [] stands for the items of a list
+    types TEXT NOT NULL, -- JSON array of the types that its values had: string, number, boolean, object, array
     first_seen_at TEXT NOT NULL, -- UTC, by our clock
     last_seen_at TEXT NOT NULL, -- UTC, by our clock
-    missing_since TEXT, -- UTC, by our clock: since when records no longer have it; null while they do
+    missing_since TEXT, -- UTC, by our clock: since when no record has it; null while records have it
     records INTEGER NOT NULL, -- records examined since it was first seen
     count INTEGER NOT NULL, -- how many of these records have it
-    nulls INTEGER NOT NULL, -- in how many of those it is null
+    nulls INTEGER NOT NULL, -- in how many of the records that have it, it is null
     null_share REAL GENERATED ALWAYS AS (CAST(nulls AS REAL) / count) VIRTUAL -- 0 to 1
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE quarantined_record ( -- one row per record that could not be mapped, kept until it can
+  sql`CREATE TABLE quarantined_record ( -- one row per quarantined record: leadsheet could not map it, and keeps it until it can
     resource TEXT NOT NULL CHECK (resource IN ('lead', 'pipeline_stat', 'agent', 'activity')), -- kind of record: lead, pipeline_stat, agent or activity
     raw_sha256 TEXT NOT NULL, -- SHA-256 of raw, in hex
-    record_id TEXT, -- the id of the record; for an activity, the id of its lead; null if it has none
+    record_id TEXT, -- id of the record; for an activity, the id of its lead; null if the record has no id
     reason TEXT NOT NULL, -- why it could not be mapped
-    raw TEXT NOT NULL, -- the record as the upstream sent it, JSON; only its beginning if is_whole is 0
-    is_whole INTEGER NOT NULL CHECK (is_whole IN (0, 1)), -- 0: too large or too deeply nested to keep whole
+    raw TEXT NOT NULL, -- the record as the upstream sent it, JSON; only the beginning if is_whole is 0
+    is_whole INTEGER NOT NULL CHECK (is_whole IN (0, 1)), -- 1: raw is the whole record; 0: the record was too large or too deeply nested
     first_seen_at TEXT NOT NULL, -- UTC, by our clock
     last_seen_at TEXT NOT NULL, -- UTC, by our clock
     PRIMARY KEY (resource, raw_sha256)
@@ -163,7 +163,7 @@ export const SYNC = [
 
   sql`CREATE TABLE pruned ( -- one row per table and retention rule that deleted old rows; empty if none were deleted
     table_name TEXT NOT NULL, -- the table from which rows were deleted
-    rule TEXT NOT NULL CHECK (rule IN ('hourly', 'daily', 'ended')), -- hourly, daily: keeps the first sample of each hour or day, and each that began a new status; ended: deletes states that ended
+    rule TEXT NOT NULL CHECK (rule IN ('hourly', 'daily', 'ended')), -- hourly or daily: kept the first sample of each hour or day, and each that began a new status; ended: deleted states that had ended
     before TEXT NOT NULL, -- UTC: the rule was applied to rows before this time
     pruned_at TEXT NOT NULL, -- UTC, by our clock: when the rule was last applied
     rows INTEGER NOT NULL, -- how many rows were deleted in total
