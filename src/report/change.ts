@@ -8,6 +8,9 @@ import { FEW, signed } from './words/numbers.ts'
 
 export type Tone = 'good' | 'bad' | 'neutral'
 
+/** The side of the usual on which an unusual number is; null for any other number. */
+export type News = 'high' | 'low' | null
+
 export interface Change {
   readonly arrow: '▲' | '▼' | ''
   readonly text: string
@@ -58,6 +61,11 @@ export function changeOfMoney(
   const [current, prior] = [amountIn(compared.current), amountIn(compared.prior)]
   const write = (amount: number) => locale.numbers.money({ amount, currency })
   return change(current - prior, write, percentOf(current, prior, locale), welcome, locale)
+}
+
+/** Returns the tone of a change that is in the direction of the news. Any other change may be chance: neutral. */
+export function toneOfNews({ tone }: Pick<Change, 'tone'>, news: News): Tone {
+  return (tone === 'good' && news === 'high') || (tone === 'bad' && news === 'low') ? tone : 'neutral'
 }
 
 /** Formats `+18%`, or `new` for a prior value of 0. Returns null for no change. */

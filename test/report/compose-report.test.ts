@@ -635,7 +635,7 @@ describe('thirty pipelines', () => {
       ...{ range: { low: 5, high: 13 }, expected: 0.15, periods: { known: 9, needed: 8 }, record: null },
     }
     const pipeline = { id: 'pl_1', name: '' }
-    const judged: ReportFigures = {
+    const judgedBy = (ofWon: 'high' | 'low'): ReportFigures => ({
       ...thirty((index) => index),
       byPipeline: thirty((index) => index).byPipeline.slice(0, 2),
       insight: {
@@ -643,23 +643,23 @@ describe('thirty pipelines', () => {
         expectations: [
           expected('new_leads', 42, 31, 54),
           expected('new_leads', 1, 1, 7, { pipeline }),
-          expected('won', 3, 0, 2, { pipeline, judgement: 'high' }),
+          expected('won', 3, 0, 2, { pipeline, judgement: ofWon }),
         ],
         winRates: [{ ...rate, pipeline: null }, rate],
       },
-    }
+    })
     const usual = (locale: string) =>
-      block('pipelines', judged, { ...monday, locale }).lines.map(
+      block('pipelines', judgedBy('high'), { ...monday, locale }).lines.map(
         ({ usual }) => usual?.ranges.map((each) => each.replaceAll('\u00a0', ' ')) ?? null,
       )
-    const tones = block('pipelines', judged, monday).lines.map(({ newLeads, won }) => [
-      newLeads.tone,
-      won.tone,
-    ])
-    expect(tones).toEqual([
-      ['neutral', 'neutral'],
-      ['neutral', 'good'],
-    ])
+    // Both changes of won leads are rises. Only a rise to an unusually high number has a colour.
+    const tones = (ofWon: 'high' | 'low') =>
+      block('pipelines', judgedBy(ofWon), monday).lines.flatMap(({ newLeads, won }) => [
+        newLeads.tone,
+        won.tone,
+      ])
+    expect(tones('high')).toEqual(['neutral', 'neutral', 'neutral', 'good'])
+    expect(tones('low')).toEqual(['neutral', 'neutral', 'neutral', 'neutral'])
     expect(usual('en-GB')).toEqual([null, ['1–7 new', '0–2 won', 'win rate 8–22%']])
     expect(usual('de-DE')).toEqual([null, ['1–7 neue', '0–2 gewonnene', 'Quote 8–22 %']])
   })

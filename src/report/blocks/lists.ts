@@ -7,8 +7,8 @@ import { LISTED_FIELDS } from '../../domain/lead-fields.ts'
 import type { ListedLead } from '../../domain/lists.ts'
 import type { Compared, Instant, Money, Ratio } from '../../domain/model.ts'
 import { wallMs } from '../../schedule/zone.ts'
-import type { Change } from '../change.ts'
-import { changeOfCount } from '../change.ts'
+import type { Change, News } from '../change.ts'
+import { changeOfCount, toneOfNews } from '../change.ts'
 import type { BlockContext } from '../context.ts'
 import { oneLine, oneLineOrNull } from '../words/clean-text.ts'
 import { namePeriod } from '../words/dates.ts'
@@ -241,12 +241,12 @@ export interface ComparedCell {
   readonly text: string
 }
 
-/** @param isNews whether the number is unusual; only then its change has a colour */
+/** @param news only a change in this direction has a colour */
 export function compareCell(
   compared: Compared<number>,
   isComparable: boolean,
   locale: LocaleContext,
-  isNews = false,
+  news: News = null,
 ): ComparedCell {
   const { text, tone, arrow } = changeOfCount(compared, 'up', locale)
   const isMoved = isComparable && arrow !== ''
@@ -255,7 +255,7 @@ export function compareCell(
   return {
     value,
     change,
-    tone: isMoved && isNews ? tone : 'neutral',
+    tone: isMoved ? toneOfNews({ tone }, news) : 'neutral',
     text: change === '' ? value : `${value} (${change})`,
   }
 }

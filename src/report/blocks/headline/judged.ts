@@ -7,6 +7,7 @@ import {
   rateOfAll,
   type UsualRange,
 } from '../../../domain/insight.ts'
+import type { News } from '../../change.ts'
 import { isImplausible } from '../../context.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import { formatLocalDay, type PeriodNames } from '../../words/dates.ts'
@@ -151,7 +152,7 @@ export function composeLearning(
   return learning === undefined ? '' : words('headline.learning', { ...names, ...learning.periods })
 }
 
-export function isUnusual(judgement: Expectation['judgement']): boolean {
+function isUnusual(judgement: Expectation['judgement']): boolean {
   return judgement === 'high' || judgement === 'low'
 }
 
@@ -239,12 +240,11 @@ export function expectationOf(
   )
 }
 
-/** Tells whether a number is unusual, alone or with the days before it. Only then its change has a colour. */
-export function isNews(judged: Expectation | undefined): boolean {
-  return (
-    judged !== undefined &&
-    (isUnusual(judged.judgement) || (judged.judgement === 'usual' && judged.shift !== null))
-  )
+/** Tells on which side of the usual a number is, alone or with the days before it; null if it is usual or not judged. */
+export function newsOf(judged: Expectation | undefined): News {
+  if (judged === undefined) return null
+  const isNews = isUnusual(judged.judgement) || (judged.judgement === 'usual' && judged.shift !== null)
+  return isNews ? directionOf(judged) : null
 }
 
 /** Returns the bounds of a range for its words. */

@@ -2,7 +2,15 @@
 import type { ReportFigures } from '../../../domain/figures.ts'
 import { type ExpectedFigure, type RangeRecord, rateOfAll } from '../../../domain/insight.ts'
 import type { Compared, HistoryCoverage, Money, Ratio } from '../../../domain/model.ts'
-import { type Change, changeOfCount, changeOfMoney, changeOfRate, type Tone } from '../../change.ts'
+import {
+  type Change,
+  changeOfCount,
+  changeOfMoney,
+  changeOfRate,
+  type News,
+  type Tone,
+  toneOfNews,
+} from '../../change.ts'
 import type { BlockContext, ChartName, ChartSource } from '../../context.ts'
 import {
   type Coverage,
@@ -16,7 +24,7 @@ import { marksOfSparks, notesOfPeriod, writeNote } from '../../day-notes.ts'
 import { formatLocalDay, namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { FEW } from '../../words/numbers.ts'
-import { boundsOf, directionOf, expectationOf, isNews, isUnusual, percentsOf } from '../headline/judged.ts'
+import { boundsOf, directionOf, expectationOf, newsOf, percentsOf } from '../headline/judged.ts'
 import { formatMoneys } from '../lists.ts'
 
 // The maximum length of a value in large print, in characters.
@@ -75,11 +83,10 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
   const { newLeads, won, wonValue, winRate, openValue, known, sparklines } = figures
   const coverage = coverageOf(figures)
   const isComparable = coverage === 'whole' && !isFirst(figures)
-  // Only the change of an unusual number has a colour, because others may be chance.
   const moved = (change: Change | null, figure?: ExpectedFigure | 'win_rate'): Moved => ({
     arrow: (isComparable && change?.arrow) || '',
     change: (isComparable && change?.text) || '',
-    tone: (isComparable && isOfNews(figures, figure) && change?.tone) || 'neutral',
+    tone: isComparable && change !== null ? toneOfNews(change, newsIn(figures, figure)) : 'neutral',
   })
   // Because tiles are narrow, the date itself must not break across lines.
   const when = words('period.brief', { ...namePeriod(locale.tag, figures.kind, figures.prior) }).replaceAll(
@@ -238,9 +245,10 @@ function recordOf({ insight }: ReportFigures, { words }: LocaleContext): string 
   return of === 0 ? '' : words('kpis.record', { held: sum((each) => each.held), of })
 }
 
-function isOfNews(figures: ReportFigures, figure: ExpectedFigure | 'win_rate' | undefined): boolean {
-  if (figure === 'win_rate') return isUnusual(rateOfAll(figures.insight)?.judgement ?? 'usual')
-  return figure !== undefined && isNews(expectationOf(figures, figure))
+function newsIn(figures: ReportFigures, figure: ExpectedFigure | 'win_rate' | undefined): News {
+  if (figure !== 'win_rate') return figure === undefined ? null : newsOf(expectationOf(figures, figure))
+  const judgement = rateOfAll(figures.insight)?.judgement
+  return judgement === 'high' || judgement === 'low' ? judgement : null
 }
 
 /**

@@ -9,7 +9,7 @@ import { composeHistory, coverageOf, isFirst, isStalledKnown } from '../../conte
 import { oneLine } from '../../words/clean-text.ts'
 import { namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
-import { boundsOf, expectationOf, isNews, percentsOf } from '../headline/judged.ts'
+import { boundsOf, expectationOf, newsOf, percentsOf } from '../headline/judged.ts'
 import {
   type ComparedCell,
   type ComparedTable,
@@ -48,7 +48,7 @@ export function composePipelines(
   const shown = areAll ? byPipeline : byPipeline.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, ROWS)
   const isComparable = coverageOf(figures) === 'whole' && !isFirst(figures)
   const cellOf = (figure: ExpectedFigure, compared: Compared<number>, id: string): ComparedCell =>
-    compareCell(compared, isComparable, locale, isNews(expectationOf(figures, figure, id)))
+    compareCell(compared, isComparable, locale, newsOf(expectationOf(figures, figure, id)))
   return {
     kind: 'pipelines',
     title: words('pipelines.title'),
