@@ -74,7 +74,7 @@ export interface RunningDaemon {
   /** The URL of the pages; null if no pages are served, or the pages are not served yet. */
   readonly web: string | null
   /** Lists the work in progress, such as `sync`, `messages and alerts`, `events`. */
-  inHand(): readonly string[]
+  inFlight(): readonly string[]
 }
 
 /**
@@ -176,7 +176,7 @@ export async function openConfiguredDaemon(
         const served = { ...started, work, schedules, intake }
         const open = () => openConfiguredWeb(config, store, templates, served, log)
         await using web = await openPages(open, mayWaitForPort, log)
-        await onStarted({ schedules, web: web.url, inHand: started.inHand })
+        await onStarted({ schedules, web: web.url, inFlight: started.inFlight })
         const watched = {
           ...started,
           async tick() {

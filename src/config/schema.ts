@@ -1,6 +1,7 @@
 /** The schema of the settings file, in snake_case. To rename a setting, see `section` in `validators.ts`. */
 import { z } from 'zod'
 import { DEFAULT_LOCALE } from '../domain/choices.ts'
+import { LANGUAGES } from '../report/words/catalogue.ts'
 import { postgresFault } from '../store/db/place.ts'
 import { alertsSchema, mailSchema, smtpSchema } from './schema-mail.ts'
 import { goalSettings, recipients, reportSchema } from './schema-reports.ts'
@@ -120,7 +121,7 @@ const topLevel = group({
   }),
   locale: locale.default(DEFAULT_LOCALE).meta({
     env: 'LEADSHEET_LOCALE',
-    description: 'Language of reports, and format of their numbers and dates: en or de, with any region.',
+    description: `Language of reports, and format of their numbers and dates: ${LANGUAGES.join(' or ')}, with any region.`,
     examples: ['de-DE'],
   }),
   lead_url: text('the address of a lead with {id} in it', leadUrlFault)

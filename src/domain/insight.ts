@@ -159,12 +159,12 @@ export interface RateOrigin {
   readonly difference: number
   /** The difference that comes from other shares of the groups, although their rates stayed. */
   readonly mix: number
-  /** At most three groups whose own rate changed; the name is null for leads without one. */
+  /** At most three groups whose own rate changed; the name is null for leads without a source, country or agent. */
   readonly parts: readonly { readonly name: string | null; readonly within: number }[]
   readonly rest: number
 }
 
-/** The span that a told range is about. A win rate covers 30 days. An expected end is told before its span is over. */
+/** The length of time that a printed range covers. A win rate covers 30 days. An `_end` is a forecast, printed before the end. */
 export type RangeKind = 'day' | 'week' | 'month' | '30_days' | `${GoalPeriod}_end`
 
 /** A range that a report told, with the number that came. */
@@ -188,7 +188,7 @@ export interface ToldRange {
 export interface ToldRecord
   extends Pick<ToldRange, 'figure' | 'kind' | 'pipelineIds' | 'currency'>,
     RangeRecord {
-  /** The same by stretches of time, because ranges of the same days are right or wrong together. */
+  /** The same counts, but ranges that overlap in time count once, because they are right or wrong together. */
   readonly stretches: RangeRecord
 }
 
@@ -250,7 +250,7 @@ export interface Insight {
   readonly drivers: readonly Driver[]
   /** All leads first, then each pipeline if the report has several; empty if it is filtered by more than pipelines. */
   readonly winRates: readonly JudgedWinRate[]
-  /** One for each of the main currencies; empty for a month, and if the report is filtered by more than pipelines. */
+  /** One amount for each of the main currencies; empty for a month, and if the report is filtered by more than pipelines. */
   readonly wonValues: readonly JudgedMoney[]
   readonly pace: readonly Pace[]
   /** The leads that will soon stall, the best value first. `rows` are the first of them. */
@@ -275,7 +275,7 @@ export interface Annotation {
   readonly text: string
   /** The pipeline that it concerns; null for all leads. */
   readonly pipelineId: string | null
-  /** Tells whether nothing is learned from its days and no claim is made about them. */
+  /** Tells whether the days of this annotation are left out: ranges do not learn from them, and they are not judged. */
   readonly isLeftOut: boolean
   readonly writtenAt: Instant
   readonly writtenBy: string

@@ -1,7 +1,7 @@
 /**
  * The fields of a lead, one row each. The model, tables, mapping, filters, lists, data dictionary and probe
- * derive from these rows, so a new field needs only a row here and a heading in `report/words/`. After the
- * first release it also needs a migration; see `store/schema/migrate.ts`.
+ * derive from these rows, so a new field needs only a row here. To be shown in lists it also needs its name in
+ * `LISTED_FIELDS` and a heading in `report/words/`; after the first release, a migration (`store/schema/migrate.ts`).
  */
 
 interface LeadFieldRow {

@@ -17,7 +17,7 @@ const STRETCH_PRIOR = 60
 /** A stretch nearer to its mean than this, in squared deviations, is not looked at closer. */
 const TELLING = 1.5
 
-/** The most unusual of the stretches that end with a number. The shortest stretch is the number alone. */
+/** The most unusual run of values that ends with the latest one. The shortest run is that value alone. */
 export interface Surprise {
   /** The chance of something as unusual if nothing changed, from 0 to 1. */
   readonly probability: number

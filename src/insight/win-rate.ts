@@ -40,7 +40,7 @@ export interface RateDays {
 export interface RateNumbers extends RateDays {
   /** The pipeline that is counted; null for all leads. */
   readonly pipeline: { readonly id: string; readonly name: string } | null
-  /** Tells whether the ranges that reports told held too rarely; by default they did not. */
+  /** Tells whether the ranges of earlier reports were right too rarely to print more; false by default. */
   readonly isDistrusted?: boolean
 }
 

@@ -17,11 +17,11 @@ import type { Overview, OverviewRequest } from '../store/figures/pipeline-overvi
 import { listAnnotations } from '../store/insight/annotation.ts'
 import { listNames } from '../store/insight/daily-count.ts'
 import { findLastWholeRun } from '../store/sync/sync-run.ts'
-import { readerOf, readToldRates } from './reports/judge-numbers.ts'
-import { judgeWinRate } from './reports/judge-win-rate.ts'
-import { listTestedDates } from './reports/read-backtest.ts'
-import { tellEnds } from './reports/tell-ends.ts'
-import { readTold, type Told } from './reports/told-record.ts'
+import { forecastEnds } from './insight/forecast.ts'
+import { readerOf, readToldRates } from './insight/judge-numbers.ts'
+import { judgeWinRate } from './insight/judge-win-rate.ts'
+import { listTestedDates } from './insight/read-backtest.ts'
+import { readTold, type Told } from './insight/told-record.ts'
 
 /**
  * The number of days for which new and won leads are shown; TREND_DAYS_MAX is the number for the longest
@@ -185,7 +185,7 @@ export function createOutlook(deps: {
     const reader = readerOf(store, { dates, period: { timeZone }, pipelineIds })
     const leftOut = { pipelineIds, annotations, holidays, told }
     const names = await listNames(store.db)
-    const paces = await tellEnds(reader, {
+    const paces = await forecastEnds(reader, {
       ...{ goals, fiscalYearStarts, names, isWithMonths: true, ...leftOut },
     })
     const rates = await readToldRates(reader, names, leftOut)

@@ -171,7 +171,7 @@ function takeJobs<K extends JobKind>(
   { concurrency, signal }: WorkOptions,
   doJob: DoJob<K>,
 ): Working {
-  const inHand = new Set<Promise<void>>()
+  const inFlight = new Set<Promise<void>>()
   const options = {
     pollingIntervalSeconds: POLL_SECONDS,
     notifyPollingIntervalSeconds: POLL_SECONDS,
@@ -184,11 +184,11 @@ function takeJobs<K extends JobKind>(
       if (job === undefined) return
       const ended = doLogged(log, kind, job, AbortSignal.any([job.signal, signal]), doJob)
       const settled = ended.catch(() => undefined)
-      inHand.add(settled)
+      inFlight.add(settled)
       try {
         await ended
       } finally {
-        inHand.delete(settled)
+        inFlight.delete(settled)
         // Without this notice the worker would wait before it looks for the next job.
         boss.notifyWorker(id)
       }
@@ -201,10 +201,10 @@ function takeJobs<K extends JobKind>(
     log.error({ queue: kind, err: thrown }, errorText(thrown)),
   )
   return {
-    isBusy: () => inHand.size > 0,
+    isBusy: () => inFlight.size > 0,
     async idle() {
       if (signal.aborted) await ended
-      while (inHand.size > 0) await Promise.all(inHand)
+      while (inFlight.size > 0) await Promise.all(inFlight)
     },
   }
 }

@@ -23,7 +23,14 @@ interface Definition {
 
 const STATES = { ok: 0, warn: 1, fail: 2 } as const
 const OUTCOMES = ['ok', 'ok_no_change', 'partial', 'deferred', 'failed', 'killed'] as const
-const RESULTS = ['inserted', 'updated', 'unchanged', 'removed', 'held'] as const
+/** The results of reading a lead, and the columns of a run that count them. */
+const RESULTS = [
+  ...(['inserted', 'updated', 'unchanged'] as const).map((name) => [name, name] as const),
+  ...([
+    ['deleted', 'removed'],
+    ['quarantined', 'held'],
+  ] as const),
+]
 const SCHEDULED_RUN_STATES = ['due', 'running', 'held', 'done', 'failed', 'skipped'] as const
 const MESSAGE_STATES = ['pending', 'sending', 'data', 'sent', 'failed', 'unconfirmed', 'withdrawn'] as const
 const HELD_KINDS = ['lead', 'pipeline_stat', 'agent', 'activity'] as const
@@ -79,8 +86,8 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   counter(
     'leadsheet_sync_rows_total',
-    'Leads that syncs have inserted, updated, left unchanged, marked as deleted (removed) or quarantined (held), by result.',
-    ({ runs }) => RESULTS.map((result) => sample({ result }, sum(runs.map((run) => run[result])))),
+    'Leads that syncs have inserted, updated, left unchanged, marked as deleted or quarantined, by result.',
+    ({ runs }) => RESULTS.map(([result, column]) => sample({ result }, sum(runs.map((run) => run[column])))),
     ['result'],
   ),
   counter(

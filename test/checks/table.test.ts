@@ -306,9 +306,9 @@ describe('messages', () => {
       ...{ queued_at: hoursAgo(5), state_at: hoursAgo(5), next_attempt_at: null, response: null, ...values },
     }
     await sql`INSERT INTO delivery (message_id, issue_id, recipient, state, queued_at, state_at, next_attempt_at,
-        put_off_at, reply_code, response)
+        deferred_at, reply_code, response)
       VALUES (${row.message_id}, ${row.issue_id}, ${row.recipient}, ${row.state}, ${row.queued_at},
-        ${row.state_at}, ${row.next_attempt_at}, ${values.put_off_at ?? null},
+        ${row.state_at}, ${row.next_attempt_at}, ${values.deferred_at ?? null},
         ${row.state === 'failed' ? 550 : null}, ${row.response})`.execute(store.db)
     const head = JSON.stringify({ messageId: id, to: row.recipient })
     await sql`INSERT INTO message (message_id, head, files, html, text)
@@ -342,9 +342,9 @@ describe('messages', () => {
 
   it('that are deferred for more than two hours are told with what the server says', async () => {
     const next = { next_attempt_at: hoursAgo(-0.5) }
-    await sendMail('a', { ...next, put_off_at: hoursAgo(1), response: '450 later' })
+    await sendMail('a', { ...next, deferred_at: hoursAgo(1), response: '450 later' })
     expect(await reasons()).toEqual([])
-    await sendMail('b', { ...next, put_off_at: hoursAgo(3), response: '451 greylisted' })
+    await sendMail('b', { ...next, deferred_at: hoursAgo(3), response: '451 greylisted' })
     expect((await the('messages_waiting')).message).toContain('to ana@example.com: 451 greylisted')
   })
 

@@ -21,7 +21,7 @@ type Deps = Parameters<StartDaemon>[0]
 function daemonThat(findScheduledRuns: (deps: Deps) => (schedule: Schedule) => readonly Date[]): StartDaemon {
   return async (deps) => {
     const scheduledRunsOf = findScheduledRuns(deps)
-    let inHand: Promise<void> | null = null
+    let inFlight: Promise<void> | null = null
     const runAll = async (): Promise<void> => {
       for (const schedule of deps.schedules) {
         for (const dueAt of scheduledRunsOf(schedule)) await runScheduledRun(deps, schedule, dueAt)
@@ -30,14 +30,14 @@ function daemonThat(findScheduledRuns: (deps: Deps) => (schedule: Schedule) => r
     return {
       // The work may move the clock, which must not start it a second time.
       tick: async () => {
-        inHand ??= runAll()
+        inFlight ??= runAll()
           .catch(() => {})
           .finally(() => {
-            inHand = null
+            inFlight = null
           })
       },
-      idle: async () => void (await inHand),
-      stop: async () => void (await inHand),
+      idle: async () => void (await inFlight),
+      stop: async () => void (await inFlight),
     }
   }
 }

@@ -19,7 +19,7 @@ const schedule = {
 const lastRun = { due_at: instant, state: runState, message: text.nullable() }
 const scheduledRun = z.strictObject({
   ...{ schedule: text, ...lastRun, noted_at: instant, not_before: instant.nullable(), attempts: count },
-  ...{ released_at: instant.nullable(), started_at: instant.nullable(), finished_at: instant.nullable() },
+  ...{ approved_at: instant.nullable(), started_at: instant.nullable(), finished_at: instant.nullable() },
 })
 const content = {
   ...{ run_id: text.nullable(), leads_as_of: instant.nullable(), schema: text },

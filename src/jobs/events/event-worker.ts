@@ -71,7 +71,7 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
   const overflow = createEventOverflow(deps)
   const rateLimit = createRateLimit(deps.perTenSeconds, 10_000)
   let looking: NodeJS.Timeout | undefined
-  const inHand = new Map<QueuedEvent, Promise<void>>()
+  const inFlight = new Map<QueuedEvent, Promise<void>>()
   let signal: AbortSignal | null = null
   let starting: Promise<void> | null = null
   let isAskedAgain = false
@@ -94,12 +94,12 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
   }
 
   async function startSome(until: AbortSignal): Promise<void> {
-    const free = deps.concurrency - inHand.size
+    const free = deps.concurrency - inFlight.size
     const at = now()
     if (free <= 0 || at.getTime() < restsUntilMs || !(await mayApplyEvents(store.db))) return
     const { notBefore } = await readWatermark(store.db)
     if (notBefore !== null && notBefore > at.toISOString()) return
-    const keys = [...inHand.keys()]
+    const keys = [...inFlight.keys()]
     const waitMs = rateLimit.msToWait(at)
     const askedLeads = (await overflow.areLeads()) || waitMs > 0
     lookAgain(askedLeads ? Math.min(waitMs || LOOK_AGAIN_MS, LOOK_AGAIN_MS) : null)
@@ -107,7 +107,7 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
       if (until.aborted) return
       if (row.resource === 'lead') overflow.countOne()
       if (row.resource === 'lead' && row.record === null) rateLimit.take(at)
-      inHand.set(row, follow(row, until))
+      inFlight.set(row, follow(row, until))
     }
   }
 
@@ -128,7 +128,7 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
     } catch (thrown) {
       if (!until.aborted) await onFailure(row, thrown).catch(rest).catch(fail)
     } finally {
-      inHand.delete(row)
+      inFlight.delete(row)
       wake()
     }
   }
@@ -169,7 +169,7 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
   }
 
   async function idle(): Promise<void> {
-    while (starting !== null || inHand.size > 0) await Promise.all([starting, ...inHand.values()])
+    while (starting !== null || inFlight.size > 0) await Promise.all([starting, ...inFlight.values()])
   }
 
   return {
@@ -180,7 +180,7 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
     open: (until) => {
       signal = until
     },
-    isBusy: () => inHand.size > 0,
+    isBusy: () => inFlight.size > 0,
     idle,
     async applyAll(until) {
       const turn = new AbortController()

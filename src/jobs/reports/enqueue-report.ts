@@ -14,6 +14,7 @@ import { findLastSent, noteNotSent } from '../../store/reports/issue.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
 import { writeArchiveIndex } from '../archive/archive.ts'
+import { rangesOf } from '../insight/told-ranges.ts'
 import type { Sender } from '../outbox/compose-message.ts'
 import { messageFor } from '../outbox/compose-message.ts'
 import type { RunEnd, Schedule, ScheduleSettings } from '../schedule/schedule.ts'
@@ -27,7 +28,6 @@ import { findAttendance } from './preferences.ts'
 import type { Recipient, Report } from './report-definition.ts'
 import { variantOf } from './report-definition.ts'
 import { reasonNotToSend } from './send-policy.ts'
-import { rangesOf } from './told-ranges.ts'
 
 export interface MailingDeps extends IssueDeps {
   readonly sender: Sender

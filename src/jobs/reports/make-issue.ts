@@ -27,10 +27,10 @@ import {
   type UnsavedIssue,
 } from '../../store/reports/issue.ts'
 import { type Archive, archivedPage, archiveIssue, explainIssue, isArchived } from '../archive/archive.ts'
+import { tryInsight } from '../insight/report-insight.ts'
 import { findRequest } from './recompute-issue.ts'
 import { type ContentDeps, contentsOf, createContents, type FindContent } from './report-content.ts'
 import { LIST_ROWS_MAX, type Reader, type Report, variantOf } from './report-definition.ts'
-import { tryInsight } from './report-insight.ts'
 import { findUnusual } from './volume-anomaly.ts'
 
 /** The recipients who share an issue, because they all have the same filter. */

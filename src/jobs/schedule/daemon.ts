@@ -61,7 +61,7 @@ export interface StartedDaemon {
    */
   sinceTickMs(): number
   /** Lists the work in progress, such as `sync`, `report:daily`, `messages and alerts` or `events`. */
-  inHand(): readonly string[]
+  inFlight(): readonly string[]
   /** Resolves as soon as this process has no work in progress. */
   idle(): Promise<void>
   /**
@@ -120,7 +120,7 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
       wakeTasks()
     },
     sinceTickMs: () => daemon.monotonicMs() - tickedMs,
-    inHand: () =>
+    inFlight: () =>
       [
         runner.running(),
         post.isBusy() ? 'messages and alerts' : null,
@@ -143,18 +143,18 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
  * notices the missing ticks and restarts node-cron.
  */
 export async function keepTicking({ signal, tick, sinceTickMs }: StartedDaemon): Promise<void> {
-  let inHand: Promise<void> | null = null
+  let inFlight: Promise<void> | null = null
   const startTick = (): void => {
-    if (inHand !== null || signal.aborted) return
-    inHand = tick().finally(() => {
-      inHand = null
+    if (inFlight !== null || signal.aborted) return
+    inFlight = tick().finally(() => {
+      inFlight = null
     })
   }
   const openClock = () =>
     cron.schedule('* * * * *', startTick, { timezone: 'UTC', suppressMissedWarning: true })
   let clock = openClock()
   const watchdog = setInterval(() => {
-    if (inHand !== null || sinceTickMs() <= TICK_MAX_MS) return
+    if (inFlight !== null || sinceTickMs() <= TICK_MAX_MS) return
     void clock.destroy()
     clock = openClock()
     startTick()
@@ -166,7 +166,7 @@ export async function keepTicking({ signal, tick, sinceTickMs }: StartedDaemon):
   })
   clearInterval(watchdog)
   await clock.destroy()
-  await inHand
+  await inFlight
 }
 
 /** The lease that shows other processes that a daemon runs. */

@@ -103,7 +103,7 @@ async function claimNext(trx: Trx, schedule: Schedule, now: Date): Promise<Sched
   for (;;) {
     const open = await listOpenScheduledRuns(trx, schedule.name, now.toISOString())
     const released = open.find(
-      (scheduledRun) => scheduledRun.released_at !== null && !hasToWait(scheduledRun, now),
+      (scheduledRun) => scheduledRun.approved_at !== null && !hasToWait(scheduledRun, now),
     )
     const oldest = takesAll ? open.find(({ state }) => state !== 'held') : undefined
     const next = released ?? oldest ?? open.at(-1)
@@ -147,7 +147,7 @@ async function runScheduledRun(
     notedAt: new Date(scheduledRun.noted_at),
     attempt: scheduledRun.attempts,
     late: await findLate(store, schedule, scheduledRun, now()),
-    isApproved: scheduledRun.released_at !== null,
+    isApproved: scheduledRun.approved_at !== null,
   }
   try {
     return await schedule.run(due, lease, signal)

@@ -9,9 +9,9 @@ import type { Db, Store } from '../../store/db/store.ts'
 import { isOfDaemon, listHeldLeases } from '../../store/schedule/lease.ts'
 import type { ScheduledRun } from '../../store/schedule/scheduled-run.ts'
 import {
+  approveScheduledRun,
   findLastScheduledRun,
   listTroubledScheduledRuns,
-  releaseScheduledRun,
 } from '../../store/schedule/scheduled-run.ts'
 import { listLivingSpans } from '../../store/schedule/uptime.ts'
 import { SET_UP } from './enqueue-due-runs.ts'
@@ -52,7 +52,7 @@ export function outcomeText({ state, message }: Pick<ScheduledRun, 'state' | 'me
  * @throws LeadsheetError usage_invalid if no run of the schedule is held or waiting
  */
 export async function release(store: Store, schedule: string, now: Date): Promise<ScheduledRun> {
-  const released = await store.write((trx) => releaseScheduledRun(trx, schedule, now.toISOString()))
+  const released = await store.write((trx) => approveScheduledRun(trx, schedule, now.toISOString()))
   if (released !== undefined) return released
   throw new LeadsheetError('usage_invalid', `Nothing of ${schedule} is held or waits`, {
     hint: `${shellCommand('schedule')} shows what became of each; ${shellCommand('report send NAME')} sends one by hand.`,
@@ -112,7 +112,7 @@ export interface RunningWorker {
   readonly since: Instant
   readonly lastHeartbeat: Instant
   /** The work in progress, such as `sync` or `report:daily`. */
-  readonly inHand: readonly string[]
+  readonly inFlight: readonly string[]
 }
 
 export async function listWorkers(db: Db, now: Date): Promise<RunningWorker[]> {
@@ -120,8 +120,8 @@ export async function listWorkers(db: Db, now: Date): Promise<RunningWorker[]> {
   const leases = await listHeldLeases(db, now)
   return spans.map(({ host, pid, began_at: since, last_tick_at: lastHeartbeat }) => {
     const own = leases.filter((lease) => lease.host === host && lease.pid === pid)
-    const inHand = own.filter((lease) => !isOfDaemon(lease) && !lease.name.startsWith('delivery:'))
-    return { host, pid, since, lastHeartbeat, inHand: inHand.map(formatWork) }
+    const inFlight = own.filter((lease) => !isOfDaemon(lease) && !lease.name.startsWith('delivery:'))
+    return { host, pid, since, lastHeartbeat, inFlight: inFlight.map(formatWork) }
   })
 }
 

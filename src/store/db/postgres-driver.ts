@@ -143,7 +143,7 @@ class PipelinedConnection implements DatabaseConnection {
   #isBroken = false
   /** The queries that are sent with the next one. */
   #waiting: LaterQuery[] = []
-  /** The queries that were sent, and whose results were not looked at. */
+  /** The queries that were sent, and whose results were not yet awaited and checked. */
   #sent: Sent[] = []
 
   constructor(client: pg.PoolClient, name: string) {

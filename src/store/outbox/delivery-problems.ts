@@ -150,8 +150,8 @@ export async function listImplausible(db: Db, since: Instant, limit: number): Pr
 export function listDeferred(db: Db, before: Instant): Promise<DeliveryProblem[]> {
   return listProblems(
     db,
-    sql`put_off_at`,
-    sql<boolean>`message.next_attempt_at IS NOT NULL AND message.put_off_at < ${before}`,
+    sql`deferred_at`,
+    sql<boolean>`message.next_attempt_at IS NOT NULL AND message.deferred_at < ${before}`,
   )
 }
 

@@ -203,7 +203,7 @@ export async function moveDelivery(
       ...(to.nextAttemptAt === undefined ? {} : { next_attempt_at: to.nextAttemptAt }),
       ...(to.replyCode === undefined ? {} : { reply_code: to.replyCode }),
       ...(to.response === undefined ? {} : { response: to.response }),
-      ...(to.isDeferred ? { put_off_at: sql<string>`coalesce(put_off_at, ${at})` } : {}),
+      ...(to.isDeferred ? { deferred_at: sql<string>`coalesce(deferred_at, ${at})` } : {}),
       ...(state === 'sending' ? { attempts: eb('attempts', '+', 1) } : {}),
       ...(to.isNoAttempt ? { attempts: eb('attempts', '-', 1) } : {}),
       ...(state === 'unconfirmed' ? { doubts: eb('doubts', '+', 1) } : {}),
@@ -261,7 +261,7 @@ function deliveryOf(row: Selectable<DeliveryTable>): Delivery {
     queuedAt: row.queued_at,
     stateAt: row.state_at,
     nextAttemptAt: row.next_attempt_at,
-    deferredAt: row.put_off_at,
+    deferredAt: row.deferred_at,
     replyCode: row.reply_code,
     response: row.response,
   }

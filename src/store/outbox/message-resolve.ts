@@ -28,7 +28,7 @@ export async function requeueMessage(trx: Trx, messageId: string, at: Instant): 
       state_at: at,
       next_attempt_at: at,
       attempts: 0,
-      put_off_at: null,
+      deferred_at: null,
       doubts: sql<number>`min(doubts, ${DOUBTS_MAX - 1})`,
     })
     .executeTakeFirst()

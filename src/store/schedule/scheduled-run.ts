@@ -45,7 +45,7 @@ export async function addScheduledRun(
   const { state, noted_at, not_before, message } = scheduledRun
   const added = await trx
     .insertInto('scheduled_run')
-    .values({ ...scheduledRun, attempts: 0, released_at: null, started_at: null, finished_at: null })
+    .values({ ...scheduledRun, attempts: 0, approved_at: null, started_at: null, finished_at: null })
     .onConflict((conflict) =>
       conflict
         .columns(['schedule', 'due_at'])
@@ -68,7 +68,7 @@ export async function isAnyOpen(db: Db, schedule: string, at: Instant): Promise<
  */
 export async function isAnyDue(db: Db, at: Instant): Promise<boolean> {
   const { rows } = await sql`SELECT 1 FROM scheduled_run ${indexedBy(db, 'scheduled_run_open')}
-    WHERE state IN ('due', 'running', 'held') AND (state = 'due' OR (state = 'held' AND released_at IS NOT NULL))
+    WHERE state IN ('due', 'running', 'held') AND (state = 'due' OR (state = 'held' AND approved_at IS NOT NULL))
       AND due_at <= ${at} AND (not_before IS NULL OR not_before <= ${at}) LIMIT 1`.execute(db)
   return rows.length > 0
 }
@@ -186,7 +186,7 @@ export async function listTroubledScheduledRuns(
  * Approves the latest unfinished run of a schedule, held or waiting, so that it starts at the next tick.
  * @returns the scheduled run as it was before; undefined where the schedule has no unfinished run
  */
-export async function releaseScheduledRun(
+export async function approveScheduledRun(
   trx: Trx,
   schedule: string,
   at: Instant,
@@ -197,7 +197,7 @@ export async function releaseScheduledRun(
     .updateTable('scheduled_run')
     .where('schedule', '=', schedule)
     .where('due_at', '=', latest.due_at)
-    .set({ released_at: at, not_before: null })
+    .set({ approved_at: at, not_before: null })
     .execute()
   return latest
 }

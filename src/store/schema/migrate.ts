@@ -1,7 +1,8 @@
 /**
  * Migrates a database file to the present schema, all or nothing, and refuses a newer file. Until the first
- * release, a change of the schema is made in `001-initial`. After the first release its columns are frozen,
- * and each change is a new migration.
+ * release, a change of the schema is made in `001-initial`. After the first release each change also is a new
+ * migration, for the files that exist. A new file has the columns of `LEAD_FIELDS` already, so a migration adds
+ * such a column only where it is missing.
  */
 
 import { existsSync, readdirSync } from 'node:fs'

@@ -12,7 +12,7 @@ export interface DeliveryTable {
   queued_at: string
   state_at: string
   next_attempt_at: string | null
-  put_off_at: string | null
+  deferred_at: string | null
   reply_code: number | null
   response: string | null
   sender: string | null

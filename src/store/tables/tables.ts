@@ -222,7 +222,7 @@ export interface ScheduledRunTable {
   noted_at: string
   not_before: string | null
   attempts: number
-  released_at: string | null
+  approved_at: string | null
   started_at: string | null
   finished_at: string | null
   message: string | null

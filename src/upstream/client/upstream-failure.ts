@@ -98,7 +98,7 @@ export function refusal({ status, url, detail, headers, attempts, isPassing }: R
       hint:
         status === 429 || status === 403
           ? TOO_FAST_HINT
-          : 'The service has problem of its own. What a sync has read is kept, and the next one goes on from there.',
+          : 'The service has a problem of its own. What a sync has read is kept, and the next one goes on from there.',
     })
   }
   if (status === 401) {

@@ -1,6 +1,6 @@
 /** The page of the record: how often the claims of reports were right, as charts of the last days and a table. */
-import type { KeptRecord, RecordKeeper } from '../../jobs/reports/read-backtest.ts'
-import { isToldTrusted, meantOf } from '../../jobs/reports/told-record.ts'
+import type { KeptRecord, RecordKeeper } from '../../jobs/insight/read-backtest.ts'
+import { isToldTrusted, meantOf } from '../../jobs/insight/told-record.ts'
 import { counted } from '../../report/words/numbers.ts'
 import { listNames } from '../../store/insight/daily-count.ts'
 import { type DashboardDeps, frameOf } from '../server/frame.ts'

@@ -119,9 +119,9 @@ describe('the daemon', () => {
     const running = await start([snapshot])
     for (const minute of ['00', '01']) await running.tick(`2026-11-20T07:${minute}:00Z`)
     await begun.promise
-    expect(running.daemon.inHand()).toEqual(['snapshot'])
+    expect(running.daemon.inFlight()).toEqual(['snapshot'])
     await running.stop()
-    expect(running.daemon.inHand()).toEqual([])
+    expect(running.daemon.inFlight()).toEqual([])
     expect(await scheduledRunsOf(running.store)).toContain('snapshot 07:01 due')
     expect(running.lines.join()).not.toContain('"level":50')
   })
@@ -226,12 +226,12 @@ describe('a serial task', () => {
 
   it('does its work one at a time, and once more when it was asked to meanwhile', async () => {
     let count = 0
-    let inHand = 0
+    let inFlight = 0
     const gate = Promise.withResolvers<void>()
     const task = createSerialTask(openOwnQueue(pino({ level: 'silent' })), 'alerts', async () => {
-      expect(++inHand).toBe(1)
+      expect(++inFlight).toBe(1)
       if (++count === 1) await gate.promise
-      inHand--
+      inFlight--
     })
     task.open(new AbortController().signal)
     for (let wake = 0; wake < 5; wake++) task.wake()

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
 import { retryLater } from '../../../src/jobs/schedule/job-failure.ts'
-import { releaseScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
+import { approveScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { timing } from '../../support/schedule/schedule.ts'
 import { openTicking } from '../../support/schedule/ticking.ts'
 
@@ -182,7 +182,7 @@ describe('a scheduled run that is held', () => {
     await daily.store.db
       .updateTable('scheduled_run')
       .where('state', '=', 'held')
-      .set({ released_at: 'now' })
+      .set({ approved_at: 'now' })
       .execute()
     await daily.live('2026-11-20T07:03:00Z')
     expect(daily.ran.map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1])
@@ -194,7 +194,7 @@ describe('a scheduled run that is held', () => {
     hourly.ends = async ({ isApproved }) => (isApproved ? { state: 'done', message: null } : held())
     await hourly.live('2026-11-20T07:59:00Z')
     const letGo = await hourly.store.write((trx) =>
-      releaseScheduledRun(trx, 'report:daily', '2026-11-20T07:59:30.000Z'),
+      approveScheduledRun(trx, 'report:daily', '2026-11-20T07:59:30.000Z'),
     )
     expect(letGo).toMatchObject({ due_at: '2026-11-20T07:00:00.000Z' })
     await hourly.live('2026-11-20T08:00:00Z')

@@ -126,7 +126,7 @@ describe.skipIf(!hasPostgres)('several workers', () => {
     const both = await listWorkers(second.store.db, company.now)
     expect(both.map(({ pid }) => pid)).toEqual([process.pid, process.pid])
     const card = await readWorkers(second.store, clockOf('UTC', company.now))
-    expect(card?.workers.map(({ host, inHand }) => `${host} ${inHand}`)).toEqual(
+    expect(card?.workers.map(({ host, inFlight }) => `${host} ${inFlight}`)).toEqual(
       Array(2).fill(`${hostname()} sync`),
     )
     await first.stop()

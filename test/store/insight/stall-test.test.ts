@@ -1,7 +1,7 @@
 // @both-stores
 /** The thresholds of past dates, tried on the leads that were won after each. */
 import { expect, it } from 'vitest'
-import { readShares, refreshThresholds } from '../../../src/jobs/reports/winner-shares.ts'
+import { readShares, refreshThresholds } from '../../../src/jobs/insight/winner-shares.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { listStallTests, testStallThresholds } from '../../../src/store/insight/stall-test.ts'
 import {

@@ -88,7 +88,7 @@ async function furnish(at: string): Promise<void> {
       .insertInto('delivery')
       .values({
         ...{ message_id: '<1@test>', issue_id: 'e1', recipient: 'ann@example.com', state: 'sent' },
-        ...{ queued_at: AT, state_at: AT, next_attempt_at: null, put_off_at: null },
+        ...{ queued_at: AT, state_at: AT, next_attempt_at: null, deferred_at: null },
         ...{ reply_code: 250, response: '2.0.0 “Ok”\r\n\tqueued' },
       })
       .execute()

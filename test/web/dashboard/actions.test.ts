@@ -195,7 +195,7 @@ describe('a report', () => {
     expect(await act('/actions/approve', { what: 'report=daily' })).toBe(
       'ok: The report daily is approved. It is made and sent at once.',
     )
-    expect([(await scheduledRuns())[0]?.released_at, wakes()]).toEqual([NOW.toISOString(), 1])
+    expect([(await scheduledRuns())[0]?.approved_at, wakes()]).toEqual([NOW.toISOString(), 1])
   })
 
   it('of which nothing is held says so', async () => {

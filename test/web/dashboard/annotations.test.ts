@@ -2,7 +2,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { annotate } from '../../../src/jobs/annotations.ts'
-import { readBacktest } from '../../../src/jobs/reports/read-backtest.ts'
+import { readBacktest } from '../../../src/jobs/insight/read-backtest.ts'
 import { listAnnotations } from '../../../src/store/insight/annotation.ts'
 import { findBarriers } from '../../look/support/axe.ts'
 import { wordsOf } from '../../support/report.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { daysUpTo } from '../../../src/domain/period.ts'
-import { readBacktest } from '../../../src/jobs/reports/read-backtest.ts'
+import { readBacktest } from '../../../src/jobs/insight/read-backtest.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { savePipelineStat } from '../../../src/store/sync/samples.ts'

@@ -1,6 +1,6 @@
 /** The record page shows the results of the backtest, and charts of the last days. */
 import { describe, expect, it } from 'vitest'
-import { readBacktest } from '../../../src/jobs/reports/read-backtest.ts'
+import { readBacktest } from '../../../src/jobs/insight/read-backtest.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { tellRanges } from '../../support/reports/told-ranges.ts'
 import { lead, save } from '../../support/store.ts'

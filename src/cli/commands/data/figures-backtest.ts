@@ -11,9 +11,9 @@ import {
 } from '../../../insight/backtest.ts'
 import { STRETCHES_MIN } from '../../../insight/record.ts'
 import { DECIDED_MIN, RATE_DAYS } from '../../../insight/win-rate.ts'
-import { readBacktest, type TestedRecord } from '../../../jobs/reports/read-backtest.ts'
-import { isToldTrusted, meantOf } from '../../../jobs/reports/told-record.ts'
-import type { TestedShare } from '../../../jobs/reports/winner-shares.ts'
+import { readBacktest, type TestedRecord } from '../../../jobs/insight/read-backtest.ts'
+import { isToldTrusted, meantOf } from '../../../jobs/insight/told-record.ts'
+import type { TestedShare } from '../../../jobs/insight/winner-shares.ts'
 import { listPipelines } from '../../../store/figures/report-figures.ts'
 import { addExamples, collect } from '../../command.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
@@ -249,7 +249,7 @@ function neededOf({ scale, periods: { known, needed } }: Pick<RangeTest, 'scale'
   return `${needed} ${NEEDED_OF[scale]} (${known} so far)`
 }
 
-/** Returns how often something happened in a year of judged numbers; null without any. */
+/** Converts a count to a rate per year, by the periods that were judged; null if none was. */
 function aYear(times: number, { scale, judged }: Pick<RangeTest, 'scale' | 'judged'>): number | null {
   return judged === 0 ? null : (times / judged) * PER_YEAR[scale]
 }

@@ -37,15 +37,15 @@ async function run(terminal: Terminal): Promise<void> {
   const readAt = new Date()
   const log = await terminal.log()
   const { signal } = terminal
-  let inHand: RunningDaemon['inHand'] = () => []
-  terminal.nameHeld(() => inHand())
+  let inFlight: RunningDaemon['inFlight'] = () => []
+  terminal.nameHeld(() => inFlight())
   let stoppingAt = 0
   signal.addEventListener('abort', () => {
     stoppingAt = performance.now()
-    log.info({ inHand: inHand() }, `stopping: ${signal.reason.message}`)
+    log.info({ inFlight: inFlight() }, `stopping: ${signal.reason.message}`)
   })
   const tellStarted = (config: Config, running: RunningDaemon): void => {
-    inHand = running.inHand
+    inFlight = running.inFlight
     tell(log, config, running)
   }
   try {

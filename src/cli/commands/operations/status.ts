@@ -82,8 +82,8 @@ function statusJson(database: string, { health, ...status }: Status) {
     issues: status.issues.map(issueJson),
     events: status.events && eventsJson(status.events),
     workers:
-      status.workers?.map(({ host, pid, since, lastHeartbeat, inHand }) => ({
-        ...{ host, pid, since, last_heartbeat: lastHeartbeat, running: inHand },
+      status.workers?.map(({ host, pid, since, lastHeartbeat, inFlight }) => ({
+        ...{ host, pid, since, last_heartbeat: lastHeartbeat, running: inFlight },
       })) ?? null,
     jobs: status.jobs,
   }
@@ -175,7 +175,7 @@ async function printStatus(terminal: Terminal, database: string, status: Status)
         { title: 'PROCESS', value: ({ pid }) => String(pid) },
         { title: 'SINCE', value: ({ since }) => formatInstant(since) },
         { title: 'LAST HEARTBEAT', value: ({ lastHeartbeat }) => formatInstant(lastHeartbeat) },
-        { title: 'RUNNING', value: ({ inHand }) => inHand.join(', ') || null },
+        { title: 'RUNNING', value: ({ inFlight }) => inFlight.join(', ') || null },
       ],
       status.workers,
     )

@@ -17,17 +17,17 @@ export const OPERATION = [
     expires_at TEXT NOT NULL -- UTC; moved on while the holder works
   ) STRICT`,
 
-  sql`CREATE TABLE scheduled_run ( -- one row per scheduled run of a schedule: what became of it
+  sql`CREATE TABLE scheduled_run ( -- one row for each scheduled run, with its result
     schedule TEXT NOT NULL, -- sync, sync-full, snapshot or report:<name>
     due_at TEXT NOT NULL, -- UTC: when it was due
     state TEXT NOT NULL CHECK (state IN ('due', 'running', 'held', 'done', 'failed', 'skipped')),
     noted_at TEXT NOT NULL, -- UTC: when the daemon saw that it was due
-    not_before TEXT, -- UTC: it is not begun, or tried again, before; null for at once
-    attempts INTEGER NOT NULL DEFAULT 0, -- how often it was begun
-    released_at TEXT, -- UTC: when a person let a held one go; null where nobody has
-    started_at TEXT, -- UTC: when it was begun last
+    not_before TEXT, -- UTC: the earliest time of the next start; null for at once
+    attempts INTEGER NOT NULL DEFAULT 0, -- number of starts
+    approved_at TEXT, -- UTC: when a person approved a run that was held or waited; null if nobody has
+    started_at TEXT, -- UTC: time of the last start
     finished_at TEXT, -- UTC
-    message TEXT, -- what came of it, or why it waits, failed or was skipped
+    message TEXT, -- the result, or why the run waits, failed or was skipped
     PRIMARY KEY (schedule, due_at)
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX scheduled_run_open ON scheduled_run (schedule) WHERE state IN ('due', 'running', 'held')`,

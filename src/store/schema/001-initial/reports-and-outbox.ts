@@ -57,8 +57,8 @@ export const REPORTS = [
     doubts INTEGER NOT NULL DEFAULT 0, -- how often it was unconfirmed: after the second time it is not sent again
     queued_at TEXT NOT NULL, -- UTC: when it was put into the ledger
     state_at TEXT NOT NULL, -- UTC: when the state was entered
-    next_attempt_at TEXT, -- UTC: not tried before; null where nothing is left to try
-    put_off_at TEXT, -- UTC: when the server first put it off; for two days it is tried again
+    next_attempt_at TEXT, -- UTC: the earliest time of the next attempt; null if there is none
+    deferred_at TEXT, -- UTC: when the server first deferred it; leadsheet tries again for two days
     reply_code INTEGER, -- SMTP, of the server's last reply; null where there was none
     response TEXT, -- what the mail server said last, or why there is no answer
     sender TEXT, -- the lease of who is sending it, or was the last to; null where nobody ever had
@@ -108,7 +108,7 @@ export const REPORTS = [
     state TEXT NOT NULL CHECK (state IN ('active', 'paused', 'unsubscribed')), -- paused and unsubscribed get nothing
     cadence TEXT NOT NULL CHECK (cadence IN ('as_scheduled', 'weekly')), -- weekly: once in an ISO week, of the week before
     changed_at TEXT NOT NULL, -- UTC
-    changed_by TEXT NOT NULL CHECK (changed_by IN ('recipient', 'operator', 'leadsheet')), -- who chosen it last
+    changed_by TEXT NOT NULL CHECK (changed_by IN ('recipient', 'operator', 'leadsheet')), -- who chose it last
     reason TEXT, -- in their words; null where none was given
     PRIMARY KEY (address, report)
   ) STRICT, WITHOUT ROWID`,

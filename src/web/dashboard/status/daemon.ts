@@ -265,7 +265,7 @@ interface WorkerView {
   readonly pid: string
   readonly since: Moment
   readonly sign: Moment
-  readonly inHand: string
+  readonly inFlight: string
 }
 
 /** Lists the workers. Returns null if the store is a file, because only one daemon can use a file. */
@@ -279,9 +279,9 @@ export async function readWorkers(
   const sum = (key: 'waiting' | 'active'): string =>
     count(jobs.reduce((total: number, queue: QueueCounts) => total + queue[key], 0))
   return {
-    workers: workers.map(({ host, pid, since, lastHeartbeat, inHand }) => ({
+    workers: workers.map(({ host, pid, since, lastHeartbeat, inFlight }) => ({
       ...{ id: `${host}-${pid}`, host, pid: String(pid) },
-      ...{ since: clock.at(since), sign: clock.ago(lastHeartbeat), inHand: inHand.join(', ') },
+      ...{ since: clock.at(since), sign: clock.ago(lastHeartbeat), inFlight: inFlight.join(', ') },
     })),
     waiting: sum('waiting'),
     active: sum('active'),

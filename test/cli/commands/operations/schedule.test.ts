@@ -215,9 +215,9 @@ describe('leadsheet report approve', () => {
     const held = await store.db
       .selectFrom('scheduled_run')
       .where('state', '=', 'held')
-      .select('released_at')
+      .select('approved_at')
       .execute()
-    expect(held.map(({ released_at }) => released_at?.slice(0, 16))).toEqual(['2026-11-24T12:00'])
+    expect(held.map(({ approved_at }) => approved_at?.slice(0, 16))).toEqual(['2026-11-24T12:00'])
     const nothing = await approve(cwd, 'weekly')
     expect([nothing.status, nothing.stderr]).toEqual([
       2,

@@ -3,7 +3,7 @@ import type { ReportFigures } from '../../domain/figures.ts'
 import type { Goal, GoalPeriod, Pace, ToldRange } from '../../domain/insight.ts'
 import { localDates } from '../../domain/period.ts'
 import { RATE_DAYS } from '../../insight/win-rate.ts'
-import { dayBefore, MONTHS } from './tell-ends.ts'
+import { dayBefore, MONTHS } from './forecast.ts'
 import { scaleOf } from './told-record.ts'
 
 /**
@@ -48,7 +48,7 @@ export function rangesOf(
   return [...numbers, ...rates, ...moneys, ...ends]
 }
 
-/** Returns the pipelines of an expected end. An issue has only their names. */
+/** Returns the ids of the pipelines that a forecast counts; null for all. The forecast has only names, so its goal gives the ids. */
 function pipelinesOfEnd(
   { goal, pipelines }: Pace,
   goals: readonly Goal[],

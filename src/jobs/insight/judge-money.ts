@@ -4,7 +4,7 @@ import type { JudgedMoney, RangeKind } from '../../domain/insight.ts'
 import { judgeMoney, MONEY_DAYS_NEEDED, type MoneyNumbers } from '../../insight/money-range.ts'
 import type { Db } from '../../store/db/store.ts'
 import { listWonCurrencies } from '../../store/insight/daily-count.ts'
-import { type DailyReader, sumOf } from './tell-ends.ts'
+import { type DailyReader, sumOf } from './forecast.ts'
 import { scaleOf } from './told-record.ts'
 
 /** The currencies that are judged are those of the most days. */

@@ -4,7 +4,7 @@ import { chooseRateSplit, type RateMember } from '../../insight/rate-drivers.ts'
 import type { DailyNumbers } from '../../insight/series.ts'
 import { judgeRate, RATE_DAYS, RATE_NEEDED, type RateNumbers } from '../../insight/win-rate.ts'
 import { DIMENSIONS } from '../../store/insight/daily-count.ts'
-import { type DailyReader, sumOf } from './tell-ends.ts'
+import { type DailyReader, sumOf } from './forecast.ts'
 
 /** The days before the last stretch with which its rate is compared. */
 const BEFORE_DAYS = 6 * RATE_DAYS

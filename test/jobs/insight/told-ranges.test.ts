@@ -2,7 +2,7 @@
 /** Reports that are sent store their ranges, print how many held, and withhold a claim that stopped being true. */
 import { expect, it } from 'vitest'
 import type { LeadFilter } from '../../../src/domain/figures.ts'
-import { readBacktest } from '../../../src/jobs/reports/read-backtest.ts'
+import { readBacktest } from '../../../src/jobs/insight/read-backtest.ts'
 import type { Report } from '../../../src/jobs/reports/report-definition.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { listDeliveries } from '../../../src/store/outbox/delivery.ts'

@@ -31,10 +31,10 @@ import {
   refreshDailyCounts,
 } from '../../store/insight/daily-count.ts'
 import { settleToldEnds } from '../../store/insight/told-range.ts'
+import type { DailyReader } from './forecast.ts'
+import { forecastEnds, sumOf } from './forecast.ts'
 import { judgePeriodMoney, readMoney } from './judge-money.ts'
 import { judgeWinRate, readRates, tellUnusualRate } from './judge-win-rate.ts'
-import type { DailyReader } from './tell-ends.ts'
-import { sumOf, tellEnds } from './tell-ends.ts'
 import { readTold, type Told } from './told-record.ts'
 
 interface JudgeDeps {
@@ -123,7 +123,7 @@ export async function judgeNumbers(
       ...ofPipelines.map((each) => judgeWinRate(each).judged),
     ],
     wonValues,
-    pace: await tellEnds(reader, {
+    pace: await forecastEnds(reader, {
       ...{ goals, fiscalYearStarts, names, ...leftOut },
       isWithMonths: kind !== 'month',
     }),

@@ -39,14 +39,14 @@ interface Wanted {
   readonly told: ToldRecords
 }
 
-/** A goal, or a figure whose end of the month is told without one. */
+/** What gets a forecast: a goal, or a figure that reports always forecast to the end of the month (`goal` is null). */
 type Told = Pick<Goal, 'figure' | 'period' | 'currency' | 'pipelines'> & { readonly goal: Goal | null }
 
 /**
- * Tells the goals that concern a report, and then the ends of the month. A goal concerns a report if the report
- * covers all its pipelines.
+ * Forecasts the goals that concern a report, and then the end of the month of other figures. A goal concerns a
+ * report if the report covers all its pipelines.
  */
-export async function tellEnds(reader: DailyReader, wanted: Wanted): Promise<Pace[]> {
+export async function forecastEnds(reader: DailyReader, wanted: Wanted): Promise<Pace[]> {
   const { goals, pipelineIds, isWithMonths } = wanted
   const concerned = goals.filter(
     ({ pipelines }) => pipelineIds === null || pipelines?.every((id) => pipelineIds.includes(id)),

@@ -100,7 +100,7 @@ export async function listTestedDates(db: Db, asOf: Instant, timeZone: string): 
   return days.map(({ date }) => date).filter((date) => date <= last)
 }
 
-const CHILD = programFile(import.meta.url, 'record-child')
+const CHILD = programFile(import.meta.url, 'backtest-child')
 
 export interface KeptRecord {
   /** The last record; null if there is none yet. */
