@@ -112,7 +112,7 @@ export const FIGURES = [
     name: 'won_value',
     title: 'Won value',
     meaning:
-      'value of the leads that `won` counts, as it was at the end of the period; leads without a value are left out',
+      'value of the leads counted as won, as it was at the end of the period; leads without a value are left out',
     unit: 'money',
     coverage: 'won_value',
     reads: ['closed', 'lead_then'],
@@ -170,7 +170,7 @@ export const FIGURES = [
     name: 'open_value',
     title: 'Open pipeline',
     meaning:
-      'value that the leads that `open` counts had at the end of the period; for a lead that was first read later, its first known value',
+      'value of the leads counted as open, as it was at the end of the period; for a lead that was first read later, its first known value',
     unit: 'money',
     coverage: 'value',
     reads: ['level'],
@@ -182,7 +182,7 @@ export const FIGURES = [
     name: 'stalled',
     title: 'Stalled',
     meaning:
-      'leads that were open at the end of the period and had not changed in any way for `reports[].stalled_days` days; a lead is left out if it changed after the period and no sync had read it in between, because its last change in the period is unknown',
+      'leads that were open at the end of the period and had not changed in any way for `stalled_days` days (a setting of the report); a lead is left out if it changed after the period and no sync had read it in between, because its last change in the period is unknown',
     unit: 'leads',
     coverage: 'stalled',
     reads: ['stalled_count'],
