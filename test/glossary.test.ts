@@ -27,7 +27,7 @@ const RETIRED: readonly { readonly word: RegExp; readonly allowed?: RegExp }[] =
   { word: /lanes?/ },
   { word: /poke|nudge/ },
   { word: /crew/ },
-  { word: /in_doubt|doubtful/ },
+  { word: /in_doubt|doubts?|doubt(?:ed|ful)/ },
   { word: /own_(?:form|names)/ },
   { word: /voice/, allowed: /invoice/ },
 ]

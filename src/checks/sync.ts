@@ -33,14 +33,14 @@ export const SYNC_CHECKS = {
   leads_stale: freshnessCheck('leads', 'leads', 'all leads', 'fail'),
   statistics_stale: freshnessCheck('stats', 'statistics', 'the statistics', 'warn'),
   agents_stale: freshnessCheck('agents', 'agents', 'the agents', 'warn'),
-  times_doubtful: {
+  times_implausible: {
     part: 'times',
     question: 'Are the times of the leads plausible?',
-    title: 'times doubtful',
+    title: 'implausible times',
     meaning: null,
     severity: 'warn',
     shownIn: SHOWN,
-    find: findDoubtful,
+    find: findImplausible,
   },
   key_refused: {
     part: 'syncs',
@@ -148,10 +148,10 @@ function freshnessCheck(resource: Resource, part: Part, words: string, severity:
 /**
  * Looks for implausible times of leads, because figures computed from such times look right but are wrong.
  */
-async function findDoubtful({ db }: Facts): Promise<Finding[]> {
+async function findImplausible({ db }: Facts): Promise<Finding[]> {
   const [first, ...others] = await findImplausibleTimes(db)
   if (first === undefined) return []
-  const found = [formatImplausible(first), ...others.map(({ field }) => `${field} is doubtful too`)].join(
+  const found = [formatImplausible(first), ...others.map(({ field }) => `${field} is implausible too`)].join(
     '; ',
   )
   return [

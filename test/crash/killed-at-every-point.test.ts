@@ -107,11 +107,11 @@ async function openReportCase(folder: string, env: Program['env']): Promise<Case
       await expectSound(databaseIn(folder))
       const messages = readMessages(databaseIn(folder))
       expect(messages.map((message) => message.recipient)).toEqual(['ana@example.com', 'ben@example.com'])
-      for (const { message_id, state, doubts } of messages) {
+      for (const { message_id, state, unconfirmed_count } of messages) {
         const copies = server.received.filter((one) => one.mail.messageId === message_id).length
-        if (state === 'unconfirmed') expect(doubts).toBe(2)
+        if (state === 'unconfirmed') expect(unconfirmed_count).toBe(2)
         else expect({ state, copies: copies > 0 }).toEqual({ state: 'sent', copies: true })
-        expect(copies).toBeLessThanOrEqual(1 + doubts)
+        expect(copies).toBeLessThanOrEqual(1 + unconfirmed_count)
       }
       const ids = new Set(server.received.map((one) => one.mail.messageId))
       expect(ids.size).toBeLessThanOrEqual(messages.length)
@@ -125,8 +125,8 @@ async function openReportCase(folder: string, env: Program['env']): Promise<Case
 function readMessages(file: string) {
   const database = new Database(file)
   const rows = database
-    .prepare<[], { message_id: string; recipient: string; state: string; doubts: number }>(
-      'SELECT message_id, recipient, state, doubts FROM delivery ORDER BY recipient',
+    .prepare<[], { message_id: string; recipient: string; state: string; unconfirmed_count: number }>(
+      'SELECT message_id, recipient, state, unconfirmed_count FROM delivery ORDER BY recipient',
     )
     .all()
   database.close()

@@ -332,20 +332,20 @@ async function openHoldingServer(hold: (typeof HOLDS)[number], message: number) 
 function expectKept(file: string, { received }: MailServer): void {
   const messages = query(
     file,
-    'SELECT recipient, message_id, state, doubts, next_attempt_at FROM delivery',
+    'SELECT recipient, message_id, state, unconfirmed_count, next_attempt_at FROM delivery',
   ) as {
     recipient: string
     message_id: string
     state: string
-    doubts: number
+    unconfirmed_count: number
     next_attempt_at: string | null
   }[]
   expect(messages.map(({ recipient }) => recipient).sort()).toEqual(RECIPIENTS)
-  for (const { recipient, message_id, state, doubts, next_attempt_at } of messages) {
+  for (const { recipient, message_id, state, unconfirmed_count, next_attempt_at } of messages) {
     const copies = received.filter(({ to }) => to.includes(recipient))
     if (state === 'sent') expect(copies.length).toBeGreaterThan(0)
     else expect(next_attempt_at).not.toBeNull()
-    expect(copies.length).toBeLessThanOrEqual(1 + doubts)
+    expect(copies.length).toBeLessThanOrEqual(1 + unconfirmed_count)
     expect(copies.map(({ mail }) => mail.messageId)).toEqual(copies.map(() => message_id))
   }
 }

@@ -65,8 +65,8 @@ export const OF_MAIL: readonly Sabotage[] = [
     name: 'a message unconfirmed is sent again and again',
     edits: [
       {
-        find: 'const isLeft = one.doubts + 1 >= doubtsMaxOf(onUnconfirmed)',
-        replace: 'const isLeft = one.doubts < 0',
+        find: 'const isLeft = one.unconfirmedCount + 1 >= unconfirmedMaxOf(onUnconfirmed)',
+        replace: 'const isLeft = one.unconfirmedCount < 0',
       },
     ],
     caughtBy: [

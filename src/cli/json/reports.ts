@@ -156,7 +156,7 @@ export const REPORT_RESULTS = {
           revision: count,
         },
         ...{ state: messageState, attempts: count },
-        doubts: count.describe('attempts whose outcome nobody knows'),
+        unconfirmed_count: count.describe('attempts whose outcome nobody knows'),
         ...{ queued_at: instant, state_at: instant, next_attempt_at: instant.nullable() },
         ...{ reply_code: count.nullable(), response },
       }),

@@ -67,8 +67,8 @@ async function applyLead(deps: ApplyDeps, row: QueuedEvent, signal: AbortSignal)
     const now = await findLead(trx, id)
     // A scan may have written the lead meanwhile. If the answer has no time, nobody can tell which state is
     // newer, so the lead is read again.
-    const isImplausible = answer === null || !isDated(answer)
-    if (isImplausible && now?.writtenBy !== before?.writtenBy) return null
+    const isUndated = answer === null || !isDated(answer)
+    if (isUndated && now?.writtenBy !== before?.writtenBy) return null
     if (answer !== null) return keepAny(trx, answer, deps.wantsDetails, seen)
     return keepDeletedLead(trx, row.is_removal === 1 ? now : undefined, seen)
   })

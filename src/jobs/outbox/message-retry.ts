@@ -5,7 +5,7 @@ import type { UnconfirmedPolicy } from '../../domain/choices.ts'
 import type { Instant } from '../../domain/model.ts'
 import type { FailedSend } from '../../mail/smtp-failure.ts'
 import { BACKOFF, GIVE_UP, ladderWaitMs, longestWaitMs } from '../../retry.ts'
-import { type Delivery, type DeliveryMove, DOUBTS_MAX } from '../../store/outbox/delivery.ts'
+import { type Delivery, type DeliveryMove, UNCONFIRMED_MAX } from '../../store/outbox/delivery.ts'
 import type { MailOutage } from '../../store/outbox/send-limits.ts'
 
 const HOUR_MS = 60 * 60_000
@@ -17,8 +17,8 @@ interface Drawn {
 }
 
 /** Returns how many times a message may become unconfirmed before a person has to resolve it. */
-export function doubtsMaxOf(onUnconfirmed: UnconfirmedPolicy): number {
-  return onUnconfirmed === 'hold' ? 1 : DOUBTS_MAX
+export function unconfirmedMaxOf(onUnconfirmed: UnconfirmedPolicy): number {
+  return onUnconfirmed === 'hold' ? 1 : UNCONFIRMED_MAX
 }
 
 /**
@@ -65,7 +65,7 @@ export function afterFailure(
   }
   const nextAttemptAt = retryAt(one.attempts + 1, drawn).toISOString()
   if (failed.kind === 'unknown') {
-    const isLeft = one.doubts + 1 >= doubtsMaxOf(onUnconfirmed)
+    const isLeft = one.unconfirmedCount + 1 >= unconfirmedMaxOf(onUnconfirmed)
     return { ...said, state: 'unconfirmed', nextAttemptAt: isLeft ? null : nextAttemptAt }
   }
   if (failed.kind === 'permanent') return { ...said, state: 'failed', nextAttemptAt: null }

@@ -25,7 +25,7 @@ import {
 import { readMessage } from '../../store/outbox/stored-message.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
-import { afterFailure, doubtsMaxOf, outageAfter, retryAt } from './message-retry.ts'
+import { afterFailure, outageAfter, retryAt, unconfirmedMaxOf } from './message-retry.ts'
 import type { RateLimit } from './rate-limit.ts'
 
 export interface DeliveryPolicy {
@@ -77,7 +77,7 @@ export async function recoverMessages({
   now,
   policy,
 }: Pick<DeliverDeps, 'store' | 'now' | 'policy'>): Promise<void> {
-  await store.write((trx) => recoverDeliveries(trx, now(), doubtsMaxOf(policy.onUnconfirmed)))
+  await store.write((trx) => recoverDeliveries(trx, now(), unconfirmedMaxOf(policy.onUnconfirmed)))
 }
 
 export interface SendOptions {

@@ -11,7 +11,7 @@ import { LeadsheetError } from '../../errors.ts'
 import { openSqlite } from '../db/sqlite.ts'
 import type { Store, Trx } from '../db/store.ts'
 import { openStore } from '../open.ts'
-import { DOUBTS_MAX } from '../outbox/delivery.ts'
+import { UNCONFIRMED_MAX } from '../outbox/delivery.ts'
 import { takePreferences } from '../reports/preference.ts'
 import { findHolder } from '../schedule/lease.ts'
 import { fileSystemFailure, flush, readBackup } from './backup.ts'
@@ -92,23 +92,23 @@ export async function settleRestored(store: Store, from: string, now: Date): Pro
 }
 
 /**
- * Marks the messages that were not sent as unconfirmed, with the highest number of doubts, so that no message
+ * Marks the messages that were not sent as unconfirmed, with the highest `unconfirmed_count`, so that no message
  * is sent again by itself. Each is shown until a person decides.
  */
 async function markUnconfirmed(trx: Trx, now: Date, response: string): Promise<number> {
-  const doubted = await trx
+  const moved = await trx
     .updateTable('delivery')
     .where('state', 'in', ['pending', 'sending', 'data', 'unconfirmed'])
     .set({
       state: 'unconfirmed',
-      doubts: DOUBTS_MAX,
+      unconfirmed_count: UNCONFIRMED_MAX,
       state_at: now.toISOString(),
       next_attempt_at: null,
       reply_code: null,
       response,
     })
     .executeTakeFirst()
-  return Number(doubted.numUpdatedRows)
+  return Number(moved.numUpdatedRows)
 }
 
 /**

@@ -10,7 +10,7 @@ import { shellCommand } from '../../errors.ts'
 import { isPostgres } from '../db/postgres.ts'
 import type { Db } from '../db/store.ts'
 import { progressSql, REACHED } from '../leads/lead-progress.ts'
-import { DOUBTS_MAX } from '../outbox/delivery.ts'
+import { UNCONFIRMED_MAX } from '../outbox/delivery.ts'
 
 /** A rule of the store, the query that finds its violations, and the remedy for a violation. */
 interface Invariant {
@@ -242,7 +242,7 @@ const OF_WORK: readonly Invariant[] = [
   {
     rule: 'each message that is to be tried has a time for it, and no other has',
     violations: sql`SELECT message_id AS what FROM delivery WHERE iif(next_attempt_at IS NULL,
-      state IN ('pending', 'sending', 'data'), state IN ('sent', 'failed') OR doubts >= ${DOUBTS_MAX})`,
+      state IN ('pending', 'sending', 'data'), state IN ('sent', 'failed') OR unconfirmed_count >= ${UNCONFIRMED_MAX})`,
     remedy: TELL,
   },
   {

@@ -42,7 +42,7 @@ export async function findDeliveries(
   const where = conditions.length === 0 ? sql`` : sql`WHERE ${sql.join(conditions, sql` AND `)}`
   const { rows } = await sql<Row>`
     SELECT message_id AS "messageId", report, period_from AS "from", period_to AS "to", time_zone AS "timeZone",
-      recipient, revision, state, attempts, doubts, queued_at AS "queuedAt", state_at AS "stateAt",
+      recipient, revision, state, attempts, unconfirmed_count AS "unconfirmedCount", queued_at AS "queuedAt", state_at AS "stateAt",
       next_attempt_at AS "nextAttemptAt", reply_code AS "replyCode", response
     FROM delivery LEFT JOIN report_issue ON report_issue.id = issue_id ${where}
     ORDER BY queued_at DESC, report NULLS FIRST, recipient, revision DESC LIMIT ${limit}`.execute(db)
@@ -137,7 +137,11 @@ export interface UnconfirmedMessage {
 }
 
 /** Lists the messages that became unconfirmed since an instant, one by one. The latest comes first. */
-export async function listImplausible(db: Db, since: Instant, limit: number): Promise<UnconfirmedMessage[]> {
+export async function listUnconfirmedMessages(
+  db: Db,
+  since: Instant,
+  limit: number,
+): Promise<UnconfirmedMessage[]> {
   const { rows } = await sql<UnconfirmedMessage>`
     SELECT message_id AS "messageId", recipient, report, issue_id AS "issueId", state_at AS "stateAt",
       next_attempt_at AS "nextAttemptAt"

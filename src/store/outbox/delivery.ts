@@ -27,7 +27,7 @@ export const SENDER_LEASE = 'delivery'
 export type DeliveryRowState = DeliveryTable['state']
 
 /** A message that was unconfirmed this many times waits for a person. */
-export const DOUBTS_MAX = 2
+export const UNCONFIRMED_MAX = 2
 
 /** The state of a message; `store/outbox/stored-message.ts` has the message itself. */
 export interface Delivery {
@@ -41,7 +41,7 @@ export interface Delivery {
   /** The number of attempts to send the message. */
   readonly attempts: number
   /** The number of times that the message was unconfirmed. */
-  readonly doubts: number
+  readonly unconfirmedCount: number
   readonly queuedAt: Instant
   readonly stateAt: Instant
   /** The time of the next attempt; null if no attempt follows. */
@@ -176,7 +176,7 @@ export async function claimDelivery(
     .where('message_id', '=', known.messageId)
     .where('state', 'in', ['pending', 'unconfirmed'])
     .where('attempts', '=', known.attempts)
-    .where('doubts', '=', known.doubts)
+    .where('unconfirmed_count', '=', known.unconfirmedCount)
     .where('next_attempt_at', '=', known.nextAttemptAt)
     .set((eb) => ({ state: 'sending', state_at: at, attempts: eb('attempts', '+', 1), sender }))
     .executeTakeFirst()
@@ -206,7 +206,7 @@ export async function moveDelivery(
       ...(to.isDeferred ? { deferred_at: sql<string>`coalesce(deferred_at, ${at})` } : {}),
       ...(state === 'sending' ? { attempts: eb('attempts', '+', 1) } : {}),
       ...(to.isNoAttempt ? { attempts: eb('attempts', '-', 1) } : {}),
-      ...(state === 'unconfirmed' ? { doubts: eb('doubts', '+', 1) } : {}),
+      ...(state === 'unconfirmed' ? { unconfirmed_count: eb('unconfirmed_count', '+', 1) } : {}),
     }))
     .executeTakeFirst()
   return moved.numUpdatedRows > 0n
@@ -224,9 +224,9 @@ export async function isAnyOnItsWay(db: Db): Promise<boolean> {
  * Recovers the messages of sending processes that have ended. A message whose body had not begun to leave
  * becomes pending again; any other becomes unconfirmed. The leases of these processes are deleted, so that a
  * process that was only suspended writes nothing more.
- * @param doubtsMax how many times a message may be unconfirmed before it waits for a person
+ * @param unconfirmedMax how many times a message may be unconfirmed before it waits for a person
  */
-export async function recoverDeliveries(trx: Trx, now: Date, doubtsMax: number): Promise<void> {
+export async function recoverDeliveries(trx: Trx, now: Date, unconfirmedMax: number): Promise<void> {
   await deleteLostLeases(trx, SENDER_LEASE, now)
   const at = now.toISOString()
   const left = trx
@@ -241,8 +241,10 @@ export async function recoverDeliveries(trx: Trx, now: Date, doubtsMax: number):
     .set((eb) => ({
       state: 'unconfirmed',
       state_at: at,
-      doubts: eb('doubts', '+', 1),
-      next_attempt_at: sql<string | null>`iif(doubts + 1 < ${doubtsMax}, next_attempt_at, NULL)`,
+      unconfirmed_count: eb('unconfirmed_count', '+', 1),
+      next_attempt_at: sql<
+        string | null
+      >`iif(unconfirmed_count + 1 < ${unconfirmedMax}, next_attempt_at, NULL)`,
       reply_code: null,
       response: 'the program ended while the message was leaving',
     }))
@@ -257,7 +259,7 @@ function deliveryOf(row: Selectable<DeliveryTable>): Delivery {
     revision: row.revision,
     state: row.state,
     attempts: row.attempts,
-    doubts: row.doubts,
+    unconfirmedCount: row.unconfirmed_count,
     queuedAt: row.queued_at,
     stateAt: row.state_at,
     nextAttemptAt: row.next_attempt_at,

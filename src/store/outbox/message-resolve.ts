@@ -8,7 +8,7 @@ import type { Trx } from '../db/store.ts'
 import type { PreferenceKey } from '../reports/preference.ts'
 import { findPreference } from '../reports/preference.ts'
 import type { DeliveryTable } from '../tables/outbox-tables.ts'
-import { DOUBTS_MAX } from './delivery.ts'
+import { UNCONFIRMED_MAX } from './delivery.ts'
 
 /** A person's finding about an unconfirmed message. */
 export type Finding = 'arrived' | 'lost'
@@ -29,7 +29,7 @@ export async function requeueMessage(trx: Trx, messageId: string, at: Instant): 
       next_attempt_at: at,
       attempts: 0,
       deferred_at: null,
-      doubts: sql<number>`min(doubts, ${DOUBTS_MAX - 1})`,
+      unconfirmed_count: sql<number>`min(unconfirmed_count, ${UNCONFIRMED_MAX - 1})`,
     })
     .executeTakeFirst()
   return numUpdatedRows > 0n

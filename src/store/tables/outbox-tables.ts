@@ -8,7 +8,7 @@ export interface DeliveryTable {
   revision: Generated<number>
   state: 'pending' | 'sending' | 'data' | 'sent' | 'failed' | 'unconfirmed' | 'withdrawn'
   attempts: Generated<number>
-  doubts: Generated<number>
+  unconfirmed_count: Generated<number>
   queued_at: string
   state_at: string
   next_attempt_at: string | null

@@ -47,8 +47,8 @@ it('a daemon killed at any step of a message is followed by one of two, who send
 
     const ledger = readLedger(installation)
     expect(ledger.map(({ recipient }) => recipient)).toEqual(RECIPIENTS)
-    const doubts = ledger.reduce((sum, row) => sum + row.doubts, 0)
-    expect({ hold, doubts }).toEqual({ hold, doubts: UNCONFIRMED.includes(hold) ? 1 : 0 })
+    const count = ledger.reduce((sum, row) => sum + row.unconfirmed_count, 0)
+    expect({ hold, count }).toEqual({ hold, count: UNCONFIRMED.includes(hold) ? 1 : 0 })
     expect(server.taken).toHaveLength(RECIPIENTS.length + (hold === 'reply' ? 1 : 0))
     // A message that arrived twice must be the same message.
     const messages = new Set(server.taken.map(({ messageId, sha256 }) => `${messageId} ${sha256}`))

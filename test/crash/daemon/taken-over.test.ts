@@ -16,27 +16,27 @@ interface Case {
   readonly onUnconfirmed: UnconfirmedPolicy
   readonly title: string
   readonly state: string
-  readonly doubts: number
+  readonly unconfirmed_count: number
   readonly copies: number
 }
 
 const CASES: readonly Case[] = [
   {
     title: 'before its message left sends none of it',
-    ...{ hold: 'RCPT', onUnconfirmed: 'resend', state: 'sent', doubts: 0, copies: 1 },
+    ...{ hold: 'RCPT', onUnconfirmed: 'resend', state: 'sent', unconfirmed_count: 0, copies: 1 },
   },
   {
     title: 'after its message left leaves it to the other, who sends the same once more',
-    ...{ hold: 'reply', onUnconfirmed: 'resend', state: 'sent', doubts: 1, copies: 2 },
+    ...{ hold: 'reply', onUnconfirmed: 'resend', state: 'sent', unconfirmed_count: 1, copies: 2 },
   },
   {
     title: 'after its message left does not call it sent, where a person is to look',
-    ...{ hold: 'reply', onUnconfirmed: 'hold', state: 'unconfirmed', doubts: 1, copies: 1 },
+    ...{ hold: 'reply', onUnconfirmed: 'hold', state: 'unconfirmed', unconfirmed_count: 1, copies: 1 },
   },
 ]
 
 describe('a sender that hung until another had taken over, and wakes up', () => {
-  it.each(CASES)('$title (row 60)', async ({ hold, onUnconfirmed, state, doubts, copies }) => {
+  it.each(CASES)('$title (row 60)', async ({ hold, onUnconfirmed, state, unconfirmed_count, copies }) => {
     const file = await openStoreWithMessages(1)
     await using server = await openHoldingServer(hold)
     const hung = startSender({ file, url: server.url, way: onUnconfirmed })
@@ -60,7 +60,7 @@ describe('a sender that hung until another had taken over, and wakes up', () => 
     expect(await deliverAt(new Date(Date.parse(expires_at) - 1))).toBe(false)
     expect(await deliverAt(new Date(Date.parse(expires_at)))).toBe(true)
     const ledger = readLedger({ file })
-    expect(ledger).toMatchObject([{ state, doubts }])
+    expect(ledger).toMatchObject([{ state, unconfirmed_count }])
 
     server.letGo()
     hung.child.kill('SIGCONT')

@@ -8,10 +8,10 @@ export interface Comparison {
   /** The number of messages in each state at the end. */
   readonly states: Readonly<Record<string, number>>
   /** The number of messages that were ever unconfirmed. */
-  readonly doubted: number
+  readonly unconfirmed: number
   /** The number of unconfirmed messages that arrived more than once, and of those that never arrived. */
-  readonly doubtedTwice: number
-  readonly doubtedNever: number
+  readonly arrivedTwice: number
+  readonly arrivedNever: number
   /** The numbers of refusals and of other faults of the mail server. */
   readonly turnedAway: number
   readonly deferred: number
@@ -28,7 +28,7 @@ export interface Row {
   readonly recipient: string
   readonly message_id: string
   readonly state: string
-  readonly doubts: number
+  readonly unconfirmed_count: number
 }
 
 /** @param log of the mail server */
@@ -47,7 +47,7 @@ export function compareRows(rows: readonly Row[], log: string): Comparison {
   const arrivalsOf = Map.groupBy(arrivals, ({ messageId }) => messageId)
   const known = new Set(rows.map(({ message_id }) => message_id))
   const found = rows.map((row) => ({ row, arrivals: arrivalsOf.get(row.message_id) ?? [] }))
-  const doubted = found.filter(({ row }) => row.doubts > 0)
+  const unconfirmed = found.filter(({ row }) => row.unconfirmed_count > 0)
   return {
     messages: rows.length,
     states: Object.fromEntries(
@@ -56,19 +56,19 @@ export function compareRows(rows: readonly Row[], log: string): Comparison {
         ([state, of]) => [state, of.length],
       ),
     ),
-    doubted: doubted.length,
-    doubtedTwice: doubted.filter(({ arrivals }) => copiesOf(arrivals) > 1).length,
-    doubtedNever: doubted.filter(({ arrivals }) => copiesOf(arrivals) === 0).length,
+    unconfirmed: unconfirmed.length,
+    arrivedTwice: unconfirmed.filter(({ arrivals }) => copiesOf(arrivals) > 1).length,
+    arrivedNever: unconfirmed.filter(({ arrivals }) => copiesOf(arrivals) === 0).length,
     turnedAway: countEnds('turned away'),
     deferred: countEnds('deferred'),
     refused: countEnds('refused'),
     lostReplies: countEnds('lost'),
     lost: found.filter(isLost).map(({ row }) => `${row.recipient}: ${row.state} and not there`),
     doubled: found
-      .filter(({ row, arrivals }) => copiesOf(arrivals) > 1 + row.doubts)
+      .filter(({ row, arrivals }) => copiesOf(arrivals) > 1 + row.unconfirmed_count)
       .map(
         ({ row, arrivals }) =>
-          `${row.recipient}: ${copiesOf(arrivals)} copies, ${row.doubts} times unconfirmed`,
+          `${row.recipient}: ${copiesOf(arrivals)} copies, ${row.unconfirmed_count} times unconfirmed`,
       ),
     altered: [
       ...found

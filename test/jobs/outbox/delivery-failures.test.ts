@@ -40,7 +40,11 @@ async function waits(ledger: Ledger): Promise<(number | null)[]> {
 }
 
 const states = async (ledger: Ledger) =>
-  (await ledger.deliveries()).map(({ state, attempts, doubts }) => [state, attempts, doubts])
+  (await ledger.deliveries()).map(({ state, attempts, unconfirmedCount }) => [
+    state,
+    attempts,
+    unconfirmedCount,
+  ])
 
 /** One minute and one hour, with jitter. */
 const ABOUT = { 1: [0.8, 1.2], 60: [48, 72] } as const
@@ -191,7 +195,7 @@ describe('a message that may have arrived', () => {
       ledger.clock.now = new Date(ledger.clock.now.getTime() + 2 * MINUTE_MS)
     }
     expect(await ledger.deliveries()).toMatchObject([
-      { state: 'unconfirmed', doubts: 2, nextAttemptAt: null },
+      { state: 'unconfirmed', unconfirmedCount: 2, nextAttemptAt: null },
     ])
     expect(server.bodies()).toBe(2)
   })
@@ -216,7 +220,7 @@ describe('a message that may have arrived', () => {
       [ana, ben].map((one) => ({
         recipient: one?.recipient,
         state: 'unconfirmed',
-        doubts: 1,
+        unconfirmedCount: 1,
         nextAttemptAt: null,
       })),
     )

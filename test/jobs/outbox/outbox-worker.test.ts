@@ -129,7 +129,9 @@ describe.skipIf(!IN_POSTGRES)('messages that several workers send beside each ot
       }
     })
     await queueMessages(worker)
-    expect((await ledger.deliveries()).map(({ state, doubts }) => [state, doubts])).toEqual([
+    expect(
+      (await ledger.deliveries()).map(({ state, unconfirmedCount }) => [state, unconfirmedCount]),
+    ).toEqual([
       ['data', 0],
       ['unconfirmed', 1],
     ])
@@ -169,11 +171,11 @@ describe.skipIf(!IN_POSTGRES)('messages that several workers send beside each ot
     worker.start()
     worker.task.wake()
     await expect.poll(() => isCut && !worker.task.isBusy()).toBe(true)
-    expect(await ledger.deliveries()).toMatchObject([{ state: 'data', doubts: 0 }])
+    expect(await ledger.deliveries()).toMatchObject([{ state: 'data', unconfirmedCount: 0 }])
     isCut = false
     await ledger.store.write((trx) => trx.updateTable('lease').set({ expires_at: '' }).execute())
     await expect.poll(() => countSent(ledger)).toBe(1)
-    expect(await ledger.deliveries()).toMatchObject([{ doubts: 1, attempts: 2 }])
+    expect(await ledger.deliveries()).toMatchObject([{ unconfirmedCount: 1, attempts: 2 }])
     expect(new Set(server.received.map(({ mail }) => mail.messageId)).size).toBe(1)
   })
 
@@ -189,7 +191,7 @@ describe.skipIf(!IN_POSTGRES)('messages that several workers send beside each ot
     const send = () => sendMessage(worker, sender, message.messageId, NEVER)
     await expect(send()).rejects.toThrow('header')
     await expect(send()).rejects.toThrow(message.messageId)
-    expect(await ledger.deliveries()).toMatchObject([{ state: 'pending', attempts: 1, doubts: 0 }])
+    expect(await ledger.deliveries()).toMatchObject([{ state: 'pending', attempts: 1, unconfirmedCount: 0 }])
   })
 })
 

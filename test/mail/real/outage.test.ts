@@ -46,9 +46,14 @@ describe.skipIf(isWithoutServers)('a report through a Postfix that has a bad day
 
       const ledger = readLedger(installation)
       expect(ledger).toMatchObject([
-        { recipient: ANA, state: 'sent', doubts: 0, response: expect.stringMatching(/^250 /) },
-        { recipient: DANA, state: 'sent', doubts: 0, response: expect.stringMatching(/^250 /) },
-        { recipient: GONE, state: 'failed', doubts: 0, response: expect.stringContaining('550 5.1.1') },
+        { recipient: ANA, state: 'sent', unconfirmedCount: 0, response: expect.stringMatching(/^250 /) },
+        { recipient: DANA, state: 'sent', unconfirmedCount: 0, response: expect.stringMatching(/^250 /) },
+        {
+          recipient: GONE,
+          state: 'failed',
+          unconfirmedCount: 0,
+          response: expect.stringContaining('550 5.1.1'),
+        },
       ])
       const { cwd, env } = installation
       const failed = await runLeadsheet(['outbox', 'list', '--state', 'failed', '--json'], { cwd, env })

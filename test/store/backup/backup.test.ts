@@ -202,10 +202,10 @@ describe('a restore', () => {
     expect(ran).toEqual(['2026-11-24T07:00:00.000Z'])
     const messages = await store.db
       .selectFrom('delivery')
-      .select(['message_id', 'state', 'doubts'])
+      .select(['message_id', 'state', 'unconfirmed_count'])
       .orderBy('message_id')
       .execute()
-    expect(messages.map((row) => [row.message_id, row.state, row.doubts])).toEqual([
+    expect(messages.map((row) => [row.message_id, row.state, row.unconfirmed_count])).toEqual([
       ['l1', 'sent', 0],
       ['l2', 'unconfirmed', 2],
       ['l3', 'unconfirmed', 2],

@@ -106,8 +106,8 @@ describe('messages of somebody who wants no more', () => {
   it('stay unconfirmed where they may have arrived, and are not tried again', async () => {
     await using store = await openEmptyStore()
     await mailTo(store, 'daily', ['ana@example.com'])
-    const doubted = { state: 'unconfirmed', at: AT, nextAttemptAt: AT } as const
-    await store.write((trx) => moveDelivery(trx, 'daily ana@example.com', ['pending'], doubted))
+    const unconfirmed = { state: 'unconfirmed', at: AT, nextAttemptAt: AT } as const
+    await store.write((trx) => moveDelivery(trx, 'daily ana@example.com', ['pending'], unconfirmed))
     await store.write((trx) => withdrawMessages(trx, STOPPED, AT))
     expect(await statesOf(store, 'daily')).toEqual([['ana@example.com', 'unconfirmed', null]])
   })

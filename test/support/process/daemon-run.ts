@@ -96,7 +96,7 @@ export interface LedgerRow {
   readonly recipient: string
   readonly message_id: string
   readonly state: string
-  readonly doubts: number
+  readonly unconfirmed_count: number
   readonly response: string | null
 }
 

@@ -48,7 +48,7 @@ export async function fillWithTroubles(store: Store): Promise<Lease> {
     const away = { beganAt: ago(90), nextAttemptAt: ago(-15), failures: 4, replyCode: 421, response: 'later' }
     await saveMailOutage(trx, { server: 'smtp://mail.example.com:587', kind: 'transient', ...away })
   })
-  await sendInDoubt(store)
+  await sendUnconfirmed(store)
   await receiveEvents(store)
   const lease = await claimLease(store, 'sync', () => new Date(ago(1)))
   await store.write((trx) => startRun(trx, { mode: 'full', parts: ['leads'], at: ago(1) }))
@@ -117,7 +117,7 @@ async function noteScheduledRuns(trx: Trx): Promise<void> {
     await addScheduledRun(trx, { ...scheduledRun, noted_at: scheduledRun.due_at, not_before: null })
 }
 
-async function sendInDoubt(store: Store): Promise<void> {
+async function sendUnconfirmed(store: Store): Promise<void> {
   const figures = busyDay()
   const about = { report: 'daily', period: figures.period, renderedAt: ago(30), figures, variant: '' }
   const issue = await store.write((trx) =>
@@ -125,13 +125,13 @@ async function sendInDoubt(store: Store): Promise<void> {
   )
   await store.write(async (trx) => {
     await enqueueMessage(trx, issue.id, MESSAGE, ago(30))
-    const doubt = {
+    const unconfirmed = {
       state: 'unconfirmed',
       at: ago(20),
       nextAttemptAt: null,
       response: 'the line was cut',
     } as const
-    await moveDelivery(trx, MESSAGE.messageId, ['pending'], doubt)
+    await moveDelivery(trx, MESSAGE.messageId, ['pending'], unconfirmed)
     await enqueueMessage(trx, issue.id, { ...MESSAGE, to: 'ana@example.com', messageId: '<a@x>' }, ago(30))
   })
 }

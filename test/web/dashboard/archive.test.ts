@@ -193,7 +193,7 @@ describe('an issue in the archive', () => {
       trx
         .updateTable('delivery')
         .where('recipient', '=', 'clara@example.com')
-        .set({ state: 'unconfirmed', doubts: 2 })
+        .set({ state: 'unconfirmed', unconfirmed_count: 2 })
         .execute(),
     )
     expect((await get(url, path)).text).toContain(

@@ -252,13 +252,13 @@ it('shows what became of the last issues, and which messages may not have arrive
   )
   await store.write(async (trx) => {
     await enqueueMessage(trx, issue.id, MESSAGE, ago(30))
-    const doubt = {
+    const unconfirmed = {
       state: 'unconfirmed',
       at: ago(20),
       nextAttemptAt: null,
       response: 'the line was cut',
     } as const
-    await moveDelivery(trx, MESSAGE.messageId, ['pending'], doubt)
+    await moveDelivery(trx, MESSAGE.messageId, ['pending'], unconfirmed)
   })
   const text = await read()
   expect(text).toMatch(/31 new leads daily · \S+ · made 12:30 sent to 0 of 1, 1 unconfirmed/)

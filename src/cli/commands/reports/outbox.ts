@@ -121,8 +121,8 @@ export function outageText({ server, kind, beganAt, nextAttemptAt, response }: M
  * Formats the state of a message. `sent (again)` is a later revision. `sent, perhaps twice` means that an
  * earlier try may have arrived too.
  */
-function stateText({ state, revision, doubts, replyCode }: ListedDelivery): string {
-  const isPerhapsTwice = state === 'sent' && doubts > 0 && replyCode !== null
+function stateText({ state, revision, unconfirmedCount, replyCode }: ListedDelivery): string {
+  const isPerhapsTwice = state === 'sent' && unconfirmedCount > 0 && replyCode !== null
   return `${wordOf(state)}${revision === 0 ? '' : ' (again)'}${isPerhapsTwice ? ', perhaps twice' : ''}`
 }
 
@@ -147,7 +147,7 @@ function deliveryJson(one: ListedDelivery, outages: readonly MailOutage[]) {
     revision: one.revision,
     state: one.state,
     attempts: one.attempts,
-    doubts: one.doubts,
+    unconfirmed_count: one.unconfirmedCount,
     queued_at: one.queuedAt,
     state_at: one.stateAt,
     next_attempt_at: nextTry(one.nextAttemptAt, outages),

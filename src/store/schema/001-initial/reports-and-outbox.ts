@@ -54,7 +54,7 @@ export const REPORTS = [
     revision INTEGER NOT NULL DEFAULT 0, -- 0 for the first; one more each time a person has it sent anew
     state TEXT NOT NULL CHECK (state IN ('pending', 'sending', 'data', 'sent', 'failed', 'unconfirmed', 'withdrawn')), -- withdrawn: its recipient wanted no more before it went out
     attempts INTEGER NOT NULL DEFAULT 0, -- how often the server was asked to take it; being away is no answer
-    doubts INTEGER NOT NULL DEFAULT 0, -- how often it was unconfirmed: after the second time it is not sent again
+    unconfirmed_count INTEGER NOT NULL DEFAULT 0, -- how often it was unconfirmed: after the second time it is not sent again
     queued_at TEXT NOT NULL, -- UTC: when it was put into the ledger
     state_at TEXT NOT NULL, -- UTC: when the state was entered
     next_attempt_at TEXT, -- UTC: the earliest time of the next attempt; null if there is none

@@ -22,7 +22,7 @@ export interface MessagesView {
    */
   readonly resend: Button | null
   /** The command that resolves an unconfirmed message; null if no message is unconfirmed. */
-  readonly settle: string | null
+  readonly resolveCommand: string | null
   /** The link to the messages that are not shown; null if all messages are shown. */
   readonly more: { readonly text: string; readonly href: string } | null
 }
@@ -83,13 +83,15 @@ export function composeMessages(
   // entry.
   const lastRevisions = new Map(messages.map(({ recipient, revision }) => [recipient, revision]))
   const hasFailed = messages.some(({ state }) => state === 'failed')
-  const doubtful = messages.find(
+  const unconfirmed = messages.find(
     ({ state, nextAttemptAt }) => state === 'unconfirmed' && nextAttemptAt === null,
   )
   return {
     rows: rows.map((message) => rowOf(message)),
     resend: isLast && hasFailed ? resendFailedButton(issue.report) : null,
-    settle: doubtful ? `${CALLED} outbox resolve ${issue.report} ${doubtful.recipient} --delivered` : null,
+    resolveCommand: unconfirmed
+      ? `${CALLED} outbox resolve ${issue.report} ${unconfirmed.recipient} --delivered`
+      : null,
     more:
       others === 0
         ? null
@@ -132,9 +134,9 @@ export function composeMessages(
  * Returns the state. `again` marks a later revision; `perhaps twice` means that an earlier try may have
  * arrived too.
  */
-export function tagOf({ state, revision, doubts, replyCode }: IssueMessage): Tag {
+export function tagOf({ state, revision, unconfirmedCount, replyCode }: IssueMessage): Tag {
   const { kind, text } = TAGS[state]
-  const isPerhapsTwice = state === 'sent' && doubts > 0 && replyCode !== null
+  const isPerhapsTwice = state === 'sent' && unconfirmedCount > 0 && replyCode !== null
   return { kind, text: `${text}${revision === 0 ? '' : ' again'}${isPerhapsTwice ? ', perhaps twice' : ''}` }
 }
 

@@ -9,7 +9,11 @@ import { listAlerts } from '../../../store/alerts/alert.ts'
 import { readChangeStamp } from '../../../store/db/dialect.ts'
 import type { Db } from '../../../store/db/store.ts'
 import type { UnconfirmedMessage } from '../../../store/outbox/delivery-problems.ts'
-import { countWaiting, listImplausible, listRefused } from '../../../store/outbox/delivery-problems.ts'
+import {
+  countWaiting,
+  listRefused,
+  listUnconfirmedMessages,
+} from '../../../store/outbox/delivery-problems.ts'
 import type { MailOutage } from '../../../store/outbox/send-limits.ts'
 import { listMailOutages } from '../../../store/outbox/send-limits.ts'
 import { listIssues } from '../../../store/reports/issue-list.ts'
@@ -194,7 +198,7 @@ function weightOf({ kind, known }: FindingView): number {
  */
 
 const ISSUES = 8
-const DOUBTFUL_MAX = 20
+const UNCONFIRMED_SHOWN_MAX = 20
 const WEEK_MS = 7 * 86_400_000
 
 export interface MessagesView {
@@ -203,7 +207,7 @@ export interface MessagesView {
   readonly waiting: { readonly messages: string; readonly since: Moment } | null
   readonly servers: readonly ServerView[]
   /** Unconfirmed messages of the last week. */
-  readonly doubtful: readonly UnconfirmedView[]
+  readonly unconfirmed: readonly UnconfirmedView[]
   readonly refused: readonly { readonly report: string; readonly messages: string; readonly since: Moment }[]
 }
 
@@ -239,8 +243,8 @@ export async function readMessages(db: Db, clock: Clock): Promise<MessagesView> 
     })),
     waiting: since === null ? null : { messages: counted(messages, 'message'), since: clock.at(since) },
     servers: (await listMailOutages(db)).map((outage) => serverOf(outage, clock)),
-    doubtful: (await listImplausible(db, weekAgo, DOUBTFUL_MAX)).map((message) =>
-      implausibleOf(message, clock),
+    unconfirmed: (await listUnconfirmedMessages(db, weekAgo, UNCONFIRMED_SHOWN_MAX)).map((message) =>
+      unconfirmedOf(message, clock),
     ),
     refused: (await listRefused(db, weekAgo)).map(({ report, messages: some, since: from }) => ({
       ...{ report: report ?? 'alerts', messages: counted(some, 'message'), since: clock.at(from) },
@@ -253,7 +257,7 @@ function serverOf({ server, kind, beganAt, nextAttemptAt }: MailOutage, clock: C
   return { server, problem, since: clock.at(beganAt), next: clock.at(nextAttemptAt) }
 }
 
-function implausibleOf(message: UnconfirmedMessage, clock: Clock): UnconfirmedView {
+function unconfirmedOf(message: UnconfirmedMessage, clock: Clock): UnconfirmedView {
   const { messageId, recipient, report, issueId, stateAt, nextAttemptAt } = message
   return {
     ...{ id: messageId.replaceAll(/[<>]/g, ''), recipient, report: report ?? 'alert' },
