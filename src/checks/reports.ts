@@ -135,7 +135,7 @@ async function findLate(facts: Facts, { name, timing }: Facts['schedules'][numbe
     // A run that was deferred by the upstream or by the freshness gate is not behind before the time to which
     // it was deferred.
     ({ state, due_at, not_before }) =>
-      state === 'due' && (not_before ?? due_at) <= minutesBefore(now, LATE_MINUTES),
+      state === 'pending' && (not_before ?? due_at) <= minutesBefore(now, LATE_MINUTES),
   )
   if (waiting !== undefined) return new Date(waiting.due_at)
   return next !== null && next.getTime() + LATE_MS <= now.getTime() ? next : null
@@ -163,7 +163,7 @@ function failed(report: string, run: ScheduledRun): Finding[] {
 }
 
 function late(report: string, run: ScheduledRun, now: Date): Finding[] {
-  const isOpen = run.state === 'due' || run.state === 'running'
+  const isOpen = run.state === 'pending' || run.state === 'running'
   if (!isOpen || run.due_at > minutesBefore(now, LATE_MINUTES)) return []
   return [
     {

@@ -3,7 +3,7 @@
  * usual forms. No form is tried before a request without a key was refused.
  */
 
-import { basicOf } from '../upstream/client/request.ts'
+import { basicOf } from '../upstream/client/authorize.ts'
 import { findRecords } from '../upstream/values/json.ts'
 import type { Asker, Auth, Reply } from './ask.ts'
 import { evidenceOf, type Finding } from './ask.ts'

@@ -31,7 +31,7 @@ const RESULTS = [
     ['quarantined', 'held'],
   ] as const),
 ]
-const SCHEDULED_RUN_STATES = ['due', 'running', 'held', 'done', 'failed', 'skipped'] as const
+const SCHEDULED_RUN_STATES = ['pending', 'running', 'held', 'done', 'failed', 'skipped'] as const
 const MESSAGE_STATES = ['pending', 'sending', 'data', 'sent', 'failed', 'unconfirmed', 'withdrawn'] as const
 const HELD_KINDS = ['lead', 'pipeline_stat', 'agent', 'activity'] as const
 

@@ -1,6 +1,7 @@
 /**
  * Every page of a running daemon's dashboard in a real browser. The pages are found by following links. Each
- * is tested on a wide screen and a phone, light and dark, by keyboard, and without scripts.
+ * is tested on a wide screen or a phone, which alternate from day to day, light and dark, by keyboard, and
+ * without scripts. `npm run test:look` tests each on both.
  */
 import { HtmlValidate } from 'html-validate'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
@@ -8,6 +9,7 @@ import { describe, expect, it } from 'vitest'
 import { measure } from '../look/measure.ts'
 import { findBarriers } from '../look/support/axe.ts'
 import { PAGE_RULES } from '../look/support/html-rules.ts'
+import { casesOfToday } from '../support/random.ts'
 import { hasBrowser, openBrowser } from '../support/web/browser.ts'
 import { startDashboardDaemon } from '../support/web/dashboard-daemon.ts'
 
@@ -33,16 +35,16 @@ describe.skipIf(!hasBrowser())('every page of the dashboard', () => {
     await using visitor = await openVisitor(browser, url, faults)
     const page = await visitor.newPage()
     const signIn = await findPage(page, url, '/sign-in')
-    await look(page, signIn, faults)
+    await look(page, signIn, WIDTHS, faults)
     await page.getByLabel('Token').fill(token)
     await page.keyboard.press('Enter')
     await page.waitForURL(`${url}/`)
     const pages = await findPages(page, url)
     expect([...pages.map(({ path }) => kindOf(path)), '/sign-in']).toEqual(expect.arrayContaining(KNOWN))
-    for (const found of pages) {
+    for (const [place, found] of pages.entries()) {
       await page.goto(url + found.path)
       expect(await skipToContent(page), found.path).toBe('content')
-      await look(page, found, faults)
+      await look(page, found, casesOfToday(place % 2 === 0 ? WIDTHS : WIDTHS.toReversed(), 2), faults)
     }
     expect(faults).toEqual([])
     await using plain = await browser.newContext({
@@ -99,13 +101,18 @@ async function linksOf(page: Page): Promise<string[]> {
     .map((element) => element.getAttribute('href') ?? element.getAttribute('action'))`)
 }
 
-/** Checks the page on every screen, each time freshly loaded. */
-async function look(page: Page, { path, html }: FoundPage, faults: string[]): Promise<void> {
+/** Checks the page on screens of these widths, each time freshly loaded. */
+async function look(
+  page: Page,
+  { path, html }: FoundPage,
+  widths: readonly number[],
+  faults: string[],
+): Promise<void> {
   const tell = (fault: string) => faults.push(`${path}: ${fault}`)
   const { results } = await new HtmlValidate(PAGE_RULES).validateString(html)
   for (const { line, ruleId, message } of results.flatMap(({ messages }) => messages))
     tell(`line ${line}: ${ruleId}: ${message}`)
-  for (const width of WIDTHS) {
+  for (const width of widths) {
     await page.setViewportSize({ width, height: 900 })
     // The page is loaded again, so that the test begins at its top.
     await page.goto(page.url())

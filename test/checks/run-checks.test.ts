@@ -329,7 +329,7 @@ describe('schedules', () => {
 
   it('are not behind while what came has been noted and is not late', async () => {
     await scheduledRun('sync', 15, 'done')
-    await scheduledRun('report:daily', 20, 'due')
+    await scheduledRun('report:daily', 20, 'pending')
     expect(await check('schedules')).toMatchObject({ status: 'ok' })
   })
 
@@ -342,7 +342,7 @@ describe('schedules', () => {
   })
 
   it('are behind where what came has not been begun for half an hour', async () => {
-    await scheduledRun('report:daily', 31, 'due')
+    await scheduledRun('report:daily', 31, 'pending')
     expect(await check('schedules')).toMatchObject({
       status: 'fail',
       found: 'not begun: report daily since 2026-11-21 11:29 UTC',

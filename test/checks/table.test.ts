@@ -242,9 +242,9 @@ describe('reports', () => {
   async function scheduledRun(hours: number, end: Partial<ScheduledRun>): Promise<void> {
     const at = hoursAgo(hours)
     const key = { schedule: 'report:daily', due_at: at }
-    const { noted_at = hoursAgo(hours - 0.01), attempts = 0, state = 'due', message = null } = end
+    const { noted_at = hoursAgo(hours - 0.01), attempts = 0, state = 'pending', message = null } = end
     await store.write(async (trx) => {
-      await addScheduledRun(trx, { ...key, state: 'due', noted_at, not_before: null, message })
+      await addScheduledRun(trx, { ...key, state: 'pending', noted_at, not_before: null, message })
       await finishScheduledRun(trx, key, { state, not_before: null, finished_at: null, message })
       await sql`UPDATE scheduled_run SET attempts = ${attempts} WHERE due_at = ${at}`.execute(trx)
     })
@@ -254,7 +254,7 @@ describe('reports', () => {
     [{ state: 'failed', attempts: 1, message: 'no numbers' }, 'report_failed daily'],
     [{ state: 'skipped', attempts: 1, message: 'the data are old' }, 'report_failed daily'],
     [{ state: 'held', attempts: 1, message: 'the data are old' }, 'report_held daily'],
-    [{ state: 'due' }, 'report_late daily'],
+    [{ state: 'pending' }, 'report_late daily'],
     [{ state: 'skipped', message: 'missed: nothing ran' }, 'report_missed daily'],
   ])('whose last scheduled run is %j are told', async (end, reason) => {
     await scheduledRun(1, end)
@@ -294,7 +294,7 @@ describe('reports', () => {
 
   it('that are due for less than half an hour, or were just set up, are in order', async () => {
     await scheduledRun(2, { state: 'skipped', noted_at: hoursAgo(2), message: 'the schedule was set up' })
-    await scheduledRun(0.4, { state: 'due', attempts: 1 })
+    await scheduledRun(0.4, { state: 'pending', attempts: 1 })
     expect(await reasons()).toEqual([])
   })
 })
@@ -523,7 +523,7 @@ describe('the machine', () => {
   it('has no database whose rules do not hold where a worker takes up what one that was killed has left', async () => {
     const due = { schedule: 'sync', due_at: hoursAgo(0.1), noted_at: hoursAgo(0.1) }
     await store.write((trx) =>
-      addScheduledRun(trx, { ...due, state: 'due', not_before: null, message: null }),
+      addScheduledRun(trx, { ...due, state: 'pending', not_before: null, message: null }),
     )
     await sql`UPDATE scheduled_run SET state = 'running'`.execute(store.db)
     findViolations = createViolationWatch(store.db)

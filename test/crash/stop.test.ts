@@ -216,7 +216,7 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
       await stopDaemon(daemon)
       await expectPutDown(file)
       expect(query(file, "SELECT state FROM scheduled_run WHERE schedule = 'sync'")).toEqual([
-        { state: 'due' },
+        { state: 'pending' },
       ])
 
       const read = query(file, 'SELECT id FROM lead').length

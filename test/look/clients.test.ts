@@ -4,6 +4,7 @@
  */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { casesOfToday } from '../support/random.ts'
 import { hasBrowser, openBrowser, openPage } from '../support/web/browser.ts'
 import { CLIENTS } from './clients.ts'
 import { measure } from './measure.ts'
@@ -28,7 +29,7 @@ describe.skipIf(!hasBrowser())('a report', () => {
   })
   afterAll(() => browser?.close())
 
-  describe.each(looks)('in $of, $width px wide, $scheme', ({ client, width, scheme }) => {
+  describe.each(casesOfToday(looks, 2))('in $of, $width px wide, $scheme', ({ client, width, scheme }) => {
     let page: Page
     beforeAll(async () => {
       page = await openPage(browser, { width, scheme })

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildMessage } from '../../src/mail/message.ts'
 import { MESSAGE } from '../support/mail/message.ts'
 import { TITLED_PAYLOADS } from '../support/mail/payloads.ts'
+import { casesOfToday } from '../support/random.ts'
 import { hasBrowser, openBrowser, openPage } from '../support/web/browser.ts'
 import { withImages } from './clients.ts'
 import { hostilePage } from './pages.ts'
@@ -51,7 +52,7 @@ describe.skipIf(!hasBrowser())('a browser', () => {
   })
   afterAll(() => browser?.close())
 
-  it.each(TITLED_PAYLOADS)('builds and runs nothing from $shown', async ({ payload }) => {
+  it.each(casesOfToday(TITLED_PAYLOADS, 3))('builds and runs nothing from $shown', async ({ payload }) => {
     const mail = hostilePage(payload)
     await page.setContent(withImages(mail))
     expect(await page.title()).toBe(mail.rendered.subject)

@@ -46,7 +46,7 @@ async function runScheduledRun({ store, now }: Deps, schedule: Schedule, dueAt: 
   const lease = await claimLease(store, schedule.leaseName, now)
   const at = now().toISOString()
   const noted = { schedule: schedule.name, due_at: dueAt.toISOString(), noted_at: at, not_before: null }
-  await store.write((trx) => addScheduledRun(trx, { ...noted, state: 'due', message: null }))
+  await store.write((trx) => addScheduledRun(trx, { ...noted, state: 'pending', message: null }))
   const [row] = await store.db
     .selectFrom('scheduled_run')
     .where('due_at', '=', noted.due_at)

@@ -1,4 +1,16 @@
-/** Random numbers from a seed, for tests that print their seed. */
+/** Random numbers from a seed, for tests that print their seed, and the part of many cases that is tested today. */
+
+const DAY_MS = 86_400_000
+
+/**
+ * Returns one of `parts` parts of the cases: another one each day, or by SEED. Returns all cases if LOOK is `full`,
+ * as in `npm run test:look`.
+ */
+export function casesOfToday<T>(cases: readonly T[], parts: number): T[] {
+  if (process.env.LOOK === 'full') return [...cases]
+  const today = Number(process.env.SEED ?? Math.floor(Date.now() / DAY_MS))
+  return cases.filter((_, place) => place % parts === today % parts)
+}
 
 /** Returns the generator mulberry32, whose numbers are at least 0 and below 1. */
 export function random(seed: number): () => number {

@@ -10,7 +10,7 @@ const alert = z.strictObject({
   ...{ since: instant.nullable(), until: instant.nullable() },
   ...{ announced_at: instant.nullable(), acknowledged_at: instant.nullable() },
 })
-const runState = z.enum(['due', 'running', 'held', 'done', 'failed', 'skipped'])
+const runState = z.enum(['pending', 'running', 'held', 'done', 'failed', 'skipped'])
 const schedule = {
   schedule: text,
   when: text.describe('cron, or words such as every 15 minutes'),

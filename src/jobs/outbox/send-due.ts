@@ -1,6 +1,7 @@
 /**
  * Sends messages, one per recipient. Each step is stored before it is taken. A sent message is never sent
- * again; an unconfirmed message is sent once more under the same Message-ID, or left to a person.
+ * again; an unconfirmed message is sent once more under the same Message-ID, or left to a person. The states of a
+ * message are in `store/outbox/delivery.ts`, the retries in `message-retry.ts`.
  */
 import type { Message } from '../../domain/message.ts'
 import { type Delivery, isAnyOnItsWay, listDeliveries, listWaiting } from '../../store/outbox/delivery.ts'

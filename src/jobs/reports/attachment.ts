@@ -10,8 +10,8 @@ import { LeadsheetError } from '../../errors.ts'
 import type { ListedFigures, ListOptions, ListTable } from '../../report/blocks/lists.ts'
 import { composeList } from '../../report/blocks/registry.ts'
 import type { LocaleContext } from '../../report/words/locale-context.ts'
-import { encodeCsv } from '../snapshot/export-text.ts'
-import { encodeXlsx } from '../snapshot/export-xlsx.ts'
+import { encodeCsv } from '../snapshot/encode-text.ts'
+import { encodeXlsx } from '../snapshot/encode-xlsx.ts'
 
 /** The mark at the beginning of a CSV file that tells Excel that the file is UTF-8. */
 const BYTE_ORDER_MARK = '\ufeff'

@@ -26,7 +26,7 @@ import { findNeighbours, listBeside, listIssuesOf } from '../../store/reports/is
 import type { Preference } from '../../store/reports/preference.ts'
 import { listPreferences } from '../../store/reports/preference.ts'
 import { explainIssue } from '../archive/archive.ts'
-import { encodeCsv } from '../snapshot/export-text.ts'
+import { encodeCsv } from '../snapshot/encode-text.ts'
 import { makeAttachments } from './attachment.ts'
 import { findRequest } from './recompute-issue.ts'
 import { drawPictures } from './report-content.ts'

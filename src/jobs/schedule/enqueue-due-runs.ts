@@ -20,7 +20,7 @@ const HOUR_MS = 60 * 60_000
 
 interface NotedScheduledRun {
   readonly due_at: Instant
-  readonly state: 'due' | 'skipped'
+  readonly state: 'pending' | 'skipped'
   /** The reason why the run is skipped; null if the run is due. */
   readonly message: string | null
 }
@@ -45,7 +45,7 @@ export async function noteScheduledRuns(
   await store.write(async (trx) => {
     for (const scheduledRun of noted) {
       const begin =
-        scheduledRun.state === 'due' ? startOf(store, schedule, new Date(scheduledRun.due_at)) : null
+        scheduledRun.state === 'pending' ? startOf(store, schedule, new Date(scheduledRun.due_at)) : null
       const isNew = await addScheduledRun(trx, {
         ...{ schedule: schedule.name, ...scheduledRun, noted_at: at },
         not_before: begin !== null && begin > now ? begin.toISOString() : null,
@@ -74,7 +74,7 @@ export function startOf(
 
 function firstSight({ runsAtFirstSight }: Schedule, at: Instant): NotedScheduledRun {
   return runsAtFirstSight
-    ? { due_at: at, state: 'due', message: null }
+    ? { due_at: at, state: 'pending', message: null }
     : { due_at: at, state: 'skipped', message: SET_UP }
 }
 
@@ -91,7 +91,7 @@ async function judge(
   for (const dueAt of scheduledRuns) {
     const instant = dueAt.toISOString()
     if (made.has(dueAt)) {
-      noted.push({ due_at: instant, state: 'due', message: null })
+      noted.push({ due_at: instant, state: 'pending', message: null })
       continue
     }
     if (gap?.to == null || instant > gap.to) gap = await findGap(db, instant)

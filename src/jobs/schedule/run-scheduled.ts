@@ -83,7 +83,7 @@ async function runNext(deps: DueDeps, schedule: Schedule, lease: Lease, signal: 
   await store.write(async (trx) => {
     await lease.renew(trx, now())
     await finishScheduledRun(trx, scheduledRun, {
-      state: state === 'again' ? 'due' : state,
+      state: state === 'again' ? 'pending' : state,
       not_before: state === 'again' ? end.notBefore : null,
       attempts: state === 'again' && end.isWait ? scheduledRun.attempts - 1 : scheduledRun.attempts,
       finished_at: isOver ? now().toISOString() : null,

@@ -40,7 +40,7 @@ export async function readScheduleStates<S extends ScheduleSettings>(
 
 /** Returns the state of a run to show. A deferred run is shown as `waits`. */
 export function outcomeText({ state, message }: Pick<ScheduledRun, 'state' | 'message'>): string {
-  return state === 'due' && message !== null ? 'waits' : state
+  return state === 'pending' && message !== null ? 'waits' : state
 }
 
 /* Approves a scheduled report that is held or is waiting. */

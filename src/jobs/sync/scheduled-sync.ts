@@ -127,7 +127,7 @@ export async function askSync(store: Store, schedule: Schedule, now: () => Date)
     if (await isAnyOpen(store.db, schedule.name, instant)) return
     const scheduledRun = { schedule: schedule.name, due_at: instant, noted_at: instant }
     await store.write((trx) =>
-      addScheduledRun(trx, { ...scheduledRun, state: 'due', not_before: null, message: null }),
+      addScheduledRun(trx, { ...scheduledRun, state: 'pending', not_before: null, message: null }),
     )
   } finally {
     await lease.release()

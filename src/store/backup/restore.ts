@@ -121,7 +121,7 @@ async function skipReports(trx: Trx, now: Date, message: string): Promise<string
   await trx
     .updateTable('scheduled_run')
     .where('schedule', 'like', 'report:%')
-    .where('state', 'in', ['due', 'running', 'held'])
+    .where('state', 'in', ['pending', 'running', 'held'])
     .set(end)
     .execute()
   const schedules = await trx

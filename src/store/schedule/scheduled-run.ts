@@ -11,7 +11,7 @@ import type { ScheduledRunTable } from '../tables/tables.ts'
 export type ScheduledRun = Readonly<ScheduledRunTable>
 
 /** The states of a scheduled run that is not finished. */
-const OPEN = ['due', 'running', 'held'] as const
+const OPEN = ['pending', 'running', 'held'] as const
 
 /**
  * Finds the last scheduled run of a schedule that was due and noted by an instant. A run noted while the
@@ -68,7 +68,7 @@ export async function isAnyOpen(db: Db, schedule: string, at: Instant): Promise<
  */
 export async function isAnyDue(db: Db, at: Instant): Promise<boolean> {
   const { rows } = await sql`SELECT 1 FROM scheduled_run ${indexedBy(db, 'scheduled_run_open')}
-    WHERE state IN ('due', 'running', 'held') AND (state = 'due' OR (state = 'held' AND approved_at IS NOT NULL))
+    WHERE state IN ('pending', 'running', 'held') AND (state = 'pending' OR (state = 'held' AND approved_at IS NOT NULL))
       AND due_at <= ${at} AND (not_before IS NULL OR not_before <= ${at}) LIMIT 1`.execute(db)
   return rows.length > 0
 }
@@ -80,7 +80,7 @@ export async function isAnyDue(db: Db, at: Instant): Promise<boolean> {
  */
 export async function listOpenScheduledRuns(db: Db, schedule: string, at: Instant): Promise<ScheduledRun[]> {
   const { rows } = await sql<ScheduledRun>`SELECT * FROM scheduled_run ${indexedBy(db, 'scheduled_run_open')}
-    WHERE schedule = ${schedule} AND due_at <= ${at} AND state IN ('due', 'running', 'held') ORDER BY due_at`.execute(
+    WHERE schedule = ${schedule} AND due_at <= ${at} AND state IN ('pending', 'running', 'held') ORDER BY due_at`.execute(
     db,
   )
   return rows

@@ -218,7 +218,7 @@ export interface ReportIssueTable {
 export interface ScheduledRunTable {
   schedule: string
   due_at: string
-  state: 'due' | 'running' | 'held' | 'done' | 'failed' | 'skipped'
+  state: 'pending' | 'running' | 'held' | 'done' | 'failed' | 'skipped'
   noted_at: string
   not_before: string | null
   attempts: number

@@ -9,9 +9,10 @@ import type { Log } from '../../log.ts'
 import { loadPackage } from '../../packages.ts'
 import { BACKOFF, type Backoff, backoffMs, wait } from '../../retry.ts'
 import { type Answer, type Failed, readAnswer } from './answer.ts'
+import { redactorOf } from './authorize.ts'
 import type { RequestRate } from './rate-limit.ts'
 import { type Budget, createRequestRate, readBudget } from './rate-limit.ts'
-import { redactorOf, requestTarget } from './request.ts'
+import { requestTarget } from './request.ts'
 import { isPassingError, isWireError, mayHaveArrived, undecided, unreachable } from './upstream-failure.ts'
 
 /** The deadlines for the steps of one attempt, in milliseconds. */

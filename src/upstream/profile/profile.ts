@@ -35,7 +35,7 @@ const endpointsSchema = z.strictObject({
 export type EndpointName = keyof z.output<typeof endpointsSchema>
 
 /**
- * The way in which a request carries the API key. `client/request.ts` sends the key in this way, and
+ * The way in which a request carries the API key. `client/authorize.ts` sends the key in this way, and
  * `probe/auth-probe.ts` finds the way out.
  */
 const authSchema = z

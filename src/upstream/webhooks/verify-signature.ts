@@ -5,7 +5,7 @@
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { standardKey } from '../../contract/webhook.ts'
-import { basicOf } from '../client/request.ts'
+import { basicOf } from '../client/authorize.ts'
 import type { SIGNED_PARTS, WebhookProfile, WebhookVerify } from '../profile/webhook-profile.ts'
 import { toInstant } from '../values/scalar.ts'
 

@@ -72,7 +72,7 @@ it('a daemon killed before or after any of its statements does each scheduled ru
     // At most the run in progress is done again, because nothing records how far it has come.
     const again = ran.length - expected.length
     expect(again, points[point - 1]).toBe(ranBefore.length > doneBefore.length ? 1 : 0)
-    expect(query(file, "SELECT due_at FROM scheduled_run WHERE state IN ('due', 'running')")).toEqual([])
+    expect(query(file, "SELECT due_at FROM scheduled_run WHERE state IN ('pending', 'running')")).toEqual([])
     await expectSound(file)
   })
 }, 1_200_000)

@@ -202,7 +202,7 @@ function live(upstream: Upstream, next: () => number, leads: number): { end(): v
 async function listOpenScheduledRuns({ db }: Store, until: string): Promise<string[]> {
   const scheduledRuns = await db
     .selectFrom('scheduled_run')
-    .where('state', 'in', ['due', 'running', 'held'])
+    .where('state', 'in', ['pending', 'running', 'held'])
     .where('due_at', '<=', until)
     .select(['schedule', 'due_at', 'state'])
     .execute()

@@ -381,13 +381,13 @@ describe('a report of which something cannot be read', () => {
       noted_at: SCHEDULED_RUN.toISOString(),
     }
     await store.write((trx) =>
-      addScheduledRun(trx, { ...scheduledRun, state: 'due', not_before: null, message: null }),
+      addScheduledRun(trx, { ...scheduledRun, state: 'pending', not_before: null, message: null }),
     )
     const schedule = reportSchedule(work, world.report, { ...scheduleOf(), recipients: RECIPIENTS })
     await sql`ALTER TABLE lead_count RENAME TO lead_count_away`.execute(store.db)
     await runDue({ store, log: SILENT, now: () => clock.now }, schedule, signal)
     expect((await listScheduledRuns(store.db, 1))[0]).toMatchObject({
-      state: 'due',
+      state: 'pending',
       not_before: '2026-11-21T07:05:00.000Z',
       message: expect.stringMatching(/^The numbers of the report cannot be read: .*lead_count/),
     })
@@ -411,7 +411,7 @@ describe('a report of which something cannot be read', () => {
       noted_at: SCHEDULED_RUN.toISOString(),
     }
     await store.write((trx) =>
-      addScheduledRun(trx, { ...scheduledRun, state: 'due', not_before: null, message: null }),
+      addScheduledRun(trx, { ...scheduledRun, state: 'pending', not_before: null, message: null }),
     )
     const schedule = reportSchedule(work, world.report, { ...scheduleOf(), recipients: RECIPIENTS })
     world.fail(503)
@@ -419,6 +419,6 @@ describe('a report of which something cannot be read', () => {
       clock.now = at(time)
       await runDue({ store, log: SILENT, now: () => clock.now }, schedule, signal)
     }
-    expect((await listScheduledRuns(store.db, 1))[0]).toMatchObject({ state: 'due', attempts: 0 })
+    expect((await listScheduledRuns(store.db, 1))[0]).toMatchObject({ state: 'pending', attempts: 0 })
   })
 })

@@ -84,9 +84,9 @@ describe('the daemon', () => {
     expect(await scheduledRunsOf(running.store)).toEqual([
       'sync 07:00 skipped',
       'sync 07:01 running',
-      'sync 07:02 due',
-      'sync 07:03 due',
-      'sync 07:04 due',
+      'sync 07:02 pending',
+      'sync 07:03 pending',
+      'sync 07:04 pending',
     ])
     hanging.resolve()
     await running.daemon.idle()
@@ -122,7 +122,7 @@ describe('the daemon', () => {
     expect(running.daemon.inFlight()).toEqual(['snapshot'])
     await running.stop()
     expect(running.daemon.inFlight()).toEqual([])
-    expect(await scheduledRunsOf(running.store)).toContain('snapshot 07:01 due')
+    expect(await scheduledRunsOf(running.store)).toContain('snapshot 07:01 pending')
     expect(running.lines.join()).not.toContain('"level":50')
   })
 
@@ -193,7 +193,7 @@ describe('the daemon', () => {
       addScheduledRun(trx, {
         schedule: 'report:gone',
         ...scheduledRun,
-        state: 'due',
+        state: 'pending',
         not_before: null,
         message: null,
       }),

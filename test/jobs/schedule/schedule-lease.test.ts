@@ -14,7 +14,7 @@ describe('the lease of a schedule', () => {
       code: 'job_busy',
       message: expect.stringContaining(`A report daily is already running: process ${process.pid}`),
     })
-    expect(await daily.states()).toEqual(['06:30 skipped', '07:00 due'])
+    expect(await daily.states()).toEqual(['06:30 skipped', '07:00 pending'])
     await lease.release()
     await daily.tick('2026-11-20T07:01:00Z')
     expect(await daily.states()).toEqual(['06:30 skipped', '07:00 done'])
@@ -43,7 +43,7 @@ describe('the lease of a schedule', () => {
     const times = { acquired_at: '2026-11-20T07:00:00.000Z', expires_at: '2999' }
     await daily.store.db
       .updateTable('scheduled_run')
-      .where('state', '=', 'due')
+      .where('state', '=', 'pending')
       .set({ state: 'running' })
       .execute()
     await daily.store.db

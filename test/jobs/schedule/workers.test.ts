@@ -76,7 +76,7 @@ describe.skipIf(!hasPostgres)('several workers', () => {
     await expect.poll(() => steps).toEqual(['sync begins'])
     await second.queue.enqueue('scheduled-run', [{ data: { lease: 'report:daily' }, key: 'report:daily' }])
     await expect.poll(() => openJobs(second.store, 'report:daily')).toBe(0)
-    expect(await scheduledRunsOf(first.store)).toEqual(['report:daily 07:01 due', 'sync 07:01 running'])
+    expect(await scheduledRunsOf(first.store)).toEqual(['report:daily 07:01 pending', 'sync 07:01 running'])
     syncing.resolve()
     await expect.poll(() => steps).toEqual(['sync begins', 'sync ends', 'report'])
   })

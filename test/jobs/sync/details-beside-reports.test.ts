@@ -55,7 +55,7 @@ it('the daemon reads the details of leads with a sync of its own, and lets no re
     const scheduledRun = { schedule: 'report:daily', due_at: now.toISOString(), noted_at: now.toISOString() }
     asked.push(
       store.write((trx) =>
-        addScheduledRun(trx, { ...scheduledRun, state: 'due', not_before: null, message: null }),
+        addScheduledRun(trx, { ...scheduledRun, state: 'pending', not_before: null, message: null }),
       ),
     )
   }

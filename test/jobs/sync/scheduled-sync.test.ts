@@ -74,7 +74,7 @@ const away = status(503)
 it('a full sync that met an upstream which was away is tried again after 5 minutes', async () => {
   await using nightly = await openNightly([away, away, away], true)
   await nightly.tick('03:30')
-  expect(await nightly.due_at()).toMatchObject({ state: 'due', not_before: '2026-11-21T03:35:00.000Z' })
+  expect(await nightly.due_at()).toMatchObject({ state: 'pending', not_before: '2026-11-21T03:35:00.000Z' })
   nightly.upstream.faults.length = 0
   await nightly.tick('03:35')
   expect(await nightly.due_at()).toMatchObject({ state: 'done', attempts: 2 })
@@ -92,7 +92,7 @@ it('a sync of changes leaves that to the next one, and a refused key is not trie
 it('a sync that the upstream puts off comes when that is over', async () => {
   await using nightly = await openNightly([status(429, { 'retry-after': '3600' })], false)
   await nightly.tick('03:30')
-  expect(await nightly.due_at()).toMatchObject({ state: 'due', not_before: '2026-11-21T04:30:00.000Z' })
+  expect(await nightly.due_at()).toMatchObject({ state: 'pending', not_before: '2026-11-21T04:30:00.000Z' })
   const requests = nightly.upstream.requests.length
   await nightly.tick('04:29')
   expect(nightly.upstream.requests).toHaveLength(requests)

@@ -51,7 +51,7 @@ describe.skipIf(!hasPostgres)('two machines at once', () => {
       const due = {
         schedule: 'sync',
         due_at: dueAt,
-        state: 'due',
+        state: 'pending',
         noted_at: NOW,
         not_before: null,
         message: null,

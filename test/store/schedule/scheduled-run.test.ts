@@ -30,7 +30,7 @@ async function withScheduledRuns(...scheduledRuns: readonly string[]): Promise<S
 
 function due(dueAt: string) {
   return {
-    ...{ schedule: 'sync', due_at: dueAt, state: 'due' as const },
+    ...{ schedule: 'sync', due_at: dueAt, state: 'pending' as const },
     ...{ noted_at: dueAt, not_before: null, message: null },
   }
 }
@@ -88,8 +88,8 @@ describe('the scheduled runs of a schedule', () => {
     expect(await findLastScheduledRun(store.db, 'sync', SEVEN)).toMatchObject({ due_at: SIX })
     expect(await store.write((trx) => addScheduledRun(trx, due(SEVEN)))).toBe(true)
     expect(await states(store)).toEqual([
-      [SEVEN, 'due'],
-      [SIX, 'due'],
+      [SEVEN, 'pending'],
+      [SIX, 'pending'],
     ])
     await begin(store)
     expect(
@@ -121,7 +121,7 @@ describe('the scheduled runs of a schedule', () => {
     await store.write((trx) => endUnknownScheduledRuns(trx, ['sync'], EIGHT))
     expect(await states(store)).toEqual([
       [SEVEN, 'done'],
-      [SIX, 'due'],
+      [SIX, 'pending'],
     ])
     await store.write((trx) => endUnknownScheduledRuns(trx, ['report:daily'], EIGHT))
     expect(await states(store)).toEqual([

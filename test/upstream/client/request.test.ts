@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { authorize, endpointUrl } from '../../../src/upstream/client/request.ts'
+import { authorize } from '../../../src/upstream/client/authorize.ts'
+import { endpointUrl } from '../../../src/upstream/client/request.ts'
 import { parseProfile } from '../../../src/upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 

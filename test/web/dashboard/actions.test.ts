@@ -86,7 +86,7 @@ describe('a sync that is asked for', () => {
     const { act, scheduledRuns, wakes, lines } = await openOperated()
     expect(await act('/actions/sync', {})).toBe('ok: A sync has been asked for. It begins at once.')
     await act('/actions/sync', { what: '' })
-    const due = (await scheduledRuns()).filter(({ state }) => state === 'due')
+    const due = (await scheduledRuns()).filter(({ state }) => state === 'pending')
     expect(due.map(({ schedule, due_at }) => [schedule, due_at])).toEqual([['sync', NOW.toISOString()]])
     expect(wakes()).toBe(2)
     expect(lines.join()).toMatch(
@@ -99,7 +99,7 @@ describe('a sync that is asked for', () => {
     expect(await act('/actions/sync', { what: 'full=yes' })).toBe(
       'ok: A full sync has been asked for. It begins at once.',
     )
-    const due = (await scheduledRuns()).filter(({ state }) => state === 'due')
+    const due = (await scheduledRuns()).filter(({ state }) => state === 'pending')
     expect(due.map(({ schedule }) => schedule)).toEqual(['sync-full'])
   })
 
@@ -110,7 +110,7 @@ describe('a sync that is asked for', () => {
     await store.write((trx) => addScheduledRun(trx, { ...earlier, state: 'skipped' }))
     await act('/actions/sync', {})
     expect((await scheduledRuns()).map(({ due_at, state }) => `${due_at.slice(11, 16)} ${state}`)).toEqual([
-      ...['08:40 skipped', '08:45 skipped', '09:00 due'],
+      ...['08:40 skipped', '08:45 skipped', '09:00 pending'],
     ])
   })
 
@@ -366,7 +366,9 @@ describe.skipIf(!hasBrowser())('an operator at a keyboard', () => {
     await tabTo(page, 'Sync now')
     await page.keyboard.press('Enter')
     await page.getByText('A sync has been asked for. It begins at once.').waitFor()
-    expect([(await scheduledRuns()).filter(({ state }) => state === 'due').length, wakes()]).toEqual([1, 1])
+    expect([(await scheduledRuns()).filter(({ state }) => state === 'pending').length, wakes()]).toEqual([
+      1, 1,
+    ])
     await page.reload()
     expect(await page.getByText('A sync has been asked for').count()).toBe(0)
 

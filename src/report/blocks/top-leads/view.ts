@@ -1,4 +1,7 @@
-/** The top leads block: the new leads with the highest scores. */
+/**
+ * The top leads block: the new leads with the highest scores. The fields that it can show are
+ * `LISTED_FIELDS` in `domain/lead-fields.ts`.
+ */
 
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { ListedLead } from '../../../domain/lists.ts'

@@ -20,7 +20,7 @@ export const OPERATION = [
   sql`CREATE TABLE scheduled_run ( -- one row for each scheduled run, with its result
     schedule TEXT NOT NULL, -- sync, sync-full, snapshot or report:<name>
     due_at TEXT NOT NULL, -- UTC: when it was due
-    state TEXT NOT NULL CHECK (state IN ('due', 'running', 'held', 'done', 'failed', 'skipped')),
+    state TEXT NOT NULL CHECK (state IN ('pending', 'running', 'held', 'done', 'failed', 'skipped')),
     noted_at TEXT NOT NULL, -- UTC: when the daemon saw that it was due
     not_before TEXT, -- UTC: the earliest time of the next start; null for at once
     attempts INTEGER NOT NULL DEFAULT 0, -- number of starts
@@ -30,7 +30,7 @@ export const OPERATION = [
     message TEXT, -- the result, or why the run waits, failed or was skipped
     PRIMARY KEY (schedule, due_at)
   ) STRICT, WITHOUT ROWID`,
-  sql`CREATE INDEX scheduled_run_open ON scheduled_run (schedule) WHERE state IN ('due', 'running', 'held')`,
+  sql`CREATE INDEX scheduled_run_open ON scheduled_run (schedule) WHERE state IN ('pending', 'running', 'held')`,
   sql`CREATE INDEX scheduled_run_by_state ON scheduled_run (schedule, state)`,
   sql`CREATE INDEX scheduled_run_by_time ON scheduled_run (due_at)`,
   sql`CREATE INDEX scheduled_run_missed ON scheduled_run (schedule, noted_at) WHERE state = 'skipped' AND attempts = 0`,

@@ -126,7 +126,7 @@ function byNext(a: ScheduleState, b: ScheduleState): number {
 }
 
 function isOpen({ state }: ScheduledRun): boolean {
-  return state === 'due' || state === 'running' || state === 'held'
+  return state === 'pending' || state === 'running' || state === 'held'
 }
 
 function scheduleOf(
@@ -165,7 +165,7 @@ function wordsOf(timing: Timing, now: Date): string | null {
 }
 
 const TAGS: Readonly<Record<ScheduledRun['state'], Tag['kind']>> = {
-  ...{ due: 'off', running: 'busy', held: 'warn', done: 'ok', failed: 'fail', skipped: 'warn' },
+  ...{ pending: 'off', running: 'busy', held: 'warn', done: 'ok', failed: 'fail', skipped: 'warn' },
 }
 
 function tagOf(scheduledRun: ScheduledRun): Tag {

@@ -66,7 +66,7 @@ async function installation(): Promise<string> {
     }
     await addScheduledRun(trx, {
       ...{ schedule: 'sync', due_at: '2026-11-24T11:45:00.000Z', noted_at: '2026-11-24T11:45:00.000Z' },
-      ...{ state: 'due', not_before: '2026-11-24T12:30:00.000Z', message: 'deferred' },
+      ...{ state: 'pending', not_before: '2026-11-24T12:30:00.000Z', message: 'deferred' },
     })
   })
   return cwd

@@ -10,7 +10,7 @@ import {
   type ExportFormat,
   type ExportOptions,
   exportToFile,
-} from '../../../src/jobs/snapshot/export.ts'
+} from '../../../src/jobs/snapshot/export-table.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { openSnapshot } from '../../../src/store/queries/snapshot-table.ts'
 import { buildSnapshot } from '../../../src/store/snapshot/build-snapshot.ts'

@@ -9,9 +9,9 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { faultText, LeadsheetError } from '../../errors.ts'
 import type { Row, SnapshotTable } from '../../store/queries/snapshot-table.ts'
-import { encodeParquet } from './export-parquet.ts'
-import { encodeCsv, encodeNdjson } from './export-text.ts'
-import { encodeXlsx } from './export-xlsx.ts'
+import { encodeParquet } from './encode-parquet.ts'
+import { encodeCsv, encodeNdjson } from './encode-text.ts'
+import { encodeXlsx } from './encode-xlsx.ts'
 
 export const EXPORT_FORMATS = ['csv', 'ndjson', 'parquet', 'xlsx'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]

@@ -6,7 +6,7 @@
 import { Readable } from 'node:stream'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Cell, Row } from '../../store/queries/snapshot-table.ts'
-import { harmlessText } from './export-text.ts'
+import { harmlessText } from './encode-text.ts'
 
 /** The limits of Excel for rows, for the characters of a cell, and for the characters of a sheet's name. */
 const ROWS_MAX = 1_048_576
