@@ -15,8 +15,8 @@ import {
 } from '../../store/insight/stall-threshold.ts'
 import { findLastWholeRun } from '../../store/sync/sync-run.ts'
 
-/** Reports test one date a day, because with a million leads a date takes a second. */
-const DATES_A_DAY = 1
+/** The most dates that are tested each time, because with a million leads a date takes a second. */
+const DATES_AT_ONCE = 6
 
 export interface TestedShare extends ShareTest {
   /** The status of the stage; null for the age of lost leads. */
@@ -26,12 +26,15 @@ export interface TestedShare extends ShareTest {
   readonly shown: Shown
 }
 
-/** Counts thresholds anew if they are a day old, and tests some earlier ones. */
+/**
+ * Counts thresholds anew if they are a day old, and tests some earlier ones. A sync does it in its own thread, so that
+ * a report of a daemon seldom has to.
+ */
 export async function refreshThresholds(store: Pick<Store, 'db' | 'write'>, now: Date): Promise<void> {
   await refreshStallThresholds(store, now, async () => {
     const asOf = (await findLastWholeRun(store.db))?.asOf
     if (asOf === undefined) return new Set()
-    await testStallThresholds(store, new Date(asOf), DATES_A_DAY)
+    await testStallThresholds(store, new Date(asOf), DATES_AT_ONCE)
     const tests = await readShares(store.db, asOf)
     return new Set(tests.flatMap(({ status, isTrusted }) => (isTrusted ? [] : [status ?? WHOLE_AGE])))
   })

@@ -5,10 +5,10 @@ import type { SyncResult } from '../../domain/sync.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { Store } from '../../store/db/store.ts'
 import { listCountedDays, refreshDailyCounts } from '../../store/insight/daily-count.ts'
-import { refreshStallThresholds } from '../../store/insight/stall-threshold.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
 import { addScheduledRun, isAnyDue, isAnyOpen } from '../../store/schedule/scheduled-run.ts'
+import { refreshThresholds } from '../insight/winner-shares.ts'
 import { noteScheduledRuns } from '../schedule/enqueue-due-runs.ts'
 import { isTransient, retryLater } from '../schedule/job-failure.ts'
 import type { Retention } from '../schedule/retention.ts'
@@ -47,15 +47,21 @@ export async function syncAndPrune(work: SyncWork, ...[full, lease, signal]: Par
   const result = await syncUnder(lease, work, { ...work.syncOptions(signal), full, isOtherDue })
   if (full && !signal.aborted) await pruneQuietly(work, signal)
   const { inserted, updated, removed } = result.leads
-  if (inserted + updated + removed > 0 && !signal.aborted) await countQuietly(work)
+  if (!signal.aborted) await countQuietly(work, inserted + updated + removed > 0)
   return result
 }
 
-/** Counts leads by day ahead of the reports. A failure is only logged, because a report counts what is missing. */
-async function countQuietly({ store, log, now, timeZones }: SyncWork): Promise<void> {
+/**
+ * Counts thresholds, and after changes the leads by day, ahead of the reports. A failure is only logged, because a
+ * report counts what is missing.
+ */
+export async function countQuietly(
+  { store, log, now, timeZones }: Pick<SyncWork, 'store' | 'log' | 'now' | 'timeZones'>,
+  hasChanges: boolean,
+): Promise<void> {
   try {
-    await refreshStallThresholds(store, now())
-    for (const timeZone of timeZones) {
+    await refreshThresholds(store, now())
+    for (const timeZone of hasChanges ? timeZones : []) {
       const { to: end } = dayBefore(now(), timeZone)
       await refreshDailyCounts(store, await listCountedDays(store.db, end, timeZone), now())
     }

@@ -49,7 +49,7 @@ export interface OldLeads {
 export async function refreshStallThresholds(
   store: Pick<Store, 'db' | 'write'>,
   now: Date,
-  findDistrusted: () => Promise<ReadonlySet<string>> = async () => new Set(),
+  findDistrusted: () => Promise<ReadonlySet<string>>,
 ): Promise<void> {
   const known = await store.db
     .selectFrom('stall_threshold')

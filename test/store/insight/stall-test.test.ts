@@ -2,6 +2,7 @@
 /** The thresholds of past dates, tried on the leads that were won after each. */
 import { expect, it } from 'vitest'
 import { readShares, refreshThresholds } from '../../../src/jobs/insight/winner-shares.ts'
+import { countQuietly } from '../../../src/jobs/sync/scheduled-sync.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { listStallTests, testStallThresholds } from '../../../src/store/insight/stall-test.ts'
 import {
@@ -11,6 +12,7 @@ import {
   refreshStallThresholds,
 } from '../../../src/store/insight/stall-threshold.ts'
 import { lead, openEmptyStore, save, saveWholeRun } from '../../support/store.ts'
+import { SILENT } from '../../support/syncing.ts'
 
 const DAY_MS = 86_400_000
 const AS_OF = new Date('2026-11-21T06:00:00Z')
@@ -79,31 +81,40 @@ it('takes the thresholds of a date from what was won before it alone', async () 
   expect(await daysOf(0)).toBeGreaterThan(20)
 })
 
-it('withholds a threshold that did not come true on most dates, and tells nothing of a store without leads', async () => {
-  await using store = await openEmptyStore()
-  await refreshThresholds(store, AS_OF)
-  expect(await readShares(store.db, AS_OF.toISOString())).toEqual([])
-  await saveWon(store, 100, () => 1)
-  await refreshStallThresholds(store, new Date(AS_OF.getTime() + DAY_MS))
-  expect((await readStallThresholds(store.db)).get('new')?.days).toBe(9.5)
-  const dates = Array.from(
-    { length: 20 },
-    (_, index) => new Date(AS_OF.getTime() - (2 + index) * 30 * DAY_MS),
-  )
-  const rows = dates.map((date, index) => ({
-    ...{ status: 'new', tested_from: date.toISOString().slice(0, 10), days: 5, winners: 100 },
-    longer: index < 12 ? 5 : 40,
-  }))
-  await store.write((trx) => trx.insertInto('stall_test').values(rows).execute())
-  await refreshThresholds(store, new Date(AS_OF.getTime() + 2 * DAY_MS))
-  expect((await readStallThresholds(store.db)).get('new')).toEqual({ winners: 400, days: null })
-  expect((await readStallThresholds(store.db)).get('contacted')?.days).toBeCloseTo(0.04)
-  expect((await readOldLeads(store.db))?.age).toEqual({ winners: 400, days: 10.04 })
-  const tests = await readShares(store.db, AS_OF.toISOString())
-  // Reports test one date a day, and the last one came true.
-  expect(tests.find(({ status }) => status === 'new')).toMatchObject({
-    held: 13,
-    dates: 21,
-    shown: 'withheld',
-  })
-})
+it.each([
+  ['a report', refreshThresholds],
+  [
+    'a sync',
+    (store: Store, now: Date) => countQuietly({ store, log: SILENT, now: () => now, timeZones: [] }, false),
+  ],
+])(
+  '%s withholds a threshold that did not come true on most dates, and tells nothing of a store without leads',
+  async (_, refresh) => {
+    await using store = await openEmptyStore()
+    await refresh(store, AS_OF)
+    expect(await readShares(store.db, AS_OF.toISOString())).toEqual([])
+    await saveWon(store, 100, () => 1)
+    await refreshStallThresholds(store, new Date(AS_OF.getTime() + DAY_MS), async () => new Set())
+    expect((await readStallThresholds(store.db)).get('new')?.days).toBe(9.5)
+    const dates = Array.from(
+      { length: 20 },
+      (_, index) => new Date(AS_OF.getTime() - (2 + index) * 30 * DAY_MS),
+    )
+    const rows = dates.map((date, index) => ({
+      ...{ status: 'new', tested_from: date.toISOString().slice(0, 10), days: 5, winners: 100 },
+      longer: index < 12 ? 5 : 40,
+    }))
+    await store.write((trx) => trx.insertInto('stall_test').values(rows).execute())
+    await refresh(store, new Date(AS_OF.getTime() + 2 * DAY_MS))
+    expect((await readStallThresholds(store.db)).get('new')).toEqual({ winners: 400, days: null })
+    expect((await readStallThresholds(store.db)).get('contacted')?.days).toBeCloseTo(0.04)
+    expect((await readOldLeads(store.db))?.age).toEqual({ winners: 400, days: 10.04 })
+    const tests = await readShares(store.db, AS_OF.toISOString())
+    // The two dates that were missing are tested as well, and came true.
+    expect(tests.find(({ status }) => status === 'new')).toMatchObject({
+      held: 13,
+      dates: 21,
+      shown: 'withheld',
+    })
+  },
+)
