@@ -1,6 +1,6 @@
 /**
  * The gate before a report: checks that all data up to the end of the report's period was read. The gate
- * starts syncs and waits for them until the deadline, which the report's setting `wait_minutes` decides
+ * starts syncs and waits for them until the deadline, which a setting of the report decides
  * (`config/schema-reports.ts`).
  * After the deadline the settings decide whether the report is sent with a banner, held or skipped. The gate
  * stores nothing, so a report can pass through it again.
