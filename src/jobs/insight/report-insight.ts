@@ -7,9 +7,9 @@ import type { Money } from '../../domain/model.ts'
 import { localDates } from '../../domain/period.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Db, Store } from '../../store/db/store.ts'
-import { giveChosen } from '../../store/figures/given-relations.ts'
-import { atOneMoment } from '../../store/figures/query.ts'
+import { inReadTransaction } from '../../store/figures/query.ts'
 import { type ReportRequest, scopeOf } from '../../store/figures/report-figures.ts'
+import { fillFilteredLeads } from '../../store/figures/temp-tables.ts'
 import { listAnnotations } from '../../store/insight/annotation.ts'
 import { listNames } from '../../store/insight/daily-count.ts'
 import { readOldLeads, readStallThresholds } from '../../store/insight/stall-threshold.ts'
@@ -58,14 +58,14 @@ async function readInsight(
   const scope = scopeOf(request, request.period)
   const days = URGENT_DAYS[request.kind]
   const isPast = now().getTime() - Date.parse(scope.to) > PAST_DAYS * DAY_MS
-  const { urgent, oldLeads } = await atOneMoment(store.db, async (moment) => {
-    const chosen = await giveChosen(moment, scope)
-    const thresholds = await readStallThresholds(moment.db)
+  const { urgent, oldLeads } = await inReadTransaction(store.db, async (trx) => {
+    const chosen = await fillFilteredLeads(trx, scope)
+    const thresholds = await readStallThresholds(trx.db)
     return {
       urgent: isPast
         ? { total: 0, rows: [] }
         : await readUrgentLeads(chosen, scope, thresholds, days, request.rowsMax),
-      oldLeads: await readOldLeads(moment.db),
+      oldLeads: await readOldLeads(trx.db),
     }
   })
   return {

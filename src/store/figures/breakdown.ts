@@ -5,7 +5,7 @@
 import type { PipelineLine, SourceLine } from '../../domain/lists.ts'
 import type { Money, Period } from '../../domain/model.ts'
 import { toCents } from './definition.ts'
-import type { Moment } from './query.ts'
+import type { ReadTrx } from './query.ts'
 import { type FigureScope, type Query, readRows } from './query.ts'
 import { RECENT } from './relation.ts'
 
@@ -77,15 +77,15 @@ export interface Level {
  * order of `pipelines`.
  */
 export async function readByPipeline(
-  moment: Moment,
+  trx: ReadTrx,
   scope: FigureScope,
   prior: Period,
   pipelines: readonly { readonly id: string; readonly name: string }[],
 ): Promise<PipelineLine[]> {
-  const { current, before } = await readCounts(moment, 'pipeline_id', scope, prior)
-  const levels = Map.groupBy(await readRows<Level>(moment, LEVELS_BY_PIPELINE, scope), (row) => row.of)
+  const { current, before } = await readCounts(trx, 'pipeline_id', scope, prior)
+  const levels = Map.groupBy(await readRows<Level>(trx, LEVELS_BY_PIPELINE, scope), (row) => row.of)
   const stalled = new Map(
-    (await readRows<{ of: string; stalled: number }>(moment, STALLED_BY_PIPELINE, scope)).map((row) => [
+    (await readRows<{ of: string; stalled: number }>(trx, STALLED_BY_PIPELINE, scope)).map((row) => [
       row.of,
       row.stalled,
     ]),
@@ -108,8 +108,8 @@ export async function readByPipeline(
  * Reads the figures of each source.
  * @returns the source with the most new leads first
  */
-export async function readBySource(moment: Moment, scope: FigureScope, prior: Period): Promise<SourceLine[]> {
-  const { current, before } = await readCounts(moment, 'source', scope, prior)
+export async function readBySource(trx: ReadTrx, scope: FigureScope, prior: Period): Promise<SourceLine[]> {
+  const { current, before } = await readCounts(trx, 'source', scope, prior)
   const sources = [...new Set([...current.keys(), ...before.keys()])]
   return sources
     .map((source): SourceLine => ({ source, ...comparedOf(current.get(source), before.get(source)) }))
@@ -123,19 +123,12 @@ export async function readBySource(moment: Moment, scope: FigureScope, prior: Pe
     )
 }
 
-async function readCounts(
-  moment: Moment,
-  group: 'pipeline_id' | 'source',
-  scope: FigureScope,
-  prior: Period,
-) {
+async function readCounts(trx: ReadTrx, group: 'pipeline_id' | 'source', scope: FigureScope, prior: Period) {
   const query = group === 'source' ? COUNTS_BY_SOURCE : COUNTS_BY_PIPELINE
   const of = (rows: readonly Counts[]) => new Map(rows.map((row) => [row.of, row]))
   return {
-    current: of(await readRows<Counts>(moment, query, scope)),
-    before: of(
-      await readRows<Counts>(moment, countedIn(group), { ...scope, from: prior.from, to: prior.to }),
-    ),
+    current: of(await readRows<Counts>(trx, query, scope)),
+    before: of(await readRows<Counts>(trx, countedIn(group), { ...scope, from: prior.from, to: prior.to })),
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import type { HistoryCoverage } from '../../domain/model.ts'
 import type { CoverageName } from './definition.ts'
-import type { Moment } from './query.ts'
+import type { ReadTrx } from './query.ts'
 import { type FigureScope, type Query, readRows } from './query.ts'
 
 /**
@@ -73,10 +73,10 @@ export const COVERAGES: Readonly<
 }
 
 export async function readCoverage(
-  moment: Moment,
+  trx: ReadTrx,
   name: CoverageName,
   scope: FigureScope,
 ): Promise<HistoryCoverage> {
-  const [row] = await readRows<HistoryCoverage>(moment, COVERAGES[name], scope)
+  const [row] = await readRows<HistoryCoverage>(trx, COVERAGES[name], scope)
   return { known: row?.known ?? 0, of: row?.of ?? 0 }
 }

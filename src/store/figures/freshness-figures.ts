@@ -11,7 +11,7 @@ import { countQuarantinedRecords, findImplausibleTimes } from '../leads/quaranti
 import { findLastFailure, findLastWholeRun } from '../sync/sync-run.ts'
 import { findLastRead } from '../sync/watermark.ts'
 import { isLongAfter } from './funnel.ts'
-import type { FigureScope, Moment } from './query.ts'
+import type { FigureScope, ReadTrx } from './query.ts'
 import { readRows } from './query.ts'
 
 export const LAST_WHOLE_RUN = {
@@ -82,21 +82,21 @@ export async function readFreshness(db: Db, periodTo: Instant): Promise<Freshnes
   }
 }
 
-export async function readAgents(moment: Moment, scope: FigureScope): Promise<Agents> {
-  const rows = await readRows<AgentLine & { observedAt: Instant }>(moment, AGENTS, scope)
+export async function readAgents(trx: ReadTrx, scope: FigureScope): Promise<Agents> {
+  const rows = await readRows<AgentLine & { observedAt: Instant }>(trx, AGENTS, scope)
   const asOf = rows[0]?.observedAt ?? null
   return {
     asOf,
     rows: isLongAfter(asOf, scope) ? [] : rows.map(({ observedAt: _, ...line }) => line),
-    outages: await readRows<Outage>(moment, OUTAGES, scope),
+    outages: await readRows<Outage>(trx, OUTAGES, scope),
   }
 }
 
-export async function readDataQuality(moment: Moment, scope: FigureScope): Promise<DataQuality> {
-  const [lastScan = null] = await readRows<NonNullable<DataQuality['lastScan']>>(moment, LAST_SCAN, scope)
+export async function readDataQuality(trx: ReadTrx, scope: FigureScope): Promise<DataQuality> {
+  const [lastScan = null] = await readRows<NonNullable<DataQuality['lastScan']>>(trx, LAST_SCAN, scope)
   return {
-    held: await readRows<DataQuality['held'][number]>(moment, HELD_RECORDS, scope),
-    drift: await readRows<DataQuality['drift'][number]>(moment, DRIFT, scope),
+    held: await readRows<DataQuality['held'][number]>(trx, HELD_RECORDS, scope),
+    drift: await readRows<DataQuality['drift'][number]>(trx, DRIFT, scope),
     lastScan,
   }
 }

@@ -8,9 +8,9 @@ import type { FunnelStage, Instant } from '../../domain/model.ts'
 import { isPostgres } from '../db/postgres.ts'
 import { readCoverage } from './coverage.ts'
 import { MIDDLE } from './definition.ts'
-import { giveRelations } from './given-relations.ts'
-import type { Moment } from './query.ts'
+import type { ReadTrx } from './query.ts'
 import { type FigureRow, type FigureScope, type Query, readFigureAt, readRows } from './query.ts'
+import { fillTempTables } from './temp-tables.ts'
 
 interface Reached {
   readonly asOf: Instant | null
@@ -63,25 +63,25 @@ const STAYS_BY_PIPELINE = {
  * funnel.
  */
 export async function readFunnels(
-  moment: Moment,
+  trx: ReadTrx,
   scope: FigureScope,
   pipelineIds: readonly string[],
 ): Promise<Map<string, Funnel>> {
   const stays = Map.groupBy(
-    await readRows<Stay & { pipeline: string }>(moment, STAYS_BY_PIPELINE, staysOf(scope)),
+    await readRows<Stay & { pipeline: string }>(trx, STAYS_BY_PIPELINE, staysOf(scope)),
     ({ pipeline }) => pipeline,
   )
   const funnels = new Map<string, Funnel>()
   for (const id of pipelineIds) {
     const filter = { pipelineIds: [id], conditions: [] }
     const own = { ...scope, filter }
-    const theirs = await readServiceFunnel(moment, own)
+    const theirs = await readServiceFunnel(trx, own)
     const isOurs = theirs.stages.length === 0
-    const funnel = isOurs ? await countFunnel(moment, own, scope.to) : theirs
+    const funnel = isOurs ? await countFunnel(trx, own, scope.to) : theirs
     funnels.set(id, {
       source: isOurs ? 'ours' : 'service',
-      coverage: isOurs ? await readCoverage(moment, 'life', own) : null,
-      daysCoverage: await readCoverage(moment, 'period', staysOf(own)),
+      coverage: isOurs ? await readCoverage(trx, 'life', own) : null,
+      daysCoverage: await readCoverage(trx, 'period', staysOf(own)),
       ...withDays(funnel, stays.get(id) ?? []),
     })
   }
@@ -89,19 +89,19 @@ export async function readFunnels(
 }
 
 export async function readFunnel(
-  moment: Moment,
+  trx: ReadTrx,
   scope: FigureScope,
   dataAsOf: Instant | null,
 ): Promise<Funnel> {
-  const theirs = scope.filter.conditions.length > 0 ? null : await readServiceFunnel(moment, scope)
+  const theirs = scope.filter.conditions.length > 0 ? null : await readServiceFunnel(trx, scope)
   const isOurs = theirs === null || theirs.stages.length === 0 || isLongAfter(theirs.asOf, scope)
-  const once = isOurs ? await giveRelations(moment, scope, ['reach']) : moment
+  const once = isOurs ? await fillTempTables(trx, scope, ['reach']) : trx
   const funnel = isOurs ? await countFunnel(once, scope, dataAsOf) : theirs
-  const stays = await readStays(moment, staysOf(scope), funnel.stages)
+  const stays = await readStays(trx, staysOf(scope), funnel.stages)
   return {
     source: isOurs ? 'ours' : 'service',
     coverage: isOurs ? await readCoverage(once, 'life', scope) : null,
-    daysCoverage: await readCoverage(moment, 'period', staysOf(scope)),
+    daysCoverage: await readCoverage(trx, 'period', staysOf(scope)),
     ...withDays(funnel, stays),
   }
 }
@@ -124,11 +124,11 @@ export function staysOf(scope: FigureScope): FigureScope {
  * percentiles: it reads the stays once and need not sort them.
  */
 async function readStays(
-  moment: Moment,
+  trx: ReadTrx,
   scope: FigureScope,
   stages: readonly FunnelStage[],
 ): Promise<readonly Stay[]> {
-  if (isPostgres(moment.db)) return readFigureAt(moment, 'time_in_stage', scope)
+  if (isPostgres(trx.db)) return readFigureAt(trx, 'time_in_stage', scope)
   if (stages.length === 0) return []
   // The median is the mean of the two middle values as they are stored, because `median` rounds in another way.
   const medians = stages.map((_, index) => {
@@ -140,16 +140,12 @@ async function readStays(
     sql: `SELECT ${medians.join(', ')} FROM ended WHERE left_at >= :from AND days IS NOT NULL`,
   }
   const statuses = Object.fromEntries(stages.map(({ status }, index) => [`stage_${index}`, status]))
-  const [row] = await readRows<Record<string, number | null>>(moment, query, scope, statuses)
+  const [row] = await readRows<Record<string, number | null>>(trx, query, scope, statuses)
   return stages.map(({ status }, index) => ({ of: status, value: row?.[`stage_${index}`] ?? null }))
 }
 
-async function readServiceFunnel(moment: Moment, scope: FigureScope): Promise<Reached> {
-  const rows = await readRows<{ status: string; reached: number; asOf: Instant }>(
-    moment,
-    SERVICE_FUNNEL,
-    scope,
-  )
+async function readServiceFunnel(trx: ReadTrx, scope: FigureScope): Promise<Reached> {
+  const rows = await readRows<{ status: string; reached: number; asOf: Instant }>(trx, SERVICE_FUNNEL, scope)
   const asOf = rows.reduce<Instant | null>(
     (oldest, row) => (oldest !== null && oldest < row.asOf ? oldest : row.asOf),
     null,
@@ -157,8 +153,8 @@ async function readServiceFunnel(moment: Moment, scope: FigureScope): Promise<Re
   return { asOf, stages: withConversion(rows) }
 }
 
-async function countFunnel(moment: Moment, scope: FigureScope, dataAsOf: Instant | null): Promise<Reached> {
-  const rows = await readRows<{ status: string; reached: number }>(moment, REACHED, scope)
+async function countFunnel(trx: ReadTrx, scope: FigureScope, dataAsOf: Instant | null): Promise<Reached> {
+  const rows = await readRows<{ status: string; reached: number }>(trx, REACHED, scope)
   const asOf = dataAsOf !== null && dataAsOf > scope.to ? scope.to : dataAsOf
   return { asOf, stages: withConversion(rows) }
 }

@@ -12,8 +12,8 @@ import { COUNTS_BY_PIPELINE, LEVELS_BY_PIPELINE, openValueOf, STALLED_BY_PIPELIN
 import { OUTAGES } from './freshness-figures.ts'
 import { readFunnels } from './funnel.ts'
 import { EVERY_LEAD } from './lead-filter.ts'
-import type { FigureScope, Moment } from './query.ts'
-import { atOneMoment, readRows } from './query.ts'
+import type { FigureScope, ReadTrx } from './query.ts'
+import { inReadTransaction, readRows } from './query.ts'
 import { readTrends } from './series.ts'
 import type { StatPair } from './service-stats.ts'
 import { readStatPairs } from './service-stats.ts'
@@ -66,25 +66,25 @@ const NO_FUNNEL: Funnel = {
 export async function readOverview(db: Db, request: OverviewRequest): Promise<Overview> {
   const { asOf, period, stalledDays, agents } = request
   const scope = { filter: EVERY_LEAD, stalledDays, asKnownAt: null, from: period.from, to: period.to }
-  return atOneMoment(db, async (moment) => ({
+  return inReadTransaction(db, async (trx) => ({
     asOf,
     period,
     stalledDays,
-    pipelines: await readPipelines(moment, scope, request),
+    pipelines: await readPipelines(trx, scope, request),
     agents: {
       ...{ from: agents.from, to: agents.to },
-      ...(await readAgentSpans(moment, { ...scope, ...agents }, agents)),
-      outages: await readRows<Outage>(moment, OUTAGES, { ...scope, ...agents }),
+      ...(await readAgentSpans(trx, { ...scope, ...agents }, agents)),
+      outages: await readRows<Outage>(trx, OUTAGES, { ...scope, ...agents }),
     },
   }))
 }
 
 async function readPipelines(
-  moment: Moment,
+  trx: ReadTrx,
   scope: FigureScope,
   { asOf, trendDays }: OverviewRequest,
 ): Promise<PipelineOverview[]> {
-  const pipelines = await moment.db
+  const pipelines = await trx.db
     .selectFrom('pipeline')
     .select(['id', 'name', 'status'])
     .orderBy('name')
@@ -92,12 +92,12 @@ async function readPipelines(
     .execute()
   const ids = pipelines.map(({ id }) => id)
   const now = { ...scope, to: asOf }
-  const counts = keyed(await readRows<Counts>(moment, COUNTS_BY_PIPELINE, scope))
-  const levels = Map.groupBy(await readRows<Level>(moment, LEVELS_BY_PIPELINE, now), (row) => row.of)
-  const stalled = keyed(await readRows<{ of: string; stalled: number }>(moment, STALLED_BY_PIPELINE, now))
-  const trends = await readTrends(moment, scope, ids, trendDays, asOf)
-  const funnels = await readFunnels(moment, now, ids)
-  const statistics = Map.groupBy(await readStatPairs(moment, now), ({ pipelineId }) => pipelineId)
+  const counts = keyed(await readRows<Counts>(trx, COUNTS_BY_PIPELINE, scope))
+  const levels = Map.groupBy(await readRows<Level>(trx, LEVELS_BY_PIPELINE, now), (row) => row.of)
+  const stalled = keyed(await readRows<{ of: string; stalled: number }>(trx, STALLED_BY_PIPELINE, now))
+  const trends = await readTrends(trx, scope, ids, trendDays, asOf)
+  const funnels = await readFunnels(trx, now, ids)
+  const statistics = Map.groupBy(await readStatPairs(trx, now), ({ pipelineId }) => pipelineId)
   return pipelines.map(({ id, name, status }) => {
     const level = levels.get(id) ?? []
     const { newLeads = 0, won = 0, part = 0, whole = 0 } = counts.get(id) ?? {}
@@ -183,13 +183,13 @@ const SPANS = {
  * @param scope gives the span of time by its period; its filter is not used
  */
 export async function readAgentSpans(
-  moment: Moment,
+  trx: ReadTrx,
   scope: FigureScope,
   { well, failing }: AgentWords,
 ): Promise<AgentSpans> {
-  const [usual] = await readRows<{ ms: number }>(moment, USUAL_DISTANCE, scope)
+  const [usual] = await readRows<{ ms: number }>(trx, USUAL_DISTANCE, scope)
   const gapMs = Math.max(LEAST_GAP_MS, USUAL_DISTANCES * Math.round(usual?.ms ?? 0))
-  const spans = await readRows<AgentSpan>(moment, SPANS, scope, {
+  const spans = await readRows<AgentSpan>(trx, SPANS, scope, {
     ...{ well: JSON.stringify(well), failing: JSON.stringify(failing) },
     gap_ms: gapMs,
   })

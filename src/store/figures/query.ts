@@ -57,16 +57,16 @@ export type QueryValues = Readonly<Record<string, Value>>
 
 const PARAMETER = /:([a-z][a-z0-9_]*)\b/g
 
-/** Relations of any filter that also serve periods that end later than the period for which they are given. */
+/** Relations of any filter whose temporary table also serves periods that end later than its own period. */
 const OF_LATER_PERIODS: readonly RelationName[] = ['reopened']
 
 /** Relations of any filter. */
 const OF_ANY_FILTER: readonly RelationName[] = ['changed']
 
-/** Relations that, given for all pipelines, also serve some of them. */
+/** Relations whose temporary table of all pipelines also serves some of them. */
 const OF_SOME_PIPELINES: readonly RelationName[] = ['level', 'idle_then', 'stalled_count']
 
-const NOTHING_GIVEN: Moment['given'] = new Map()
+const NO_TEMP_TABLES: ReadTrx['tempTables'] = new Map()
 
 /**
  * The words with which PostgreSQL does not compute a relation that is read twice as a whole. SQLite gets them
@@ -75,26 +75,22 @@ const NOTHING_GIVEN: Moment['given'] = new Map()
 const INLINE = 'NOT MATERIALIZED '
 
 export async function readFigure(db: Db, name: FigureName, scope: FigureScope): Promise<FigureRow[]> {
-  return readFigureAt({ db, given: NOTHING_GIVEN }, name, scope)
+  return readFigureAt({ db, tempTables: NO_TEMP_TABLES }, name, scope)
 }
 
-export async function readFigureAt(
-  moment: Moment,
-  name: FigureName,
-  scope: FigureScope,
-): Promise<FigureRow[]> {
-  const rows = await readRows<Partial<FigureRow>>(moment, findFigure(name), scope)
+export async function readFigureAt(trx: ReadTrx, name: FigureName, scope: FigureScope): Promise<FigureRow[]> {
+  const rows = await readRows<Partial<FigureRow>>(trx, findFigure(name), scope)
   return rows.map(({ of = null, value = null, part = null, whole = null }) => ({ of, value, part, whole }))
 }
 
 /** Reads the rows of any query over relations. `values` has the parameters that the scope does not have. */
 export async function readRows<Row>(
-  { db, given }: Moment,
+  { db, tempTables }: ReadTrx,
   query: Query,
   scope: FigureScope,
   values: QueryValues = {},
 ): Promise<Row[]> {
-  const text = withRelations(query, scope, given, isPostgres(db) ? INLINE : '')
+  const text = withRelations(query, scope, tempTables, isPostgres(db) ? INLINE : '')
   return runQuery<Row>(db, text, { ...valuesOf(scope), ...values })
 }
 
@@ -108,7 +104,7 @@ export function explainFigure(name: FigureName, scope: FigureScope): string {
  * the scope does not have.
  */
 export function explainQuery(query: Query, scope: FigureScope, values: QueryValues): string {
-  const text = withRelations(query, scope, NOTHING_GIVEN, INLINE)
+  const text = withRelations(query, scope, NO_TEMP_TABLES, INLINE)
   return `${fillIn(text, { ...valuesOf(scope), ...values })};`
 }
 
@@ -125,28 +121,28 @@ export function findFigure(name: FigureName): (typeof FIGURES)[number] {
 export function withRelations(
   query: Query,
   scope: Pick<FigureScope, 'asKnownAt' | 'filter' | 'to'>,
-  given: Moment['given'] = NOTHING_GIVEN,
+  tempTables: ReadTrx['tempTables'] = NO_TEMP_TABLES,
   plain: '' | typeof INLINE = '',
 ): string {
   const relations = relationsOf(scope.asKnownAt !== null, scope.filter)
-  const isGiven = (name: RelationName): boolean => {
-    const of = given.get(name)
+  const hasTable = (name: RelationName): boolean => {
+    const of = tempTables.get(name)
     if (of === null || of === undefined) return of === null
     if (OF_LATER_PERIODS.includes(name)) return of.to <= scope.to
     return of.to === scope.to && (of.filter === scope.filter || OF_ANY_FILTER.includes(name))
   }
-  const givenForAll = (name: RelationName): string | null => {
-    const of = given.get(name)
+  const widerTableOf = (name: RelationName): string | null => {
+    const of = tempTables.get(name)
     if (!of || of.to !== scope.to || !OF_SOME_PIPELINES.includes(name)) return null
     const isWider = of.filter.pipelineIds === null && scope.filter.pipelineIds !== null
     return isWider && of.filter.conditions === scope.filter.conditions ? of.table : null
   }
-  const reads = query.reads.filter((name) => !isGiven(name))
-  const readsOf = (name: RelationName) => (givenForAll(name) === null ? relations[name].reads : [])
+  const reads = query.reads.filter((name) => !hasTable(name))
+  const readsOf = (name: RelationName) => (widerTableOf(name) === null ? relations[name].reads : [])
   const needed = new Set<RelationName>(reads.flatMap((name) => [name, ...readsOf(name)]))
-  const missing = RELATION_NAMES.filter((name) => needed.has(name) && !isGiven(name))
+  const missing = RELATION_NAMES.filter((name) => needed.has(name) && !hasTable(name))
   const parts = missing.map((name) => {
-    const table = givenForAll(name)
+    const table = widerTableOf(name)
     if (table !== null)
       return `${name} AS ( SELECT * FROM ${table} WHERE pipeline_id IN (SELECT value FROM json_each(:pipelines))\n)`
     const { isMaterialized, sql } = relations[name]
@@ -201,16 +197,17 @@ export function literal(value: Value): string {
   return typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`
 }
 
-export interface Moment {
+/** A transaction that only reads, so that all its queries see the same data. */
+export interface ReadTrx {
   readonly db: Db
   /**
-   * The relations that exist as temporary tables, and need not be computed for each query. Each serves queries
-   * with the same filter and the same end of the period; with null, any period.
+   * The relations that are in temporary tables, and are not computed for each query. A table serves queries with
+   * the same filter and the same end of the period; null: with any period.
    */
-  readonly given: ReadonlyMap<RelationName, Given | null>
+  readonly tempTables: ReadonlyMap<RelationName, TempTable | null>
 }
 
-interface Given {
+interface TempTable {
   readonly to: Instant
   readonly filter: LeadFilter
   /** The temporary table, with the name of its schema. */
@@ -221,14 +218,14 @@ interface Given {
  * Runs `read` in one transaction.
  * @param db must not be inside a transaction
  */
-export async function atOneMoment<T>(db: Db, read: (moment: Moment) => Promise<T>): Promise<T> {
+export async function inReadTransaction<T>(db: Db, read: (trx: ReadTrx) => Promise<T>): Promise<T> {
   return db.connection().execute(async (one) => {
     await (isPostgres(one) ? sql`BEGIN ISOLATION LEVEL REPEATABLE READ` : sql`BEGIN`).execute(one)
     try {
       // Gives PostgreSQL more memory. Otherwise PostgreSQL would read a list of leads again for each lead
       // when the list exceeds its memory.
       if (isPostgres(one)) await sql`SET LOCAL work_mem = '128MB'`.execute(one)
-      return await read({ db: one, given: new Map() })
+      return await read({ db: one, tempTables: new Map() })
     } finally {
       await sql`COMMIT`.execute(one)
     }
@@ -236,7 +233,7 @@ export async function atOneMoment<T>(db: Db, read: (moment: Moment) => Promise<T
 }
 
 /** Reads within a savepoint, so that after a failure the transaction can still be read from. */
-export async function readPart<T>({ db }: Moment, read: () => Promise<T>): Promise<T> {
+export async function readPart<T>({ db }: ReadTrx, read: () => Promise<T>): Promise<T> {
   await sql`SAVEPOINT part`.execute(db)
   try {
     return await read()

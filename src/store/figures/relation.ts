@@ -61,7 +61,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
   const knownStay = (lead: string, condition: string): string =>
     past(`AND coalesce((SELECT observed_at FROM stage_move AS begun WHERE begun.lead_id = ${lead}${condition}
         ORDER BY moved_at DESC LIMIT 1), (SELECT first_seen_at FROM lead AS seen WHERE seen.id = ${lead})) <= :known_at`)
-  // If the relation was given for an earlier end, it also has stays that have ended before the end of this period.
+  // If the temporary table of the relation is of an earlier end, it also has stays that have ended before the end of this period.
   const isReopened = isPast
     ? '(reopened_at >= :to OR reopened.observed_at > :known_at)'
     : 'reopened_at >= :to'

@@ -14,13 +14,13 @@ import type { CoverageName, FigureName } from './definition.ts'
 import { FIGURES } from './definition.ts'
 import { readAgents, readDataQuality, readFreshness } from './freshness-figures.ts'
 import { readFunnel } from './funnel.ts'
-import { giveChosen, giveEarlierLevel, giveRelations } from './given-relations.ts'
-import type { FigureRow, FigureScope, Moment } from './query.ts'
-import { atOneMoment, queryOf, readFigureAt, readPart, readRows } from './query.ts'
+import type { FigureRow, FigureScope, ReadTrx } from './query.ts'
+import { inReadTransaction, queryOf, readFigureAt, readPart, readRows } from './query.ts'
 import type { LastTold } from './report-lists.ts'
 import { readChanges, readStalled, readTopLeads } from './report-lists.ts'
 import { readSparklines, readTrend } from './series.ts'
 import { readServiceStats } from './service-stats.ts'
+import { fillEarlierLevel, fillFilteredLeads, fillTempTables } from './temp-tables.ts'
 
 export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays' | 'asKnownAt'> {
   readonly kind: PeriodKind
@@ -47,8 +47,8 @@ export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays
  * read; any error of the store
  */
 export async function readReportFigures(db: Db, request: ReportRequest): Promise<ReportFigures> {
-  return atOneMoment(db, async (moment) =>
-    readAt(await giveChosen(moment, scopeOf(request, request.period)), request),
+  return inReadTransaction(db, async (trx) =>
+    readAt(await fillFilteredLeads(trx, scopeOf(request, request.period)), request),
   )
 }
 
@@ -62,12 +62,12 @@ type Sections = Omit<
   keyof CoreFigures | 'kind' | 'period' | 'prior' | 'filter' | 'insight' | 'queries' | 'failed' | 'warnings'
 >
 
-async function readAt(chosen: Moment, request: ReportRequest): Promise<ReportFigures> {
+async function readAt(chosen: ReadTrx, request: ReportRequest): Promise<ReportFigures> {
   const { kind, period, prior, filter } = request
-  const { moment, pipelines, ...core } = await readCore(chosen, request).catch((thrown: unknown) => {
+  const { trx, pipelines, ...core } = await readCore(chosen, request).catch((thrown: unknown) => {
     throw thrown instanceof LeadsheetError ? thrown : unreadable(thrown)
   })
-  const { sections, failed } = await readSections(moment, request, { ...core, pipelines })
+  const { sections, failed } = await readSections(trx, request, { ...core, pipelines })
   const names = pipelines.map(({ name }) => name)
   return {
     ...{ kind, period, prior, filter },
@@ -81,30 +81,30 @@ async function readAt(chosen: Moment, request: ReportRequest): Promise<ReportFig
   }
 }
 
-/** Reads the core numbers. The moment that it returns has relations of the period that sections read too. */
+/** Reads the core numbers. The transaction that it returns has temporary tables that the sections read too. */
 async function readCore(
-  chosen: Moment,
+  chosen: ReadTrx,
   request: ReportRequest,
-): Promise<CoreFigures & { readonly moment: Moment }> {
+): Promise<CoreFigures & { readonly trx: ReadTrx }> {
   const { period, prior: before, filter, sparkPeriods, trendDays } = request
   const { db } = chosen
   const [scope, scopeBefore] = [scopeOf(request, period), scopeOf(request, before)]
   const ends = [before, ...sparkPeriods, ...trendDays].map(({ to }) => to)
   const to = ends.reduce((first, end) => (end < first ? end : first))
-  const given = await giveRelations(chosen, { ...scope, to }, ['reopened'])
-  const stored = await giveRelations(given, scope, ['level_stored'])
-  const prior = await readCompared(await giveEarlierLevel(stored, scopeBefore, scope), scopeBefore)
-  const moment = await giveRelations(stored, scope, ['level'])
-  const current = await readCompared(moment, scope)
+  const withReopened = await fillTempTables(chosen, { ...scope, to }, ['reopened'])
+  const stored = await fillTempTables(withReopened, scope, ['level_stored'])
+  const prior = await readCompared(await fillEarlierLevel(stored, scopeBefore, scope), scopeBefore)
+  const trx = await fillTempTables(stored, scope, ['level'])
+  const current = await readCompared(trx, scope)
   const compared = <Name extends keyof ComparedFigures>(name: Name): Compared<ComparedFigures[Name]> => ({
     current: current[name],
     prior: prior[name],
   })
   return {
-    moment,
+    trx,
     freshness: await readFreshness(db, period.to),
     pipelines: await comparePipelines(db, filter.pipelineIds),
-    leads: countIn(await readFigureAt(moment, 'leads', scope)),
+    leads: countIn(await readFigureAt(trx, 'leads', scope)),
     newLeads: compared('newLeads'),
     won: compared('won'),
     lost: compared('lost'),
@@ -126,8 +126,8 @@ interface ComparedFigures {
   readonly value: HistoryCoverage
 }
 
-async function readCompared(moment: Moment, scope: FigureScope): Promise<ComparedFigures> {
-  const read = (name: FigureName) => readFigureAt(moment, name, scope)
+async function readCompared(trx: ReadTrx, scope: FigureScope): Promise<ComparedFigures> {
+  const read = (name: FigureName) => readFigureAt(trx, name, scope)
   return {
     newLeads: countIn(await read('new_leads')),
     won: countIn(await read('won')),
@@ -135,13 +135,13 @@ async function readCompared(moment: Moment, scope: FigureScope): Promise<Compare
     wonValue: moneyIn(await read('won_value')),
     winRate: ratioIn(await read('win_rate')),
     openValue: moneyIn(await read('open_value')),
-    status: await readCoverage(moment, 'end', scope),
-    value: await readCoverage(moment, 'value', scope),
+    status: await readCoverage(trx, 'end', scope),
+    value: await readCoverage(trx, 'value', scope),
   }
 }
 
 async function readSections(
-  core: Moment,
+  core: ReadTrx,
   request: ReportRequest,
   { freshness, openValue, pipelines }: CoreFigures,
 ): Promise<{ sections: Sections; failed: FailedSection[] }> {
@@ -150,12 +150,12 @@ async function readSections(
   const currency = openValue.current[0]?.currency ?? null
   const failed: FailedSection[] = []
   // Two sections read these relations. If they cannot be computed, each of them says so itself.
-  const moment = await readPart(core, () =>
-    giveRelations(core, scope, ['changed', 'idle_then', 'stalled_count']),
+  const trx = await readPart(core, () =>
+    fillTempTables(core, scope, ['changed', 'idle_then', 'stalled_count']),
   ).catch(() => core)
   const section = async <T>(block: string, read: () => Promise<T>, empty: T): Promise<T> => {
     try {
-      return await readPart(moment, read)
+      return await readPart(trx, read)
     } catch (thrown) {
       if (thrown instanceof LeadsheetError && thrown.code === 'store_unreachable') throw thrown
       failed.push({ block, query: null, message: errorText(thrown) })
@@ -165,39 +165,39 @@ async function readSections(
   const { sparkPeriods, trendDays, since } = request
   const { dataAsOf } = freshness
   const sections: Sections = {
-    sparklines: await section('kpis', () => readSparklines(moment, scope, sparkPeriods, currency, dataAsOf), {
+    sparklines: await section('kpis', () => readSparklines(trx, scope, sparkPeriods, currency, dataAsOf), {
       newLeads: [],
       won: [],
       winRate: [],
       openValue: [],
     }),
-    trend: await section('trend', () => readTrend(moment, scope, trendDays, dataAsOf), []),
-    funnel: await section('funnel', () => readFunnel(moment, scope, dataAsOf), {
+    trend: await section('trend', () => readTrend(trx, scope, trendDays, dataAsOf), []),
+    funnel: await section('funnel', () => readFunnel(trx, scope, dataAsOf), {
       ...{ source: 'service', coverage: null, daysCoverage: NOTHING },
       asOf: null,
       stages: [],
     }),
-    changes: await section('changes', () => readChanges(moment, scope, since, rowsMax), {
+    changes: await section('changes', () => readChanges(trx, scope, since, rowsMax), {
       since: since?.at ?? period.from,
       coverage: NOTHING,
       kinds: [],
     }),
-    topLeads: await section('top_leads', () => readTopLeads(moment, scope, topScore, rowsMax), {
+    topLeads: await section('top_leads', () => readTopLeads(trx, scope, topScore, rowsMax), {
       minScore: topScore,
       total: 0,
       rows: [],
     }),
-    stalled: await section('stalled', () => readStalled(moment, scope, rowsMax), {
+    stalled: await section('stalled', () => readStalled(trx, scope, rowsMax), {
       days: scope.stalledDays,
       coverage: NOTHING,
       total: 0,
       rows: [],
     }),
-    byPipeline: await section('pipelines', () => readByPipeline(moment, scope, prior, pipelines), []),
-    bySource: await section('sources', () => readBySource(moment, scope, prior), []),
-    agents: await section('agents', () => readAgents(moment, scope), { asOf: null, rows: [], outages: [] }),
-    serviceStats: await section('service_stats', () => readServiceStats(moment, scope), []),
-    dataQuality: await section('data_quality', () => readDataQuality(moment, scope), {
+    byPipeline: await section('pipelines', () => readByPipeline(trx, scope, prior, pipelines), []),
+    bySource: await section('sources', () => readBySource(trx, scope, prior), []),
+    agents: await section('agents', () => readAgents(trx, scope), { asOf: null, rows: [], outages: [] }),
+    serviceStats: await section('service_stats', () => readServiceStats(trx, scope), []),
+    dataQuality: await section('data_quality', () => readDataQuality(trx, scope), {
       held: [],
       drift: [],
       lastScan: null,
@@ -205,7 +205,7 @@ async function readSections(
   }
   const blockRows: Record<string, readonly BlockRow[]> = {}
   for (const { block, query } of request.blockQueries ?? [])
-    blockRows[block] = await section(block, () => readRows<BlockRow>(moment, queryOf(query), scope), [])
+    blockRows[block] = await section(block, () => readRows<BlockRow>(trx, queryOf(query), scope), [])
   return { sections: request.blockQueries?.length ? { ...sections, blockRows } : sections, failed }
 }
 
@@ -261,21 +261,21 @@ export type Figures = ReadonlyMap<FigureName, readonly FigureRow[]>
 
 /** Reads the figures of each scope, in the order of the scopes. */
 export async function readFigures(db: Db, scopes: readonly FigureScope[]): Promise<Figures[]> {
-  return readEach(db, scopes, async (moment, scope) => {
+  return readEach(db, scopes, async (trx, scope) => {
     const figures = new Map<FigureName, FigureRow[]>()
-    for (const { name } of FIGURES) figures.set(name, await readFigureAt(moment, name, scope))
+    for (const { name } of FIGURES) figures.set(name, await readFigureAt(trx, name, scope))
     return figures
   })
 }
 
 /** Reads the coverages of the figures that depend on the history of leads, in the order of the scopes. */
 export async function readCoverages(db: Db, scopes: readonly FigureScope[]): Promise<Coverages[]> {
-  return readEach(db, scopes, async (moment, scope) => {
+  return readEach(db, scopes, async (trx, scope) => {
     const coverages = new Map<FigureName, HistoryCoverage>()
     const read = new Map<CoverageName, HistoryCoverage>()
     for (const { name, coverage } of FIGURES) {
       if (coverage === null) continue
-      const known = read.get(coverage) ?? (await readCoverage(moment, coverage, scope))
+      const known = read.get(coverage) ?? (await readCoverage(trx, coverage, scope))
       read.set(coverage, known)
       coverages.set(name, known)
     }
@@ -290,16 +290,16 @@ export async function readCoverages(db: Db, scopes: readonly FigureScope[]): Pro
 async function readEach<T>(
   db: Db,
   scopes: readonly FigureScope[],
-  read: (moment: Moment, scope: FigureScope) => Promise<T>,
+  read: (trx: ReadTrx, scope: FigureScope) => Promise<T>,
 ): Promise<T[]> {
-  return atOneMoment(db, async (moment) => {
+  return inReadTransaction(db, async (trx) => {
     const found = new Map<FigureScope, T>()
     const keyOf = ({ to, asKnownAt, filter }: FigureScope) =>
       JSON.stringify([to, asKnownAt, filter.conditions])
     for (const alike of Map.groupBy(scopes, keyOf).values()) {
-      let once = moment
+      let once = trx
       for (const [index, scope] of alike.entries()) {
-        if (index === 0) once = await giveRelations(await giveChosen(moment, scope), scope, OF_FIGURES)
+        if (index === 0) once = await fillTempTables(await fillFilteredLeads(trx, scope), scope, OF_FIGURES)
         found.set(scope, await read(once, scope))
       }
     }

@@ -7,11 +7,11 @@ import type { ChangedLead, ChangeKind, Changes, ListedLead, Stalled, TopLeads } 
 import type { Instant, Money } from '../../domain/model.ts'
 import { readCoverage } from './coverage.ts'
 import { toCents } from './definition.ts'
-import { giveRelations } from './given-relations.ts'
-import type { Moment } from './query.ts'
+import type { ReadTrx } from './query.ts'
 import { type FigureScope, readFigureAt, readRows } from './query.ts'
 import { OPEN_STATUSES } from './relation.ts'
 import { STALLED_SINCE } from './relation-parts.ts'
+import { fillTempTables } from './temp-tables.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 
@@ -70,22 +70,22 @@ export type ListedRow = Omit<ListedLead, 'value'> & {
 }
 
 export async function readTopLeads(
-  moment: Moment,
+  trx: ReadTrx,
   scope: FigureScope,
   minScore: number,
   rowsMax: number,
 ): Promise<TopLeads> {
   const values = { top_score: minScore, rows: rowsMax }
-  const rows = await readRows<ListedRow & { total: number }>(moment, TOP_LEADS, scope, values)
+  const rows = await readRows<ListedRow & { total: number }>(trx, TOP_LEADS, scope, values)
   return { minScore, total: rows[0]?.total ?? 0, rows: rows.map(({ total: _, ...row }) => listedLeadOf(row)) }
 }
 
-export async function readStalled(moment: Moment, scope: FigureScope, rowsMax: number): Promise<Stalled> {
-  const [figure] = await readFigureAt(moment, 'stalled', scope)
-  const rows = await readRows<ListedRow>(moment, STALLED_LEADS, scope, { rows: rowsMax })
+export async function readStalled(trx: ReadTrx, scope: FigureScope, rowsMax: number): Promise<Stalled> {
+  const [figure] = await readFigureAt(trx, 'stalled', scope)
+  const rows = await readRows<ListedRow>(trx, STALLED_LEADS, scope, { rows: rowsMax })
   return {
     days: scope.stalledDays,
-    coverage: await readCoverage(moment, 'stalled', scope),
+    coverage: await readCoverage(trx, 'stalled', scope),
     total: figure?.value ?? 0,
     rows: rows.map(listedLeadOf).map((lead) => ({
       ...lead,
@@ -155,18 +155,18 @@ interface Row extends Omit<ChangedLead, 'value'> {
  * @param told the last issue that was sent; null before the first issue
  */
 export async function readChanges(
-  moment: Moment,
+  trx: ReadTrx,
   scope: FigureScope,
   told: LastTold | null,
   rowsMax: number,
 ): Promise<Changes> {
   const values = changeValues(scope, told)
-  const once = await giveRelations(moment, scope, ['change'], values)
+  const once = await fillTempTables(trx, scope, ['change'], values)
   const counts = await readRows<Count>(once, CHANGE_COUNTS, scope)
   const rows = await readRows<Row>(once, CHANGED_LEADS, scope, { rows: rowsMax })
   return {
     since: values.since,
-    coverage: await readCoverage(moment, 'period', { ...scope, from: values.since }),
+    coverage: await readCoverage(trx, 'period', { ...scope, from: values.since }),
     kinds: KINDS.map((kind) => {
       const counted = counts.filter((count) => count.kind === kind)
       return {

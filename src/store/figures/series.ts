@@ -5,7 +5,7 @@
 import type { Sparklines, TrendDay } from '../../domain/figures.ts'
 import type { Instant, Period } from '../../domain/model.ts'
 import { toCents } from './definition.ts'
-import type { Moment } from './query.ts'
+import type { ReadTrx } from './query.ts'
 import { type FigureScope, type Query, type QueryValues, readFigureAt, readRows } from './query.ts'
 import { RECENT_BEFORE } from './relation.ts'
 import { readAfter, readBefore, unsureOnlyState, unsureStates } from './relation-parts.ts'
@@ -107,15 +107,15 @@ const UNSURE_VALUE: Query = {
 }
 
 export async function readSparklines(
-  moment: Moment,
+  trx: ReadTrx,
   scope: FigureScope,
   periods: readonly Period[],
   currency: string | null,
   dataAsOf: Instant | null,
 ): Promise<Sparklines> {
-  const known = { from: await findFirstLead(moment), to: dataAsOf }
-  const rows = await countEach(moment, scope, periods)
-  const values = await valueEach(moment, scope, periods, currency)
+  const known = { from: await findFirstLead(trx), to: dataAsOf }
+  const rows = await countEach(trx, scope, periods)
+  const values = await valueEach(trx, scope, periods, currency)
   const knownOf = <T>(values: readonly T[]): (T | null)[] =>
     values.map((value, index) => (isKnown(periods[index], known) ? value : null))
   return {
@@ -132,13 +132,13 @@ export async function readSparklines(
  * @param dataAsOf the time up to which everything has been read; the counts of days that end later are null
  */
 export async function readTrend(
-  moment: Moment,
+  trx: ReadTrx,
   scope: FigureScope,
   days: readonly Period[],
   dataAsOf: Instant | null,
 ): Promise<TrendDay[]> {
-  const known = { from: await findFirstLead(moment), to: dataAsOf }
-  const rows = await dayCounts(moment, scope, days)
+  const known = { from: await findFirstLead(trx), to: dataAsOf }
+  const rows = await dayCounts(trx, scope, days)
   return days.map((day, index): TrendDay => {
     const row = isKnown(day, known) ? rows[index] : undefined
     return { day: dateOf(day), newLeads: row?.newLeads ?? null, won: row?.won ?? null }
@@ -151,15 +151,15 @@ export async function readTrend(
  * @param days whole local days, in order
  */
 export async function readTrends(
-  moment: Moment,
+  trx: ReadTrx,
   scope: FigureScope,
   pipelineIds: readonly string[],
   days: readonly Period[],
   dataAsOf: Instant | null,
 ): Promise<Map<string, readonly TrendDay[]>> {
-  const known = { from: await findFirstLead(moment), to: dataAsOf }
+  const known = { from: await findFirstLead(trx), to: dataAsOf }
   const rows = await readRows<Counts & { of: string; place: number }>(
-    moment,
+    trx,
     TREND_BY_PIPELINE,
     ...spansOf(scope, days),
   )
@@ -180,32 +180,32 @@ interface Counts {
 }
 
 async function countEach(
-  moment: Moment,
+  trx: ReadTrx,
   scope: FigureScope,
   periods: readonly Period[],
 ): Promise<(Counts & { part: number; whole: number })[]> {
   if (scope.asKnownAt !== null) {
     return eachOf(periods, async (period) => {
-      const [rate] = await readFigureAt(moment, 'win_rate', { ...scope, ...period })
-      return { ...(await countsOf(moment, scope, period)), part: rate?.part ?? 0, whole: rate?.whole ?? 0 }
+      const [rate] = await readFigureAt(trx, 'win_rate', { ...scope, ...period })
+      return { ...(await countsOf(trx, scope, period)), part: rate?.part ?? 0, whole: rate?.whole ?? 0 }
     })
   }
   const rows = await readRows<Counts & { part: number; lost: number }>(
-    moment,
+    trx,
     SPARKLINES,
     ...spansOf(scope, periods),
   )
   return rows.map(({ lost, ...row }) => ({ ...row, whole: row.part + lost }))
 }
 
-async function dayCounts(moment: Moment, scope: FigureScope, days: readonly Period[]): Promise<Counts[]> {
+async function dayCounts(trx: ReadTrx, scope: FigureScope, days: readonly Period[]): Promise<Counts[]> {
   return scope.asKnownAt === null
-    ? readRows<Counts>(moment, TREND, ...spansOf(scope, days))
-    : eachOf(days, (day) => countsOf(moment, scope, day))
+    ? readRows<Counts>(trx, TREND, ...spansOf(scope, days))
+    : eachOf(days, (day) => countsOf(trx, scope, day))
 }
 
 async function valueEach(
-  moment: Moment,
+  trx: ReadTrx,
   scope: FigureScope,
   periods: readonly Period[],
   currency: string | null,
@@ -213,28 +213,23 @@ async function valueEach(
   if (currency === null) return periods.map(() => null)
   if (scope.asKnownAt === null) {
     const [last, values] = spansOf(scope, periods)
-    const rows = await readRows<{ value: number | null }>(moment, OPEN_VALUE_SERIES, last, {
+    const rows = await readRows<{ value: number | null }>(trx, OPEN_VALUE_SERIES, last, {
       ...values,
       currency,
     })
     return rows.map(({ value }) => value)
   }
   return eachOf(periods, async (period) => {
-    const rows = await readFigureAt(moment, 'open_value', { ...scope, ...period })
+    const rows = await readFigureAt(trx, 'open_value', { ...scope, ...period })
     const value = rows.find((row) => row.of === currency)?.value ?? 0
-    const [row] = await readRows<{ unsure: number }>(
-      moment,
-      UNSURE_VALUE,
-      { ...scope, ...period },
-      { currency },
-    )
+    const [row] = await readRows<{ unsure: number }>(trx, UNSURE_VALUE, { ...scope, ...period }, { currency })
     return (row?.unsure ?? 0) > value * UNSURE_MAX ? null : value
   })
 }
 
-async function countsOf(moment: Moment, scope: FigureScope, { from, to }: Period): Promise<Counts> {
-  const [created] = await readFigureAt(moment, 'new_leads', { ...scope, from, to })
-  const [won] = await readFigureAt(moment, 'won', { ...scope, from, to })
+async function countsOf(trx: ReadTrx, scope: FigureScope, { from, to }: Period): Promise<Counts> {
+  const [created] = await readFigureAt(trx, 'new_leads', { ...scope, from, to })
+  const [won] = await readFigureAt(trx, 'won', { ...scope, from, to })
   return { newLeads: created?.value ?? 0, won: won?.value ?? 0 }
 }
 
@@ -257,7 +252,7 @@ export function spansOf(scope: FigureScope, periods: readonly Period[]): [Figure
  * Returns the time at which the first of all leads was created, whatever the filter. From that time on, a
  * count of zero really means zero; before that time nothing is known.
  */
-async function findFirstLead({ db }: Moment): Promise<Instant | null> {
+async function findFirstLead({ db }: ReadTrx): Promise<Instant | null> {
   const row = await db
     .selectFrom('lead')
     .select((eb) => eb.fn.min('created_at').as('at'))

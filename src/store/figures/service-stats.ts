@@ -5,7 +5,7 @@
 import type { StatDifference } from '../../domain/lists.ts'
 import type { Instant, StageOutcome } from '../../domain/model.ts'
 import { toCents } from './definition.ts'
-import type { Moment } from './query.ts'
+import type { ReadTrx } from './query.ts'
 import { type FigureScope, readRows } from './query.ts'
 
 export const STAT_SAMPLES = {
@@ -66,18 +66,18 @@ export interface StatPair extends StatDifference {
  * Reads the figures that differ between the upstream and our counts. Returns an empty list where the filter
  * has conditions, because the upstream's statistics cannot be filtered.
  */
-export async function readServiceStats(moment: Moment, scope: FigureScope): Promise<StatDifference[]> {
+export async function readServiceStats(trx: ReadTrx, scope: FigureScope): Promise<StatDifference[]> {
   if (scope.filter.conditions.length > 0) return []
-  const pairs = await readStatPairs(moment, scope)
+  const pairs = await readStatPairs(trx, scope)
   return pairs.filter(({ isSame }) => !isSame).map(({ pipelineId: _, isSame: __, ...rest }) => rest)
 }
 
 /** Reads each figure in the upstream's statistics of the pipelines, with our count of the same figure. */
-export async function readStatPairs(moment: Moment, scope: FigureScope): Promise<StatPair[]> {
+export async function readStatPairs(trx: ReadTrx, scope: FigureScope): Promise<StatPair[]> {
   const all: StatPair[] = []
-  for (const reading of await readRows<Reading>(moment, STAT_SAMPLES, scope)) {
+  for (const reading of await readRows<Reading>(trx, STAT_SAMPLES, scope)) {
     const levels = await readRows<Level>(
-      moment,
+      trx,
       OUR_LEVELS,
       scopeOfSample(scope, reading.pipeline_id, reading.as_of),
     )

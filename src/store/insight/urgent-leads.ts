@@ -3,7 +3,7 @@
  * and are not yet listed as stalled. The list shows leads as they are now, because it asks for something to be done.
  */
 import type { UrgentLead } from '../../domain/insight.ts'
-import type { Moment } from '../figures/query.ts'
+import type { ReadTrx } from '../figures/query.ts'
 import { type FigureScope, readRows } from '../figures/query.ts'
 import { OPEN_STATUSES } from '../figures/relation.ts'
 import { AS_NOW, type ListedRow, listedLeadOf } from '../figures/report-lists.ts'
@@ -28,7 +28,7 @@ interface Row extends ListedRow {
  * @returns the first leads, and the number of all
  */
 export async function readUrgentLeads(
-  moment: Moment,
+  trx: ReadTrx,
   scope: FigureScope,
   thresholds: ReadonlyMap<string, StallThreshold>,
   horizonDays: number,
@@ -43,10 +43,10 @@ export async function readUrgentLeads(
   const limits = [...thresholds].flatMap(([status, { days }]) =>
     days === null ? [] : [limitOf(status, days)],
   )
-  const statuses = await readRows<{ status: string }>(moment, OPEN, scope)
+  const statuses = await readRows<{ status: string }>(trx, OPEN, scope)
   const others = statuses.filter(({ status }) => (thresholds.get(status)?.days ?? null) === null)
   const set = others.map(({ status }) => limitOf(status, scope.stalledDays))
-  const rows = await readRows<Row>(moment, URGENT_LEADS, scope, {
+  const rows = await readRows<Row>(trx, URGENT_LEADS, scope, {
     limits: JSON.stringify([...limits, ...set]),
     rows: rowsMax,
   })

@@ -20,7 +20,7 @@ async function spansOf(samples: Readonly<Record<string, string>>): Promise<Agent
   }
   const scope = { from: FROM, to: TO, filter: EVERY_LEAD, stalledDays: 7, asKnownAt: null }
   const words = { well: ['running', 'idle'], failing: ['failing', 'down'] }
-  return await readAgentSpans({ db: store.db, given: new Map() }, scope, words)
+  return await readAgentSpans({ db: store.db, tempTables: new Map() }, scope, words)
 }
 
 async function told(samples: Readonly<Record<string, string>>): Promise<string[]> {

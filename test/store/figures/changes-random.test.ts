@@ -7,7 +7,7 @@ import type { ChangeKind } from '../../../src/domain/lists.ts'
 import type { Lead } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
-import { atOneMoment } from '../../../src/store/figures/query.ts'
+import { inReadTransaction } from '../../../src/store/figures/query.ts'
 import { type LastTold, readChanges } from '../../../src/store/figures/report-lists.ts'
 import { recordDeletions } from '../../../src/store/leads/lead-version.ts'
 import { random } from '../../support/random.ts'
@@ -182,7 +182,7 @@ describe(`changes of random pasts (SEED=${SEED})`, () => {
       const told: LastTold | null =
         next() < 0.3 ? null : { at, knownAt: new Date(Date.parse(at) + next() * DAY_MS).toISOString() }
       const scope = { from, to, filter: EVERY_LEAD, stalledDays: 7, asKnownAt: null }
-      const changes = await atOneMoment(store.db, (moment) => readChanges(moment, scope, told, 1000))
+      const changes = await inReadTransaction(store.db, (trx) => readChanges(trx, scope, told, 1000))
 
       const expected = [...lives].flatMap(([id, life]) => {
         const become = becomeOf(life, changes.since, told?.knownAt ?? NEVER, to)

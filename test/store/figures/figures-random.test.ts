@@ -105,10 +105,10 @@ describe(`random pasts (SEED=${SEED})`, () => {
         const whole = await readFigure(store.db, name, { ...scope, asKnownAt: day(DAYS + 1) })
         expect(quick, `${name} ${JSON.stringify(scope)}`).toEqual(whole)
       }
-      const moment = { db: store.db, given: new Map() }
+      const trx = { db: store.db, tempTables: new Map() }
       for (const query of [...Object.values(COVERAGES), REACHED]) {
-        const quick = await readRows(moment, query, scope)
-        const whole = await readRows(moment, query, { ...scope, asKnownAt: day(DAYS + 1) })
+        const quick = await readRows(trx, query, scope)
+        const whole = await readRows(trx, query, { ...scope, asKnownAt: day(DAYS + 1) })
         expect(quick, `${query.meaning} ${JSON.stringify(scope)}`).toEqual(whole)
       }
     }
@@ -146,8 +146,8 @@ describe(`random pasts (SEED=${SEED})`, () => {
           ...{ amount: value, currency },
         })),
       })
-      const moment = { db: store.db, given: new Map() }
-      expect(pipeline.trend).toEqual(await readTrend(moment, of, trendDays, asOf))
+      const trx = { db: store.db, tempTables: new Map() }
+      expect(pipeline.trend).toEqual(await readTrend(trx, of, trendDays, asOf))
     }
     await store.close()
   })

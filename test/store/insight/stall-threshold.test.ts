@@ -3,10 +3,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Lead } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { giveChosen } from '../../../src/store/figures/given-relations.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
-import { atOneMoment } from '../../../src/store/figures/query.ts'
+import { inReadTransaction } from '../../../src/store/figures/query.ts'
 import { readStalled } from '../../../src/store/figures/report-lists.ts'
+import { fillFilteredLeads } from '../../../src/store/figures/temp-tables.ts'
 import {
   readOldLeads,
   readStallThresholds,
@@ -49,8 +49,8 @@ async function saveOpen(
 
 async function urgent(store: Store, rowsMax = 10) {
   const scope = { from: ago(1), to: NOW.toISOString(), filter: EVERY_LEAD, stalledDays: 14, asKnownAt: null }
-  return atOneMoment(store.db, async (moment) =>
-    readUrgentLeads(moment, scope, await readStallThresholds(moment.db), 3, rowsMax),
+  return inReadTransaction(store.db, async (trx) =>
+    readUrgentLeads(trx, scope, await readStallThresholds(trx.db), 3, rowsMax),
   )
 }
 
@@ -145,8 +145,8 @@ describe('urgent leads', () => {
     const scope = {
       ...{ from: ago(1), to: NOW.toISOString(), filter: EVERY_LEAD, stalledDays: 14, asKnownAt: null },
     }
-    const stalled = await atOneMoment(store.db, async (moment) =>
-      readStalled(await giveChosen(moment, scope), scope, 10),
+    const stalled = await inReadTransaction(store.db, async (trx) =>
+      readStalled(await fillFilteredLeads(trx, scope), scope, 10),
     )
     expect(stalled.rows.map(({ id }) => id)).toEqual(['idle 14.1'])
   })

@@ -1,10 +1,10 @@
 /**
- * Computes relations once for all queries of a report. Temporary tables of the connection hold them, and have
- * the names of the relations that they replace.
+ * Computes relations once for all queries of a report. They are stored in temporary tables of the connection. Each
+ * table has the name of its relation.
  */
 import { CompiledQuery } from 'kysely'
 import { isPostgres } from '../db/postgres.ts'
-import type { Moment } from './query.ts'
+import type { ReadTrx } from './query.ts'
 import { type FigureScope, type Query, type QueryValues, runQuery, valuesOf, withRelations } from './query.ts'
 import type { RelationName } from './relation-parts.ts'
 
@@ -19,53 +19,53 @@ const OF_ANY_PERIOD: readonly RelationName[] = ['chosen', 'chosen_count']
 
 /**
  * Fills the temporary tables with the leads of one filter. The next call overwrites the tables.
- * @returns a moment that reads from the tables; the given moment if the filter has no conditions
+ * @returns the transaction, with the tables that its queries read; unchanged if the filter has no conditions
  */
-export async function giveChosen(moment: Moment, scope: FigureScope): Promise<Moment> {
-  return scope.filter.conditions.length === 0 ? moment : giveRelations(moment, scope, OF_ANY_PERIOD)
+export async function fillFilteredLeads(trx: ReadTrx, scope: FigureScope): Promise<ReadTrx> {
+  return scope.filter.conditions.length === 0 ? trx : fillTempTables(trx, scope, OF_ANY_PERIOD)
 }
 
 /**
- * Computes relations of a scope, each from those before it. A later call for another scope overwrites them.
+ * Fills the temporary tables of some relations, each from those before it. A later call overwrites the tables.
  * @param values the parameters that the scope does not have
- * @returns a moment that reads from the tables in queries with the same end of the period
+ * @returns the transaction; its queries read the tables if their period has the same end
  */
-export async function giveRelations(
-  moment: Moment,
+export async function fillTempTables(
+  trx: ReadTrx,
   scope: FigureScope,
   names: readonly RelationName[],
   values: QueryValues = {},
-): Promise<Moment> {
-  let once = moment
+): Promise<ReadTrx> {
+  let once = trx
   for (const name of names) {
     const query: Query = { reads: [name], sql: `SELECT * FROM ${name}` }
-    once = await giveQuery(once, name, scope, withRelations(query, scope, once.given), values)
+    once = await fillTempTable(once, name, scope, withRelations(query, scope, once.tempTables), values)
   }
   return once
 }
 
 /**
- * Computes the levels at the end of an earlier period from those at the end of a later one, which have to be
- * given, and from what has changed in between.
+ * Computes the levels at the end of an earlier period. They come from the levels at the end of a later period, which
+ * must be in a temporary table, and from the changes in between.
  */
-export async function giveEarlierLevel(
-  moment: Moment,
+export async function fillEarlierLevel(
+  trx: ReadTrx,
   earlier: FigureScope,
   later: FigureScope,
-): Promise<Moment> {
-  if (later.asKnownAt !== null || earlier.to > later.to) return giveRelations(moment, earlier, ['level'])
-  const base = await giveQuery(moment, 'level_now', earlier, 'SELECT * FROM level_stored', {})
-  return giveRelations(base, earlier, ['level'], { until: later.to })
+): Promise<ReadTrx> {
+  if (later.asKnownAt !== null || earlier.to > later.to) return fillTempTables(trx, earlier, ['level'])
+  const base = await fillTempTable(trx, 'level_now', earlier, 'SELECT * FROM level_stored', {})
+  return fillTempTables(base, earlier, ['level'], { until: later.to })
 }
 
 /** Writes the rows of a query into the temporary table of a relation. */
-async function giveQuery(
-  { db, given }: Moment,
+async function fillTempTable(
+  { db, tempTables }: ReadTrx,
   name: RelationName,
   scope: FigureScope,
   text: string,
   values: QueryValues,
-): Promise<Moment> {
+): Promise<ReadTrx> {
   const isShared = isPostgres(db)
   const place = isShared ? 'pg_temp' : 'temp'
   const run = (statement: string) => db.executeQuery(CompiledQuery.raw(statement))
@@ -79,5 +79,8 @@ async function giveQuery(
   if (isShared) await run(`ANALYZE ${place}.${name}`)
   const { to, filter } = scope
   const table = `${place}.${name}`
-  return { db, given: new Map(given).set(name, OF_ANY_PERIOD.includes(name) ? null : { to, filter, table }) }
+  return {
+    db,
+    tempTables: new Map(tempTables).set(name, OF_ANY_PERIOD.includes(name) ? null : { to, filter, table }),
+  }
 }
