@@ -13,10 +13,10 @@ const DAY_MINUTES = 24 * 60
 const LEADS_LEAST = 50
 
 export const LEAD_CHECKS = {
-  removals_refused: {
+  deletions_refused: {
     part: 'upstream',
     question: 'Did the last complete scan find most of the known leads?',
-    title: 'mass removal refused',
+    title: 'mass deletion refused',
     meaning:
       'more than a fifth of the leads were missing from a complete scan, so none of them was marked as deleted',
     severity: 'warn',
@@ -65,8 +65,8 @@ function findRefused(scan: WholeScan | undefined): Finding[] {
   return [
     {
       subject: '',
-      message: `${scan.heldBack.toLocaleString('en')} of ${of} leads were missing from the last whole scan: taken for a fault of the upstream, none is marked removed.`,
-      hint: `Look at the upstream. If they are really gone, confirm it: ${shellCommand('sync --full --accept-removals')}.`,
+      message: `${scan.heldBack.toLocaleString('en')} of ${of} leads were missing from the last whole scan: taken for a fault of the upstream, none is marked as deleted.`,
+      hint: `Look at the upstream. If they are really deleted, confirm it: ${shellCommand('sync --full --accept-deletions')}.`,
     },
   ]
 }

@@ -279,8 +279,8 @@ async function findSnapshotOld(facts: Facts): Promise<Finding[]> {
   if (facts.snapshotAfterSync === null) return []
   const info = await facts.snapshot()
   const newer = (await facts.runs()).filter(
-    ({ leadsAsOf, inserted, updated, removed, startedAt }) =>
-      leadsAsOf !== null && inserted + updated + removed > 0 && startedAt > (info?.madeAt ?? ''),
+    ({ leadsAsOf, inserted, updated, deleted, startedAt }) =>
+      leadsAsOf !== null && inserted + updated + deleted > 0 && startedAt > (info?.madeAt ?? ''),
   )
   const oldest = newer.at(-1)?.finishedAt
   if (oldest == null || oldest > minutesBefore(facts.now, SNAPSHOT_MINUTES)) return []

@@ -172,7 +172,7 @@ export const reportSchema = section({
     .default('send_with_banner')
     .meta({
       description:
-        'What happens if the number of leads, 50 or more before, fell to half or less, or a mass removal was refused: send_with_banner or hold.',
+        'What happens if the number of leads, 50 or more before, fell to half or less, or a mass deletion was refused: send_with_banner or hold.',
     }),
   recipients: recipients.optional().meta({
     description: 'Who gets the report; the top-level recipients if absent.',

@@ -146,12 +146,12 @@ export interface LateWarning {
 /**
  * The warning that more leads are missing than a service normally loses. `scope`: this report covers `is`
  * leads, and the last report that was sent covered `was`. `scan`: the last complete scan found `is` leads,
- * and the scan before it `was`. `removal`: the last complete scan found only `is` of the `was` known leads,
+ * and the scan before it `was`. `deletion`: the last complete scan found only `is` of the `was` known leads,
  * so none of the missing leads is marked as deleted.
  */
 export interface UnusualWarning {
   readonly kind: 'unusual'
-  readonly what: 'scope' | 'scan' | 'removal'
+  readonly what: 'scope' | 'scan' | 'deletion'
   readonly was: number
   readonly is: number
 }

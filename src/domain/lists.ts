@@ -2,7 +2,7 @@
 import type { LISTED_FIELDS } from './lead-fields.ts'
 import type { Compared, HistoryCoverage, Instant, Lead, Money, Ratio } from './model.ts'
 
-export type ChangeKind = 'won' | 'forward' | 'back' | 'lost' | 'gone' | 'returned'
+export type ChangeKind = 'won' | 'forward' | 'back' | 'lost' | 'deleted' | 'returned'
 
 /** The changes of leads. Each lead is counted once, under its last change. */
 export interface Changes {

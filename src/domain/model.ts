@@ -85,7 +85,7 @@ export interface UpstreamEvent {
   /** The upstream's id of the lead or pipeline; empty if the event is about all agents. */
   readonly resourceId: string
   /** Tells whether the event says that the lead was deleted. */
-  readonly isRemoval: boolean
+  readonly isDeletion: boolean
   /**
    * The whole record of the lead as JSON, as the event contained it, if this record may be stored; null if
    * the lead must be read from the upstream.

@@ -49,17 +49,17 @@ export interface LeadCounts {
   readonly inserted: number
   readonly updated: number
   readonly unchanged: number
-  readonly removed: number
+  readonly deleted: number
   readonly held: number
 }
 
 /**
  * The counts of the details part of a sync, in leads: whose details were read (`read`), that the upstream no
- * longer knows (`gone`), and that were deferred after a failure (`failed`).
+ * longer knows (`notFound`), and that were deferred after a failure (`failed`).
  */
 export interface DetailCounts {
   readonly read: number
-  readonly gone: number
+  readonly notFound: number
   readonly failed: number
 }
 

@@ -17,7 +17,7 @@ webhook:
   type: type
   time: timestamp
   lead: data.id
-  removed: [ lead.deleted ]`
+  deleted: [ lead.deleted ]`
 
 /**
  * Writes the profile.

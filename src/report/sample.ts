@@ -115,7 +115,7 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
         change('forward', 2, 3, 'qualified', 'contacted'),
         change('back', 4, 1, 'meeting_booked', 'contacted'),
         change('lost', 1, 1, 'contacted', 'lost'),
-        change('gone', 3, 1, null, 'contacted'),
+        change('deleted', 3, 1, null, 'contacted'),
         change('returned', 0, 1, null, 'qualified'),
       ],
     },

@@ -27,7 +27,7 @@ const OUTCOMES = ['ok', 'ok_no_change', 'partial', 'deferred', 'failed', 'killed
 const RESULTS = [
   ...(['inserted', 'updated', 'unchanged'] as const).map((name) => [name, name] as const),
   ...([
-    ['deleted', 'removed'],
+    ['deleted', 'deleted'],
     ['quarantined', 'held'],
   ] as const),
 ]

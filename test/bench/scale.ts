@@ -9,7 +9,7 @@ import type { Store } from '../../src/store/db/store.ts'
 import { loadKnownLeads } from '../../src/store/leads/fingerprints.ts'
 import { openStore } from '../../src/store/open.ts'
 import { createMetLeads } from '../../src/store/sync/scan.ts'
-import { recordAbsence } from '../../src/store/sync/soft-delete.ts'
+import { recordMissing } from '../../src/store/sync/soft-delete.ts'
 import { createDatabase, openPostgresServer, withClient } from '../support/postgres/postgres-server.ts'
 import { runContender, startUpstream } from './programs.ts'
 
@@ -94,7 +94,7 @@ async function printAbsence(store: Store): Promise<void> {
   await store
     .write(async (trx) => {
       const { id } = await trx.selectFrom('sync_run').select('id').executeTakeFirstOrThrow()
-      await recordAbsence(trx, met, { runId: id, at, startedAt: at })
+      await recordMissing(trx, met, { runId: id, at, startedAt: at })
       console.log(`absence of 1 % judged\t${(performance.now() - start).toFixed(0)} ms`)
       throw back
     })

@@ -100,8 +100,8 @@ async function run(
   return store.write(async (trx) => {
     const runId = await startRun(trx, { mode: 'full', parts: ['leads'], at })
     if (problems.length === 0) await markLeadsWhole(trx, runId, at, 0)
-    const counts = { seen: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0, held: 0 }
-    const none = { stats: 0, agents: 0, details: { read: 0, gone: 0, failed: 0 }, pages: 0 }
+    const counts = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, held: 0 }
+    const none = { stats: 0, agents: 0, details: { read: 0, notFound: 0, failed: 0 }, pages: 0 }
     await finishRun(
       trx,
       {
@@ -197,9 +197,9 @@ describe('leads', () => {
   it('that are missing in a mass are told with figures and the command that confirms it', async () => {
     await run(2, 'ok', [], { distinct: 1000 })
     await run(1, 'partial', [UNREACHABLE], { distinct: 600, heldBack: 400 })
-    const { message, hint } = await the('removals_refused')
+    const { message, hint } = await the('deletions_refused')
     expect(message).toContain('400 of 1,000 leads')
-    expect(hint).toContain('leadsheet sync --full --accept-removals')
+    expect(hint).toContain('leadsheet sync --full --accept-deletions')
   })
 
   it.each([

@@ -248,7 +248,7 @@ time_zone: UTC
       const { stdout } = await runWarm(['status', '--json'], { cwd, env })
       expect(JSON.parse(stdout).data).toMatchObject({
         status: 'warn',
-        sentence: expect.stringMatching(/syncs, mass removal refused\.$/),
+        sentence: expect.stringMatching(/syncs, mass deletion refused\.$/),
       })
     } finally {
       upstream.close()

@@ -21,7 +21,7 @@ import { type Metric, readMetrics } from '../support/web/prometheus.ts'
 const AT = NOW.toISOString()
 const PING = {
   ...{ id: 'msg_1', type: 'webhook.ping', occurredAt: AT, resource: null, resourceId: '' },
-  ...{ isRemoval: false, record: null, problem: null },
+  ...{ isDeletion: false, record: null, problem: null },
 } as const
 /** The labels that Prometheus adds to each series, and the series that it makes itself. */
 const ADDED_LABELS = ['job', 'instance']
@@ -84,8 +84,14 @@ async function scrape(open?: typeof openShared): Promise<Map<string, Metric>> {
   await store.write(async (trx) => {
     const runId = await startRun(trx, { mode: 'full', parts: ['leads'], at: AT })
     await markLeadsWhole(trx, runId, AT, 0)
-    const none = { seen: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0, held: 0 }
-    const counts = { leads: none, stats: 0, agents: 0, details: { read: 0, gone: 0, failed: 0 }, pages: 1 }
+    const none = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, held: 0 }
+    const counts = {
+      leads: none,
+      stats: 0,
+      agents: 0,
+      details: { read: 0, notFound: 0, failed: 0 },
+      pages: 1,
+    }
     const end = { runId, outcome: 'ok', complete: true, requests: 1, retries: 0, durationMs: 900 } as const
     await finishRun(trx, { ...end, ...counts, scan: null, problems: [], notBefore: null }, AT)
     await addSpan(trx, { at: new Date().toISOString(), after: 'down' })

@@ -76,7 +76,7 @@ const REFUSED: readonly (readonly [line: RegExp, says: RegExp])[] = [
   [/ alerts ack \d/, /expected the number of an open alert/],
   [/ outbox resolve /, /no message of daily/],
   [/ probe /, /looking for/],
-  [/ --accept-removals/, /nothing to accept/],
+  [/ --accept-deletions/, /nothing to accept/],
   [/ keys revoke key_0123456789ab/, /there is no key/],
   [/ wh_0123456789abcdef/, /wh_0123456789abcdef/],
   [/ webhooks remove$/, /changes come with each sync alone/],

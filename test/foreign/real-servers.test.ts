@@ -47,14 +47,14 @@ describe.each(SERVERS)('$kind.name', ({ kind, records, finds }) => {
       expect(await user.sync()).toMatchObject({ outcome: 'ok', leads: { inserted: records, quarantined: 0 } })
       expect(await user.stored()).toEqual(await upstreamOf(server))
       expect(await user.sync('--full')).toMatchObject({
-        leads: { inserted: 0, updated: 0, unchanged: records, removed: 0 },
+        leads: { inserted: 0, updated: 0, unchanged: records, deleted: 0 },
       })
 
       const gone = [...(await upstreamOf(server)).keys()].slice(40, 47)
       await server.remove(gone)
       await server.add(5)
-      expect(await user.sync('--full')).toMatchObject({ leads: { inserted: 5, updated: 0, removed: 0 } })
-      expect(await user.sync('--full')).toMatchObject({ leads: { inserted: 0, updated: 0, removed: 7 } })
+      expect(await user.sync('--full')).toMatchObject({ leads: { inserted: 5, updated: 0, deleted: 0 } })
+      expect(await user.sync('--full')).toMatchObject({ leads: { inserted: 0, updated: 0, deleted: 7 } })
       expect(await user.stored()).toEqual(await upstreamOf(server))
     },
     TEST_MS,

@@ -29,10 +29,10 @@ test('what a written profile says of webhooks holds once its lines count', async
   expect(parseProfile(parse(text), 'profile.yaml').webhook).toBeUndefined()
   const counted = text
     .replace(/^#(?! )/gm, '')
-    .replace(/^#( {2,}(?:verify|id|type|time|lead|removed):)/gm, '$1')
+    .replace(/^#( {2,}(?:verify|id|type|time|lead|deleted):)/gm, '$1')
   expect(parseProfile(parse(counted), 'profile.yaml').webhook).toMatchObject({
     ...{ verify: { scheme: 'standard' }, id: { header: 'webhook-id' } },
-    ...{ type: { path: ['type'] }, time: { path: ['timestamp'] }, removed: ['lead.deleted'] },
+    ...{ type: { path: ['type'] }, time: { path: ['timestamp'] }, deleted: ['lead.deleted'] },
   })
 })
 

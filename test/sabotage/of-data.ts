@@ -155,10 +155,10 @@ export const OF_DATA: readonly Sabotage[] = [
     ],
   },
   {
-    name: 'leads that are missing all at once are marked removed',
+    name: 'leads that are missing all at once are marked as deleted',
     edits: [
       {
-        find: 'return absent > of * ABSENT_SHARE_MAX ?',
+        find: 'return absent > of * MISSING_SHARE_MAX ?',
         replace: 'return absent > of ?',
       },
     ],

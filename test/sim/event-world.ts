@@ -84,7 +84,7 @@ export function createWorld(options: WorldOptions): World {
       const { lead, type } = changeOne()
       return {
         ...{ id: `event-${++events}`, type, occurredAt: clock.now.toISOString() },
-        ...{ resource: 'lead', resourceId: lead.id, isRemoval: type === 'removed', problem: null },
+        ...{ resource: 'lead', resourceId: lead.id, isDeletion: type === 'removed', problem: null },
         record: bringsRecord ? JSON.stringify(recordOf(lead, hasTimes)) : null,
       }
     },

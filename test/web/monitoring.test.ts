@@ -126,7 +126,7 @@ it('those who ask again and again are never refused, whoever is behind the same 
  */
 
 const NOW = new Date('2026-11-21T12:00:00Z')
-const COUNTS = { seen: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0, held: 0, pages: 1 }
+const COUNTS = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, held: 0, pages: 1 }
 
 async function serveMetrics() {
   const store = await openEmptyStore()
@@ -240,7 +240,7 @@ it('events are counted by what became of them, also those whose rows are long go
     (await scrape()).get('leadsheet_events_received_total')?.valueAt({ outcome })
   expect(await received('updated')).toBe(2)
   expect(await received('unreadable')).toBe(1)
-  expect(await received('gone')).toBe(0)
+  expect(await received('not_found')).toBe(0)
   const metrics = await scrape()
   expect(metrics.get('leadsheet_events_lag_seconds_total')?.valueAt({})).toBeCloseTo(5)
   expect(metrics.get('leadsheet_events_waiting')?.valueAt({})).toBe(1)

@@ -286,7 +286,7 @@ export function createLiveChanges(
 type Landed = EventNews & { readonly doneAt: string }
 
 function isLanded(event: EventNews): event is Landed {
-  const changes: readonly (string | null)[] = ['inserted', 'updated', 'removed']
+  const changes: readonly (string | null)[] = ['inserted', 'updated', 'deleted']
   return event.resource === 'lead' && event.doneAt !== null && changes.includes(event.outcome)
 }
 
@@ -307,7 +307,7 @@ function lineOf(event: Landed, after: number): string {
 }
 
 function changeOf({ outcome, change }: EventNews): string {
-  if (outcome === 'removed') return 'removed'
+  if (outcome === 'deleted') return 'deleted'
   const fields = formatChange(change) ?? 'other details'
   return outcome === 'inserted' ? `new, ${fields}` : fields
 }

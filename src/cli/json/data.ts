@@ -136,7 +136,7 @@ export const DATA_RESULTS = {
           'how far the list of leads was read, and how far it can be trusted; null if leads were not read',
         ),
       ...{ stats: count, agents: count },
-      details: z.strictObject({ read: count, deleted: count, failed: count }),
+      details: z.strictObject({ read: count, not_found: count, failed: count }),
       ...{ pages: count, requests: count, retries: count, duration_ms: count, problems: z.array(problem) },
       not_before: instant.nullable().describe('the upstream accepts no request before this time'),
     }),
@@ -257,7 +257,7 @@ export const DATA_RESULTS = {
   ]),
   'webhooks enable': z.strictObject({ data: webhook }),
   'webhooks remove': z.strictObject({
-    data: z.strictObject({ id: text, outcome: z.enum(['removed', 'gone', 'left']) }),
+    data: z.strictObject({ id: text, outcome: z.enum(['removed', 'not_found', 'left']) }),
   }),
   snapshot: z.strictObject({
     data: z.strictObject({ file: text, bytes: count, duration_ms: count, leads_as_of: instant.nullable() }),

@@ -59,7 +59,7 @@ export const OPERATION_RESULTS = {
             seen: count,
             inserted: count,
             updated: count,
-            removed: count,
+            deleted: count,
             quarantined: count,
           }),
           ...{ requests: count, retries: count, duration_ms: count.nullable(), problems: z.array(problem) },

@@ -20,7 +20,7 @@ export function periodJson({ from, to, timeZone }: Period) {
 }
 
 export const leadCounts = z.strictObject({
-  ...{ seen: count, inserted: count, updated: count, unchanged: count, removed: count },
+  ...{ seen: count, inserted: count, updated: count, unchanged: count, deleted: count },
   quarantined: count.describe('records that could not be mapped'),
 })
 

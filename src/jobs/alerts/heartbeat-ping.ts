@@ -72,9 +72,9 @@ function signalOf({ outcome, leadsAsOf, problems }: RunSummary): HeartbeatSignal
   return outcome === 'ok' || outcome === 'ok_no_change' ? 'success' : 'fail'
 }
 
-function bodyOf({ id, outcome, seen, inserted, updated, removed, problems }: RunSummary): string {
+function bodyOf({ id, outcome, seen, inserted, updated, deleted, problems }: RunSummary): string {
   if (outcome === null) return `sync ${id} has begun`
-  const counts = `${seen} leads read, ${inserted} new, ${updated} changed, ${removed} deleted`
+  const counts = `${seen} leads read, ${inserted} new, ${updated} changed, ${deleted} deleted`
   const lines = problems.map(({ part, message }) => `${part}: ${message}`)
   return [`sync ${id}: ${outcome}`, counts, ...lines].join('\n').slice(0, BODY_MAX)
 }

@@ -16,7 +16,7 @@ import type { FoundLead } from '../../store/leads/lead.ts'
 import { findLead, findLeadNos, saveLeads } from '../../store/leads/lead.ts'
 import { releaseQuarantinedRecords, saveQuarantinedRecords } from '../../store/leads/quarantined-record.ts'
 import { noteReadByEvent } from '../../store/sync/scan.ts'
-import { forgetAbsence, markRemoved } from '../../store/sync/soft-delete.ts'
+import { forgetMissing, markDeleted } from '../../store/sync/soft-delete.ts'
 import type { EventOutcome } from '../../store/tables/lead-tables.ts'
 import type { SingleLead } from '../../upstream/mapping/detail-mapping.ts'
 import { isHeld } from '../../upstream/mapping/lead-mapping.ts'
@@ -53,7 +53,7 @@ async function applyLead(deps: ApplyDeps, row: QueuedEvent, signal: AbortSignal)
   const { source, store } = deps
   const id = row.resource_id
   const canAsk = source.has('lead')
-  const sent = row.record === null || row.is_removal === 1 ? null : source.readLeadRecord(row.record, id)
+  const sent = row.record === null || row.is_deletion === 1 ? null : source.readLeadRecord(row.record, id)
   const before = await findLead(store.db, id)
   if (sent !== null && (!canAsk || (isDated(sent) && isThere(before)))) {
     return finish(deps, row, async (trx, seen) =>
@@ -70,7 +70,7 @@ async function applyLead(deps: ApplyDeps, row: QueuedEvent, signal: AbortSignal)
     const isUndated = answer === null || !isDated(answer)
     if (isUndated && now?.writtenBy !== before?.writtenBy) return null
     if (answer !== null) return keepAny(trx, answer, deps.wantsDetails, seen)
-    return keepDeletedLead(trx, row.is_removal === 1 ? now : undefined, seen)
+    return keepDeletedLead(trx, row.is_deletion === 1 ? now : undefined, seen)
   })
 }
 
@@ -78,7 +78,7 @@ async function applyPipeline(deps: ApplyDeps, row: QueuedEvent, signal: AbortSig
   const { source, now } = deps
   if (!source.has('stats')) return finish(deps, row, async () => IGNORED)
   const raw = await source.fetchPipelineStats(row.resource_id, {}, signal).catch(noneIfDeleted)
-  if (raw === null) return finish(deps, row, async () => ({ outcome: 'gone', problem: null }))
+  if (raw === null) return finish(deps, row, async () => ({ outcome: 'not_found', problem: null }))
   const stat = source.mapPipelineStat(raw, row.resource_id, now().toISOString())
   await finish(deps, row, async (trx, seen) => {
     await keepStat(trx, stat, seen)
@@ -137,7 +137,7 @@ async function keepAny(
  * the upstream, because an event that arrives late does not prove that the lead still exists.
  */
 function isThere(lead: FoundLead | undefined): boolean {
-  return lead !== undefined && !lead.isRemoved
+  return lead !== undefined && !lead.isDeleted
 }
 
 /**
@@ -173,7 +173,7 @@ async function keepLead(
   if (saved === undefined) throw new TypeError('of one lead one is saved')
   const { no, change, isLate } = saved
   await releaseQuarantinedRecords(trx, 'lead', [lead.id])
-  await forgetAbsence(trx, [no])
+  await forgetMissing(trx, [no])
   if (change !== 'unchanged' && !isLate) {
     const isReadAnew = lead.cleaned.length > 0 || lead.cut > 0
     if (isReadAnew) await forgetFingerprints(trx, [no])
@@ -205,9 +205,9 @@ async function keepDeletedLead(
   trx: Trx,
   calledDeleted: FoundLead | undefined,
   seen: Observation,
-): Promise<{ outcome: 'removed' | 'gone'; problem: null }> {
-  if (calledDeleted === undefined || calledDeleted.isRemoved) return { outcome: 'gone', problem: null }
-  await markRemoved(trx, [calledDeleted], seen)
+): Promise<{ outcome: 'deleted' | 'not_found'; problem: null }> {
+  if (calledDeleted === undefined || calledDeleted.isDeleted) return { outcome: 'not_found', problem: null }
+  await markDeleted(trx, [calledDeleted], seen)
   await noteReadByEvent(trx, calledDeleted.no)
-  return { outcome: 'removed', problem: null }
+  return { outcome: 'deleted', problem: null }
 }

@@ -86,7 +86,7 @@ export async function rotateSelf(own: OwnWebhook, signal: AbortSignal): Promise<
 export async function removeSelf(
   own: OwnWebhook,
   signal: AbortSignal,
-): Promise<{ readonly id: string; readonly outcome: 'removed' | 'gone' | 'left' }> {
+): Promise<{ readonly id: string; readonly outcome: 'removed' | 'not_found' | 'left' }> {
   const { state } = await recover(own, signal)
   const { id } = requireOwn(state)
   const outcome = await remove(own, id, signal)
@@ -191,7 +191,7 @@ async function removeReplaced(own: OwnWebhook, state: RegistrationState, signal:
 
 async function remove({ source }: OwnWebhook, id: string, signal: AbortSignal) {
   try {
-    return (await source.webhooks.remove(id, signal)) ? 'removed' : 'gone'
+    return (await source.webhooks.remove(id, signal)) ? 'removed' : 'not_found'
   } catch (thrown) {
     if (!isUnoffered(thrown)) throw thrown
     return 'left'

@@ -229,7 +229,7 @@ function formatUnusual({ what, was, is }: UnusualWarning): string {
       return `the report is about ${is} leads, and was about ${was} when it was last sent`
     case 'scan':
       return `the last whole reading of the list met ${is} leads, the one before it ${was}`
-    case 'removal':
+    case 'deletion':
       return `the last whole reading of the list met only ${is} of ${was} leads`
   }
 }

@@ -39,7 +39,7 @@ export function judgeCounts({ now, last, scans }: LeadCounts): UnusualWarning[] 
   }
   if (scan !== undefined && scan.heldBack > 0) {
     const was = scan.leads + scan.heldBack
-    warnings.push({ kind: 'unusual', what: 'removal', was, is: scan.leads })
+    warnings.push({ kind: 'unusual', what: 'deletion', was, is: scan.leads })
   } else if (scan !== undefined && before !== undefined && isFall(before.leads, scan.leads)) {
     warnings.push({ kind: 'unusual', what: 'scan', was: before.leads, is: scan.leads })
   }

@@ -233,7 +233,7 @@ async function readLead(deps: DetailBatchDeps, lead: WaitingLead, asking: Asking
   const { runId, signal } = asking
   try {
     const detail = await source.fetchDetail(lead.id, signal)
-    await keep(deps, lead, asking, { failure: null, isDeleted: false, held: detail.held.length }, (trx) =>
+    await keep(deps, lead, asking, { failure: null, isNotFound: false, held: detail.held.length }, (trx) =>
       saveDetails(trx, [{ lead, detail }], { runId, at: now().toISOString() }),
     )
   } catch (thrown) {
@@ -243,9 +243,9 @@ async function readLead(deps: DetailBatchDeps, lead: WaitingLead, asking: Asking
     if (isKnown && !OF_ONE_LEAD.has(thrown.code)) {
       return store.write((trx) => stopDetails(trx, runId, endOf(thrown)))
     }
-    const isDeleted = isKnown && thrown.code === 'api_not_found'
+    const isNotFound = isKnown && thrown.code === 'api_not_found'
     if (isKnown) log.warn({ lead: lead.id, code: thrown.code }, thrown.message)
-    await keep(deps, lead, asking, { failure: thrown, isDeleted, held: 0 }, (trx) =>
+    await keep(deps, lead, asking, { failure: thrown, isNotFound, held: 0 }, (trx) =>
       postponeDetail(trx, lead, errorText(thrown), now()),
     )
     if (!isKnown) throw thrown
@@ -254,7 +254,7 @@ async function readLead(deps: DetailBatchDeps, lead: WaitingLead, asking: Asking
 
 interface Result {
   readonly failure: unknown
-  readonly isDeleted: boolean
+  readonly isNotFound: boolean
   readonly held: number
 }
 
@@ -262,7 +262,7 @@ async function keep(
   { store }: DetailBatchDeps,
   { no }: WaitingLead,
   { runId, takeUsage }: Asking,
-  { failure, isDeleted, held }: Result,
+  { failure, isNotFound, held }: Result,
   save: (trx: Trx) => Promise<void>,
 ): Promise<void> {
   const failed = failure !== null
@@ -270,7 +270,11 @@ async function keep(
   await store.writeSoon(async (trx) => {
     if (!(await takeOff(trx, runId, no))) return
     await save(trx)
-    const counts = { read: failed ? 0 : 1, gone: isDeleted ? 1 : 0, failed: failed && !isDeleted ? 1 : 0 }
+    const counts = {
+      read: failed ? 0 : 1,
+      notFound: isNotFound ? 1 : 0,
+      failed: failed && !isNotFound ? 1 : 0,
+    }
     await addDetailCounts(trx, runId, counts)
     const { failuresInRow } = await noteResult(trx, runId, { failed, held, ...usage })
     if (failuresInRow >= FAILURES_MAX) await stopDetails(trx, runId, endOf(allFailing(failure)))

@@ -100,7 +100,7 @@ async function askInstead(trx: Trx, run: SyncRun, page: MappedPage): Promise<Map
   const read = await findReadByEvents(trx, leadIdsOf(page))
   const unclear = page.leads.filter(({ id, updatedAt }) => {
     const other = read.get(id)
-    return other !== undefined && (updatedAt === null || other.isRemoved)
+    return other !== undefined && (updatedAt === null || other.isDeleted)
   })
   if (unclear.length === 0) return page
   const ids = new Set(unclear.map(({ id }) => id))

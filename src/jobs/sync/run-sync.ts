@@ -85,7 +85,7 @@ export async function syncUnder(lease: Lease, deps: SyncDeps, options: SyncOptio
       inserted: counts.inserted,
       updated: counts.updated,
       unchanged: counts.unchanged,
-      removed: counts.removed,
+      deleted: counts.deleted,
       held: counts.held,
     },
     scan: await findScanResult(deps.store.db, runId),
@@ -162,7 +162,7 @@ function stopped(signal: AbortSignal): LeadsheetError {
  * otherwise `failed`.
  */
 function outcomeOf(done: Done, counts: Awaited<ReturnType<typeof readCounts>>): SyncOutcome {
-  const changes = counts.inserted + counts.updated + counts.removed + counts.details.read
+  const changes = counts.inserted + counts.updated + counts.deleted + counts.details.read
   if (done.problems.length === 0) return changes === 0 ? 'ok_no_change' : 'ok'
   if (done.notBefore !== null) return 'deferred'
   return counts.pages + done.stats + done.agents + counts.details.read > 0 ? 'partial' : 'failed'

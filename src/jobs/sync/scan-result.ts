@@ -93,10 +93,10 @@ function isShort(scan: Scan): boolean {
 }
 
 /**
- * Returns whether a lead that the scan did not find counts as absent. If the upstream's total includes leads
- * that its list does not contain, a missing lead proves nothing.
+ * Tells whether a lead that the scan did not find counts as missing. If the upstream's total includes leads
+ * that its list does not contain, a lead that the scan did not find proves nothing.
  */
-export function provesAbsence(scan: Scan): boolean {
+export function provesMissing(scan: Scan): boolean {
   return !isShort(scan)
 }
 
@@ -110,8 +110,8 @@ export function warnOfTotal(scan: Scan): string | null {
   if (scan.mode === 'incremental' || total === null || scan.moved > 0 || scan.total_low !== scan.total_high) {
     return null
   }
-  if (!provesAbsence(scan)) {
-    return `the upstream counts ${total} leads, but gave ${scan.seen} to the end of its list, and no more when asked again; so no absent lead is taken to be gone`
+  if (!provesMissing(scan)) {
+    return `the upstream counts ${total} leads, but gave ${scan.seen} to the end of its list, and no more when asked again; so no missing lead counts as deleted`
   }
   return total < scan.seen ? `the upstream counts ${total} leads, but gave ${scan.seen}` : null
 }

@@ -17,7 +17,7 @@ import type { MetLeads, Scan } from '../../store/sync/scan.ts'
 import { listReadByEvents, loadMetLeads } from '../../store/sync/scan.ts'
 import type { FieldSample } from '../../store/sync/schema-drift.ts'
 import { saveFields } from '../../store/sync/schema-drift.ts'
-import { listAbsentLeads } from '../../store/sync/soft-delete.ts'
+import { listMissingLeads } from '../../store/sync/soft-delete.ts'
 import { addCounts } from '../../store/sync/sync-run.ts'
 import { isHeld } from '../../upstream/mapping/lead-mapping.ts'
 import type { RawRecord } from '../../upstream/mapping/raw-record.ts'
@@ -38,7 +38,7 @@ export interface ScanState {
    * The numbers of the leads that the last complete scan did not find and that this scan has not found so
    * far.
    */
-  readonly absent: Set<number>
+  readonly missing: Set<number>
   /**
    * Tells whether any lead is quarantined. The quarantine of a lead ends when a page contains a record of the
    * lead that can be mapped.
@@ -86,7 +86,7 @@ export async function loadScanState(
     life,
     known: isOfKnown ? await loadKnownLeads(db) : createNumberIndex(),
     met: await loadMetLeads(db),
-    absent: new Set(await listAbsentLeads(db)),
+    missing: new Set(await listMissingLeads(db)),
     hasHeld: await hasQuarantinedLeads(db),
     eventSeq: 0,
     readByEvents: new Set(),
@@ -138,7 +138,7 @@ export async function retryQuarantinedLeads(run: SyncRun): Promise<number> {
         seen,
       )
       for (const { raw_sha256 } of mapped) await deleteQuarantinedRecord(trx, 'lead', raw_sha256)
-      const counts = { pages: 0, seen: 0, unchanged: 0, removed: 0, held: 0 }
+      const counts = { pages: 0, seen: 0, unchanged: 0, deleted: 0, held: 0 }
       await addCounts(trx, run.runId, {
         ...counts,
         inserted: saved.filter(({ change }) => change === 'inserted').length,

@@ -46,8 +46,8 @@ export async function syncAndPrune(work: SyncWork, ...[full, lease, signal]: Par
   const isOtherDue = () => isAnyDue(work.store.db, work.now().toISOString())
   const result = await syncUnder(lease, work, { ...work.syncOptions(signal), full, isOtherDue })
   if (full && !signal.aborted) await pruneQuietly(work, signal)
-  const { inserted, updated, removed } = result.leads
-  if (!signal.aborted) await countQuietly(work, inserted + updated + removed > 0)
+  const { inserted, updated, deleted } = result.leads
+  if (!signal.aborted) await countQuietly(work, inserted + updated + deleted > 0)
   return result
 }
 
@@ -99,8 +99,8 @@ export function syncSchedule(
 async function pruneQuietly(work: SyncWork, signal: AbortSignal): Promise<void> {
   try {
     const pruned = await prune(work.store, work.retention, { now: work.now, isDry: false, signal })
-    for (const { table, before, gone } of pruned.filter((one) => one.gone > 0))
-      work.log.info({ table, before, rows: gone }, 'pruned')
+    for (const { table, before, deleted } of pruned.filter((one) => one.deleted > 0))
+      work.log.info({ table, before, rows: deleted }, 'pruned')
   } catch (thrown) {
     if (!(thrown instanceof LeadsheetError)) throw thrown
     work.log[signal.aborted ? 'info' : 'warn']({ code: thrown.code }, thrown.message)
@@ -109,7 +109,7 @@ async function pruneQuietly(work: SyncWork, signal: AbortSignal): Promise<void> 
 
 function summaryOf({ leads }: SyncResult): string {
   const read = leads.seen === 1 ? '1 lead' : `${leads.seen} leads`
-  return `${read} read, ${leads.inserted} new, ${leads.updated} changed, ${leads.removed} deleted`
+  return `${read} read, ${leads.inserted} new, ${leads.updated} changed, ${leads.deleted} deleted`
 }
 
 /*

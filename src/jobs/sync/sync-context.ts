@@ -18,7 +18,7 @@ export interface SyncOptions {
    * Tells whether an operator has confirmed that the leads which the last scan did not find are deleted,
    * however many there are.
    */
-  readonly acceptsRemovals?: boolean
+  readonly acceptsDeletions?: boolean
   readonly parts: readonly SyncPart[]
   readonly pageSize: number
   /**

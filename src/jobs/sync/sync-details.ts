@@ -117,7 +117,7 @@ function createKeeper(run: SyncRun): (answered: Answered) => Promise<void> {
 }
 
 async function keepAll(run: SyncRun, answers: readonly Answered[]): Promise<void> {
-  const counts = { gone: 0, failed: 0 }
+  const counts = { notFound: 0, failed: 0 }
   const read = answers.flatMap(({ lead, outcome }) =>
     outcome instanceof LeadsheetError ? [] : [{ lead, detail: outcome }],
   )
@@ -126,7 +126,7 @@ async function keepAll(run: SyncRun, answers: readonly Answered[]): Promise<void
     for (const { lead, outcome } of answers) {
       if (!(outcome instanceof LeadsheetError)) continue
       await postponeDetail(trx, lead, outcome.message, run.now())
-      counts[outcome.code === 'api_not_found' ? 'gone' : 'failed']++
+      counts[outcome.code === 'api_not_found' ? 'notFound' : 'failed']++
     }
     await addDetailCounts(trx, run.runId, { ...counts, read: read.length })
   })

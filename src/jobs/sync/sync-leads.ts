@@ -20,7 +20,7 @@ import {
   startPass,
   startScan,
 } from '../../store/sync/scan.ts'
-import { recordAbsence } from '../../store/sync/soft-delete.ts'
+import { recordMissing } from '../../store/sync/soft-delete.ts'
 import { markLeadsWhole } from '../../store/sync/sync-run.ts'
 import {
   findLastUpdate,
@@ -30,7 +30,7 @@ import {
   saveScanResult,
   saveWatermark,
 } from '../../store/sync/watermark.ts'
-import { judgePass, provesAbsence, warnOfTotal } from './scan-result.ts'
+import { judgePass, provesMissing, warnOfTotal } from './scan-result.ts'
 import { hashProfile, loadScanState, retryQuarantinedLeads, type ScanState } from './scan-state.ts'
 import { type SyncOptions, type SyncRun, writeHolding } from './sync-context.ts'
 import { CLOCK_SKEW_MS } from './sync-page.ts'
@@ -210,25 +210,25 @@ async function finishScan(
     const problems: SyncProblem[] = []
     let heldBack = 0
     if (scan_result === 'complete') {
-      const isProof = scan.mode === 'full' && provesAbsence(scan)
-      const absence = isProof
-        ? await recordAbsence(
+      const isProof = scan.mode === 'full' && provesMissing(scan)
+      const missing = isProof
+        ? await recordMissing(
             trx,
             memory.met,
             { ...seen, startedAt: scan.started_at },
-            run.options.acceptsRemovals === true,
+            run.options.acceptsDeletions === true,
           )
-        : { removed: 0, refused: null }
+        : { deleted: 0, refused: null }
       const newest = Math.min(Date.parse(lastUpdate ?? ''), Date.parse(scan.started_at) - CLOCK_SKEW_MS)
       if (Number.isFinite(newest)) await saveWatermark(trx, instantOf(newest))
-      await markLeadsWhole(trx, run.runId, scan.started_at, absence.removed)
+      await markLeadsWhole(trx, run.runId, scan.started_at, missing.deleted)
       const read = { startedAt: scan.started_at, asksForDeleted: run.source.has('lead') }
       await settleLeads(trx, read, seen.at)
       if (scan.mode === 'full') await saveProfileHash(trx, scan.profile_sha256, seen.at)
       if (scan.is_remap === 1) await outdateAllDetails(trx, seen.at)
-      if (absence.refused !== null) {
-        heldBack = absence.refused.absent
-        problems.push(massAbsence(absence.refused))
+      if (missing.refused !== null) {
+        heldBack = missing.refused.missing
+        problems.push(massMissing(missing.refused))
       }
     } else {
       problems.push(unproven(scan))
@@ -291,12 +291,12 @@ function warningsOf(scan: Scan): string[] {
   ].filter((warning) => warning !== null)
 }
 
-function massAbsence({ absent, of }: { absent: number; of: number }): SyncProblem {
+function massMissing({ missing, of }: { missing: number; of: number }): SyncProblem {
   return {
     part: 'leads',
     code: 'api_unexpected',
-    message: `${absent} of ${of} leads were missing from a whole scan: taken for a fault, none is marked removed`,
-    hint: `Look at the upstream; the leads stay as they are. If they are really gone: ${shellCommand('sync --full --accept-removals')}.`,
+    message: `${missing} of ${of} leads were missing from a whole scan: taken for a fault, none is marked as deleted`,
+    hint: `Look at the upstream; the leads stay as they are. If they are really deleted: ${shellCommand('sync --full --accept-deletions')}.`,
   }
 }
 

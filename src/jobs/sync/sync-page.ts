@@ -14,7 +14,7 @@ import { countCreated, findLeadNos, insertLeads, saveLeads } from '../../store/l
 import { releaseQuarantinedRecords, saveQuarantinedRecords } from '../../store/leads/quarantined-record.ts'
 import type { Met, Scan, ScanStep } from '../../store/sync/scan.ts'
 import { advanceScan } from '../../store/sync/scan.ts'
-import { forgetAbsence } from '../../store/sync/soft-delete.ts'
+import { forgetMissing } from '../../store/sync/soft-delete.ts'
 import { addCounts } from '../../store/sync/sync-run.ts'
 import { joinPages, leadIdsOf, type MappedPage, mapPage, quarantinedIdsOf, remapChanged } from './map-page.ts'
 import type { ScanState } from './scan-state.ts'
@@ -165,8 +165,8 @@ async function advance(
   for (const { lead, no } of written.saved) memory.met.number(lead.id, no)
   const met = metOn(written)
   const fresh = new Set(met.filter((each) => memory.met.passOf(each) === 0))
-  const absent = met.filter((each) => typeof each === 'number').filter((no) => memory.absent.has(no))
-  await forgetAbsence(trx, absent)
+  const missing = met.filter((each) => typeof each === 'number').filter((no) => memory.missing.has(no))
+  await forgetMissing(trx, missing)
   const born = bornSince(before.started_at)
   const steps: ScanStep[] = []
   for (const { page, step, written: part } of pages) {
@@ -203,7 +203,7 @@ async function advance(
     inserted: count('inserted'),
     updated: count('updated'),
     unchanged: count('unchanged') + knownFresh.length,
-    removed: 0,
+    deleted: 0,
     held: before.pass === 1 ? heldFresh.length : 0,
   })
   return { scan, met, written, ...counts }
@@ -276,7 +276,7 @@ function metOn({ saved, known, held }: Written): Met[] {
 function remember(memory: ScanState, pass: number, met: readonly Met[], written: Written): void {
   for (const each of met) {
     memory.met.note(each, pass)
-    if (typeof each === 'number') memory.absent.delete(each)
+    if (typeof each === 'number') memory.missing.delete(each)
   }
   for (const { no, high, low } of written.fingerprints) memory.known.set(no, high, low)
   for (const no of written.unknown) memory.known.forget(no)

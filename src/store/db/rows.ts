@@ -181,7 +181,7 @@ export function rowDifference<T extends object>(
   wanted: readonly T[],
   keyOf: (row: T) => string,
   changed = new Set<string>(),
-): { written: T[]; gone: T[] } {
+): { written: T[]; deleted: T[] } {
   const left = new Map(stored.map((row) => [keyOf(row), row]))
   const written = wanted.filter((row) => {
     const same = left.get(keyOf(row))
@@ -193,5 +193,5 @@ export function rowDifference<T extends object>(
     for (const column of columns) changed.add(column)
     return columns.length > 0
   })
-  return { written, gone: [...left.values()] }
+  return { written, deleted: [...left.values()] }
 }

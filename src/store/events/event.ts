@@ -59,17 +59,17 @@ export async function pruneEvents(
   before: Instant,
   { isDry, pause }: PruneOptions,
 ): Promise<PruneCounts> {
-  const counts = { read: 0, gone: 0 }
+  const counts = { read: 0, deleted: 0 }
   let after = { at: '', id: '' }
   for (;;) {
     const { rows } = await sql<{ id: string; at: Instant; isDone: number }>`
       SELECT id, received_at AS at, done_at IS NOT NULL AS "isDone" FROM event
       WHERE (received_at, id) > (${after.at}, ${after.id}) AND received_at < ${before}
       ORDER BY received_at, id LIMIT ${CHUNK_ROWS}`.execute(store.db)
-    const gone = rows.filter(({ isDone }) => isDone === 1).map(({ id }) => id)
-    if (!isDry && gone.length > 0) await store.write((trx) => deleteEvents(trx, gone))
+    const deleted = rows.filter(({ isDone }) => isDone === 1).map(({ id }) => id)
+    if (!isDry && deleted.length > 0) await store.write((trx) => deleteEvents(trx, deleted))
     counts.read += rows.length
-    counts.gone += gone.length
+    counts.deleted += deleted.length
     after = rows.at(-1) ?? after
     await pause()
     if (rows.length < CHUNK_ROWS) return counts
@@ -114,9 +114,9 @@ function fateOf(event: UpstreamEvent): 'unreadable' | 'ignored' | null {
 }
 
 /** The facts about a lead that is queued without an event. */
-const ASKED_FOR = { resource: 'lead', isRemoval: false, record: null, occurredAt: null } as const
+const ASKED_FOR = { resource: 'lead', isDeletion: false, record: null, occurredAt: null } as const
 
-type Told = Pick<UpstreamEvent, 'resource' | 'resourceId' | 'isRemoval' | 'record' | 'occurredAt'>
+type Told = Pick<UpstreamEvent, 'resource' | 'resourceId' | 'isDeletion' | 'record' | 'occurredAt'>
 
 /**
  * A row of the queue, as it was when leadsheet began to read its lead or pipeline. The queue has a row for
@@ -132,17 +132,17 @@ export type QueuedEvent = Readonly<EventQueueTable>
  */
 export async function queueEvents(trx: Trx, events: readonly Told[], at: Instant): Promise<void> {
   if (events.length === 0) return
-  const rows = mergedByKey(events).map(({ resource, resourceId, isRemoval, record, occurredAt, times }) => [
-    ...[resource, resourceId, isRemoval ? 1 : 0, record],
+  const rows = mergedByKey(events).map(({ resource, resourceId, isDeletion, record, occurredAt, times }) => [
+    ...[resource, resourceId, isDeletion ? 1 : 0, record],
     ...[record === null ? null : occurredAt, times],
   ])
-  await sql`INSERT INTO event_queue (resource, resource_id, asked_at, last_at, events, is_removal, record, record_at, failures)
+  await sql`INSERT INTO event_queue (resource, resource_id, asked_at, last_at, events, is_deletion, record, record_at, failures)
     SELECT value ->> 0, value ->> 1, ${at}, ${at}, CAST(value ->> 5 AS bigint), CAST(value ->> 2 AS bigint),
       value ->> 3, value ->> 4, 0
     FROM json_each(${JSON.stringify(rows)}) WHERE true
     ON CONFLICT (resource, resource_id) DO UPDATE SET
       last_at = max(event_queue.last_at, excluded.last_at), events = event_queue.events + excluded.events,
-      is_removal = max(event_queue.is_removal, excluded.is_removal),
+      is_deletion = max(event_queue.is_deletion, excluded.is_deletion),
       (record, record_at) = (SELECT iif(later, excluded.record, event_queue.record), iif(later, excluded.record_at, event_queue.record_at)
         FROM (SELECT event_queue.record IS NOT NULL AND (excluded.record IS NULL
           OR coalesce(event_queue.record_at <= excluded.record_at, true)) AS later) AS records)`.execute(trx)
@@ -157,9 +157,9 @@ function mergedByKey(events: readonly Told[]): (Told & { readonly times: number 
   for (const event of events) {
     const key = JSON.stringify([event.resource, event.resourceId])
     const before = merged.get(key)
-    const isRemoval = event.isRemoval || before?.isRemoval === true
+    const isDeletion = event.isDeletion || before?.isDeletion === true
     const told = before === undefined || isLater(before, event) ? event : before
-    merged.set(key, { ...told, isRemoval, times: (before?.times ?? 0) + 1 })
+    merged.set(key, { ...told, isDeletion, times: (before?.times ?? 0) + 1 })
   }
   return [...merged.values()]
 }
@@ -267,7 +267,7 @@ export async function settleLeads(
   at: Instant,
 ): Promise<void> {
   const isSettled = sql`resource = 'lead' AND last_at < ${scan.startedAt}
-    AND is_removal <= ${scan.asksForDeleted ? 0 : 1}`
+    AND is_deletion <= ${scan.asksForDeleted ? 0 : 1}`
   await sql`UPDATE event SET done_at = ${at}, outcome = 'read' WHERE done_at IS NULL AND resource = 'lead'
     AND resource_id IN (SELECT resource_id FROM event_queue WHERE ${isSettled})`.execute(trx)
   await sql`DELETE FROM event_queue WHERE ${isSettled}`.execute(trx)

@@ -91,9 +91,9 @@ export function changeRelations({ chosen, inScope, isPast, version, storedOr, jo
       reads: [...chosen, 'news', ...known, 'standing'],
       isMaterialized: true,
       sql: `-- what has become of leads since the last issue, each once
-    SELECT told.*, CASE kind WHEN 'gone' THEN deleted_since WHEN 'returned' THEN returned_at ELSE changed_at END AS at
+    SELECT told.*, CASE kind WHEN 'deleted' THEN deleted_since WHEN 'returned' THEN returned_at ELSE changed_at END AS at
     FROM (SELECT *, CASE
-        WHEN is_deleted THEN iif(was_deleted, NULL, 'gone')
+        WHEN is_deleted THEN iif(was_deleted, NULL, 'deleted')
         WHEN from_status IS DISTINCT FROM to_status AND outcome = 'won' THEN 'won'
         WHEN from_status IS DISTINCT FROM to_status AND outcome IN ('lost', 'disqualified') THEN 'lost'
         WHEN returned_at IS NOT NULL THEN 'returned'

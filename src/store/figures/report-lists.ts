@@ -103,7 +103,7 @@ export function listedLeadOf({ amount, currency, ...lead }: ListedRow): ListedLe
  * period.
  */
 
-const KINDS: readonly ChangeKind[] = ['won', 'forward', 'back', 'lost', 'gone', 'returned']
+const KINDS: readonly ChangeKind[] = ['won', 'forward', 'back', 'lost', 'deleted', 'returned']
 
 const MEANING =
   'leads whose status at the end of the period differs from the one in the last issue, by kind of change: won; lost or disqualified; forward or back in the funnel; deleted or returned'
@@ -121,7 +121,7 @@ export const CHANGED_LEADS = {
   meaning: `${MEANING}; in each kind, leads with a value come first, ordered by currency (the most common first) and by value`,
   reads: ['change'],
   sql: `SELECT kind, lead_id AS id, coalesce(company_name, lead_id) AS "companyName", pipeline.name AS "pipelineName",
-    iif(kind IN ('gone', 'returned'), NULL, from_status) AS "fromStatus", to_status AS "toStatus", at, change.value_amount AS amount,
+    iif(kind IN ('deleted', 'returned'), NULL, from_status) AS "fromStatus", to_status AS "toStatus", at, change.value_amount AS amount,
     change.value_currency AS currency
   FROM (SELECT *, row_number() OVER (PARTITION BY kind ORDER BY in_currency IS NULL, alike DESC, in_currency,
       value_amount DESC NULLS LAST, at DESC, lead_id) AS place

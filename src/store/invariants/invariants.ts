@@ -50,7 +50,7 @@ const OF_LEADS: readonly Invariant[] = [
     remedy: RESTORE,
   },
   {
-    rule: 'a lead that is there has one open version, a removed one none',
+    rule: 'a lead that is there has one open version, a deleted one none',
     violations: sql`SELECT lead.id AS what FROM lead
       LEFT JOIN lead_history AS open ON open.lead_id = lead.id AND open.valid_to IS NULL
       GROUP BY lead.id HAVING count(open.lead_id) + count(lead.derived_version) <> iif(max(lead.deleted_at) IS NULL, 1, 0)`,
@@ -80,15 +80,15 @@ const OF_LEADS: readonly Invariant[] = [
     remedy: TELL,
   },
   {
-    rule: 'a lead is removed while its last absence lasts, and only then',
+    rule: 'a lead is deleted while its last deletion lasts, and only then',
     violations: sql`SELECT lead.id AS what FROM lead
-      LEFT JOIN lead_deletion AS gone ON gone.lead_id = lead.id AND gone.returned_at IS NULL
-      WHERE lead.deleted_at IS DISTINCT FROM gone.deleted_since`,
+      LEFT JOIN lead_deletion AS deletion ON deletion.lead_id = lead.id AND deletion.returned_at IS NULL
+      WHERE lead.deleted_at IS DISTINCT FROM deletion.deleted_since`,
     remedy: TELL,
   },
   {
-    rule: 'a lead that was removed is not waited for any more',
-    violations: sql`SELECT lead_id AS what FROM lead_absence JOIN lead ON lead.id = lead_absence.lead_id
+    rule: 'a deleted lead is not among the missing leads any more',
+    violations: sql`SELECT lead_id AS what FROM missing_lead JOIN lead ON lead.id = missing_lead.lead_id
       WHERE lead.deleted_at IS NOT NULL`,
     remedy: TELL,
   },
@@ -105,7 +105,7 @@ const OF_LEADS: readonly Invariant[] = [
     remedy: TELL,
   },
   {
-    rule: 'a removed lead is not known again by its bytes, but read anew',
+    rule: 'a deleted lead is not known again by its bytes, but read anew',
     violations: sql`SELECT lead.id AS what FROM lead_fingerprint JOIN lead ON lead.no = lead_fingerprint.lead_no
       WHERE lead.deleted_at IS NOT NULL`,
     remedy: TELL,
@@ -148,7 +148,7 @@ const OF_LEADS: readonly Invariant[] = [
       FROM (SELECT of_run.* FROM sync_scan_result AS of_run JOIN sync_run ON sync_run.id = of_run.run_id
         WHERE of_run.mode = 'full' AND of_run.scan_result = 'complete' ORDER BY sync_run.rowid DESC LIMIT 1) AS scan_result
       WHERE scan_result.distinct_leads > (SELECT count(*) FROM lead WHERE deleted_at IS NULL)
-        - (SELECT count(*) FROM lead_absence)
+        - (SELECT count(*) FROM missing_lead)
         + (SELECT count(*) FROM lead_deletion WHERE run_id LIKE 'event:%' AND returned_at IS NULL AND deleted_since >= scan_result.started_at)
         + (SELECT count(*) FROM quarantined_record WHERE resource = 'lead' AND record_id IS NOT NULL)`,
     remedy: TELL,

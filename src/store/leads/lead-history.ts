@@ -25,7 +25,7 @@ export type LeadState = Pick<
  * A span of time in which a lead was deleted upstream, by our clock. `to` is null while the lead is still
  * deleted.
  */
-export interface Absence {
+export interface Deletion {
   readonly from: Instant
   readonly to: Instant | null
 }
@@ -62,10 +62,14 @@ export function stepsOf(states: readonly LeadState[]): Step[] {
  * Builds the versions of a lead: each step without the spans in which the lead was deleted. The versions are
  * in order and never overlap.
  */
-export function historyOf(steps: readonly Step[], absences: readonly Absence[]): LeadVersion[] {
+export function historyOf(steps: readonly Step[], deletions: readonly Deletion[]): LeadVersion[] {
   return steps.flatMap(({ state, from }, index) => {
     const to = steps[index + 1]?.from ?? null
-    return spansOf(from, to, absences).map((span) => ({ ...state, valid_from: span.from, valid_to: span.to }))
+    return spansOf(from, to, deletions).map((span) => ({
+      ...state,
+      valid_from: span.from,
+      valid_to: span.to,
+    }))
   })
 }
 
@@ -95,17 +99,17 @@ export function lastSightingOf(step: Step): Instant {
 }
 
 /**
- * Returns the parts of a span outside the absences. If nothing is left, returns an empty span at the start of
+ * Returns the parts of a span outside the deletions. If nothing is left, returns an empty span at the start of
  * the span.
  */
-function spansOf(from: Instant, to: Instant | null, absences: readonly Absence[]): Absence[] {
-  const spans: Absence[] = []
+function spansOf(from: Instant, to: Instant | null, deletions: readonly Deletion[]): Deletion[] {
+  const spans: Deletion[] = []
   let start: Instant | null = from
-  for (const gone of absences) {
-    if (start === null || (to !== null && gone.from >= to)) break
-    if (gone.to !== null && gone.to <= start) continue
-    if (gone.from > start) spans.push({ from: start, to: gone.from })
-    start = gone.to
+  for (const deletion of deletions) {
+    if (start === null || (to !== null && deletion.from >= to)) break
+    if (deletion.to !== null && deletion.to <= start) continue
+    if (deletion.from > start) spans.push({ from: start, to: deletion.from })
+    start = deletion.to
   }
   if (start !== null && (to === null || start < to)) spans.push({ from: start, to })
   return spans.length > 0 ? spans : [{ from, to: from }]
@@ -118,7 +122,7 @@ function after(at: Instant): Instant {
 export interface KnownHistory {
   readonly versions: readonly LeadVersionTable[]
   readonly touches: readonly LeadTouchTable[]
-  readonly absences: readonly Absence[]
+  readonly deletions: readonly Deletion[]
 }
 
 /**
@@ -128,7 +132,7 @@ export async function readHistories(db: Db, ids: readonly string[]): Promise<Map
   const known = new Map(
     ids.map((id) => [
       id,
-      { versions: [] as LeadVersionTable[], touches: [] as LeadTouchTable[], absences: [] as Absence[] },
+      { versions: [] as LeadVersionTable[], touches: [] as LeadTouchTable[], deletions: [] as Deletion[] },
     ]),
   )
   const wanted = { ids: JSON.stringify(ids) }
@@ -136,8 +140,8 @@ export async function readHistories(db: Db, ids: readonly string[]): Promise<Map
   for (const row of versions) known.get(row.lead_id)?.versions.push(row)
   const { rows: touches } = await selectTouches(db, wanted)
   for (const row of touches) known.get(row.lead_id)?.touches.push(row)
-  const { rows: absences } = await selectAbsences(db, wanted)
-  for (const { lead_id, ...absence } of absences) known.get(lead_id)?.absences.push(absence)
+  const { rows: deletions } = await selectDeletions(db, wanted)
+  for (const { lead_id, ...deletion } of deletions) known.get(lead_id)?.deletions.push(deletion)
   return known
 }
 
@@ -161,7 +165,7 @@ const selectTouches = statement((db, { ids }: { ids: string }) =>
     .compile(),
 )
 
-const selectAbsences = statement((db, { ids }: { ids: string }) =>
+const selectDeletions = statement((db, { ids }: { ids: string }) =>
   db
     .selectFrom('lead_deletion')
     .where('lead_id', 'in', textsIn(ids))
@@ -172,7 +176,7 @@ const selectAbsences = statement((db, { ids }: { ids: string }) =>
 )
 
 /**
- * Rebuilds the states from the stored rows. A state that was interrupted by an absence has one row for each
+ * Rebuilds the states from the stored rows. A state that was interrupted by a deletion has one row for each
  * part. A touch has the tracked fields of the state before it.
  */
 export function statesOf({ versions, touches }: KnownHistory): LeadState[] {

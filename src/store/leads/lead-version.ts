@@ -36,7 +36,7 @@ interface Arrivals {
   readonly derived: ReadonlyMap<string, LeadVersionTable>
 }
 
-const NO_HISTORY: KnownHistory = { versions: [], touches: [], absences: [] }
+const NO_HISTORY: KnownHistory = { versions: [], touches: [], deletions: [] }
 
 /** How many updates without a tracked change are kept for each lead. Older ones are deleted. */
 const TOUCHES_KEPT = 16
@@ -65,7 +65,7 @@ export async function saveHistory(
     'lead_history',
     arrived.fresh.flatMap((lead) => firstVersion(lead, seen)),
   )
-  await endAbsences(trx, arrived.returned, seen)
+  await endDeletions(trx, arrived.returned, seen)
   const present = new Map(arrived.present.map((lead) => [lead.id, lead]))
   const late = Map.groupBy(arrived.late, (lead) => lead.id)
   const ids = new Set([...present.keys(), ...late.keys(), ...arrived.returned])
@@ -146,7 +146,7 @@ function derivedOf(ids: string): RawBuilder<unknown> {
 }
 
 /**
- * Ends the open version of deleted leads, and saves when each absence began. An absence begins no earlier
+ * Ends the open version of deleted leads, and saves when each deletion began. A deletion begins no earlier
  * than the last return of its lead.
  */
 export async function recordDeletions(trx: Trx, ids: readonly string[], scan: Observation): Promise<void> {
@@ -155,16 +155,16 @@ export async function recordDeletions(trx: Trx, ids: readonly string[], scan: Ob
   await sql`INSERT INTO lead_deletion (lead_id, deleted_since, run_id)
     SELECT value, max(${scan.at}, coalesce((SELECT max(returned_at) FROM lead_deletion WHERE lead_id = value), '')), ${scan.runId}
     FROM json_each(${JSON.stringify(ids)})`.execute(trx)
-  await sql`UPDATE lead_history SET valid_to = max(gone.deleted_since, lead_history.valid_from)
-    FROM lead_deletion AS gone WHERE gone.lead_id = lead_history.lead_id AND gone.returned_at IS NULL
+  await sql`UPDATE lead_history SET valid_to = max(deletion.deleted_since, lead_history.valid_from)
+    FROM lead_deletion AS deletion WHERE deletion.lead_id = lead_history.lead_id AND deletion.returned_at IS NULL
       AND lead_history.valid_to IS NULL AND lead_history.lead_id IN ${listOf(ids)}`.execute(trx)
 }
 
 /**
- * Ends absences. Each absence lasts at least a millisecond, even if our clock was set back, so that the
- * absence stays visible.
+ * Ends deletions. Each deletion lasts at least a millisecond, even if our clock was set back, so that the
+ * deletion stays visible.
  */
-async function endAbsences(trx: Trx, ids: readonly string[], seen: Observation): Promise<void> {
+async function endDeletions(trx: Trx, ids: readonly string[], seen: Observation): Promise<void> {
   if (ids.length === 0) return
   await sql`UPDATE lead_deletion
     SET returned_at = max(${seen.at}, strftime('%Y-%m-%dT%H:%M:%fZ', deleted_since, '+0.001 seconds'))
@@ -214,13 +214,13 @@ function firstVersion(lead: Lead, seen: Observation): LeadVersionTable[] {
 }
 
 function collectChanges(changes: Changes, id: string, before: KnownHistory, steps: readonly Step[]): void {
-  const versions = historyOf(steps, before.absences).map((version) => ({ lead_id: id, ...version }))
+  const versions = historyOf(steps, before.deletions).map((version) => ({ lead_id: id, ...version }))
   const version = rowDifference(before.versions, versions, (row) => row.valid_from, changes.changedColumns)
   changes.versions.push(...version.written)
-  changes.deletedVersions.push(...version.gone)
+  changes.deletedVersions.push(...version.deleted)
   const touch = rowDifference(before.touches, touchesOf(id, steps), (row) => row.changed_at)
   changes.touches.push(...touch.written)
-  changes.deletedTouches.push(...touch.gone)
+  changes.deletedTouches.push(...touch.deleted)
 }
 
 function touchesOf(id: string, steps: readonly Step[]): LeadTouchTable[] {

@@ -147,7 +147,7 @@ const selectNos = statement((db, { ids }: { ids: string }) =>
 export interface FoundLead {
   readonly no: number
   readonly id: string
-  readonly isRemoved: boolean
+  readonly isDeleted: boolean
   /** The run and time that last wrote its row. */
   readonly writtenBy: string
 }
@@ -160,7 +160,7 @@ export async function findLead(db: Db, id: string): Promise<FoundLead | undefine
     .executeTakeFirst()
   return (
     row && {
-      ...{ id, no: row.no, isRemoved: row.deleted_at !== null },
+      ...{ id, no: row.no, isDeleted: row.deleted_at !== null },
       writtenBy: `${row.run_id} ${row.observed_at}`,
     }
   )

@@ -58,13 +58,13 @@ export async function saveStageMoves(
   const wanted = [...steps].flatMap(([id, some]) =>
     movesOf(some, activities.get(id) ?? []).map((move) => ({ lead_id: id, ...move })),
   )
-  const { written, gone } = rowDifference(stored, wanted, (row) =>
+  const { written, deleted } = rowDifference(stored, wanted, (row) =>
     JSON.stringify([row.lead_id, row.moved_at, row.to_status]),
   )
   const key = ['lead_id', 'moved_at', 'to_status']
-  await deleteRows(trx, 'stage_move', gone, key)
+  await deleteRows(trx, 'stage_move', deleted, key)
   await insertRows(trx, 'stage_move', written, { key })
-  const moved = new Set([...gone, ...written].map(({ lead_id }) => lead_id))
+  const moved = new Set([...deleted, ...written].map(({ lead_id }) => lead_id))
   const byLead = Map.groupBy(wanted, ({ lead_id }) => lead_id)
   return new Map([...moved].map((id) => [id, byLead.get(id) ?? []]))
 }

@@ -45,7 +45,7 @@ export interface PruneOptions {
 /** The number of rows older than the limit, and the number of these that were or would be deleted. */
 export interface PruneCounts {
   readonly read: number
-  readonly gone: number
+  readonly deleted: number
 }
 
 export async function downsampleRows(
@@ -54,7 +54,7 @@ export async function downsampleRows(
   plan: DownsamplePlan,
   options: PruneOptions,
 ): Promise<PruneCounts> {
-  const counts = { read: 0, gone: 0 }
+  const counts = { read: 0, deleted: 0 }
   for (const id of await listOwners(store.db, series)) {
     const last = await findLast(store.db, series, id)
     let before: Sample | null = null
@@ -64,7 +64,7 @@ export async function downsampleRows(
       if (!options.isDry && surplus.length > 0)
         await store.write((trx) => deleteSamples(trx, series, id, surplus, plan, options.now))
       counts.read += chunk.length
-      counts.gone += surplus.length
+      counts.deleted += surplus.length
       before = chunk.at(-1) ?? null
       await options.pause()
       if (chunk.length < CHUNK_ROWS) break
@@ -165,7 +165,7 @@ export async function pruneVersions(
   options: PruneOptions,
 ): Promise<PruneCounts> {
   // A derived version is the present one, so it stays.
-  const counts = { read: await countDerived(store.db, before), gone: 0 }
+  const counts = { read: await countDerived(store.db, before), deleted: 0 }
   let after: Version | null = null
   for (;;) {
     const chunk: Version[] = await readVersionChunk(store.db, after, before)
@@ -173,7 +173,7 @@ export async function pruneVersions(
     if (!options.isDry && ended.length > 0)
       await store.write((trx) => deleteVersions(trx, ended, before, options.now))
     counts.read += chunk.length
-    counts.gone += ended.length
+    counts.deleted += ended.length
     after = chunk.at(-1) ?? null
     await options.pause()
     if (chunk.length < VERSIONS_A_CHUNK) return counts
@@ -212,11 +212,11 @@ async function deleteVersions(
  * Saves how many rows were pruned, by which rule and up to when. Call this function in the transaction that
  * deletes the rows, so that no row is deleted without a record.
  */
-async function addPruned(trx: Trx, gone: Omit<PrunedTable, 'pruned_at'>, at: Instant): Promise<void> {
-  if (gone.rows === 0) return
+async function addPruned(trx: Trx, pruned: Omit<PrunedTable, 'pruned_at'>, at: Instant): Promise<void> {
+  if (pruned.rows === 0) return
   await trx
     .insertInto('pruned')
-    .values({ ...gone, pruned_at: at })
+    .values({ ...pruned, pruned_at: at })
     .onConflict((conflict) =>
       conflict.columns(['table_name', 'rule']).doUpdateSet({
         // Keeps the later limit. A longer retention makes the limit earlier, but the rows that were pruned up to

@@ -1,5 +1,5 @@
 /**
- * Leases: a task with a lease runs in only one process at a time. When the holder of a lease is gone, another
+ * Leases: a task with a lease runs in only one process at a time. When the holder of a lease has ended, another
  * process can take the lease over. Where several machines share a store, the clock of the database server
  * decides when a lease expires, because the clocks of the machines differ.
  */
@@ -16,7 +16,7 @@ import { statementForLater } from '../db/statement.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
 import type { Tables } from '../tables/tables.ts'
 
-/** A holder without a heartbeat for this long counts as gone, even if a process with its id is running. */
+/** A holder without a heartbeat for this long counts as ended, even if a process with its id is running. */
 const LEASE_MS = 90_000
 /**
  * A shorter lease for workers on several machines. A worker cannot check the process id of a holder on
@@ -156,7 +156,7 @@ async function insertLease(
   at: Date,
 ): Promise<void> {
   const other = await leases(trx, at).where('name', '=', name).executeTakeFirst()
-  if (other && !isDeleted(trx, other))
+  if (other && !isLost(trx, other))
     throw busy(name, `process ${other.pid} on ${other.host} since ${other.acquired_at}`)
   await trx.deleteFrom('lease').where('name', '=', name).execute()
   const times = { acquired_at: at.toISOString(), expires_at: clockOf(trx, at, leaseMs) }
@@ -171,18 +171,18 @@ export async function findHolder(
   db: Db,
   now: Date,
 ): Promise<Pick<Tables['lease'], 'name' | 'pid' | 'host'> | undefined> {
-  return (await leases(db, now).execute()).find((lease) => !isDeleted(db, lease))
+  return (await leases(db, now).execute()).find((lease) => !isLost(db, lease))
 }
 
 /**
- * Deletes the leases whose holders are gone. Their names are the given name, or begin with it and a colon.
+ * Deletes the leases whose holders have ended. Their names are the given name, or begin with it and a colon.
  */
 export async function deleteLostLeases(trx: Trx, name: string, now: Date): Promise<void> {
   const named = await leases(trx, now)
     .where((eb) => eb.or([eb('name', '=', name), eb('name', 'like', `${name}:%`)]))
     .execute()
-  const gone = named.filter((lease) => isDeleted(trx, lease)).map(({ holder }) => holder)
-  if (gone.length > 0) await trx.deleteFrom('lease').where('holder', 'in', gone).execute()
+  const ended = named.filter((lease) => isLost(trx, lease)).map(({ holder }) => holder)
+  if (ended.length > 0) await trx.deleteFrom('lease').where('holder', 'in', ended).execute()
 }
 
 /** Tells whether a process of this machine ended without releasing the lease, because it was killed. */
@@ -202,7 +202,7 @@ export async function listHeldLeases(
   now: Date,
 ): Promise<Pick<Tables['lease'], 'name' | 'pid' | 'host' | 'acquired_at'>[]> {
   const held = await leases(db, now).orderBy('name').execute()
-  return held.filter((lease) => !isDeleted(db, lease))
+  return held.filter((lease) => !isLost(db, lease))
 }
 
 function busy(name: string, by: string): LeadsheetError {
@@ -217,7 +217,7 @@ function leases(db: Db, now: Date) {
   return db.selectFrom('lease').selectAll().select(isExpired.as('isExpired'))
 }
 
-function isDeleted(db: Db, lease: Tables['lease'] & { readonly isExpired: 0 | 1 }): boolean {
+function isLost(db: Db, lease: Tables['lease'] & { readonly isExpired: 0 | 1 }): boolean {
   return lease.isExpired === 1 || hasEnded(db, lease)
 }
 

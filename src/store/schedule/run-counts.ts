@@ -15,7 +15,7 @@ export interface RunCounts {
   readonly inserted: number
   readonly updated: number
   readonly unchanged: number
-  readonly removed: number
+  readonly deleted: number
   readonly held: number
 }
 
@@ -32,7 +32,7 @@ const NUMBERS = [
   'inserted',
   'updated',
   'unchanged',
-  'removed',
+  'deleted',
   'held',
 ] as const
 
@@ -75,7 +75,7 @@ async function readRuns(db: Db, after: number): Promise<RunGroup[]> {
       SELECT coalesce(min(rowid) FILTER (WHERE outcome IS NULL) - 1, max(rowid)) AS no FROM sync_run WHERE rowid > ${after})
     SELECT coalesce(outcome, 'running') AS outcome, sync_run.rowid <= edge.no AS "isEnded", max(sync_run.rowid) AS last,
       count(*) AS runs, sum(requests) AS requests, sum(retries) AS retries, sum(leads_inserted) AS inserted,
-      sum(leads_updated) AS updated, sum(leads_unchanged) AS unchanged, sum(leads_removed) AS removed,
+      sum(leads_updated) AS updated, sum(leads_unchanged) AS unchanged, sum(leads_deleted) AS deleted,
       sum(leads_quarantined) AS held
     FROM edge CROSS JOIN sync_run WHERE sync_run.rowid > ${after} GROUP BY 1, 2`.execute(db)
   return rows

@@ -250,7 +250,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'sync_run.leads_inserted': 'leads that were new',
   'sync_run.leads_updated': 'leads that had changed',
   'sync_run.leads_unchanged': 'leads that were unchanged',
-  'sync_run.leads_removed': 'leads that were marked as deleted',
+  'sync_run.leads_deleted': 'leads that were marked as deleted',
   'sync_run.agents': 'agents read',
   'sync_run.pages': 'pages of leads read',
   'sync_run.requests': 'requests that were sent, retries included',

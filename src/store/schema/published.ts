@@ -45,7 +45,7 @@ export const PRIVATE: readonly string[] = [
   'issue_no',
   ...['issue_search', 'issue_search_config', 'issue_search_content', 'issue_search_data'],
   ...['issue_search_docsize', 'issue_search_idx'],
-  'lead_absence',
+  'missing_lead',
   'lead_fingerprint',
   ...['detail_queue', 'event', 'event_queue', 'event_count'],
   'delivery',

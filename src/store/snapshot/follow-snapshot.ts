@@ -31,7 +31,7 @@ const CHANGED_ROWS = 1000
 /** The largest part of the copy that is read through the memory instead of by calls. */
 const MAPPED_BYTES = 2 ** 36
 /**
- * The tables with personal data. Once a row of them is gone, the snapshot is built whole, because the index of
+ * The tables with personal data. Once a row of them is deleted, the snapshot is built whole, because the index of
  * words forgets nothing before it is built again.
  */
 const FORGOTTEN: readonly string[] = ['lead', 'lead_raw', 'lead_detail', 'activity', 'quarantined_record']
@@ -117,10 +117,10 @@ async function follow(database: Database.Database, job: SnapshotJob): Promise<bo
   for (const name of tables) {
     const table = describeTable(database, name)
     const found = findChanges(database, name, table)
-    if (found.gone > 0 && FORGOTTEN.includes(name)) return false
+    if (found.deleted > 0 && FORGOTTEN.includes(name)) return false
     rows += found.rows
-    changed += found.changed + found.gone
-    if (found.changed + found.gone > 0) changes.set(name, table)
+    changed += found.changed + found.deleted
+    if (found.changed + found.deleted > 0) changes.set(name, table)
   }
   if (changed > Math.max(CHANGED_ROWS, rows * CHANGED_SHARE)) return false
   keepTexts(
@@ -164,7 +164,7 @@ interface Changes {
   readonly rows: number
   /** The number of rows that are new or different. */
   readonly changed: number
-  readonly gone: number
+  readonly deleted: number
 }
 
 /**
@@ -188,14 +188,14 @@ function findChanges(database: Database.Database, name: string, table: Published
   const rows = count(`SELECT count(*) FROM ${stored}`)
   const changed = count(`SELECT count(*) FROM temp.${changesOf(name)}`)
   const added = count(`SELECT count(*) FROM temp.${changesOf(name)} WHERE NOT is_kept`)
-  // All rows of the store are in the copy now, or are new. Any further rows of the copy are gone in the store.
-  const gone = count(`SELECT count(*) FROM ${copied}`) + added - rows
-  if (gone > 0) {
+  // All rows of the store are in the copy now, or are new. Any further rows of the copy are deleted in the store.
+  const deleted = count(`SELECT count(*) FROM ${copied}`) + added - rows
+  if (deleted > 0) {
     database.exec(`
       INSERT INTO temp.${changesOf(name)} SELECT ${keys}, 0 FROM ${copied} AS stored
       LEFT JOIN ${stored} AS copied ON ${isSameRow} WHERE ${isNew}`)
   }
-  return { rows, changed, gone }
+  return { rows, changed, deleted }
 }
 
 /** Tells whether a column differs between `stored` and `copied`. */

@@ -193,8 +193,8 @@ export async function readSnapshotNews(db: Db, info: SnapshotInfo | null): Promi
   const { rows } = await sql<SnapshotNews>`
     SELECT (SELECT max(name) FROM kysely_migration) AS schema,
       (SELECT id FROM sync_run WHERE leads_as_of IS NOT NULL ORDER BY rowid DESC LIMIT 1) AS "wholeRunId",
-      coalesce(sum(leads_inserted + leads_updated + leads_removed), 0)
-        + (SELECT count(*) FROM event WHERE done_at > ${madeAt} AND outcome IN ('inserted', 'updated', 'removed')
+      coalesce(sum(leads_inserted + leads_updated + leads_deleted), 0)
+        + (SELECT count(*) FROM event WHERE done_at > ${madeAt} AND outcome IN ('inserted', 'updated', 'deleted')
           AND received_at > coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', nullif(${madeAt}, ''), '-1 day'), '')) AS changes,
       coalesce(sum(details_read) FILTER (WHERE finished_at > ${madeAt}), 0) AS details,
       (SELECT count(*) FROM report_issue WHERE rendered_at > ${madeAt}) AS issues

@@ -204,14 +204,14 @@ const selectEvents = statement((db, { afterSeq }: { afterSeq: number }) =>
 export async function findReadByEvents(
   trx: Trx,
   ids: readonly string[],
-): Promise<Map<string, { readonly no: number; readonly isRemoved: boolean }>> {
+): Promise<Map<string, { readonly no: number; readonly isDeleted: boolean }>> {
   const rows = await trx
     .selectFrom('lead')
     .innerJoin('sync_scan_event', 'sync_scan_event.lead_no', 'lead.no')
     .where('lead.id', 'in', listOf(ids))
     .select(['lead.id', 'lead.no', 'deleted_at'])
     .execute()
-  return new Map(rows.map(({ id, no, deleted_at }) => [id, { no, isRemoved: deleted_at !== null }]))
+  return new Map(rows.map(({ id, no, deleted_at }) => [id, { no, isDeleted: deleted_at !== null }]))
 }
 
 /**

@@ -18,17 +18,17 @@ import { listReadByEvents } from './scan.ts'
  * If a scan misses more than this share of all leads, the upstream is taken to be at fault and no lead is
  * deleted.
  */
-const ABSENT_SHARE_MAX = 0.2
-/** If a scan misses at most this many leads, they count as absent whatever their share of all leads. */
-const ABSENT_ALWAYS_BELIEVED = 5
+const MISSING_SHARE_MAX = 0.2
+/** If a scan misses at most this many leads, they count as missing whatever their share of all leads. */
+const MISSING_ALWAYS_BELIEVED = 5
 /** The number of leads that one statement reads. Between two statements other tasks can run. */
 const CHUNK_LEADS = 20_000
 
-export type Absence =
-  | { readonly removed: number; readonly refused: null }
-  | { readonly removed: 0; readonly refused: { absent: number; of: number } }
+export type MissingResult =
+  | { readonly deleted: number; readonly refused: null }
+  | { readonly deleted: 0; readonly refused: { missing: number; of: number } }
 
-interface AbsentLead {
+interface MissingLead {
   readonly no: number
   readonly id: string
   /** Tells whether the whole scan before missed the lead too: 1 or 0. */
@@ -42,46 +42,46 @@ interface AbsentLead {
  * @param isConfirmed whether an operator has confirmed that the leads missed by the last scan are deleted.
  * Then exactly the leads that this scan misses too are deleted, however many there are.
  */
-export async function recordAbsence(
+export async function recordMissing(
   trx: Trx,
   met: MetLeads,
   scan: Observation & { readonly startedAt: Instant },
   isConfirmed = false,
-): Promise<Absence> {
-  if (await hasNamelessLeads(trx, scan.startedAt)) return { removed: 0, refused: null }
+): Promise<MissingResult> {
+  if (await hasNamelessLeads(trx, scan.startedAt)) return { deleted: 0, refused: null }
   const last = await findLastNo(trx)
   // Leaves out leads that were read because of an event. Such a lead may have been added to a page that the
   // scan had already read.
   const readByEvents = new Set((await listReadByEvents(trx, 0)).map(({ no }) => no))
-  const missing = met.missing(last).filter((no) => !readByEvents.has(no))
-  const absent = await readThere(trx, missing)
-  const refused = isConfirmed ? null : await findMass(trx, absent.length, last)
-  const gone = refused === null ? absent.filter((lead) => lead.twice === 1) : []
-  await markRemoved(trx, gone, scan)
-  const missed = absent.filter((lead) => lead.twice === 0)
+  const missedNos = met.missing(last).filter((no) => !readByEvents.has(no))
+  const missing = await readThere(trx, missedNos)
+  const refused = isConfirmed ? null : await findMass(trx, missing.length, last)
+  const deleted = refused === null ? missing.filter((lead) => lead.twice === 1) : []
+  await markDeleted(trx, deleted, scan)
+  const missingOnce = missing.filter((lead) => lead.twice === 0)
   await insertRows(
     trx,
-    'lead_absence',
-    missed.map((lead) => ({ lead_id: lead.id, run_id: scan.runId, since: scan.at })),
+    'missing_lead',
+    missingOnce.map((lead) => ({ lead_id: lead.id, run_id: scan.runId, since: scan.at })),
   )
-  return refused === null ? { removed: gone.length, refused } : { removed: 0, refused }
+  return refused === null ? { deleted: deleted.length, refused } : { deleted: 0, refused }
 }
 
 /**
  * Returns the number of missing leads and the number of all leads if so many are missing that the upstream is
  * taken to be at fault; otherwise null.
  */
-async function findMass(trx: Trx, absent: number, last: number): Promise<Absence['refused']> {
-  if (absent <= ABSENT_ALWAYS_BELIEVED) return null
+async function findMass(trx: Trx, missing: number, last: number): Promise<MissingResult['refused']> {
+  if (missing <= MISSING_ALWAYS_BELIEVED) return null
   const of = await countThere(trx, last)
-  return absent > of * ABSENT_SHARE_MAX ? { absent, of } : null
+  return missing > of * MISSING_SHARE_MAX ? { missing, of } : null
 }
 
 /** Lists the numbers of the leads that the last whole scan missed. */
-export async function listAbsentLeads(db: Db): Promise<number[]> {
+export async function listMissingLeads(db: Db): Promise<number[]> {
   const rows = await db
     .selectFrom('lead')
-    .innerJoin('lead_absence', 'lead_absence.lead_id', 'lead.id')
+    .innerJoin('missing_lead', 'missing_lead.lead_id', 'lead.id')
     .select('lead.no')
     .execute()
   return rows.map((row) => row.no)
@@ -91,20 +91,20 @@ export async function listAbsentLeads(db: Db): Promise<number[]> {
  * Removes the note that the last whole scan missed these leads, because they were seen again or are now
  * deleted.
  */
-export async function forgetAbsence(trx: Trx, leadNos: readonly number[]): Promise<void> {
+export async function forgetMissing(trx: Trx, leadNos: readonly number[]): Promise<void> {
   if (leadNos.length === 0) return
-  await sql`DELETE FROM lead_absence WHERE lead_id IN (SELECT id FROM lead WHERE no IN ${numbersOf(leadNos)})`.execute(
+  await sql`DELETE FROM missing_lead WHERE lead_id IN (SELECT id FROM lead WHERE no IN ${numbersOf(leadNos)})`.execute(
     trx,
   )
 }
 
 /** Selects the leads that are not deleted. */
-async function readThere(trx: Trx, leadNos: readonly number[]): Promise<AbsentLead[]> {
-  const there: AbsentLead[] = []
+async function readThere(trx: Trx, leadNos: readonly number[]): Promise<MissingLead[]> {
+  const there: MissingLead[] = []
   for (let from = 0; from < leadNos.length; from += CHUNK_LEADS) {
-    const { rows } = await sql<AbsentLead>`
-      SELECT lead.no, lead.id, lead_absence.lead_id IS NOT NULL AS twice FROM lead
-      LEFT JOIN lead_absence ON lead_absence.lead_id = lead.id
+    const { rows } = await sql<MissingLead>`
+      SELECT lead.no, lead.id, missing_lead.lead_id IS NOT NULL AS twice FROM lead
+      LEFT JOIN missing_lead ON missing_lead.lead_id = lead.id
       WHERE lead.no IN ${numbersOf(leadNos.slice(from, from + CHUNK_LEADS))} AND lead.deleted_at IS NULL`.execute(
       trx,
     )
@@ -126,9 +126,9 @@ async function countThere(trx: Trx, last: number): Promise<number> {
 }
 
 /** Marks leads as deleted at the time of the observation. None of them may be deleted already. */
-export async function markRemoved(
+export async function markDeleted(
   trx: Trx,
-  leads: readonly Pick<AbsentLead, 'no' | 'id'>[],
+  leads: readonly Pick<MissingLead, 'no' | 'id'>[],
   seen: Observation,
 ): Promise<void> {
   if (leads.length === 0) return
@@ -138,8 +138,10 @@ export async function markRemoved(
     leads.map((lead) => lead.id),
     seen,
   )
-  await sql`UPDATE lead SET deleted_at = deleted_since, run_id = ${seen.runId} FROM lead_deletion AS gone
-    WHERE no IN ${numbersOf(nos)} AND gone.lead_id = lead.id AND gone.returned_at IS NULL`.execute(trx)
+  await sql`UPDATE lead SET deleted_at = deleted_since, run_id = ${seen.runId} FROM lead_deletion AS deletion
+    WHERE no IN ${numbersOf(nos)} AND deletion.lead_id = lead.id AND deletion.returned_at IS NULL`.execute(
+    trx,
+  )
   await forgetFingerprints(trx, nos)
-  await forgetAbsence(trx, nos)
+  await forgetMissing(trx, nos)
 }

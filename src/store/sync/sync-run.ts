@@ -83,7 +83,7 @@ const updateCounts = statement((db, { id, ...counts }: PageCounts & { id: string
       leads_inserted: eb('leads_inserted', '+', counts.inserted),
       leads_updated: eb('leads_updated', '+', counts.updated),
       leads_unchanged: eb('leads_unchanged', '+', counts.unchanged),
-      leads_removed: eb('leads_removed', '+', counts.removed),
+      leads_deleted: eb('leads_deleted', '+', counts.deleted),
       leads_quarantined: eb('leads_quarantined', '+', counts.held),
     }))
     .returning(['pages', 'leads_seen as seen'])
@@ -97,18 +97,18 @@ export async function addDetailCounts(trx: Trx, runId: string, counts: DetailCou
     .where('id', '=', runId)
     .set((eb) => ({
       details_read: eb('details_read', '+', counts.read),
-      details_missing: eb('details_missing', '+', counts.gone),
+      details_not_found: eb('details_not_found', '+', counts.notFound),
       details_failed: eb('details_failed', '+', counts.failed),
     }))
     .execute()
 }
 
 /** Marks the leads as read completely: everything that changed before `asOf` is in the store. */
-export async function markLeadsWhole(trx: Trx, runId: string, asOf: Instant, removed: number): Promise<void> {
+export async function markLeadsWhole(trx: Trx, runId: string, asOf: Instant, deleted: number): Promise<void> {
   await trx
     .updateTable('sync_run')
     .where('id', '=', runId)
-    .set((eb) => ({ leads_as_of: asOf, leads_removed: eb('leads_removed', '+', removed) }))
+    .set((eb) => ({ leads_as_of: asOf, leads_deleted: eb('leads_deleted', '+', deleted) }))
     .execute()
 }
 
@@ -142,10 +142,10 @@ export async function readCounts(
     inserted: row.leads_inserted,
     updated: row.leads_updated,
     unchanged: row.leads_unchanged,
-    removed: row.leads_removed,
+    deleted: row.leads_deleted,
     held: row.leads_quarantined,
     pages: row.pages,
-    details: { read: row.details_read, gone: row.details_missing, failed: row.details_failed },
+    details: { read: row.details_read, notFound: row.details_not_found, failed: row.details_failed },
   }
 }
 
@@ -159,7 +159,7 @@ export interface RunSummary {
   readonly seen: number
   readonly inserted: number
   readonly updated: number
-  readonly removed: number
+  readonly deleted: number
   readonly held: number
   readonly requests: number
   readonly retries: number
@@ -183,7 +183,7 @@ export async function listRuns(db: Db, limit: number): Promise<RunSummary[]> {
     seen: row.leads_seen,
     inserted: row.leads_inserted,
     updated: row.leads_updated,
-    removed: row.leads_removed,
+    deleted: row.leads_deleted,
     held: row.leads_quarantined,
     requests: row.requests,
     retries: row.retries,

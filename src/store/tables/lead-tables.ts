@@ -125,7 +125,7 @@ export interface LeadTables {
   lead: LeadTable & LeadProgressTable
   lead_raw: { lead_no: number; raw: string }
   lead_fingerprint: { lead_no: number; fingerprint: string }
-  lead_absence: { lead_id: string; run_id: string; since: string }
+  missing_lead: { lead_id: string; run_id: string; since: string }
   lead_count: LeadCountTable
   /** The stored versions. The view `lead_version` also has the versions that are derived from `lead`. */
   lead_history: LeadVersionTable
@@ -142,7 +142,7 @@ export interface LeadTables {
 
 /** The outcomes of an event. */
 export const EVENT_OUTCOMES = [
-  ...['inserted', 'updated', 'unchanged', 'removed', 'gone'],
+  ...['inserted', 'updated', 'unchanged', 'deleted', 'not_found'],
   ...['read', 'ignored', 'unreadable', 'failed'],
 ] as const
 export type EventOutcome = (typeof EVENT_OUTCOMES)[number]
@@ -166,7 +166,7 @@ export interface EventQueueTable {
   asked_at: string
   last_at: string
   events: number
-  is_removal: number
+  is_deletion: number
   record: string | null
   record_at: string | null
   not_before: string | null

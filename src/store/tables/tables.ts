@@ -101,12 +101,12 @@ export interface SyncRunTable {
   leads_inserted: Generated<number>
   leads_updated: Generated<number>
   leads_unchanged: Generated<number>
-  leads_removed: Generated<number>
+  leads_deleted: Generated<number>
   leads_quarantined: Generated<number>
   stats: Generated<number>
   agents: Generated<number>
   details_read: Generated<number>
-  details_missing: Generated<number>
+  details_not_found: Generated<number>
   details_failed: Generated<number>
   pages: Generated<number>
   requests: Generated<number>

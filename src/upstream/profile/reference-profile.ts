@@ -96,7 +96,7 @@ export const REFERENCE_PROFILE: Profile = parseProfile(
       lead: 'data.lead_id',
       pipeline: 'data.pipeline_id',
       agent: 'data.agent_id',
-      removed: ['lead.removed'],
+      deleted: ['lead.removed'],
     },
   },
   'reference',

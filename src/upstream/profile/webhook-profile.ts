@@ -114,7 +114,7 @@ export const webhookProfileSchema = z
      */
     record: fieldPathSchema.optional(),
     /** The types of events that report a deleted lead. */
-    removed: z.array(z.string().min(1)).default([]),
+    deleted: z.array(z.string().min(1)).default([]),
   })
   .refine(({ lead, record }) => lead !== undefined || record !== undefined, {
     message: 'where the id of the lead is in an event',

@@ -74,7 +74,7 @@ function readEvent(event: unknown, places: EventPlaces, sent: Sent): UpstreamEve
     type,
     occurredAt: toInstant(valueAt(webhook.time, event, sent)),
     ...about,
-    isRemoval: about.resource === 'lead' && type !== null && webhook.removed.includes(type),
+    isDeletion: about.resource === 'lead' && type !== null && webhook.deleted.includes(type),
   }
 }
 
@@ -132,7 +132,7 @@ function unreadable({ message, index }: Sent, problem: string): UpstreamEvent {
     id: digestOf(`${index}:`, message.body),
     type: null,
     occurredAt: null,
-    isRemoval: false,
+    isDeletion: false,
   }
 }
 

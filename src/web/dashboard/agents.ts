@@ -94,7 +94,7 @@ const OUTAGES = 20
 // The last error of a healthy agent is shown only if it is younger than this many hours.
 const ERROR_HOURS = 24
 const TAGS = { well: 'ok', failing: 'fail', other: 'off' } as const
-const ORDER: readonly (AgentHealth | 'gone')[] = ['failing', 'other', 'well', 'gone']
+const ORDER: readonly (AgentHealth | 'deleted')[] = ['failing', 'other', 'well', 'deleted']
 
 export function composeAgents(
   agents: readonly ListedAgent[],
@@ -121,8 +121,8 @@ export function composeAgents(
   }
 }
 
-function stateOf(agent: ListedAgent): AgentHealth | 'gone' {
-  return agent.deletedSince === null ? healthOf(agent) : 'gone'
+function stateOf(agent: ListedAgent): AgentHealth | 'deleted' {
+  return agent.deletedSince === null ? healthOf(agent) : 'deleted'
 }
 
 function sentenceOf(agents: readonly ListedAgent[]): string {

@@ -15,7 +15,7 @@ const BRINGS_RECORD = {
   ...REFERENCE_PROFILE,
   webhook: {
     verify: { scheme: 'standard' as const, header_prefix: 'webhook-', tolerance_seconds: 300 },
-    removed: [],
+    deleted: [],
   },
 }
 
@@ -132,16 +132,16 @@ describe('an event', () => {
       const { upstream, copy, ids } = on
       const [gone = '', there = '', missing = ''] = ids
       for (const id of [gone, missing]) upstream.detailFaults.set(id, status(code))
-      const events = [gone, there, missing].map((id) => eventOf(id, { isRemoval: id !== missing }))
+      const events = [gone, there, missing].map((id) => eventOf(id, { isDeletion: id !== missing }))
       await follow(copy, ...events)
       const outcomes = await Promise.all(events.map(({ id }) => outcomeOf(copy.store.db, id)))
-      expect(outcomes).toEqual(['removed', 'unchanged', 'gone'])
-      const removed = await copy.store.db
+      expect(outcomes).toEqual(['deleted', 'unchanged', 'not_found'])
+      const deleted = await copy.store.db
         .selectFrom('lead')
         .where('deleted_at', 'is not', null)
         .selectAll()
         .execute()
-      expect(removed).toMatchObject([
+      expect(deleted).toMatchObject([
         { id: gone, deleted_at: '2026-11-21T06:10:00.000Z', run_id: 'event:20261121T061000Z' },
       ])
       expect(await findViolations(copy.store.db, '2026-11-21T06:10:00.000Z', 'all')).toEqual([])
@@ -247,7 +247,7 @@ describe('an event', () => {
     await using on = await openCopy()
     const { upstream, copy, ids } = on
     for (const id of ids) upstream.detailFaults.set(id, status(403))
-    const events = ids.slice(0, 2).map((id, index) => eventOf(id, { isRemoval: index === 1 }))
+    const events = ids.slice(0, 2).map((id, index) => eventOf(id, { isDeletion: index === 1 }))
     await follow(copy, ...events)
     pass(copy, 0.1)
     await copy.sync({ parts: ['leads'] })
@@ -332,7 +332,7 @@ it('events of an upstream that shows no single lead have a sync of changes asked
   const { upstream, copy, ids } = on
   const lead = upstream.put(3, { status: 'won', updated_at: LATER })
   await follow(copy, eventOf(lead.id))
-  await follow(copy, eventOf(ids[0] ?? '', { isRemoval: true }))
+  await follow(copy, eventOf(ids[0] ?? '', { isDeletion: true }))
   expect([syncs.asked, upstream.requests]).toEqual([1, []])
   pass(copy, 1)
   await copy.sync({ parts: ['leads'] })
@@ -369,14 +369,14 @@ describe('an event that brings the record of its lead', () => {
     const [gone = ''] = ids
     const late = upstream.leads.get(gone)
     upstream.leads.delete(gone)
-    await follow(copy, eventOf(gone, { isRemoval: true }))
+    await follow(copy, eventOf(gone, { isDeletion: true }))
     upstream.requests.length = 0
     const events = [lead, fresh, late].map((each) =>
       eventOf(each?.id ?? '', { record: JSON.stringify(each), occurredAt: LATER }),
     )
     await follow(copy, ...events)
     const outcomes = await Promise.all(events.map(({ id }) => outcomeOf(copy.store.db, id)))
-    expect(outcomes).toEqual(['updated', 'inserted', 'gone'])
+    expect(outcomes).toEqual(['updated', 'inserted', 'not_found'])
     const asked = upstream.requests.map(({ path }) => path.split('/').at(-1))
     expect(asked.sort()).toEqual([gone, fresh.id].sort())
   })
@@ -422,7 +422,7 @@ it('events about pipelines have their statistics read, those about agents all ag
   ]
   await follow(copy, ...events)
   const outcomes = await Promise.all(events.map((event) => outcomeOf(copy.store.db, event.id)))
-  expect(outcomes).toEqual(['read', 'read', 'gone'])
+  expect(outcomes).toEqual(['read', 'read', 'not_found'])
   const stats = await copy.store.db.selectFrom('pipeline_stat').select('run_id').execute()
   expect(stats).toEqual([{ run_id: expect.stringMatching(/^event:\d{8}T\d{6}Z$/) }])
   const agents = await copy.store.db.selectFrom('agent').select('id').execute()

@@ -119,7 +119,7 @@ describe('an event that comes while the list is read', () => {
     const syncing = copy.sync(FULL)
     await hold.isAsked
     upstream.leads.delete(id)
-    await follow(copy, eventOf(id, { isRemoval: true }))
+    await follow(copy, eventOf(id, { isDeletion: true }))
     hold.letGo()
     await ended(copy, syncing)
     const lead = await copy.store.db
@@ -141,8 +141,8 @@ describe('an event that comes while the list is read', () => {
     hold.letGo()
     const { scan, problems } = await ended(copy, syncing)
     expect({ scan_result: scan?.scan_result, problems }).toEqual({ scan_result: 'complete', problems: [] })
-    expect(await copy.store.db.selectFrom('lead_absence').selectAll().execute()).toEqual([])
-    expect((await copy.sync(FULL)).leads).toMatchObject({ seen: 52, inserted: 0, updated: 0, removed: 0 })
+    expect(await copy.store.db.selectFrom('missing_lead').selectAll().execute()).toEqual([])
+    expect((await copy.sync(FULL)).leads).toMatchObject({ seen: 52, inserted: 0, updated: 0, deleted: 0 })
   })
 
   it('leaves thousands of leads as the upstream has them, while many pour in', async () => {
@@ -158,7 +158,7 @@ describe('an event that comes while the list is read', () => {
         const lead = upstream.put(Math.floor(next() * 1550), { score: count % 101, updated_at: at })
         const isDeleted = next() < 0.02
         if (isDeleted) upstream.leads.delete(lead.id)
-        await copy.intake.take([eventOf(lead.id, { isRemoval: isDeleted })])
+        await copy.intake.take([eventOf(lead.id, { isDeletion: isDeleted })])
       }
       const { scan } = await ended(copy, syncing)
       expect(scan?.scan_result, `round ${round}`).toBe('complete')
@@ -175,7 +175,7 @@ describe('an event that comes while the list is read', () => {
     expect(new Map(rows.map((row) => [row.id, `${row.score} ${row.updated_at}`]))).toEqual(
       new Map(expected.map(([id = '', said]) => [id, said])),
     )
-    expect(await copy.store.db.selectFrom('lead_absence').selectAll().execute()).toEqual([])
+    expect(await copy.store.db.selectFrom('missing_lead').selectAll().execute()).toEqual([])
   })
 })
 

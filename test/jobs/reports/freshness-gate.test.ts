@@ -290,7 +290,7 @@ describe('a report about far fewer leads than before', () => {
     [
       'absences that were not believed',
       counts(3000, 3000, [2000, 1000], [3000]),
-      [{ what: 'removal', was: 3000, is: 2000 }],
+      [{ what: 'deletion', was: 3000, is: 2000 }],
     ],
   ])('%s', (_, found, expected) => {
     expect(found).toMatchObject(expected)
@@ -324,7 +324,7 @@ describe('a report about far fewer leads than before', () => {
       { report: 'daily', variant: '', kind: 'day' },
       next.toISOString(),
     )
-    expect(sent?.figures.warnings).toEqual([{ kind: 'unusual', what: 'removal', was: 40, is: 20 }])
+    expect(sent?.figures.warnings).toEqual([{ kind: 'unusual', what: 'deletion', was: 40, is: 20 }])
     const [issue] = await world.store.db
       .selectFrom('report_issue')
       .where('period_to', '=', sent?.periodTo ?? '')

@@ -61,9 +61,9 @@ describe('old readings', () => {
     const result = await run(store)
     expect(await instants(store.db)).toEqual([days[0], hours[0], hours[4], ...young])
     expect(result).toEqual([
-      { table: 'pipeline_stat', before: '2026-10-22T00:00:00.000Z', read: 0, gone: 0 },
-      { table: 'agent_sample', before: '2026-10-22T00:00:00.000Z', read: 16, gone: 13 },
-      { table: 'event', before: '2026-11-14T00:00:00.000Z', read: 0, gone: 0 },
+      { table: 'pipeline_stat', before: '2026-10-22T00:00:00.000Z', read: 0, deleted: 0 },
+      { table: 'agent_sample', before: '2026-10-22T00:00:00.000Z', read: 16, deleted: 13 },
+      { table: 'event', before: '2026-11-14T00:00:00.000Z', read: 0, deleted: 0 },
     ])
     const marks = await store.db
       .selectFrom('pruned')
@@ -110,7 +110,7 @@ describe('old readings', () => {
       await run(daily, KEEP, false, new Date(NOW.getTime() - days * DAY_MS))
     await run(daily)
     expect(await instants(daily.db)).toEqual(await instants(atOnce.db))
-    expect((await run(daily)).map(({ gone }) => gone)).toEqual([0, 0, 0])
+    expect((await run(daily)).map(({ deleted }) => deleted)).toEqual([0, 0, 0])
     await atOnce.close()
     await daily.close()
   })
@@ -180,7 +180,7 @@ describe('past states of leads', () => {
     const before = await Promise.all(days.map((day) => statusesAt(store.db, day)))
     const versions = (await run(store, YEARS)).at(-1)
     expect(versions).toMatchObject({ table: 'lead_version', before: LIMIT })
-    expect(versions?.gone).toBeGreaterThan(50)
+    expect(versions?.deleted).toBeGreaterThan(50)
     expect(await Promise.all(days.map((day) => statusesAt(store.db, day)))).toEqual(before)
     const ended = await store.db
       .selectFrom('lead_version')
@@ -218,7 +218,7 @@ test('events that are done with go after a week, so that no sender can repeat th
   await came('old', '2026-11-13T23:59:59.999Z', '2026-11-14T00:00:01.000Z')
   await came('waits', '2026-11-01T00:00:00.000Z', null)
   await came('young', '2026-11-14T00:00:00.000Z', '2026-11-14T00:00:01.000Z')
-  const events = { table: 'event', before: '2026-11-14T00:00:00.000Z', read: 2, gone: 1 }
+  const events = { table: 'event', before: '2026-11-14T00:00:00.000Z', read: 2, deleted: 1 }
   expect((await run(store, KEEP, true))[2]).toEqual(events)
   expect((await run(store))[2]).toEqual(events)
   const left = await store.db.selectFrom('event').select('id').orderBy('id').execute()
@@ -236,7 +236,7 @@ test('a dry run tells the same and deletes nothing', async () => {
   expect(await instants(store.db)).toHaveLength(500)
   expect(await store.db.selectFrom('pruned').selectAll().execute()).toEqual([])
   expect(await run(store)).toEqual(dry)
-  expect(dry[1]?.gone).toBe(500 - (await instants(store.db)).length)
+  expect(dry[1]?.deleted).toBe(500 - (await instants(store.db)).length)
   await store.close()
 })
 

@@ -111,7 +111,7 @@ describe.skipIf(!hasPostgres)('details that several workers read for one sync', 
     })
     expect(result).toMatchObject({
       ...{ outcome: 'ok', complete: true, requests: upstream.requests.length },
-      details: { read: LEADS, gone: 0, failed: 0 },
+      details: { read: LEADS, notFound: 0, failed: 0 },
     })
     expect([...askedOf(upstream).values()]).toEqual(Array.from({ length: LEADS }, () => 1))
     expect(done.at(-1)).toBe(LEADS)
@@ -122,7 +122,7 @@ describe.skipIf(!hasPostgres)('details that several workers read for one sync', 
       .execute()
     expect(new Set(rows.map(({ lead_id }) => lead_id)).size).toBe(LEADS)
     expect(new Set(rows.map(({ run_id }) => run_id))).toEqual(new Set([result.runId]))
-    expect(await detailWorkers.sync()).toMatchObject({ details: { read: 0, gone: 0, failed: 0 } })
+    expect(await detailWorkers.sync()).toMatchObject({ details: { read: 0, notFound: 0, failed: 0 } })
   })
 
   it('are asked for as many at once as the settings say, over all of them', async () => {
@@ -148,7 +148,7 @@ describe.skipIf(!hasPostgres)('details that several workers read for one sync', 
     upstream.detailFaults.set(gone, status(404))
     upstream.detailFaults.set(failing, status(422))
     await using detailWorkers = await openCrew(upstream.url, 2)
-    expect(await detailWorkers.sync()).toMatchObject({ details: { read: LEADS - 2, gone: 1, failed: 1 } })
+    expect(await detailWorkers.sync()).toMatchObject({ details: { read: LEADS - 2, notFound: 1, failed: 1 } })
     const put = await detailWorkers.store.db
       .selectFrom('detail_queue')
       .where('failures', '>', 0)
@@ -197,7 +197,7 @@ describe.skipIf(!hasPostgres)('details that several workers read for one sync', 
         id === broken ? Promise.reject(new TypeError('no such field')) : source.fetchDetail(id, signal),
     })
     await using detailWorkers = await openCrew(upstream.url, 2, breaking)
-    expect(await detailWorkers.sync()).toMatchObject({ details: { read: 39, gone: 0, failed: 1 } })
+    expect(await detailWorkers.sync()).toMatchObject({ details: { read: 39, notFound: 0, failed: 1 } })
     const put = await detailWorkers.store.db
       .selectFrom('detail_queue')
       .where('failures', '>', 0)

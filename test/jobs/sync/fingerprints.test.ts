@@ -15,7 +15,7 @@ const TABLES = [
   'lead_version',
   'lead_touch',
   'lead_deletion',
-  'lead_absence',
+  'missing_lead',
   'stage_move',
   'quarantined_record',
   'sync_scan_result',

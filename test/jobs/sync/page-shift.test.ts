@@ -49,7 +49,7 @@ async function scan(store: Store, list: ShiftingList): Promise<SyncResult> {
     'lead_deletion',
     'lead_touch',
     'lead_history',
-    'lead_absence',
+    'missing_lead',
     'lead',
     'sync_scan_result',
     'sync_run',
@@ -114,7 +114,7 @@ describe('leads that come, go and change while the list is read (row 27)', () =>
     expect(complete).toBeGreaterThan(30)
   })
 
-  it('lets no lead be marked removed that is there, in scan after scan', async () => {
+  it('lets no lead be marked as deleted that is there, in scan after scan', async () => {
     await using store = await openStore(':memory:', new Date('2026-11-21T06:00:00Z'))
     const list = listOf(SEED, { rows: 300 })
     await scan(store, list)

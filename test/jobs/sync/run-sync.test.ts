@@ -29,7 +29,7 @@ describe('a sync', () => {
     await using syncing = await openSyncing(upstream.url)
     const result = await syncing.sync(LEADS)
     expect(result).toMatchObject({ outcome: 'ok', complete: true, pages: 4, requests: 4, retries: 0 })
-    expect(result.leads).toEqual({ seen: 35, inserted: 35, updated: 0, unchanged: 0, removed: 0, held: 0 })
+    expect(result.leads).toEqual({ seen: 35, inserted: 35, updated: 0, unchanged: 0, deleted: 0, held: 0 })
     const stored = await syncing.store.db
       .selectFrom('lead')
       .innerJoin('lead_raw', 'lead_raw.lead_no', 'lead.no')
@@ -276,11 +276,11 @@ describe('leads that are gone upstream', () => {
     await syncing.sync(LEADS)
     const gone = upstream.put(7)
     upstream.leads.delete(gone.id)
-    expect((await syncing.sync({ ...LEADS, full: true })).leads.removed).toBe(0)
+    expect((await syncing.sync({ ...LEADS, full: true })).leads.deleted).toBe(0)
     syncing.clock.now = new Date('2026-11-21T07:00:00Z')
     expect(await syncing.sync({ ...LEADS, full: true })).toMatchObject({
       outcome: 'ok',
-      leads: { removed: 1 },
+      leads: { deleted: 1 },
     })
     const find = () =>
       syncing.store.db.selectFrom('lead').where('id', '=', gone.id).selectAll().executeTakeFirstOrThrow()
@@ -311,14 +311,14 @@ describe('leads that are gone upstream', () => {
       await syncing.sync({ ...LEADS, full: true })
       upstream.faults.length = 0
       await syncing.store.db.deleteFrom('sync_scan').execute()
-      expect((await syncing.sync(LEADS)).leads.removed).toBe(0)
+      expect((await syncing.sync(LEADS)).leads.deleted).toBe(0)
     }
-    const removed = await syncing.store.db
+    const deleted = await syncing.store.db
       .selectFrom('lead')
       .where('deleted_at', 'is not', null)
       .selectAll()
       .execute()
-    expect(removed).toEqual([])
+    expect(deleted).toEqual([])
   })
 
   it('are believed only up to a fifth of all: more is a fault of the upstream, and said (row 34)', async () => {
@@ -328,7 +328,7 @@ describe('leads that are gone upstream', () => {
     for (let number = 0; number < 20; number++) upstream.leads.delete(upstream.put(number).id)
     const results = []
     for (let round = 0; round < 3; round++) results.push(await syncing.sync({ ...LEADS, full: true }))
-    expect(results.map(({ leads }) => leads.removed)).toEqual([0, 0, 0])
+    expect(results.map(({ leads }) => leads.deleted)).toEqual([0, 0, 0])
     for (const { problems } of results) expect(problems[0]?.message).toContain('20 of 35 leads were missing')
   })
 
@@ -338,11 +338,11 @@ describe('leads that are gone upstream', () => {
     await syncing.sync(LEADS)
     const unreadable = upstream.put(7, { created_at: 'yesterday' })
     for (let round = 0; round < 3; round++) {
-      expect((await syncing.sync({ ...LEADS, full: true })).leads).toMatchObject({ held: 1, removed: 0 })
+      expect((await syncing.sync({ ...LEADS, full: true })).leads).toMatchObject({ held: 1, deleted: 0 })
     }
     upstream.leads.set(unreadable.id, { ...unreadable, id: '' })
     for (let round = 0; round < 3; round++) {
-      expect((await syncing.sync({ ...LEADS, full: true })).leads).toMatchObject({ held: 1, removed: 0 })
+      expect((await syncing.sync({ ...LEADS, full: true })).leads).toMatchObject({ held: 1, deleted: 0 })
     }
   })
 })

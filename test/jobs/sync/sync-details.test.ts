@@ -61,7 +61,7 @@ describe('the details of leads', () => {
     await using syncing = await openSyncing(service.url, key)
     const result = await syncing.sync({ pageSize: 500, details: ALL })
     expect(result).toMatchObject({ outcome: 'ok', complete: true })
-    expect(result.details).toEqual({ read: result.leads.seen, gone: 0, failed: 0 })
+    expect(result.details).toEqual({ read: result.leads.seen, notFound: 0, failed: 0 })
 
     const source = openSource({ baseUrl: service.url, apiKey: key, maxWaitMs: 0, log: SILENT })
     const details = await detailsOf(syncing)
@@ -94,7 +94,7 @@ describe('the details of leads', () => {
     await source.close()
 
     const again = await syncing.sync({ pageSize: 500, details: ALL })
-    expect(again).toMatchObject({ outcome: 'ok_no_change', details: { read: 0, gone: 0, failed: 0 } })
+    expect(again).toMatchObject({ outcome: 'ok_no_change', details: { read: 0, notFound: 0, failed: 0 } })
   })
 
   it('are read of open leads first, then of closed ones, the newest of each first, as many as a run may ask for', async () => {
@@ -180,7 +180,7 @@ describe('the details of leads', () => {
     ])
   })
 
-  it('are not asked for of a lead that is marked removed', async () => {
+  it('are not asked for of a lead that is marked as deleted', async () => {
     await using upstream = await startUpstream(35)
     await using syncing = await openSyncing(upstream.url)
     await syncing.sync({ parts: ['leads'] })
@@ -192,7 +192,7 @@ describe('the details of leads', () => {
     }
     expect((await syncing.sync({ parts: PARTS, details: ALL })).details).toEqual({
       read: 34,
-      gone: 0,
+      notFound: 0,
       failed: 0,
     })
   })
@@ -260,7 +260,7 @@ describe('an activity history', () => {
     const held = () => syncing.store.db.selectFrom('quarantined_record').selectAll().execute()
     const bad = [{ ...entry, id: '2', at: 'yesterday' }, null]
     const result = await syncOne(upstream, syncing, [{ ...entry, id: '1' }, ...bad])
-    expect(result).toMatchObject({ outcome: 'partial', details: { read: 1, gone: 0, failed: 0 } })
+    expect(result).toMatchObject({ outcome: 'partial', details: { read: 1, notFound: 0, failed: 0 } })
     expect(result.problems.map(({ part, message }) => [part, message])).toEqual([
       ['details', '2 entries of activity could not be read'],
     ])
@@ -299,7 +299,7 @@ describe('details that cannot be read', () => {
     for (const lead of [one, other]) upstream.detailFaults.set(lead?.id ?? '', status(500))
     const result = await syncing.sync({ parts: PARTS, details: ALL })
     expect(result).toMatchObject({ outcome: 'ok', complete: true, problems: [] })
-    expect(result.details).toEqual({ read: 18, gone: 0, failed: 2 })
+    expect(result.details).toEqual({ read: 18, notFound: 0, failed: 2 })
 
     const failed: number[] = []
     for (let minutes = 0; minutes < 120; minutes += 5) {
@@ -349,7 +349,7 @@ describe('details that cannot be read', () => {
     upstream.leads.delete(id ?? '')
     const result = await syncing.sync({ parts: ['details'], details: ALL })
     expect(result).toMatchObject({ outcome: 'ok', complete: true, problems: [] })
-    expect(result.details).toEqual({ read: 4, gone: 1, failed: 0 })
+    expect(result.details).toEqual({ read: 4, notFound: 1, failed: 0 })
     const queue = await syncing.store.db.selectFrom('detail_queue').selectAll().execute()
     expect(queue.filter((row) => row.due_at !== null)).toMatchObject([
       { failures: 1, last_error: expect.stringContaining('404') },
@@ -363,7 +363,7 @@ describe('details that cannot be read', () => {
     upstream.details.set(id ?? '', { id: other })
     expect((await syncing.sync({ parts: PARTS, details: ALL })).details).toEqual({
       read: 2,
-      gone: 0,
+      notFound: 0,
       failed: 1,
     })
     expect((await detailsOf(syncing)).map((row) => row.lead_id)).not.toContain(id)
@@ -374,7 +374,7 @@ describe('details that cannot be read', () => {
     await using syncing = await openSyncing(upstream.url)
     for (const id of upstream.leads.keys()) upstream.detailFaults.set(id, status(404))
     const result = await syncing.sync({ parts: PARTS, details: IN_ORDER })
-    expect(result).toMatchObject({ outcome: 'partial', complete: false, details: { read: 0, gone: 10 } })
+    expect(result).toMatchObject({ outcome: 'partial', complete: false, details: { read: 0, notFound: 10 } })
     expect(result.leads.inserted).toBe(35)
     expect(result.problems).toMatchObject([{ part: 'details', code: 'api_not_found' }])
     expect(result.problems[0]?.message).toMatch(/^none of 10 leads in a row could be read, the last: .* 404/)
@@ -427,7 +427,7 @@ describe('a run that ends among the details', () => {
     const result = await syncing.sync({ ...options, signal: stop.signal, onProgress })
     expect(result).toMatchObject({ outcome: 'partial', problems: [{ code: 'run_interrupted' }] })
     expect(result.details.read).toBe((await detailsOf(syncing)).length)
-    expect(result.details).toMatchObject({ gone: 0, failed: 0 })
+    expect(result.details).toMatchObject({ notFound: 0, failed: 0 })
     const rest = await syncing.sync(options)
     expect(rest.details.read).toBe(20 - result.details.read)
   })
@@ -460,7 +460,7 @@ describe('a run that ends among the details', () => {
       expect(child.signalCode).toBe('SIGKILL')
     }
     const { stdout } = await runWarm(['sync', '--json'], { cwd: folder, env })
-    expect(JSON.parse(stdout).data.details).toMatchObject({ deleted: 0, failed: 0 })
+    expect(JSON.parse(stdout).data.details).toMatchObject({ not_found: 0, failed: 0 })
     // Only leads whose kill came between the answer and the write were requested twice.
     expect(askedOf(upstream).length).toBeLessThanOrEqual(LEADS + KILLS * 8 * 2)
 

@@ -21,7 +21,7 @@ function idsOf(count: number): string[] {
   return records(count).map((record) => record.id)
 }
 
-async function removed(listing: Listing): Promise<number> {
+async function countDeleted(listing: Listing): Promise<number> {
   const rows = await listing.store.db
     .selectFrom('lead')
     .where('deleted_at', 'is not', null)
@@ -87,7 +87,7 @@ describe('the end of a list', () => {
       const result = await listing.sync()
       expect(result).toMatchObject({ complete: false, scan: { scan_result: 'incomplete', stop: 'failed' } })
     }
-    expect(await removed(listing)).toBe(0)
+    expect(await countDeleted(listing)).toBe(0)
   })
 
   it.each([
@@ -296,14 +296,14 @@ describe('leads on more than one page', () => {
       return { records: all.slice(at, at + size), next: at + size < all.length ? String(at + size) : null }
     })
     const result = await listing.sync()
-    expect(result.leads).toEqual({ seen: 25, inserted: 25, updated: 0, unchanged: 0, removed: 0, held: 0 })
+    expect(result.leads).toEqual({ seen: 25, inserted: 25, updated: 0, unchanged: 0, deleted: 0, held: 0 })
     expect(result.scan?.distinct).toBe(25)
     expect(await ids(listing)).toEqual(idsOf(25))
   })
 })
 
 describe('a list that never holds still', () => {
-  it('is unproven: the copy gets no younger, nothing is removed, and the run says so', async () => {
+  it('is unproven: the copy gets no younger, nothing is deleted, and the run says so', async () => {
     const next = random(5)
     await using listing = await openListing(
       { ...PAGE, filters: { updated_since: { param: 'since' } } },
@@ -424,7 +424,7 @@ describe('leads that are gone', () => {
         return failure === 3 ? { ...page, records: all.slice(0, 10) } : page
       }
       await listing.sync({ signal: stop.signal })
-      expect(await removed(listing), `SEED=${seed} round ${round}`).toBe(0)
+      expect(await countDeleted(listing), `SEED=${seed} round ${round}`).toBe(0)
     }
   })
 
@@ -434,13 +434,13 @@ describe('leads that are gone', () => {
     await listing.sync()
     const fewer = all.slice(1)
     listing.answer = paged('page', fewer, 59)
-    expect((await listing.sync()).leads.removed).toBe(0)
+    expect((await listing.sync()).leads.deleted).toBe(0)
     listing.answer = () => {
       throw new LeadsheetError('api_unreachable', 'away')
     }
     await listing.sync()
     listing.answer = paged('page', fewer, 59)
-    expect((await listing.sync()).leads.removed).toBe(1)
+    expect((await listing.sync()).leads.deleted).toBe(1)
   })
 
   it('are none while the upstream counts more leads than it lists', async () => {
@@ -450,12 +450,12 @@ describe('leads that are gone', () => {
     listing.answer = paged('page', all.slice(1), 60)
     for (let round = 0; round < 3; round++) {
       const { leads, scan } = await listing.sync()
-      expect(leads).toMatchObject({ seen: 59, removed: 0 })
+      expect(leads).toMatchObject({ seen: 59, deleted: 0 })
       expect(scan?.warnings[0]).toContain('no absent lead is taken to be gone')
     }
     listing.answer = paged('page', all.slice(1), 59)
     await listing.sync()
-    expect((await listing.sync()).leads.removed).toBe(1)
+    expect((await listing.sync()).leads.deleted).toBe(1)
   })
 
   it('are not those whose record cannot be mapped any more', async () => {
@@ -465,9 +465,9 @@ describe('leads that are gone', () => {
     const broken = all.map((record, index) => (index === 3 ? { ...record, created: 'soon' } : record))
     listing.answer = paged('page', broken)
     for (let round = 0; round < 3; round++) {
-      expect((await listing.sync()).leads).toMatchObject({ seen: 29, held: 1, removed: 0 })
+      expect((await listing.sync()).leads).toMatchObject({ seen: 29, held: 1, deleted: 0 })
     }
-    expect(await removed(listing)).toBe(0)
+    expect(await countDeleted(listing)).toBe(0)
   })
 })
 

@@ -145,7 +145,7 @@ function becomeOf({ samples, absences }: Life, since: string, knownAt: string, t
   })
   // Moves during its absence are known, because it has come back.
   const toStatus = moves.findLast((move) => move.at < to)?.to ?? after.status
-  if (isDeleted(to)) return isDeleted(since) ? null : { kind: 'gone', fromStatus: null, toStatus }
+  if (isDeleted(to)) return isDeleted(since) ? null : { kind: 'deleted', fromStatus: null, toStatus }
   const first = moves.find((move) => move.at >= since && move.at < to)
   const moved = moves.findLast((move) => move.at < since)?.to ?? first?.from
   // Without an earlier issue, the earlier move counts, even if it became known later.

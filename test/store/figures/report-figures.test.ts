@@ -204,7 +204,7 @@ function expectChanges(figures: ReportFigures, plain: Plain): void {
   )
   for (const row of changes.kinds.flatMap((each) => each.rows)) {
     expect(row.at >= period.from && row.at < period.to).toBe(true)
-    if (row.toStatus !== now.get(row.id)?.toldStatus) expect(of('gone')).toContain(row)
+    if (row.toStatus !== now.get(row.id)?.toldStatus) expect(of('deleted')).toContain(row)
   }
 }
 

@@ -66,7 +66,7 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
   ],
   'each event that waits to be followed has its place in the queue': [
     `INSERT INTO event (id, received_at, resource, resource_id) VALUES ('e', '${NOW}', 'lead', 'l');
-     INSERT INTO event_queue (resource, resource_id, asked_at, last_at, events, is_removal, failures)
+     INSERT INTO event_queue (resource, resource_id, asked_at, last_at, events, is_deletion, failures)
        VALUES ('pipeline', 'l', '${NOW}', '${NOW}', 1, 0, 0);`,
   ],
   'a scheduled run is being worked on only while the lease of its schedule is held': [
@@ -97,7 +97,7 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
     'PRAGMA foreign_keys = OFF; DELETE FROM lead WHERE no = 3;',
     `PRAGMA foreign_keys = OFF; ${AN_ISSUE} UPDATE sync_scan_result SET run_id = 'gone' WHERE run_id = (SELECT min(id) FROM sync_run);`,
   ],
-  'a lead that is there has one open version, a removed one none': [
+  'a lead that is there has one open version, a deleted one none': [
     `UPDATE lead_history SET valid_to = '2027' WHERE lead_id = (SELECT id FROM lead WHERE no = 3);`,
     `INSERT INTO lead_history (lead_id, valid_from, valid_to, changed_at, status_changed_at, observed_at, run_id,
        pipeline_id, status, score, value_amount, value_currency, agent_id) SELECT lead_id, '2027', valid_to, changed_at, status_changed_at, observed_at, run_id,
@@ -119,20 +119,20 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
        pipeline_id, status, score, value_amount, value_currency, agent_id) SELECT lead_id, '2020', '2999', changed_at, status_changed_at, observed_at, run_id,
        pipeline_id, status, score, value_amount, value_currency, agent_id FROM lead_history LIMIT 1;`,
   ],
-  'a lead is removed while its last absence lasts, and only then': [
+  'a lead is deleted while its last deletion lasts, and only then': [
     `INSERT INTO lead_deletion SELECT id, '${NOW}', NULL, 'run' FROM lead LIMIT 1;`,
     `UPDATE lead SET deleted_at = '${NOW}' WHERE no = 3;`,
   ],
-  'a lead that was removed is not waited for any more': [
+  'a deleted lead is not among the missing leads any more': [
     `UPDATE lead SET deleted_at = '${NOW}' WHERE no = 3;
-     INSERT INTO lead_absence SELECT id, 'run', '${NOW}' FROM lead WHERE no = 3;`,
+     INSERT INTO missing_lead SELECT id, 'run', '${NOW}' FROM lead WHERE no = 3;`,
   ],
   'a move leads from one status to another, and not before it was entered': [
     `INSERT INTO stage_move SELECT id, '${NOW}', 'won', 'won', 'p', NULL, NULL, 'version', '${NOW}' FROM lead LIMIT 1;`,
     `INSERT INTO stage_move SELECT id, '${LONG_AGO}', 'won', 'new', 'p', '${NOW}', -1, 'version', '${NOW}' FROM lead LIMIT 1;`,
   ],
   'each lead has the record that it was read from': ['DELETE FROM lead_raw WHERE lead_no = 3;'],
-  'a removed lead is not known again by its bytes, but read anew': [
+  'a deleted lead is not known again by its bytes, but read anew': [
     `UPDATE lead SET deleted_at = '${NOW}' WHERE no = 3;`,
   ],
   'details are there of each lead that was asked for without a failure, and of none that never was': [

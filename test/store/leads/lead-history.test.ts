@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Absence, historyOf, type LeadState, stepsOf } from '../../../src/store/leads/lead-history.ts'
+import { type Deletion, historyOf, type LeadState, stepsOf } from '../../../src/store/leads/lead-history.ts'
 import { BLANK_STATE } from '../../support/data/blank-lead.ts'
 
 function day(number: number): string {
@@ -21,8 +21,8 @@ function state(changedOn: number, change: Partial<LeadState> = {}): LeadState {
 }
 
 /** Returns the status, score, start and end of each version. */
-function spans(states: readonly LeadState[], absences: readonly Absence[] = []): unknown[] {
-  return historyOf(stepsOf(states), absences).map((version) => [
+function spans(states: readonly LeadState[], deletions: readonly Deletion[] = []): unknown[] {
+  return historyOf(stepsOf(states), deletions).map((version) => [
     version.status,
     version.score,
     version.valid_from,
@@ -103,14 +103,14 @@ describe('the versions of a lead', () => {
     ])
   })
 
-  it('are parted by an absence, and go on with the return', () => {
+  it('are parted by a deletion, and go on with the return', () => {
     expect(spans([state(2)], [{ from: day(5), to: day(8) }])).toEqual([
       ['new', null, day(2), day(5)],
       ['new', null, day(8), null],
     ])
   })
 
-  it('end with an absence that lasts', () => {
+  it('end with a deletion that lasts', () => {
     expect(spans([state(2)], [{ from: day(5), to: null }])).toEqual([['new', null, day(2), day(5)]])
   })
 
@@ -123,20 +123,20 @@ describe('the versions of a lead', () => {
     ])
   })
 
-  it('are parted by each of several absences', () => {
-    const absences = [
+  it('are parted by each of several deletions', () => {
+    const deletions = [
       { from: day(3), to: day(4) },
       { from: day(6), to: day(7) },
       { from: day(9), to: null },
     ]
-    expect(spans([state(2), state(7, { score: 50 })], absences)).toEqual([
+    expect(spans([state(2), state(7, { score: 50 })], deletions)).toEqual([
       ['new', null, day(2), day(3)],
       ['new', null, day(4), day(6)],
       ['new', 50, day(7), day(9)],
     ])
   })
 
-  it('never begin before they end, though an absence begins before the lead by the upstream’s clock', () => {
+  it('never begin before they end, though a deletion begins before the lead by the upstream’s clock', () => {
     expect(spans([state(7)], [{ from: day(5), to: null }])).toEqual([['new', null, day(7), day(7)]])
   })
 })

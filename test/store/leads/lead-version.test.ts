@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Store } from '../../../src/store/db/store.ts'
 import { storeDerivedVersions } from '../../../src/store/leads/lead-version.ts'
 import { createMetLeads } from '../../../src/store/sync/scan.ts'
-import { recordAbsence } from '../../../src/store/sync/soft-delete.ts'
+import { recordMissing } from '../../../src/store/sync/soft-delete.ts'
 import { explainPlan } from '../../support/data/plan.ts'
 import { IN_POSTGRES, lead, openEmptyStore, save, seenAt } from '../../support/store.ts'
 
@@ -22,7 +22,7 @@ async function versionsOf(store: Store): Promise<unknown[]> {
   return rows.map((row) => [row.status, row.score, row.valid_from, row.valid_to])
 }
 
-async function absencesOf(store: Store): Promise<unknown[]> {
+async function deletionsOf(store: Store): Promise<unknown[]> {
   const rows = await store.db.selectFrom('lead_deletion').selectAll().orderBy('deleted_since').execute()
   return rows.map((row) => [row.deleted_since, row.returned_at])
 }
@@ -30,7 +30,7 @@ async function absencesOf(store: Store): Promise<unknown[]> {
 /** Marks all present leads as gone, by a second full scan without them. */
 async function removeAll(store: Store, at: string): Promise<void> {
   for (let scan = 0; scan < 2; scan++) {
-    await store.write((trx) => recordAbsence(trx, createMetLeads(), { ...seenAt(at), startedAt: at }))
+    await store.write((trx) => recordMissing(trx, createMetLeads(), { ...seenAt(at), startedAt: at }))
   }
 }
 
@@ -121,7 +121,7 @@ describe('the versions of a lead', () => {
       WHERE valid_to < valid_from OR valid_to > next`.execute(store.db)
     expect(rows).toEqual([])
     expect(await versionsOf(store)).toHaveLength(2)
-    expect(await absencesOf(store)).toEqual([
+    expect(await deletionsOf(store)).toEqual([
       [T[1], '2026-11-02T00:00:00.001Z'],
       ['2026-11-10T00:00:00.000Z', '2026-11-10T00:00:00.001Z'],
     ])
@@ -207,7 +207,7 @@ describe('the versions of a lead', () => {
       .select(['status', 'updated_at', 'deleted_at'])
       .executeTakeFirst()
     expect(row).toEqual({ status: 'won', updated_at: T[2], deleted_at: null })
-    expect(await absencesOf(store)).toEqual([[gone, SEEN]])
+    expect(await deletionsOf(store)).toEqual([[gone, SEEN]])
   })
 })
 

@@ -8,7 +8,7 @@ import type { EventOutcome } from '../../../src/store/tables/lead-tables.ts'
 export function event(id: string, change: Partial<Omit<UpstreamEvent, 'id'>> = {}): UpstreamEvent {
   return {
     ...{ id, type: 'lead.updated', occurredAt: null, resource: 'lead', resourceId: 'a' },
-    ...{ isRemoval: false, record: null, problem: null },
+    ...{ isDeletion: false, record: null, problem: null },
     ...change,
   }
 }

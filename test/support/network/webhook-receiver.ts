@@ -65,7 +65,7 @@ export function standardProfile(header_prefix?: string): WebhookProfile {
   return profileOf({
     verify: { scheme: 'standard', ...(header_prefix === undefined ? {} : { header_prefix }) },
     ...{ id: { header: `${header_prefix ?? 'webhook-'}id` }, type: 'type', time: 'timestamp' },
-    ...{ lead: 'data.lead_id', removed: ['lead.removed'] },
+    ...{ lead: 'data.lead_id', deleted: ['lead.removed'] },
   })
 }
 

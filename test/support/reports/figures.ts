@@ -153,7 +153,7 @@ export function busyDay(): ReportFigures {
             changed('Quill Legal', null, 'lost', 5_000),
           ],
         ),
-        kindOf('gone', 1, [], [changed('Atelier Roux', null, 'replied', 7_000)]),
+        kindOf('deleted', 1, [], [changed('Atelier Roux', null, 'replied', 7_000)]),
       ],
     },
     topLeads: { minScore: 80, total: 12, rows: TOP_LEADS },
@@ -317,7 +317,7 @@ export function troubledDay(): ReportFigures {
     warnings: [
       { kind: 'late', from: '2026-11-21T05:55:00.000Z', to: '2026-11-21T08:10:00.000Z', why: 'down' },
       { kind: 'unusual', what: 'scope', was: 3912, is: 1204 },
-      { kind: 'unusual', what: 'removal', was: 3912, is: 1180 },
+      { kind: 'unusual', what: 'deletion', was: 3912, is: 1180 },
     ],
   }
 }
@@ -543,7 +543,7 @@ export function hostileDay(text: string): ReportFigures {
     changes: {
       since: PERIOD.from,
       coverage: NONE_IN_QUESTION,
-      kinds: (['won', 'forward', 'back', 'lost', 'gone', 'returned'] as const).map((kind) => ({
+      kinds: (['won', 'forward', 'back', 'lost', 'deleted', 'returned'] as const).map((kind) => ({
         kind,
         total: 400,
         value: [{ amount: 1_234_567, currency: text }],

@@ -17,7 +17,7 @@ import { busyDay } from '../reports/figures.ts'
 import { lead, save, saveWholeRun } from '../store.ts'
 import { STATUS_AT } from './status-page.ts'
 
-const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0, held: 0 }
+const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, held: 0 }
 const LONG = 'GET https://leads.example.com/api/v1/a-path-of-one-very-long-word-that-no-column-has-room-for'
 
 /** @returns the lease of the running sync */
@@ -61,7 +61,7 @@ function ago(minutes: number): string {
 
 async function failRun(trx: Trx, at: string): Promise<void> {
   const id = await startRun(trx, { mode: 'incremental', parts: ['leads'], at })
-  const nothing = { read: 0, gone: 0, failed: 0 }
+  const nothing = { read: 0, notFound: 0, failed: 0 }
   const problems = [
     { part: 'leads', code: 'api_unreachable', message: LONG, hint: 'Try `leadsheet doctor`.' },
   ] as const

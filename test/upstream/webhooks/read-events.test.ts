@@ -33,16 +33,20 @@ describe('an event of the reference service', () => {
     [
       'lead.updated',
       { lead_id: 'ld', pipeline_id: 'pl' },
-      { resource: 'lead', resourceId: 'ld', isRemoval: false },
+      { resource: 'lead', resourceId: 'ld', isDeletion: false },
     ],
     [
       'lead.removed',
       { lead_id: 'ld', pipeline_id: 'pl' },
-      { resource: 'lead', resourceId: 'ld', isRemoval: true },
+      { resource: 'lead', resourceId: 'ld', isDeletion: true },
     ],
-    ['pipeline.updated', { pipeline_id: 'pl' }, { resource: 'pipeline', resourceId: 'pl', isRemoval: false }],
-    ['agent.status_changed', { agent_id: 'ag' }, { resource: 'agents', resourceId: '', isRemoval: false }],
-    ['webhook.ping', { webhook_id: 'wh' }, { resource: null, resourceId: '', isRemoval: false }],
+    [
+      'pipeline.updated',
+      { pipeline_id: 'pl' },
+      { resource: 'pipeline', resourceId: 'pl', isDeletion: false },
+    ],
+    ['agent.status_changed', { agent_id: 'ag' }, { resource: 'agents', resourceId: '', isDeletion: false }],
+    ['webhook.ping', { webhook_id: 'wh' }, { resource: null, resourceId: '', isDeletion: false }],
   ])('of the type %s says what is to be read', (type, data, about) => {
     expect(readOne(type, data)).toEqual([{ ...common, type, ...about }])
   })
@@ -122,7 +126,7 @@ describe('what an event is about', () => {
     [{ lead: ['a'] }, '["a"] cannot be the id of a lead'],
     [{ lead: 'x'.repeat(257) }, `"${'x'.repeat(99)} cannot be the id of a lead`],
   ])('is not told by %j', (event, problem) => {
-    expect(read({}, event)).toMatchObject([{ resource: null, resourceId: '', isRemoval: false, problem }])
+    expect(read({}, event)).toMatchObject([{ resource: null, resourceId: '', isDeletion: false, problem }])
   })
 
   it.each([[{}], [{ lead: null }], [{ lead: '' }]])('is nothing that is kept where it is %j', (event) => {
@@ -130,13 +134,13 @@ describe('what an event is about', () => {
   })
 
   it('is a record where the profile takes it from the event, with its own id; else it is asked for', () => {
-    const places = { record: 'object', lead: 'object_id', type: 'type', removed: ['gone'] }
+    const places = { record: 'object', lead: 'object_id', type: 'type', deleted: ['gone'] }
     const record = { id: 9, company: { name: 'Acme' } }
     expect(read(places, { object: record, object_id: 8 })).toMatchObject([
       { resource: 'lead', resourceId: '9', record: JSON.stringify(record) },
     ])
     expect(read(places, { object_id: 8, type: 'gone' })).toMatchObject([
-      { resourceId: '8', record: null, isRemoval: true },
+      { resourceId: '8', record: null, isDeletion: true },
     ])
     expect(read(places, { object: { name: 'Acme' }, object_id: 8 })).toMatchObject([
       { resource: null, record: null, problem: 'null cannot be the id of a lead' },
@@ -191,7 +195,7 @@ test(`whatever a message is and a profile says, events come of it, and nothing i
       ...maybe('pipeline', path()),
       ...maybe('agent', path()),
       ...maybe('record', path()),
-      removed: ['1', 'x'],
+      deleted: ['1', 'x'],
     },
   })
   const value = (depth: number): unknown => {

@@ -63,7 +63,7 @@ const SENDERS: Readonly<Record<string, Sender>> = {
     ],
     events: [
       { type: 'contact.creation', resourceId: '65059681032', occurredAt: '2024-02-26T22:29:58.741Z' },
-      { type: 'contact.deletion', resourceId: '65059681033', isRemoval: true },
+      { type: 'contact.deletion', resourceId: '65059681033', isDeletion: true },
     ],
   },
   'stripe-customers': {
@@ -104,7 +104,7 @@ const SENDERS: Readonly<Record<string, Sender>> = {
     },
     events: [
       {
-        ...{ id: '8f1a7c3e-0b2d-4f3e-9b1a-2c3d4e5f6a7b', type: 'delete', isRemoval: true },
+        ...{ id: '8f1a7c3e-0b2d-4f3e-9b1a-2c3d4e5f6a7b', type: 'delete', isDeletion: true },
         ...{ resourceId: 'adf21080-0e10-11eb-879b-05d71fb426ec', occurredAt: '2026-11-21T08:59:58.000Z' },
       },
     ],
@@ -128,7 +128,7 @@ const SENDERS: Readonly<Record<string, Sender>> = {
     },
     events: [
       {
-        ...{ id: 'ev_2sYKRjcrA79yKxi3S4Crd7', type: 'updated', isRemoval: false },
+        ...{ id: 'ev_2sYKRjcrA79yKxi3S4Crd7', type: 'updated', isDeletion: false },
         ...{ resourceId: 'lead_zwqYhEFwzPyfCErS8uQ77is2wFLvr9BgVi6cTfbFM68' },
         occurredAt: '2019-01-15T12:48:23.395Z',
       },

@@ -24,7 +24,7 @@ const REGISTERED: EventSource = {
   readRegistration: async () => ({ events: ['lead.updated'], registeredAt: '2026-11-21T06:00:00.000Z' }),
   ...{ isByHand: false, canRegister: true },
 }
-const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0, held: 0 }
+const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, held: 0 }
 
 describe.skipIf(!hasBrowser())('the status page in a browser', () => {
   let browser: Browser
@@ -246,7 +246,13 @@ async function fail({ store }: StatusPage, at: string): Promise<void> {
       trx,
       {
         ...{ runId: id, outcome: 'failed', complete: false, leads: NONE, scan: null, stats: 0, agents: 0 },
-        ...{ details: { read: 0, gone: 0, failed: 0 }, pages: 0, requests: 6, retries: 5, durationMs: 1_000 },
+        ...{
+          details: { read: 0, notFound: 0, failed: 0 },
+          pages: 0,
+          requests: 6,
+          retries: 5,
+          durationMs: 1_000,
+        },
         problems: [{ part: 'leads', code: 'api_unreachable', message: 'nobody answers', hint: null }],
         notBefore: null,
       },

@@ -20,7 +20,7 @@ import { busyDay } from '../../support/reports/figures.ts'
 import { lead, save, saveWholeRun } from '../../support/store.ts'
 import { openStatusPage, STATUS_AT } from '../../support/web/status-page.ts'
 
-const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0, held: 0, pages: 0 }
+const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, held: 0, pages: 0 }
 
 function ago(minutes: number): string {
   return new Date(STATUS_AT.getTime() - minutes * 60_000).toISOString()
@@ -186,7 +186,7 @@ it('unfolds what went wrong in a sync, and counts it in the strip of the day', a
       {
         ...{ runId: id, outcome: 'failed', complete: false, leads: NONE, scan: null, stats: 0, agents: 0 },
         ...{
-          details: { read: 0, gone: 0, failed: 0 },
+          details: { read: 0, notFound: 0, failed: 0 },
           pages: 0,
           requests: 6,
           retries: 5,

@@ -19,7 +19,7 @@ interface Options {
   readonly new?: boolean
   readonly full?: boolean
   readonly only?: SyncPart
-  readonly acceptRemovals?: boolean
+  readonly acceptDeletions?: boolean
   readonly yes?: boolean
 }
 
@@ -36,11 +36,11 @@ export function defineSync(command: Command, terminal: Terminal): void {
     .option('--full', 'read all leads, not only those changed since the last sync')
     .addOption(new Option('--only <part>', 'sync only this part').choices(SYNC_PARTS))
     .option(
-      '--accept-removals',
+      '--accept-deletions',
       'with --full: mark as deleted the leads that the last complete scan did not find',
     )
     .option('--new', 'start with a new database, because the earlier database is lost')
-    .option('--yes', 'with --accept-removals: do not ask for confirmation')
+    .option('--yes', 'with --accept-deletions: do not ask for confirmation')
     .action((options: Options) => {
       refuseFullWithout(options)
       return runSync(terminal, options)
@@ -49,7 +49,7 @@ export function defineSync(command: Command, terminal: Terminal): void {
     'sync',
     'sync --full',
     'sync --only agents',
-    'sync --full --accept-removals',
+    'sync --full --accept-deletions',
     'sync --json | jq .data.leads.inserted',
   ])
 }
@@ -59,15 +59,15 @@ async function runSync(terminal: Terminal, options: Options): Promise<void> {
   const log = await terminal.log()
   await withSource(terminal, async (source) => {
     await using store = await openData(config, { log, signal: terminal.signal, isNew: options.new === true })
-    const acceptsRemovals = options.acceptRemovals === true
-    if (acceptsRemovals && !(await confirmRemovals(terminal, store, options))) return
+    const acceptsDeletions = options.acceptDeletions === true
+    if (acceptsDeletions && !(await confirmDeletions(terminal, store, options))) return
     const result = await withProgress(terminal, (onProgress) =>
       sync(
         { source, store, log, now: () => new Date() },
         {
           ...syncOptions(config, terminal.signal),
           full: options.full === true,
-          acceptsRemovals,
+          acceptsDeletions,
           parts: options.only === undefined ? SYNC_PARTS : [options.only],
           onProgress,
         },
@@ -104,9 +104,9 @@ export async function withProgress<T>(
  * Asks whether missing leads may be marked as deleted.
  * @throws LeadsheetError usage_invalid if there is nothing to confirm, or nobody can be asked
  */
-async function confirmRemovals(terminal: Terminal, { db }: Store, options: Options): Promise<boolean> {
+async function confirmDeletions(terminal: Terminal, { db }: Store, options: Options): Promise<boolean> {
   if (options.full !== true || options.only !== undefined) {
-    throw new LeadsheetError('usage_invalid', '--accept-removals needs a sync that reads all leads', {
+    throw new LeadsheetError('usage_invalid', '--accept-deletions needs a sync that reads all leads', {
       hint: 'Add --full, and leave out --only.',
     })
   }
@@ -166,7 +166,7 @@ export function summary(result: SyncResult): string[] {
     `${englishCount(leads.inserted)} new`,
     `${englishCount(leads.updated)} changed`,
     `${englishCount(leads.unchanged)} unchanged`,
-    leads.removed > 0 ? `${englishCount(leads.removed)} deleted` : '',
+    leads.deleted > 0 ? `${englishCount(leads.deleted)} deleted` : '',
     leads.held > 0 ? `${englishCount(leads.held)} quarantined` : '',
   ].filter((text) => text !== '')
   const seconds = (result.durationMs / 1000).toFixed(1)
@@ -180,13 +180,16 @@ export function summary(result: SyncResult): string[] {
   ]
 }
 
-function detailsJson({ read, gone, failed }: SyncResult['details']) {
-  return { read, deleted: gone, failed }
+function detailsJson({ read, notFound, failed }: SyncResult['details']) {
+  return { read, not_found: notFound, failed }
 }
 
-function detailLines({ read, gone, failed }: SyncResult['details']): string[] {
-  if (read + gone + failed === 0) return []
-  const others = [gone > 0 ? `${gone} deleted` : '', failed > 0 ? `${failed} failed and will be retried` : '']
+function detailLines({ read, notFound, failed }: SyncResult['details']): string[] {
+  if (read + notFound + failed === 0) return []
+  const others = [
+    notFound > 0 ? `${notFound} not found` : '',
+    failed > 0 ? `${failed} failed and will be retried` : '',
+  ]
   const rest = others.filter((text) => text !== '').join(', ')
   return [`details of ${counted(read, 'lead')} read${rest && `; ${rest}`}`]
 }

@@ -195,7 +195,7 @@ async function removeWebhook(
   if (terminal.json) return terminal.printJson('webhooks remove', { id, outcome })
   const words = {
     removed: 'removed',
-    gone: 'was not there any more',
+    not_found: 'was not there any more',
     left: 'is forgotten here; the upstream offers no way to remove it from here, so do it in its own interface',
   }
   terminal.print(`${id}  ${words[outcome]}`)

@@ -100,18 +100,18 @@ async function runPrune(terminal: Terminal, isDry: boolean): Promise<void> {
         { title: 'TABLE', value: ({ table }) => table, isWhole: true },
         { title: 'OLDER THAN', value: ({ before }) => formatInstant(before), isWhole: true },
         { title: 'ROWS', value: ({ read }) => read },
-        { title: isDry ? 'WOULD GO' : 'GONE', value: ({ gone }) => gone },
-        { title: 'STAY', value: ({ read, gone }) => read - gone },
+        { title: isDry ? 'WOULD GO' : 'DELETED', value: ({ deleted }) => deleted },
+        { title: 'STAY', value: ({ read, deleted }) => read - deleted },
       ],
       pruned,
     )
   }
-  const isAnything = pruned.some(({ gone }) => gone > 0)
+  const isAnything = pruned.some(({ deleted }) => deleted > 0)
   if (isDry && isAnything) terminal.note(`nothing was deleted; ${shellCommand('db prune --yes')} does it`)
 }
 
-function prunedJson({ table, before, read, gone }: Pruned) {
-  return { table, before, rows: read, deleted: gone }
+function prunedJson({ table, before, read, deleted }: Pruned) {
+  return { table, before, rows: read, deleted }
 }
 
 function defineCheck(parent: Command, terminal: Terminal): void {

@@ -16,7 +16,7 @@ export const EVENTS = [
     resource TEXT CHECK (resource IN ('lead', 'pipeline', 'agents')), -- what it is about; null where that is nothing that is kept
     resource_id TEXT NOT NULL, -- lead.id or pipeline.id; empty for all agents
     done_at TEXT, -- UTC, by our clock: when what it told of was in the copy; null while it waits
-    outcome TEXT CHECK (outcome IN ('inserted', 'updated', 'unchanged', 'removed', 'gone', 'read', 'ignored', 'unreadable', 'failed')), -- of a lead what became of it (gone: the upstream no longer knew it; read: by a sync), of others read; ignored: about nothing that is kept; null while it waits
+    outcome TEXT CHECK (outcome IN ('inserted', 'updated', 'unchanged', 'deleted', 'not_found', 'read', 'ignored', 'unreadable', 'failed')), -- of a lead what became of it (not_found: the upstream no longer knew it; read: by a sync), of others read; ignored: about nothing that is kept; null while it waits
     problem TEXT -- why it could not be mapped or followed; null where it could
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX event_by_time ON event (received_at, resource)`,
@@ -28,7 +28,7 @@ export const EVENTS = [
     asked_at TEXT NOT NULL, -- UTC, by our clock: when the first event came that waits for it
     last_at TEXT NOT NULL, -- UTC, by our clock: when the last one came
     events INTEGER NOT NULL, -- how many came since it was last read
-    is_removal INTEGER NOT NULL CHECK (is_removal IN (0, 1)), -- 1: one of them says that the lead is gone
+    is_deletion INTEGER NOT NULL CHECK (is_deletion IN (0, 1)), -- 1: one of them says that the lead was deleted
     record TEXT, -- the record of the lead, JSON as the latest event had it; null where it is asked for
     record_at TEXT, -- event.occurred_at of the one that had it
     not_before TEXT, -- UTC, by our clock: not to be asked for until then, since it failed

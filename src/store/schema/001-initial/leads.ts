@@ -98,7 +98,7 @@ export const LEADS = [
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX lead_deletion_by_time ON lead_deletion (deleted_since)`,
 
-  sql`CREATE TABLE lead_absence ( -- one row per lead that the last complete scan did not find; a second such scan marks it as deleted
+  sql`CREATE TABLE missing_lead ( -- one row per lead that the last complete scan did not find; a second such scan marks it as deleted
     lead_id TEXT PRIMARY KEY REFERENCES lead (id),
     run_id TEXT NOT NULL, -- sync_run.id of that scan
     since TEXT NOT NULL -- UTC, by our clock

@@ -15,7 +15,7 @@ export const SYNC = [
     leads_inserted INTEGER NOT NULL DEFAULT 0,
     leads_updated INTEGER NOT NULL DEFAULT 0,
     leads_unchanged INTEGER NOT NULL DEFAULT 0,
-    leads_removed INTEGER NOT NULL DEFAULT 0,
+    leads_deleted INTEGER NOT NULL DEFAULT 0,
     leads_quarantined INTEGER NOT NULL DEFAULT 0, -- records that could not be mapped; quarantined_record has them
     stats INTEGER NOT NULL DEFAULT 0, -- pipelines whose statistics were read
     agents INTEGER NOT NULL DEFAULT 0,
@@ -26,7 +26,7 @@ export const SYNC = [
     problems TEXT NOT NULL DEFAULT '[]', -- JSON array of {part, code, message}
     not_before TEXT, -- UTC: the upstream asked for no requests before this time
     details_read INTEGER NOT NULL DEFAULT 0, -- leads whose details were read
-    details_missing INTEGER NOT NULL DEFAULT 0, -- leads that no longer existed upstream when their details were requested
+    details_not_found INTEGER NOT NULL DEFAULT 0, -- leads that no longer existed upstream when their details were requested
     details_failed INTEGER NOT NULL DEFAULT 0 -- leads whose details could not be read
   ) STRICT`,
 

@@ -134,8 +134,8 @@ function formatRecent(counts: readonly EventCount[]): string | null {
   const all = countIn(counts)
   if (all === 0) return null
   const parts = [
-    [countIn(counts, ['inserted', 'updated', 'removed']), 'brought a change'],
-    [countIn(counts, ['unchanged', 'gone']), 'brought nothing new'],
+    [countIn(counts, ['inserted', 'updated', 'deleted']), 'brought a change'],
+    [countIn(counts, ['unchanged', 'not_found']), 'brought nothing new'],
     [countIn(counts, ['read']), 'had data read again'],
     [countIn(counts, ['ignored']), 'were about something that is not stored'],
     [countIn(counts, ['unreadable', 'failed']), 'failed'],
@@ -150,8 +150,8 @@ const TAGS: Readonly<Record<NonNullable<EventNews['outcome']>, Tag>> = {
   inserted: { kind: 'ok', text: 'new' },
   updated: { kind: 'ok', text: 'changed' },
   unchanged: { kind: 'off', text: 'nothing new' },
-  removed: { kind: 'ok', text: 'removed' },
-  gone: { kind: 'off', text: 'deleted upstream' },
+  deleted: { kind: 'ok', text: 'deleted' },
+  not_found: { kind: 'off', text: 'deleted upstream' },
   read: { kind: 'ok', text: 'read' },
   ignored: { kind: 'off', text: 'ignored' },
   unreadable: { kind: 'fail', text: 'unreadable' },

@@ -54,7 +54,7 @@ interface RunView {
   readonly seen: string
   readonly inserted: string
   readonly updated: string
-  readonly removed: string
+  readonly deleted: string
   readonly requests: string
   readonly retries: string
   readonly took: string
@@ -98,7 +98,7 @@ function runOf(run: RunSummary, clock: Clock, isUnderWay: boolean): RunView {
     seen: count(run.seen),
     inserted: count(run.inserted),
     updated: count(run.updated),
-    removed: count(run.removed),
+    deleted: count(run.deleted),
     requests: count(run.requests),
     retries: count(run.retries),
     took: durationMs === null ? '' : duration(durationMs),

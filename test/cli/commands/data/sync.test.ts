@@ -14,11 +14,11 @@ it('sync tells of how many leads it read the details, and what became of the oth
   const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' }
 
   const all = await runWarm(['sync'], { cwd, env: { ...env, LEADSHEET_DATA_DIR: 'all' } })
-  expect(all.stdout).toContain('details of 7 leads read; 1 deleted, 1 failed and will be retried\n')
+  expect(all.stdout).toContain('details of 7 leads read; 1 not found, 1 failed and will be retried\n')
 
   upstream.detailFaults.clear()
   const top = await runWarm(['sync', '--config', 'one.yaml', '--json'], { cwd, env })
-  expect(JSON.parse(top.stdout).data.details).toEqual({ read: 3, deleted: 0, failed: 0 })
+  expect(JSON.parse(top.stdout).data.details).toEqual({ read: 3, not_found: 0, failed: 0 })
 
   upstream.requests.length = 0
   const none = await runWarm(['sync', '--config', 'none.yaml'], { cwd, env })

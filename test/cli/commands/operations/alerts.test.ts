@@ -1,4 +1,4 @@
-/** `npx leadsheet alerts list` and `sync --accept-removals`. */
+/** `npx leadsheet alerts list` and `sync --accept-deletions`. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Alert, upsertAlerts } from '../../../../src/store/alerts/alert.ts'
@@ -123,23 +123,23 @@ describe('alerts test', () => {
   })
 })
 
-describe('sync --accept-removals', () => {
+describe('sync --accept-deletions', () => {
   it('needs a full sync, something that was held back, and a yes', async () => {
     await using upstream = await startUpstream(20)
     const options = await installation({ LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' })
-    const accept = (...args: string[]) => runWarm(['sync', '--accept-removals', ...args], options)
+    const accept = (...args: string[]) => runWarm(['sync', '--accept-deletions', ...args], options)
     expect((await accept()).stderr).toContain('Add --full')
     expect((await accept('--full', '--yes')).stderr).toContain('there is nothing to accept')
     await runWarm(['sync', '--full'], options)
     for (const id of [...upstream.leads.keys()].slice(0, 10)) upstream.leads.delete(id)
     const refused = await runWarm(['sync', '--full'], options)
     expect(refused.stderr).toContain('10 of 20 leads were missing from a whole scan')
-    expect(refused.stderr).toContain('leadsheet sync --full --accept-removals')
+    expect(refused.stderr).toContain('leadsheet sync --full --accept-deletions')
     const unasked = await accept('--full')
     expect([unasked.status, unasked.stderr]).toEqual([2, expect.stringContaining('Add --yes to confirm')])
     expect(unasked.stderr).toContain('10 of 20 leads were missing')
     const accepted = await accept('--full', '--yes', '--json')
-    expect(JSON.parse(accepted.stdout).data.leads).toMatchObject({ removed: 10 })
+    expect(JSON.parse(accepted.stdout).data.leads).toMatchObject({ deleted: 10 })
     expect((await accept('--full', '--yes')).stderr).toContain('there is nothing to accept')
   })
 })
