@@ -21,16 +21,17 @@ const RETIRED: readonly { readonly word: RegExp; readonly allowed?: RegExp }[] =
   { word: /held_rows?/ },
   { word: /verdicts?/ },
   { word: /readings?/ },
-  { word: /gone|absen(?:t|ce)s?/, allowed: /drop_absent/ },
+  { word: /gone|absences?/ },
   { word: /removals?|is_removed|leads_removed/ },
   { word: /thin(?:ned|ning)/ },
-  { word: /pulse/ },
+  { word: /pulse|daemon_spans?|last_tick(?:_at)?|sign_of_life|li(?:fe|ves)/ },
   { word: /lanes?/ },
   { word: /poke|nudge/ },
   { word: /crew/ },
   { word: /in_doubt|doubts?|doubt(?:ed|ful)/ },
   { word: /own_(?:form|names)/ },
   { word: /voice/, allowed: /invoice/ },
+  { word: /glances?|heed/ },
 ]
 
 const parts = (name: string) =>

@@ -17,7 +17,7 @@ import { findViolations } from '../store/invariants/invariants.ts'
 import { listHeldLeases, wasLeft } from '../store/schedule/lease.ts'
 import { findLastScheduledRun } from '../store/schedule/scheduled-run.ts'
 import type { LastHeartbeat } from '../store/schedule/uptime.ts'
-import { findLastSpan } from '../store/schedule/uptime.ts'
+import { findLastUptime } from '../store/schedule/uptime.ts'
 import type { SnapshotInfo } from '../store/snapshot/snapshot.ts'
 import { readSnapshotInfo } from '../store/snapshot/snapshot.ts'
 import type { RunSummary } from '../store/sync/sync-run.ts'
@@ -232,14 +232,14 @@ export type Facts = ReturnType<typeof readFacts>
 export function readFacts(installation: Installation, knowledge: Knowledge, now: Date) {
   const { store, snapshotAfterSync } = installation
   const { db, place } = store
-  const lastSpan = once(() => findLastSpan(db))
+  const lastUptime = once(() => findLastUptime(db))
   return {
     ...installation,
-    ...{ db, place, now, lastSpan },
+    ...{ db, place, now, lastUptime },
     /** Tells whether the daemon is alive. */
-    life: once(async (): Promise<Life> => {
+    daemonState: once(async (): Promise<DaemonState> => {
       if (knowledge.isDaemon) return 'alive'
-      const seen = lifeOf(await lastSpan(), now)
+      const seen = daemonStateOf(await lastUptime(), now)
       // A daemon that was killed on this machine is known to be dead even before its heartbeat is overdue.
       return seen === 'alive' && (await wasLeft(db, 'daemon')) ? 'dead' : seen
     }),
@@ -291,14 +291,16 @@ export const HEARTBEAT_MAX_MS = 180_000
  * `stopped`: a person ended the daemon. `dead`: the daemon should run, but does not run or cannot write to
  * the store. `none`: the daemon never ran.
  */
-export type Life = 'alive' | 'stopped' | 'dead' | 'none'
+export type DaemonState = 'alive' | 'stopped' | 'dead' | 'none'
 
-export function lifeOf(heartbeat: LastHeartbeat | undefined, now: Date): Life {
+export function daemonStateOf(heartbeat: LastHeartbeat | undefined, now: Date): DaemonState {
   if (heartbeat === undefined) return 'none'
   if (heartbeat.ended_at !== null) return 'stopped'
   // A heartbeat from the future does not count. If the clock was set back, a live daemon writes a new
   // heartbeat at its next tick.
-  return Math.abs(now.getTime() - Date.parse(heartbeat.last_tick_at)) <= HEARTBEAT_MAX_MS ? 'alive' : 'dead'
+  return Math.abs(now.getTime() - Date.parse(heartbeat.last_heartbeat_at)) <= HEARTBEAT_MAX_MS
+    ? 'alive'
+    : 'dead'
 }
 
 /* The daemon's search for broken rules of the store. The search takes too long to run each minute. */

@@ -17,7 +17,7 @@ import { findProfileSince } from '../store/sync/watermark.ts'
 import type { EventOutcome } from '../store/tables/lead-tables.ts'
 import { formatSpan, formatUtc, minutesBefore } from '../time.ts'
 import type { Check, EventSource, Facts, Finding, KnownRegistration } from './check.ts'
-import { lifeOf, SHOWN_AND_ALERTED } from './check.ts'
+import { daemonStateOf, SHOWN_AND_ALERTED } from './check.ts'
 import { plain } from './sync.ts'
 
 /*
@@ -77,12 +77,12 @@ export async function findStopped(facts: Facts, way: EventSource): Promise<Findi
   const runs = (await facts.runs()).filter(({ leadsAsOf }) => leadsAsOf !== null)
   const expected =
     registration === null ? await expectByHand(db, way, now) : await expect(db, registration, runs)
-  const span = await facts.lastSpan()
+  const uptime = await facts.lastUptime()
   // While the daemon is not running it receives no events; events sent in that time arrive late.
-  if (expected === null || span === undefined || lifeOf(span, now) !== 'alive') return []
+  if (expected === null || uptime === undefined || daemonStateOf(uptime, now) !== 'alive') return []
   const { since, changes, lastAt, isSure } = expected
   if (!isSure && since > minutesBefore(now, UNSURE_MINUTES)) return []
-  const from = latestOf([since, span.began_at, await findProfileSince(db)])
+  const from = latestOf([since, uptime.began_at, await findProfileSince(db)])
   const found = listUntold(runs, from, now)
     .map((run) => countChanges(run, changes))
     .filter((count) => count > 0)

@@ -221,14 +221,14 @@ async function findDamage(facts: Facts): Promise<Finding[] | null> {
 }
 
 async function findDaemonAway(facts: Facts): Promise<Finding[]> {
-  const life = await facts.life()
-  const span = await facts.lastSpan()
-  if (life === 'none' || life === 'alive' || span === undefined) return []
-  const since = formatSpan(facts.now.getTime() - Date.parse(span.last_tick_at))
-  if (life === 'dead') {
+  const daemonState = await facts.daemonState()
+  const uptime = await facts.lastUptime()
+  if (daemonState === 'none' || daemonState === 'alive' || uptime === undefined) return []
+  const since = formatSpan(facts.now.getTime() - Date.parse(uptime.last_heartbeat_at))
+  if (daemonState === 'dead') {
     return [
       plain(
-        `the daemon has given no sign of life for ${since}`,
+        `the daemon has sent no heartbeat for ${since}`,
         'start it again, and see its log for why it ended or cannot write',
       ),
     ]

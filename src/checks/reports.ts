@@ -108,7 +108,7 @@ function forEachReport(find: FindOfReport): Check['find'] {
  * has its own check.
  */
 async function findBehind(facts: Facts): Promise<Finding[]> {
-  if ((await facts.life()) !== 'alive') return []
+  if ((await facts.daemonState()) !== 'alive') return []
   const behind: string[] = []
   for (const schedule of facts.schedules) {
     const dueAt = await findLate(facts, schedule)

@@ -184,15 +184,15 @@ async function formatAllWell(facts: Facts, [leads]: readonly Freshness[]): Promi
 /** Describes a part that has no findings; null if the installation does not use the part. */
 async function formatWell(part: Part, facts: Facts): Promise<string | null> {
   const { db, now, place } = facts
-  const isAlive = (await facts.life()) === 'alive'
+  const isAlive = (await facts.daemonState()) === 'alive'
   switch (part) {
     case 'database':
       if (isInMemory(place)) return null
       return place.kind === 'postgres' ? (await checkServer(db)).found : 'can be written'
     case 'daemon': {
-      const span = await facts.lastSpan()
-      if (span === undefined) return 'none has run on these data'
-      return `gave a sign of life ${formatSpan(now.getTime() - Date.parse(span.last_tick_at))} ago`
+      const uptime = await facts.lastUptime()
+      if (uptime === undefined) return 'none has run on these data'
+      return `sent a heartbeat ${formatSpan(now.getTime() - Date.parse(uptime.last_heartbeat_at))} ago`
     }
     case 'leads':
       return formatFresh(facts, 'leads')

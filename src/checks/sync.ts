@@ -98,7 +98,7 @@ export interface Freshness {
 export async function readFreshness(facts: Facts, resource: Resource): Promise<Freshness> {
   const sync = facts.schedules.find(({ name }) => name === 'sync')
   // If no daemon ever ran, nothing follows the schedule, so it is ignored.
-  const timing = (await facts.life()) === 'none' ? null : (sync?.timing ?? null)
+  const timing = (await facts.daemonState()) === 'none' ? null : (sync?.timing ?? null)
   const read = await facts.lastRead(resource)
   if (read === null) return { resource, asOf: null, isFresh: false }
   const { asOf, endedAt } = read
@@ -194,7 +194,7 @@ async function findFailing(facts: Facts): Promise<Finding[]> {
   const oldest = failed.at(-1)
   if (last === undefined || oldest === undefined) return []
   // A live daemon repeats a failed sync by itself. Without a daemon, every failure is reported.
-  if (failed.length < facts.afterFailures && (await facts.life()) === 'alive') return []
+  if (failed.length < facts.afterFailures && (await facts.daemonState()) === 'alive') return []
   const [problem] = last.problems
   const error = problem ? `${problem.part}: ${problem.message}` : 'the process was killed'
   const times = failed.length === 1 ? 'The last sync' : `The last ${counted(failed.length, 'sync')}`

@@ -28,7 +28,7 @@ import {
   type RunCounts,
   type ScheduledRunCounts,
 } from '../store/schedule/run-counts.ts'
-import { findLastSpan } from '../store/schedule/uptime.ts'
+import { findLastUptime } from '../store/schedule/uptime.ts'
 import { readSnapshotInfo } from '../store/snapshot/snapshot.ts'
 import { listRuns, type RunSummary } from '../store/sync/sync-run.ts'
 import { listWorkers, readScheduleStates, type ScheduleState } from './schedule/schedule-state.ts'
@@ -91,7 +91,7 @@ export function createMeasuring(installation: Installation): (now: Date) => Prom
     held: await countQuarantinedByKind(db),
     size: await readSize(store),
     snapshotMadeAt: (snapshotAfterSync && readSnapshotInfo(snapshotAfterSync)?.madeAt) ?? null,
-    lastHeartbeatAt: (await findLastSpan(db))?.last_tick_at ?? null,
+    lastHeartbeatAt: (await findLastUptime(db))?.last_heartbeat_at ?? null,
     workers: store.place.kind === 'sqlite' ? null : (await listWorkers(db, now)).length,
     jobs: await countJobs(store),
   })

@@ -15,9 +15,9 @@ import { createServer } from './http/server.ts'
 import { ENDPOINTS } from './routes/endpoints.ts'
 import { DAY_MS, HOUR_MS } from './simulation/calendar.ts'
 import { readCompanies } from './simulation/companies.ts'
-import type { Life } from './simulation/life.ts'
-import { openLife } from './simulation/life.ts'
 import type { Scenario } from './simulation/scenario.ts'
+import type { Simulation } from './simulation/simulation.ts'
+import { openSimulation } from './simulation/simulation.ts'
 import type { KeyScope } from './store/database.ts'
 import { openServiceDatabase } from './store/database.ts'
 import { createAddressGuard, createWebhookPoster } from './webhooks/post.ts'
@@ -96,20 +96,26 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const companies = readCompanies(options.companiesFile)
   const db = await openServiceDatabase(options.file)
   try {
-    const life = await openLife(db, { seed, companies, historyDays, scenario: options.scenario, now: now() })
+    const simulation = await openSimulation(db, {
+      seed,
+      companies,
+      historyDays,
+      scenario: options.scenario,
+      now: now(),
+    })
     const playFrom = options.playFrom?.getTime()
-    const clock = createClock(now, { speed, notBefore: life.until(), playFrom })
+    const clock = createClock(now, { speed, notBefore: simulation.until(), playFrom })
     const { onProgress, signal } = options
-    await life.advance(clock.now(), { stretchMs: DAY_MS, onProgress, signal })
+    await simulation.advance(clock.now(), { stretchMs: DAY_MS, onProgress, signal })
     signal?.throwIfAborted()
-    const simulatedNow = () => Math.max(clock.now(), life.until())
+    const simulatedNow = () => Math.max(clock.now(), simulation.until())
     const { webhooksToLoopback: toLoopback = false, resolve } = options
     const guard = createAddressGuard({ toLoopback, resolve })
     const poster = createWebhookPoster(guard, now)
     const sender = createWebhookSender({ db, poster, now, simulatedNow, log })
     const context: Context = {
       db,
-      life,
+      simulation,
       now: simulatedNow,
       realNow: now,
       webhooks: { ping: sender.ping, checkAddress: guard.check },
@@ -127,8 +133,8 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       if (method !== 'GET') sender.wake()
     })
     const origin = await listen(app, options.host ?? '127.0.0.1', options.port ?? 0)
-    const ticker = startTicker(life, clock, log, () => {
-      options.onPlayed?.(new Date(life.until()))
+    const ticker = startTicker(simulation, clock, log, () => {
+      options.onPlayed?.(new Date(simulation.until()))
       sender.wake()
     })
     sender.wake()
@@ -242,13 +248,13 @@ interface Ticker {
  * Starts the simulation.
  * @param onPlayed called after each step, when the changes of the step are in the database
  */
-function startTicker(life: Life, clock: Clock, log: ServiceLog, onPlayed: () => void): Ticker {
+function startTicker(simulation: Simulation, clock: Clock, log: ServiceLog, onPlayed: () => void): Ticker {
   const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
   let turn = Promise.resolve()
 
   const catchUp = (): Promise<void> => {
-    turn = life.advance(clock.now(), {
+    turn = simulation.advance(clock.now(), {
       stretchMs: STRETCH_MS,
       onProgress: onPlayed,
       signal: stopping.signal,

@@ -32,7 +32,7 @@ const ANSWER_WITHIN_MS = 5_000
 // are ignored here.
 const REASONS: { readonly [What in Part]?: string } = {
   database: 'the database cannot be written',
-  daemon: 'the daemon gives no sign of life',
+  daemon: 'the daemon sends no heartbeat',
   leads: 'the data are not fresh enough',
   schedules: 'a schedule is behind',
 }

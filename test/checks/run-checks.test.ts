@@ -18,7 +18,7 @@ import { enqueueAlert, moveDelivery } from '../../src/store/outbox/delivery.ts'
 import { saveMailOutage } from '../../src/store/outbox/send-limits.ts'
 import { claimLease } from '../../src/store/schedule/lease.ts'
 import { addScheduledRun, type ScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
-import { addSpan, endSpan, touchSpan } from '../../src/store/schedule/uptime.ts'
+import { beginUptime, endUptime, recordHeartbeat } from '../../src/store/schedule/uptime.ts'
 import { event, follow, receive } from '../support/data/events.ts'
 import { folderWith } from '../support/folder.ts'
 import { MESSAGE } from '../support/mail/message.ts'
@@ -86,8 +86,8 @@ async function wholeRun(minutes: number): Promise<void> {
 
 async function daemon(lastTick: number, isEnded = false): Promise<void> {
   await store.write(async (trx) => {
-    const id = await addSpan(trx, { at: minutesAgo(lastTick + 600), after: 'down' })
-    await (isEnded ? endSpan : touchSpan)(trx, id, minutesAgo(lastTick))
+    const id = await beginUptime(trx, { at: minutesAgo(lastTick + 600), after: 'down' })
+    await (isEnded ? endUptime : recordHeartbeat)(trx, id, minutesAgo(lastTick))
   })
 }
 
@@ -190,7 +190,7 @@ describe('where not', () => {
     await store.write((trx) => upsertAlerts(trx, [alert(1, {})]))
     const { status, sentence, checks } = await health()
     expect(status).toBe('fail')
-    expect(sentence).toBe('The daemon has given no sign of life for 3 h. And 2 more: leads, clock wrong.')
+    expect(sentence).toBe('The daemon has sent no heartbeat for 3 h. And 2 more: leads, clock wrong.')
     for (const { status, remedy } of checks) expect(remedy === null).toBe(status === 'ok')
   })
 
@@ -295,7 +295,7 @@ it('statistics and agents that are old only warn', async () => {
 describe('the daemon', () => {
   it('lives while its heartbeat is not older than three minutes', async () => {
     await daemon(2)
-    expect(await check('daemon')).toMatchObject({ status: 'ok', found: 'gave a sign of life 2 min ago' })
+    expect(await check('daemon')).toMatchObject({ status: 'ok', found: 'sent a heartbeat 2 min ago' })
     await daemon(4)
     expect(await check('daemon')).toMatchObject({ status: 'fail' })
   })

@@ -14,7 +14,7 @@ import { createWebhookIntake } from '../../src/jobs/events/webhook-intake.ts'
 import { openWebPages } from '../../src/report/preferences/page.ts'
 import { dropIndexes } from '../../src/store/db/dropped-index.ts'
 import type { Store } from '../../src/store/db/store.ts'
-import { addSpan, touchSpan } from '../../src/store/schedule/uptime.ts'
+import { beginUptime, recordHeartbeat } from '../../src/store/schedule/uptime.ts'
 import { listRuns } from '../../src/store/sync/sync-run.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
 import { openWeb } from '../../src/web/server/server.ts'
@@ -41,7 +41,7 @@ async function openTold(isFollowed: boolean) {
   const syncing = await openFollowing(api.service.url, { source: { apiKey: api.readKey } })
   const { store, clock, worker } = syncing
   clock.now = new Date(api.clock.at)
-  const span = await store.write((trx) => addSpan(trx, { at: clock.now.toISOString(), after: 'down' }))
+  const span = await store.write((trx) => beginUptime(trx, { at: clock.now.toISOString(), after: 'down' }))
   const now = () => clock.now
   let secret = ''
   const intake = createWebhookIntake({ store, now, wake: isFollowed ? worker.wake : () => undefined })
@@ -70,7 +70,7 @@ async function openTold(isFollowed: boolean) {
 
   async function passTime(ms: number): Promise<void> {
     clock.now = new Date(clock.now.getTime() + ms)
-    await store.write((trx) => touchSpan(trx, span, clock.now.toISOString()))
+    await store.write((trx) => recordHeartbeat(trx, span, clock.now.toISOString()))
     await api.pass(ms)
     const unsent = () => api.rows(`SELECT 1 FROM webhook_message WHERE state = 'waiting'`).length
     await expect.poll(unsent, { interval: 10 }).toBe(0)
@@ -208,8 +208,8 @@ describe('case by case', () => {
 
   async function daemon(store: Store, minutes: number): Promise<number> {
     return store.write(async (trx) => {
-      const id = await addSpan(trx, { at: at(minutes), after: 'down' })
-      await touchSpan(trx, id, at(0))
+      const id = await beginUptime(trx, { at: at(minutes), after: 'down' })
+      await recordHeartbeat(trx, id, at(0))
       return id
     })
   }
@@ -253,8 +253,8 @@ describe('case by case', () => {
     expect(await find(store)).toEqual([])
     expect(await find(store, REGISTERED, NOW + 10 * MINUTE_MS)).toEqual([])
     await store.db
-      .updateTable('daemon_span')
-      .set({ last_tick_at: new Date(NOW + 10 * MINUTE_MS).toISOString() })
+      .updateTable('daemon_uptime')
+      .set({ last_heartbeat_at: new Date(NOW + 10 * MINUTE_MS).toISOString() })
       .execute()
     expect(await find(store, REGISTERED, NOW + 10 * MINUTE_MS)).toHaveLength(1)
   })
@@ -304,7 +304,7 @@ describe('case by case', () => {
     expect(await find(ended)).toHaveLength(1)
     await ended.write((trx) =>
       trx
-        .updateTable('daemon_span')
+        .updateTable('daemon_uptime')
         .set({ ended_at: at(0) })
         .execute(),
     )

@@ -452,7 +452,7 @@ describe('the machine', () => {
 
   it('has a clock that was set today', async () => {
     const span = (began: string, after: string, last: string) =>
-      sql`INSERT INTO daemon_span (began_at, began_after, last_tick_at, host, pid)
+      sql`INSERT INTO daemon_uptime (began_at, began_after, last_heartbeat_at, host, pid)
         VALUES (${began}, ${after}, ${last}, 'h', 1)`.execute(store.db)
     await span(hoursAgo(9), 'down', hoursAgo(6))
     await span(hoursAgo(3), 'clock', hoursAgo(2))

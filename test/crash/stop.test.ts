@@ -193,7 +193,7 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
     await expect.poll(isDone, { interval: 200 }).toBe(true)
     terminal.kill('SIGKILL')
     await expect.poll(() => query(file, 'SELECT * FROM lease'), { timeout: STOPPED_WITHIN_MS }).toEqual([])
-    expect(query(file, 'SELECT * FROM daemon_span WHERE ended_at IS NULL')).toEqual([])
+    expect(query(file, 'SELECT * FROM daemon_uptime WHERE ended_at IS NULL')).toEqual([])
   })
 
   it('in the middle of a sync keeps the pages it has, and the next one goes on with the same scheduled run (row 56)', async () => {

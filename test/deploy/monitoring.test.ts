@@ -11,7 +11,7 @@ import type { Store } from '../../src/store/db/store.ts'
 import { saveEvents } from '../../src/store/events/event.ts'
 import { openStore } from '../../src/store/open.ts'
 import { addScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
-import { addSpan } from '../../src/store/schedule/uptime.ts'
+import { beginUptime } from '../../src/store/schedule/uptime.ts'
 import { finishRun, markLeadsWhole, startRun } from '../../src/store/sync/sync-run.ts'
 import { hasPostgres, newDatabase } from '../support/postgres.ts'
 import { SILENT } from '../support/syncing.ts'
@@ -94,7 +94,7 @@ async function scrape(open?: typeof openShared): Promise<Map<string, Metric>> {
     }
     const end = { runId, outcome: 'ok', complete: true, requests: 1, retries: 0, durationMs: 900 } as const
     await finishRun(trx, { ...end, ...counts, scan: null, problems: [], notBefore: null }, AT)
-    await addSpan(trx, { at: new Date().toISOString(), after: 'down' })
+    await beginUptime(trx, { at: new Date().toISOString(), after: 'down' })
     const dueAt = { schedule: 'report:daily', due_at: AT, state: 'done', noted_at: AT } as const
     await addScheduledRun(trx, { ...dueAt, not_before: null, message: null })
     await saveEvents(trx, [PING], AT)

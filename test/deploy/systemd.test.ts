@@ -34,7 +34,7 @@ test('the documentation installs to where the unit looks', () => {
   expect(pages).toContain(`useradd --system --home-dir ${valuesOf('WorkingDirectory')[0]} `)
 })
 
-test('a daemon that systemd watches gives it signs of life, as the unit lets it', async () => {
+test('a daemon that systemd watches sends it heartbeats, as the unit lets it', async () => {
   expect([valuesOf('WatchdogSec'), valuesOf('NotifyAccess')]).toEqual([['240'], ['all']])
   const installation = await openInstallation(['ana@example.com'], 'file:outbox')
   const bin = folderWith({

@@ -254,8 +254,8 @@ export const OF_DATA: readonly Sabotage[] = [
     name: 'a reader goes on behind a page that a crash of PostgreSQL took away',
     edits: [
       {
-        find: 'if (rows[0]?.life === life) return',
-        replace: "if (rows[0]?.life !== '?') return",
+        find: 'if (rows[0]?.marker === marker) return',
+        replace: "if (rows[0]?.marker !== '?') return",
       },
     ],
     caughtBy: [

@@ -71,7 +71,7 @@ enrichment: { policy: none }
   }
 }
 
-const CLOCK_SETS = `SELECT began_at FROM daemon_span WHERE began_after = 'clock'`
+const CLOCK_SETS = `SELECT began_at FROM daemon_uptime WHERE began_after = 'clock'`
 
 it.skipIf(IS_SKIPPED || !IS_FULL)(
   'a running daemon goes on after its clock was set back and forth by two hours, and tells of it; takes four minutes, in the full run',
@@ -79,7 +79,7 @@ it.skipIf(IS_SKIPPED || !IS_FULL)(
     const { running, setClock, query, until } = await startFaked('* * * * *', '+0s', {
       DONT_FAKE_MONOTONIC: '1',
     })
-    await until(() => query('SELECT id FROM daemon_span').length > 0)
+    await until(() => query('SELECT id FROM daemon_uptime').length > 0)
     for (const [step, hours] of [-2, 0].entries()) {
       setClock(hours === 0 ? '+0s' : `${hours}h`)
       await until(() => query(CLOCK_SETS).length > step)
@@ -100,7 +100,7 @@ it.skipIf(IS_SKIPPED)(
       '@2026-03-29 00:40:00',
       {},
     )
-    await until(() => query('SELECT id FROM daemon_span').length > 0)
+    await until(() => query('SELECT id FROM daemon_uptime').length > 0)
     setClock('@2026-03-29 00:58:00 x30')
     const done = `SELECT due_at FROM scheduled_run WHERE schedule = 'sync' AND state = 'done' AND due_at = '2026-03-29T01:00:00.000Z'`
     await stopWhen(running, () => query(done).length > 0)

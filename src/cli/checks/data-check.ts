@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs'
 import { access, constants, mkdir } from 'node:fs/promises'
 import { installationOf } from '../../app/health-installation.ts'
 import { openData, pathsIn, storePlaceOf } from '../../app/installation.ts'
-import type { Life } from '../../checks/check.ts'
+import type { DaemonState } from '../../checks/check.ts'
 import { attempt, type CheckResult, fail, ok, type Part, readFacts, warn } from '../../checks/check.ts'
 import { alertFacts, type PartResult, readHealth } from '../../checks/run-checks.ts'
 import { readSettingsInForce } from '../../checks/settings.ts'
@@ -23,7 +23,7 @@ import { checkInForce, checkPast, checkServer, checkSnapshot, checkStore } from 
 
 interface DataFindings {
   readonly checks: readonly CheckResult[]
-  readonly life: Life
+  readonly daemonState: DaemonState
 }
 
 const ALERTS_MAX = 20
@@ -44,10 +44,10 @@ export async function checkData(
   options: { readonly whole: boolean; readonly now: Date },
 ): Promise<DataFindings> {
   const folder = await checkFolder(config)
-  if (folder.status === 'fail') return { checks: [folder], life: 'none' }
+  if (folder.status === 'fail') return { checks: [folder], daemonState: 'none' }
   const place = storePlaceOf(config)
   const checks = place.kind === 'sqlite' ? [folder, await checkFileSystem(config)] : [folder]
-  let life: Life = 'none'
+  let daemonState: DaemonState = 'none'
   const remedy =
     place.kind === 'sqlite'
       ? 'see docs/how-to/back-up-and-restore.md, "If the database is damaged"'
@@ -55,11 +55,11 @@ export async function checkData(
   const opened = await attempt('database', remedy, async () => {
     await using store = await openData(config)
     for await (const check of checkInside(store, config, options)) checks.push(check)
-    life = await readFacts(installationOf(config, store), {}, options.now).life()
+    daemonState = await readFacts(installationOf(config, store), {}, options.now).daemonState()
     return ok('database', nameOf(place))
   })
   if (opened.status !== 'ok') checks.push(opened)
-  return { checks, life }
+  return { checks, daemonState }
 }
 
 async function* checkInside(

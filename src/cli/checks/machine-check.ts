@@ -11,7 +11,7 @@ import { readSize } from '../../store/backup/backup.ts'
 import { readServerFacts } from '../../store/db/postgres.ts'
 import type { Db, Store } from '../../store/db/store.ts'
 import { findViolations, invariantsOf } from '../../store/invariants/invariants.ts'
-import { findLastSpan } from '../../store/schedule/uptime.ts'
+import { findLastUptime } from '../../store/schedule/uptime.ts'
 import { readSnapshotInfo } from '../../store/snapshot/snapshot.ts'
 import { findLastRun, findLastWholeRun, hasRun } from '../../store/sync/sync-run.ts'
 import { formatSpan, formatUtc } from '../../time.ts'
@@ -79,7 +79,7 @@ export function compareClocks(aheadMs: number | null): CheckResult {
 
 /** Fails if the database holds a time in the future, because then the clock was set back. */
 export async function checkPast(db: Db, now: Date): Promise<CheckResult | null> {
-  const [heartbeat, run] = [(await findLastSpan(db))?.last_tick_at, (await findLastRun(db))?.at]
+  const [heartbeat, run] = [(await findLastUptime(db))?.last_heartbeat_at, (await findLastRun(db))?.at]
   const latest = [heartbeat, run]
     .filter((at) => at !== undefined)
     .sort()

@@ -13,7 +13,7 @@ import {
   findLastScheduledRun,
   listTroubledScheduledRuns,
 } from '../../store/schedule/scheduled-run.ts'
-import { listLivingSpans } from '../../store/schedule/uptime.ts'
+import { listRunningWorkers } from '../../store/schedule/uptime.ts'
 import { SET_UP } from './enqueue-due-runs.ts'
 import type { ScheduleSettings } from './schedule.ts'
 
@@ -116,9 +116,9 @@ export interface RunningWorker {
 }
 
 export async function listWorkers(db: Db, now: Date): Promise<RunningWorker[]> {
-  const spans = await listLivingSpans(db, new Date(now.getTime() - HEARTBEAT_MAX_MS).toISOString())
+  const workers = await listRunningWorkers(db, new Date(now.getTime() - HEARTBEAT_MAX_MS).toISOString())
   const leases = await listHeldLeases(db, now)
-  return spans.map(({ host, pid, began_at: since, last_tick_at: lastHeartbeat }) => {
+  return workers.map(({ host, pid, began_at: since, last_heartbeat_at: lastHeartbeat }) => {
     const own = leases.filter((lease) => lease.host === host && lease.pid === pid)
     const inFlight = own.filter((lease) => !isOfDaemon(lease) && !lease.name.startsWith('delivery:'))
     return { host, pid, since, lastHeartbeat, inFlight: inFlight.map(formatWork) }

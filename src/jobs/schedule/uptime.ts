@@ -4,7 +4,7 @@
  */
 import type { Log } from '../../log.ts'
 import type { Store } from '../../store/db/store.ts'
-import { addSpan, endSpan, touchSpan } from '../../store/schedule/uptime.ts'
+import { beginUptime, endUptime, recordHeartbeat } from '../../store/schedule/uptime.ts'
 
 /**
  * The delay after which a late tick is reported. Ticks come each minute, and one lost tick is not reported.
@@ -32,25 +32,25 @@ export interface Uptime {
 
 export async function openUptime({ store, log, now, monotonicMs }: UptimeDeps): Promise<Uptime> {
   const begin = (at: Date, after: 'down' | 'blocked' | 'clock') =>
-    store.write((trx) => addSpan(trx, { at: at.toISOString(), after }))
+    store.write((trx) => beginUptime(trx, { at: at.toISOString(), after }))
   let last = { at: now(), monotonicMs: monotonicMs() }
-  let span = await begin(last.at, 'down')
+  let id = await begin(last.at, 'down')
   return {
     async recordHeartbeat() {
       const heartbeat = { at: now(), monotonicMs: monotonicMs() }
       const passedMs = heartbeat.at.getTime() - last.at.getTime()
       const isClockSet = Math.abs(passedMs - (heartbeat.monotonicMs - last.monotonicMs)) > CLOCK_STEP_MS
       if (passedMs >= -CLOCK_STEP_MS && passedMs <= LATE_MS) {
-        await store.write((trx) => touchSpan(trx, span, heartbeat.at.toISOString()))
+        await store.write((trx) => recordHeartbeat(trx, id, heartbeat.at.toISOString()))
       } else {
-        span = await begin(heartbeat.at, isClockSet ? 'clock' : 'blocked')
+        id = await begin(heartbeat.at, isClockSet ? 'clock' : 'blocked')
         log.warn({ from: last.at.toISOString(), to: heartbeat.at.toISOString() }, tell(passedMs, isClockSet))
       }
       // `last` is set only after the write, so that a gap that could not be stored is found again at the next
       // tick.
       last = heartbeat
     },
-    end: () => store.write((trx) => endSpan(trx, span, now().toISOString())),
+    end: () => store.write((trx) => endUptime(trx, id, now().toISOString())),
   }
 }
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Instant } from '../../domain/model.ts'
 import type { FieldDrift, FieldType } from '../../domain/sync.ts'
-import type { checkLife } from '../../store/db/postgres.ts'
+import type { checkNoCrash } from '../../store/db/postgres.ts'
 import type { Db, Trx } from '../../store/db/store.ts'
 import type { NumberIndex } from '../../store/leads/fingerprints.ts'
 import { createNumberIndex, loadKnownLeads } from '../../store/leads/fingerprints.ts'
@@ -27,10 +27,10 @@ import type { SyncRun } from './sync-context.ts'
 
 export interface ScanState {
   /**
-   * The id of the database server's run, from its start to its stop. This state is valid only during that
-   * run; see {@link checkLife}.
+   * The database server's crash marker when this state was loaded. The state is valid only until the server
+   * crashes; see {@link checkNoCrash}.
    */
-  readonly life: string
+  readonly crashMarker: string
   /** The number of each stored lead, by the fingerprint of its record. */
   readonly known: NumberIndex
   met: MetLeads
@@ -73,17 +73,17 @@ export async function noteEvents(trx: Trx, memory: ScanState): Promise<void> {
 /**
  * Loads the state of a scan. If the profile changed, no fingerprints are loaded, because all leads must be
  * mapped again. An incremental scan loads none either, because it reads only a few leads.
- * @param life the id of the database server's run, read before `scan` was read
+ * @param crashMarker was read before `scan` was read
  */
 export async function loadScanState(
   db: Db,
-  life: string,
+  crashMarker: string,
   scan: Scan,
   firstLoad: FirstLoad | null,
 ): Promise<ScanState> {
   const isOfKnown = scan.mode === 'full' && scan.is_remap === 0
   return {
-    life,
+    crashMarker,
     known: isOfKnown ? await loadKnownLeads(db) : createNumberIndex(),
     met: await loadMetLeads(db),
     missing: new Set(await listMissingLeads(db)),

@@ -7,7 +7,7 @@ import type { Instant } from '../../domain/model.ts'
 import type { ScanReport, ScanStop, SyncProblem } from '../../domain/sync.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { restoreIndexes } from '../../store/db/dropped-index.ts'
-import { checkLife, readLife } from '../../store/db/postgres.ts'
+import { checkNoCrash, readCrashMarker } from '../../store/db/postgres.ts'
 import { settleLeads } from '../../store/events/event.ts'
 import { outdateAllDetails } from '../../store/leads/detail.ts'
 import { beginFirstLoad } from '../../store/leads/first-load.ts'
@@ -91,11 +91,11 @@ function isStoreLost(thrown: unknown): thrown is LeadsheetError {
 }
 
 async function readLeads(run: SyncRun): Promise<SyncProblem[]> {
-  const life = await readLife(run.store.db)
+  const crashMarker = await readCrashMarker(run.store.db)
   const begun = await beginScan(run)
   const isFirst = begun.mode === 'full' && begun.pages === 0
   await using firstLoad = isFirst ? await beginFirstLoad(run.store) : null
-  const memory = await loadScanState(run.store.db, life, begun, firstLoad)
+  const memory = await loadScanState(run.store.db, crashMarker, begun, firstLoad)
   const end = await readToEnd(run, begun, memory).catch(async (thrown: unknown) => {
     const { signal } = run.options
     // A run that must stop has no time to restore the indexes, so the next run restores them.
@@ -170,7 +170,7 @@ async function readToEnd(run: SyncRun, begun: Scan, memory: ScanState): Promise<
       judgement.next === 'again' ? scan.updated_since : instantOf(Date.parse(scan.started_at) - CLOCK_SKEW_MS)
     run.log.info({ pass: scan.pass + 1, since }, 'rows may have moved while the list was read; reading again')
     const next = await writeHolding(run, async (trx) => {
-      await checkLife(trx, memory.life)
+      await checkNoCrash(trx, memory.crashMarker)
       return startPass(trx, scan, since)
     })
     end = await readPass(run, next, memory)
@@ -206,7 +206,7 @@ async function finishScan(
   const seen = { runId: run.runId, at: run.now().toISOString() }
   const lastUpdate = scan.mode === 'full' ? await findLastUpdate(run.store.db) : scan.max_updated_at
   return writeHolding(run, async (trx) => {
-    await checkLife(trx, memory.life)
+    await checkNoCrash(trx, memory.crashMarker)
     const problems: SyncProblem[] = []
     let heldBack = 0
     if (scan_result === 'complete') {

@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant, Lead } from '../../domain/model.ts'
-import { checkLife } from '../../store/db/postgres.ts'
+import { checkNoCrash } from '../../store/db/postgres.ts'
 import type { Observation, Trx } from '../../store/db/store.ts'
 import { outdateDetails } from '../../store/leads/detail.ts'
 import type { Fingerprint } from '../../store/leads/fingerprints.ts'
@@ -91,7 +91,7 @@ async function savePage(
   const isAllNew = memory.firstLoad?.takes(leadIdsOf(mapped), quarantinedIdsOf(mapped)) === true
   if (!isAllNew) await memory.firstLoad?.end(run.options.signal)
   const done = await writePageHolding(run, async (trx) => {
-    await checkLife(trx, memory.life)
+    await checkNoCrash(trx, memory.crashMarker)
     const page = isAllNew ? mapped : await remapChanged(trx, run, mapped, memory)
     const written = await writePage(trx, before, page, isAllNew, memory, seen)
     return advance(trx, run, before, written, [{ page, step, written }], memory)
@@ -114,7 +114,7 @@ async function saveTogether(
   const all = joinPages(pages.map(({ mapped }) => mapped))
   const seen = observationOf(run)
   const together = await writePageHolding(run, async (trx) => {
-    await checkLife(trx, memory.life)
+    await checkNoCrash(trx, memory.crashMarker)
     await noteEvents(trx, memory)
     if (!(await areApart(trx, all, memory))) return null
     const written = await writePage(trx, before, all, false, memory, seen)

@@ -9,7 +9,7 @@ import type { EndpointPath, Problem, ProblemCode } from '../../contract/api.ts'
 import { PROBLEMS } from '../../contract/api.ts'
 import type { LeadQuery } from '../../contract/lead.ts'
 import type { WireWebhookAttempt } from '../../contract/webhook.ts'
-import type { Life } from '../simulation/life.ts'
+import type { Simulation } from '../simulation/simulation.ts'
 import type { KeyScope, ServiceDatabase, WebhookRow } from '../store/database.ts'
 import type { LeadPosition } from '../store/lead.ts'
 
@@ -17,8 +17,8 @@ import type { LeadPosition } from '../store/lead.ts'
 export interface Context {
   /** The database; for an endpoint with `actsOnce`, the transaction in which the answer is made. */
   readonly db: ServiceDatabase
-  readonly life: Life
-  /** Returns the simulated time in milliseconds since 1970, never before `life.until()`. */
+  readonly simulation: Simulation
+  /** Returns the simulated time in milliseconds since 1970, never before `simulation.until()`. */
   now(): number
   realNow(): number
   readonly webhooks: WebhookContext

@@ -159,7 +159,7 @@ const pipelineStatsEndpoint = endpoint({
   status: 200,
   answer: pipelineStatsSchema,
   problems: ['invalid_request', 'not_found'],
-  answerTo: async ({ db, life }, { id, query }) => {
+  answerTo: async ({ db, simulation }, { id, query }) => {
     const pipeline = await findPipeline(db, id)
     if (pipeline === undefined) {
       throw new ProblemError('not_found', `There is no pipeline ${JSON.stringify(id)}.`)
@@ -172,7 +172,7 @@ const pipelineStatsEndpoint = endpoint({
       status: pipeline.status,
       from: from === null ? null : instantOf(from),
       to: to === null ? null : instantOf(to),
-      as_of: instantOf(life.until()),
+      as_of: instantOf(simulation.until()),
       ...(await readPipelineStats(db, pipeline.id, from, to)),
     }
   },
@@ -187,11 +187,11 @@ const agentsEndpoint = endpoint({
   status: 200,
   answer: agentListSchema,
   problems: ['invalid_request'],
-  answerTo: async ({ db, life }) => {
-    const asOf = life.until()
+  answerTo: async ({ db, simulation }) => {
+    const asOf = simulation.until()
     const facts = await readAgentFacts(db, asOf)
     const pipelines = await listPipelines(db, 'active')
-    return { data: composeAgents(life.world, facts, pipelines, asOf), as_of: instantOf(asOf) }
+    return { data: composeAgents(simulation.world, facts, pipelines, asOf), as_of: instantOf(asOf) }
   },
 })
 

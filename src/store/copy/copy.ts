@@ -119,9 +119,9 @@ async function findWorker(
   if (!isPostgres(db)) return undefined
   const since = new Date(now.getTime() - ALIVE_MS).toISOString()
   const span = await db
-    .selectFrom('daemon_span')
+    .selectFrom('daemon_uptime')
     .where('ended_at', 'is', null)
-    .where('last_tick_at', '>', since)
+    .where('last_heartbeat_at', '>', since)
     .select(['pid', 'host'])
     .executeTakeFirst()
   return span && { name: 'daemon', ...span }
@@ -217,7 +217,7 @@ type TargetState = 'empty' | 'begun' | 'whole'
  * Tables that get rows when a daemon starts or a person looks at the store. A target may already have such
  * rows.
  */
-const OF_LOOKING: readonly string[] = ['daemon_span', 'config_load', 'stage', 'pipeline']
+const OF_LOOKING: readonly string[] = ['daemon_uptime', 'config_load', 'stage', 'pipeline']
 
 /**
  * Reads the state of the target.

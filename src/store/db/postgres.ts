@@ -120,7 +120,7 @@ export async function writeUnflushedPostgres<T>(
  * @throws any error of `read`, also where a statement took longer than `timeoutMs`; the reason of an aborted
  * signal
  */
-export async function readInTime<T>(
+export async function cancellableQuery<T>(
   db: Db,
   read: (one: Db) => Promise<T>,
   { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number },
@@ -151,7 +151,7 @@ export async function readInTime<T>(
   })
 }
 
-/** The time limit of {@link glance}, which should not wait long for a server that is away. */
+/** The time limit of {@link quickRead}, which should not wait long for a server that is away. */
 const TIMEOUT_MS = 5_000
 
 /**
@@ -160,7 +160,7 @@ const TIMEOUT_MS = 5_000
  * @returns the result of `look`; undefined where the table does not exist
  * @throws LeadsheetError store_unreachable, store_refused
  */
-export async function glance<T>(
+export async function quickRead<T>(
   place: PostgresPlace,
   table: string,
   look: (client: pg.Client) => Promise<T>,
@@ -250,49 +250,49 @@ export async function readSchemaSize(db: Db): Promise<number> {
 /*
  * Detects that the PostgreSQL server has lost recent commits. A crash loses commits that were not flushed,
  * and a standby that takes over lacks commits that it had not received. In both cases PostgreSQL empties
- * unlogged tables. So an unlogged table holds a random text, and a process that remembers what it has written
- * has to check that this text is the same.
+ * unlogged tables. So an unlogged table holds a random marker. A process that remembers what it has written
+ * checks that the marker is still the same.
  */
 
 /** The table exists in PostgreSQL only, because SQLite has no server. */
-export const SERVER_LIFE: readonly string[] = [
-  `CREATE UNLOGGED TABLE IF NOT EXISTS server_life (
+export const CRASH_MARKER: readonly string[] = [
+  `CREATE UNLOGGED TABLE IF NOT EXISTS crash_marker (
     one bigint PRIMARY KEY CHECK (one = 1),
-    life text COLLATE "C" NOT NULL
+    marker text COLLATE "C" NOT NULL
   )`,
-  "COMMENT ON TABLE server_life IS 'one row, which PostgreSQL forgets with anything else that it forgets'",
-  "COMMENT ON COLUMN server_life.one IS 'always 1'",
-  "COMMENT ON COLUMN server_life.life IS 'random; another one after each crash of the server'",
+  "COMMENT ON TABLE crash_marker IS 'one row, which PostgreSQL deletes if it crashes and so may lose other writes'",
+  "COMMENT ON COLUMN crash_marker.one IS 'always 1'",
+  "COMMENT ON COLUMN crash_marker.marker IS 'random; another one after each crash of the server'",
 ]
 
 /**
- * Reads the server's random text. Call this function before reading data that the process will remember, and
- * pass the text to {@link checkLife} before relying on that data.
+ * Reads the crash marker. Call this function before reading data that the process will remember, and
+ * pass the marker to {@link checkNoCrash} before relying on that data.
  */
-export async function readLife(db: Kysely<Tables>): Promise<string> {
+export async function readCrashMarker(db: Kysely<Tables>): Promise<string> {
   if (!isPostgres(db)) return ''
-  const { rows } = await sql<{ life: string }>`SELECT life FROM server_life`.execute(db)
-  if (rows[0] !== undefined) return rows[0].life
-  const { rows: begun } = await sql<{ life: string }>`
-    INSERT INTO server_life VALUES (1, gen_random_uuid()) ON CONFLICT (one) DO UPDATE SET one = 1
-    RETURNING life`.execute(db)
-  return begun[0]?.life ?? ''
+  const { rows } = await sql<{ marker: string }>`SELECT marker FROM crash_marker`.execute(db)
+  if (rows[0] !== undefined) return rows[0].marker
+  const { rows: begun } = await sql<{ marker: string }>`
+    INSERT INTO crash_marker VALUES (1, gen_random_uuid()) ON CONFLICT (one) DO UPDATE SET one = 1
+    RETURNING marker`.execute(db)
+  return begun[0]?.marker ?? ''
 }
 
 /**
- * Checks that the server has lost nothing since `life` was read. In a transaction the error may be that of its
+ * Checks that the server has lost nothing since `marker` was read. In a transaction the error may be that of its
  * next query.
  * @throws LeadsheetError store_unreachable where recent writes may be lost
  */
-export async function checkLife(db: Kysely<Tables>, life: string): Promise<void> {
+export async function checkNoCrash(db: Kysely<Tables>, marker: string): Promise<void> {
   if (!isPostgres(db)) return
-  const check = ({ rows }: QueryResult<{ life: string }>): void => {
-    if (rows[0]?.life === life) return
+  const check = ({ rows }: QueryResult<{ marker: string }>): void => {
+    if (rows[0]?.marker === marker) return
     throw new LeadsheetError(
       'store_unreachable',
       'PostgreSQL has crashed and may have lost what was written last',
       { hint: 'Nothing is to be done: what was lost is read again.' },
     )
   }
-  await db.executeQuery(later(prepared(CompiledQuery.raw('SELECT life FROM server_life')), check))
+  await db.executeQuery(later(prepared(CompiledQuery.raw('SELECT marker FROM crash_marker')), check))
 }

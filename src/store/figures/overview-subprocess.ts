@@ -4,7 +4,7 @@
  */
 import { dirname } from 'node:path'
 import { sql } from 'kysely'
-import { readInTime } from '../db/postgres.ts'
+import { cancellableQuery } from '../db/postgres.ts'
 import type { Db, Store } from '../db/store.ts'
 import { askChild, programFile } from '../db/subprocess.ts'
 import type { OverviewJob } from './overview-child.ts'
@@ -24,7 +24,7 @@ export async function countOverview(
   signal: AbortSignal,
 ): Promise<Overview> {
   if (place.kind === 'postgres')
-    return readInTime(db, (one) => readOverview(one, request), { signal, timeoutMs: TIMEOUT_MS })
+    return cancellableQuery(db, (one) => readOverview(one, request), { signal, timeoutMs: TIMEOUT_MS })
   const { file } = place
   return askChild<OverviewJob, Overview>(CHILD, { file, request }, { folder: dirname(file), signal })
 }

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { CompiledQuery, type Kysely, sql } from 'kysely'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { PostgresPlace } from '../db/postgres.ts'
-import { SERVER_LIFE } from '../db/postgres.ts'
+import { CRASH_MARKER } from '../db/postgres.ts'
 import { POOLER_HINT } from '../db/postgres-failure.ts'
 import { describeSchema } from '../schema/describe.ts'
 import { listObjects, MIGRATIONS, openEmptyDatabase } from '../schema/migrate.ts'
@@ -111,7 +111,7 @@ async function createAll(trx: Kysely<Tables>, place: PostgresPlace): Promise<voi
 
 /** Creates the definitions that hold no data. They are created again whenever their text changes. */
 async function createDefinitions(trx: Kysely<Tables>, place: PostgresPlace): Promise<void> {
-  for (const statement of [...FUNCTIONS, ...SERVER_LIFE, ...TRIGGERS]) await run(trx, statement)
+  for (const statement of [...FUNCTIONS, ...CRASH_MARKER, ...TRIGGERS]) await run(trx, statement)
   const readers = await listReaders(trx)
   await replaceViews(trx, place)
   for (const reader of readers)
@@ -174,7 +174,7 @@ async function readModel() {
 /** Returns a hash of the migrations and of all definitions that are created again when they change. */
 function markOf(db: Kysely<Tables>): string {
   const views = Object.values(VIEWS).map((view) => view.compile(db).sql)
-  const parts = [...Object.keys(MIGRATIONS), ...FUNCTIONS, ...SERVER_LIFE, ...TRIGGERS, ...views]
+  const parts = [...Object.keys(MIGRATIONS), ...FUNCTIONS, ...CRASH_MARKER, ...TRIGGERS, ...views]
   return `leadsheet ${createHash('sha256').update(parts.join('\n')).digest('hex')}`
 }
 

@@ -1,5 +1,5 @@
 /**
- * The uptime of the daemon: the spans of time in which it ran without a gap. They explain why something was
+ * The uptimes of the daemon: the times in which it ran without a gap. They explain why something was
  * late or missed. This source file also has the last heartbeat and the loads of the settings.
  */
 
@@ -13,76 +13,80 @@ import type { Instant } from '../../domain/model.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import type { StorePlace } from '../db/place.ts'
 import type { PostgresPlace } from '../db/postgres.ts'
-import { glance, isPostgres } from '../db/postgres.ts'
+import { isPostgres, quickRead } from '../db/postgres.ts'
 import type { Db, Trx } from '../db/store.ts'
-import type { DaemonSpanTable } from '../tables/tables.ts'
+import type { DaemonUptimeTable } from '../tables/tables.ts'
 
 /**
  * When a worker has ended, another worker still counts as running if its last heartbeat is at most this much
  * older.
  */
-const BESIDE_MS = 150_000
-/** The most spans that are kept, because a daemon may be restarted again and again. */
-const SPANS_MAX = 1000
+const OTHER_WORKER_MAX_MS = 150_000
+/** The most uptimes that are kept, because a daemon may be restarted again and again. */
+const UPTIMES_MAX = 1000
 
-/** Starts a span and returns its id. */
-export async function addSpan(
+/** Records that the daemon began to run, and returns the id of the uptime. */
+export async function beginUptime(
   trx: Trx,
-  { at, after }: { readonly at: Instant; readonly after: DaemonSpanTable['began_after'] },
+  { at, after }: { readonly at: Instant; readonly after: DaemonUptimeTable['began_after'] },
 ): Promise<number> {
   const { id } = await trx
-    .insertInto('daemon_span')
+    .insertInto('daemon_uptime')
     .values({
-      ...{ began_at: at, began_after: after, last_tick_at: at, ended_at: null },
+      ...{ began_at: at, began_after: after, last_heartbeat_at: at, ended_at: null },
       ...{ host: hostname(), pid: process.pid },
     })
     .returning('id')
     .executeTakeFirstOrThrow()
   await trx
-    .deleteFrom('daemon_span')
-    .where('id', '<=', id - SPANS_MAX)
+    .deleteFrom('daemon_uptime')
+    .where('id', '<=', id - UPTIMES_MAX)
     .execute()
   return id
 }
 
-export async function touchSpan(trx: Trx, id: number, at: Instant): Promise<void> {
-  await trx.updateTable('daemon_span').where('id', '=', id).set({ last_tick_at: at }).execute()
+export async function recordHeartbeat(trx: Trx, id: number, at: Instant): Promise<void> {
+  await trx.updateTable('daemon_uptime').where('id', '=', id).set({ last_heartbeat_at: at }).execute()
 }
 
-export async function endSpan(trx: Trx, id: number, at: Instant): Promise<void> {
-  await trx.updateTable('daemon_span').where('id', '=', id).set({ last_tick_at: at, ended_at: at }).execute()
+export async function endUptime(trx: Trx, id: number, at: Instant): Promise<void> {
+  await trx
+    .updateTable('daemon_uptime')
+    .where('id', '=', id)
+    .set({ last_heartbeat_at: at, ended_at: at })
+    .execute()
 }
 
 /**
- * Finds the span that began last, even if the clock was set. Among several workers, finds the span with the
+ * Finds the uptime that began last, even if the clock was set. Among several workers, finds the one with the
  * last heartbeat, but prefers a running worker to a worker that has just ended. Undefined where no daemon
  * ever ran.
  */
-export async function findLastSpan(db: Db): Promise<Selectable<DaemonSpanTable> | undefined> {
-  const spans = db.selectFrom('daemon_span').selectAll().limit(1)
-  if (!isPostgres(db)) return spans.orderBy('id', 'desc').executeTakeFirst()
-  const last = await spans.orderBy('last_tick_at', 'desc').orderBy('id', 'desc').executeTakeFirst()
+export async function findLastUptime(db: Db): Promise<Selectable<DaemonUptimeTable> | undefined> {
+  const uptimes = db.selectFrom('daemon_uptime').selectAll().limit(1)
+  if (!isPostgres(db)) return uptimes.orderBy('id', 'desc').executeTakeFirst()
+  const last = await uptimes.orderBy('last_heartbeat_at', 'desc').orderBy('id', 'desc').executeTakeFirst()
   if (last === undefined || last.ended_at === null) return last
-  const beside = new Date(Date.parse(last.last_tick_at) - BESIDE_MS).toISOString()
-  const living = spans.where('ended_at', 'is', null).where('last_tick_at', '>=', beside)
-  return (await living.orderBy('last_tick_at', 'desc').executeTakeFirst()) ?? last
+  const since = new Date(Date.parse(last.last_heartbeat_at) - OTHER_WORKER_MAX_MS).toISOString()
+  const running = uptimes.where('ended_at', 'is', null).where('last_heartbeat_at', '>=', since)
+  return (await running.orderBy('last_heartbeat_at', 'desc').executeTakeFirst()) ?? last
 }
 
-/** The span of a running worker. */
-interface WorkerSpan {
+/** The uptime of a running worker. */
+interface RunningWorker {
   readonly host: string
   readonly pid: number
   readonly began_at: Instant
-  readonly last_tick_at: Instant
+  readonly last_heartbeat_at: Instant
 }
 
 /** Lists the workers with a heartbeat since an instant that have not ended. */
-export async function listLivingSpans(db: Db, since: Instant): Promise<WorkerSpan[]> {
+export async function listRunningWorkers(db: Db, since: Instant): Promise<RunningWorker[]> {
   return db
-    .selectFrom('daemon_span')
+    .selectFrom('daemon_uptime')
     .where('ended_at', 'is', null)
-    .where('last_tick_at', '>=', since)
-    .select(['host', 'pid', 'began_at', 'last_tick_at'])
+    .where('last_heartbeat_at', '>=', since)
+    .select(['host', 'pid', 'began_at', 'last_heartbeat_at'])
     .orderBy('host')
     .orderBy('began_at')
     .execute()
@@ -98,19 +102,19 @@ export async function listClockSets(
   until: Instant,
 ): Promise<{ from: Instant; to: Instant }[]> {
   const { rows } = await sql<{ from: Instant; to: Instant }>`
-    SELECT before.last_tick_at AS "from", span.began_at AS "to" FROM daemon_span AS span
-    JOIN daemon_span AS before ON before.id = span.id - 1
-    WHERE span.began_after = 'clock' AND span.began_at >= ${since} AND span.began_at <= ${until}
-    ORDER BY span.id`.execute(db)
+    SELECT before.last_heartbeat_at AS "from", uptime.began_at AS "to" FROM daemon_uptime AS uptime
+    JOIN daemon_uptime AS before ON before.id = uptime.id - 1
+    WHERE uptime.began_after = 'clock' AND uptime.began_at >= ${since} AND uptime.began_at <= ${until}
+    ORDER BY uptime.id`.execute(db)
   return rows
 }
 
-/** A span of time without a daemon, and its reason. `to` is null while no daemon has started again. */
+/** A time without a daemon, and its reason. `to` is null while no daemon has started again. */
 export interface Gap {
   /** The last heartbeat before the gap; null where no daemon ran before. */
   readonly from: Instant | null
   readonly to: Instant | null
-  readonly why: DaemonSpanTable['began_after']
+  readonly why: DaemonUptimeTable['began_after']
 }
 
 /**
@@ -122,9 +126,9 @@ export async function listGaps(
   { since, now, leastMs }: { readonly since: Instant; readonly now: Instant; readonly leastMs: number },
 ): Promise<Gap[]> {
   const { rows } = await sql<Gap>`WITH gap AS (
-      SELECT max(last_tick_at) OVER ends AS "from", lead(began_at) OVER ends AS "to",
+      SELECT max(last_heartbeat_at) OVER ends AS "from", lead(began_at) OVER ends AS "to",
         coalesce(lead(began_after) OVER ends, 'down') AS why
-      FROM daemon_span WINDOW ends AS (ORDER BY began_at, id))
+      FROM daemon_uptime WINDOW ends AS (ORDER BY began_at, id))
     SELECT * FROM gap WHERE coalesce("to", ${now}) > ${since}
       AND (julianday(coalesce("to", ${now})) - julianday("from")) * 86400000 > ${leastMs}
     ORDER BY "from" DESC`.execute(db)
@@ -134,25 +138,25 @@ export async function listGaps(
 /** Finds the gap around an instant; null where the daemon ran then. */
 export async function findGap(db: Db, at: Instant): Promise<Gap | null> {
   const covering = await db
-    .selectFrom('daemon_span')
+    .selectFrom('daemon_uptime')
     .where('began_at', '<=', at)
-    .where('last_tick_at', '>=', at)
+    .where('last_heartbeat_at', '>=', at)
     .select('id')
     .executeTakeFirst()
   if (covering) return null
   const before = await db
-    .selectFrom('daemon_span')
-    .where('last_tick_at', '<', at)
-    .select(sql<Instant | null>`max(last_tick_at)`.as('last_tick_at'))
+    .selectFrom('daemon_uptime')
+    .where('last_heartbeat_at', '<', at)
+    .select(sql<Instant | null>`max(last_heartbeat_at)`.as('last_heartbeat_at'))
     .executeTakeFirst()
   const after = await db
-    .selectFrom('daemon_span')
+    .selectFrom('daemon_uptime')
     .where('began_at', '>', at)
     .select(['began_at', 'began_after'])
     .orderBy('began_at')
     .executeTakeFirst()
   return {
-    from: before?.last_tick_at ?? null,
+    from: before?.last_heartbeat_at ?? null,
     to: after?.began_at ?? null,
     why: after?.began_after ?? 'down',
   }
@@ -163,7 +167,7 @@ export async function findGap(db: Db, at: Instant): Promise<Gap | null> {
  * files beside the store, because such files might get another owner than the daemon.
  */
 export interface LastHeartbeat {
-  readonly last_tick_at: Instant
+  readonly last_heartbeat_at: Instant
   /** The time at which the daemon was stopped; null where it runs or was killed. */
   readonly ended_at: Instant | null
 }
@@ -193,10 +197,10 @@ function readBeatOfFile(file: string): LastHeartbeat | undefined {
   if (!existsSync(`${file}-wal`)) url.searchParams.set('immutable', '1')
   try {
     using database = new DatabaseSync(url, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
-    const isThere = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'daemon_span'").get()
+    const isThere = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'daemon_uptime'").get()
     if (isThere === undefined) return undefined
     const row = database
-      .prepare('SELECT last_tick_at, ended_at FROM daemon_span ORDER BY id DESC LIMIT 1')
+      .prepare('SELECT last_heartbeat_at, ended_at FROM daemon_uptime ORDER BY id DESC LIMIT 1')
       .get()
     return row === undefined ? undefined : heartbeatOf(row)
   } catch (cause) {
@@ -212,18 +216,21 @@ function readBeatOfFile(file: string): LastHeartbeat | undefined {
  * worker to a worker that has ended.
  */
 async function readBeatOfServer(place: PostgresPlace): Promise<LastHeartbeat | undefined> {
-  return glance(place, 'daemon_span', async (client) => {
+  return quickRead(place, 'daemon_uptime', async (client) => {
     const { rows } = await client.query(
-      `SELECT last_tick_at, ended_at FROM daemon_span
-      ORDER BY host = $1 DESC, ended_at IS NULL AND last_tick_at >= $2 DESC, last_tick_at DESC LIMIT 1`,
+      `SELECT last_heartbeat_at, ended_at FROM daemon_uptime
+      ORDER BY host = $1 DESC, ended_at IS NULL AND last_heartbeat_at >= $2 DESC, last_heartbeat_at DESC LIMIT 1`,
       [hostname(), new Date(Date.now() - LIVING_MS).toISOString()],
     )
     return rows[0] === undefined ? undefined : heartbeatOf(rows[0])
   })
 }
 
-function heartbeatOf({ last_tick_at, ended_at }: Readonly<Record<string, unknown>>): LastHeartbeat {
-  return { last_tick_at: String(last_tick_at), ended_at: ended_at === null ? null : String(ended_at) }
+function heartbeatOf({ last_heartbeat_at, ended_at }: Readonly<Record<string, unknown>>): LastHeartbeat {
+  return {
+    last_heartbeat_at: String(last_heartbeat_at),
+    ended_at: ended_at === null ? null : String(ended_at),
+  }
 }
 
 /** The most loads that are kept, because wrong settings may be loaded again and again. */

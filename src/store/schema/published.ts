@@ -60,7 +60,7 @@ export const PRIVATE: readonly string[] = [
   'link_key',
   'preference',
   'scheduled_run',
-  'daemon_span',
+  'daemon_uptime',
   'config_load',
   'sync_scan',
   'sync_scan_page',

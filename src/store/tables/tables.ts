@@ -228,11 +228,11 @@ export interface ScheduledRunTable {
   message: string | null
 }
 
-export interface DaemonSpanTable {
+export interface DaemonUptimeTable {
   id: GeneratedAlways<number>
   began_at: string
   began_after: 'down' | 'blocked' | 'clock'
-  last_tick_at: string
+  last_heartbeat_at: string
   ended_at: string | null
   host: string
   pid: number
@@ -295,7 +295,7 @@ export interface Tables
   upstream_profile: { id: number; sha256: string; since: string }
   report_issue: ReportIssueTable
   scheduled_run: ScheduledRunTable
-  daemon_span: DaemonSpanTable
+  daemon_uptime: DaemonUptimeTable
   config_load: SettingsRead
   lease: LeaseTable
 }

@@ -182,13 +182,13 @@ it('data that are old, and a daemon that is dead', async () => {
   exec(
     cwd,
     `UPDATE sync_run SET started_at = '${old}', finished_at = '${old}', leads_as_of = '${old}';
-    INSERT INTO daemon_span (began_at, began_after, last_tick_at, host, pid) VALUES ('${old}', 'down', '${old}', 'h', 1)`,
+    INSERT INTO daemon_uptime (began_at, began_after, last_heartbeat_at, host, pid) VALUES ('${old}', 'down', '${old}', 'h', 1)`,
   )
   const { status, wrong } = await diagnose(cwd)
   expect(status).toBe(1)
   expect(wrong).toEqual(
     expect.arrayContaining([
-      { status: 'fail', ...about('daemon', /no sign of life for 30 h/, /start it again/) },
+      { status: 'fail', ...about('daemon', /no heartbeat for 30 h/, /start it again/) },
       { status: 'fail', ...about('copy of leads', /for 30 h/, /leadsheet status/) },
     ]),
   )
@@ -224,7 +224,7 @@ it('a clock that was set back, by what the database has lived through', async ()
   const ahead = new Date(Date.now() + 2.5 * HOUR_MS).toISOString()
   exec(
     cwd,
-    `INSERT INTO daemon_span (began_at, began_after, last_tick_at, ended_at, host, pid) VALUES ('${ahead}', 'down', '${ahead}', '${ahead}', 'h', 1)`,
+    `INSERT INTO daemon_uptime (began_at, began_after, last_heartbeat_at, ended_at, host, pid) VALUES ('${ahead}', 'down', '${ahead}', '${ahead}', 'h', 1)`,
   )
   const { wrong } = await diagnose(cwd)
   expect(wrong).toContainEqual({ status: 'fail', ...about('clock', /still 2 h to come/, /NTP/) })

@@ -177,8 +177,8 @@ describe('the daemon', () => {
     await second.tick('2026-11-20T10:00:00Z')
     await second.daemon.idle()
     expect(late).toEqual([{ from: '2026-11-20T07:01:00.000Z', to: '2026-11-20T10:00:00.000Z', why: 'down' }])
-    const spans = await second.store.db.selectFrom('daemon_span').selectAll().orderBy('id').execute()
-    expect(spans.map((span) => [span.began_after, span.last_tick_at, span.ended_at])).toEqual([
+    const spans = await second.store.db.selectFrom('daemon_uptime').selectAll().orderBy('id').execute()
+    expect(spans.map((span) => [span.began_after, span.last_heartbeat_at, span.ended_at])).toEqual([
       ['down', '2026-11-20T07:01:00.000Z', isStopped ? '2026-11-20T07:01:00.000Z' : null],
       ['down', '2026-11-20T10:00:00.000Z', null],
     ])

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
 import { listWorkers } from '../../../src/jobs/schedule/schedule-state.ts'
 import { claimLease, findHolder } from '../../../src/store/schedule/lease.ts'
-import { findLastSpan } from '../../../src/store/schedule/uptime.ts'
+import { findLastUptime } from '../../../src/store/schedule/uptime.ts'
 import { clockOf } from '../../../src/web/dashboard/format.ts'
 import { readWorkers } from '../../../src/web/dashboard/status/daemon.ts'
 import { hasPostgres } from '../../support/postgres.ts'
@@ -132,7 +132,7 @@ describe.skipIf(!hasPostgres)('several workers', () => {
     await first.stop()
     await expect.poll(() => scheduledRunsOf(second.store)).toEqual(['sync 07:01 done'])
     expect(await listWorkers(second.store.db, company.now)).toHaveLength(1)
-    expect(await findLastSpan(second.store.db)).toMatchObject({ ended_at: null })
+    expect(await findLastUptime(second.store.db)).toMatchObject({ ended_at: null })
     await second.stop()
   })
 

@@ -2,8 +2,8 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readCompanies } from '../../../src/service/simulation/companies.ts'
-import { openLife } from '../../../src/service/simulation/life.ts'
 import { parseScenario, readScenario, type Scenario } from '../../../src/service/simulation/scenario.ts'
+import { openSimulation } from '../../../src/service/simulation/simulation.ts'
 import type { LeadRow } from '../../../src/service/store/database.ts'
 import { openServiceDatabase } from '../../../src/service/store/database.ts'
 import { folderWith } from '../../support/folder.ts'
@@ -16,8 +16,8 @@ const TODAY = Math.floor(NOW / DAY_MS) * DAY_MS
 /** Plays the history up to today's midnight and returns its leads. */
 async function play(scenario: Scenario, seed = 3): Promise<LeadRow[]> {
   const db = await openServiceDatabase(join(folderWith(), 'service.db'))
-  const life = await openLife(db, { seed, companies, historyDays: 1, scenario, now: NOW })
-  await life.advance(TODAY, { stretchMs: 30 * DAY_MS })
+  const simulation = await openSimulation(db, { seed, companies, historyDays: 1, scenario, now: NOW })
+  await simulation.advance(TODAY, { stretchMs: 30 * DAY_MS })
   const leads = await db.selectFrom('lead').selectAll().execute()
   await db.destroy()
   return leads

@@ -159,15 +159,15 @@ describe.skipIf(!hasPostgres)('a move is refused', () => {
 
   it.runIf(IN_POSTGRES)('while one of those that share it lives', async () => {
     await using source = await openEmptyStore()
-    const addSpan = (tick: string, end: string | null) =>
+    const beginUptime = (tick: string, end: string | null) =>
       source.write((trx) =>
         trx
-          .insertInto('daemon_span')
+          .insertInto('daemon_uptime')
           .values({
             ...{
               began_at: tick,
               began_after: 'down' as const,
-              last_tick_at: tick,
+              last_heartbeat_at: tick,
               ended_at: end,
               host: 'b',
               pid: 7,
@@ -175,10 +175,10 @@ describe.skipIf(!hasPostgres)('a move is refused', () => {
           })
           .execute(),
       )
-    await addSpan('2026-11-21T08:50:00.000Z', null)
-    await addSpan('2026-11-21T08:59:00.000Z', '2026-11-21T08:59:00.000Z')
+    await beginUptime('2026-11-21T08:50:00.000Z', null)
+    await beginUptime('2026-11-21T08:59:00.000Z', '2026-11-21T08:59:00.000Z')
     expect(await planMove(source, placeOf(await newTarget()), NOW)).toMatchObject({ state: 'empty' })
-    await addSpan('2026-11-21T08:58:30.000Z', null)
+    await beginUptime('2026-11-21T08:58:30.000Z', null)
     await expect(move(source, await newTarget())).rejects.toThrow(
       /^A daemon is running on .*: process 7 on b$/,
     )

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { checkServer } from '../../../src/checks/machine.ts'
 import { readSize } from '../../../src/store/backup/backup.ts'
 import { placeOf } from '../../../src/store/db/place.ts'
-import { readInTime } from '../../../src/store/db/postgres.ts'
+import { cancellableQuery } from '../../../src/store/db/postgres.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { readLastHeartbeat } from '../../../src/store/schedule/uptime.ts'
@@ -47,7 +47,7 @@ describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
     expect(await readSize(other)).toEqual(ofOther)
   })
 
-  it('is not made a store of by who asks for the last sign of life', async () => {
+  it('is not made a store of by who asks for the last heartbeat', async () => {
     const url = await newDatabase()
     expect(await readLastHeartbeat(placeOf(url))).toBeUndefined()
     const { rows } = await withClient(url, (client) =>
@@ -69,7 +69,7 @@ describe.skipIf(!hasPostgres)('reading that takes too long', () => {
   it('is stopped at the server by the signal, whose reason is thrown', async () => {
     await using store = await openStore(await migrated(), OPENED_AT)
     const stop = new AbortController()
-    const reading = readInTime(store.db, sleep, { signal: stop.signal, timeoutMs: MINUTE_MS })
+    const reading = cancellableQuery(store.db, sleep, { signal: stop.signal, timeoutMs: MINUTE_MS })
     await expect.poll(() => countOpen(store.db)).toBe(1)
     stop.abort(new Error('stopped'))
     await expect(reading).rejects.toThrow('stopped')
@@ -79,7 +79,9 @@ describe.skipIf(!hasPostgres)('reading that takes too long', () => {
   it('is ended after its time, and the connection is as it was', async () => {
     await using store = await openStore(await migrated(), OPENED_AT)
     const { signal } = new AbortController()
-    await expect(readInTime(store.db, sleep, { signal, timeoutMs: 50 })).rejects.toThrow(/statement timeout/)
+    await expect(cancellableQuery(store.db, sleep, { signal, timeoutMs: 50 })).rejects.toThrow(
+      /statement timeout/,
+    )
     // The connections of the whole pool, which include the one that was stopped.
     const samples = await Promise.all(
       Array.from({ length: 6 }, () => sql<{ t: string }>`SHOW statement_timeout`.execute(store.db)),

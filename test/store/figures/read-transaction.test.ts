@@ -99,7 +99,7 @@ describe.skipIf(!hasPostgres)('a snapshot of PostgreSQL', () => {
     const copy = join(folder, 'copy.db')
     await copyPublished(both.inPostgres.db, copy, NEVER)
     const database = new Database(copy, { readonly: true })
-    for (const table of ['message', 'delivery', 'link_key', 'daemon_span'])
+    for (const table of ['message', 'delivery', 'link_key', 'daemon_uptime'])
       expect(database.prepare(`SELECT * FROM ${table}`).all()).toEqual([])
     expect(database.prepare('SELECT html, text, subject FROM report_issue').all()).toEqual([
       { html: '', text: '', subject: 'Übersicht' },

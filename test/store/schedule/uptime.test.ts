@@ -1,7 +1,13 @@
 // @both-stores
 import { expect, it } from 'vitest'
 import type { Store } from '../../../src/store/db/store.ts'
-import { addSpan, endSpan, findGap, listGaps, touchSpan } from '../../../src/store/schedule/uptime.ts'
+import {
+  beginUptime,
+  endUptime,
+  findGap,
+  listGaps,
+  recordHeartbeat,
+} from '../../../src/store/schedule/uptime.ts'
 import { openEmptyStore } from '../../support/store.ts'
 
 const at = (time: string): string => `2026-11-20T${time}:00.000Z`
@@ -13,9 +19,9 @@ const at = (time: string): string => `2026-11-20T${time}:00.000Z`
 async function openLived(): Promise<Store> {
   const store = await openEmptyStore()
   await store.write(async (trx) => {
-    await touchSpan(trx, await addSpan(trx, { at: at('06:00'), after: 'down' }), at('07:00'))
-    await touchSpan(trx, await addSpan(trx, { at: at('09:00'), after: 'down' }), at('10:00'))
-    await endSpan(trx, await addSpan(trx, { at: at('10:20'), after: 'blocked' }), at('11:00'))
+    await recordHeartbeat(trx, await beginUptime(trx, { at: at('06:00'), after: 'down' }), at('07:00'))
+    await recordHeartbeat(trx, await beginUptime(trx, { at: at('09:00'), after: 'down' }), at('10:00'))
+    await endUptime(trx, await beginUptime(trx, { at: at('10:20'), after: 'blocked' }), at('11:00'))
   })
   return store
 }
@@ -49,7 +55,7 @@ it('the times without a daemon are listed, the newest first, and that of now', a
 it('a daemon that is started again and again does not fill the disk', async () => {
   await using store = await openEmptyStore()
   await store.write(async (trx) => {
-    for (let start = 0; start < 1010; start++) await addSpan(trx, { at: at('06:00'), after: 'down' })
+    for (let start = 0; start < 1010; start++) await beginUptime(trx, { at: at('06:00'), after: 'down' })
   })
-  expect(await store.db.selectFrom('daemon_span').select('id').execute()).toHaveLength(1000)
+  expect(await store.db.selectFrom('daemon_uptime').select('id').execute()).toHaveLength(1000)
 })

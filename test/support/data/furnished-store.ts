@@ -104,13 +104,13 @@ async function furnish(at: string): Promise<void> {
       .execute()
     // Rows with gaps: an id that is not the next one, and a lead without its fingerprint.
     await trx
-      .insertInto('daemon_span')
+      .insertInto('daemon_uptime')
       .values({
         ...{
           id: 41,
           began_at: AT,
           began_after: 'down',
-          last_tick_at: AT,
+          last_heartbeat_at: AT,
           ended_at: AT,
           host: 'here',
           pid: 1,

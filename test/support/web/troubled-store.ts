@@ -8,7 +8,7 @@ import { saveMailOutage } from '../../../src/store/outbox/send-limits.ts'
 import { saveIssue } from '../../../src/store/reports/issue.ts'
 import { claimLease, type Lease } from '../../../src/store/schedule/lease.ts'
 import { addScheduledRun, type ScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
-import { addSpan, touchSpan } from '../../../src/store/schedule/uptime.ts'
+import { beginUptime, recordHeartbeat } from '../../../src/store/schedule/uptime.ts'
 import { finishRun, startRun } from '../../../src/store/sync/sync-run.ts'
 import { saveScanResult } from '../../../src/store/sync/watermark.ts'
 import { event, follow, receive } from '../data/events.ts'
@@ -25,8 +25,8 @@ export async function fillWithTroubles(store: Store): Promise<Lease> {
   await save(store, [lead('a'), lead('b')])
   await saveWholeRun(store, ago(2000))
   await store.write(async (trx) => {
-    await touchSpan(trx, await addSpan(trx, { at: ago(9000), after: 'down' }), ago(6000))
-    await touchSpan(trx, await addSpan(trx, { at: ago(1500), after: 'clock' }), ago(0))
+    await recordHeartbeat(trx, await beginUptime(trx, { at: ago(9000), after: 'down' }), ago(6000))
+    await recordHeartbeat(trx, await beginUptime(trx, { at: ago(1500), after: 'clock' }), ago(0))
     for (const at of [1, 2]) await failRun(trx, ago(at * 15))
     await holdRecords(trx)
     await noteScheduledRuns(trx)

@@ -10,7 +10,7 @@ import { saveMailOutage } from '../../../src/store/outbox/send-limits.ts'
 import { saveIssue } from '../../../src/store/reports/issue.ts'
 import { claimLease, type Lease } from '../../../src/store/schedule/lease.ts'
 import { addScheduledRun, type ScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
-import { addSpan, touchSpan } from '../../../src/store/schedule/uptime.ts'
+import { beginUptime, recordHeartbeat } from '../../../src/store/schedule/uptime.ts'
 import { startScan } from '../../../src/store/sync/scan.ts'
 import { addCounts, finishRun, startRun } from '../../../src/store/sync/sync-run.ts'
 import { saveScanResult } from '../../../src/store/sync/watermark.ts'
@@ -42,7 +42,7 @@ async function allIsWell(store: Store): Promise<void> {
   await save(store, [lead('a'), lead('b')])
   await wholeRun(store, 4)
   await store.write(async (trx) =>
-    touchSpan(trx, await addSpan(trx, { at: ago(600), after: 'down' }), ago(0)),
+    recordHeartbeat(trx, await beginUptime(trx, { at: ago(600), after: 'down' }), ago(0)),
   )
   await scheduledRun(store, { schedule: 'sync', due_at: ago(0), state: 'done' })
   await scheduledRun(store, { schedule: 'report:daily', due_at: '2026-11-20T15:00:00.000Z', state: 'done' })
@@ -90,7 +90,7 @@ it('says first that all is well, and then how fresh each thing is', async () => 
   expect(text).toContain('Sync every 15 min (*/15 * * * *), UTC in')
   expect(text).toContain('1 sync in the last 24 hours: 1 ok.')
   expect(text).toMatch(/12:56 ok all 0 0 0 0 12 0 4.2 s/)
-  expect(text).toContain('runs since 03:00, last sign of life 0 s ago')
+  expect(text).toContain('runs since 03:00, last heartbeat 0 s ago')
   expect(text).toContain('leadsheet 1.2.3')
   expect(await readHtml()).not.toContain('class="message')
 })
@@ -231,8 +231,8 @@ it('tells what was missed and why, and when the daemon did not run', async () =>
   await scheduledRun(store, { ...skipped, due_at: '2026-11-18T15:00:00.000Z' })
   await scheduledRun(store, { ...skipped, due_at: '2026-11-19T15:00:00.000Z' })
   await store.write(async (trx) => {
-    await touchSpan(trx, await addSpan(trx, { at: ago(9000), after: 'down' }), ago(6000))
-    await touchSpan(trx, await addSpan(trx, { at: ago(60), after: 'down' }), ago(0))
+    await recordHeartbeat(trx, await beginUptime(trx, { at: ago(9000), after: 'down' }), ago(6000))
+    await recordHeartbeat(trx, await beginUptime(trx, { at: ago(60), after: 'down' }), ago(0))
   })
   const text = await read()
   expect(text).toContain(

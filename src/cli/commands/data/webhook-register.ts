@@ -261,7 +261,7 @@ export function isOwnWebhook({ dataDir }: Config, id: string): boolean {
 /** Reports whether a daemon works on this store, on this machine or another. */
 export async function isDaemonAlive(config: Config): Promise<boolean> {
   await using store = await openDataIfThere(config)
-  return (await readFacts(installationOf(config, store), {}, new Date()).life()) === 'alive'
+  return (await readFacts(installationOf(config, store), {}, new Date()).daemonState()) === 'alive'
 }
 
 /**

@@ -85,7 +85,7 @@ export async function* examine(
     ok('profile', `${profileOf(config).name}, ${config.api.profile?.origin ?? 'built in'}`),
   )
   yield profile
-  const { checks, life } = await checkData(config, { ...options, now })
+  const { checks, daemonState } = await checkData(config, { ...options, now })
   yield* checks
   if (profile.status === 'ok') {
     yield* checkSource(patient, config)
@@ -103,7 +103,7 @@ export async function* examine(
   const key = dkimOf(config.mail)
   if (key !== null) yield await checkSignature(key, resolveTxt)
   if (config.reports.length > 0) yield checkWayOut(config)
-  yield await checkDashboard(config, life === 'alive')
+  yield await checkDashboard(config, daemonState === 'alive')
 }
 
 async function* checkSource({ log, signal }: Patient, config: Config): AsyncGenerator<CheckResult> {

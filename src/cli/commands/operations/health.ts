@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander'
 import { storePlaceOf } from '../../../app/installation.ts'
-import { type Life, lifeOf } from '../../../checks/check.ts'
+import { type DaemonState, daemonStateOf } from '../../../checks/check.ts'
 import { LeadsheetError } from '../../../errors.ts'
 import { type LastHeartbeat, readLastHeartbeat } from '../../../store/schedule/uptime.ts'
 import { formatSpan } from '../../../time.ts'
@@ -37,11 +37,11 @@ interface Found {
 async function lookAtDaemon(terminal: Terminal): Promise<Found> {
   try {
     const heartbeat = await readLastHeartbeat(storePlaceOf(await terminal.config()))
-    const life = lifeOf(heartbeat, new Date())
+    const daemonState = daemonStateOf(heartbeat, new Date())
     return {
-      isHealthy: life === 'alive',
-      found: tell(life, heartbeat),
-      lastHeartbeat: heartbeat?.last_tick_at ?? null,
+      isHealthy: daemonState === 'alive',
+      found: tell(daemonState, heartbeat),
+      lastHeartbeat: heartbeat?.last_heartbeat_at ?? null,
     }
   } catch (thrown) {
     if (!(thrown instanceof LeadsheetError)) throw thrown
@@ -49,11 +49,11 @@ async function lookAtDaemon(terminal: Terminal): Promise<Found> {
   }
 }
 
-function tell(life: Life, heartbeat: LastHeartbeat | undefined): string {
+function tell(daemonState: DaemonState, heartbeat: LastHeartbeat | undefined): string {
   if (heartbeat === undefined) return 'no daemon has run on this data'
-  const since = formatSpan(Date.now() - Date.parse(heartbeat.last_tick_at))
-  if (life === 'alive') return `the last heartbeat of the daemon was ${since} ago`
-  return life === 'stopped'
+  const since = formatSpan(Date.now() - Date.parse(heartbeat.last_heartbeat_at))
+  if (daemonState === 'alive') return `the last heartbeat of the daemon was ${since} ago`
+  return daemonState === 'stopped'
     ? `the daemon was stopped ${since} ago`
     : `the daemon has sent no heartbeat for ${since}`
 }

@@ -35,11 +35,11 @@ export const OPERATION = [
   sql`CREATE INDEX scheduled_run_by_time ON scheduled_run (due_at)`,
   sql`CREATE INDEX scheduled_run_missed ON scheduled_run (schedule, noted_at) WHERE state = 'skipped' AND attempts = 0`,
 
-  sql`CREATE TABLE daemon_span ( -- one row per time through which the daemon ran without a gap
+  sql`CREATE TABLE daemon_uptime ( -- one row per time through which the daemon ran without a gap
     id INTEGER PRIMARY KEY,
     began_at TEXT NOT NULL, -- UTC
     began_after TEXT NOT NULL CHECK (began_after IN ('down', 'blocked', 'clock')), -- why it ran not before: it was not started, was kept from its work, or the clock was set
-    last_tick_at TEXT NOT NULL, -- UTC: its last sign of life
+    last_heartbeat_at TEXT NOT NULL, -- UTC: its last heartbeat
     ended_at TEXT, -- UTC: when it was stopped; null where it runs, or was killed
     host TEXT NOT NULL,
     pid INTEGER NOT NULL

@@ -24,7 +24,7 @@ import { readSize } from '../../../store/backup/backup.ts'
 import type { Db, Store } from '../../../store/db/store.ts'
 import type { ScheduledRun } from '../../../store/schedule/scheduled-run.ts'
 import type { Gap } from '../../../store/schedule/uptime.ts'
-import { findLastSpan, listGaps } from '../../../store/schedule/uptime.ts'
+import { findLastUptime, listGaps } from '../../../store/schedule/uptime.ts'
 import { formatSpan } from '../../../time.ts'
 import type { Button } from '../actions/buttons.ts'
 import { approveButton } from '../actions/buttons.ts'
@@ -198,7 +198,7 @@ function gapOf({ from, to, why }: Gap, clock: Clock): GapView {
   return {
     from: clock.at(from),
     to: clock.at(to),
-    why: to === null ? 'it gives no sign of life' : WHY[why],
+    why: to === null ? 'it sends no heartbeat' : WHY[why],
   }
 }
 
@@ -212,7 +212,7 @@ export interface InstallationFacts {
 interface InstallationView {
   readonly version: string
   readonly id: string
-  readonly daemon: { readonly since: Moment; readonly sign: Moment } | null
+  readonly daemon: { readonly since: Moment; readonly lastHeartbeat: Moment } | null
   readonly database: string
   /** The size of the database's journal and the free disk space; null if the store is in PostgreSQL. */
   readonly room: { readonly journal: string; readonly free: string } | null
@@ -230,16 +230,16 @@ export async function readInstallation(
   facts: InstallationFacts,
   clock: Clock,
 ): Promise<InstallationView> {
-  const span = await findLastSpan(store.db)
+  const uptime = await findLastUptime(store.db)
   const { database, room } = await readSize(store)
   const settings = await readSettingsInForce(store.db, facts.settingsFile, clock.now)
   return {
     version: facts.version,
     id: store.installationId,
     daemon:
-      span === undefined || span.ended_at !== null
+      uptime === undefined || uptime.ended_at !== null
         ? null
-        : { since: clock.at(span.began_at), sign: clock.ago(span.last_tick_at) },
+        : { since: clock.at(uptime.began_at), lastHeartbeat: clock.ago(uptime.last_heartbeat_at) },
     database: bytes(database),
     room: room && { journal: bytes(room.log), free: bytes(room.free) },
     server: store.place.kind === 'postgres' ? store.place.name : null,
@@ -264,7 +264,7 @@ interface WorkerView {
   readonly host: string
   readonly pid: string
   readonly since: Moment
-  readonly sign: Moment
+  readonly lastHeartbeat: Moment
   readonly inFlight: string
 }
 
@@ -281,7 +281,7 @@ export async function readWorkers(
   return {
     workers: workers.map(({ host, pid, since, lastHeartbeat, inFlight }) => ({
       ...{ id: `${host}-${pid}`, host, pid: String(pid) },
-      ...{ since: clock.at(since), sign: clock.ago(lastHeartbeat), inFlight: inFlight.join(', ') },
+      ...{ since: clock.at(since), lastHeartbeat: clock.ago(lastHeartbeat), inFlight: inFlight.join(', ') },
     })),
     waiting: sum('waiting'),
     active: sum('active'),

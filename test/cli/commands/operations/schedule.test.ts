@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { SET_UP } from '../../../../src/jobs/schedule/enqueue-due-runs.ts'
 import { openStore } from '../../../../src/store/open.ts'
 import { addScheduledRun } from '../../../../src/store/schedule/scheduled-run.ts'
-import { addSpan, touchSpan } from '../../../../src/store/schedule/uptime.ts'
+import { beginUptime, recordHeartbeat } from '../../../../src/store/schedule/uptime.ts'
 import { folderWith } from '../../../support/folder.ts'
 import type { Finished } from '../../../support/leadsheet.ts'
 import { clockAt } from '../../../support/process/shifted-clock.ts'
@@ -32,14 +32,14 @@ async function installation(): Promise<string> {
   const cwd = folderWith({ 'leadsheet.yaml': SETTINGS, 'data/readme': '' })
   await using store = await openStore(join(cwd, 'data/leadsheet.db'), new Date('2026-11-20T12:00:00Z'))
   await store.write(async (trx) => {
-    await touchSpan(
+    await recordHeartbeat(
       trx,
-      await addSpan(trx, { at: '2026-11-20T06:00:00.000Z', after: 'down' }),
+      await beginUptime(trx, { at: '2026-11-20T06:00:00.000Z', after: 'down' }),
       '2026-11-20T12:00:00.000Z',
     )
-    await touchSpan(
+    await recordHeartbeat(
       trx,
-      await addSpan(trx, { at: '2026-11-24T06:00:00.000Z', after: 'down' }),
+      await beginUptime(trx, { at: '2026-11-24T06:00:00.000Z', after: 'down' }),
       '2026-11-24T12:00:00.000Z',
     )
     await addScheduledRun(trx, {

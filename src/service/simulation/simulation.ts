@@ -31,7 +31,7 @@ import { planFirstStep, takeStep } from './steps.ts'
 import type { Pool, World } from './world.ts'
 import { createPool, createWorld } from './world.ts'
 
-export interface Life {
+export interface Simulation {
   readonly world: World
   /**
    * Returns the instant up to which everything has been simulated and is in the database, in milliseconds
@@ -53,7 +53,7 @@ interface AdvanceOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-interface LifeOptions {
+interface SimulationOptions {
   readonly seed: number
   readonly companies: readonly Company[]
   /** The length of a new history in days. */
@@ -64,7 +64,7 @@ interface LifeOptions {
 }
 
 /** Continues the history in the database, which keeps its own seed, or starts a new one if there is none. */
-export async function openLife(db: ServiceDatabase, options: LifeOptions): Promise<Life> {
+export async function openSimulation(db: ServiceDatabase, options: SimulationOptions): Promise<Simulation> {
   const state = (await readSimulation(db)) ?? (await begin(db, options))
   const world = createWorld(state, options.companies)
   const pools = new Map<string, Pool>()
@@ -111,7 +111,7 @@ export async function openLife(db: ServiceDatabase, options: LifeOptions): Promi
   }
 }
 
-async function begin(db: ServiceDatabase, options: LifeOptions): Promise<SimulationState> {
+async function begin(db: ServiceDatabase, options: SimulationOptions): Promise<SimulationState> {
   const { seed, now, scenario = null } = options
   const historyDays = scenario?.history_days ?? options.historyDays
   const epochAt = startOfDay(now) - historyDays * DAY_MS

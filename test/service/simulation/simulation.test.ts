@@ -1,14 +1,14 @@
 /** The simulation is the same for the same seed, however it is interrupted, and it is plausible. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { LEAD_STATUSES } from '../../src/contract/lead.ts'
-import { readCompanies } from '../../src/service/simulation/companies.ts'
-import { openLife } from '../../src/service/simulation/life.ts'
-import { openServiceDatabase, type ServiceDatabase } from '../../src/service/store/database.ts'
-import { insertPipeline } from '../../src/service/store/pipeline-stats.ts'
-import { folderWith } from '../support/folder.ts'
-import { COMPANIES } from '../support/service.ts'
-import { DAY_MS, HOUR_MS, NOW, startService, type TestService } from './support/service.ts'
+import { LEAD_STATUSES } from '../../../src/contract/lead.ts'
+import { readCompanies } from '../../../src/service/simulation/companies.ts'
+import { openSimulation } from '../../../src/service/simulation/simulation.ts'
+import { openServiceDatabase, type ServiceDatabase } from '../../../src/service/store/database.ts'
+import { insertPipeline } from '../../../src/service/store/pipeline-stats.ts'
+import { folderWith } from '../../support/folder.ts'
+import { COMPANIES } from '../../support/service.ts'
+import { DAY_MS, HOUR_MS, NOW, startService, type TestService } from '../support/service.ts'
 
 const companies = readCompanies(COMPANIES)
 const TABLES = [
@@ -32,9 +32,9 @@ async function play(seed: number, stops: readonly Stop[]): Promise<Record<string
   const file = join(folderWith(), 'service.db')
   for (const [index, { at, stretchMs }] of stops.entries()) {
     await using opened = await openDatabase(file)
-    const life = await openLife(opened.db, { seed, companies, historyDays: 20, now: NOW })
+    const simulation = await openSimulation(opened.db, { seed, companies, historyDays: 20, now: NOW })
     if (index === 0) await addPipeline(opened.db)
-    await life.advance(at, { stretchMs })
+    await simulation.advance(at, { stretchMs })
   }
   await using opened = await openDatabase(file)
   const tables = TABLES.map(
