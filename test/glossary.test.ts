@@ -31,7 +31,10 @@ const RETIRED: readonly { readonly word: RegExp; readonly allowed?: RegExp }[] =
   { word: /in_doubt|doubts?|doubt(?:ed|ful)/ },
   { word: /own_(?:form|names)/ },
   { word: /voice/, allowed: /invoice/ },
-  { word: /glances?|heed/ },
+  {
+    word: /glances?|heed|beside|way_(?:on|out)|settle[ds]?/,
+    allowed: /outbox_beside|events_beside|settled_at/,
+  },
 ]
 
 const parts = (name: string) =>

@@ -50,7 +50,7 @@ export async function* checkUpstream(source: Source, signal: AbortSignal): Async
   } else {
     yield ok('changes alone', 'the profile names no filter: each sync reads the whole list')
   }
-  yield* checkBeside(source, sample, signal)
+  yield* checkOtherEndpoints(source, sample, signal)
 }
 
 async function checkSecondPage(source: Source, signal: AbortSignal): Promise<CheckResult> {
@@ -116,7 +116,7 @@ async function checkSince(source: Source, signal: AbortSignal): Promise<CheckRes
       )
 }
 
-async function* checkBeside(
+async function* checkOtherEndpoints(
   source: Source,
   sample: readonly unknown[],
   signal: AbortSignal,

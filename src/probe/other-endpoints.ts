@@ -31,7 +31,8 @@ const AGENT_NAMES: Readonly<Partial<Record<(typeof AGENT_FIELDS)[number], readon
   task_type: ['currenttask.type', 'task', 'currenttask'],
 }
 
-export interface Beside {
+/** The endpoints other than the list of leads, and how their records are mapped. */
+export interface OtherEndpoints {
   readonly endpoints: Readonly<Partial<Record<EndpointName, string>>>
   readonly envelope: { lead?: string; agents?: string }
   readonly stat: Readonly<Record<string, string>>
@@ -40,7 +41,7 @@ export interface Beside {
   readonly gaps: readonly Gap[]
 }
 
-export const NOTHING_BESIDE: Beside = {
+export const NO_OTHER_ENDPOINTS: OtherEndpoints = {
   endpoints: { lead: 'none', pipelines: 'none', stats: 'none', webhooks: 'none', agents: 'none' },
   ...{ envelope: {}, stat: {}, agent: {}, findings: [], gaps: [] },
 }
@@ -51,16 +52,16 @@ export const NOTHING_BESIDE: Beside = {
  * requested
  * @param pipelineId the id of a pipeline; null if no lead names one
  */
-export async function findBeside(
+export async function findOtherEndpoints(
   asker: Asker,
   base: URL,
   list: List,
   ids: readonly string[],
   pipelineId: string | null,
-): Promise<Beside> {
+): Promise<OtherEndpoints> {
   const findings: Finding[] = []
-  const endpoints: Partial<Record<EndpointName, string>> = { ...NOTHING_BESIDE.endpoints }
-  const envelope: Beside['envelope'] = {}
+  const endpoints: Partial<Record<EndpointName, string>> = { ...NO_OTHER_ENDPOINTS.endpoints }
+  const envelope: OtherEndpoints['envelope'] = {}
   const lead = await findLead(asker, base, list, ids)
   endpoints.lead = lead?.path ?? 'none'
   if (lead) envelope.lead = pathText(lead.envelope)

@@ -18,7 +18,7 @@ import {
   placeInput,
   placeText,
 } from './page-signals.ts'
-import { findWayOn, type PagingInput, type WayOn } from './paging-probe.ts'
+import { findNextPage, type NextPage, type PagingInput } from './paging-probe.ts'
 import { type Walk, walkList } from './verify-paging.ts'
 
 export interface FoundPaging {
@@ -38,17 +38,17 @@ export interface FoundPaging {
 
 export async function findPaging(asker: Asker, list: List, first: Page): Promise<FoundPaging> {
   const size = await findPageSize(asker, list, first)
-  const wayOn = await findWayOn({ asker, list, first, size })
-  const pages = wayOn === null ? [size.small] : [size.small, wayOn.second]
+  const next = await findNextPage({ asker, list, first, size })
+  const pages = next === null ? [size.small] : [size.small, next.second]
   const total = findTotal([...pages, first]) ?? totalOfPages(pages, first)
-  if (wayOn === null) return withoutWayOn(list, first, size, total)
+  if (next === null) return withoutNextPage(list, first, size, total)
 
   const sizeMax =
-    'unit' in wayOn.paging
-      ? await findRangeMax(asker, list, wayOn.paging.unit ?? 'items', total?.total ?? null)
-      : await findSizeMax(asker, list, size, total?.total ?? null, (page) => saysMore(page, wayOn))
+    'unit' in next.paging
+      ? await findRangeMax(asker, list, next.paging.unit ?? 'items', total?.total ?? null)
+      : await findSizeMax(asker, list, size, total?.total ?? null, (page) => saysMore(page, next))
   const { largest, max } = sizeMax
-  const paging = assemble(size, wayOn, total?.place ?? null, max, [size.small, largest], total?.total ?? null)
+  const paging = assemble(size, next, total?.place ?? null, max, [size.small, largest], total?.total ?? null)
   const walk = await walkList(asker, list, paging, alongOf(size, paging), total?.total ?? null)
   const input = withEnd(paging, walk, total?.place ?? null)
   const findings: Finding[] = [
@@ -56,10 +56,10 @@ export async function findPaging(asker: Asker, list: List, first: Page): Promise
       place: 'paging.kind',
       value: kindText(input),
       confidence: 'proved',
-      evidence: `${wayOn.evidence}; ${evidenceOf(wayOn.second.reply, `${wayOn.second.ids.length} records, none of the first page`)}`,
+      evidence: `${next.evidence}; ${evidenceOf(next.second.reply, `${next.second.ids.length} records, none of the first page`)}`,
     },
     ...(size.finding === null ? [] : [size.finding]),
-    ...(size.param === null && wayOn.paging.kind !== 'range' ? [] : [sizeMax.finding]),
+    ...(size.param === null && next.paging.kind !== 'range' ? [] : [sizeMax.finding]),
     ...(total === null ? [] : [totalFinding(total, size.small)]),
     walkFinding(walk, total?.total ?? null),
   ]
@@ -113,7 +113,7 @@ function rangeHeader(unit: string, size: number): Headers {
  * Returns the result for a list without a next page. Either the page is the whole list, as its total or an
  * uneven count of records shows, or the rest of the list cannot be read.
  */
-function withoutWayOn(list: List, first: Page, size: PageSize, total: FoundTotal | null): FoundPaging {
+function withoutNextPage(list: List, first: Page, size: PageSize, total: FoundTotal | null): FoundPaging {
   const count = first.ids.length
   const isWhole = total === null ? size.param === null && !isRound(count) : total.total === count
   const page = { records: distinctRecords([first]), largest: first, params: {}, headers: {}, along: {} }
@@ -161,7 +161,7 @@ function pagingRemedy({ param }: PageSize): string {
 
 function assemble(
   size: PageSize,
-  { paging }: WayOn,
+  { paging }: NextPage,
   total: Place | null,
   max: number,
   sized: readonly Page[],
@@ -217,7 +217,7 @@ function alongOf({ along }: PageSize, paging: PagingInput): Params {
 }
 
 /** Returns whether a page says that more records follow; null if this kind of paging has no sign for it. */
-function saysMore(page: Page, { paging }: WayOn): boolean | null {
+function saysMore(page: Page, { paging }: NextPage): boolean | null {
   if (hasMorePath(page) !== null) return true
   if (paging.kind === 'link') return /rel="?next/i.test(String(page.reply.headers.link ?? ''))
   if (paging.kind === 'next_url') return nextUrls(page).length > 0

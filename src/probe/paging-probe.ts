@@ -30,7 +30,8 @@ const QUESTIONS_MAX = 60
 
 export type PagingInput = z.input<typeof pagingSchema>
 
-export interface WayOn {
+/** The second page of the list, and the paging that leads to it. */
+export interface NextPage {
   readonly paging: PagingInput
   readonly second: Page
   readonly evidence: string
@@ -44,8 +45,8 @@ export interface Trial {
   readonly size: PageSize
 }
 
-/** Returns the way to the second page; null if no second page was reached. */
-export async function findWayOn(trial: Trial): Promise<WayOn | null> {
+/** Finds the paging that leads to the second page; null if no second page was reached. */
+export async function findNextPage(trial: Trial): Promise<NextPage | null> {
   const isPromised = hasMorePath(trial.size.small) !== null
   const kinds = isPromised
     ? [byLink, byNextUrl, byToken, byShortLink, byLastId, byPosition, byRange]
@@ -57,7 +58,7 @@ export async function findWayOn(trial: Trial): Promise<WayOn | null> {
   return null
 }
 
-async function byLink({ asker, list, size }: Trial, isAnyLink = false): Promise<WayOn | null> {
+async function byLink({ asker, list, size }: Trial, isAnyLink = false): Promise<NextPage | null> {
   const { small } = size
   const next = linkNext(small.reply.headers.link)
   const second =
@@ -67,7 +68,7 @@ async function byLink({ asker, list, size }: Trial, isAnyLink = false): Promise<
   )
 }
 
-async function byNextUrl({ asker, list, size }: Trial, isAnyLink = false): Promise<WayOn | null> {
+async function byNextUrl({ asker, list, size }: Trial, isAnyLink = false): Promise<NextPage | null> {
   const { small } = size
   for (const { path, token } of nextUrls(small)) {
     if (!isAnyLink && !keepsSize(token, size)) continue
@@ -86,7 +87,7 @@ async function byNextUrl({ asker, list, size }: Trial, isAnyLink = false): Promi
  * Follows links that leave out the parameters of the request. Such links would also leave out a filter, so
  * tokens are tried first.
  */
-async function byShortLink(trial: Trial): Promise<WayOn | null> {
+async function byShortLink(trial: Trial): Promise<NextPage | null> {
   return (await byLink(trial, true)) ?? (await byNextUrl(trial, true))
 }
 
@@ -94,7 +95,7 @@ function keepsSize(next: string, { param, small }: PageSize): boolean {
   return param === null || URL.parse(next, small.reply.url.href)?.searchParams.has(param) === true
 }
 
-async function byToken(trial: Trial): Promise<WayOn | null> {
+async function byToken(trial: Trial): Promise<NextPage | null> {
   const { small } = trial.size
   for (const { place, token } of nextCursors(small).slice(0, 3)) {
     const names =
@@ -119,7 +120,7 @@ async function byToken(trial: Trial): Promise<WayOn | null> {
   return null
 }
 
-async function byLastId(trial: Trial): Promise<WayOn | null> {
+async function byLastId(trial: Trial): Promise<NextPage | null> {
   const { small } = trial.size
   const last = small.ids.at(-1)
   if (last === undefined) return null
@@ -135,7 +136,7 @@ async function byLastId(trial: Trial): Promise<WayOn | null> {
   }
 }
 
-async function byPosition(trial: Trial): Promise<WayOn | null> {
+async function byPosition(trial: Trial): Promise<NextPage | null> {
   const { param: sizeParam, small } = trial.size
   const paired = SIZE_PARAMS[sizeParam ?? ''] ?? SIZE_PARAMS_IN_BRACKETS[sizeParam ?? ''] ?? []
   const moves = async (some: readonly string[]): Promise<Effect> => {
@@ -165,7 +166,7 @@ async function byPosition(trial: Trial): Promise<WayOn | null> {
   return null
 }
 
-async function byRange({ asker, list, first }: Trial): Promise<WayOn | null> {
+async function byRange({ asker, list, first }: Trial): Promise<NextPage | null> {
   const told = `${first.reply.headers['accept-ranges'] ?? ''} ${first.reply.headers['content-range'] ?? ''}`
   const unit = /^\s*([a-z]+)\b/i.exec(told.replace(/\b(bytes|none)\b/gi, ''))?.[1] ?? 'items'
   const range = (from: number, to: number): Headers => ({ range: `${unit}=${from}-${to}` })

@@ -13,8 +13,8 @@ import { findFields, findStages, isName, isUnique, pickId } from './field-probe.
 import { findOrder } from './list-parameters.ts'
 import type { FoundList } from './list-probe.ts'
 import { endpointPath, findList } from './list-probe.ts'
-import type { Beside } from './other-endpoints.ts'
-import { findBeside, NOTHING_BESIDE } from './other-endpoints.ts'
+import type { OtherEndpoints } from './other-endpoints.ts'
+import { findOtherEndpoints, NO_OTHER_ENDPOINTS } from './other-endpoints.ts'
 import type { FoundPaging } from './paging-found.ts'
 import { findPaging, unreadPaging } from './paging-found.ts'
 import { findSince } from './since-probe.ts'
@@ -76,11 +76,11 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   const since = await cut.go('filters', null, () => findFilter(asker, paged, paging, fields))
   const order = await cut.go('sort', null, () => findSort(asker, paged, paging, fields))
   const ids = records.map((record) => toText(readPath(record, list.id)) ?? '')
-  const beside = await cut.go('endpoints', NOTHING_BESIDE, () =>
-    findBeside(asker, base, list, ids, pipelineOf(fields, records)),
+  const others = await cut.go('endpoints', NO_OTHER_ENDPOINTS, () =>
+    findOtherEndpoints(asker, base, list, ids, pipelineOf(fields, records)),
   )
 
-  const gaps = [...cut.gaps, ...paging.gaps, ...missingFields(fields), ...beside.gaps]
+  const gaps = [...cut.gaps, ...paging.gaps, ...missingFields(fields), ...others.gaps]
   gaps.push(...unreadFields(records, list.id, fields))
   if (!isUnique(records, list.id)) gaps.push(repeatedId(list))
   else if (isName(list.id)) gaps.push(onlyName(list))
@@ -93,7 +93,7 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
     ...(order === null ? [] : [order.finding]),
     idFinding(list, records),
     ...fields.map(fieldFinding),
-    ...beside.findings,
+    ...others.findings,
   ]
   const input = draftProfile({
     asker,
@@ -103,7 +103,7 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
     fields,
     since: since?.filter ?? null,
     sort: order?.sort ?? {},
-    beside,
+    others,
   })
   const isWhole = paging.input !== null
   return { findings, gaps, input, profile: isWhole ? parseProfile(input, 'probe') : null, tried: [] }
@@ -268,25 +268,25 @@ interface Found {
   readonly fields: readonly FoundField[]
   readonly since: TimeFilter | null
   readonly sort: Readonly<Record<string, string>>
-  readonly beside: Beside
+  readonly others: OtherEndpoints
 }
 
 /** Composes a profile without its defaults, so that it shows only what was found. */
-function draftProfile({ asker, base, list, paging, fields, since, sort, beside }: Found): ProfileInput {
+function draftProfile({ asker, base, list, paging, fields, since, sort, others }: Found): ProfileInput {
   const status = fields.find(({ field }) => field === 'status')?.rule
   const stages = typeof status === 'string' ? findStages(paging.records, splitPath(status)) : []
   return {
     name: base.hostname,
-    endpoints: { leads: leadsPath(base, list, paging.along), ...beside.endpoints },
+    endpoints: { leads: leadsPath(base, list, paging.along), ...others.endpoints },
     auth: authInput(asker),
     ...(paging.input === null ? {} : { paging: paging.input }),
-    envelope: { leads: pathText(paging.largest.envelope), ...beside.envelope },
+    envelope: { leads: pathText(paging.largest.envelope), ...others.envelope },
     ...(since === null ? {} : { filters: { updated_since: sinceInput(since) } }),
     ...(Object.keys(sort).length === 0 ? {} : { sort: { ...sort } }),
     mapping: {
       lead: { id: pathText(list.id), ...Object.fromEntries(fields.map(({ field, rule }) => [field, rule])) },
-      ...(Object.keys(beside.stat).length === 0 ? {} : { stat: beside.stat }),
-      ...(Object.keys(beside.agent).length === 0 ? {} : { agent: beside.agent }),
+      ...(Object.keys(others.stat).length === 0 ? {} : { stat: others.stat }),
+      ...(Object.keys(others.agent).length === 0 ? {} : { agent: others.agent }),
     },
     ...(stages.length === 0 ? {} : { stages }),
   } as ProfileInput

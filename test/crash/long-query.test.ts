@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
-import { settleWrites } from '../../src/store/db/dialect.ts'
+import { tidyAfterWrites } from '../../src/store/db/dialect.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import { openSyncing } from '../support/syncing.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
@@ -43,7 +43,7 @@ it('a query that lasts over many syncs sees its moment and blocks none of them, 
   const waits = []
   for (let attempt = 0; attempt < 5; attempt++) {
     const begun = performance.now()
-    await settleWrites(store.db)
+    await tidyAfterWrites(store.db)
     waits.push(performance.now() - begun)
   }
   expect(Math.min(...waits)).toBeLessThan(BLOCKED_MAX_MS)

@@ -158,8 +158,8 @@ export const OF_DATA: readonly Sabotage[] = [
     name: 'leads that are missing all at once are marked as deleted',
     edits: [
       {
-        find: 'return absent > of * MISSING_SHARE_MAX ?',
-        replace: 'return absent > of ?',
+        find: 'return missing > of * MISSING_SHARE_MAX ?',
+        replace: 'return missing > of ?',
       },
     ],
     caughtBy: [

@@ -25,7 +25,7 @@ export const OF_TIME: readonly Sabotage[] = [
     name: 'what two processes may not do at once has no lease',
     edits: [
       {
-        find: 'if (other && !isDeleted(trx, other))',
+        find: 'if (other && !isLost(trx, other))',
         replace: 'if (other && other.isExpired > 1)',
       },
     ],

@@ -60,7 +60,7 @@ function publicKeyIn(record: string): string | undefined {
 
 /* Checks how recipients can unsubscribe. Nothing is sent. */
 
-export function checkWayOut({ web, mail }: Pick<Config, 'web' | 'mail'>): CheckResult {
+export function checkUnsubscribe({ web, mail }: Pick<Config, 'web' | 'mail'>): CheckResult {
   const { publicUrl, listen } = web
   if (publicUrl === null) {
     return ok(

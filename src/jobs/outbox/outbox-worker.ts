@@ -32,7 +32,7 @@ const QUEUED_MESSAGES = 10_000
  */
 const PROBE_MS = 120_000
 /** The wait for further sent messages before `onSent` is called. */
-const SETTLE_MS = 5_000
+const SENT_AFTER_MS = 5_000
 
 export function createOutboxTask(deps: OutboxWorkerDeps): SerialTask {
   if (deps.store.place.kind === 'postgres') return createSharedOutbox(deps)
@@ -59,7 +59,7 @@ function createMessageWorker(
   let isSending = false
   let ended: Promise<void> | null = null
   let opened: AbortSignal | null = null
-  let settling: NodeJS.Timeout | undefined
+  let sentTimer: NodeJS.Timeout | undefined
 
   const endSender = async (): Promise<void> => {
     const ending = sender
@@ -81,11 +81,11 @@ function createMessageWorker(
       throw thrown
     } finally {
       isSending = false
-      settling ??= setTimeout(settle, SETTLE_MS).unref()
+      sentTimer ??= setTimeout(reportSent, SENT_AFTER_MS).unref()
     }
   }
-  const settle = (): void => {
-    settling = undefined
+  const reportSent = (): void => {
+    sentTimer = undefined
     onSent()
   }
   const takeUntil = async (signal: AbortSignal): Promise<void> => {
@@ -93,7 +93,7 @@ function createMessageWorker(
       send(job.data.messageId, job.signal),
     )
     await onceAborted(signal)
-    clearTimeout(settling)
+    clearTimeout(sentTimer)
     await working.idle()
     await endSender()
   }

@@ -22,7 +22,7 @@ import { listMailOutages, nextTry } from '../../store/outbox/send-limits.ts'
 import type { Issue } from '../../store/reports/issue.ts'
 import { findLastMailedEnd, readIssue } from '../../store/reports/issue.ts'
 import type { IssueName, ListedIssue } from '../../store/reports/issue-list.ts'
-import { findNeighbours, listBeside, listIssuesOf } from '../../store/reports/issue-list.ts'
+import { findNeighbours, listIssuesOf, listSamePeriodIssues } from '../../store/reports/issue-list.ts'
 import type { Preference } from '../../store/reports/preference.ts'
 import { listPreferences } from '../../store/reports/preference.ts'
 import { explainIssue } from '../archive/archive.ts'
@@ -47,7 +47,7 @@ export interface KeptIssue {
    * The other issues of the same report whose periods end at the same time: issues for other filters, or
    * weekly issues.
    */
-  readonly beside: readonly ListedIssue[]
+  readonly samePeriod: readonly ListedIssue[]
   /** Tells whether the command `resend` would send this issue. */
   readonly isLast: boolean
 }
@@ -70,7 +70,7 @@ export async function readKeptIssue(db: Db, id: string, now: Date): Promise<Kept
     ...{ issue, line, ...(await findNeighbours(db, line)) },
     messages: messages.map((one) => ({ ...one, nextAttemptAt: nextTry(one.nextAttemptAt, outages) })),
     choices: new Map(choices.map((one) => [one.address, one])),
-    beside: await listBeside(db, line),
+    samePeriod: await listSamePeriodIssues(db, line),
     isLast: issue.isMailed && issue.period.to === lastEnd,
   }
 }

@@ -7,7 +7,7 @@ import type { Instant } from '../../domain/model.ts'
 import type { SyncOutcome, SyncPart, SyncProblem, SyncResult } from '../../domain/sync.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import { settleWrites } from '../../store/db/dialect.ts'
+import { tidyAfterWrites } from '../../store/db/dialect.ts'
 import { restoreIndexes } from '../../store/db/dropped-index.ts'
 import type { Store } from '../../store/db/store.ts'
 import { saveStages } from '../../store/leads/stage-move.ts'
@@ -103,7 +103,7 @@ export async function syncUnder(lease: Lease, deps: SyncDeps, options: SyncOptio
     await saveNotBefore(trx, done.notBefore)
     await finishRun(trx, result, deps.now().toISOString())
   })
-  await settleWrites(deps.store.db)
+  await tidyAfterWrites(deps.store.db)
   return result
 }
 

@@ -8,7 +8,7 @@ import type { ScanReport, ScanStop, SyncProblem } from '../../domain/sync.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { restoreIndexes } from '../../store/db/dropped-index.ts'
 import { checkNoCrash, readCrashMarker } from '../../store/db/postgres.ts'
-import { settleLeads } from '../../store/events/event.ts'
+import { finishLeadEvents } from '../../store/events/event.ts'
 import { outdateAllDetails } from '../../store/leads/detail.ts'
 import { beginFirstLoad } from '../../store/leads/first-load.ts'
 import { findImplausibleTimes, formatImplausible } from '../../store/leads/quarantined-record.ts'
@@ -223,7 +223,7 @@ async function finishScan(
       if (Number.isFinite(newest)) await saveWatermark(trx, instantOf(newest))
       await markLeadsWhole(trx, run.runId, scan.started_at, missing.deleted)
       const read = { startedAt: scan.started_at, asksForDeleted: run.source.has('lead') }
-      await settleLeads(trx, read, seen.at)
+      await finishLeadEvents(trx, read, seen.at)
       if (scan.mode === 'full') await saveProfileHash(trx, scan.profile_sha256, seen.at)
       if (scan.is_remap === 1) await outdateAllDetails(trx, seen.at)
       if (missing.refused !== null) {

@@ -72,7 +72,7 @@ async function prepare(staged: string, backup: string, now: Date): Promise<Unkno
   await using store = await openStore(staged, now)
   await takePreferences(store, dirname(staged))
   // Without `await`, the store would be closed before the work begins.
-  return await settleRestored(store, backup, now)
+  return await repairAfterRestore(store, backup, now)
 }
 
 /**
@@ -80,7 +80,7 @@ async function prepare(staged: string, backup: string, now: Date): Promise<Unkno
  * store.
  * @param from the name of the backup, for texts that people read
  */
-export async function settleRestored(store: Store, from: string, now: Date): Promise<Unknown> {
+export async function repairAfterRestore(store: Store, from: string, now: Date): Promise<Unknown> {
   return store.write(async (trx) => {
     await trx.deleteFrom('lease').execute()
     const reason = `restored from ${from}: it may have been sent since that was made`

@@ -7,7 +7,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { sql } from 'kysely'
 import { LeadsheetError } from '../../errors.ts'
-import { settleWrites, writeUnflushed } from '../db/dialect.ts'
+import { tidyAfterWrites, writeUnflushed } from '../db/dialect.ts'
 import type { StorePlace } from '../db/place.ts'
 import { nameOf } from '../db/place.ts'
 import { isPostgres } from '../db/postgres.ts'
@@ -88,7 +88,7 @@ export async function moveStore(source: Store, to: StorePlace, moving: Moving): 
       const compared = await compareTables(reading, target, to, tables, state, moving)
       const violations = await findViolations(target, moving.now().toISOString(), 'all')
       if (state !== 'whole') await target.transaction().execute(markWhole)
-      await settleWrites(target)
+      await tidyAfterWrites(target)
       return { state, tables: compared, violations }
     })
   } finally {

@@ -17,7 +17,7 @@ export function writeUnflushed<T>(
  * tables that have no statistics yet, because it would plan queries badly until autovacuum analyzes them
  * after a minute.
  */
-export async function settleWrites(db: Kysely<Tables>): Promise<void> {
+export async function tidyAfterWrites(db: Kysely<Tables>): Promise<void> {
   await (isPostgres(db) ? countUnknownTables(db) : emptySqliteLog(db))
 }
 

@@ -156,7 +156,7 @@ class PipelinedConnection implements DatabaseConnection {
     this.#waiting.push(query)
     if (sizeOf(query) > WAITING_MAX_BYTES) {
       // Only one large query is on its way, so that they do not fill the memory.
-      await this.#settle()
+      await this.#awaitSent()
       this.#sendWith(() => {})
     }
     return { rows: [] }
@@ -184,7 +184,7 @@ class PipelinedConnection implements DatabaseConnection {
     // A check may refuse the transaction, so the commit is sent after it.
     if ([...this.#waiting, ...this.#sent].some(({ check }) => check !== null)) {
       this.#sendWith(() => {})
-      await this.#settle()
+      await this.#awaitSent()
     }
     const { command } = await this.#run(CompiledQuery.raw('COMMIT')).finally(() => {
       this.#isInTransaction = false
@@ -215,7 +215,7 @@ class PipelinedConnection implements DatabaseConnection {
   /** Runs a query together with those that wait. */
   async #run(query: CompiledQuery): Promise<pg.QueryResult> {
     const result = this.#sendWith(() => this.#submit(isLater(query) ? query : later(query)))
-    await this.#settle()
+    await this.#awaitSent()
     return result
   }
 
@@ -241,7 +241,7 @@ class PipelinedConnection implements DatabaseConnection {
   }
 
   /** Waits for the queries that were sent. */
-  async #settle(): Promise<void> {
+  async #awaitSent(): Promise<void> {
     const sent = this.#sent
     this.#sent = []
     // The next query may be sent only after all of them have ended, even where one has failed.

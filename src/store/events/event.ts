@@ -261,14 +261,14 @@ export async function postponeEvent(trx: Trx, row: QueuedEvent, notBefore: Insta
  * leads.
  * @param scan.asksForDeleted whether leads that an event calls deleted stay in the queue, to be requested
  */
-export async function settleLeads(
+export async function finishLeadEvents(
   trx: Trx,
   scan: { readonly startedAt: Instant; readonly asksForDeleted: boolean },
   at: Instant,
 ): Promise<void> {
-  const isSettled = sql`resource = 'lead' AND last_at < ${scan.startedAt}
+  const isFinished = sql`resource = 'lead' AND last_at < ${scan.startedAt}
     AND is_deletion <= ${scan.asksForDeleted ? 0 : 1}`
   await sql`UPDATE event SET done_at = ${at}, outcome = 'read' WHERE done_at IS NULL AND resource = 'lead'
-    AND resource_id IN (SELECT resource_id FROM event_queue WHERE ${isSettled})`.execute(trx)
-  await sql`DELETE FROM event_queue WHERE ${isSettled}`.execute(trx)
+    AND resource_id IN (SELECT resource_id FROM event_queue WHERE ${isFinished})`.execute(trx)
+  await sql`DELETE FROM event_queue WHERE ${isFinished}`.execute(trx)
 }

@@ -39,7 +39,7 @@ export async function requeueMessage(trx: Trx, messageId: string, at: Instant): 
  * Resolves an unconfirmed message as delivered or lost.
  * @returns false if the message is not unconfirmed
  */
-export async function settleMessage(
+export async function resolveMessage(
   trx: Trx,
   messageId: string,
   finding: Finding,

@@ -83,7 +83,7 @@ export async function findNeighbours(
  * Lists the other issues of a report whose periods end at the same time as the period of an issue. Such an
  * issue is, for example, for other leads or for a week.
  */
-export async function listBeside(
+export async function listSamePeriodIssues(
   db: Db,
   { id, report, period }: Pick<ListedIssue, 'id' | 'report' | 'period'>,
 ): Promise<ListedIssue[]> {

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { expect, it } from 'vitest'
 import type { FindRecords } from '../../../src/cli/checks/delivery-check.ts'
-import { checkSignature, checkWayOut } from '../../../src/cli/checks/delivery-check.ts'
+import { checkSignature, checkUnsubscribe } from '../../../src/cli/checks/delivery-check.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { dnsRecordOf } from '../../../src/mail/message.ts'
 import { folderWith } from '../../support/folder.ts'
@@ -69,5 +69,5 @@ it.each([
   ],
 ])('the way out of a report is told of %s', (yaml, status, found) => {
   const config = loadConfig({ cwd: folderWith({ 'leadsheet.yaml': yaml }), env: {} })
-  expect(checkWayOut(config)).toMatchObject({ what: 'unsubscribing', status, found })
+  expect(checkUnsubscribe(config)).toMatchObject({ what: 'unsubscribing', status, found })
 })

@@ -243,7 +243,7 @@ describe('an event', () => {
     expect(await queued(copy.store)).toEqual([])
   })
 
-  it('is settled by a complete sync that began after it came', async () => {
+  it('is finished by a complete sync that began after it came', async () => {
     await using on = await openCopy()
     const { upstream, copy, ids } = on
     for (const id of ids) upstream.detailFaults.set(id, status(403))
@@ -325,7 +325,7 @@ describe('very many events', () => {
   })
 })
 
-it('events of an upstream that shows no single lead have a sync of changes asked for, at most each minute, which settles them', async () => {
+it('events of an upstream that shows no single lead have a sync of changes asked for, at most each minute, which finishes them', async () => {
   const syncs = { asked: 0, isOpen: async () => false, ask: async () => ++syncs.asked > 0 }
   const endpoints = { ...REFERENCE_PROFILE.endpoints, lead: 'none' }
   await using on = await openCopy(12, { syncs, source: { profile: { ...REFERENCE_PROFILE, endpoints } } })

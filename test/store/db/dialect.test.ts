@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { clockOf, readChangeStamp, settleWrites, writeUnflushed } from '../../../src/store/db/dialect.ts'
+import { clockOf, readChangeStamp, tidyAfterWrites, writeUnflushed } from '../../../src/store/db/dialect.ts'
 import type { Store, Trx } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { folderWith } from '../../support/folder.ts'
@@ -70,7 +70,7 @@ describe('a write that does not wait for the disk', () => {
   it('leaves a log that can be emptied', async () => {
     const stores = await openTwice()
     await writeUnflushed(stores.one.db, (trx) => addPage(trx, 1))
-    await settleWrites(stores.one.db)
+    await tidyAfterWrites(stores.one.db)
     if (!IN_POSTGRES) expect(statSync(`${stores.file}-wal`).size).toBe(0)
     expect(await stores.other.db.selectFrom('sync_scan_page').select('page').execute()).toEqual([{ page: 1 }])
     await close(stores)
@@ -120,6 +120,6 @@ it.runIf(IN_POSTGRES)('PostgreSQL knows after many writes how much is in which t
     return rows[0]?.leads
   }
   expect(await known()).toBe(-1)
-  await settleWrites(store.db)
+  await tidyAfterWrites(store.db)
   expect(await known()).toBe(2)
 })

@@ -10,7 +10,7 @@ import { counted } from '../../../report/words/numbers.ts'
 import { makeBackup } from '../../../store/backup/backup.ts'
 import type { BackupContent } from '../../../store/backup/backup-check.ts'
 import type { Restored, Unknown } from '../../../store/backup/restore.ts'
-import { restoreBackup, settleRestored } from '../../../store/backup/restore.ts'
+import { repairAfterRestore, restoreBackup } from '../../../store/backup/restore.ts'
 import type { PostgresPlace } from '../../../store/db/postgres.ts'
 import { isStoreThere } from '../../../store/db/store-exists.ts'
 import { addExamples } from '../../command.ts'
@@ -75,7 +75,7 @@ async function restore(terminal: Terminal, file: string | undefined): Promise<vo
   const place = storePlaceOf(config)
   if (place.kind === 'postgres') {
     if (file !== undefined) throw restoreElsewhere(place)
-    return settle(terminal, place)
+    return repair(terminal, place)
   }
   if (file === undefined) {
     throw new LeadsheetError('usage_invalid', 'the file to restore is not named', {
@@ -94,7 +94,7 @@ async function restore(terminal: Terminal, file: string | undefined): Promise<vo
 /**
  * Prepares a store that pg_restore has filled, so that workers may be started without mailing anything twice.
  */
-async function settle(terminal: Terminal, place: PostgresPlace): Promise<void> {
+async function repair(terminal: Terminal, place: PostgresPlace): Promise<void> {
   if (!(await isStoreThere(place))) {
     throw new LeadsheetError('report_no_data', `there is nothing yet in ${place.name}`, {
       hint: restoreElsewhere(place).hint ?? '',
@@ -102,7 +102,7 @@ async function settle(terminal: Terminal, place: PostgresPlace): Promise<void> {
   }
   const config = await terminal.config()
   await using store = await openData(config)
-  const unknown = await settleRestored(store, 'a dump', new Date())
+  const unknown = await repairAfterRestore(store, 'a dump', new Date())
   if (existsSync(pathsIn(config.dataDir).snapshot)) await publishRestored(terminal)
   if (terminal.json) terminal.printJson('db restore', { database: place.name, ...unknownJson(unknown) })
   else {

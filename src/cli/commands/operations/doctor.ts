@@ -18,7 +18,7 @@ import { isAboutDashboard } from '../../../config/schema-web.ts'
 import { shellCommand } from '../../../errors.ts'
 import { BACKOFF } from '../../../retry.ts'
 import { checkData } from '../../checks/data-check.ts'
-import { checkMailServer, checkSignature, checkWayOut } from '../../checks/delivery-check.ts'
+import { checkMailServer, checkSignature, checkUnsubscribe } from '../../checks/delivery-check.ts'
 import { checkRuntime, compareClocks, thisRuntime } from '../../checks/machine-check.ts'
 import { checkDashboard, checkWebhook } from '../../checks/web-check.ts'
 import { addExamples } from '../../command.ts'
@@ -102,7 +102,7 @@ export async function* examine(
   yield await checkMail(patient, config)
   const key = dkimOf(config.mail)
   if (key !== null) yield await checkSignature(key, resolveTxt)
-  if (config.reports.length > 0) yield checkWayOut(config)
+  if (config.reports.length > 0) yield checkUnsubscribe(config)
   yield await checkDashboard(config, daemonState === 'alive')
 }
 

@@ -9,7 +9,7 @@ import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import type { Store } from '../../../store/db/store.ts'
 import type { DeliveryRowState } from '../../../store/outbox/delivery.ts'
 import { findDeliveries, type ListedDelivery, listRefusing } from '../../../store/outbox/delivery-problems.ts'
-import { type Finding, settleMessage } from '../../../store/outbox/message-resolve.ts'
+import { type Finding, resolveMessage } from '../../../store/outbox/message-resolve.ts'
 import { listMailOutages, type MailOutage, nextTry } from '../../../store/outbox/send-limits.ts'
 import { addExamples, instant, wholeNumber } from '../../command.ts'
 import { periodJson } from '../../json/parts.ts'
@@ -213,7 +213,7 @@ async function resolveMessages(
   }
   const at = new Date().toISOString()
   await store.write(async (trx) => {
-    for (const { messageId } of messages) await settleMessage(trx, messageId, finding, at)
+    for (const { messageId } of messages) await resolveMessage(trx, messageId, finding, at)
   })
   if (terminal.json) {
     const resolved = messages.map(({ messageId, period }) => ({

@@ -91,7 +91,7 @@ function composeQuery(query: QueryTable, locale: LocaleContext, file: string | u
     const shown = cells.slice(0, ROWS).map((cell) => cellText(cell, write, locale))
     return { label: capitalise(name), isNumber, shown }
   })
-  const beside = countBeside(columns)
+  const fitting = countFittingColumns(columns)
   const rows = query.rows
     .slice(0, ROWS)
     .map((_, index) => columns.map(({ shown, ...column }) => ({ ...column, text: shown[index] ?? '' })))
@@ -100,15 +100,15 @@ function composeQuery(query: QueryTable, locale: LocaleContext, file: string | u
     title: oneLine(query.title, TITLE_LENGTH),
     note: oneLineOrNull(query.note, NOTE_LENGTH) ?? '',
     empty: rows.length === 0 ? words('queries.empty') : '',
-    columns: withWidths(columns.slice(0, beside)),
-    columnCount: String(beside),
+    columns: withWidths(columns.slice(0, fitting)),
+    columnCount: String(fitting),
     rows: rows.map(([first, ...others]) => ({
       first: first?.text ?? '',
       rest: others
-        .slice(beside - 1)
+        .slice(fitting - 1)
         .map(labelled)
         .join(' · '),
-      cells: others.slice(0, beside - 1).map(({ text, isNumber }) => ({ text, isNumber })),
+      cells: others.slice(0, fitting - 1).map(({ text, isNumber }) => ({ text, isNumber })),
     })),
     lines: linesOf(columns, rows),
     more: moreOf(query, rows.length, file, locale),
@@ -166,7 +166,7 @@ interface ShownColumn {
 }
 
 /** Counts the columns that fit on the smallest phone without splitting a number or an ordinary word. */
-function countBeside(columns: readonly ShownColumn[]): number {
+function countFittingColumns(columns: readonly ShownColumn[]): number {
   let left = ROOM_PX
   const fitting = columns.slice(0, COLUMNS).findIndex(({ label, isNumber, shown }, index) => {
     const widest = (texts: readonly string[]) => Math.max(0, ...texts.map((text) => widthOf(text, FONT_PX)))

@@ -127,7 +127,7 @@ interface IssueView extends IssueHead {
   readonly facts: readonly { readonly name: string; readonly value: string }[]
   readonly made: Moment
   readonly files: readonly { readonly name: string; readonly href: string; readonly size: string }[]
-  readonly beside: readonly IssueLine[]
+  readonly samePeriod: readonly IssueLine[]
   readonly messages: MessagesView
   readonly test: Button
 }
@@ -209,7 +209,7 @@ export function composeIssue(
             },
           ],
     ),
-    beside: kept.beside.map((other) => issueLine(other, clock)),
+    samePeriod: kept.samePeriod.map((other) => issueLine(other, clock)),
     messages: composeMessages(kept, message?.messageId ?? null, isAllMessages, clock),
     test: testButton(report),
   }

@@ -30,7 +30,7 @@ it('writes, lists and removes annotations', async () => {
     { id: 1, first_day: '2026-11-13', last_day: '2026-11-13', text: 'trade fair', left_out: true },
   ])
   expect((await runWarm(['annotate', '--remove', '1'], options)).stdout).toBe(
-    'deleted: 2026-11-13: trade fair\n',
+    'removed: 2026-11-13: trade fair\n',
   )
   expect(JSON.parse((await runWarm(['annotate', '--json'], options)).stdout).data).toHaveLength(1)
 })
