@@ -13,7 +13,7 @@ const RETIRED: readonly { readonly word: RegExp; readonly allowed?: RegExp }[] =
   { word: /letters?/, allowed: /dead_letters?|lower_case|first_letter/ },
   { word: /editions?/ },
   { word: /notices?/ },
-  { word: /troubles?/ },
+  { word: /troubled?s?/ },
   { word: /deeds?/ },
   { word: /slots?/ },
   { word: /wish(?:es)?/ },
@@ -31,10 +31,7 @@ const RETIRED: readonly { readonly word: RegExp; readonly allowed?: RegExp }[] =
   { word: /in_doubt|doubts?|doubt(?:ed|ful)/ },
   { word: /own_(?:form|names)/ },
   { word: /voice/, allowed: /invoice/ },
-  {
-    word: /glances?|heed|beside|way_(?:on|out)|settle[ds]?/,
-    allowed: /outbox_beside|events_beside|settled_at/,
-  },
+  { word: /glances?|heed|way_(?:on|out)|mail_turn|touch(?:es)?|met/ },
 ]
 
 const parts = (name: string) =>

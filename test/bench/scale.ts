@@ -8,7 +8,7 @@ import { sql } from 'kysely'
 import type { Store } from '../../src/store/db/store.ts'
 import { loadKnownLeads } from '../../src/store/leads/fingerprints.ts'
 import { openStore } from '../../src/store/open.ts'
-import { createMetLeads } from '../../src/store/sync/scan.ts'
+import { createSeenLeads } from '../../src/store/sync/scan.ts'
 import { recordMissing } from '../../src/store/sync/soft-delete.ts'
 import { createDatabase, openPostgresServer, withClient } from '../support/postgres/postgres-server.ts'
 import { runContender, startUpstream } from './programs.ts'
@@ -86,15 +86,15 @@ async function printKnown({ db }: Store): Promise<void> {
 
 /** Prints how long it takes to judge which leads a scan missed. The changes are rolled back. */
 async function printAbsence(store: Store): Promise<void> {
-  const met = createMetLeads()
-  for (let no = 1; no <= leads; no++) if (no % MISSED !== 0) met.note(no, 1)
+  const seenLeads = createSeenLeads()
+  for (let no = 1; no <= leads; no++) if (no % MISSED !== 0) seenLeads.note(no, 1)
   const at = new Date().toISOString()
   const back = new Error('taken back')
   const start = performance.now()
   await store
     .write(async (trx) => {
       const { id } = await trx.selectFrom('sync_run').select('id').executeTakeFirstOrThrow()
-      await recordMissing(trx, met, { runId: id, at, startedAt: at })
+      await recordMissing(trx, seenLeads, { runId: id, at, startedAt: at })
       console.log(`absence of 1 % judged\t${(performance.now() - start).toFixed(0)} ms`)
       throw back
     })

@@ -4,7 +4,13 @@ import type { ReportFigures, ReportWarning } from '../../src/domain/figures.ts'
 import { checkRendered, openTemplates } from '../../src/report/render/templates.ts'
 import { folderWith } from '../support/folder.ts'
 import { compose, type Making, renderReport, TEMPLATES_FOLDER, wordsOf } from '../support/report.ts'
-import { busyDay, QUIET_GENERATED_AT, quietDay, staleDay, troubledDay } from '../support/reports/figures.ts'
+import {
+  busyDay,
+  dayWithProblems,
+  QUIET_GENERATED_AT,
+  quietDay,
+  staleDay,
+} from '../support/reports/figures.ts'
 
 const linesOf = (figures: ReportFigures, making?: Making) => compose(figures, making).banner?.lines ?? []
 const warned = (...warnings: ReportWarning[]): ReportFigures => ({ ...busyDay(), warnings })
@@ -95,7 +101,7 @@ describe('a part that could not be made', () => {
   const STALLED = { block: 'stalled', query: null, message: 'no such column: x' } as const
 
   it('stands in its place as a box with the reason, and the others stay as they are', () => {
-    const { blocks } = compose(troubledDay())
+    const { blocks } = compose(dayWithProblems())
     expect(blocks.filter(({ kind }) => kind === 'failed')).toMatchObject([
       { title: '', reason: 'Reason: database disk image is malformed' },
       { title: 'Stalled leads', reason: 'Reason: no such column: idle_days' },
@@ -103,7 +109,7 @@ describe('a part that could not be made', () => {
       { title: 'New leads by industry', reason: expect.stringContaining('took longer than 30 s') },
     ])
     expect(blocks.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['kpis', 'trend', 'funnel']))
-    const { html, text } = renderReport(troubledDay())
+    const { html, text } = renderReport(dayWithProblems())
     for (const part of [wordsOf(html), text.replace(/\s+/g, ' ')]) {
       expect(part).toContain(
         '4 parts of this report could not be made: Lines below the numbers, Stalled leads,',

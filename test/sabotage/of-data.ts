@@ -6,9 +6,9 @@ export const OF_DATA: readonly Sabotage[] = [
     name: 'the cursor is committed before its rows',
     edits: [
       {
-        find: '  const done = await writePageHolding(run, async (trx) => {',
+        find: '  const done = await writePageUnderLease(run, async (trx) => {',
         replace: `  await run.store.write((trx) => trx.updateTable('sync_scan').set({ cursor: step.cursor }).execute())
-  const done = await writePageHolding(run, async (trx) => {`,
+  const done = await writePageUnderLease(run, async (trx) => {`,
       },
     ],
     caughtBy: [

@@ -27,7 +27,7 @@ describe(`a daemon through ${DAYS} days (SEED=${SEED})`, () => {
   })
 
   it('misses nothing, does nothing twice and explains what is late, through outages, kills, held-up hours and wrong clocks (row 55)', async () => {
-    await using world = await openTroubled()
+    await using world = await openWithProblems()
     const met = await live(world, world.problems)
     expect(await faultsOf(world)).toEqual([])
     // biome-ignore lint/suspicious/noConsole: the figures are what one runs it for
@@ -40,7 +40,7 @@ describe(`a daemon through ${DAYS} days (SEED=${SEED})`, () => {
   ])(
     '%s would be found out',
     async (_what, broken, fault) => {
-      await using world = await openTroubled(broken)
+      await using world = await openWithProblems(broken)
       await live(world, world.problems)
       const faults = await faultsOf(world)
       expect(faults.filter((text) => fault.test(text)).length).toBeGreaterThan(0)
@@ -51,7 +51,7 @@ describe(`a daemon through ${DAYS} days (SEED=${SEED})`, () => {
 })
 
 /** Opens a machine whose problems follow from the seed. Sometimes its work takes longer than an hour. */
-async function openTroubled(start?: StartDaemon) {
+async function openWithProblems(start?: StartDaemon) {
   const next = random(SEED)
   const durationMs = (): number => (next() < 0.01 ? next() * 3 * HOUR_MS : next() * 30 * SECOND_MS)
   const world = await openWorld({ from: FROM, planned: PLANNED, durationMs, ...(start && { start }) })

@@ -12,13 +12,13 @@ import {
   busyDay,
   busyWeek,
   CONTEXT,
+  dayWithProblems,
   emptyDay,
   firstDay,
   GENERATED_AT,
   QUIET_GENERATED_AT,
   quietDay,
   staleDay,
-  troubledDay,
 } from './reports/figures.ts'
 
 export const TEMPLATES_FOLDER = join(import.meta.dirname, '..', '..', 'templates')
@@ -54,7 +54,7 @@ export const REPORTS: readonly {
   { name: 'stale', figures: staleDay(), making: {} },
   {
     name: 'troubled',
-    figures: troubledDay(),
+    figures: dayWithProblems(),
     making: {
       context: {
         notMade: ['stalled.xlsx'],

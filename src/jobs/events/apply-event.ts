@@ -9,7 +9,7 @@ import { LeadsheetError } from '../../errors.ts'
 import type { Observation, Store, Trx } from '../../store/db/store.ts'
 import { observedByEvent } from '../../store/db/store.ts'
 import type { QueuedEvent } from '../../store/events/event.ts'
-import { finishEvents, mayApplyEvents, takeOut } from '../../store/events/event.ts'
+import { dequeueEvent, finishEvents, mayApplyEvents } from '../../store/events/event.ts'
 import { outdateDetails, saveDetails } from '../../store/leads/detail.ts'
 import { forgetFingerprints, saveFingerprints } from '../../store/leads/fingerprints.ts'
 import type { FoundLead } from '../../store/leads/lead.ts'
@@ -21,7 +21,7 @@ import type { EventOutcome } from '../../store/tables/lead-tables.ts'
 import type { SingleLead } from '../../upstream/mapping/detail-mapping.ts'
 import { isHeld } from '../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../upstream/source.ts'
-import { fetchAgents, keepAgents, keepStat } from '../sync/sync-stats-and-agents.ts'
+import { fetchAgents, saveOrQuarantineAgents, saveOrQuarantineStat } from '../sync/sync-stats-and-agents.ts'
 
 export interface ApplyDeps {
   readonly source: Source
@@ -81,7 +81,7 @@ async function applyPipeline(deps: ApplyDeps, row: QueuedEvent, signal: AbortSig
   if (raw === null) return finish(deps, row, async () => ({ outcome: 'not_found', problem: null }))
   const stat = source.mapPipelineStat(raw, row.resource_id, now().toISOString())
   await finish(deps, row, async (trx, seen) => {
-    await keepStat(trx, stat, seen)
+    await saveOrQuarantineStat(trx, stat, seen)
     return isHeld(stat) ? unreadable(stat) : READ
   })
 }
@@ -91,7 +91,7 @@ async function applyAgents(deps: ApplyDeps, row: QueuedEvent, signal: AbortSigna
   if (!source.has('agents')) return finish(deps, row, async () => IGNORED)
   const read = await fetchAgents(source, signal)
   await finish(deps, row, async (trx, seen) => {
-    await keepAgents(trx, read, seen)
+    await saveOrQuarantineAgents(trx, read, seen)
     return READ
   })
 }
@@ -111,7 +111,7 @@ async function finish(
     if (followed === null) return
     const { resource, resource_id: resourceId, last_at: until } = row
     await finishEvents(trx, { resource, resourceId, until }, { at: seen.at, ...followed })
-    await takeOut(trx, row)
+    await dequeueEvent(trx, row)
   })
 }
 

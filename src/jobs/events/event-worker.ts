@@ -11,11 +11,11 @@ import type { Store } from '../../store/db/store.ts'
 import type { QueuedEvent } from '../../store/events/event.ts'
 import {
   countAskedLeads,
+  dequeueEvent,
   finishEvents,
   listQueued,
   mayApplyEvents,
   postponeEvent,
-  takeOut,
 } from '../../store/events/event.ts'
 import { readWatermark, saveNotBefore } from '../../store/sync/watermark.ts'
 import type { Source } from '../../upstream/source.ts'
@@ -154,7 +154,7 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
       const { resource, resource_id: resourceId, last_at: until } = row
       const end = { at: at.toISOString(), outcome: 'failed', problem } as const
       await finishEvents(trx, { resource, resourceId, until }, end)
-      await takeOut(trx, row)
+      await dequeueEvent(trx, row)
     })
   }
 

@@ -103,7 +103,7 @@ export async function sendAll(
   const signal = AbortSignal.any([options.signal, sender.lease.lost])
   let isOver = outages.length === 0
   for (const one of messages) {
-    if (!(await waitForTurn(deps, { ...options, signal }))) return
+    if (!(await waitForRateLimit(deps, { ...options, signal }))) return
     const end = await sendOne(deps, sender.lease, one, signal)
     if (signal.aborted) return
     if (end === 'passed_over') continue
@@ -123,7 +123,7 @@ export async function sendAll(
  * Waits until the rate limit permits a message.
  * @returns true if the message may be sent; false if sending must end earlier
  */
-async function waitForTurn(
+async function waitForRateLimit(
   { policy: { rateLimit }, now }: DeliverDeps,
   { signal, until }: SendOptions,
 ): Promise<boolean> {

@@ -11,7 +11,7 @@ import type { ScheduledRun } from '../../store/schedule/scheduled-run.ts'
 import {
   approveScheduledRun,
   findLastScheduledRun,
-  listTroubledScheduledRuns,
+  listProblemRuns,
 } from '../../store/schedule/scheduled-run.ts'
 import { listRunningWorkers } from '../../store/schedule/uptime.ts'
 import { SET_UP } from './enqueue-due-runs.ts'
@@ -85,7 +85,7 @@ export async function readMissedScheduledRuns(
   { daysBack, now }: { readonly daysBack: number; readonly now: Date },
 ): Promise<MissedScheduledRuns[]> {
   const since = new Date(now.getTime() - daysBack * DAY_MS).toISOString()
-  const scheduledRuns = await listTroubledScheduledRuns(db, schedule, {
+  const scheduledRuns = await listProblemRuns(db, schedule, {
     since,
     lateMs: LATE_MS,
     limit: SCHEDULED_RUNS_BACK,

@@ -14,19 +14,19 @@ import type { DetailsEnd } from '../../store/sync/detail-run.ts'
 import {
   beginDetails,
   countWanted,
+  dequeueDetail,
   endDetails,
   findDetailRun,
   listWanted,
   noteResult,
   stopDetails,
-  takeOff,
 } from '../../store/sync/detail-run.ts'
 import type { RunUsage } from '../../store/sync/sync-run.ts'
 import { addDetailCounts } from '../../store/sync/sync-run.ts'
 import type { Source } from '../../upstream/source.ts'
 import type { SerialTask } from '../schedule/serial-task.ts'
 import type { DetailOptions, DetailsDone, DetailWorkers, SyncRun } from './sync-context.ts'
-import { writeHolding } from './sync-context.ts'
+import { writeUnderLease } from './sync-context.ts'
 import { allFailing, FAILURES_MAX, hasUsedUpItsTime, OF_ONE_LEAD } from './sync-details.ts'
 
 interface DetailWorkerDeps extends DetailBatchDeps {
@@ -97,7 +97,7 @@ async function readShared(
 ): Promise<DetailsDone> {
   const { runId, store, options } = run
   const batchLeads = Math.min(BATCH_LEADS, Math.ceil(leads.length / concurrency))
-  await writeHolding(run, (trx) => beginDetails(trx, runId, leads, batchLeads))
+  await writeUnderLease(run, (trx) => beginDetails(trx, runId, leads, batchLeads))
   const offer = createOffer(queue, runId, concurrency)
   let end: unknown = null
   try {
@@ -118,7 +118,7 @@ async function readShared(
     if (signal.aborted) end = hasUsedUpItsTime(signal) ? null : signal.reason
     else end = thrown
   }
-  const held = await writeHolding(run, async (trx) => {
+  const held = await writeUnderLease(run, async (trx) => {
     const reading = await findDetailRun(trx, runId)
     await endDetails(trx, runId)
     if (reading !== undefined) addUsage(run.helped, reading)
@@ -268,7 +268,7 @@ async function keep(
   const failed = failure !== null
   const usage = takeUsage()
   await store.writeSoon(async (trx) => {
-    if (!(await takeOff(trx, runId, no))) return
+    if (!(await dequeueDetail(trx, runId, no))) return
     await save(trx)
     const counts = {
       read: failed ? 0 : 1,

@@ -50,7 +50,7 @@ function judgeFurther(scan: Scan, paging: PagingProfile): Judgement {
   if (!canShift(paging) || isOneMoment(scan) || !hasMoved(scan, paging)) return COMPLETE
   // If pages do not overlap, two passes may miss the same lead, but it is not plausible that three passes
   // miss it.
-  if (scan.pass_new === 0 && (hasOverlap(scan, paging) || scan.quiet_passes > 0)) return COMPLETE
+  if (scan.pass_new === 0 && (hasOverlap(scan, paging) || scan.passes_without_new > 0)) return COMPLETE
   // The rows that the first pass missed had moved to the front of the list, where the second pass began.
   if (!isOfChanges && scan.is_broken === 0 && hasOverlap(scan, paging)) return COMPLETE
   return { next: isOfChanges ? 'changes' : 'again' }

@@ -13,8 +13,8 @@ import {
   hasQuarantinedLeads,
   listQuarantinedRecords,
 } from '../../store/leads/quarantined-record.ts'
-import type { MetLeads, Scan } from '../../store/sync/scan.ts'
-import { listReadByEvents, loadMetLeads } from '../../store/sync/scan.ts'
+import type { Scan, SeenLeads } from '../../store/sync/scan.ts'
+import { listReadByEvents, loadSeenLeads } from '../../store/sync/scan.ts'
 import type { FieldSample } from '../../store/sync/schema-drift.ts'
 import { saveFields } from '../../store/sync/schema-drift.ts'
 import { listMissingLeads } from '../../store/sync/soft-delete.ts'
@@ -33,7 +33,7 @@ export interface ScanState {
   readonly crashMarker: string
   /** The number of each stored lead, by the fingerprint of its record. */
   readonly known: NumberIndex
-  met: MetLeads
+  seenLeads: SeenLeads
   /**
    * The numbers of the leads that the last complete scan did not find and that this scan has not found so
    * far.
@@ -85,7 +85,7 @@ export async function loadScanState(
   return {
     crashMarker,
     known: isOfKnown ? await loadKnownLeads(db) : createNumberIndex(),
-    met: await loadMetLeads(db),
+    seenLeads: await loadSeenLeads(db),
     missing: new Set(await listMissingLeads(db)),
     hasHeld: await hasQuarantinedLeads(db),
     eventSeq: 0,

@@ -83,19 +83,19 @@ export interface DetailsDone {
  * until the data is on the disk, because the write at the end of the run waits for that.
  * @throws LeadsheetError job_busy if the lease was lost
  */
-export function writeHolding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): Promise<T> {
-  return run.store.write(holding(run, work))
+export function writeUnderLease<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): Promise<T> {
+  return run.store.write(underLease(run, work))
 }
 
 /**
  * Writes a page or details without waiting until the data is on the disk. If a power cut loses the write, the
  * next run reads the same data again.
  */
-export function writePageHolding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): Promise<T> {
-  return run.store.writeSoon(holding(run, work))
+export function writePageUnderLease<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): Promise<T> {
+  return run.store.writeSoon(underLease(run, work))
 }
 
-function holding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): (trx: Trx) => Promise<T> {
+function underLease<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): (trx: Trx) => Promise<T> {
   return async (trx) => {
     await run.lease.renew(trx, run.now())
     // The number of requests is saved with each page, so that it can be seen during a run and survives a

@@ -10,7 +10,7 @@ import type { SyncProblem } from '../../domain/sync.ts'
 import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
 import { listWaitingLeads, postponeDetail, saveDetails, type WaitingLead } from '../../store/leads/detail.ts'
 import { addDetailCounts } from '../../store/sync/sync-run.ts'
-import { type DetailOptions, type DetailsDone, type SyncRun, writePageHolding } from './sync-context.ts'
+import { type DetailOptions, type DetailsDone, type SyncRun, writePageUnderLease } from './sync-context.ts'
 
 /**
  * The codes of errors that may concern only a single lead. After such an error, the next lead is still read.
@@ -121,7 +121,7 @@ async function keepAll(run: SyncRun, answers: readonly Answered[]): Promise<void
   const read = answers.flatMap(({ lead, outcome }) =>
     outcome instanceof LeadsheetError ? [] : [{ lead, detail: outcome }],
   )
-  await writePageHolding(run, async (trx) => {
+  await writePageUnderLease(run, async (trx) => {
     await saveDetails(trx, read, { runId: run.runId, at: run.now().toISOString() })
     for (const { lead, outcome } of answers) {
       if (!(outcome instanceof LeadsheetError)) continue

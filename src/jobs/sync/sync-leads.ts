@@ -14,7 +14,7 @@ import { beginFirstLoad } from '../../store/leads/first-load.ts'
 import { findImplausibleTimes, formatImplausible } from '../../store/leads/quarantined-record.ts'
 import {
   clearScan,
-  createMetLeads,
+  createSeenLeads,
   findScan,
   type Scan,
   startPass,
@@ -32,7 +32,7 @@ import {
 } from '../../store/sync/watermark.ts'
 import { judgePass, provesMissing, warnOfTotal } from './scan-result.ts'
 import { hashProfile, loadScanState, retryQuarantinedLeads, type ScanState } from './scan-state.ts'
-import { type SyncOptions, type SyncRun, writeHolding } from './sync-context.ts'
+import { type SyncOptions, type SyncRun, writeUnderLease } from './sync-context.ts'
 import { CLOCK_SKEW_MS } from './sync-page.ts'
 import { type PassEnd, readPass } from './sync-scan.ts'
 
@@ -79,7 +79,7 @@ export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
     } catch (thrown) {
       if (!isStoreLost(thrown) || losses > LOSSES_MAX || run.options.signal.aborted) throw thrown
       // This write throws an error if the store still cannot be reached.
-      await writeHolding(run, async () => undefined)
+      await writeUnderLease(run, async () => undefined)
       run.log.warn({ code: thrown.code }, `${thrown.message}; reading on from where the store is`)
       await restoreIndexes(run.store, run.options.signal)
     }
@@ -128,7 +128,7 @@ async function beginScan(run: SyncRun): Promise<Scan> {
   const { updatedAt } = await readWatermark(store.db)
   const since =
     mode === 'full' || updatedAt === null ? null : instantOf(Date.parse(updatedAt) - options.overlapMs)
-  return writeHolding(run, (trx) =>
+  return writeUnderLease(run, (trx) =>
     startScan(trx, {
       mode,
       updated_since: since,
@@ -169,7 +169,7 @@ async function readToEnd(run: SyncRun, begun: Scan, memory: ScanState): Promise<
     const since =
       judgement.next === 'again' ? scan.updated_since : instantOf(Date.parse(scan.started_at) - CLOCK_SKEW_MS)
     run.log.info({ pass: scan.pass + 1, since }, 'rows may have moved while the list was read; reading again')
-    const next = await writeHolding(run, async (trx) => {
+    const next = await writeUnderLease(run, async (trx) => {
       await checkNoCrash(trx, memory.crashMarker)
       return startPass(trx, scan, since)
     })
@@ -188,8 +188,8 @@ async function startOver(run: SyncRun, begun: Scan, memory: ScanState, thrown: u
     { cursor: begun.cursor },
     'the upstream no longer takes the cursor of the interrupted scan; starting over',
   )
-  const fresh = await writeHolding(run, (trx) => startScan(trx, begun))
-  memory.met = createMetLeads()
+  const fresh = await writeUnderLease(run, (trx) => startScan(trx, begun))
+  memory.seenLeads = createSeenLeads()
   return readPass(run, fresh, memory)
 }
 
@@ -205,7 +205,7 @@ async function finishScan(
   const { scan, scan_result } = end
   const seen = { runId: run.runId, at: run.now().toISOString() }
   const lastUpdate = scan.mode === 'full' ? await findLastUpdate(run.store.db) : scan.max_updated_at
-  return writeHolding(run, async (trx) => {
+  return writeUnderLease(run, async (trx) => {
     await checkNoCrash(trx, memory.crashMarker)
     const problems: SyncProblem[] = []
     let heldBack = 0
@@ -214,7 +214,7 @@ async function finishScan(
       const missing = isProof
         ? await recordMissing(
             trx,
-            memory.met,
+            memory.seenLeads,
             { ...seen, startedAt: scan.started_at },
             run.options.acceptsDeletions === true,
           )
@@ -254,7 +254,7 @@ async function finishScan(
 async function giveUpScan(run: SyncRun, begun: Scan, memory: ScanState, stop: ScanStop): Promise<void> {
   const at = run.now().toISOString()
   const scan = (await findScan(run.store.db)) ?? begun
-  await writeHolding(run, async (trx) => {
+  await writeUnderLease(run, async (trx) => {
     const report = reportOf(scan, { scan_result: 'incomplete', stop })
     const drift = await memory.watch.save(trx, at)
     await saveScanResult(trx, run.runId, { ...report, drift }, at)

@@ -12,7 +12,7 @@ import { forgetFingerprints, saveFingerprints } from '../../store/leads/fingerpr
 import type { SavedLead } from '../../store/leads/lead.ts'
 import { countCreated, findLeadNos, insertLeads, saveLeads } from '../../store/leads/lead.ts'
 import { releaseQuarantinedRecords, saveQuarantinedRecords } from '../../store/leads/quarantined-record.ts'
-import type { Met, Scan, ScanStep } from '../../store/sync/scan.ts'
+import type { Scan, ScanStep, SeenKey } from '../../store/sync/scan.ts'
 import { advanceScan } from '../../store/sync/scan.ts'
 import { forgetMissing } from '../../store/sync/soft-delete.ts'
 import { addCounts } from '../../store/sync/sync-run.ts'
@@ -20,7 +20,7 @@ import { joinPages, leadIdsOf, type MappedPage, mapPage, quarantinedIdsOf, remap
 import type { ScanState } from './scan-state.ts'
 import { noteEvents } from './scan-state.ts'
 import type { SyncRun } from './sync-context.ts'
-import { writePageHolding } from './sync-context.ts'
+import { writePageUnderLease } from './sync-context.ts'
 
 /** The assumed maximum difference between the clock of this machine and the clock of the upstream. */
 export const CLOCK_SKEW_MS = 2 * 60_000
@@ -65,7 +65,7 @@ export async function savePages(
 
 /**
  * Tells whether a page may wait and be stored with later pages: most of its records are unchanged, the list
- * goes on after it, and one of its leads was not met before.
+ * goes on after it, and one of its leads was not seen before.
  * @param waiting the pages that wait already
  */
 export function canWait(
@@ -78,7 +78,7 @@ export function canWait(
   if (!isOrdinary || scan.pass > 1 || mapped.held.length > 0) return false
   const [no] = mapped.known
   if (no === undefined || mapped.known.length < mapped.leads.length) return false
-  return memory.met.passOf(no) === 0 && !waiting.some((other) => other.mapped.known.includes(no))
+  return memory.seenLeads.passOf(no) === 0 && !waiting.some((other) => other.mapped.known.includes(no))
 }
 
 async function savePage(
@@ -90,13 +90,13 @@ async function savePage(
   const seen = observationOf(run)
   const isAllNew = memory.firstLoad?.takes(leadIdsOf(mapped), quarantinedIdsOf(mapped)) === true
   if (!isAllNew) await memory.firstLoad?.end(run.options.signal)
-  const done = await writePageHolding(run, async (trx) => {
+  const done = await writePageUnderLease(run, async (trx) => {
     await checkNoCrash(trx, memory.crashMarker)
     const page = isAllNew ? mapped : await remapChanged(trx, run, mapped, memory)
     const written = await writePage(trx, before, page, isAllNew, memory, seen)
     return advance(trx, run, before, written, [{ page, step, written }], memory)
   })
-  remember(memory, before.pass, done.met, done.written)
+  remember(memory, before.pass, done.seenKeys, done.written)
   await haveOthersServed()
   return done
 }
@@ -113,7 +113,7 @@ async function saveTogether(
 ): Promise<SavedPages | null> {
   const all = joinPages(pages.map(({ mapped }) => mapped))
   const seen = observationOf(run)
-  const together = await writePageHolding(run, async (trx) => {
+  const together = await writePageUnderLease(run, async (trx) => {
     await checkNoCrash(trx, memory.crashMarker)
     await noteEvents(trx, memory)
     if (!(await areApart(trx, all, memory))) return null
@@ -125,21 +125,21 @@ async function saveTogether(
     return advance(trx, run, before, written, parts, memory)
   })
   if (together === null) return null
-  remember(memory, before.pass, together.met, together.written)
+  remember(memory, before.pass, together.seenKeys, together.written)
   await haveOthersServed()
   return together
 }
 
 /**
- * Tells whether each lead of some pages is on them once, was not met before, and was not read because of an
+ * Tells whether each lead of some pages is on them once, was not seen before, and was not read because of an
  * event, and no record is quarantined.
  */
 async function areApart(trx: Trx, { known, leads, held }: MappedPage, memory: ScanState): Promise<boolean> {
   if (held.length > 0) return false
   const ids = new Set(leads.map(({ id }) => id))
   const nos = [...known, ...(await findLeadNos(trx, [...ids])).values()]
-  const isMet = (no: number): boolean => memory.met.passOf(no) > 0 || memory.readByEvents.has(no)
-  return ids.size === leads.length && new Set(nos).size === nos.length && !nos.some(isMet)
+  const isSeen = (no: number): boolean => memory.seenLeads.passOf(no) > 0 || memory.readByEvents.has(no)
+  return ids.size === leads.length && new Set(nos).size === nos.length && !nos.some(isSeen)
 }
 
 function observationOf({ runId, now }: SyncRun): Observation {
@@ -161,16 +161,16 @@ async function advance(
   written: Written,
   pages: readonly WrittenPage[],
   memory: ScanState,
-): Promise<SavedPages & { met: readonly Met[]; written: Written }> {
-  for (const { lead, no } of written.saved) memory.met.number(lead.id, no)
-  const met = metOn(written)
-  const fresh = new Set(met.filter((each) => memory.met.passOf(each) === 0))
-  const missing = met.filter((each) => typeof each === 'number').filter((no) => memory.missing.has(no))
+): Promise<SavedPages & { seenKeys: readonly SeenKey[]; written: Written }> {
+  for (const { lead, no } of written.saved) memory.seenLeads.number(lead.id, no)
+  const seenKeys = seenKeysOn(written)
+  const fresh = new Set(seenKeys.filter((each) => memory.seenLeads.passOf(each) === 0))
+  const missing = seenKeys.filter((each) => typeof each === 'number').filter((no) => memory.missing.has(no))
   await forgetMissing(trx, missing)
   const born = bornSince(before.started_at)
   const steps: ScanStep[] = []
   for (const { page, step, written: part } of pages) {
-    const metHere = metOn(part)
+    const keysHere = seenKeysOn(part)
     const knownFresh = part.known.filter((no) => fresh.has(no))
     // Only later passes need the number of leads that were created during the scan, because before the first
     // pass no lead had been found.
@@ -178,9 +178,9 @@ async function advance(
     const savedBorn = part.saved.filter(({ no, lead }) => fresh.has(no) && createdAt(lead) >= born)
     steps.push({
       ...step,
-      met: metHere,
-      fresh: metHere.filter((each) => fresh.has(each)).length,
-      freshInPass: metHere.filter((each) => memory.met.passOf(each) !== before.pass).length,
+      seenKeys: keysHere,
+      fresh: keysHere.filter((each) => fresh.has(each)).length,
+      freshInPass: keysHere.filter((each) => memory.seenLeads.passOf(each) !== before.pass).length,
       born: knownBorn + savedBorn.length,
       withoutId: page.held.filter((row) => row.id === null).length,
       rows: page.records.length,
@@ -206,7 +206,7 @@ async function advance(
     deleted: 0,
     held: before.pass === 1 ? heldFresh.length : 0,
   })
-  return { scan, met, written, ...counts }
+  return { scan, seenKeys, written, ...counts }
 }
 
 /** Lets other tasks run. Otherwise pages that have already arrived would be stored without a pause. */
@@ -224,7 +224,7 @@ interface Written {
    * One entry for each quarantined record of the page. The entry is the number of its lead if that lead is
    * stored, otherwise the id of the record, or null if the record has no id.
    */
-  readonly held: readonly (Met | null)[]
+  readonly held: readonly (SeenKey | null)[]
   readonly fingerprints: readonly Fingerprint[]
   /**
    * The numbers in the store of the leads whose fingerprints were deleted, so that the next scan maps these
@@ -267,15 +267,15 @@ async function writePage(
 }
 
 /** Lists the leads and the quarantined records of the page, each of them once. */
-function metOn({ saved, known, held }: Written): Met[] {
+function seenKeysOn({ saved, known, held }: Written): SeenKey[] {
   const ofHeld = held.filter((each) => each !== null)
-  return [...new Set<Met>([...known, ...saved.map(({ no }) => no), ...ofHeld])]
+  return [...new Set<SeenKey>([...known, ...saved.map(({ no }) => no), ...ofHeld])]
 }
 
 /** Updates the state in memory. It is called after the transaction, because the transaction may fail. */
-function remember(memory: ScanState, pass: number, met: readonly Met[], written: Written): void {
-  for (const each of met) {
-    memory.met.note(each, pass)
+function remember(memory: ScanState, pass: number, seenKeys: readonly SeenKey[], written: Written): void {
+  for (const each of seenKeys) {
+    memory.seenLeads.note(each, pass)
     if (typeof each === 'number') memory.missing.delete(each)
   }
   for (const { no, high, low } of written.fingerprints) memory.known.set(no, high, low)

@@ -12,7 +12,7 @@ import { listPipelineIdsInUse, saveAgents, savePipelineStat } from '../../store/
 import { isHeld } from '../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../upstream/source.ts'
 import type { SyncRun } from './sync-context.ts'
-import { unreadable, writeHolding } from './sync-context.ts'
+import { unreadable, writeUnderLease } from './sync-context.ts'
 
 /**
  * Reads the statistics of all pipelines. A pipeline that the upstream does not know, or whose statistics
@@ -47,12 +47,12 @@ async function readOne(run: SyncRun, id: string): Promise<Omit<SyncProblem, 'par
   const at = run.now()
   const seen = { runId: run.runId, at: at.toISOString() }
   const stat = run.source.mapPipelineStat(answer, id, seen.at)
-  await writeHolding(run, (trx) => keepStat(trx, stat, seen))
+  await writeUnderLease(run, (trx) => saveOrQuarantineStat(trx, stat, seen))
   return isHeld(stat) ? unreadable(stat.reason) : null
 }
 
-/** Stores a sample, or quarantines the record if it could not be mapped. */
-export async function keepStat(
+/** Saves a sample, or quarantines the record if it could not be mapped. */
+export async function saveOrQuarantineStat(
   trx: Trx,
   stat: PipelineStat | QuarantinedRecord,
   seen: Observation,
@@ -72,7 +72,7 @@ export async function syncAgents(run: SyncRun, onProblem: (problem: SyncProblem)
   const { agents, held } = read
   const at = run.now()
   const seen = { runId: run.runId, at: at.toISOString() }
-  await writeHolding(run, (trx) => keepAgents(trx, read, seen))
+  await writeUnderLease(run, (trx) => saveOrQuarantineAgents(trx, read, seen))
   for (const { id, reason } of held) {
     const problem = unreadable(reason)
     onProblem({
@@ -100,7 +100,11 @@ export async function fetchAgents(source: Source, signal: AbortSignal): Promise<
   return { agents: mapped.filter((row): row is Agent => !isHeld(row)), held: mapped.filter(isHeld) }
 }
 
-export async function keepAgents(trx: Trx, { agents, held }: ReadAgents, seen: Observation): Promise<void> {
+export async function saveOrQuarantineAgents(
+  trx: Trx,
+  { agents, held }: ReadAgents,
+  seen: Observation,
+): Promise<void> {
   await saveAgents(trx, agents, seen, { isWhole: held.length === 0 })
   const ids = agents.map((agent) => agent.id)
   await releaseQuarantinedRecords(trx, 'agent', ids)

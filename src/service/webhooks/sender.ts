@@ -85,7 +85,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       isWanted = false
       clearTimeout(timer)
       try {
-        await takeTurn()
+        await sendWhatIsDue()
       } catch (error) {
         // A full disk or a locked file may be temporary. Messages whose outcome was not written are read
         // again.
@@ -96,8 +96,8 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     }
   }
 
-  async function takeTurn(): Promise<void> {
-    await settle()
+  async function sendWhatIsDue(): Promise<void> {
+    await saveEnded()
     const isBehind = await queueEvents(db, eventMessage, now())
     const nextAt = await sendDue()
     const isFull = await forget()
@@ -114,20 +114,20 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   }
 
   /** Writes all outcomes that have arrived, in one go. */
-  async function settle(): Promise<void> {
+  async function saveEnded(): Promise<void> {
     // More attempts may end while the outcomes are written.
-    const settled = [...ended]
-    if (settled.length === 0) return
-    await save(settled)
-    ended.splice(0, settled.length)
-    for (const { message } of settled) inFlight.get(message.webhook_id)?.delete(message.id)
+    const finished = [...ended]
+    if (finished.length === 0) return
+    await save(finished)
+    ended.splice(0, finished.length)
+    for (const { message } of finished) inFlight.get(message.webhook_id)?.delete(message.id)
   }
 
   async function save(made: readonly Attempt[]): Promise<void> {
     const disabled: Disabled[] = []
     await db.transaction().execute(async (trx) => {
       for (const [id, own] of Map.groupBy(made, ({ message }) => message.webhook_id)) {
-        const one = await settleAttempts(trx, id, own, now())
+        const one = await finishAttempts(trx, id, own, now())
         if (one !== null) disabled.push(one)
       }
     })
@@ -231,7 +231,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       await Promise.all(attempts)
       await running
       // Saves the outcomes that came before the stop. Messages whose outcome cannot be saved are sent again.
-      await settle().catch(logFailure)
+      await saveEnded().catch(logFailure)
     },
   }
 }
@@ -275,7 +275,7 @@ export interface Disabled {
  * @param now an instant after the attempts
  * @returns the webhook if these attempts disable it; otherwise null
  */
-async function settleAttempts(
+async function finishAttempts(
   db: ServiceDatabase,
   webhookId: string,
   attempts: readonly Attempt[],

@@ -24,14 +24,14 @@ const CONNECT_WITHIN_MS = 30_000
 const CONNECT_PAUSE_MS = 250
 
 /** The longest wait for the write lock. A longer wait would probably never end. */
-const TURN_TIMEOUT = '60s'
+const WRITE_LOCK_TIMEOUT = '60s'
 
 /**
  * The query that limits the wait for the write lock, makes the commit wait for the disk whatever the server's
  * settings, and takes the write lock of the schema until the transaction ends.
  */
-const TAKE_TURN = prepared(
-  CompiledQuery.raw(`SELECT set_config('lock_timeout', '${TURN_TIMEOUT}', true),
+const ACQUIRE_WRITE_LOCK = prepared(
+  CompiledQuery.raw(`SELECT set_config('lock_timeout', '${WRITE_LOCK_TIMEOUT}', true),
     set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), true),
     pg_advisory_xact_lock(hashtextextended('leadsheet ' || current_schema(), 0))`),
 )
@@ -53,7 +53,7 @@ export class PostgresStoreAdapter extends PostgresAdapter {}
 export function postgresDialect(pool: pg.Pool, name: string): Dialect {
   return {
     createAdapter: () => new PostgresStoreAdapter(),
-    createDriver: () => new TurnDriver(pool, name),
+    createDriver: () => new PostgresStoreDriver(pool, name),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   }
@@ -86,7 +86,7 @@ function isLater(query: CompiledQuery): query is LaterQuery {
   return 'check' in query
 }
 
-class TurnDriver implements Driver {
+class PostgresStoreDriver implements Driver {
   readonly #pool: pg.Pool
   readonly #name: string
 
@@ -173,7 +173,7 @@ class PipelinedConnection implements DatabaseConnection {
     this.#isInTransaction = true
     try {
       if (accessMode !== 'read only') this.#waiting.push(later(begin))
-      await this.#run(accessMode === 'read only' ? begin : TAKE_TURN)
+      await this.#run(accessMode === 'read only' ? begin : ACQUIRE_WRITE_LOCK)
     } catch (thrown) {
       await this.rollback()
       throw thrown

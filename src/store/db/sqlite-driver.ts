@@ -94,12 +94,12 @@ class WriteLockDriver extends SqliteDriver {
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await awaitTurn()
-    takeTurn()
+    await yieldToMainThread()
+    announceWrite()
     try {
       await this.#lock(connection)
     } catch (thrown) {
-      endTurn()
+      endWrite()
       throw thrown
     }
   }
@@ -120,7 +120,7 @@ class WriteLockDriver extends SqliteDriver {
 
   override async commitTransaction(connection: DatabaseConnection): Promise<void> {
     await super.commitTransaction(connection)
-    endTurn()
+    endWrite()
   }
 
   /**
@@ -131,7 +131,7 @@ class WriteLockDriver extends SqliteDriver {
     try {
       if (this.#database.inTransaction) await super.rollbackTransaction(connection)
     } finally {
-      endTurn()
+      endWrite()
     }
   }
 
@@ -173,8 +173,8 @@ const GIVE_WAY_MS = 250
 /** The number of transactions that the main thread has begun or waits to begin, shared by all threads. */
 const started = sharedCount()
 
-/** Resolves when this thread should begin a transaction: in the main thread at once. */
-async function awaitTurn(): Promise<void> {
+/** Waits until the main thread does not want to write; at most {@link GIVE_WAY_MS}. The main thread never waits. */
+async function yieldToMainThread(): Promise<void> {
   if (isMainThread) return
   const until = performance.now() + GIVE_WAY_MS
   for (let left = GIVE_WAY_MS; left > 0; left = until - performance.now()) {
@@ -185,12 +185,12 @@ async function awaitTurn(): Promise<void> {
 }
 
 /** Tells the other threads that the main thread wants to write. */
-export function takeTurn(): void {
+function announceWrite(): void {
   if (isMainThread) Atomics.add(started, 0, 1)
 }
 
-/** Ends what {@link takeTurn} began. */
-function endTurn(): void {
+/** Ends what {@link announceWrite} began. */
+function endWrite(): void {
   if (!isMainThread) return
   Atomics.sub(started, 0, 1)
   Atomics.notify(started, 0)

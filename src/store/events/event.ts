@@ -226,10 +226,10 @@ export async function mayApplyEvents(db: Db): Promise<boolean> {
 }
 
 /**
- * Removes a row from the queue, in the same transaction that writes the data read for the row. Where another
+ * Deletes a row of the queue, in the same transaction that writes the data read for the row. Where another
  * event arrived meanwhile, the row stays in the queue for that event.
  */
-export async function takeOut(trx: Trx, row: QueuedEvent): Promise<void> {
+export async function dequeueEvent(trx: Trx, row: QueuedEvent): Promise<void> {
   const { resource, resource_id, last_at, events } = row
   const taken = await trx
     .deleteFrom('event_queue')

@@ -110,7 +110,7 @@ export async function countLeadsKnownLater(db: Db, to: Instant, knownAt: Instant
   const { rows } = await sql<{ leads: number }>`SELECT count(*) AS leads FROM (
       SELECT lead_id FROM lead_version WHERE observed_at > ${knownAt} AND valid_from < ${to}
       UNION SELECT lead_id FROM stage_move WHERE observed_at > ${knownAt} AND moved_at < ${to}
-      UNION SELECT lead_id FROM lead_touch WHERE observed_at > ${knownAt} AND changed_at < ${to}
+      UNION SELECT lead_id FROM lead_minor_update WHERE observed_at > ${knownAt} AND changed_at < ${to}
       UNION SELECT lead_id FROM activity WHERE first_seen_at > ${knownAt} AND at < ${to}) AS known`.execute(
     db,
   )

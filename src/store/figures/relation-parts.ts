@@ -231,10 +231,10 @@ export function idleRelations({ chosen, past }: Bounds, counted: readonly Relati
         OR EXISTS (SELECT 1 FROM activity WHERE activity.lead_id = stood.lead_id AND at = next_at${past('AND first_seen_at <= :known_at')})) IS TRUE AS is_known
     FROM (
       SELECT lead_id, lead_then.pipeline_id, max(${last('lead_version')},
-        ${last('lead_touch')},
+        ${last('lead_minor_update')},
         coalesce((SELECT max(at) FROM activity WHERE activity.lead_id = lead_then.lead_id AND at < :to${past('AND first_seen_at <= :known_at')}), lead_then.created_at)) AS changed_at,
         min(${next('lead_version')},
-        ${next('lead_touch')}) AS next_at
+        ${next('lead_minor_update')}) AS next_at
       FROM lead_then WHERE outcome = 'open' AND lead_id IN (SELECT lead_id FROM changed)) AS stood`,
     },
     stalled_count: {

@@ -12,8 +12,8 @@ import { createNumberIndex } from './fingerprints.ts'
 
 export interface FirstLoad extends AsyncDisposable {
   /**
-   * Tells whether the load can continue with a page: none of its leads was met before, and none of its
-   * quarantined records belongs to a lead of the load. The leads of the page count as met from now on.
+   * Tells whether the load can continue with a page: none of its leads was seen before, and none of its
+   * quarantined records belongs to a lead of the load. The leads of the page count as seen from now on.
    */
   takes(leadIds: readonly string[], heldIds: readonly string[]): boolean
   /**
@@ -44,13 +44,13 @@ export async function beginFirstLoad(store: Store): Promise<FirstLoad | null> {
     await checkForeignKeys(store.db, true)
     return null
   }
-  const met = createNumberIndex()
+  const seen = createNumberIndex()
   let count = 0
   let isOpen = true
 
   function isMet(id: string): boolean {
     const { high, low } = hashText(id)
-    return met.find(high, low) !== null
+    return seen.find(high, low) !== null
   }
 
   return {
@@ -59,7 +59,7 @@ export async function beginFirstLoad(store: Store): Promise<FirstLoad | null> {
       for (const id of leadIds) {
         if (isMet(id)) return false
         const { high, low } = hashText(id)
-        met.set(++count, high, low)
+        seen.set(++count, high, low)
       }
       return !heldIds.some(isMet)
     },

@@ -10,7 +10,7 @@ import type { Instant } from '../../domain/model.ts'
 import { listOf, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Db } from '../db/store.ts'
-import type { LeadTouchTable, LeadVersionTable, TrackedColumn } from '../tables/lead-tables.ts'
+import type { LeadMinorUpdateTable, LeadVersionTable, TrackedColumn } from '../tables/lead-tables.ts'
 
 /** The fields whose changes make a new version. */
 export const TRACKED = fieldsWith('hasHistory')
@@ -35,7 +35,7 @@ export interface Step {
   readonly state: LeadState
   readonly from: Instant
   /** The later reads that changed no tracked field. */
-  readonly touches: readonly LeadState[]
+  readonly minorUpdates: readonly LeadState[]
 }
 
 type LeadVersion = LeadState & Pick<LeadVersionTable, 'valid_from' | 'valid_to'>
@@ -49,11 +49,11 @@ export function hasSameTracked(one: LeadState, other: LeadState): boolean {
  * @param states in the order of `changed_at`; states of the same instant in the order in which they were read
  */
 export function stepsOf(states: readonly LeadState[]): Step[] {
-  const steps: { state: LeadState; from: Instant; touches: LeadState[] }[] = []
+  const steps: { state: LeadState; from: Instant; minorUpdates: LeadState[] }[] = []
   for (const [index, state] of states.entries()) {
     const last = steps.at(-1)
-    if (last && hasSameTracked(last.state, state)) last.touches.push(state)
-    else steps.push({ state, from: beginOf(state, last, states[index + 1]), touches: [] })
+    if (last && hasSameTracked(last.state, state)) last.minorUpdates.push(state)
+    else steps.push({ state, from: beginOf(state, last, states[index + 1]), minorUpdates: [] })
   }
   return steps
 }
@@ -95,7 +95,7 @@ function beginOf(state: LeadState, before: Step | undefined, next: LeadState | u
  * the step.
  */
 export function lastSightingOf(step: Step): Instant {
-  return step.touches.at(-1)?.changed_at ?? step.state.changed_at
+  return step.minorUpdates.at(-1)?.changed_at ?? step.state.changed_at
 }
 
 /**
@@ -121,7 +121,7 @@ function after(at: Instant): Instant {
 
 export interface KnownHistory {
   readonly versions: readonly LeadVersionTable[]
-  readonly touches: readonly LeadTouchTable[]
+  readonly minorUpdates: readonly LeadMinorUpdateTable[]
   readonly deletions: readonly Deletion[]
 }
 
@@ -132,14 +132,18 @@ export async function readHistories(db: Db, ids: readonly string[]): Promise<Map
   const known = new Map(
     ids.map((id) => [
       id,
-      { versions: [] as LeadVersionTable[], touches: [] as LeadTouchTable[], deletions: [] as Deletion[] },
+      {
+        versions: [] as LeadVersionTable[],
+        minorUpdates: [] as LeadMinorUpdateTable[],
+        deletions: [] as Deletion[],
+      },
     ]),
   )
   const wanted = { ids: JSON.stringify(ids) }
   const { rows: versions } = await selectVersions(db, wanted)
   for (const row of versions) known.get(row.lead_id)?.versions.push(row)
-  const { rows: touches } = await selectTouches(db, wanted)
-  for (const row of touches) known.get(row.lead_id)?.touches.push(row)
+  const { rows: minorUpdates } = await selectMinorUpdates(db, wanted)
+  for (const row of minorUpdates) known.get(row.lead_id)?.minorUpdates.push(row)
   const { rows: deletions } = await selectDeletions(db, wanted)
   for (const { lead_id, ...deletion } of deletions) known.get(lead_id)?.deletions.push(deletion)
   return known
@@ -155,9 +159,9 @@ const selectVersions = statement((db, { ids }: { ids: string }) =>
     .compile(),
 )
 
-const selectTouches = statement((db, { ids }: { ids: string }) =>
+const selectMinorUpdates = statement((db, { ids }: { ids: string }) =>
   db
-    .selectFrom('lead_touch')
+    .selectFrom('lead_minor_update')
     .where('lead_id', 'in', textsIn(ids))
     .selectAll()
     .orderBy('lead_id')
@@ -177,14 +181,18 @@ const selectDeletions = statement((db, { ids }: { ids: string }) =>
 
 /**
  * Rebuilds the states from the stored rows. A state that was interrupted by a deletion has one row for each
- * part. A touch has the tracked fields of the state before it.
+ * part. A minor update has the tracked fields of the state before it.
  */
-export function statesOf({ versions, touches }: KnownHistory): LeadState[] {
+export function statesOf({ versions, minorUpdates }: KnownHistory): LeadState[] {
   const states: LeadState[] = []
-  const waiting = [...touches]
-  const takeTouches = (until: Instant | null): void => {
-    for (let touch = waiting[0]; touch && (until === null || touch.changed_at <= until); touch = waiting[0]) {
-      const { lead_id, ...times } = touch
+  const waiting = [...minorUpdates]
+  const takeUpdates = (until: Instant | null): void => {
+    for (
+      let update = waiting[0];
+      update && (until === null || update.changed_at <= until);
+      update = waiting[0]
+    ) {
+      const { lead_id, ...times } = update
       const before = states.at(-1)
       if (before) states.push({ ...before, ...times })
       waiting.shift()
@@ -193,12 +201,12 @@ export function statesOf({ versions, touches }: KnownHistory): LeadState[] {
   let last: LeadVersionTable | undefined
   for (const row of versions) {
     if (last && last.changed_at === row.changed_at && hasSameTracked(last, row)) continue
-    takeTouches(row.changed_at)
+    takeUpdates(row.changed_at)
     const { lead_id, valid_from, valid_to, ...state } = row
     states.push(state)
     last = row
   }
-  takeTouches(null)
+  takeUpdates(null)
   return states
 }
 

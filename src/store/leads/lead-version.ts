@@ -8,7 +8,12 @@ import type { Lead } from '../../domain/model.ts'
 import { deleteRows, insertRows, listOf, rowDifference, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Observation, Trx } from '../db/store.ts'
-import type { LeadTable, LeadTouchTable, LeadVersionTable, TrackedColumn } from '../tables/lead-tables.ts'
+import type {
+  LeadMinorUpdateTable,
+  LeadTable,
+  LeadVersionTable,
+  TrackedColumn,
+} from '../tables/lead-tables.ts'
 import {
   hasSameTracked,
   historyOf,
@@ -36,10 +41,10 @@ interface Arrivals {
   readonly derived: ReadonlyMap<string, LeadVersionTable>
 }
 
-const NO_HISTORY: KnownHistory = { versions: [], touches: [], deletions: [] }
+const NO_HISTORY: KnownHistory = { versions: [], minorUpdates: [], deletions: [] }
 
 /** How many updates without a tracked change are kept for each lead. Older ones are deleted. */
-const TOUCHES_KEPT = 16
+const MINOR_UPDATES_KEPT = 16
 
 /** The rows to delete, and the rows to insert or replace by their key. */
 interface Changes {
@@ -47,8 +52,8 @@ interface Changes {
   readonly versions: LeadVersionTable[]
   /** The columns in which a version of `versions` differs from its stored row. */
   readonly changedColumns: Set<string>
-  readonly deletedTouches: LeadTouchTable[]
-  readonly touches: LeadTouchTable[]
+  readonly deletedMinorUpdates: LeadMinorUpdateTable[]
+  readonly minorUpdates: LeadMinorUpdateTable[]
 }
 
 /**
@@ -73,7 +78,7 @@ export async function saveHistory(
 
   const changes: Changes = {
     ...{ deletedVersions: [], versions: [], changedColumns: new Set<string>() },
-    ...{ deletedTouches: [], touches: [] },
+    ...{ deletedMinorUpdates: [], minorUpdates: [] },
   }
   const moved = new Map<string, Step[]>()
   const histories = await readHistories(
@@ -218,14 +223,14 @@ function collectChanges(changes: Changes, id: string, before: KnownHistory, step
   const version = rowDifference(before.versions, versions, (row) => row.valid_from, changes.changedColumns)
   changes.versions.push(...version.written)
   changes.deletedVersions.push(...version.deleted)
-  const touch = rowDifference(before.touches, touchesOf(id, steps), (row) => row.changed_at)
-  changes.touches.push(...touch.written)
-  changes.deletedTouches.push(...touch.deleted)
+  const update = rowDifference(before.minorUpdates, minorUpdatesOf(id, steps), (row) => row.changed_at)
+  changes.minorUpdates.push(...update.written)
+  changes.deletedMinorUpdates.push(...update.deleted)
 }
 
-function touchesOf(id: string, steps: readonly Step[]): LeadTouchTable[] {
-  const touches = steps.flatMap((step) => step.touches).slice(-TOUCHES_KEPT)
-  return touches.map(({ changed_at, status_changed_at, observed_at, run_id }) => ({
+function minorUpdatesOf(id: string, steps: readonly Step[]): LeadMinorUpdateTable[] {
+  const minorUpdates = steps.flatMap((step) => step.minorUpdates).slice(-MINOR_UPDATES_KEPT)
+  return minorUpdates.map(({ changed_at, status_changed_at, observed_at, run_id }) => ({
     lead_id: id,
     changed_at,
     status_changed_at,
@@ -236,13 +241,13 @@ function touchesOf(id: string, steps: readonly Step[]): LeadTouchTable[] {
 
 async function writeChanges(trx: Trx, changes: Changes): Promise<void> {
   const versionKey = ['lead_id', 'valid_from']
-  const touchKey = ['lead_id', 'changed_at']
+  const minorUpdateKey = ['lead_id', 'changed_at']
   await deleteRows(trx, 'lead_history', changes.deletedVersions, versionKey)
-  await deleteRows(trx, 'lead_touch', changes.deletedTouches, touchKey)
+  await deleteRows(trx, 'lead_minor_update', changes.deletedMinorUpdates, minorUpdateKey)
   // Mostly only `valid_to` changes, and then the index on `valid_from` is not touched.
   await insertRows(trx, 'lead_history', changes.versions, {
     key: versionKey,
     update: [...changes.changedColumns],
   })
-  await insertRows(trx, 'lead_touch', changes.touches, { key: touchKey })
+  await insertRows(trx, 'lead_minor_update', changes.minorUpdates, { key: minorUpdateKey })
 }

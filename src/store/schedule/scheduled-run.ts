@@ -164,7 +164,7 @@ export async function endUnknownScheduledRuns(
  * Lists the scheduled runs of a schedule that were not done, or started more than `lateMs` late, newest
  * first.
  */
-export async function listTroubledScheduledRuns(
+export async function listProblemRuns(
   db: Db,
   schedule: string,
   { since, lateMs, limit }: { readonly since: Instant; readonly lateMs: number; readonly limit: number },

@@ -14,7 +14,7 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   lead_raw: [],
   lead_history: [],
   lead_deletion: [],
-  lead_touch: [],
+  lead_minor_update: [],
   lead_count: [],
   lead_detail: [],
   activity: [],

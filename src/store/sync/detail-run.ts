@@ -89,10 +89,10 @@ export async function listWanted(db: Db, runId: string, batch: number): Promise<
 }
 
 /**
- * Takes a lead off the list.
+ * Deletes a lead from the list of leads to read.
  * @returns false if the lead's result has already been saved, or the sync has ended
  */
-export async function takeOff(trx: Trx, runId: string, leadNo: number): Promise<boolean> {
+export async function dequeueDetail(trx: Trx, runId: string, leadNo: number): Promise<boolean> {
   const { numDeletedRows } = await trx
     .deleteFrom('detail_wanted')
     .where('lead_no', '=', leadNo)

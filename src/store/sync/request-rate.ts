@@ -19,7 +19,7 @@ const SAME_RESET_MS = 1_500
 const NOW = sql`(SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now,
     set_config('synchronous_commit', 'off', true) AS waits) AS clock`
 const FREE_AT = sql`greatest(held_until_ms, CASE WHEN requests_left <= 0 AND reset_ms > now THEN reset_ms ELSE 0 END)`
-const TURN_AT = sql`greatest(now, next_ms, ${FREE_AT})`
+const REQUEST_AT = sql`greatest(now, next_ms, ${FREE_AT})`
 
 /**
  * Opens the shared rate limit.
@@ -48,9 +48,9 @@ async function takeRequest(
   maxWaitMs: number,
 ): Promise<{ isTaken: boolean; inMs: number }> {
   const { rows } = await sql<{ ms: number }>`UPDATE request_rate SET
-      next_ms = ${TURN_AT} + ${gapMs},
-      requests_left = CASE WHEN reset_ms > ${TURN_AT} THEN requests_left - 1 END,
-      under_way = CASE WHEN requests_left IS NOT NULL AND reset_ms <= ${TURN_AT} THEN 1 ELSE under_way + 1 END
+      next_ms = ${REQUEST_AT} + ${gapMs},
+      requests_left = CASE WHEN reset_ms > ${REQUEST_AT} THEN requests_left - 1 END,
+      under_way = CASE WHEN requests_left IS NOT NULL AND reset_ms <= ${REQUEST_AT} THEN 1 ELSE under_way + 1 END
     FROM ${NOW} WHERE ${FREE_AT} - now <= ${maxWaitMs}
     RETURNING next_ms - ${gapMs} - now AS ms`.execute(db)
   if (rows[0] !== undefined) return { isTaken: true, inMs: Math.max(0, rows[0].ms) }

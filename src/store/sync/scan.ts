@@ -26,7 +26,7 @@ interface ScanStart {
 /** The changes that a page makes to the scan. */
 export interface ScanStep {
   /** The leads and records on the page, each once. */
-  readonly met: readonly Met[]
+  readonly seenKeys: readonly SeenKey[]
   /**
    * `fresh`: the number of leads on the page that no pass has found before. `freshInPass`: the number that
    * this pass has not found before.
@@ -86,7 +86,7 @@ export async function startPass(trx: Trx, before: Scan, since: Instant | null): 
     .updateTable('sync_scan')
     .where('resource', '=', RESOURCE)
     .set({
-      quiet_passes: before.pass > 1 && before.pass_new === 0 ? before.quiet_passes + 1 : 0,
+      passes_without_new: before.pass > 1 && before.pass_new === 0 ? before.passes_without_new + 1 : 0,
       pass: before.pass + 1,
       pass_since: since,
       cursor: null,
@@ -109,8 +109,8 @@ export async function startPass(trx: Trx, before: Scan, since: Instant | null): 
 
 /** Records pages as read, with the leads found on them. */
 export async function advanceScan(trx: Trx, before: Scan, pages: readonly ScanStep[]): Promise<Scan> {
-  const met = pages.flatMap((page) => page.met)
-  await saveMet(trx, { page: before.pages, pass: before.pass, met })
+  const seenKeys = pages.flatMap((page) => page.seenKeys)
+  await saveSeen(trx, { page: before.pages, pass: before.pass, seenKeys })
   const scan = pages.reduce(scanAfter, before)
   await updateScan(trx, scan)
   return scan
@@ -122,7 +122,7 @@ const updateScan = statementForLater((db, scan: Scan) =>
 
 /** Returns the progress of the scan after a page. */
 function scanAfter(before: Scan, page: ScanStep): Scan {
-  const repeated = page.repeats !== null && page.met.length - page.freshInPass > page.repeats
+  const repeated = page.repeats !== null && page.seenKeys.length - page.freshInPass > page.repeats
   // A page without a new lead lies behind the last page of the list, so it does not show that rows moved.
   const moved = page.freshInPass > 0 && (page.hasMoved || repeated) ? 1 : 0
   return {
@@ -218,14 +218,14 @@ export async function findReadByEvents(
  * The identity of a lead that the current scan has found: the number of the lead. For a quarantined record
  * whose lead is not in the store, it is the id of the record.
  */
-export type Met = number | string
+export type SeenKey = number | string
 
 const CHUNK_PAGES = 200
 
-export interface MetLeads {
+export interface SeenLeads {
   /** Returns the number of the last pass that found a lead or record; 0 if none has. */
-  passOf(met: Met): number
-  note(met: Met, pass: number): void
+  passOf(key: SeenKey): number
+  note(key: SeenKey, pass: number): void
   /** Replaces the id of a record by the number of its lead, which is now stored. */
   number(id: string, no: number): void
   /** Counts all leads and records that the scan has found. */
@@ -239,8 +239,8 @@ export interface MetLeads {
  * one byte of memory. The rows of `sync_scan_page`, one for each page, are kept so that a run can continue
  * after a kill.
  */
-export async function loadMetLeads(db: Db): Promise<MetLeads> {
-  const met = createMetLeads()
+export async function loadSeenLeads(db: Db): Promise<SeenLeads> {
+  const seenLeads = createSeenLeads()
   for (let after = -1; ; ) {
     const pages = await db
       .selectFrom('sync_scan_page')
@@ -249,41 +249,41 @@ export async function loadMetLeads(db: Db): Promise<MetLeads> {
       .limit(CHUNK_PAGES)
       .selectAll()
       .execute()
-    for (const page of pages) for (const each of metOf(page.met)) met.note(each, page.pass)
+    for (const page of pages) for (const each of seenKeysOf(page.seen)) seenLeads.note(each, page.pass)
     const last = pages.at(-1)
-    if (last === undefined) return met
+    if (last === undefined) return seenLeads
     after = last.page
     await new Promise(setImmediate)
   }
 }
 
-interface MetOnPage {
+interface SeenOnPage {
   readonly page: number
   readonly pass: number
-  readonly met: readonly Met[]
+  readonly seenKeys: readonly SeenKey[]
 }
 
-async function saveMet(trx: Trx, { met, ...page }: MetOnPage): Promise<void> {
-  await insertScanPage(trx, { ...page, met: JSON.stringify(met) })
+async function saveSeen(trx: Trx, { seenKeys, ...page }: SeenOnPage): Promise<void> {
+  await insertScanPage(trx, { ...page, seen: JSON.stringify(seenKeys) })
 }
 
-const insertScanPage = statementForLater((db, page: { page: number; pass: number; met: string }) =>
+const insertScanPage = statementForLater((db, page: { page: number; pass: number; seen: string }) =>
   db.insertInto('sync_scan_page').values(page).compile(),
 )
 
-export function createMetLeads(): MetLeads {
+export function createSeenLeads(): SeenLeads {
   let passes = new Uint8Array(1024)
   const others = new Map<string, number>()
-  const note = (met: Met, pass: number): void => {
-    if (typeof met === 'string') {
-      others.set(met, pass)
+  const note = (key: SeenKey, pass: number): void => {
+    if (typeof key === 'string') {
+      others.set(key, pass)
       return
     }
-    if (met >= passes.length) passes = grown(passes, met)
-    passes[met] = pass
+    if (key >= passes.length) passes = grown(passes, key)
+    passes[key] = pass
   }
   return {
-    passOf: (met) => (typeof met === 'string' ? others.get(met) : passes[met]) ?? 0,
+    passOf: (key) => (typeof key === 'string' ? others.get(key) : passes[key]) ?? 0,
     note,
     number(id, no) {
       const pass = others.get(id)
@@ -298,7 +298,7 @@ export function createMetLeads(): MetLeads {
   }
 }
 
-function metOf(json: string): Met[] {
+function seenKeysOf(json: string): SeenKey[] {
   return JSON.parse(json)
 }
 

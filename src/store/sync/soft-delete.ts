@@ -11,7 +11,7 @@ import { forgetFingerprints } from '../leads/fingerprints.ts'
 import { findLastNo } from '../leads/lead.ts'
 import { recordDeletions } from '../leads/lead-version.ts'
 import { hasNamelessLeads } from '../leads/quarantined-record.ts'
-import type { MetLeads } from './scan.ts'
+import type { SeenLeads } from './scan.ts'
 import { listReadByEvents } from './scan.ts'
 
 /**
@@ -44,7 +44,7 @@ interface MissingLead {
  */
 export async function recordMissing(
   trx: Trx,
-  met: MetLeads,
+  seenLeads: SeenLeads,
   scan: Observation & { readonly startedAt: Instant },
   isConfirmed = false,
 ): Promise<MissingResult> {
@@ -53,7 +53,7 @@ export async function recordMissing(
   // Leaves out leads that were read because of an event. Such a lead may have been added to a page that the
   // scan had already read.
   const readByEvents = new Set((await listReadByEvents(trx, 0)).map(({ no }) => no))
-  const missedNos = met.missing(last).filter((no) => !readByEvents.has(no))
+  const missedNos = seenLeads.missing(last).filter((no) => !readByEvents.has(no))
   const missing = await readThere(trx, missedNos)
   const refused = isConfirmed ? null : await findMass(trx, missing.length, last)
   const deleted = refused === null ? missing.filter((lead) => lead.twice === 1) : []

@@ -34,7 +34,7 @@ export interface LeadVersionTable extends Pick<LeadColumns, TrackedColumn> {
   run_id: string
 }
 
-export interface LeadTouchTable {
+export interface LeadMinorUpdateTable {
   lead_id: string
   changed_at: string
   status_changed_at: string | null
@@ -130,7 +130,7 @@ export interface LeadTables {
   /** The stored versions. The view `lead_version` also has the versions that are derived from `lead`. */
   lead_history: LeadVersionTable
   lead_version: LeadVersionTable
-  lead_touch: LeadTouchTable
+  lead_minor_update: LeadMinorUpdateTable
   lead_deletion: LeadDeletionTable
   stage_move: StageMoveTable
   lead_detail: LeadDetailTable

@@ -36,7 +36,7 @@ export interface MailOutageTable {
   response: string
 }
 
-interface MailTurnTable {
+interface SendRateTable {
   server: string
   taken_ms: number
 }
@@ -46,7 +46,7 @@ export interface DeliveryTables {
   message: MessageTable
   message_file: { sha256: string; content: Uint8Array }
   mail_outage: MailOutageTable
-  send_rate: MailTurnTable
+  send_rate: SendRateTable
 }
 
 export interface PreferenceTable {

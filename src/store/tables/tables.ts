@@ -130,7 +130,7 @@ export interface SyncScanTable {
   moved: number
   cleaned: number
   cut: number
-  quiet_passes: number
+  passes_without_new: number
   pass: number
   pass_since: string | null
   cursor: string | null
@@ -285,7 +285,7 @@ export interface Tables
   sync_scan: {
     [K in keyof SyncScanTable]: K extends ScanDefaults ? Generated<SyncScanTable[K]> : SyncScanTable[K]
   }
-  sync_scan_page: { page: number; pass: number; met: string }
+  sync_scan_page: { page: number; pass: number; seen: string }
   sync_dropped_index: { name: string; sql: string }
   sync_scan_result: SyncScanResult
   sync_watermark: { resource: string; updated_at: string; not_before: string | null }

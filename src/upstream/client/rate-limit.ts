@@ -63,7 +63,7 @@ export function upstreamFreeAt(state: RateState, now: number): number {
  * Records how many requests an answer says are left. The requests under way are subtracted, because the
  * upstream may not have counted them yet.
  */
-export function heed(state: RateState, budget: Budget, underWay: number, now: number): RateState {
+export function recordBudget(state: RateState, budget: Budget, underWay: number, now: number): RateState {
   return { ...state, left: budget.remaining - underWay, resetAt: now + budget.resetMs }
 }
 
@@ -92,7 +92,7 @@ export function createRequestRate(nowMs: () => number): RequestRate {
     },
     async endRequest(budget) {
       underWay--
-      if (budget !== null) state = heed(state, budget, underWay, nowMs())
+      if (budget !== null) state = recordBudget(state, budget, underWay, nowMs())
     },
     async postpone() {
       state = UNLIMITED

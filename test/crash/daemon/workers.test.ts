@@ -70,7 +70,7 @@ const QUIET: Files = {
   'leadsheet.yaml': SETTINGS.replaceAll(/'\*(\/2)? \* \* \* \*'/g, `"${hourlyNotNow()}"`),
 }
 
-interface Trouble {
+interface Disruption {
   readonly what: string
   readonly times: number
   readonly eachMs: number
@@ -84,7 +84,7 @@ interface Workers {
   killOne(): void
 }
 
-const TROUBLES: readonly Trouble[] = [
+const DISRUPTIONS: readonly Disruption[] = [
   {
     ...{ what: 'one of them is killed', times: KILLS, eachMs: KILL_EACH_MS, leads: LEADS },
     async open() {
@@ -102,7 +102,7 @@ const TROUBLES: readonly Trouble[] = [
 ]
 
 describe.skipIf(!hasPostgres)(`${WORKERS} workers on one PostgreSQL, SEED=${SEED}`, () => {
-  it.each(IS_FULL ? TROUBLES : TROUBLES.slice(0, 1))(
+  it.each(IS_FULL ? DISRUPTIONS : DISRUPTIONS.slice(0, 1))(
     'where $what $times times, each $eachMs ms or so, copy all leads, run each scheduled run once, mail each recipient once and lose no event',
     async ({ what, times, eachMs, leads, open }) => {
       const { url, befall } = await open()

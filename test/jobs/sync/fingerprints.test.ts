@@ -13,7 +13,7 @@ const TABLES = [
   'lead',
   'lead_raw',
   'lead_version',
-  'lead_touch',
+  'lead_minor_update',
   'lead_deletion',
   'missing_lead',
   'stage_move',

@@ -47,7 +47,7 @@ async function scan(store: Store, list: ShiftingList): Promise<SyncResult> {
   for (const table of [
     'stage_move',
     'lead_deletion',
-    'lead_touch',
+    'lead_minor_update',
     'lead_history',
     'missing_lead',
     'lead',

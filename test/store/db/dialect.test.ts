@@ -35,7 +35,7 @@ async function close({ one, other }: { one: Store; other: Store }): Promise<void
 }
 
 const addPage = (trx: Trx, page: number) =>
-  trx.insertInto('sync_scan_page').values({ page, pass: 1, met: '[]' }).execute()
+  trx.insertInto('sync_scan_page').values({ page, pass: 1, seen: '[]' }).execute()
 
 /** True if a commit waits for the disk. */
 async function isDurable(db: Store['db']): Promise<boolean> {

@@ -14,8 +14,8 @@ import { migratedDatabase, OPENED_AT } from '../../support/store.ts'
 const openShared = async () => openStore(await newDatabase({ template: await migratedDatabase() }), OPENED_AT)
 const FAILING = later(CompiledQuery.raw('SELECT 1 / 0'))
 
-const addPage = (trx: Trx, page: number, met = '[]') =>
-  insertRows(trx, 'sync_scan_page', [{ page, pass: 1, met }])
+const addPage = (trx: Trx, page: number, seen = '[]') =>
+  insertRows(trx, 'sync_scan_page', [{ page, pass: 1, seen }])
 
 const pagesIn = async ({ db }: Pick<Store, 'db'>) =>
   (await db.selectFrom('sync_scan_page').select('page').orderBy('page').execute()).map(({ page }) => page)
@@ -23,11 +23,11 @@ const pagesIn = async ({ db }: Pick<Store, 'db'>) =>
 describe.skipIf(!hasPostgres)('a query that is sent with the next one', () => {
   it('is seen by the next one, whether it is small or large', async () => {
     await using store = await openShared()
-    const met = 'x'.repeat(100_000)
+    const seen = 'x'.repeat(100_000)
     await store.write(async (trx) => {
       await addPage(trx, 1)
-      await addPage(trx, 2, met)
-      await addPage(trx, 3, met)
+      await addPage(trx, 2, seen)
+      await addPage(trx, 3, seen)
       expect(await pagesIn({ db: trx })).toEqual([1, 2, 3])
       await addPage(trx, 4)
     })

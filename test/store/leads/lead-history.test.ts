@@ -96,7 +96,7 @@ describe('the versions of a lead', () => {
       ['new', 50, day(4), day(5)],
       ['new', null, day(5), null],
     ])
-    expect(stepsOf(states).map((step) => step.touches.map((touch) => touch.changed_at))).toEqual([
+    expect(stepsOf(states).map((step) => step.minorUpdates.map((update) => update.changed_at))).toEqual([
       [day(3)],
       [],
       [day(6)],

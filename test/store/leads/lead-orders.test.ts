@@ -59,8 +59,8 @@ async function readStored(store: Store, id: string): Promise<object> {
     .selectAll()
     .orderBy('valid_from')
     .execute()
-  const touches = await store.db
-    .selectFrom('lead_touch')
+  const minorUpdates = await store.db
+    .selectFrom('lead_minor_update')
     .where('lead_id', '=', id)
     .select('changed_at')
     .execute()
@@ -76,7 +76,7 @@ async function readStored(store: Store, id: string): Promise<object> {
       ...version,
       rowid: undefined,
     })),
-    touches: touches.map((touch) => touch.changed_at).sort(),
+    minorUpdates: minorUpdates.map((update) => update.changed_at).sort(),
     moves: moves.map(({ lead_id, observed_at, ...move }) => move),
   }
 }
@@ -86,7 +86,7 @@ function expectedOf(states: readonly LeadState[], gone: { from: string; to: stri
   const steps = stepsOf(states)
   return {
     versions: historyOf(steps, [gone]).map(({ observed_at, run_id, ...version }) => version),
-    touches: steps.flatMap((step) => step.touches.map((touch) => touch.changed_at)),
+    minorUpdates: steps.flatMap((step) => step.minorUpdates.map((update) => update.changed_at)),
     moves: movesOf(steps, []).map(({ observed_at, ...move }) => move),
   }
 }

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Store } from '../../../src/store/db/store.ts'
 import { storeDerivedVersions } from '../../../src/store/leads/lead-version.ts'
-import { createMetLeads } from '../../../src/store/sync/scan.ts'
+import { createSeenLeads } from '../../../src/store/sync/scan.ts'
 import { recordMissing } from '../../../src/store/sync/soft-delete.ts'
 import { explainPlan } from '../../support/data/plan.ts'
 import { IN_POSTGRES, lead, openEmptyStore, save, seenAt } from '../../support/store.ts'
@@ -30,7 +30,7 @@ async function deletionsOf(store: Store): Promise<unknown[]> {
 /** Marks all present leads as gone, by a second full scan without them. */
 async function removeAll(store: Store, at: string): Promise<void> {
   for (let scan = 0; scan < 2; scan++) {
-    await store.write((trx) => recordMissing(trx, createMetLeads(), { ...seenAt(at), startedAt: at }))
+    await store.write((trx) => recordMissing(trx, createSeenLeads(), { ...seenAt(at), startedAt: at }))
   }
 }
 
@@ -149,8 +149,8 @@ describe('the versions of a lead', () => {
         lead('2', { tags: [`seen ${visits} times`], updatedAt: null, statusChangedAt: null }),
       ])
     }
-    const touches = await store.db.selectFrom('lead_touch').selectAll().execute()
-    expect([await versionsOf(store), touches]).toEqual([
+    const minorUpdates = await store.db.selectFrom('lead_minor_update').selectAll().execute()
+    expect([await versionsOf(store), minorUpdates]).toEqual([
       [
         ['new', null, T[0], null],
         ['new', null, SEEN, null],
@@ -178,12 +178,12 @@ describe('the versions of a lead', () => {
     for (let update = 0; update < 40; update++) {
       await save(store, [lead('1', { updatedAt: new Date(Date.parse(T[1]) + update).toISOString() })])
     }
-    const touches = await store.db
-      .selectFrom('lead_touch')
+    const minorUpdates = await store.db
+      .selectFrom('lead_minor_update')
       .select('changed_at')
       .orderBy('changed_at')
       .execute()
-    expect([touches.length, touches[0], touches.at(-1)]).toEqual([
+    expect([minorUpdates.length, minorUpdates[0], minorUpdates.at(-1)]).toEqual([
       16,
       { changed_at: '2026-11-02T00:00:00.024Z' },
       { changed_at: '2026-11-02T00:00:00.039Z' },

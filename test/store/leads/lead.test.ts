@@ -16,7 +16,7 @@ describe('a lead', () => {
     const ends = new Set<string>()
     for (let round = 0; round < 300; round++) {
       await store.write(async (trx) => {
-        for (const table of ['stage_move', 'lead_touch', 'lead_history', 'lead'] as const) {
+        for (const table of ['stage_move', 'lead_minor_update', 'lead_history', 'lead'] as const) {
           await trx.deleteFrom(table).execute()
         }
       })

@@ -7,7 +7,7 @@ import {
   releaseQuarantinedRecords,
   saveQuarantinedRecords,
 } from '../../../src/store/leads/quarantined-record.ts'
-import { createMetLeads } from '../../../src/store/sync/scan.ts'
+import { createSeenLeads } from '../../../src/store/sync/scan.ts'
 import { recordMissing } from '../../../src/store/sync/soft-delete.ts'
 import { lead, openEmptyStore, save, seenAt } from '../../support/store.ts'
 
@@ -47,11 +47,11 @@ describe('held rows', () => {
     await hold(store, held(null, '{}'))
     const scan = { ...seenAt(NOON), startedAt: '2026-11-21T11:59:00.000Z' }
     for (let round = 0; round < 3; round++) {
-      expect((await store.write((trx) => recordMissing(trx, createMetLeads(), scan))).deleted).toBe(0)
+      expect((await store.write((trx) => recordMissing(trx, createSeenLeads(), scan))).deleted).toBe(0)
     }
     const next = { ...seenAt(NOON), startedAt: '2026-11-21T12:01:00.000Z' }
-    expect((await store.write((trx) => recordMissing(trx, createMetLeads(), next))).deleted).toBe(0)
-    expect((await store.write((trx) => recordMissing(trx, createMetLeads(), next))).deleted).toBe(1)
+    expect((await store.write((trx) => recordMissing(trx, createSeenLeads(), next))).deleted).toBe(0)
+    expect((await store.write((trx) => recordMissing(trx, createSeenLeads(), next))).deleted).toBe(1)
     await store.close()
   })
 })

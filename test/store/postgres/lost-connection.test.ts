@@ -14,7 +14,7 @@ async function pidOf(db: Store['db']): Promise<number> {
 }
 
 const addPage = (trx: Trx, page: number) =>
-  trx.insertInto('sync_scan_page').values({ page, pass: 1, met: '[]' }).execute()
+  trx.insertInto('sync_scan_page').values({ page, pass: 1, seen: '[]' }).execute()
 
 const pagesIn = async (store: Store) =>
   (await store.db.selectFrom('sync_scan_page').select('page').orderBy('page').execute()).map(

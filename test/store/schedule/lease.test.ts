@@ -113,7 +113,7 @@ describe('a lease', () => {
     const lease = await claimLease(store, 'sync', at(NOON))
     await holdBy(store, { host: 'other', pid: 1, until: later(180) })
     const work = store.write(async (trx) => {
-      await trx.insertInto('sync_scan_page').values({ page: 1, pass: 1, met: '[]' }).execute()
+      await trx.insertInto('sync_scan_page').values({ page: 1, pass: 1, seen: '[]' }).execute()
       await lease.renew(trx, NOON)
     })
     await expect(work).rejects.toMatchObject({ code: 'job_busy' })

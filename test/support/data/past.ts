@@ -47,7 +47,10 @@ export async function loadPast(db: Db): Promise<Past> {
     await db.selectFrom('lead_version').selectAll().orderBy('valid_from').execute(),
     (row) => row.lead_id,
   )
-  const touches = Map.groupBy(await db.selectFrom('lead_touch').selectAll().execute(), (row) => row.lead_id)
+  const minorUpdates = Map.groupBy(
+    await db.selectFrom('lead_minor_update').selectAll().execute(),
+    (row) => row.lead_id,
+  )
   const absences = Map.groupBy(
     await db.selectFrom('lead_deletion').selectAll().execute(),
     (row) => row.lead_id,
@@ -72,7 +75,7 @@ export async function loadPast(db: Db): Promise<Past> {
     const state = known.at(-1) ?? states[0]
     if (!state || isDeleted(lead.id, instant) || (known.length === 0 && lead.created_at >= instant)) return []
     const stay = known.slice(known.findLastIndex((each) => each.status !== state.status) + 1)
-    const read = [...states, ...(touches.get(lead.id) ?? [])].map((each) => each.changed_at)
+    const read = [...states, ...(minorUpdates.get(lead.id) ?? [])].map((each) => each.changed_at)
     const told = (activities.get(lead.id) ?? []).map((each) => each.at)
     const nextAt = read.filter((at) => at >= instant).toSorted()[0] ?? null
     const status = known.length > 0 ? state.status : null

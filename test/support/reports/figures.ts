@@ -294,7 +294,7 @@ export function staleDay(): ReportFigures {
 }
 
 /** The stale Friday with every problem: sections fail, leads are missing, and the report is late. */
-export function troubledDay(): ReportFigures {
+export function dayWithProblems(): ReportFigures {
   const stale = staleDay()
   const query = { note: null, sql: '', columns: [], rows: [], isCut: false }
   return {

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import type { RateState } from '../../../src/upstream/client/rate-limit.ts'
 import {
   admit,
-  heed,
   hold,
   isThrottled,
   readBudget,
+  recordBudget,
   UNLIMITED,
   upstreamFreeAt,
   wantedWaitMs,
@@ -35,17 +35,17 @@ describe('the rate of requests', () => {
   })
 
   it('uses what is left, and then waits for the reset', () => {
-    const state = heed(UNLIMITED, { remaining: 2, resetMs: 500 }, 0, 1000)
+    const state = recordBudget(UNLIMITED, { remaining: 2, resetMs: 500 }, 0, 1000)
     expect(departures(state, 1000, 4)).toEqual([1000, 1000, 1500, 1500])
   })
 
   it('counts requests under way as used', () => {
-    const state = heed(UNLIMITED, { remaining: 2, resetMs: 500 }, 2, 1000)
+    const state = recordBudget(UNLIMITED, { remaining: 2, resetMs: 500 }, 2, 1000)
     expect(departures(state, 1000, 1)).toEqual([1500])
   })
 
   it('is free again after the reset', () => {
-    const state = heed(UNLIMITED, { remaining: 0, resetMs: 500 }, 0, 1000)
+    const state = recordBudget(UNLIMITED, { remaining: 0, resetMs: 500 }, 0, 1000)
     expect(upstreamFreeAt(state, 1400)).toBe(1500)
     expect(departures(state, 1600, 3)).toEqual([1600, 1600, 1600])
   })

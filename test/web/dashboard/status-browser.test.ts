@@ -18,7 +18,7 @@ import { lead, save, saveWholeRun } from '../../support/store.ts'
 import { openSyncing } from '../../support/syncing.ts'
 import { hasBrowser, openBrowser } from '../../support/web/browser.ts'
 import { openStatusPage, STATUS_AT, type StatusPage } from '../../support/web/status-page.ts'
-import { fillWithTroubles } from '../../support/web/troubled-store.ts'
+import { fillWithProblems } from '../../support/web/store-with-problems.ts'
 
 const REGISTERED: EventSource = {
   readRegistration: async () => ({ events: ['lead.updated'], registeredAt: '2026-11-21T06:00:00.000Z' }),
@@ -185,7 +185,7 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
     'has no barrier, and fits, when all is wrong at once: $width px, $scheme',
     async ({ width, scheme }) => {
       const shown = await openStatusPage({ canAct: true, events: REGISTERED })
-      const lease = await fillWithTroubles(shown.store)
+      const lease = await fillWithProblems(shown.store)
       await page.emulateMedia({ colorScheme: scheme })
       await page.setViewportSize({ width, height: 900 })
       await open(shown)

@@ -80,7 +80,7 @@ export const LEADS = [
   sql`CREATE INDEX lead_history_by_end ON lead_history (valid_to, status, pipeline_id, value_currency, value_amount)
     WHERE valid_to IS NOT NULL`,
 
-  sql`CREATE TABLE lead_touch ( -- one row per update of a lead that changed no tracked field, the last 16 of each lead; it puts states that arrive late in order
+  sql`CREATE TABLE lead_minor_update ( -- one row per update of a lead that changed no tracked field, the last 16 of each lead; it puts states that arrive late in order
     lead_id TEXT NOT NULL REFERENCES lead (id),
     changed_at TEXT NOT NULL, -- UTC, by the upstream's clock: lead.updated_at at that time
     status_changed_at TEXT, -- UTC, by the upstream's clock; null if the upstream does not say
@@ -117,7 +117,7 @@ export const LEADS = [
     PRIMARY KEY (lead_id, moved_at, to_status)
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX stage_move_by_time ON stage_move (moved_at, pipeline_id, to_status, from_status, entered_at, days_before)`,
-  sql`CREATE INDEX stage_move_by_reading ON stage_move (observed_at, moved_at)`,
+  sql`CREATE INDEX stage_move_by_observation ON stage_move (observed_at, moved_at)`,
 
   sql`CREATE TABLE lead_detail ( -- one row per lead whose details were read, with the enrichment of its company
     lead_id TEXT PRIMARY KEY REFERENCES lead (id), -- lead.id

@@ -50,7 +50,7 @@ export const SYNC = [
     moved INTEGER NOT NULL DEFAULT 0, -- how often a record moved from one page to another while the list was read
     cleaned INTEGER NOT NULL DEFAULT 0, -- leads with a text that leadsheet cleaned, or with a placeholder in place of a time
     cut INTEGER NOT NULL DEFAULT 0, -- texts of more than 64 kB, which leadsheet cut
-    quiet_passes INTEGER NOT NULL DEFAULT 0, -- passes in a row before this one that met no lead the ones before them could have met
+    passes_without_new INTEGER NOT NULL DEFAULT 0, -- passes in a row before this one that met no lead the ones before them could have met
     pass INTEGER NOT NULL DEFAULT 1, -- 1 is the first reading of the list; further ones verify it
     pass_since TEXT, -- UTC: the filter of this pass
     cursor TEXT, -- of the next page of this pass; null before the first
@@ -72,7 +72,7 @@ export const SYNC = [
   sql`CREATE TABLE sync_scan_page ( -- one row per page of the scan under way: what it has met, in order of reading
     page INTEGER PRIMARY KEY,
     pass INTEGER NOT NULL, -- as in sync_scan
-    met TEXT NOT NULL -- JSON array: lead.no of each lead on the page, and the id of each record that is held and no lead
+    seen TEXT NOT NULL -- JSON array: lead.no of each lead on the page, and the id of each record that is held and no lead
   ) STRICT`,
 
   sql`CREATE TABLE sync_scan_event ( -- leads that events have read while the scan of sync_scan is under way, so that it does not take them for what they were before

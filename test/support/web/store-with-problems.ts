@@ -21,7 +21,7 @@ const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, held:
 const LONG = 'GET https://leads.example.com/api/v1/a-path-of-one-very-long-word-that-no-column-has-room-for'
 
 /** @returns the lease of the running sync */
-export async function fillWithTroubles(store: Store): Promise<Lease> {
+export async function fillWithProblems(store: Store): Promise<Lease> {
   await save(store, [lead('a'), lead('b')])
   await saveWholeRun(store, ago(2000))
   await store.write(async (trx) => {
