@@ -31,7 +31,7 @@ await using store = await openStore(address, new Date())
 await printSizes(store)
 await printTurns(store)
 await printKnown(store)
-await printAbsence(store)
+await printMissing(store)
 
 async function syncAll(): Promise<void> {
   await using upstream = await startUpstream(leads)
@@ -85,7 +85,7 @@ async function printKnown({ db }: Store): Promise<void> {
 }
 
 /** Prints how long it takes to judge which leads a scan missed. The changes are rolled back. */
-async function printAbsence(store: Store): Promise<void> {
+async function printMissing(store: Store): Promise<void> {
   const seenLeads = createSeenLeads()
   for (let no = 1; no <= leads; no++) if (no % MISSED !== 0) seenLeads.note(no, 1)
   const at = new Date().toISOString()
@@ -95,7 +95,7 @@ async function printAbsence(store: Store): Promise<void> {
     .write(async (trx) => {
       const { id } = await trx.selectFrom('sync_run').select('id').executeTakeFirstOrThrow()
       await recordMissing(trx, seenLeads, { runId: id, at, startedAt: at })
-      console.log(`absence of 1 % judged\t${(performance.now() - start).toFixed(0)} ms`)
+      console.log(`1 % missing, judged\t${(performance.now() - start).toFixed(0)} ms`)
       throw back
     })
     .catch((thrown: unknown) => {
