@@ -451,7 +451,7 @@ describe('leads that are gone', () => {
     for (let round = 0; round < 3; round++) {
       const { leads, scan } = await listing.sync()
       expect(leads).toMatchObject({ seen: 59, deleted: 0 })
-      expect(scan?.warnings[0]).toContain('no absent lead is taken to be gone')
+      expect(scan?.warnings[0]).toContain('no missing lead counts as deleted')
     }
     listing.answer = paged('page', all.slice(1), 59)
     await listing.sync()
