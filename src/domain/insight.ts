@@ -123,11 +123,11 @@ export interface JudgedWinRate {
   readonly won: number
   readonly decided: number
   readonly judgement: Judgement
-  /** The range of wins among as many decided leads in which 19 of 20 usual stretches lie; null without a range. */
+  /** The range of wins among as many decided leads in which 19 of 20 usual windows lie; null without a range. */
   readonly range: UsualRange | null
   /** The expected rate, from 0 to 1; null without a range. */
   readonly expected: number | null
-  /** How many earlier stretches of 30 days are known, and how many a range needs. */
+  /** How many earlier windows of 30 days are known, and how many a range needs. */
   readonly periods: { readonly known: number; readonly needed: number }
   readonly record: RangeRecord | null
   /** Null unless the rate is unusual and something stands out. */
@@ -189,7 +189,7 @@ export interface ToldRecord
   extends Pick<ToldRange, 'figure' | 'kind' | 'pipelineIds' | 'currency'>,
     RangeRecord {
   /** The same counts, but ranges that overlap in time count once, because they are right or wrong together. */
-  readonly stretches: RangeRecord
+  readonly windows: RangeRecord
 }
 
 /** A forecast of a number for the end of a month, quarter or fiscal year. */

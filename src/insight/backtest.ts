@@ -3,9 +3,9 @@
  * they were right.
  */
 import type { ExpectedFigure, RangeRecord, UsualRange } from '../domain/insight.ts'
-import { findUnusual, isNewStretch } from './false-discovery.ts'
+import { findUnusual, isNewAnomaly } from './false-discovery.ts'
 import { type MoneyNumbers, type MoneyTest, testMoney } from './money-range.ts'
-import { monthsOf, type Span, tellEnd } from './pace.ts'
+import { forecastEnd, monthsOf, type Span } from './pace.ts'
 import { isTrusted, recordOf, type Shown } from './record.ts'
 import { type DailyNumbers, seriesOf, weekdayOf } from './series.ts'
 import { isWithin, judgeSeries, NEEDED, type Scale, type Step } from './usual-range.ts'
@@ -14,7 +14,7 @@ import { judgeRate, RATE_NEEDED, type RateNumbers, replayRate } from './win-rate
 export const SCALES: readonly Scale[] = ['day', 'week', 'month']
 /** The days of a month after which its end is told again. */
 const END_POINTS = [5, 10, 15, 20, 25]
-/** After this day of a month, its expected end is compared with two naive ways. */
+/** After this day of a month, its expected end is compared with two naive methods. */
 export const COMPARED_DAY = 10
 const TRAILING_DAYS = 28
 const LAST_DAYS = 90
@@ -86,7 +86,7 @@ export interface Backtest {
   /** The days that were left out of a series, because of holidays or of annotations. */
   readonly leftOut: { readonly holidays: number; readonly annotated: number }
   readonly ranges: readonly RangeTest[]
-  /** The stretches of 30 days are counted back from the last day. Without a lead that was won or lost, there is no test. */
+  /** The windows of 30 days are counted back from the last day. Without a lead that was won or lost, there is no test. */
   readonly winRates: readonly RateTest[]
   readonly wonValues: readonly MoneyTest[]
   readonly reports: readonly ReportTest[]
@@ -156,11 +156,11 @@ export interface Told {
 
 /** Tells whether a report would have told a number as news. A change that goes on is news once. */
 export function isNews({ values, steps, unusual }: Told, index: number): boolean {
-  const { surprise, forecast } = steps[index] ?? {}
+  const { anomaly, forecast } = steps[index] ?? {}
   const value = values[index] ?? null
-  if (!unusual[index] || !surprise || !forecast || value === null) return false
-  const isOfNumber = surprise.length === 1 || !isWithin(forecast.range95, value)
-  return isOfNumber || isNewStretch(surprise.length, (back) => unusual[index - back] ?? false)
+  if (!unusual[index] || !anomaly || !forecast || value === null) return false
+  const isOfNumber = anomaly.length === 1 || !isWithin(forecast.range95, value)
+  return isOfNumber || isNewAnomaly(anomaly.length, (back) => unusual[index - back] ?? false)
 }
 
 interface Replayed extends Omit<DailyNumbers, 'values'>, Told {
@@ -191,9 +191,9 @@ function testScale(
   let rateClaims = 0
   for (let index = 0; index < (series[0]?.values.length ?? 0); index++) {
     const probabilities = series.map(({ steps, values }) => {
-      const surprise = steps[index]?.surprise ?? null
-      if (surprise === null) return null
-      return isTrusted(recordOf(steps.slice(0, index + 1), values)) ? surprise.probability : null
+      const anomaly = steps[index]?.anomaly ?? null
+      if (anomaly === null) return null
+      return isTrusted(recordOf(steps.slice(0, index + 1), values)) ? anomaly.probability : null
     })
     const ofRate = rates[ends[index] ?? -1] ?? null
     if (ofRate === null && probabilities.every((each) => each === null)) continue
@@ -292,7 +292,7 @@ function testEnds(
   const errors = { months: 0, sum: 0, told: 0, line: 0, trailing: 0 }
   let untold = 0
   const tell = (now: Span, at: number) =>
-    tellEnd(
+    forecastEnd(
       {
         ...{ values: values.slice(0, at), places: places.slice(0, at) },
         ...{ isLeftOut: isLeftOut.slice(0, at), isHoliday: isHoliday.slice(0, now.to) },

@@ -110,7 +110,7 @@ function judgeOne(numbers: DailyNumbers, days: ReportDays, scale: Scale): One {
       : rangeWith(probabilitiesOf(expected), last?.forecast?.misses.of95 ?? 0.05)
   const isBelieved = isTrusted(record) && !numbers.distrusted?.includes(scale)
   const isShown = isReady && isJudged && isBelieved
-  const surprise = last?.surprise ?? null
+  const anomaly = last?.anomaly ?? null
   const base: Expectation = {
     ...{ figure, pipeline, actual, record: record.of > 0 ? record : null, shift: null },
     judgement: !isJudged ? 'left_out' : isShown ? 'usual' : isReady ? 'withheld' : 'learning',
@@ -130,16 +130,16 @@ function judgeOne(numbers: DailyNumbers, days: ReportDays, scale: Scale): One {
     overdispersion,
     leftOut,
     isOfAll: pipeline === null,
-    probability: isShown && surprise ? Math.min(own, surprise.probability) : null,
+    probability: isShown && anomaly ? Math.min(own, anomaly.probability) : null,
     told(dayBefore) {
-      const isOfStretch = surprise !== null && surprise.length > count && surprise.probability < own
-      if (!isOfStretch) return { expectation: { ...base, judgement: direction } }
-      const found = shiftOf(surprise, days, scale)
+      const isOfWindow = anomaly !== null && anomaly.length > count && anomaly.probability < own
+      if (!isOfWindow) return { expectation: { ...base, judgement: direction } }
+      const found = shiftOf(anomaly, days, scale)
       const shift = { ...found, isNew: dayBefore === undefined || dayBefore < found.since }
       const isOutside = range !== undefined && (judged < range.low || judged > range.high)
       return {
         expectation: { ...base, judgement: isOutside ? direction : 'usual', shift: isOutside ? null : shift },
-        ...(isOutside ? {} : { days: shift.days, expected: surprise.expected, leftOut: 0 }),
+        ...(isOutside ? {} : { days: shift.days, expected: anomaly.expected, leftOut: 0 }),
       }
     },
   }

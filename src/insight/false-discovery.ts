@@ -39,11 +39,11 @@ export function findUnusual(numbers: readonly Judged[], share = FALSE_REPORTS): 
 }
 
 /**
- * Tells whether a stretch of unusual numbers is news: none of its earlier numbers was told as unusual.
- * @param length the numbers of the stretch, the last one included
+ * Tells whether a window of unusual numbers is news: none of its earlier numbers was told as unusual.
+ * @param length the numbers of the window, the last one included
  * @param wasTold tells whether the number so many places before the last one was told as unusual
  */
-export function isNewStretch(length: number, wasTold: (back: number) => boolean): boolean {
+export function isNewAnomaly(length: number, wasTold: (back: number) => boolean): boolean {
   for (let back = 1; back < length; back++) if (wasTold(back)) return false
   return true
 }

@@ -1,8 +1,8 @@
 /**
- * The expected end of a month, quarter or year from what it has so far. Of several ways to tell it, the one is
- * taken that was nearest in earlier spans, and the range is as wide as the earlier errors at the same point.
+ * Forecasts where a month, quarter or year will end, from what it has so far. Of several methods, the one that was
+ * nearest in earlier spans is taken. The range is as wide as the earlier errors at the same point.
  */
-import { probabilitiesOf, type Range, rangeWith } from './count-distribution.ts'
+import { type CountDistribution, probabilitiesOf, type Range, rangeWith } from './count-distribution.ts'
 import { isWithin, judgeSeries } from './usual-range.ts'
 
 /** A span of days, as places in the series. `to` is the first day after it, and may lie beyond the series. */
@@ -22,13 +22,13 @@ export interface CountedDays {
   readonly isHoliday?: readonly boolean[]
 }
 
-export interface Outcome {
+export interface EndForecast {
   readonly expected: number
   /** The range that is meant to hold 8 of 10 times. */
   readonly range: Range
   /** The number of earlier spans with such a range, and of those in which it held. */
   readonly record: { readonly held: number; readonly of: number }
-  readonly way: Way
+  readonly method: Method
 }
 
 /**
@@ -36,38 +36,33 @@ export interface Outcome {
  * the last 28 days. `same_point`: the profile, corrected by what came of it from the same point of earlier spans.
  * `same_quarter_month`: the same, but of every third span alone.
  */
-export type Way = 'line' | 'profile' | 'trailing' | 'same_point' | 'same_quarter_month'
-const WAYS: readonly Way[] = ['profile', 'line', 'trailing', 'same_point', 'same_quarter_month']
+export type Method = 'line' | 'profile' | 'trailing' | 'same_point' | 'same_quarter_month'
+const METHODS: readonly Method[] = ['profile', 'line', 'trailing', 'same_point', 'same_quarter_month']
 
 const MISS = 0.2
 const TRAILING_DAYS = 28
-/** The earlier spans from which a way may be chosen. */
+/** The earlier spans from which a method may be chosen. */
 const SPANS_MIN = 3
 /** The last spans from which a correction is learned, and the leads that speak for none. */
 const LAST_SPANS = 12
 const CORRECTION_PRIOR = 5
-/** A way is taken instead of the profile if its errors are below this share of those of the profile. */
+/** A method is taken instead of the profile if its errors are below this share of those of the profile. */
 const CLEARLY = 0.97
 /** The least number of earlier ranges, and the shares of them that must have held. */
 const RECORD_MIN = 30
 const [HELD_MIN, HELD_MAX] = [0.68, 0.95]
 /** The weight of the model's own spread, as a number of earlier errors. */
 const ERROR_PRIOR = 4
-/** An error counts so much less than the next one for the spread, because later ways are better chosen. */
+/** An error counts so much less than the next one for the spread, because later methods are better chosen. */
 const FADE = 0.95
 
-interface Told {
-  readonly mean: number
-  readonly variance: number
-}
-
 /**
- * Tells the end of the span that is under way. What is left out is known to have come, and tells nothing of
+ * Forecasts the end of the span that is under way. What is left out is known to have come, and says nothing about
  * other days. A holiday ahead is expected to have the share of a usual day that earlier holidays had.
  * @param earlier the complete spans of the same kind before, the oldest first
  * @returns null if the ranges of earlier spans held too rarely or too often, or if there are too few
  */
-export function tellEnd(series: CountedDays, earlier: readonly Span[], now: Span): Outcome | null {
+export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: Span): EndForecast | null {
   const { isLeftOut = [], isHoliday = [] } = series
   const isAside = (day: number) => isLeftOut[day] === true || isHoliday[day] === true
   const known = series.values.map((value, day) => (isAside(day) ? null : value))
@@ -84,8 +79,8 @@ export function tellEnd(series: CountedDays, earlier: readonly Span[], now: Span
     return series.places[index] ?? ((series.places.at(-1) ?? 0) + index - series.places.length + 1) % cycle
   }
 
-  const outlooks = new Map<number, Told>()
-  const outlookOf = (at: number, to: number): Told => {
+  const outlooks = new Map<number, CountDistribution>()
+  const outlookOf = (at: number, to: number): CountDistribution => {
     const key = at * 1000 + to - at
     const known = outlooks.get(key)
     if (known) return known
@@ -95,15 +90,15 @@ export function tellEnd(series: CountedDays, earlier: readonly Span[], now: Span
     return outlook
   }
 
-  /** Tells what is left of a span after the day before `at`, in each way. */
-  function tell(
+  /** Estimates what will still come in a span from the day `at` on, by each method. */
+  function estimateRest(
     { from, to }: Span,
     at: number,
     past: readonly Span[],
-  ): Record<Way, Told | null> & { profile: Told } {
+  ): Record<Method, CountDistribution | null> & { profile: CountDistribution } {
     const profile = outlookOf(at, to)
     const soFar = sumOf(from, at)
-    const scaled = (mean: number): Told => ({
+    const scaled = (mean: number): CountDistribution => ({
       mean: Math.max(mean, 0.02),
       variance: profile.mean === 0 ? 0 : (Math.max(mean, 0.02) * profile.variance) / profile.mean,
     })
@@ -122,7 +117,7 @@ export function tellEnd(series: CountedDays, earlier: readonly Span[], now: Span
         ? null
         : (came + CORRECTION_PRIOR) / (wanted + CORRECTION_PRIOR)
     }
-    const corrected = (spans: readonly Span[]): Told | null => {
+    const corrected = (spans: readonly Span[]): CountDistribution | null => {
       const factor = correction(spans)
       return factor === null ? null : scaled(profile.mean * factor)
     }
@@ -139,10 +134,10 @@ export function tellEnd(series: CountedDays, earlier: readonly Span[], now: Span
   }
 
   const point = series.values.length - now.from
-  const errors = new Map(WAYS.map((way) => [way, { sum: 0, ofProfile: 0, count: 0 }]))
+  const errors = new Map(METHODS.map((method) => [method, { sum: 0, ofProfile: 0, count: 0 }]))
   const squares = { sum: 0, count: 0 }
   const record = { held: 0, of: 0 }
-  const rangeAt = (soFar: number, { mean, variance }: Told): Range => {
+  const rangeAt = (soFar: number, { mean, variance }: CountDistribution): Range => {
     const factor = Math.max(0.5, (squares.sum + ERROR_PRIOR) / (squares.count + ERROR_PRIOR))
     const range = rangeWith(probabilitiesOf({ mean, variance: Math.max(mean, variance * factor) }), MISS)
     return { low: soFar + range.low, high: soFar + range.high }
@@ -152,13 +147,13 @@ export function tellEnd(series: CountedDays, earlier: readonly Span[], now: Span
     const length = span.to - span.from
     const at = span.from + Math.min(Math.max(point, 0), length - 1)
     const whole = sumOf(span.from, span.to)
-    // Days three before and after are judged too. They say more about the width of the range, but little about the way.
+    // Days three before and after are judged too. They say more about the width of the range, but little about the method.
     for (const day of [at - 3, at, at + 3]) {
       if (day < span.from + 1 || day >= span.to || (judged.steps[day]?.known ?? 0) < 1) continue
       if (daysOf(day, span.to) === 0) continue
-      const told = tell(span, day, past)
+      const estimates = estimateRest(span, day, past)
       const soFar = sumOf(span.from, day)
-      const chosen = told[chooseWay(errors)] ?? told.profile
+      const chosen = estimates[chooseMethod(errors)] ?? estimates.profile
       if (chosen === null) continue
       if (squares.count >= ERROR_PRIOR) {
         record.of++
@@ -166,29 +161,29 @@ export function tellEnd(series: CountedDays, earlier: readonly Span[], now: Span
       }
       squares.sum = squares.sum * FADE + Math.min(9, (whole - soFar - chosen.mean) ** 2 / chosen.variance)
       squares.count = squares.count * FADE + 1
-      for (const way of WAYS) {
-        const each = told[way]
-        const error = errors.get(way)
+      for (const method of METHODS) {
+        const each = estimates[method]
+        const error = errors.get(method)
         if (each === null || error === undefined) continue
         error.sum += Math.abs(whole - soFar - each.mean)
-        error.ofProfile += Math.abs(whole - soFar - told.profile.mean)
+        error.ofProfile += Math.abs(whole - soFar - estimates.profile.mean)
         error.count++
       }
     }
   }
   const share = record.held / record.of
   if (record.of < RECORD_MIN || share < HELD_MIN || share > HELD_MAX) return null
-  const way = chooseWay(errors)
+  const method = chooseMethod(errors)
   const at = series.values.length
-  const told = tell(now, at, earlier)
-  const chosen = told[way] ?? told.profile
+  const estimates = estimateRest(now, at, earlier)
+  const chosen = estimates[method] ?? estimates.profile
   if (chosen === null) return null
   const soFar = series.values.slice(now.from).reduce((sum, value) => sum + value, 0)
-  if (now.to <= at) return { expected: soFar, range: { low: soFar, high: soFar }, record, way }
+  if (now.to <= at) return { expected: soFar, range: { low: soFar, high: soFar }, record, method }
   const onHolidays = holidaysAhead()
   const more = 1 + onHolidays / Math.max(chosen.mean, 0.02)
   const rest = { mean: Math.max(chosen.mean + onHolidays, 0.02), variance: chosen.variance * more }
-  return { expected: soFar + rest.mean, range: rangeAt(soFar, rest), record, way }
+  return { expected: soFar + rest.mean, range: rangeAt(soFar, rest), record, method }
 
   /** Returns what the holidays ahead are expected to have. */
   function holidaysAhead(): number {
@@ -210,13 +205,13 @@ interface Errors {
   readonly count: number
 }
 
-/** Returns the way that is furthest below the errors of the profile; the profile unless one clearly is. */
-function chooseWay(errors: ReadonlyMap<Way, Errors>): Way {
-  let best: { way: Way; share: number } = { way: 'profile', share: CLEARLY }
-  for (const [way, { sum, ofProfile, count }] of errors) {
-    if (count >= 3 * SPANS_MIN && sum < best.share * ofProfile) best = { way, share: sum / ofProfile }
+/** Returns the method that is furthest below the errors of the profile; the profile unless one clearly is. */
+function chooseMethod(errors: ReadonlyMap<Method, Errors>): Method {
+  let best: { method: Method; share: number } = { method: 'profile', share: CLEARLY }
+  for (const [method, { sum, ofProfile, count }] of errors) {
+    if (count >= 3 * SPANS_MIN && sum < best.share * ofProfile) best = { method, share: sum / ofProfile }
   }
-  return best.way
+  return best.method
 }
 
 /** Lists the months as places of days. The first day of each is there; the last month may not have ended. */

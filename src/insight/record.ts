@@ -9,7 +9,7 @@ const LAST = 365
 /** Below this many judged numbers a series is trusted, because nothing speaks against it yet. */
 export const JUDGED_MIN = 60
 /** The same for ranges of a month or 30 days, which are wide, and of which there are few. */
-export const STRETCHES_MIN = 15
+export const WINDOWS_MIN = 15
 /** A record that is this unlikely for ranges that hold as often as meant withholds them. */
 const WITHHELD_BELOW = 0.01
 

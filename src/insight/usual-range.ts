@@ -8,14 +8,14 @@
  */
 import { type CountDistribution, probabilitiesOf, type Range, rangeWith } from './count-distribution.ts'
 import {
-  judgeStretches,
+  type Anomaly,
+  type HistoryPoint,
+  judgeWindows,
   MEAN_MIN,
   SPREAD_CAP,
-  type Stretches,
-  type Surprise,
-  type Trail,
-  type Weighed,
-} from './stretches.ts'
+  type WeightedSum,
+  type Windows,
+} from './windows.ts'
 
 /** The numbers of consecutive days, weeks or months, the oldest first. */
 export interface CountSeries {
@@ -31,7 +31,7 @@ export interface CountSeries {
 /** Days have a weekly cycle, weeks have none, and months have the cycle of a quarter. */
 export type Scale = 'day' | 'week' | 'month'
 
-interface Tuning extends Stretches {
+interface Tuning extends Windows {
   readonly places: number
   /** After so many numbers, an older number counts half as much for the level. */
   readonly halfLife: number
@@ -47,7 +47,7 @@ const TUNING: Readonly<Record<Scale, Tuning>> = {
   day: {
     places: 7,
     halfLife: 35,
-    stretches: [1, 2, 3, 4, 5, 7, 10, 14],
+    windows: [1, 2, 3, 4, 5, 7, 10, 14],
     restartAfter: 5,
     spreadPrior: 15,
     gamma: 0.01,
@@ -56,7 +56,7 @@ const TUNING: Readonly<Record<Scale, Tuning>> = {
   week: {
     places: 1,
     halfLife: 10,
-    stretches: [1, 2, 3, 4],
+    windows: [1, 2, 3, 4],
     restartAfter: 3,
     spreadPrior: 8,
     gamma: 0.015,
@@ -65,7 +65,7 @@ const TUNING: Readonly<Record<Scale, Tuning>> = {
   month: {
     places: 3,
     halfLife: 4,
-    stretches: [1, 2, 3],
+    windows: [1, 2, 3],
     restartAfter: 2,
     spreadPrior: 4,
     gamma: 0.025,
@@ -80,7 +80,7 @@ const [MISS_MIN, MISS_MAX] = [0.002, 0.6]
 const SLOW_FADE = 0.5 ** (1 / 182)
 /** A place of the cycle has this many leads at first that came at the level, so that its factor begins near 1. */
 const PLACE_PRIOR = 2
-/** A single number moves the level, the factors and the stretches with it by at most this many deviations. */
+/** A single number moves the level, the factors and the windows with it by at most this many deviations. */
 const CLIP = 3
 
 /** The expectation of one number, from the numbers before it. */
@@ -102,7 +102,7 @@ export interface Step {
   /** Null while too few numbers are known. */
   readonly forecast: Forecast | null
   /** Null without a forecast, and for an unknown number. */
-  readonly surprise: Surprise | null
+  readonly anomaly: Anomaly | null
 }
 
 export interface JudgedSeries {
@@ -122,17 +122,17 @@ export function judgeSeries({ values, places, shares, scale }: CountSeries): Jud
   const cycle = Array.from({ length: tuning.places }, () => ({ sum: 0, base: 0, known: 0 }))
   const level: Level = { sum: 0, weight: 0, time: 0 }
   const older: Level = { sum: 0, weight: 0, time: 0 }
-  const spread: Weighed = { sum: 0, weight: 0 }
-  const stretchSpread = tuning.stretches.map(() => ({ sum: 0, weight: 0 }))
+  const spread: WeightedSum = { sum: 0, weight: 0 }
+  const windowSpread = tuning.windows.map(() => ({ sum: 0, weight: 0 }))
   const misses = { of95: 0.05, of80: 0.2 }
-  const trail: Trail[] = []
-  const learned: { spread: Weighed; misses: Misses }[] = []
+  const history: HistoryPoint[] = []
+  const learned: { spread: WeightedSum; misses: Misses }[] = []
   const steps: Step[] = []
   let segmentStart = 0
 
   const factorOf = ({ sum, base }: { sum: number; base: number }) =>
     (sum + PLACE_PRIOR) / (base + PLACE_PRIOR)
-  const expect = (place: number, index: number): Trail => {
+  const expect = (place: number, index: number): HistoryPoint => {
     const own = cycle[place] ?? { sum: 0, base: 0, known: 0 }
     const [rate, factor] = [
       rateAt(index, level, tuning.hasTrend ? older : null),
@@ -161,23 +161,23 @@ export function judgeSeries({ values, places, shares, scale }: CountSeries): Jud
     const reach = CLIP * Math.sqrt(expected.variance)
     const clipped =
       value === null || !isReady ? (value ?? 0) : between(expected.mean - reach, value, expected.mean + reach)
-    trail.push({ ...expected, value, clipped })
+    history.push({ ...expected, value, clipped })
     learned.push({ spread: { ...spread }, misses: { ...misses } })
-    let surprise: Surprise | null = null
+    let anomaly: Anomaly | null = null
     if (forecast !== null && value !== null) {
-      const judged = judgeStretches(trail, tuning, segmentStart, stretchSpread)
-      surprise = judged.surprise
+      const judged = judgeWindows(history, tuning, segmentStart, windowSpread)
+      anomaly = judged.anomaly
       if (!isIdle(expected)) correct(misses, forecast, value, tuning.gamma)
       if (judged.restart !== null) {
         segmentStart = judged.restart
-        restart(level, trail, segmentStart, fade)
+        restart(level, history, segmentStart, fade)
         Object.assign(older, { sum: 0, weight: 0, time: 0 })
         // The spread and the ranges are those from before the shift, because its own days tell nothing of later ones.
         Object.assign(spread, learned[segmentStart]?.spread)
         Object.assign(misses, learned[segmentStart]?.misses)
       }
     }
-    steps.push({ known, forecast, surprise })
+    steps.push({ known, forecast, anomaly })
     if (value === null) continue
     learnSpread(spread, expected, value)
     const own = cycle[place]
@@ -195,12 +195,12 @@ export function judgeSeries({ values, places, shares, scale }: CountSeries): Jud
     older.weight = older.weight * fade + 1
     older.time = older.time * fade + level.time / level.weight
   }
-  trail.push(expect(0, values.length))
-  return { steps, outlook: (index, ahead) => outlookFrom(trail[index] ?? trail.at(-1), ahead) }
+  history.push(expect(0, values.length))
+  return { steps, outlook: (index, ahead) => outlookFrom(history[index] ?? history.at(-1), ahead) }
 }
 
 /** A level, with the sum of the places of its numbers in `time`. The places have the same weights as the numbers. */
-interface Level extends Weighed {
+interface Level extends WeightedSum {
   time: number
 }
 
@@ -220,7 +220,7 @@ function rateAt(index: number, level: Level, older: Level | null): number {
 }
 
 /** Adds up what is expected of each number. The level may be wrong for all of them in the same way. */
-function outlookFrom(from: Trail | undefined, ahead: readonly number[]): CountDistribution {
+function outlookFrom(from: HistoryPoint | undefined, ahead: readonly number[]): CountDistribution {
   if (from === undefined || ahead.length === 0) return { mean: 0, variance: 0 }
   const factors = ahead.reduce((sum, place) => sum + (from.factors[place] ?? 1), 0)
   const mean = Math.max(factors * from.rate, 0.02)
@@ -260,11 +260,11 @@ function correct(
 }
 
 /** Tells whether a place of the cycle has next to no leads, such as Sundays. Its ranges always hold. */
-function isIdle({ factor, mean }: Trail): boolean {
+function isIdle({ factor, mean }: HistoryPoint): boolean {
   return factor < 0.1 && mean < 0.3
 }
 
-function learnSpread(spread: Weighed, expected: Trail, value: number): void {
+function learnSpread(spread: WeightedSum, expected: HistoryPoint, value: number): void {
   if (expected.weight === 0) return
   // The limit is two leads higher, so that it does not cut off the ordinary spread of small numbers.
   const most = (SPREAD_CAP * Math.sqrt(expected.variance) + 2) ** 2 / expected.plain
@@ -274,12 +274,12 @@ function learnSpread(spread: Weighed, expected: Trail, value: number): void {
 }
 
 /** Sets the level anew, from the numbers since `start` alone. */
-function restart(level: Level, trail: readonly Trail[], start: number, fade: number): void {
+function restart(level: Level, history: readonly HistoryPoint[], start: number, fade: number): void {
   level.sum = 0
   level.weight = 0
   level.time = 0
   // The last number is learned afterwards, like any other.
-  for (const [index, { value, factor }] of trail.slice(start, -1).entries()) {
+  for (const [index, { value, factor }] of history.slice(start, -1).entries()) {
     if (value === null) continue
     level.time = level.time * fade + (start + index) * factor
     level.sum = level.sum * fade + value

@@ -1,5 +1,5 @@
 /**
- * The usual range of the win rate, from the rates of earlier stretches of 30 days. The wins among the decided leads
+ * The usual range of the win rate, from the rates of earlier windows of 30 days. The wins among the decided leads
  * are a beta-binomial count, so that a rate of few leads has a wide range.
  */
 import {
@@ -8,22 +8,22 @@ import {
   normalQuantile,
   rangeWith,
 } from './count-distribution.ts'
-import { isTrusted, STRETCHES_MIN } from './record.ts'
+import { isTrusted, WINDOWS_MIN } from './record.ts'
 import { isWithin } from './usual-range.ts'
 
 /** The win rate of a report is that of so many days. */
 export const RATE_DAYS = 30
-/** The earlier stretches that a range needs. */
+/** The earlier windows that a range needs. */
 export const RATE_NEEDED = 8
 /** A rate of fewer decided leads has no range, and is never news. */
 export const DECIDED_MIN = 10
-/** After so many stretches, an older one counts half as much. */
+/** After so many windows, an older one counts half as much. */
 const FADE = 0.5 ** (1 / 6)
 const SPREAD_FADE = 0.5 ** (1 / 48)
-/** The weight of chance alone, as a number of stretches, and the most that one stretch tells about the spread. */
+/** The weight of chance alone, as a number of windows, and the most that one window tells about the spread. */
 const SPREAD_PRIOR = 6
 const SPREAD_CAP = 12
-/** The spread within a stretch is learned from parts of so many days. */
+/** The spread within a window is learned from parts of so many days. */
 const PART_DAYS = 5
 /** The step of the correction of the ranges, as for months. */
 const GAMMA = 0.025
@@ -44,7 +44,7 @@ export interface RateNumbers extends RateDays {
   readonly isDistrusted?: boolean
 }
 
-/** One stretch of days; the ranges are of its number of wins. */
+/** One window of days; the ranges are of its number of wins. */
 export interface RateStep {
   readonly won: number
   readonly decided: number
@@ -56,7 +56,7 @@ export interface RateStep {
     /** The chance of a rate as unusual if nothing changed, from 0 to 1. */
     readonly probability: number
   } | null
-  /** The stretches with decided leads before this one. */
+  /** The windows with decided leads before this one. */
   readonly known: number
 }
 
@@ -67,14 +67,14 @@ export interface RateRecord {
 }
 
 export interface JudgedRate {
-  /** The stretches, the oldest first; the last one ends with the last day. */
+  /** The windows, the oldest first; the last one ends with the last day. */
   readonly steps: readonly RateStep[]
   readonly record: RateRecord
   /** Tells whether the record does not speak against the ranges. */
   readonly isTrusted: boolean
 }
 
-/** Judges each stretch of 30 days by those before it, counted back from the last day. */
+/** Judges each window of 30 days by those before it, counted back from the last day. */
 export function judgeRate({ won, lost }: RateDays): JudgedRate {
   const seen = { won: 0, decided: 0, squares: 0 }
   const spread = { sum: 0, weight: 0 }
@@ -120,7 +120,7 @@ export function judgeRate({ won, lost }: RateDays): JudgedRate {
       ]
       const all = ofPart + lostOfPart
       const own = (wins + 0.5) / (decided + 1)
-      // The rate of the stretch itself is known from its parts, so that these scatter less around it.
+      // The rate of the window itself is known from its parts, so that these scatter less around it.
       if (all > 0 && all < decided)
         learn(spreadWithin, ofPart - all * own, all * own * (1 - own) * (1 - all / decided))
     }
@@ -134,7 +134,7 @@ export function judgeRate({ won, lost }: RateDays): JudgedRate {
 
 /** Returns whether the record of earlier ranges does not speak against them. */
 function isRateTrusted({ of, held95 }: Pick<RateRecord, 'of' | 'held95'>): boolean {
-  return isTrusted({ held: held95, of }, STRETCHES_MIN)
+  return isTrusted({ held: held95, of }, WINDOWS_MIN)
 }
 
 /**
@@ -143,7 +143,7 @@ function isRateTrusted({ of, held95 }: Pick<RateRecord, 'of' | 'held95'>): boole
  */
 export function replayRate({ won, lost }: RateDays): (number | null)[] {
   const probabilities = won.map((): number | null => null)
-  // Reports that are 30 days apart rest on the same stretches, so one series serves all of them.
+  // Reports that are 30 days apart rest on the same windows, so one series serves all of them.
   for (let length = won.length; length > Math.max(0, won.length - RATE_DAYS); length--) {
     const { steps } = judgeRate({ won: won.slice(0, length), lost: lost.slice(0, length) })
     const record = { of: 0, held95: 0 }

@@ -2,7 +2,7 @@
  * Tests the shares of winners that reports print: of the leads won next, 1 % are older than a lost lead, and 5 % stay
  * longer in a stage than its threshold.
  */
-import { isTrusted, type Shown, STRETCHES_MIN } from './record.ts'
+import { isTrusted, type Shown, WINDOWS_MIN } from './record.ts'
 import { binomialOf } from './win-rate.ts'
 
 /** A share holds on a date if the number of later winners beyond it lies in its interval of 90 %. */
@@ -29,7 +29,7 @@ export function testShare(share: number, tested: readonly TestedDate[]): ShareTe
   const judged = tested.filter(({ winners }) => winners > 0)
   const held = judged.filter((date) => isWithinInterval(share, date)).length
   const record = { held, of: judged.length }
-  return { dates: judged.length, held, isTrusted: isTrusted(record, STRETCHES_MIN, DATES_MEANT) }
+  return { dates: judged.length, held, isTrusted: isTrusted(record, WINDOWS_MIN, DATES_MEANT) }
 }
 
 /** Returns whether, by the share, a count this small and a count this large each have a chance of more than 5 %. */

@@ -178,7 +178,7 @@ describe('the win rate of two years', () => {
     expect(ofPipeline).toEqual({ ...ofAll, pipeline: ofOne.pipeline, told: null })
   })
 
-  it('is not judged on holidays, before eight stretches, nor without a decided lead', () => {
+  it('is not judged on holidays, before eight windows, nor without a decided lead', () => {
     const [withHolidays] = backtest(DATES, numbersOf(DAYS), DATES.slice(-5), [steady]).winRates
     expect(withHolidays?.told?.days).toBe(DAYS - 240 - 5)
     const [early] = backtest(first(100), numbersOf(100), [], [upTo(steady, 100)]).winRates

@@ -1,6 +1,6 @@
 /** The expected end of a month is told with the range of its record, or not at all. */
 import { describe, expect, it } from 'vitest'
-import { type CountedDays, tellEnd } from '../../src/insight/pace.ts'
+import { type CountedDays, forecastEnd } from '../../src/insight/pace.ts'
 import { random } from '../support/random.ts'
 import { dailyNumbers, FLAT_WEEK, weekdaysOf } from '../support/reports/daily-numbers.ts'
 
@@ -15,7 +15,7 @@ function tell(
   const values = all.slice(0, month * MONTH + day)
   const spanOf = (index: number) => ({ from: index * MONTH, to: (index + 1) * MONTH })
   const earlier = Array.from({ length: month }, (_, index) => spanOf(index))
-  return tellEnd({ values, places: weekdaysOf(values), ...of }, earlier, spanOf(month))
+  return forecastEnd({ values, places: weekdaysOf(values), ...of }, earlier, spanOf(month))
 }
 
 function sum(values: readonly number[]): number {

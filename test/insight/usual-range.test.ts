@@ -21,7 +21,7 @@ describe('a series', () => {
       const other = judge(values.map((value, index) => (index < changed ? value : value * 5 + 3)))
       expect(other.steps.slice(0, changed)).toEqual(steps.slice(0, changed))
       expect(other.steps[changed]?.forecast).toEqual(steps[changed]?.forecast)
-      expect(other.steps[changed]?.surprise).not.toEqual(steps[changed]?.surprise)
+      expect(other.steps[changed]?.anomaly).not.toEqual(steps[changed]?.anomaly)
       const ahead = [0, 1, 2, 3]
       expect(other.outlook(changed, ahead)).toEqual(judge(values).outlook(changed, ahead))
     }
@@ -30,7 +30,7 @@ describe('a series', () => {
   it('is silent below eight numbers of the same weekday', () => {
     const { steps } = judge(plain(12, 2))
     expect(steps.findIndex(({ forecast }) => forecast !== null)).toBe(7 * NEEDED)
-    expect(steps.slice(0, 7 * NEEDED).every(({ surprise }) => surprise === null)).toBe(true)
+    expect(steps.slice(0, 7 * NEEDED).every(({ anomaly }) => anomaly === null)).toBe(true)
     expect(steps[7 * NEEDED]?.known).toBe(8)
   })
 
@@ -39,7 +39,7 @@ describe('a series', () => {
     const lacking = values.map((value, day) => (day >= 150 && day < 171 ? null : value))
     const { steps } = judge(lacking)
     for (const step of steps.slice(150, 171)) {
-      expect(step.surprise).toBeNull()
+      expect(step.anomaly).toBeNull()
       expect(step.forecast).not.toBeNull()
     }
     expect(steps[171]?.forecast).toEqual(steps[150]?.forecast)
@@ -68,12 +68,12 @@ describe('a series', () => {
     let [judged, held95, held80, unusual] = [0, 0, 0, 0]
     for (let seed = 1; seed <= 8; seed++) {
       const values = plain(mean, 100 + seed)
-      for (const [day, { forecast, surprise }] of judge(values).steps.entries()) {
+      for (const [day, { forecast, anomaly }] of judge(values).steps.entries()) {
         if (forecast === null) continue
         judged++
         if (isWithin(forecast.range95, values[day] ?? 0)) held95++
         if (isWithin(forecast.range80, values[day] ?? 0)) held80++
-        if ((surprise?.probability ?? 1) < 0.01) unusual++
+        if ((anomaly?.probability ?? 1) < 0.01) unusual++
       }
     }
     expect(Math.abs(held95 / judged - 0.95)).toBeLessThan(0.02)
@@ -85,7 +85,7 @@ describe('a series', () => {
     let [told, near] = [0, 0]
     for (let seed = 1; seed <= 20; seed++) {
       const { steps } = judge(plain(40, 200 + seed, { times: (day) => (day < 300 ? 1 : 0.5) }))
-      if (steps.slice(300, 303).some(({ surprise }) => (surprise?.probability ?? 1) < 0.003)) told++
+      if (steps.slice(300, 303).some(({ anomaly }) => (anomaly?.probability ?? 1) < 0.003)) told++
       const means = steps.slice(322, 329).map(({ forecast }) => forecast?.mean ?? 0)
       const mean = means.reduce((sum, each) => sum + each, 0) / 7
       if (Math.abs(mean - 20) < 3) near++
@@ -98,10 +98,10 @@ describe('a series', () => {
     const values = plain(40, 6)
     const odd = values.map((value, day) => (day === 301 ? 0 : value))
     const [{ steps }, { steps: before }] = [judge(odd), judge(values)]
-    expect(steps[301]?.surprise).toMatchObject({ length: 1, actual: 0 })
-    expect(steps[301]?.surprise?.probability).toBeLessThan(1e-6)
+    expect(steps[301]?.anomaly).toMatchObject({ length: 1, actual: 0 })
+    expect(steps[301]?.anomaly?.probability).toBeLessThan(1e-6)
     for (const day of [302, 303, 304, 305]) {
-      expect(steps[day]?.surprise?.probability).toBeGreaterThan(0.01)
+      expect(steps[day]?.anomaly?.probability).toBeGreaterThan(0.01)
       expect(steps[day]?.forecast?.mean).toBeGreaterThan(0.9 * (before[day]?.forecast?.mean ?? 0))
     }
   })
@@ -110,7 +110,7 @@ describe('a series', () => {
     const week = [1, 1, 1, 1, 1, 0, 0]
     const values = dailyNumbers({ mean: 20, days: DAYS, seed: 7, week })
     let [judged, held] = [0, 0]
-    for (const [day, { forecast, surprise }] of judge(values).steps.entries()) {
+    for (const [day, { forecast, anomaly }] of judge(values).steps.entries()) {
       if (forecast === null) continue
       if (day % 7 < 5) {
         judged++
@@ -119,7 +119,7 @@ describe('a series', () => {
       }
       expect(forecast.mean).toBeLessThan(0.3)
       expect(forecast.range80).toEqual({ low: 0, high: 0 })
-      expect(surprise?.length === 1 && surprise.probability < 0.5).toBe(false)
+      expect(anomaly?.length === 1 && anomaly.probability < 0.5).toBe(false)
     }
     expect(Math.abs(held / judged - 0.8)).toBeLessThan(0.04)
   })

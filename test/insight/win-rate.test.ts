@@ -10,7 +10,7 @@ const daysOf = (decided: number, rate: number, seed: number, overdispersion = 1)
   lost: dailyNumbers({ mean: decided * (1 - rate), days: DAYS, seed: seed + 1, overdispersion }),
 })
 
-/** The last stretch has the given numbers instead. */
+/** The last window has the given numbers instead. */
 function judgeLast(won: number, decided: number, decidedBefore = 4) {
   const days = daysOf(decidedBefore, 0.3, 5)
   const ending = (numbers: number[], last: number) => [
@@ -63,7 +63,7 @@ describe('the usual win rate', () => {
     expect(judgeLast(36, 120)?.forecast?.probability).toBeGreaterThan(0.2)
   })
 
-  it('begins after eight stretches', () => {
+  it('begins after eight windows', () => {
     const { won, lost } = daysOf(4, 0.3, 9)
     const { steps } = judgeRate({ won: won.slice(0, 300), lost: lost.slice(0, 300) })
     expect(steps.map(({ forecast }) => forecast !== null)).toEqual([...new Array(8).fill(false), true, true])

@@ -30,7 +30,7 @@ export const backtest = z.strictObject({
       .array(
         z.strictObject({
           pipeline_id: text.nullable().describe('null for all pipelines'),
-          judged: count.describe('stretches of 30 days with a usual range, counted back from the last day'),
+          judged: count.describe('windows of 30 days with a usual range, counted back from the last day'),
           ...{ held_95: count, held_80: count },
           days: count
             .nullable()
@@ -86,7 +86,7 @@ export const backtest = z.strictObject({
           range_of: text.describe('`day`, `week`, `month`, `30_days`, `month_end` and so on'),
           meant: z.number().describe('the share of ranges that should hold, from 0 to 1'),
           ...{ told: count.describe('ranges that reports told'), held: count },
-          stretches: count.describe('different stretches of time that the ranges are of'),
+          windows: count.describe('different time windows that the ranges are of'),
           is_withheld: z.boolean().describe('whether the ranges held so rarely that reports tell no more'),
         }),
       )

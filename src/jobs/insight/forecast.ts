@@ -2,7 +2,7 @@
 
 import type { CountedFigure, DriverDimension, Goal, GoalPeriod, Pace } from '../../domain/insight.ts'
 import { type Annotation, leftOutOf } from '../../domain/insight.ts'
-import { spansOf, tellEnd } from '../../insight/pace.ts'
+import { forecastEnd, spansOf } from '../../insight/pace.ts'
 import { weekdayOf } from '../../insight/series.ts'
 import type { Told as ToldRecords } from './told-record.ts'
 
@@ -87,7 +87,7 @@ async function tellOne(
   // Money comes in few large amounts, so its end cannot be told as that of a count.
   const end =
     currency === null && daysLeft > 0 && !isDistrusted
-      ? tellEnd(
+      ? forecastEnd(
           {
             ...{ values, places: dates.map(weekdayOf) },
             isLeftOut: leftOutOf(dates, annotations, pipelines ?? pipelineIds),

@@ -1,6 +1,6 @@
 /**
  * Judges the numbers of a report by the counts of earlier days: which are unusual, where they came from, and where
- * the month will end. The win rate is judged by the rates of earlier stretches of days.
+ * the month will end. The win rate is judged by the rates of earlier windows of days.
  */
 import type {
   Annotation,

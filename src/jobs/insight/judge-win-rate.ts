@@ -6,7 +6,7 @@ import { judgeRate, RATE_DAYS, RATE_NEEDED, type RateNumbers } from '../../insig
 import { DIMENSIONS } from '../../store/insight/daily-count.ts'
 import { type DailyReader, sumOf } from './forecast.ts'
 
-/** The days before the last stretch with which its rate is compared. */
+/** The days before the last window with which its rate is compared. */
 const BEFORE_DAYS = 6 * RATE_DAYS
 
 /**
@@ -38,7 +38,7 @@ export async function readRates(
 }
 
 /**
- * Judges a win rate by the rates of earlier stretches of days.
+ * Judges a win rate by the rates of earlier windows of days.
  * @returns also the chance of a rate as unusual; null if it is not judged
  */
 export function judgeWinRate({ pipeline, isDistrusted, ...days }: RateNumbers): {

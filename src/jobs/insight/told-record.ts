@@ -1,7 +1,7 @@
 /** Decides by the ranges that reports told which claims are withheld, because they held too rarely. */
 import type { PeriodKind } from '../../domain/figures.ts'
 import type { RangeKind, RangeRecord, ToldRange, ToldRecord } from '../../domain/insight.ts'
-import { isTrusted, JUDGED_MIN, MEANT, STRETCHES_MIN } from '../../insight/record.ts'
+import { isTrusted, JUDGED_MIN, MEANT, WINDOWS_MIN } from '../../insight/record.ts'
 import type { Db } from '../../store/db/store.ts'
 import { readToldRecords } from '../../store/insight/told-range.ts'
 
@@ -57,9 +57,9 @@ function toldOf(records: readonly ToldRecord[]): Told {
 }
 
 /** Returns whether the told ranges did not hold clearly too rarely. */
-export function isToldTrusted({ kind, stretches }: ToldRecord): boolean {
+export function isToldTrusted({ kind, windows }: ToldRecord): boolean {
   const isOfPeriod = kind === 'day' || kind === 'week' || kind === 'month'
-  return isTrusted(stretches, isOfPeriod ? JUDGED_MIN : STRETCHES_MIN, meantOf(kind))
+  return isTrusted(windows, isOfPeriod ? JUDGED_MIN : WINDOWS_MIN, meantOf(kind))
 }
 
 /** Returns the share of numbers that a range is meant to hold. */

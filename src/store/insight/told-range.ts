@@ -25,7 +25,7 @@ export async function saveToldRanges(
   if (ranges.length === 0) return
   const rows = ranges.map(({ kind, pipelineIds, toldOn, firstDay, lastDay, range, ...given }) => ({
     ...{ time_zone: timeZone, kind, pipelines: textOf(pipelineIds), ...given },
-    stretch: kind === '30_days' ? stretchOf(lastDay) : lastDay,
+    time_window: kind === '30_days' ? windowOf(lastDay) : lastDay,
     ...{ told_on: toldOn, first_day: firstDay, last_day: lastDay },
     ...{ low: range.low, high: range.high, issue_id: issueId },
   }))
@@ -40,7 +40,7 @@ export async function saveToldRanges(
           'figure',
           'pipelines',
           'currency',
-          'stretch',
+          'time_window',
           'told_on',
           'last_day',
           'first_day',
@@ -88,7 +88,7 @@ export async function readToldRecords(db: Db, timeZone: string, lastDay: string)
     AND last_day > iif(kind = 'day', ${dayBefore(lastDay, LAST_DAYS.day)}, ${dayBefore(lastDay, LAST_DAYS.other)})`
   const { rows } =
     await sql<RecordRow>`${toldRecords(isLast)} ORDER BY kind, figure, pipelines, currency`.execute(db)
-  return rows.map(({ kind, figure, pipelines, currency, told, held, stretches, stretches_held }) => ({
+  return rows.map(({ kind, figure, pipelines, currency, told, held, windows, windows_held }) => ({
     ...{
       kind,
       figure,
@@ -97,7 +97,7 @@ export async function readToldRecords(db: Db, timeZone: string, lastDay: string)
       held,
       of: told,
     },
-    stretches: { held: stretches_held, of: stretches },
+    windows: { held: windows_held, of: windows },
   }))
 }
 
@@ -108,8 +108,8 @@ interface RecordRow {
   readonly currency: string
   readonly told: number
   readonly held: number
-  readonly stretches: number
-  readonly stretches_held: number
+  readonly windows: number
+  readonly windows_held: number
 }
 
 function textOf(pipelineIds: readonly string[] | null): string {
@@ -117,7 +117,7 @@ function textOf(pipelineIds: readonly string[] | null): string {
 }
 
 /** Returns the first of the 30 days, counted from 1970 on, that a date is in. */
-function stretchOf(date: string): string {
+function windowOf(date: string): string {
   return dayBefore(date, Math.floor(Date.parse(date) / DAY_MS) % RATE_DAYS)
 }
 

@@ -24,11 +24,11 @@ const OF_ISSUE = sql.raw('report_issue.id AS issue_id, report_issue.report, peri
  */
 export function toldRecords(where: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`SELECT time_zone, kind, figure, pipelines, currency, CAST(sum(told) AS bigint) AS told, CAST(sum(held) AS bigint) AS held,
-      count(*) AS stretches, sum(CAST(held AS double precision) / told) AS stretches_held
+      count(*) AS windows, sum(CAST(held AS double precision) / told) AS windows_held
     FROM (SELECT time_zone, kind, figure, pipelines, currency, count(*) AS told,
         count(*) FILTER (WHERE actual BETWEEN low AND high) AS held
       FROM told_range WHERE actual IS NOT NULL AND ${where}
-      GROUP BY time_zone, kind, figure, pipelines, currency, stretch) AS stretch
+      GROUP BY time_zone, kind, figure, pipelines, currency, time_window) AS by_window
     GROUP BY time_zone, kind, figure, pipelines, currency`
 }
 
@@ -85,12 +85,12 @@ export const INSIGHT_VIEWS = {
     -- pipeline_name: name of the pipeline when the issue was made
     -- won: number of leads that were won in the 30 days
     -- decided: number of leads that were won or lost in the 30 days
-    -- low: lower bound of the usual range of won, which holds 19 of 20 usual stretches of 30 days; null without a range
+    -- low: lower bound of the usual range of won, which holds 19 of 20 usual windows of 30 days; null without a range
     -- high: upper bound of that range; both bounds belong to it
     -- expected: win rate that was expected, from 0 to 1; null without a range
-    -- judgement: usual, high or low (a single pipeline: only usual); learning: too few leads or earlier stretches; withheld: earlier ranges held too rarely
-    -- known: number of earlier stretches of 30 days that were known
-    -- needed: number of such stretches that a range needs
+    -- judgement: usual, high or low (a single pipeline: only usual); learning: too few leads or earlier windows; withheld: earlier ranges held too rarely
+    -- known: number of earlier windows of 30 days that were known
+    -- needed: number of such windows that a range needs
     -- held: how many of the earlier ranges held; null before the first range
     -- of_ranges: number of these earlier ranges
     -- dimension: column of lead whose groups the difference is split into; null without such a split
@@ -191,8 +191,8 @@ export const INSIGHT_VIEWS = {
     -- one row per time zone, kind of range, figure, pipelines and currency: how many ranges in told_range held, without those still open
     -- told: number of ranges
     -- held: number of ranges that held: the real number lay within them
-    -- stretches: number of different stretches of time, by the column stretch of told_range
-    -- stretches_held: for each stretch the share of its ranges that held, added up
+    -- windows: number of different time windows, by the column time_window of told_range
+    -- windows_held: for each window the share of its ranges that held, added up
     ${toldRecords(sql`true`)}`,
 
   driver_part: sql`CREATE VIEW driver_part AS

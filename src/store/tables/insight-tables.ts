@@ -32,7 +32,7 @@ export interface InsightTables {
     figure: string
     pipelines: string
     currency: string
-    stretch: string
+    time_window: string
     told_on: string
     first_day: string
     last_day: string

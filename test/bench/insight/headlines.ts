@@ -66,7 +66,7 @@ export function headlinesOf(
     if (shown.length === 0 || day % 30 === 0)
       shown = judged.map(({ steps, values }) => isTrusted(recordOf(steps.slice(0, day), values)))
     const counted = judged.map(({ steps }, index) => ({
-      probability: shown[index] ? (steps[day]?.surprise?.probability ?? null) : null,
+      probability: shown[index] ? (steps[day]?.anomaly?.probability ?? null) : null,
       isOfAll: index < 2,
     }))
     const rate = lost && judgeRate({ won: company[1]?.slice(0, day + 1) ?? [], lost: lost.slice(0, day + 1) })

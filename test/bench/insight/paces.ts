@@ -1,5 +1,5 @@
 /** Counts how often the expected end of a month holds, and how far off it is, by the day of the report. */
-import { type Span, tellEnd } from '../../../src/insight/pace.ts'
+import { forecastEnd, type Span } from '../../../src/insight/pace.ts'
 import { dailyNumbers, type Numbers, weekdaysOf } from '../../support/reports/daily-numbers.ts'
 import { type Result, resultOf } from './result.ts'
 
@@ -80,7 +80,7 @@ function sumOf(series: readonly number[][], day: number): Sum {
       const values = all.slice(0, span.from + day)
       const days = { values, places: weekdaysOf(values) }
       // A report looks back two years.
-      const outcome = tellEnd(days, MONTHS.slice(month - 24, month), span)
+      const outcome = forecastEnd(days, MONTHS.slice(month - 24, month), span)
       if (outcome === null) {
         sum.silent++
         continue

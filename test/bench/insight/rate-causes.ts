@@ -13,7 +13,7 @@ const DECIDED_A_DAY = 20
 /** The rates of the members of a group, as multiples of the rate of all. */
 const FACTORS = [1.2, 0.5, 1.1, 0.9, 1]
 const RATE = 0.3
-/** Reports compare the last stretch with the six before it. */
+/** Reports compare the last window with the six before it. */
 const BEFORE = 6 * RATE_DAYS
 const AT = 14 * RATE_DAYS
 /** The other numbers that a reader with twelve series has; none of them is unusual. */

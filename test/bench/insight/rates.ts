@@ -4,7 +4,7 @@ import { dailyNumbers } from '../../support/reports/daily-numbers.ts'
 import { type Result, resultOf } from './result.ts'
 
 const DAYS = 3 * 365
-/** After a shift, the ranges of so many stretches are not counted. */
+/** After a shift, the ranges of so many windows are not counted. */
 const SETTLED = 3 * RATE_DAYS
 
 const KINDS = [

@@ -45,7 +45,7 @@ it('a report stores its ranges when it is sent, once, and not when it is only ma
     const day = '2026-11-20'
     expect(told[index]).toEqual({
       ...{ time_zone: ZONE, kind: 'day', figure: 'new_leads', pipelines, currency: '', actual, ...range },
-      ...{ stretch: day, told_on: day, first_day: day, last_day: day, issue_id: mailing?.issue.id },
+      ...{ time_window: day, told_on: day, first_day: day, last_day: day, issue_id: mailing?.issue.id },
     })
   }
   await enqueueDue(deps, [ana, recipient('ben@example.com')], OF_DAY)

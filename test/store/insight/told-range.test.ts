@@ -37,22 +37,22 @@ it('counts the ranges of each number apart, and how many held; both bounds belon
     currency: '',
     held: 2,
     of: 4,
-    stretches: { held: 2, of: 4 },
+    windows: { held: 2, of: 4 },
   }
   expect(await read(store)).toEqual([
     { ...all, pipelineIds: null },
-    { ...all, pipelineIds: ['p1', 'p2'], held: 2, of: 2, stretches: { held: 2, of: 2 } },
+    { ...all, pipelineIds: ['p1', 'p2'], held: 2, of: 2, windows: { held: 2, of: 2 } },
     {
       ...{ ...all, figure: 'won_value', currency: 'EUR', pipelineIds: null },
-      ...{ held: 0, of: 1, stretches: { held: 0, of: 1 } },
+      ...{ held: 0, of: 1, windows: { held: 0, of: 1 } },
     },
-    { ...all, figure: 'won', kind: 'week', pipelineIds: null, held: 1, of: 1, stretches: { held: 1, of: 1 } },
+    { ...all, figure: 'won', kind: 'week', pipelineIds: null, held: 1, of: 1, windows: { held: 1, of: 1 } },
   ])
   expect(await readToldRecords(store.db, 'Europe/London', dateOf(364))).toEqual([])
   const { rows } = await sql`SELECT * FROM told_record ORDER BY kind, pipelines, figure`.execute(store.db)
   expect(rows[2]).toEqual({
     ...{ time_zone: ZONE, kind: 'day', figure: 'new_leads', pipelines: '["p1","p2"]', currency: '' },
-    ...{ told: 2, held: 2, stretches: 2, stretches_held: 2 },
+    ...{ told: 2, held: 2, windows: 2, windows_held: 2 },
   })
 })
 
@@ -73,7 +73,7 @@ it('counts days of the last year and other ranges of the last three years', asyn
   expect(await counted(1096)).toEqual([1])
 })
 
-it('counts win rates of the same 30 days as one stretch, and the ends of one month too', async () => {
+it('counts win rates of the same 30 days as one window, and the ends of one month too', async () => {
   await using store = await openEmptyStore()
   const rates = Array.from({ length: 60 }, (_, day) =>
     ofDay(day, { figure: 'win_rate', kind: '30_days', actual: day % 2 === 0 ? 15 : 30 }),
@@ -87,10 +87,10 @@ it('counts win rates of the same 30 days as one stretch, and the ends of one mon
   await keep(store, [...rates, ...ends])
   const [ofRates, ofEnds] = await read(store)
   expect(ofRates).toMatchObject({ kind: '30_days', held: 30, of: 60 })
-  expect([2, 3]).toContain(ofRates?.stretches.of)
-  expect(ofRates?.stretches.held).toBeCloseTo((ofRates?.stretches.of ?? 0) / 2, 1)
-  expect(ofEnds).toMatchObject({ kind: 'month_end', held: 3, of: 4, stretches: { of: 2 } })
-  expect(ofEnds?.stretches.held).toBeCloseTo(2 / 3 + 1)
+  expect([2, 3]).toContain(ofRates?.windows.of)
+  expect(ofRates?.windows.held).toBeCloseTo((ofRates?.windows.of ?? 0) / 2, 1)
+  expect(ofEnds).toMatchObject({ kind: 'month_end', held: 3, of: 4, windows: { of: 2 } })
+  expect(ofEnds?.windows.held).toBeCloseTo(2 / 3 + 1)
 })
 
 it('notes what came of a span three days after its end, from the counts of its pipelines', async () => {

@@ -34,7 +34,7 @@ export async function tellRanges(
         kind,
         figure,
         pipelines,
-        stretch: last_day,
+        time_window: last_day,
         told_on: last_day,
         first_day: last_day,
         last_day,

@@ -43,7 +43,7 @@ describe('the page of the record', () => {
     )
   })
 
-  it('has the stretches of the win rate that were judged, or how many are known', async () => {
+  it('has the windows of the win rate that were judged, or how many are known', async () => {
     const store = await openDailyStore(20)
     const decide = async (from: number, to: number) => {
       const days = Array.from({ length: to - from }, (_, day) =>

@@ -9,7 +9,7 @@ import {
   type RateTest,
   SCALES,
 } from '../../../insight/backtest.ts'
-import { STRETCHES_MIN } from '../../../insight/record.ts'
+import { WINDOWS_MIN } from '../../../insight/record.ts'
 import { DECIDED_MIN, RATE_DAYS } from '../../../insight/win-rate.ts'
 import { readBacktest, type TestedRecord } from '../../../jobs/insight/read-backtest.ts'
 import { isToldTrusted, meantOf } from '../../../jobs/insight/told-record.ts'
@@ -116,7 +116,7 @@ function claimsOfRate({ told }: RateTest): number | null {
 }
 
 function neededOfRate({ periods: { known, needed } }: RateTest): string {
-  return `${needed} stretches of ${RATE_DAYS} days (${known} so far)`
+  return `${needed} windows of ${RATE_DAYS} days (${known} so far)`
 }
 
 /** Tells whether any series has a range at a scale. A scale without one is a note rather than lines. */
@@ -195,8 +195,8 @@ async function printShares(terminal: Terminal, { shares }: TestedRecord): Promis
             ? 'withheld: came true too rarely'
             : shown === 'learning'
               ? 'not yet: too few winners, or leads known for too short a time'
-              : dates < STRETCHES_MIN
-                ? `printed; fewer than ${STRETCHES_MIN} dates say little`
+              : dates < WINDOWS_MIN
+                ? `printed; fewer than ${WINDOWS_MIN} dates say little`
                 : 'printed',
         isWhole: true,
       },
@@ -299,7 +299,7 @@ function printJson(
         range_of: each.kind,
         meant: meantOf(each.kind),
       },
-      ...{ told: each.of, held: each.held, stretches: each.stretches.of },
+      ...{ told: each.of, held: each.held, windows: each.windows.of },
       is_withheld: !isToldTrusted(each),
     })),
     later_winners: shares.map(({ status, share, dates, held, shown }) => ({

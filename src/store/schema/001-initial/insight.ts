@@ -53,15 +53,15 @@ export const INSIGHT = [
     figure TEXT NOT NULL, -- new_leads, won, lost, win_rate or won_value
     pipelines TEXT NOT NULL, -- JSON: list of the pipeline.id that the number counts; empty for all leads
     currency TEXT NOT NULL, -- ISO 4217 for won_value; empty for other figures
-    stretch TEXT NOT NULL, -- local date shared by ranges of the same stretch of time, which hold or fail together: last_day; for win rates the first day
+    time_window TEXT NOT NULL, -- local date shared by ranges of the same time window, which hold or fail together: last_day; for win rates the first day
     told_on TEXT NOT NULL, -- local date: last day in the numbers of the issue
-    first_day TEXT NOT NULL, -- local date: first day of the stretch that the range is of
-    last_day TEXT NOT NULL, -- local date: last day of the stretch that the range is of
+    first_day TEXT NOT NULL, -- local date: first day that the range is of
+    last_day TEXT NOT NULL, -- local date: last day that the range is of
     low REAL NOT NULL, -- lower bound of the range: number of leads (for win_rate, of won leads), or money
     high REAL NOT NULL, -- upper bound; both bounds belong to the range
     actual REAL, -- the real number, as the issue knew it; for an expected end, as known three days after the end, and null until then
     issue_id TEXT NOT NULL, -- report_issue.id of the first issue with this range; the same range in another issue is no further row
-    PRIMARY KEY (time_zone, kind, figure, pipelines, currency, stretch, told_on, last_day, first_day)
+    PRIMARY KEY (time_zone, kind, figure, pipelines, currency, time_window, told_on, last_day, first_day)
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX told_range_open ON told_range (time_zone, last_day) WHERE actual IS NULL`,
 

@@ -162,7 +162,7 @@ describe('figures backtest', () => {
       /Usual ranges of a month begin after 8 months of the same place in a quarter \(\d so far\)\./,
     )
     expect(stderr).toMatch(
-      /The usual range of the win rate begins after 8 stretches of 30 days \(\d so far\)\./,
+      /The usual range of the win rate begins after 8 windows of 30 days \(\d so far\)\./,
     )
     expect(stderr).toContain('Such a claim may be true: real numbers do change.')
     expect(stdout).not.toContain('AS TOLD')
@@ -187,7 +187,7 @@ describe('figures backtest', () => {
     expect(ofOne.told).toEqual([
       {
         ...{ figure: 'won', pipeline_ids: [pipeline], range_of: 'month_end', meant: 0.8, told: 3, held: 2 },
-        ...{ currency: null, stretches: 3, is_withheld: false },
+        ...{ currency: null, windows: 3, is_withheld: false },
       },
     ])
 

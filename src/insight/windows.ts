@@ -1,6 +1,6 @@
 /**
  * Judges how unusual the last numbers of a series are, alone and several in a row together, and whether the
- * series has reached a new level.
+ * series has reached a new level. A window is a run of numbers that ends with the latest one.
  */
 import { type CountDistribution, tailProbability } from './count-distribution.ts'
 
@@ -8,28 +8,28 @@ import { type CountDistribution, tailProbability } from './count-distribution.ts
 export const SPREAD_CAP = 3.5
 /** No expected number is smaller. */
 export const MEAN_MIN = 0.02
-/** A stretch this unlikely starts a new level. */
+/** A window this unlikely starts a new level. */
 const RESTART_BELOW = 1e-4
-/** So many independent stretches have about the same chance of a rare value as all stretches of a day. */
-const STRETCHES_WORTH = 3.5
-/** The weight of the spread that single numbers explain, as a number of stretches. */
-const STRETCH_PRIOR = 60
-/** A stretch nearer to its mean than this, in squared deviations, is not looked at closer. */
+/** So many independent windows have about the same chance of a rare value as all windows of a day. */
+const INDEPENDENT_WINDOWS = 3.5
+/** The weight of the spread that single numbers explain, as a number of windows. */
+const WINDOW_PRIOR = 60
+/** A window nearer to its mean than this, in squared deviations, is not looked at closer. */
 const TELLING = 1.5
 
-/** The most unusual run of values that ends with the latest one. The shortest run is that value alone. */
-export interface Surprise {
+/** The most unusual window. The shortest window is the latest number alone. */
+export interface Anomaly {
   /** The chance of something as unusual if nothing changed, from 0 to 1. */
   readonly probability: number
-  /** The length of the most unusual stretch; 1 for the number alone. */
+  /** The length of the most unusual window; 1 for the number alone. */
   readonly length: number
-  /** The sum of the stretch, and what was to be expected of it before it began. */
+  /** The sum of the window, and what was to be expected of it before it began. */
   readonly actual: number
   readonly expected: number
 }
 
 /** A number of a series, with the mean and the variance that were expected from the numbers before it. */
-export interface Trail extends CountDistribution {
+export interface HistoryPoint extends CountDistribution {
   readonly value: number | null
   /** The value, but no further from the mean than a single number may move what is learned. */
   readonly clipped: number
@@ -44,47 +44,48 @@ export interface Trail extends CountDistribution {
 }
 
 /** A weighted sum, and its weight: for the level, the sums of the numbers and of their factors. */
-export interface Weighed {
+export interface WeightedSum {
   sum: number
   weight: number
 }
 
-export interface Stretches {
-  /** The lengths of the last stretches that are judged together. */
-  readonly stretches: readonly number[]
+/** The windows that are judged at a scale. */
+export interface Windows {
+  /** The lengths of the last windows that are judged together. */
+  readonly windows: readonly number[]
   /** The least length after which the level may start anew. */
   readonly restartAfter: number
 }
 
-/** Judges the last stretches, each by the level before it began. */
-export function judgeStretches(
-  trail: readonly Trail[],
-  { stretches, restartAfter }: Stretches,
+/** Judges the last windows, each by the level before it began. */
+export function judgeWindows(
+  history: readonly HistoryPoint[],
+  { windows, restartAfter }: Windows,
   segmentStart: number,
-  stretchSpread: Weighed[],
-): { surprise: Surprise; restart: number | null } {
-  let best: Surprise = { probability: 1, length: 1, actual: 0, expected: 0 }
+  windowSpread: WeightedSum[],
+): { anomaly: Anomaly; restart: number | null } {
+  let best: Anomaly = { probability: 1, length: 1, actual: 0, expected: 0 }
   let restart: number | null = null
   let [actual, clipped, factors, spread] = [0, 0, 0, 0]
-  let start = trail.length
-  for (const [index, length] of stretches.entries()) {
-    if (trail.length - length < segmentStart) break
-    while (start > trail.length - length) {
-      const each = trail[--start]
+  let start = history.length
+  for (const [index, length] of windows.entries()) {
+    if (history.length - length < segmentStart) break
+    while (start > history.length - length) {
+      const each = history[--start]
       if (each === undefined || each.value === null) continue
       actual += each.value
       clipped += each.clipped
       factors += each.factor
       spread += (each.factor * each.variance) / each.mean
     }
-    const before = trail[start]
+    const before = history[start]
     if (before === undefined || (length > 1 && before.weight < length)) break
     const isSingle = length === 1
     const mean = isSingle ? before.mean : Math.max(factors * before.rate, MEAN_MIN)
     const unsure = isSingle ? 0 : (factors * mean) / Math.max(before.weight, 1)
     const variance = isSingle ? before.variance : Math.max(mean, spread * before.rate) + unsure
-    const own = stretchSpread[index] ?? { sum: 0, weight: 0 }
-    const factor = Math.max(0.9, (own.sum + STRETCH_PRIOR) / (own.weight + STRETCH_PRIOR))
+    const own = windowSpread[index] ?? { sum: 0, weight: 0 }
+    const factor = Math.max(0.9, (own.sum + WINDOW_PRIOR) / (own.weight + WINDOW_PRIOR))
     const judged = isSingle ? actual : clipped
     const square = (judged - mean) ** 2 / variance
     own.sum += Math.min(SPREAD_CAP ** 2, square)
@@ -95,16 +96,16 @@ export function judgeStretches(
       Math.round(judged),
     )
     if (probability < best.probability) best = { probability, length, actual, expected: mean }
-    const isSteady = length >= restartAfter && isOneSided(trail.slice(start), before.rate)
+    const isSteady = length >= restartAfter && isOneSided(history.slice(start), before.rate)
     if (restart === null && isSteady && probability < RESTART_BELOW) restart = start
   }
-  const probability = 1 - (1 - best.probability) ** STRETCHES_WORTH
-  return { surprise: { ...best, probability }, restart }
+  const probability = 1 - (1 - best.probability) ** INDEPENDENT_WINDOWS
+  return { anomaly: { ...best, probability }, restart }
 }
 
-/** Tells whether nearly all numbers of a stretch are off to the same side, and not a single one alone. */
-function isOneSided(stretch: readonly Trail[], rate: number): boolean {
-  const sides = stretch.flatMap(({ value, factor }) =>
+/** Tells whether nearly all numbers of a window are off to the same side, and not a single one alone. */
+function isOneSided(window: readonly HistoryPoint[], rate: number): boolean {
+  const sides = window.flatMap(({ value, factor }) =>
     value === null ? [] : [Math.sign(value - factor * rate)],
   )
   const sum = Math.abs(sides.reduce((all, each) => all + each, 0))
