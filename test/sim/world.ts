@@ -76,7 +76,7 @@ export interface World extends AsyncDisposable {
   kill(): void
 }
 
-interface Life {
+interface RunningDaemon {
   readonly store: MortalStore
   readonly daemon: Awaited<ReturnType<StartDaemon>>
   readonly controller: AbortController
@@ -106,9 +106,9 @@ export async function openWorld({
   const runs: Run[] = []
   const ticks: Tick[] = []
   const kills: number[] = []
-  let life: Life | null = null
+  let running: RunningDaemon | null = null
 
-  const pass = async (ms: number, daemon: Life['daemon']): Promise<void> => {
+  const pass = async (ms: number, daemon: RunningDaemon['daemon']): Promise<void> => {
     const end = clock.at + ms
     while (end - clock.at > MINUTE_MS) {
       clock.at += MINUTE_MS
@@ -117,7 +117,7 @@ export async function openWorld({
     clock.at = end
   }
   const work = async (schedule: string, due: DueRun): Promise<void> => {
-    const mine = life
+    const mine = running
     const times = { begunAt: clock.at, begunByClock: now().getTime() }
     const run: Run = { schedule, due, ...times, endedAt: null }
     runs.push(run)
@@ -135,27 +135,27 @@ export async function openWorld({
     }),
   )
   const bury = (): void => {
-    if (!life?.store.isDead()) return
+    if (!running?.store.isDead()) return
     kills.push(clock.at)
-    life = null
+    running = null
   }
   const tick = async (): Promise<void> => {
-    if (life === null) return
+    if (running === null) return
     const lived = { at: clock.at, isClockRight: clock.skewMs === 0 }
-    await life.daemon.tick()
-    await life.daemon.idle()
+    await running.daemon.tick()
+    await running.daemon.idle()
     bury()
-    if (life !== null) ticks.push(lived)
+    if (running !== null) ticks.push(lived)
   }
   return {
     ...{ store, planned, from, clock, runs, ticks, kills },
-    isUp: () => life !== null,
+    isUp: () => running !== null,
     async start() {
       await store.write((trx) => trx.updateTable('lease').set({ pid: DEAD_PID }).execute())
       const own = mortal(store)
       const controller = new AbortController()
       const deps = { store: own, log: SILENT, now, monotonicMs, schedules, ...openTasks() }
-      life = { store: own, controller, daemon: await start(deps, controller.signal) }
+      running = { store: own, controller, daemon: await start(deps, controller.signal) }
       await tick()
     },
     tick,
@@ -170,14 +170,14 @@ export async function openWorld({
       clock.at = Math.max(clock.at, end)
     },
     async stop() {
-      if (life === null) return
-      life.controller.abort()
-      await life.daemon.stop()
-      life = null
+      if (running === null) return
+      running.controller.abort()
+      await running.daemon.stop()
+      running = null
     },
-    killAt: (write, when) => life?.store.dieAt(write, when),
+    killAt: (write, when) => running?.store.dieAt(write, when),
     kill() {
-      life?.store.dieAt(0, 'before')
+      running?.store.dieAt(0, 'before')
       bury()
     },
     [Symbol.asyncDispose]: () => store.close(),

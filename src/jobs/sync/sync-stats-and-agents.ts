@@ -100,6 +100,7 @@ export async function fetchAgents(source: Source, signal: AbortSignal): Promise<
   return { agents: mapped.filter((row): row is Agent => !isHeld(row)), held: mapped.filter(isHeld) }
 }
 
+/** Saves the agents, and quarantines the records that could not be mapped. */
 export async function saveOrQuarantineAgents(
   trx: Trx,
   { agents, held }: ReadAgents,

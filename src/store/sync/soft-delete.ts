@@ -24,6 +24,10 @@ const MISSING_ALWAYS_BELIEVED = 5
 /** The number of leads that one statement reads. Between two statements other tasks can run. */
 const CHUNK_LEADS = 20_000
 
+/**
+ * The number of deleted leads. If too many leads are missing, none is deleted, and `refused` has the number of
+ * missing leads and of all leads.
+ */
 export type MissingResult =
   | { readonly deleted: number; readonly refused: null }
   | { readonly deleted: 0; readonly refused: { missing: number; of: number } }
