@@ -3,12 +3,12 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { DeliverDeps } from '../src/jobs/outbox/send-batch.ts'
 import { type DeliverySummary, deliverIssues } from '../src/jobs/outbox/send-due.ts'
-import type { MailingDeps } from '../src/jobs/reports/enqueue-report.ts'
+import type { ReportDeps } from '../src/jobs/reports/enqueue-report.ts'
 import { openTransport } from '../src/mail/transport.ts'
 import { openService } from '../src/service/open.ts'
 import { parseScenario, type Scenario } from '../src/service/simulation/scenario.ts'
 import { folderWith } from './support/folder.ts'
-import { enqueueDue, mailingDeps, makeDue, recipient } from './support/mail/mailing.ts'
+import { enqueueDue, makeDue, recipient, reportDeps } from './support/mail/reports.ts'
 import { openMailServer } from './support/mail-server.ts'
 import { COMPANIES, startService } from './support/service.ts'
 import { openSyncing, SILENT, type Syncing } from './support/syncing.ts'
@@ -30,7 +30,7 @@ describe('from the service to the mail', () => {
     expect(result).toMatchObject({ outcome: 'ok', complete: true, stats: 4, agents: 12, retries: 0 })
     expect(result.leads.held).toBe(0)
 
-    const deps = { ...mailingDeps(syncing.store, () => NOW), log: SILENT }
+    const deps = { ...reportDeps(syncing.store, () => NOW), log: SILENT }
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
     const deliveries = await mail({ ...deps, transport })
@@ -81,7 +81,7 @@ describe('from the service to the mail', () => {
     await syncing.sync({ pageSize: 500 })
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
-    const deps = { ...mailingDeps(syncing.store, () => NOW), transport, log: SILENT }
+    const deps = { ...reportDeps(syncing.store, () => NOW), transport, log: SILENT }
     for (let round = 0; round < 3; round++) await mail(deps)
     expect(server.received.map((one) => one.to[0])).toEqual(RECIPIENTS)
     const ids = server.received.map((one) => one.mail.messageId)
@@ -102,7 +102,7 @@ describe('what a report of a planted history claims', () => {
     )
     syncing.clock.now = NOW
     await syncing.sync({ pageSize: 500 })
-    return (await makeDue(mailingDeps(syncing.store, () => NOW))).issue.html
+    return (await makeDue(reportDeps(syncing.store, () => NOW))).issue.html
   }
 
   it('is that nothing is unusual where nothing changed', async () => {
@@ -121,12 +121,12 @@ describe('what a report of a planted history claims', () => {
   })
 })
 
-async function mail(deps: MailingDeps & DeliverDeps): Promise<DeliverySummary[]> {
-  const mailings = await enqueueDue(
+async function mail(deps: ReportDeps & DeliverDeps): Promise<DeliverySummary[]> {
+  const enqueuedIssues = await enqueueDue(
     deps,
     RECIPIENTS.map((address) => recipient(address)),
   )
-  const issues = mailings.map(({ issue }) => issue)
+  const issues = enqueuedIssues.map(({ issue }) => issue)
   return deliverIssues(deps, issues, new AbortController().signal)
 }
 

@@ -34,7 +34,7 @@ import { openSharedRequestRate } from '../store/sync/request-rate.ts'
 import { createRequestRate } from '../upstream/client/rate-limit.ts'
 import { openAlerts } from './alert-settings.ts'
 import { deliveryPolicyOf, dkimOf } from './configured-mail.ts'
-import { openMailing, openTemplatesOf, reportOf } from './configured-reports.ts'
+import { openReportDeps, openTemplatesOf, reportOf } from './configured-reports.ts'
 import { reportTimeZones, schedulesOf } from './configured-schedules.ts'
 import { needsKey, openSourceOf, profileOf, syncOptions } from './configured-upstream.ts'
 import { openConfiguredWeb, openPages } from './configured-web.ts'
@@ -106,11 +106,11 @@ export async function openConfiguredDaemon(
   const own = openOwnQueue(log)
   const isShared = store.place.kind === 'postgres'
   const queue = store.place.kind === 'postgres' ? opening.use(await openPgBossQueue(store.place, log)) : own
-  const mailing = await openMailing(config, store, templates)
+  const reportDeps = await openReportDeps(config, store, templates)
   const detailWorkers =
     isShared &&
     createDetailWorker({
-      ...{ queue, source, store, log, now: mailing.now },
+      ...{ queue, source, store, log, now: reportDeps.now },
       concurrency: config.enrichment?.concurrency ?? 1,
     })
   let syncAheadMs: number | null = null
@@ -122,7 +122,7 @@ export async function openConfiguredDaemon(
   }
   const snapshots = createSerialTask(own, 'snapshot', publish)
   const work = {
-    ...mailing,
+    ...reportDeps,
     ...(detailWorkers && { detailWorkers }),
     source,
     transport,

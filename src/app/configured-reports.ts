@@ -8,9 +8,9 @@ import type { Config } from '../config/config.ts'
 import type { ReportConfig } from '../config/report-config.ts'
 import { draftReport } from '../config/report-config.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
-import type { MailingDeps } from '../jobs/reports/enqueue-report.ts'
+import type { ReportDeps } from '../jobs/reports/enqueue-report.ts'
 import { tryReport } from '../jobs/reports/preview.ts'
-import type { Reader, Recipient, Report } from '../jobs/reports/report-definition.ts'
+import type { Audience, Recipient, Report } from '../jobs/reports/report-definition.ts'
 import { checkReport } from '../jobs/reports/report-definition.ts'
 import { readVersion } from '../packages.ts'
 import { openArchivePages } from '../report/archive/pages.ts'
@@ -91,7 +91,11 @@ export function reportOf(
  * defaults.
  * @throws LeadsheetError usage_invalid
  */
-export function findReader(report: Report, recipients: readonly Recipient[], address: string | null): Reader {
+export function findAudience(
+  report: Report,
+  recipients: readonly Recipient[],
+  address: string | null,
+): Audience {
   const found =
     address === null ? report : recipients.find((one) => one.address.toLowerCase() === address.toLowerCase())
   if (found) return found
@@ -104,7 +108,11 @@ export function findReader(report: Report, recipients: readonly Recipient[], add
  * Opens what is needed to make and send reports.
  * @throws LeadsheetError report_template
  */
-export async function openMailing(config: Config, store: Store, templates: Templates): Promise<MailingDeps> {
+export async function openReportDeps(
+  config: Config,
+  store: Store,
+  templates: Templates,
+): Promise<ReportDeps> {
   return {
     store,
     templates,

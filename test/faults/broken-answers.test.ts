@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { mailingDeps, makeDue } from '../support/mail/mailing.ts'
+import { makeDue, reportDeps } from '../support/mail/reports.ts'
 import { openSyncing, type Syncing } from '../support/syncing.ts'
 import { body, bytes, type Fault, startUpstream, status, type Upstream } from '../support/upstream.ts'
 
@@ -74,7 +74,7 @@ describe('an upstream that fails for ever', () => {
     expect(await storedIds(syncing)).toEqual(before)
 
     const { store, clock } = syncing
-    const { issue } = await makeDue(mailingDeps(store, () => clock.now))
+    const { issue } = await makeDue(reportDeps(store, () => clock.now))
     const text = issue.text.replace(/\s+/g, ' ')
     expect(text).toContain('The data is from Sat 21 Nov, 06:00, 2 days before this report')
     expect(text).toContain('did not finish: the service could not be reached, or kept failing.')

@@ -22,7 +22,7 @@ import { openAlertMail } from '../../src/report/render/alert-mail.ts'
 import { openStore } from '../../src/store/open.ts'
 import { openSource } from '../../src/upstream/source.ts'
 import { folderWith } from '../support/folder.ts'
-import { DAILY, mailingDeps, recipient } from '../support/mail/mailing.ts'
+import { DAILY, recipient, reportDeps } from '../support/mail/reports.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { openReceiver } from '../support/network/receiver.ts'
 import { scheduleOf, timing } from '../support/schedule/schedule.ts'
@@ -75,7 +75,7 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
   await using upstream = await startUpstream(20)
   const source = openSource({ baseUrl: upstream.url, apiKey: 'test-key', maxWaitMs: 0, log: SILENT, now })
   const work = {
-    ...mailingDeps(store, now, join(folder, 'archive')),
+    ...reportDeps(store, now, join(folder, 'archive')),
     ...{ source, transport, log: SILENT, publish: async () => {}, wake: () => messages.wake() },
     policy: { onUnconfirmed: 'resend' as const, rateLimit: createRateLimit(PER_MINUTE) },
     timeZones: [],

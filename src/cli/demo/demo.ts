@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
 import { Option } from 'commander'
 import { deliveryPolicyOf } from '../../app/configured-mail.ts'
-import { openMailing, openTemplatesOf, reportOf } from '../../app/configured-reports.ts'
+import { openReportDeps, openTemplatesOf, reportOf } from '../../app/configured-reports.ts'
 import { syncOptions } from '../../app/configured-upstream.ts'
 import { COMPANIES, openData, pathsIn } from '../../app/installation.ts'
 import { publishDeps } from '../../app/publishing.ts'
@@ -220,15 +220,15 @@ function mailedJson({ isNew, ...mailed }: Mailed) {
 async function mailReports(terminal: Terminal, config: Config, store: Store, log: Log): Promise<Mailed[]> {
   const { signal } = terminal
   const templates = await openTemplatesOf(config)
-  const deps = await openMailing(config, store, templates)
+  const deps = await openReportDeps(config, store, templates)
   const { outbox } = pathsIn(config.dataDir)
   await using transport = openTransport(pathToFileURL(outbox).href, { log })
   const policy = deliveryPolicyOf({ ...config.smtp, ...config.mail }, store, transport)
   const mailed: Mailed[] = []
   for (const settings of config.reports) {
     const { report, recipients } = reportOf(settings, config, templates)
-    const { mailings } = await enqueueReportNow(deps, report, recipients, deps.now(), signal)
-    for (const { issue, page } of mailings) {
+    const { enqueuedIssues } = await enqueueReportNow(deps, report, recipients, deps.now(), signal)
+    for (const { issue, page } of enqueuedIssues) {
       const deliveries = await deliverIssues({ ...deps, transport, log, policy }, [issue], signal)
       const mails: string[] = []
       for (const { messageId } of await listDeliveries(store.db, issue.id))

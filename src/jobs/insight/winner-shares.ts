@@ -2,7 +2,7 @@
 
 import type { Instant } from '../../domain/model.ts'
 import type { Shown } from '../../insight/record.ts'
-import { type ShareTest, shownOf, testShare } from '../../insight/winner-shares.ts'
+import { type ShareTest, shownOf, testShare } from '../../insight/share-test.ts'
 import type { Db, Store } from '../../store/db/store.ts'
 import { listStallTests, testStallThresholds } from '../../store/insight/stall-test.ts'
 import {

@@ -20,16 +20,16 @@ import { messageFor } from '../outbox/compose-message.ts'
 import type { RunEnd, Schedule, ScheduleSettings } from '../schedule/schedule.ts'
 import { publishQuietly } from '../snapshot/publish-snapshot.ts'
 import type { GateDeps } from './freshness-gate.ts'
-import { passGate } from './freshness-gate.ts'
+import { checkFreshness } from './freshness-gate.ts'
 import type { ComposedIssue, IssueDeps } from './make-issue.ts'
 import { composeIssue, findPeriod, keepIssue, putInArchive } from './make-issue.ts'
 import type { LeftOut } from './preferences.ts'
-import { findAttendance } from './preferences.ts'
+import { resolveRecipients } from './preferences.ts'
 import type { Recipient, Report } from './report-definition.ts'
 import { variantOf } from './report-definition.ts'
 import { reasonNotToSend } from './send-policy.ts'
 
-export interface MailingDeps extends IssueDeps {
+export interface ReportDeps extends IssueDeps {
   readonly sender: Sender
 }
 
@@ -43,7 +43,7 @@ interface DueReport {
 }
 
 /** An issue, and whether it is sent. */
-export interface Mailing {
+export interface EnqueuedIssue {
   readonly issue: Pick<Issue, 'id' | 'period' | 'variant' | 'subject'>
   /** The path of the issue's page in the archive; null if the page could not be written. */
   readonly page: string | null
@@ -57,7 +57,7 @@ export interface Mailing {
 
 /** The issues that were made for a report's recipients, and the recipients who were left out. */
 interface Enqueued {
-  readonly mailings: readonly Mailing[]
+  readonly enqueuedIssues: readonly EnqueuedIssue[]
   readonly leftOut: readonly LeftOut[]
   /**
    * The first error that occurred while pages of the archive were written; null if there was none. The
@@ -78,34 +78,34 @@ const LEFT_OUT_NAMED = 3
  * @throws LeadsheetError report_no_data, report_failed, report_template, job_busy, data_unwritable
  */
 export async function enqueueReport(
-  deps: MailingDeps,
+  deps: ReportDeps,
   report: Report,
   recipients: readonly Recipient[],
   due: DueReport,
   signal: AbortSignal,
 ): Promise<Enqueued> {
-  const { groups, leftOut } = await findAttendance(deps.store, report, recipients, due.at)
-  const mailings: Mailing[] = []
+  const { groups, leftOut } = await resolveRecipients(deps.store, report, recipients, due.at)
+  const enqueuedIssues: EnqueuedIssue[] = []
   let archiveFault: unknown = null
-  const audiences = groups.flatMap((group) =>
+  const variants = groups.flatMap((group) =>
     [...Map.groupBy(group.recipients, (one) => variantOf(report, one)).values()].map(
       ([first, ...others]) => ({ as: group.report, first, others }),
     ),
   )
-  for (const { as, first, others } of audiences) {
+  for (const { as, first, others } of variants) {
     if (first === undefined || signal.aborted) continue
-    const audience: Recipients = [first, ...others]
-    const { issue, messages, failed, findContent } = await enqueueIssue(deps, as, audience, due, signal)
+    const sharing: Recipients = [first, ...others]
+    const { issue, messages, failed, findContent } = await enqueueIssue(deps, as, sharing, due, signal)
     // An error while the folder is written does not stop the messages, because the folder can be made again
     // later.
-    const page = await putInArchive(deps, as, issue, audience, findContent).catch((thrown: unknown) => {
+    const page = await putInArchive(deps, as, issue, sharing, findContent).catch((thrown: unknown) => {
       archiveFault ??= thrown
       return null
     })
     const { id, period, variant, subject, notSent } = issue
-    mailings.push({ issue: { id, period, variant, subject }, page, notSent, messages, failed })
+    enqueuedIssues.push({ issue: { id, period, variant, subject }, page, notSent, messages, failed })
   }
-  return { mailings, leftOut, archiveFault }
+  return { enqueuedIssues, leftOut, archiveFault }
 }
 
 /**
@@ -114,7 +114,7 @@ export async function enqueueReport(
  *   report
  */
 export async function enqueueReportNow(
-  deps: MailingDeps,
+  deps: ReportDeps,
   report: Report,
   recipients: readonly Recipient[],
   at: Date,
@@ -133,15 +133,18 @@ export async function enqueueReportNow(
  * Summarizes the run, such as `Daily leads: 59 new …: 12 messages to send`; several issues are only counted.
  * The summary does not say whether messages were sent, because only the outbox knows that.
  */
-export function mailingText({ mailings, leftOut }: Pick<Enqueued, 'mailings' | 'leftOut'>): string {
-  return [writtenText(mailings), ...failedText(mailings), ...leftOutText(leftOut)].join('; ')
+export function enqueuedText({
+  enqueuedIssues,
+  leftOut,
+}: Pick<Enqueued, 'enqueuedIssues' | 'leftOut'>): string {
+  return [writtenText(enqueuedIssues), ...failedText(enqueuedIssues), ...leftOutText(leftOut)].join('; ')
 }
 
 /** Lists each failed section once, with the text of its first failure. */
-function failedText(mailings: readonly Mailing[]): string[] {
+function failedText(enqueuedIssues: readonly EnqueuedIssue[]): string[] {
   const failed = new Map(
-    mailings
-      .flatMap((mailing) => mailing.failed)
+    enqueuedIssues
+      .flatMap(({ failed }) => failed)
       .toReversed()
       .map(({ block, query, message }) => [query ?? block, message]),
   )
@@ -156,10 +159,10 @@ function leftOutText(leftOut: readonly LeftOut[]): string[] {
   return [`left out: ${[...named, ...(others > 0 ? [`${others} more`] : [])].join(', ')}`]
 }
 
-function writtenText(mailings: readonly Mailing[]): string {
-  const [first, second] = mailings
+function writtenText(enqueuedIssues: readonly EnqueuedIssue[]): string {
+  const [first, second] = enqueuedIssues
   if (first === undefined) return 'nobody gets it'
-  const count = mailings.reduce((sum, { messages }) => sum + messages, 0)
+  const count = enqueuedIssues.reduce((sum, { messages }) => sum + messages, 0)
   const written =
     count === 0
       ? 'all messages were written before'
@@ -169,13 +172,13 @@ function writtenText(mailings: readonly Mailing[]): string {
   if (second === undefined) {
     return `${first.issue.subject}: ${first.notSent === null ? written : `not sent: ${first.notSent}`}`
   }
-  const quiet = mailings.filter(({ notSent }) => notSent !== null)
+  const quiet = enqueuedIssues.filter(({ notSent }) => notSent !== null)
   const unsent = quiet.length === 0 ? '' : `, ${quiet.length} not sent: ${quiet[0]?.notSent}`
-  return `${mailings.length} issues${unsent}; ${written}`
+  return `${enqueuedIssues.length} issues${unsent}; ${written}`
 }
 
 async function enqueueIssue(
-  deps: MailingDeps,
+  deps: ReportDeps,
   report: Report,
   recipients: Recipients,
   { at, lease, late = null }: DueReport,
@@ -204,7 +207,7 @@ async function enqueueIssue(
   })
 }
 
-async function judge({ store }: MailingDeps, report: Report, issue: UnsavedIssue): Promise<string | null> {
+async function judge({ store }: ReportDeps, report: Report, issue: UnsavedIssue): Promise<string | null> {
   const last = await findLastSent(store.db, { ...issue, kind: report.kind }, issue.period.to)
   return reasonNotToSend(report.sendWhen, issue.figures, last?.figures ?? null)
 }
@@ -212,7 +215,7 @@ async function judge({ store }: MailingDeps, report: Report, issue: UnsavedIssue
 /** Adds a message to the pack for each recipient who has no message of this issue yet. */
 async function packMessages(
   pack: MessagePack,
-  { store, sender }: MailingDeps,
+  { store, sender }: ReportDeps,
   { issue, mailed, findContent }: ComposedIssue,
   recipients: Recipients,
 ): Promise<void> {
@@ -232,7 +235,7 @@ async function packMessages(
  * and the archive is updated.
  */
 
-export interface ScheduledReportDeps extends MailingDeps, GateDeps {
+export interface ScheduledReportDeps extends ReportDeps, GateDeps {
   /** Wakes the outbox worker. It is called when messages are in the outbox. */
   readonly wake: () => void
   /** Publishes the snapshot of the data, if the settings require that after a report. */
@@ -251,7 +254,7 @@ export function reportSchedule(
     async run(due, lease, signal) {
       const { due_at: at } = due
       const late = due.late && { kind: 'late' as const, ...due.late }
-      const kept = await passGate(
+      const kept = await checkFreshness(
         work,
         report,
         recipients,
@@ -264,12 +267,12 @@ export function reportSchedule(
       const enqueued = await enqueueReport(work, report, recipients, { at, lease, late }, signal)
       if (signal.aborted) return stopped('stopped before all messages were written')
       work.wake()
-      for (const { block, query, message } of enqueued.mailings.flatMap(({ failed }) => failed))
+      for (const { block, query, message } of enqueued.enqueuedIssues.flatMap(({ failed }) => failed))
         work.log.error({ report: report.name, block, query }, `could not be made: ${message}`)
       if (enqueued.archiveFault !== null) throw enqueued.archiveFault
       await writeArchiveIndex(work.archive, work.store.db)
       await publishQuietly(work, signal)
-      return { state: 'done', message: mailingText(enqueued) }
+      return { state: 'done', message: enqueuedText(enqueued) }
     },
   }
 }

@@ -22,7 +22,7 @@ import type { DueRun, RunEnd } from '../schedule/schedule.ts'
 import { SYNC_PARTS, type SyncDeps, sync } from '../sync/run-sync.ts'
 import type { SyncOptions } from '../sync/sync-context.ts'
 import { findPeriod } from './make-issue.ts'
-import { type Reader, type Report, variantOf } from './report-definition.ts'
+import { type Audience, type Report, variantOf } from './report-definition.ts'
 import { findUnusual } from './volume-anomaly.ts'
 
 export interface GateDeps extends SyncDeps {
@@ -60,20 +60,20 @@ const REFUSALS: readonly string[] = ['api_unauthorized', 'api_forbidden']
  * @returns null if the report may be made, otherwise the new state of its scheduled run
  * @throws LeadsheetError such as store_busy; errors of a sync are only logged
  */
-export async function passGate(
+export async function checkFreshness(
   work: GateDeps,
   report: Report,
-  readers: readonly Reader[],
+  audiences: readonly Audience[],
   due: DueRun,
   next: Date | null,
   signal: AbortSignal,
 ): Promise<RunEnd | null> {
   if (due.isApproved) return null
-  let state = await readState(work, report, readers, due.due_at)
+  let state = await readState(work, report, audiences, due.due_at)
   const deadline = deadlineOf(report, due, next)
   if (state.old.length > 0 && (await nextTry(work, deadline)) <= work.now()) {
     await syncQuietly(work, signal)
-    state = await readState(work, report, readers, due.due_at)
+    state = await readState(work, report, audiences, due.due_at)
   }
   if (state.old.length > 0 && work.now() < deadline && !signal.aborted) {
     const until = new Date(Math.min((await nextTry(work, deadline)).getTime(), deadline.getTime()))
@@ -85,7 +85,7 @@ export async function passGate(
       notBefore: until > work.now() ? until.toISOString() : null,
     }
   }
-  return judge(work, report, readers, state)
+  return judge(work, report, audiences, state)
 }
 
 function deadlineOf({ gate }: Report, { notedAt }: DueRun, next: Date | null): Date {
@@ -100,11 +100,11 @@ function deadlineOf({ gate }: Report, { notedAt }: DueRun, next: Date | null): D
 export async function requireGoodData(
   deps: Pick<SyncDeps, 'store'>,
   report: Report,
-  readers: readonly Reader[],
+  audiences: readonly Audience[],
   at: Date,
 ): Promise<void> {
-  const state = await readState(deps, report, readers, at)
-  const end = await judge(deps, report, readers, state)
+  const state = await readState(deps, report, audiences, at)
+  const end = await judge(deps, report, audiences, state)
   if (end === null) return
   const first = state.old.length > 0 ? `Run ${shellCommand('sync')} first` : 'See whether that is so'
   throw new LeadsheetError(
@@ -117,12 +117,14 @@ export async function requireGoodData(
 async function readState(
   { store }: Pick<SyncDeps, 'store'>,
   report: Report,
-  readers: readonly Reader[],
+  audiences: readonly Audience[],
   at: Date,
 ): Promise<DataState> {
   const period = await findPeriod(store, report, at)
   const freshness = await readFreshness(store.db, period.to)
-  const old = new Set(readers.flatMap(({ filter, blocks }) => listOld({ freshness, period, filter }, blocks)))
+  const old = new Set(
+    audiences.flatMap(({ filter, blocks }) => listOld({ freshness, period, filter }, blocks)),
+  )
   return { period, freshness, old: [...old] }
 }
 
@@ -133,7 +135,7 @@ async function readState(
 async function judge(
   { store }: Pick<SyncDeps, 'store'>,
   report: Report,
-  readers: readonly Reader[],
+  audiences: readonly Audience[],
   state: DataState,
 ): Promise<{ readonly state: 'held' | 'skipped'; readonly message: string } | null> {
   const { onStaleData, onVolumeDrop } = report.gate
@@ -141,7 +143,7 @@ async function judge(
     return { state: onStaleData === 'hold' ? 'held' : 'skipped', message: formatOld(state) }
   }
   if (onVolumeDrop !== 'hold') return null
-  const unusual = await readUnusual(store.db, report, readers, state.period)
+  const unusual = await readUnusual(store.db, report, audiences, state.period)
   return unusual.length === 0 ? null : { state: 'held', message: unusual.map(formatUnusual).join('; ') }
 }
 
@@ -149,14 +151,14 @@ async function judge(
 async function readUnusual(
   db: Db,
   report: Report,
-  readers: readonly Reader[],
+  audiences: readonly Audience[],
   { from, to }: Period,
 ): Promise<UnusualWarning[]> {
   const { name, kind, stalledDays } = report
   const found = new Map<string, UnusualWarning>()
-  for (const [variant, [reader]] of Map.groupBy(readers, (one) => variantOf(report, one))) {
-    if (reader === undefined) continue
-    const { filter } = reader
+  for (const [variant, [audience]] of Map.groupBy(audiences, (one) => variantOf(report, one))) {
+    if (audience === undefined) continue
+    const { filter } = audience
     const [leads] = await readFigure(db, 'leads', { from, to, filter, stalledDays, asKnownAt: null })
     const last = await findLastSent(db, { report: name, kind, variant }, to)
     const now = { leads: leads?.value ?? 0, filter }

@@ -30,11 +30,11 @@ import { type Archive, archivedPage, archiveIssue, explainIssue, isArchived } fr
 import { tryInsight } from '../insight/report-insight.ts'
 import { findRequest } from './recompute-issue.ts'
 import { type ContentDeps, contentsOf, createContents, type FindContent } from './report-content.ts'
-import { LIST_ROWS_MAX, type Reader, type Report, variantOf } from './report-definition.ts'
+import { type Audience, LIST_ROWS_MAX, type Report, variantOf } from './report-definition.ts'
 import { findUnusual } from './volume-anomaly.ts'
 
 /** The recipients who share an issue, because they all have the same filter. */
-type Audience = readonly [Reader, ...Reader[]]
+type Audiences = readonly [Audience, ...Audience[]]
 
 export interface IssueDeps extends ContentDeps {
   readonly store: Store
@@ -70,20 +70,20 @@ const ROWS_SHOWN = 50
 
 /**
  * Returns the period that a report due at `at` covers.
- * @param reader decides the filter of a `since_last` report; if absent, the report's own filter is used
+ * @param audience decides the filter of a `since_last` report; if absent, the report's own filter is used
  */
 export async function findPeriod(
   store: Pick<Store, 'db'>,
   report: Report,
   at: Date,
-  reader: Pick<Reader, 'filter'> = report,
+  audience: Pick<Audience, 'filter'> = report,
 ): Promise<Period> {
   const { kind, timeZone, holidays } = report
   const never = periodOf(kind, at, timeZone, { holidays, lastEnd: null })
   if (kind !== 'since_last') return never
   // The end of the last issue is searched only among issues whose periods ended before this period. Therefore
   // a report that was already sent today is found again, and no empty report follows it.
-  const lastEnd = await findLastSentEnd(store.db, seriesOf(report, reader), never.to)
+  const lastEnd = await findLastSentEnd(store.db, seriesOf(report, audience), never.to)
   return periodOf(kind, at, timeZone, { holidays, lastEnd })
 }
 
@@ -96,12 +96,12 @@ export async function makeIssue(
   deps: IssueDeps,
   report: Report,
   period: Period,
-  audience: Audience,
+  audiences: Audiences,
   signal: AbortSignal,
 ): Promise<MadeIssue> {
-  const composed = await composeIssue(deps, report, period, audience, signal)
+  const composed = await composeIssue(deps, report, period, audiences, signal)
   const issue = await deps.store.write((trx) => keepIssue(trx, composed))
-  return { issue, page: await putInArchive(deps, report, issue, audience, composed.findContent) }
+  return { issue, page: await putInArchive(deps, report, issue, audiences, composed.findContent) }
 }
 
 /**
@@ -115,18 +115,18 @@ export async function composeIssue(
   deps: IssueDeps,
   report: Report,
   period: Period,
-  audience: Audience,
+  audiences: Audiences,
   signal: AbortSignal,
   late: LateWarning | null = null,
 ): Promise<ComposedIssue> {
-  const key = { ...keyOf(report, audience[0]), period }
+  const key = { ...keyOf(report, audiences[0]), period }
   const mailed = await findIssue(deps.store.db, key)
   if (mailed?.isMailed) {
     const { failed } = mailed.figures
     return { issue: mailed, mailed, failed, findContent: contentsOf(deps, report, mailed) }
   }
   const renderedAt = deps.now().toISOString()
-  const read = await readIssueFigures(deps, report, period, audience, signal)
+  const read = await readIssueFigures(deps, report, period, audiences, signal)
   const figures = late === null ? read : { ...read, warnings: [late, ...read.warnings] }
   const findContent = createContents(deps, report, { figures, renderedAt })
   const { subject, html, text, failed } = await findContent(report, null)
@@ -144,11 +144,11 @@ export async function contentsOfNow(
   deps: IssueDeps,
   report: Report,
   issue: Issue,
-  audience: Audience,
+  audiences: Audiences,
   signal: AbortSignal,
 ): Promise<FindContent> {
   if (!issue.isMailed) return contentsOf(deps, report, issue)
-  const figures = await readIssueFigures(deps, report, issue.period, audience, signal)
+  const figures = await readIssueFigures(deps, report, issue.period, audiences, signal)
   return createContents(deps, report, { figures, renderedAt: deps.now().toISOString() })
 }
 
@@ -167,7 +167,7 @@ export async function putInArchive(
   { archive, store }: IssueDeps,
   report: Report,
   issue: Issue,
-  audience: Audience,
+  audiences: Audiences,
   findContent: FindContent,
 ): Promise<string> {
   const { isMailed, figures, renderedAt, programVersion } = issue
@@ -178,7 +178,7 @@ export async function putInArchive(
   const explained = explainIssue(await findRequest(store.db, issue), figures, renderedAt)
   const about = composeAbout({ figures, renderedAt, program: programVersion, explained })
   const pictures = (await findContent(report, null)).files.filter(({ cid }) => cid !== null)
-  const files = [...pictures, ...(await attachmentsFor(findContent, report, audience))]
+  const files = [...pictures, ...(await attachmentsFor(findContent, report, audiences))]
   return archiveIssue(archive, { ...issue, files, about })
 }
 
@@ -186,9 +186,9 @@ export async function putInArchive(
 async function attachmentsFor(
   findContent: FindContent,
   report: Report,
-  audience: Audience,
+  audiences: Audiences,
 ): Promise<readonly MessageFile[]> {
-  const wanted = new Set([report, ...audience].flatMap(({ attachments }) => attachments))
+  const wanted = new Set([report, ...audiences].flatMap(({ attachments }) => attachments))
   const { files, leftOut } = await findContent({ ...report, attachments: [...wanted] }, null)
   return [...files.filter(({ cid }) => cid === null), ...leftOut]
 }
@@ -201,11 +201,11 @@ export async function readIssueFigures(
   deps: Pick<IssueDeps, 'store' | 'now'>,
   report: Report,
   period: Period,
-  audience: Audience,
+  audiences: Audiences,
   signal: AbortSignal,
 ): Promise<ReportFigures> {
-  const last = await findLastSent(deps.store.db, seriesOf(report, audience[0]), period.to)
-  const request = requestFor(report, period, audience, last)
+  const last = await findLastSent(deps.store.db, seriesOf(report, audiences[0]), period.to)
+  const request = requestFor(report, period, audiences, last)
   const figures = await readFigures(deps, report, request, signal)
   const warnings = await findUnusual(deps.store.db, figures, last?.figures ?? null)
   const { insight, failed } = await tryInsight(deps, request, last?.figures.insight ?? null, report)
@@ -215,12 +215,12 @@ export async function readIssueFigures(
 function requestFor(
   report: Report,
   period: Period,
-  audience: Audience,
+  audiences: Audiences,
   last: SentIssue | null,
 ): ReportRequest {
   const { kind, stalledDays, topScore } = report
-  const { filter } = audience[0]
-  const hasFiles = [report, ...audience].some(({ attachments }) => attachments.length > 0)
+  const { filter } = audiences[0]
+  const hasFiles = [report, ...audiences].some(({ attachments }) => attachments.length > 0)
   return {
     kind,
     period,
@@ -237,12 +237,12 @@ function requestFor(
   }
 }
 
-function seriesOf(report: Report, reader: Pick<Reader, 'filter'>): SeriesKey {
-  return { ...keyOf(report, reader), kind: report.kind }
+function seriesOf(report: Report, audience: Pick<Audience, 'filter'>): SeriesKey {
+  return { ...keyOf(report, audience), kind: report.kind }
 }
 
-function keyOf(report: Report, reader: Pick<Reader, 'filter'>): { report: string; variant: string } {
-  return { report: report.name, variant: variantOf(report, reader) }
+function keyOf(report: Report, audience: Pick<Audience, 'filter'>): { report: string; variant: string } {
+  return { report: report.name, variant: variantOf(report, audience) }
 }
 
 async function readFigures(

@@ -9,7 +9,7 @@ import { findPreference, listPreferences, type Preference } from '../../store/re
 import { findPeriod } from './make-issue.ts'
 import type { Recipient, Report } from './report-definition.ts'
 
-interface Attendance {
+interface ResolvedRecipients {
   /**
    * The usual report and the weekly report, each with its recipients. A report without recipients is left
    * out.
@@ -25,15 +25,15 @@ export interface LeftOut {
 }
 
 /**
- * Sorts the recipients of a report by their preferences.
+ * Decides by their preferences which recipients get a report, and in which cadence.
  * @param at the time at which the report is due
  */
-export async function findAttendance(
+export async function resolveRecipients(
   { db }: Pick<Store, 'db'>,
   report: Report,
   recipients: readonly Recipient[],
   at: Date,
-): Promise<Attendance> {
+): Promise<ResolvedRecipients> {
   const preferences = new Map((await listPreferences(db, report.name)).map((one) => [one.address, one]))
   const isWeekDue = await isFirstOfWeek({ db }, report, at)
   const [usual, weekly, leftOut]: [Recipient[], Recipient[], LeftOut[]] = [[], [], []]

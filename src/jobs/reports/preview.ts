@@ -16,19 +16,19 @@ import { writeArchiveIndex } from '../archive/archive.ts'
 import type { MessageContent, Sender } from '../outbox/compose-message.ts'
 import { messageFor } from '../outbox/compose-message.ts'
 import { sendTest } from '../outbox/send-due.ts'
-import type { MailingDeps } from './enqueue-report.ts'
+import type { ReportDeps } from './enqueue-report.ts'
 import type { IssueDeps } from './make-issue.ts'
 import { contentsOfNow, findPeriod, makeIssue, readIssueFigures } from './make-issue.ts'
 import { reportAs } from './preferences.ts'
 import { createContents } from './report-content.ts'
-import type { Reader, Recipient, Report } from './report-definition.ts'
+import type { Audience, Recipient, Report } from './report-definition.ts'
 
 type PreviewDeps = Omit<IssueDeps, 'archive' | 'program'>
 
 /**
- * The recipient for whom the report is previewed; a null address previews the report as the archive shows it.
+ * The audience for which the report is previewed; a null address previews the report as the archive shows it.
  */
-interface PreviewReader extends Reader {
+interface PreviewAudience extends Audience {
   readonly address: string | null
 }
 
@@ -42,15 +42,15 @@ const HOUR_MS = 60 * 60_000
 export async function renderPreview(
   deps: PreviewDeps,
   report: Report,
-  reader: PreviewReader,
+  audience: PreviewAudience,
   data: 'sample' | 'real',
   signal: AbortSignal,
 ): Promise<MessageContent> {
   const issue =
     data === 'real'
-      ? await readReal(deps, report, reader, signal)
+      ? await readReal(deps, report, audience, signal)
       : await makeUp({ place: deps.store.place, now: deps.now }, report, signal)
-  return createContents(deps, report, issue)(reader, reader.address)
+  return createContents(deps, report, issue)(audience, audience.address)
 }
 
 /**
@@ -98,12 +98,12 @@ type Making = { readonly figures: ReportFigures; readonly renderedAt: string }
 async function readReal(
   deps: PreviewDeps,
   report: Report,
-  reader: Reader,
+  audience: Audience,
   signal: AbortSignal,
 ): Promise<Making> {
   const now = deps.now()
-  const period = await findPeriod(deps.store, report, now, reader)
-  const figures = await readIssueFigures(deps, report, period, [reader], signal)
+  const period = await findPeriod(deps.store, report, now, audience)
+  const figures = await readIssueFigures(deps, report, period, [audience], signal)
   return { figures, renderedAt: now.toISOString() }
 }
 
@@ -136,21 +136,21 @@ async function makeUp(
  * @throws LeadsheetError report_no_data, report_failed, report_template, mail_unreachable, mail_rejected
  */
 export async function sendTestReport(
-  deps: MailingDeps & { readonly transport: Transport },
+  deps: ReportDeps & { readonly transport: Transport },
   usual: Report,
   recipients: readonly Recipient[],
   address: string,
   signal: AbortSignal,
 ): Promise<string> {
   const recipient = recipients.find((one) => one.address === address)
-  const reader = recipient ?? usual
+  const audience = recipient ?? usual
   const report = await reportAs(deps.store, usual, recipient?.address ?? null)
-  const period = await findPeriod(deps.store, report, deps.now(), reader)
-  const { issue } = await makeIssue(deps, report, period, [reader], signal)
+  const period = await findPeriod(deps.store, report, deps.now(), audience)
+  const { issue } = await makeIssue(deps, report, period, [audience], signal)
   await writeArchiveIndex(deps.archive, deps.store.db)
   const sender = withoutPage(deps.sender)
-  const findContent = await contentsOfNow({ ...deps, sender }, report, issue, [reader], signal)
-  const content = await findContent(reader, address)
+  const findContent = await contentsOfNow({ ...deps, sender }, report, issue, [audience], signal)
+  const content = await findContent(audience, address)
   const to = { address, name: recipient?.name ?? null }
   const message = messageFor(deps.store, issue, to, content, sender, deps.now().getTime())
   return sendTest(deps, message, signal)

@@ -18,7 +18,7 @@ import { createLocaleContext, type LocaleContext, nameReport } from '../../repor
 import type { Issue } from '../../store/reports/issue.ts'
 import { type MessageContent, type Sender, unsubscribeFor } from '../outbox/compose-message.ts'
 import { type Attachment, makeAttachments } from './attachment.ts'
-import type { Reader, Report } from './report-definition.ts'
+import type { Audience, Report } from './report-definition.ts'
 
 export interface ContentDeps {
   readonly templates: Templates
@@ -45,7 +45,7 @@ interface IssueContent extends MessageContent {
  * @throws LeadsheetError report_template, report_failed
  */
 export type FindContent = (
-  reader: Reader,
+  audience: Audience,
   recipient: string | null,
   resend?: Resend | null,
 ) => Promise<IssueContent>
@@ -79,19 +79,24 @@ export function createContents(
       const { files: charts } = await draw(locale)
       return makeAttachments(wanted, { report: name, figures, charts, locale, leadUrl })
     })
-  const compose = async (reader: Reader, locale: LocaleContext, isMail: boolean, resend: Resend | null) => {
+  const compose = async (
+    audience: Audience,
+    locale: LocaleContext,
+    isMail: boolean,
+    resend: Resend | null,
+  ) => {
     const { files: charts, failed } = await draw(locale)
-    const notMade = reader.attachments.filter((name) => isOfFailed(name, [...figures.failed, ...failed]))
+    const notMade = audience.attachments.filter((name) => isOfFailed(name, [...figures.failed, ...failed]))
     const attachments = await attach(
       locale,
-      reader.attachments.filter((name) => !notMade.includes(name)),
+      audience.attachments.filter((name) => !notMade.includes(name)),
     )
     const shown = charts.map(pictureOf)
     const { left } = fitFiles([...shown, ...attachments.map(({ file }) => file)], deps.maxBytes)
     const kept = attachments.filter(({ file }) => !left.includes(file))
     const view = composeReport(figures, locale, {
       title: report.title ?? nameReport(report.name, locale),
-      blocks: left.length > 0 ? withAttention(reader.blocks) : reader.blocks,
+      blocks: left.length > 0 ? withAttention(audience.blocks) : audience.blocks,
       leadUrl: report.leadUrl,
       moreUrl: isMail ? moreUrlOf(deps, report) : null,
       charts: findCharts(charts, (name) => `cid:${cidOf(name)}`),
@@ -101,11 +106,11 @@ export function createContents(
     })
     return { view, shown, left, files: kept.map(({ file }) => file) }
   }
-  return async (reader, recipient, resend = null) => {
-    const locale = createLocaleContext(reader.locale, reader.timeZone, renderedAt)
+  return async (audience, recipient, resend = null) => {
+    const locale = createLocaleContext(audience.locale, audience.timeZone, renderedAt)
     const isMail = recipient !== null
-    const likes = [locale.tag, locale.timeZone, reader.blocks, reader.attachments, isMail, resend]
-    const composed = await once(views, JSON.stringify(likes), () => compose(reader, locale, isMail, resend))
+    const likes = [locale.tag, locale.timeZone, audience.blocks, audience.attachments, isMail, resend]
+    const composed = await once(views, JSON.stringify(likes), () => compose(audience, locale, isMail, resend))
     const { shown, left, files } = composed
     const unsubscribe =
       recipient && unsubscribeLink(unsubscribeFor(deps.sender, report.name, recipient), report.name)
@@ -113,7 +118,7 @@ export function createContents(
     const rendered = deps.templates.render(report.template, view)
     checkRendered(rendered, view, report.name)
     const used = shown.filter(({ cid }) => rendered.html.includes(`cid:${cid}`))
-    const lang = new Intl.Locale(reader.locale).language
+    const lang = new Intl.Locale(audience.locale).language
     return { ...rendered, lang, files: [...used, ...files], leftOut: left, failed: view.failed }
   }
 }

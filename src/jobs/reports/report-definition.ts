@@ -16,7 +16,7 @@ import { checkSendPolicy } from './send-policy.ts'
 /** The maximum number of rows of a list that an issue stores. Nobody works through more rows in a file. */
 export const LIST_ROWS_MAX = 1000
 
-export interface Report extends Reader {
+export interface Report extends Audience {
   readonly name: string
   readonly template: string
   /** The title of the report. Null if the title is the name of the report in the recipient's language. */
@@ -48,10 +48,10 @@ export interface GateSettings {
 }
 
 /**
- * The form in which a person gets a report: language, time zone, filter and files. The archive uses the
- * report's own values.
+ * What a recipient gets of a report: its language, time zone, filter, blocks and files. The report has the values of
+ * the page in the archive.
  */
-export interface Reader {
+export interface Audience {
   /** The language tag (BCP 47). */
   readonly locale: string
   /**
@@ -65,7 +65,7 @@ export interface Reader {
   readonly attachments: readonly string[]
 }
 
-export interface Recipient extends Reader {
+export interface Recipient extends Audience {
   readonly address: string
   /** The name of the recipient; null if unknown. */
   readonly name: string | null
@@ -75,7 +75,7 @@ export interface Recipient extends Reader {
  * Returns the key of a recipient's filter: empty if the filter is the report's own, otherwise the filter as
  * JSON.
  */
-export function variantOf(report: Pick<Report, 'filter'>, { filter }: Pick<Reader, 'filter'>): string {
+export function variantOf(report: Pick<Report, 'filter'>, { filter }: Pick<Audience, 'filter'>): string {
   const [all, asked] = [report.filter, filter].map((each) => JSON.stringify(each))
   return asked === undefined || asked === all ? '' : asked
 }

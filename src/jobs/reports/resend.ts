@@ -11,7 +11,7 @@ import { type Issue, listLastMailed } from '../../store/reports/issue.ts'
 import { listPreferences, type Preference } from '../../store/reports/preference.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
 import { messageFor } from '../outbox/compose-message.ts'
-import type { MailingDeps } from './enqueue-report.ts'
+import type { ReportDeps } from './enqueue-report.ts'
 import { preferenceText } from './preferences.ts'
 import { contentsOf } from './report-content.ts'
 import type { Recipient, Report } from './report-definition.ts'
@@ -48,7 +48,7 @@ interface LeftOut {
  * @param by the time at or before which an issue's period must have ended
  */
 export async function planResend(
-  { store }: Pick<MailingDeps, 'store'>,
+  { store }: Pick<ReportDeps, 'store'>,
   report: Report,
   recipients: readonly Recipient[],
   choice: ResendChoice,
@@ -88,7 +88,7 @@ export async function planResend(
  * @throws LeadsheetError job_busy while the report is being made; report_template, report_failed
  */
 export async function enqueueResend(
-  deps: MailingDeps,
+  deps: ReportDeps,
   report: Report,
   plan: ResendPlan,
   reason: string | null,
@@ -151,7 +151,7 @@ interface RevisionPack {
 
 async function packAnew(
   packs: RevisionPack[],
-  deps: MailingDeps,
+  deps: ReportDeps,
   report: Report,
   anew: readonly PlannedMessage[],
   { at, reason }: { readonly at: Instant; readonly reason: string | null },

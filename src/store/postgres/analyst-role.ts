@@ -18,13 +18,13 @@ const ROLE = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/
 /** The number of hash rounds of a password, which is PostgreSQL's own default. */
 const SCRAM_ROUNDS = 4096
 
-export interface Reader {
+export interface AnalystRole {
   readonly role: string
   /** The password to set; null keeps the present password, or sets none for a new role. */
   readonly password: string | null
 }
 
-interface ReaderPlan {
+interface RolePlan {
   /** The SQL statements. No statement contains a password in plain text. */
   readonly statements: readonly string[]
   readonly isNew: boolean
@@ -34,11 +34,11 @@ interface ReaderPlan {
  * Plans the statements that create the role or correct its rights.
  * @throws LeadsheetError usage_invalid where the role is unfit for analysts
  */
-async function planReader(
+async function planRole(
   db: Kysely<Tables>,
   { schema }: PostgresPlace,
-  { role, password }: Reader,
-): Promise<ReaderPlan> {
+  { role, password }: AnalystRole,
+): Promise<RolePlan> {
   if (!ROLE.test(role)) throw unfit(role, 'small letters, digits and _ make the name of a role here')
   const found = await findRole(db, role)
   if (found?.is_mighty) throw unfit(role, 'whatever is granted, it reads everything')
@@ -61,7 +61,7 @@ async function planReader(
 
 /**
  * Tells whether the user of the store may create roles. If not, another user of the database has to run the
- * statements of {@link planReader}.
+ * statements of {@link planRole}.
  */
 async function mayMakeRoles(db: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql<{ may: number }>`
@@ -71,18 +71,18 @@ async function mayMakeRoles(db: Kysely<Tables>): Promise<boolean> {
 
 /** Lists the statements that grant a role exactly the rights of analysts, whatever rights it had before. */
 export async function listGrants(db: Kysely<Tables>, schema: string, role: string): Promise<string[]> {
-  const [space, reader] = [quoted(schema), quoted(role)]
+  const [space, analyst] = [quoted(schema), quoted(role)]
   const grants: string[] = []
   for (const [table, withheld] of Object.entries(PUBLISHED)) {
     const columns = withheld.length === 0 ? '' : ` (${(await listColumns(db, table, withheld)).join(', ')})`
-    grants.push(`GRANT SELECT${columns} ON ${space}.${quoted(table)} TO ${reader}`)
+    grants.push(`GRANT SELECT${columns} ON ${space}.${quoted(table)} TO ${analyst}`)
   }
-  for (const view of Object.keys(VIEWS)) grants.push(`GRANT SELECT ON ${space}.${quoted(view)} TO ${reader}`)
+  for (const view of Object.keys(VIEWS)) grants.push(`GRANT SELECT ON ${space}.${quoted(view)} TO ${analyst}`)
   return [
-    `REVOKE ALL ON SCHEMA ${space} FROM ${reader}`,
-    `REVOKE ALL ON ALL TABLES IN SCHEMA ${space} FROM ${reader}`,
-    `REVOKE ALL ON ALL SEQUENCES IN SCHEMA ${space} FROM ${reader}`,
-    `GRANT USAGE ON SCHEMA ${space} TO ${reader}`,
+    `REVOKE ALL ON SCHEMA ${space} FROM ${analyst}`,
+    `REVOKE ALL ON ALL TABLES IN SCHEMA ${space} FROM ${analyst}`,
+    `REVOKE ALL ON ALL SEQUENCES IN SCHEMA ${space} FROM ${analyst}`,
+    `GRANT USAGE ON SCHEMA ${space} TO ${analyst}`,
     ...grants,
   ]
 }
@@ -152,8 +152,8 @@ function unfit(role: string, why: string): LeadsheetError {
  * @throws LeadsheetError store_elsewhere for an SQLite store; usage_invalid where the role is unfit for
  * analysts
  */
-export async function describeReader(store: Store, reader: Reader): Promise<ReaderPlan> {
-  if (store.place.kind === 'postgres') return planReader(store.db, store.place, reader)
+export async function planAnalystRole(store: Store, role: AnalystRole): Promise<RolePlan> {
+  if (store.place.kind === 'postgres') return planRole(store.db, store.place, role)
   throw new LeadsheetError('store_elsewhere', `a file has no roles, and ${store.place.file} is one`, {
     hint: 'Analysts open the snapshot, which holds nothing that is not for them.',
   })
@@ -161,11 +161,11 @@ export async function describeReader(store: Store, reader: Reader): Promise<Read
 
 /**
  * Creates a role of analysts, or corrects the rights of an existing one. After an error nothing was changed.
- * @throws LeadsheetError as {@link describeReader}, and store_refused where the user of the store may not
+ * @throws LeadsheetError as {@link planAnalystRole}, and store_refused where the user of the store may not
  * create roles
  */
-export async function makeReader(store: Store, reader: Reader): Promise<ReaderPlan> {
-  const plan = await describeReader(store, reader)
+export async function makeAnalystRole(store: Store, role: AnalystRole): Promise<RolePlan> {
+  const plan = await planAnalystRole(store, role)
   if (!(await mayMakeRoles(store.db))) {
     throw new LeadsheetError('store_refused', 'the user of the store may not make or change roles', {
       hint: `Have the SQL that ${shellCommand('db grant ROLE --print')} shows run by one who may.`,

@@ -8,7 +8,7 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { listDeliveries } from '../../../src/store/outbox/delivery.ts'
 import { readMessage } from '../../../src/store/outbox/stored-message.ts'
 import { readIssue } from '../../../src/store/reports/issue.ts'
-import { DAILY, enqueueDue, mailingDeps, makeDue, recipient } from '../../support/mail/mailing.ts'
+import { DAILY, enqueueDue, makeDue, recipient, reportDeps } from '../../support/mail/reports.ts'
 import { tellRanges } from '../../support/reports/told-ranges.ts'
 import { openDailyStore, READ_AT, ZONE } from '../../support/web/counted-pages.ts'
 
@@ -26,7 +26,7 @@ const tell = (store: Store, told: Parameters<typeof tellRanges>[2]) =>
 
 async function openWorld() {
   const store = await openDailyStore(120)
-  const deps = mailingDeps(store, () => NOW)
+  const deps = reportDeps(store, () => NOW)
   return { store, deps }
 }
 
@@ -35,9 +35,9 @@ it('a report stores its ranges when it is sent, once, and not when it is only ma
   await makeDue(deps, OF_DAY)
   await enqueueDue(deps, [ana], { ...OF_DAY, name: 'alarm', sendWhen: { if_threshold: 'won > 99' } })
   expect(await listTold(store)).toEqual([])
-  const [mailing] = await enqueueDue(deps, [ana], OF_DAY)
+  const [enqueued] = await enqueueDue(deps, [ana], OF_DAY)
   const told = await listTold(store)
-  const insight = (await readIssue(store.db, mailing?.issue.id ?? ''))?.figures.insight
+  const insight = (await readIssue(store.db, enqueued?.issue.id ?? ''))?.figures.insight
   expect(told).toHaveLength(3)
   for (const [index, pipelines] of ['', '["p1"]', '["p2"]'].entries()) {
     const { actual, range } =
@@ -45,7 +45,7 @@ it('a report stores its ranges when it is sent, once, and not when it is only ma
     const day = '2026-11-20'
     expect(told[index]).toEqual({
       ...{ time_zone: ZONE, kind: 'day', figure: 'new_leads', pipelines, currency: '', actual, ...range },
-      ...{ time_window: day, told_on: day, first_day: day, last_day: day, issue_id: mailing?.issue.id },
+      ...{ time_window: day, told_on: day, first_day: day, last_day: day, issue_id: enqueued?.issue.id },
     })
   }
   await enqueueDue(deps, [ana, recipient('ben@example.com')], OF_DAY)
@@ -55,17 +55,17 @@ it('a report stores its ranges when it is sent, once, and not when it is only ma
 
 it('a report whose data do not cover its period tells no range', async () => {
   const { store } = await openWorld()
-  const later = mailingDeps(store, () => new Date(NOW.getTime() + 2 * DAY_MS))
-  const [mailing] = await enqueueDue(later, [ana], OF_DAY)
-  expect((await readIssue(store.db, mailing?.issue.id ?? ''))?.figures.freshness.coversPeriod).toBe(false)
+  const later = reportDeps(store, () => new Date(NOW.getTime() + 2 * DAY_MS))
+  const [enqueued] = await enqueueDue(later, [ana], OF_DAY)
+  expect((await readIssue(store.db, enqueued?.issue.id ?? ''))?.figures.freshness.coversPeriod).toBe(false)
   expect(await listTold(store)).toEqual([])
 })
 
 it('a mail prints the record of the ranges that were told, if there are sixty', async () => {
   const { store, deps } = await openWorld()
   const textFor = async (address: string, name: string) => {
-    const [mailing] = await enqueueDue(deps, [recipient(address)], { ...OF_DAY, name })
-    const [sent] = await listDeliveries(store.db, mailing?.issue.id ?? '')
+    const [enqueued] = await enqueueDue(deps, [recipient(address)], { ...OF_DAY, name })
+    const [sent] = await listDeliveries(store.db, enqueued?.issue.id ?? '')
     return (await readMessage(store.db, sent?.messageId ?? '')).text.replace(/\s+/g, ' ')
   }
   await tell(store, { kind: 'day', figure: 'new_leads', held: 59, of: 59 })

@@ -7,7 +7,7 @@ import type { Report } from '../../../src/jobs/reports/report-definition.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
 import { hasSqlite3 } from '../../support/data/sqlite3.ts'
 import { folderWith } from '../../support/folder.ts'
-import { DAILY, mailingDeps, makeDue } from '../../support/mail/mailing.ts'
+import { DAILY, makeDue, reportDeps } from '../../support/mail/reports.ts'
 import { startService } from '../../support/service.ts'
 import { openSyncing } from '../../support/syncing.ts'
 
@@ -44,7 +44,7 @@ test.skipIf(!hasSqlite3())('every SQL of the page runs as it is, and gives the v
   syncing.clock.now = NOW
   await syncing.sync({ pageSize: 500 })
   const { page, issue } = await makeDue(
-    mailingDeps(syncing.store, () => NOW),
+    reportDeps(syncing.store, () => NOW),
     REPORT,
   )
   const shown = figuresOn(readFileSync(page, 'utf8'))

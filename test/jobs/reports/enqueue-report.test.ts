@@ -7,7 +7,7 @@ import type { LeadFilter } from '../../../src/domain/figures.ts'
 import type { Message } from '../../../src/domain/message.ts'
 import { LeadsheetError } from '../../../src/errors.ts'
 import { deliverIssues } from '../../../src/jobs/outbox/send-due.ts'
-import { enqueueReport, enqueueReportNow, mailingText } from '../../../src/jobs/reports/enqueue-report.ts'
+import { enqueuedText, enqueueReport, enqueueReportNow } from '../../../src/jobs/reports/enqueue-report.ts'
 import type { Report } from '../../../src/jobs/reports/report-definition.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import type { Store } from '../../../src/store/db/store.ts'
@@ -16,7 +16,7 @@ import { listMailOutages } from '../../../src/store/outbox/send-limits.ts'
 import { readMessage } from '../../../src/store/outbox/stored-message.ts'
 import { findIssue } from '../../../src/store/reports/issue.ts'
 import { folderWith } from '../../support/folder.ts'
-import { DAILY, enqueueDue, mailingDeps, makeDue, recipient } from '../../support/mail/mailing.ts'
+import { DAILY, enqueueDue, makeDue, recipient, reportDeps } from '../../support/mail/reports.ts'
 import { startService } from '../../support/service.ts'
 import { openSyncing, SILENT } from '../../support/syncing.ts'
 
@@ -35,7 +35,7 @@ async function openWorld() {
   return {
     clock,
     store: syncing.store,
-    deps: mailingDeps(syncing.store, () => clock.now),
+    deps: reportDeps(syncing.store, () => clock.now),
     async [Symbol.asyncDispose]() {
       await syncing[Symbol.asyncDispose]()
       await service[Symbol.asyncDispose]()
@@ -55,12 +55,12 @@ async function messagesOf(store: Store, { id }: { readonly id: string }): Promis
 describe('the recipients of a report', () => {
   it('share an issue where they are of the same leads, and each has a message with its numbers', async () => {
     await using world = await openWorld()
-    const mailings = await enqueueDue(world.deps, [
+    const enqueuedIssues = await enqueueDue(world.deps, [
       recipient('ana@example.com'),
       recipient('ben@example.com', { filter: EMEA }),
       recipient('cleo@example.com', { filter: EMEA }),
     ])
-    expect(mailings.map(({ issue, notSent }) => [issue.variant, notSent])).toEqual([
+    expect(enqueuedIssues.map(({ issue, notSent }) => [issue.variant, notSent])).toEqual([
       ['', null],
       [JSON.stringify(EMEA), null],
     ])
@@ -72,11 +72,11 @@ describe('the recipients of a report', () => {
     }
     const [all, emea] = [await countNew(null), await countNew('pl_emea')]
     expect(all).toBeGreaterThan(emea)
-    for (const [mailing, addresses, count] of [
-      [mailings[0], ['ana@example.com'], all],
-      [mailings[1], ['ben@example.com', 'cleo@example.com'], emea],
+    for (const [enqueued, addresses, count] of [
+      [enqueuedIssues[0], ['ana@example.com'], all],
+      [enqueuedIssues[1], ['ben@example.com', 'cleo@example.com'], emea],
     ] as const) {
-      const messages = await messagesOf(world.store, mailing?.issue ?? { id: '' })
+      const messages = await messagesOf(world.store, enqueued?.issue ?? { id: '' })
       expect([...messages.keys()]).toEqual(addresses)
       for (const [to, { subject, text }] of messages) {
         expect(subject).toContain(`: ${count} new`)
@@ -87,14 +87,14 @@ describe('the recipients of a report', () => {
 
   it('read it in their language, with their numbers, clock, blocks and files', async () => {
     await using world = await openWorld()
-    const [mailing] = await enqueueDue(world.deps, [
+    const [enqueued] = await enqueueDue(world.deps, [
       recipient('ana@example.com'),
       recipient('dana@example.com', {
         ...{ locale: 'de-DE', timeZone: 'Asia/Tokyo' },
         ...{ blocks: ['headline', 'freshness', 'kpis'], attachments: ['top_leads.csv', 'charts'] },
       }),
     ])
-    const messages = await messagesOf(world.store, mailing?.issue ?? { id: '' })
+    const messages = await messagesOf(world.store, enqueued?.issue ?? { id: '' })
     const [ana, dana] = ['ana', 'dana'].map((name) => messages.get(`${name}@example.com`))
     expect(ana).toMatchObject({ lang: 'en' })
     expect(ana?.text).toContain('FUNNEL')
@@ -140,13 +140,13 @@ describe('the recipients of a report', () => {
     await using world = await openWorld()
     const wanted = { attachments: ['stalled.csv', 'pipelines.xlsx'], blocks: ['kpis'] } as const
     const ana = [recipient('ana@example.com', wanted)]
-    const [mailing] = await enqueueDue({ ...world.deps, maxBytes: 500_000 }, ana)
-    const message = (await messagesOf(world.store, mailing?.issue ?? { id: '' })).get('ana@example.com')
+    const [enqueued] = await enqueueDue({ ...world.deps, maxBytes: 500_000 }, ana)
+    const message = (await messagesOf(world.store, enqueued?.issue ?? { id: '' })).get('ana@example.com')
     expect(message?.files.filter(({ cid }) => cid === null)).toEqual([])
     expect(message?.text).toContain('daily-stalled-2026-11-20.csv')
     expect(message?.text).toContain('daily-pipelines-2026-11-20.xlsx')
     // The archive has them, as the mail says.
-    const archived = readdirSync(join(mailing?.page ?? '', '..'))
+    const archived = readdirSync(join(enqueued?.page ?? '', '..'))
     expect(archived).toEqual(
       expect.arrayContaining(['daily-stalled-2026-11-20.csv', 'daily-pipelines-2026-11-20.xlsx']),
     )
@@ -155,8 +155,8 @@ describe('the recipients of a report', () => {
   it('find it in the archive as it was mailed, also where that was lost', async () => {
     await using world = await openWorld()
     const wanted = { attachments: ['stalled.csv', 'pipelines.xlsx'] }
-    const [mailing] = await enqueueDue(world.deps, [recipient('ana@example.com', wanted)])
-    const folder = join(mailing?.page ?? '', '..')
+    const [enqueued] = await enqueueDue(world.deps, [recipient('ana@example.com', wanted)])
+    const folder = join(enqueued?.page ?? '', '..')
     const contents = () => readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))])
     const before = contents()
     expect(before).toHaveLength(5)
@@ -194,7 +194,7 @@ describe('the recipients of a report', () => {
     const { signal } = new AbortController()
     const deps = { ...world.deps, archive }
     expect(await enqueueReportNow(deps, DAILY, both, deps.now(), signal)).toMatchObject({
-      mailings: [{ page: null }, { page: null }],
+      enqueuedIssues: [{ page: null }, { page: null }],
       archiveFault: { code: 'data_unwritable' },
     })
     const messages = await world.store.db.selectFrom('delivery').select(['recipient', 'state']).execute()
@@ -202,25 +202,25 @@ describe('the recipients of a report', () => {
       ['ana@example.com', 'pending'],
       ['ben@example.com', 'pending'],
     ])
-    const mailings = await enqueueDue(world.deps, both)
-    const renderedAt = mailings.map(({ page }) =>
+    const enqueuedIssues = await enqueueDue(world.deps, both)
+    const renderedAt = enqueuedIssues.map(({ page }) =>
       readFileSync(join(page ?? '', '..', 'figures.json'), 'utf8'),
     )
     expect(renderedAt.map((text) => JSON.parse(text).renderedAt)).toEqual(
-      mailings.map(() => world.clock.now.toISOString()),
+      enqueuedIssues.map(() => world.clock.now.toISOString()),
     )
     // The earlier page was of an issue that was only previewed.
-    expect(mailings[0]?.page).toBe(looked.page)
+    expect(enqueuedIssues[0]?.page).toBe(looked.page)
   })
 
   it('all wait while the mail server is away, of which one message is enough to know', async () => {
     await using world = await openWorld()
-    const mailings = await enqueueDue(world.deps, [
+    const enqueuedIssues = await enqueueDue(world.deps, [
       recipient('ana@example.com'),
       recipient('ben@example.com', { filter: EMEA }),
     ])
     await using transport = openTransport('smtp://127.0.0.1:1', { log: SILENT })
-    const issues = mailings.map(({ issue }) => issue)
+    const issues = enqueuedIssues.map(({ issue }) => issue)
     const { signal } = new AbortController()
     await deliverIssues({ ...world.deps, transport, log: SILENT }, issues, signal)
     const messages = await world.store.db.selectFrom('delivery').select(['state', 'attempts']).execute()
@@ -242,7 +242,7 @@ describe('the recipients of a report', () => {
       NOW,
       AbortSignal.abort(),
     )
-    expect(stopped.mailings).toEqual([])
+    expect(stopped.enqueuedIssues).toEqual([])
   })
 })
 
@@ -251,12 +251,12 @@ describe('a report that is sent only if it is worth it', () => {
 
   it('is kept with the reason, and has no messages', async () => {
     await using world = await openWorld()
-    const mailings = await enqueueDue(world.deps, [recipient('ana@example.com')], quiet)
-    expect(mailings).toMatchObject([{ notSent: 'quiet: not new_leads > 1000000' }])
-    const [mailing] = mailings
-    expect(await listDeliveries(world.store.db, mailing?.issue.id ?? '')).toEqual([])
-    expect(mailingText({ mailings, leftOut: [] })).toBe(
-      `${mailing?.issue.subject}: not sent: quiet: not new_leads > 1000000`,
+    const enqueuedIssues = await enqueueDue(world.deps, [recipient('ana@example.com')], quiet)
+    expect(enqueuedIssues).toMatchObject([{ notSent: 'quiet: not new_leads > 1000000' }])
+    const [enqueued] = enqueuedIssues
+    expect(await listDeliveries(world.store.db, enqueued?.issue.id ?? '')).toEqual([])
+    expect(enqueuedText({ enqueuedIssues, leftOut: [] })).toBe(
+      `${enqueued?.issue.subject}: not sent: quiet: not new_leads > 1000000`,
     )
     // A later preview makes the issue again, and it has still not been sent.
     expect((await makeDue(world.deps, quiet)).issue.notSent).toBe('quiet: not new_leads > 1000000')
@@ -265,8 +265,8 @@ describe('a report that is sent only if it is worth it', () => {
   it('is sent after all once the settings say so', async () => {
     await using world = await openWorld()
     await enqueueDue(world.deps, [recipient('ana@example.com')], quiet)
-    const [mailing] = await enqueueDue(world.deps, [recipient('ana@example.com')])
-    expect(mailing?.notSent).toBeNull()
+    const [enqueued] = await enqueueDue(world.deps, [recipient('ana@example.com')])
+    expect(enqueued?.notSent).toBeNull()
     const key = { report: 'daily', period: (await makeDue(world.deps)).issue.period, variant: '' }
     expect(await findIssue(world.store.db, key)).toMatchObject({ notSent: null, isMailed: true })
   })
@@ -274,17 +274,17 @@ describe('a report that is sent only if it is worth it', () => {
   it('is told of all its issues together', async () => {
     await using world = await openWorld()
     const rare: Report = { ...DAILY, sendWhen: { if_threshold: 'leads > 100' } }
-    const mailings = await enqueueDue(
+    const enqueuedIssues = await enqueueDue(
       world.deps,
       [recipient('ana@example.com'), recipient('ben@example.com', { filter: EMEA })],
       rare,
     )
-    expect(mailings.map(({ notSent }) => notSent)).toEqual([null, 'quiet: not leads > 100'])
-    expect(mailingText({ mailings, leftOut: [] })).toBe(
+    expect(enqueuedIssues.map(({ notSent }) => notSent)).toEqual([null, 'quiet: not leads > 100'])
+    expect(enqueuedText({ enqueuedIssues, leftOut: [] })).toBe(
       '2 issues, 1 not sent: quiet: not leads > 100; 1 message to send',
     )
     const again = await enqueueDue(world.deps, [recipient('Ana@example.com')], rare)
-    expect(mailingText({ mailings: again, leftOut: [] })).toBe(
+    expect(enqueuedText({ enqueuedIssues: again, leftOut: [] })).toBe(
       `${again[0]?.issue.subject}: all messages were written before`,
     )
   })
@@ -295,8 +295,8 @@ describe('a report since the last issue', () => {
     await using world = await openWorld()
     const since: Report = { ...DAILY, kind: 'since_last' }
     const days = async (report: Report) => {
-      const [mailing] = await enqueueDue(world.deps, [recipient('ana@example.com')], report)
-      const { from, to } = mailing?.issue.period ?? { from: '', to: '' }
+      const [enqueued] = await enqueueDue(world.deps, [recipient('ana@example.com')], report)
+      const { from, to } = enqueued?.issue.period ?? { from: '', to: '' }
       return (Date.parse(to) - Date.parse(from)) / DAY_MS
     }
     expect(await days(since)).toBe(1)
@@ -317,7 +317,10 @@ describe('a report since the last issue', () => {
     const ofMany = await enqueueDue(world.deps, both, { ...since, sendWhen: { if_threshold: 'leads > 100' } })
     expect(ofMany.map(({ notSent }) => notSent === null)).toEqual([true, false])
     world.clock.now = new Date(NOW.getTime() + 2 * DAY_MS)
-    const mailings = await enqueueDue(world.deps, both, since)
-    expect(mailings.map(({ issue }) => issue.period.from.slice(0, 10))).toEqual(['2026-11-22', '2026-11-21'])
+    const enqueuedIssues = await enqueueDue(world.deps, both, since)
+    expect(enqueuedIssues.map(({ issue }) => issue.period.from.slice(0, 10))).toEqual([
+      '2026-11-22',
+      '2026-11-21',
+    ])
   })
 })

@@ -9,7 +9,7 @@ import {
   reportSchedule,
   type ScheduledReportDeps,
 } from '../../../src/jobs/reports/enqueue-report.ts'
-import { passGate, requireGoodData } from '../../../src/jobs/reports/freshness-gate.ts'
+import { checkFreshness, requireGoodData } from '../../../src/jobs/reports/freshness-gate.ts'
 import type { GateSettings, Report } from '../../../src/jobs/reports/report-definition.ts'
 import { judgeCounts } from '../../../src/jobs/reports/volume-anomaly.ts'
 import { afterFailure } from '../../../src/jobs/schedule/job-failure.ts'
@@ -25,7 +25,7 @@ import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { addScheduledRun, listScheduledRuns } from '../../../src/store/schedule/scheduled-run.ts'
 import { openSource } from '../../../src/upstream/source.ts'
 import { folderWith } from '../../support/folder.ts'
-import { DAILY, mailingDeps, recipient } from '../../support/mail/mailing.ts'
+import { DAILY, recipient, reportDeps } from '../../support/mail/reports.ts'
 import { dueAt, scheduleOf } from '../../support/schedule/schedule.ts'
 import { IN_POSTGRES, openNewStore } from '../../support/store.ts'
 import { SILENT } from '../../support/syncing.ts'
@@ -51,7 +51,7 @@ async function openWorld(gate: Partial<GateSettings> = {}) {
     ...{ now: () => clock.now, backoff: { attempts: 2, baseMs: 0, maxMs: 0 } },
   })
   const work: ScheduledReportDeps = {
-    ...mailingDeps(store, () => clock.now),
+    ...reportDeps(store, () => clock.now),
     ...{ source, transport, log: SILENT, publish: async () => {}, wake: () => {} },
     syncOptions: (stop) => ({
       ...{ full: false, parts: SYNC_PARTS, pageSize: 100, overlapMs: 0, pipelineIds: [], signal: stop },
@@ -137,7 +137,7 @@ describe('a report whose data do not cover its period', () => {
     const pass = (minutes: number) => {
       world.clock.now = at('07:00')
       const next = new Date(SCHEDULED_RUN.getTime() + minutes * 60_000)
-      return passGate(world.work, world.report, RECIPIENTS, dueAt(SCHEDULED_RUN), next, signal)
+      return checkFreshness(world.work, world.report, RECIPIENTS, dueAt(SCHEDULED_RUN), next, signal)
     }
     expect(await pass(4)).toMatchObject({ notBefore: '2026-11-21T07:03:00.000Z' })
     expect(await pass(1)).toBeNull()
@@ -240,9 +240,16 @@ describe('a report whose data do not cover its period', () => {
     world.clock.now = at('07:00')
     const without = { ...world.report, blocks }
     expect(
-      await passGate(world.work, without, [recipient('ana@example.com', { blocks })], due, null, signal),
+      await checkFreshness(
+        world.work,
+        without,
+        [recipient('ana@example.com', { blocks })],
+        due,
+        null,
+        signal,
+      ),
     ).toBeNull()
-    const held = await passGate(world.work, without, RECIPIENTS, due, null, signal)
+    const held = await checkFreshness(world.work, without, RECIPIENTS, due, null, signal)
     expect(held).toEqual({
       state: 'held',
       message: expect.stringMatching(/^the agents are of 2026-11-20 14:10 UTC, the report ends/),

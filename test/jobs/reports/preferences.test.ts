@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { deliverDue, deliverIssues } from '../../../src/jobs/outbox/send-due.ts'
 import { changePreference } from '../../../src/jobs/recipients/change-preference.ts'
-import { enqueueReportNow, mailingText } from '../../../src/jobs/reports/enqueue-report.ts'
-import { findAttendance, reportAs } from '../../../src/jobs/reports/preferences.ts'
+import { enqueuedText, enqueueReportNow } from '../../../src/jobs/reports/enqueue-report.ts'
+import { reportAs, resolveRecipients } from '../../../src/jobs/reports/preferences.ts'
 import type { Report } from '../../../src/jobs/reports/report-definition.ts'
 import { publishSnapshot } from '../../../src/jobs/snapshot/publish-snapshot.ts'
 import { signLink } from '../../../src/mail/message.ts'
@@ -16,7 +16,7 @@ import { readMessage } from '../../../src/store/outbox/stored-message.ts'
 import { findPreference, readOrCreateLinkKey } from '../../../src/store/reports/preference.ts'
 import { publishing } from '../../support/data/publishing.ts'
 import { folderWith } from '../../support/folder.ts'
-import { AT_ONCE, DAILY, mailingDeps, recipient } from '../../support/mail/mailing.ts'
+import { AT_ONCE, DAILY, recipient, reportDeps } from '../../support/mail/reports.ts'
 import { openMailServer } from '../../support/mail-server.ts'
 import { startService } from '../../support/service.ts'
 import { openSyncing, SILENT } from '../../support/syncing.ts'
@@ -38,7 +38,7 @@ async function openDaily(report: Report = DAILY) {
   await syncing.sync({ pageSize: 500 })
   const { store } = syncing
   const clock = { now: SYNCED }
-  const deps = mailingDeps(store, () => clock.now)
+  const deps = reportDeps(store, () => clock.now)
   return {
     ...{ store, clock, deps },
     /** @param day the day of the report; 0 is the Monday */
@@ -84,7 +84,7 @@ describe('a report that is due', () => {
       { address: 'ben@example.com', why: 'paused by themselves on 2026-11-23' },
       { address: 'cleo@example.com', why: 'unsubscribed by themselves on 2026-11-23' },
     ])
-    expect(mailingText(enqueued)).toMatch(/; left out: ben@example.com \(paused by .*\), cleo@example.com/)
+    expect(enqueuedText(enqueued)).toMatch(/; left out: ben@example.com \(paused by .*\), cleo@example.com/)
     await daily.choice('ben', 'resume')
     await daily.send(1)
     expect(await daily.gotten('ana')).toHaveLength(2)
@@ -96,8 +96,8 @@ describe('a report that is due', () => {
     const daily = await openDaily()
     for (const name of ['ana', 'ben', 'cleo']) await daily.choice(name, 'stop')
     const enqueued = await daily.send(0)
-    expect(enqueued.mailings).toEqual([])
-    expect(mailingText(enqueued)).toMatch(/^nobody gets it; left out: /)
+    expect(enqueued.enqueuedIssues).toEqual([])
+    expect(enqueuedText(enqueued)).toMatch(/^nobody gets it; left out: /)
   })
 })
 
@@ -181,7 +181,7 @@ describe('who wants a report weekly', () => {
     const auckland = { ...DAILY, timeZone: 'Pacific/Auckland' }
     const sunday = new Date('2026-11-29T12:00:00Z')
     const groupsOf = async (report: Report) =>
-      (await findAttendance(daily.store, report, PEOPLE, sunday)).groups.map((group) => group.report.kind)
+      (await resolveRecipients(daily.store, report, PEOPLE, sunday)).groups.map((group) => group.report.kind)
     expect(await groupsOf(DAILY)).toEqual(['day'])
     expect(await groupsOf(auckland)).toEqual(['day', 'week'])
   })
@@ -202,13 +202,13 @@ describe('who wants a report weekly', () => {
 describe('messages that wait', () => {
   it('never go out after their recipient has stopped, and say why', async () => {
     const daily = await openDaily()
-    const { mailings } = await daily.send(0)
+    const { enqueuedIssues } = await daily.send(0)
     const { withdrawn } = await daily.choice('ana', 'stop')
     expect(withdrawn).toBe(1)
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
     const deps = { ...daily.deps, transport, log: SILENT, policy: AT_ONCE }
-    const issues = mailings.map(({ issue }) => issue)
+    const issues = enqueuedIssues.map(({ issue }) => issue)
     const deliveries = await deliverIssues(deps, issues, NEVER)
     expect(deliveries.map(({ recipient: to, state }) => [to, state])).toEqual([
       ['ana@example.com', 'withdrawn'],
@@ -223,7 +223,7 @@ describe('messages that wait', () => {
 
   it('do not go out either where the choice came while they were being written', async () => {
     const daily = await openDaily()
-    const { mailings } = await daily.send(0)
+    const { enqueuedIssues } = await daily.send(0)
     const choice = {
       state: 'unsubscribed',
       cadence: 'as_scheduled',
@@ -241,7 +241,7 @@ describe('messages that wait', () => {
     const deps = { ...daily.deps, transport, log: SILENT, policy: AT_ONCE }
     await deliverIssues(
       deps,
-      mailings.map(({ issue }) => issue),
+      enqueuedIssues.map(({ issue }) => issue),
       NEVER,
     )
     expect(server.received.flatMap(({ to }) => to)).toEqual(['ben@example.com', 'cleo@example.com'])

@@ -5,7 +5,7 @@ import { renderPreview, tryReport } from '../../../src/jobs/reports/preview.ts'
 import type { Report } from '../../../src/jobs/reports/report-definition.ts'
 import { openTemplates } from '../../../src/report/render/templates.ts'
 import { folderWith } from '../../support/folder.ts'
-import { DAILY } from '../../support/mail/mailing.ts'
+import { DAILY } from '../../support/mail/reports.ts'
 import { TEMPLATES_FOLDER } from '../../support/report.ts'
 import { lead, openEmptyStore, save, saveWholeRun } from '../../support/store.ts'
 
@@ -90,8 +90,8 @@ describe('a preview', () => {
       'SELECT company_country AS country, 1 AS leads FROM lead WHERE id IN chosen AND created_at >= :from'
     const report = reportNamed('mine', { queries: [query(sql)] })
     const filter = { pipelineIds: ['p1'], conditions: [] }
-    const reader = { ...report, filter, address: 'ana@example.com' }
-    const { subject, html, text } = await renderPreview(opened.deps, report, reader, 'real', signal)
+    const audience = { ...report, filter, address: 'ana@example.com' }
+    const { subject, html, text } = await renderPreview(opened.deps, report, audience, 'real', signal)
     expect(subject).toContain('1 new')
     expect(html).toContain('Chile')
     expect(html).not.toContain('Peru')

@@ -6,7 +6,7 @@ import { enqueueResend, planResend, type ResendPlan } from '../../../src/jobs/re
 import { type DeliveryMove, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { readMessage } from '../../../src/store/outbox/stored-message.ts'
 import { folderWith } from '../../support/folder.ts'
-import { DAILY, enqueueDue, mailingDeps, recipient } from '../../support/mail/mailing.ts'
+import { DAILY, enqueueDue, recipient, reportDeps } from '../../support/mail/reports.ts'
 import { startService } from '../../support/service.ts'
 import { openSyncing } from '../../support/syncing.ts'
 
@@ -35,7 +35,7 @@ async function openMailed() {
   await syncing.sync({ pageSize: 500 })
   const clock = { now: NOW }
   const { store } = syncing
-  const deps = mailingDeps(store, () => clock.now)
+  const deps = reportDeps(store, () => clock.now)
   await enqueueDue(deps, PEOPLE)
   const rows = () =>
     store.db.selectFrom('delivery').selectAll().orderBy('recipient').orderBy('revision').execute()

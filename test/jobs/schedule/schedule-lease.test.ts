@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { enqueueReportNow } from '../../../src/jobs/reports/enqueue-report.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
-import { DAILY, mailingDeps, recipient } from '../../support/mail/mailing.ts'
+import { DAILY, recipient, reportDeps } from '../../support/mail/reports.ts'
 import { openTicking } from '../../support/schedule/ticking.ts'
 
 describe('the lease of a schedule', () => {
@@ -22,7 +22,7 @@ describe('the lease of a schedule', () => {
 
   it('keeps a report from being sent by hand while the daemon makes it, and says who does', async () => {
     await using daily = await openTicking()
-    const deps = mailingDeps(daily.store, () => daily.clock.now)
+    const deps = reportDeps(daily.store, () => daily.clock.now)
     daily.ends = async ({ due_at }) => {
       await expect(
         enqueueReportNow(deps, DAILY, [recipient('ana@example.com')], due_at, new AbortController().signal),

@@ -11,7 +11,7 @@ import { listFigureFiles, makeFigureFile } from '../../../src/jobs/reports/issue
 import { createContents } from '../../../src/jobs/reports/report-content.ts'
 import type { Report } from '../../../src/jobs/reports/report-definition.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { DAILY, mailingDeps, makeDue } from '../../support/mail/mailing.ts'
+import { DAILY, makeDue, reportDeps } from '../../support/mail/reports.ts'
 import { random } from '../../support/random.ts'
 import { absurdRecord } from '../../support/source/absurd.ts'
 import { eventOf, type Following, openFollowing } from '../../support/source/following.ts'
@@ -116,7 +116,7 @@ function times(count: number, make: () => string): string {
 }
 
 async function expectReports(copy: Following, report: Report): Promise<void> {
-  const deps = mailingDeps(copy.store, () => NOW)
+  const deps = reportDeps(copy.store, () => NOW)
   const { issue, page } = await inTime(`${report.name}: archive`, () => makeDue(deps, report))
   expect(issue.figures.failed).toEqual([])
   expectFinite(issue.figures, 'figures')

@@ -11,7 +11,7 @@ import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { openSource } from '../../../src/upstream/source.ts'
 import { folderWith } from '../../support/folder.ts'
-import { DAILY, mailingDeps, recipient } from '../../support/mail/mailing.ts'
+import { DAILY, recipient, reportDeps } from '../../support/mail/reports.ts'
 import { dueAt, scheduleOf } from '../../support/schedule/schedule.ts'
 import { SILENT } from '../../support/syncing.ts'
 import { startUpstream } from '../../support/upstream.ts'
@@ -25,7 +25,7 @@ it('the daemon reads the details of leads with a sync of its own, and lets no re
   const source = openSource({ baseUrl: upstream.url, apiKey: 'test-key', maxWaitMs: 0, log: SILENT })
   let onProgress: NonNullable<SyncOptions['onProgress']> = () => undefined
   const work: ScheduledReportDeps & ScheduledSyncDeps = {
-    ...mailingDeps(store, () => now),
+    ...reportDeps(store, () => now),
     ...{ source, transport, log: SILENT, publish: async () => {}, wake: () => {} },
     timeZones: [],
     retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },

@@ -11,7 +11,7 @@ import { openTransport } from '../../../src/mail/transport.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { openSource } from '../../../src/upstream/source.ts'
 import { folderWith } from '../../support/folder.ts'
-import { mailingDeps } from '../../support/mail/mailing.ts'
+import { reportDeps } from '../../support/mail/reports.ts'
 import { LATEST, scheduleOf, timing } from '../../support/schedule/schedule.ts'
 import { openNewStore } from '../../support/store.ts'
 import { SILENT } from '../../support/syncing.ts'
@@ -41,7 +41,7 @@ async function openNightly(faults: readonly Fault[], full: boolean) {
     ...{ full: false, parts: SYNC_PARTS, pageSize: 100, overlapMs: 0, pipelineIds: [], signal: NEVER },
   }
   const work: ScheduledSyncDeps = {
-    ...mailingDeps(store, now),
+    ...reportDeps(store, now),
     ...{ source, transport, log: SILENT, publish: async () => {}, wake: () => {} },
     timeZones: [],
     retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },

@@ -10,10 +10,10 @@ import { fileURLToPath } from 'node:url'
 import type { ReportFigures } from '../../../src/domain/figures.ts'
 import { findPeriod, readIssueFigures } from '../../../src/jobs/reports/make-issue.ts'
 import { createContents } from '../../../src/jobs/reports/report-content.ts'
-import type { Reader, Report } from '../../../src/jobs/reports/report-definition.ts'
+import type { Audience, Report } from '../../../src/jobs/reports/report-definition.ts'
 import { openTemplates } from '../../../src/report/render/templates.ts'
 import { openService } from '../../../src/service/open.ts'
-import { DAILY, mailingDeps } from '../../support/mail/mailing.ts'
+import { DAILY, reportDeps } from '../../support/mail/reports.ts'
 import { TEMPLATES_FOLDER } from '../../support/report.ts'
 import { openSyncing } from '../../support/syncing.ts'
 import type { MailPage } from '../pages.ts'
@@ -34,7 +34,7 @@ const SIGNAL = new AbortController().signal
 export interface DemoReport {
   readonly report: Report
   readonly figures: ReportFigures
-  readonly pageFor: (name: string, reader?: Partial<Reader>) => Promise<MailPage>
+  readonly pageFor: (name: string, audience?: Partial<Audience>) => Promise<MailPage>
 }
 
 export interface Demo extends AsyncDisposable {
@@ -63,7 +63,7 @@ export async function openDemo(): Promise<Demo> {
     await service.catchUp()
     syncing.clock.now = service.now()
     await syncing.sync({ pageSize: 500, details: { top: null, perRun: 10_000, concurrency: 8 } })
-    const deps = mailingDeps(syncing.store, () => at, folder)
+    const deps = reportDeps(syncing.store, () => at, folder)
     const period = await findPeriod(syncing.store, report, at)
     const read = await readIssueFigures(deps, report, period, [report], SIGNAL)
     // The id of a run is random, so a fixed one takes its place.
@@ -72,8 +72,8 @@ export async function openDemo(): Promise<Demo> {
     return {
       report,
       figures,
-      pageFor: async (name, reader = {}) => {
-        const { files, ...rendered } = await findContent({ ...report, ...reader }, 'dana@example.com')
+      pageFor: async (name, audience = {}) => {
+        const { files, ...rendered } = await findContent({ ...report, ...audience }, 'dana@example.com')
         const images = new Map(files.flatMap(({ cid, content }) => (cid === null ? [] : [[cid, content]])))
         return { name, rendered, images }
       },

@@ -5,7 +5,7 @@ import type { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { describeReader, makeReader } from '../../../src/store/postgres/analyst-role.ts'
+import { makeAnalystRole, planAnalystRole } from '../../../src/store/postgres/analyst-role.ts'
 import { PRIVATE, PUBLISHED } from '../../../src/store/schema/published.ts'
 import { VIEWS } from '../../../src/store/schema/views.ts'
 import { withClient } from '../../support/postgres/postgres-server.ts'
@@ -24,7 +24,7 @@ async function openWithReader(role: string): Promise<{ store: Store; url: string
   const url = await newDatabase()
   const store = await openStore(`${url}?schema=north`, OPENED_AT)
   await save(store, [lead('l1'), lead('l2')])
-  await makeReader(store, { role, password: PASSWORD })
+  await makeAnalystRole(store, { role, password: PASSWORD })
   const reader = new URL(url)
   reader.username = role
   reader.password = encodeURIComponent(PASSWORD)
@@ -101,7 +101,7 @@ describe.skipIf(!hasPostgres)('a role of analysts', () => {
 
   it('is told by SQL in which its password does not stand', async () => {
     const { store } = await openWithReader(newRole())
-    const { statements, isNew } = await describeReader(store, { role: newRole(), password: PASSWORD })
+    const { statements, isNew } = await planAnalystRole(store, { role: newRole(), password: PASSWORD })
     await store.close()
     expect(isNew).toBe(true)
     expect(statements[0]).toMatch(/^CREATE ROLE "analysts_\w+" LOGIN PASSWORD 'SCRAM-SHA-256\$4096:/)
@@ -117,7 +117,7 @@ describe.skipIf(!hasPostgres)('a role of analysts', () => {
       store.db,
     )
     for (const name of [role, rows[0]?.name ?? '', 'pg_monitor', 'a"b'])
-      await expect(describeReader(store, { role: name, password: null })).rejects.toMatchObject({
+      await expect(planAnalystRole(store, { role: name, password: null })).rejects.toMatchObject({
         code: 'usage_invalid',
       })
     await store.close()
@@ -126,7 +126,7 @@ describe.skipIf(!hasPostgres)('a role of analysts', () => {
 
 it('there is none for a store in a file', async () => {
   await using store = await openStore(':memory:', OPENED_AT)
-  await expect(makeReader(store, { role: 'analysts', password: null })).rejects.toMatchObject({
+  await expect(makeAnalystRole(store, { role: 'analysts', password: null })).rejects.toMatchObject({
     code: 'store_elsewhere',
   })
 })

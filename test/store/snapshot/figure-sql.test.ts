@@ -6,7 +6,7 @@ import { publishSnapshot } from '../../../src/jobs/snapshot/publish-snapshot.ts'
 import { ask, publishing } from '../../support/data/publishing.ts'
 import { hasSqlite3 } from '../../support/data/sqlite3.ts'
 import { folderWith } from '../../support/folder.ts'
-import { DAILY, mailingDeps, makeDue } from '../../support/mail/mailing.ts'
+import { DAILY, makeDue, reportDeps } from '../../support/mail/reports.ts'
 import { startService } from '../../support/service.ts'
 import { openSyncing } from '../../support/syncing.ts'
 
@@ -59,7 +59,7 @@ async function publishReported() {
     stalledDays: 3,
   }
   const { issue } = await makeDue(
-    mailingDeps(syncing.store, () => NOW),
+    reportDeps(syncing.store, () => NOW),
     report,
   )
   const { figures } = issue

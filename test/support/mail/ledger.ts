@@ -8,8 +8,8 @@ import { folderWith } from '../folder.ts'
 import { busyDay } from '../reports/figures.ts'
 import { openNewStore } from '../store.ts'
 import { SILENT } from '../syncing.ts'
-import { AT_ONCE } from './mailing.ts'
 import { enqueueMessage, SENDER } from './message.ts'
+import { AT_ONCE } from './reports.ts'
 
 export const CONTENT: MessageContent = { subject: 's', html: 'h', text: 't', lang: 'en', files: [] }
 

@@ -7,14 +7,14 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
 import { writeArchiveIndex } from '../../../src/jobs/archive/archive.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
-import type { MailingDeps } from '../../../src/jobs/reports/enqueue-report.ts'
+import type { ReportDeps } from '../../../src/jobs/reports/enqueue-report.ts'
 import type { Recipient, Report } from '../../../src/jobs/reports/report-definition.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { folderWith } from '../folder.ts'
-import { AT_ONCE, DAILY, enqueueDue, mailingDeps, recipient } from '../mail/mailing.ts'
+import { AT_ONCE, DAILY, enqueueDue, recipient, reportDeps } from '../mail/reports.ts'
 import { type MailServer, openMailServer } from '../mail-server.ts'
 import { startService } from '../service.ts'
 import { openSyncing, SILENT } from '../syncing.ts'
@@ -31,7 +31,7 @@ export const PEOPLE: readonly Recipient[] = [
 ]
 
 export interface OpenedArchive extends OpenedDashboard {
-  readonly deps: MailingDeps
+  readonly deps: ReportDeps
   readonly mailServer: MailServer
   /** Makes and mails the report that is due at a moment. */
   mail(at: Date, report?: Report, recipients?: readonly Recipient[]): Promise<void>
@@ -54,7 +54,7 @@ export async function openArchive(): Promise<OpenedArchive> {
   onTestFinished(() => mailServer[Symbol.asyncDispose]())
   const transport = openTransport(mailServer.url, { log: SILENT })
   onTestFinished(() => transport.close())
-  const deps = mailingDeps(store, () => clock.now)
+  const deps = reportDeps(store, () => clock.now)
   const deliver = async () => {
     const { signal } = new AbortController()
     if (!(await deliverDue({ ...deps, transport, log: SILENT, policy: AT_ONCE }, signal))) return

@@ -18,7 +18,7 @@ import { openTemplates } from '../../../src/report/render/templates.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { saveStages } from '../../../src/store/leads/stage-move.ts'
 import { folderWith } from '../folder.ts'
-import { mailingDeps } from '../mail/mailing.ts'
+import { reportDeps } from '../mail/reports.ts'
 import { openNewStore, STAGES } from '../store.ts'
 import { SILENT } from '../syncing.ts'
 
@@ -88,7 +88,7 @@ export async function openDashboard(
     wake: () => {
       woken += 1
     },
-    work: { ...mailingDeps(store, () => NOW, join(folder, 'archive')), transport, log },
+    work: { ...reportDeps(store, () => NOW, join(folder, 'archive')), transport, log },
     intake: createWebhookIntake({ store, now: () => NOW, wake: () => undefined }),
   }
   const server = await openConfiguredWeb(config, store, templates, daemon, log)

@@ -11,7 +11,7 @@ import {
 } from '../../../src/store/reports/preference.ts'
 import { preferenceRoutes, preferencesUrl } from '../../../src/web/preferences.ts'
 import { openWeb, type WebLimits } from '../../../src/web/server/server.ts'
-import { DAILY, recipient } from '../mail/mailing.ts'
+import { DAILY, recipient } from '../mail/reports.ts'
 import { TEMPLATES_FOLDER } from '../report.ts'
 import { openEmptyStore } from '../store.ts'
 import { SILENT } from '../syncing.ts'

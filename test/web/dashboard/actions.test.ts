@@ -10,7 +10,7 @@ import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { pauseButton } from '../../../src/web/dashboard/actions/buttons.ts'
 import { findBarriers } from '../../look/support/axe.ts'
-import { enqueueDue, mailingDeps, recipient } from '../../support/mail/mailing.ts'
+import { enqueueDue, recipient, reportDeps } from '../../support/mail/reports.ts'
 import { wordsOf } from '../../support/report.ts'
 import { lead, save, saveWholeRun } from '../../support/store.ts'
 import { hasBrowser, openBrowser } from '../../support/web/browser.ts'
@@ -71,7 +71,7 @@ async function mail({ store }: OpenedDashboard, ends: Readonly<Record<string, De
   await saveWholeRun(store, '2026-11-20T08:00:00Z')
   const people = Object.keys(ends).map((name) => recipient(`${name}@example.com`))
   await enqueueDue(
-    mailingDeps(store, () => NOW),
+    reportDeps(store, () => NOW),
     people,
   )
   for (const row of await store.db.selectFrom('delivery').selectAll().execute()) {

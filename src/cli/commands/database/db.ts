@@ -8,7 +8,7 @@ import { openDataIfThere } from '../../../app/installation.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../../errors.ts'
 import { type Pruned, prune } from '../../../jobs/schedule/retention.ts'
 import { nameOf } from '../../../store/db/place.ts'
-import { describeReader, makeReader } from '../../../store/postgres/analyst-role.ts'
+import { makeAnalystRole, planAnalystRole } from '../../../store/postgres/analyst-role.ts'
 import { PUBLISHED } from '../../../store/schema/published.ts'
 import { VIEWS } from '../../../store/schema/views.ts'
 import { checkStore } from '../../checks/machine-check.ts'
@@ -51,12 +51,12 @@ async function grant(terminal: Terminal, role: string, options: Options): Promis
   const password = options.passwordFile === undefined ? null : await readPassword(options.passwordFile)
   await using store = await openDataIfThere(await terminal.config())
   if (options.print) {
-    const { statements } = await describeReader(store, { role, password })
+    const { statements } = await planAnalystRole(store, { role, password })
     if (terminal.json) terminal.printJson('db grant', { role, statements })
     else terminal.print(...statements.map((statement) => `${statement};`))
     return
   }
-  const { isNew } = await makeReader(store, { role, password })
+  const { isNew } = await makeAnalystRole(store, { role, password })
   const [tables, views] = [Object.keys(PUBLISHED).length, Object.keys(VIEWS).length]
   if (terminal.json) terminal.printJson('db grant', { role, is_new: isNew, tables, views })
   else {

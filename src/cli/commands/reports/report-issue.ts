@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { dkimOf } from '../../../app/configured-mail.ts'
-import { findReader, findReport, openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
+import { findAudience, findReport, openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
 import { openDataIfThere } from '../../../app/installation.ts'
 import type { Period } from '../../../domain/model.ts'
 import { formatDates } from '../../../domain/period.ts'
@@ -74,9 +74,14 @@ async function runCompare(
   const { usual, recipients, config } = await readDefinition(terminal, name)
   await using store = await openDataIfThere(config)
   const report = await reportAs(store, usual, recipient)
-  const reader = findReader(report, recipients, recipient)
-  const period = await findPeriod(store, report, momentOf(options.at), reader)
-  await compareKept(terminal, store, { report: name, period, variant: variantOf(report, reader) }, isAsKnown)
+  const audience = findAudience(report, recipients, recipient)
+  const period = await findPeriod(store, report, momentOf(options.at), audience)
+  await compareKept(
+    terminal,
+    store,
+    { report: name, period, variant: variantOf(report, audience) },
+    isAsKnown,
+  )
 }
 
 /** @throws LeadsheetError report_unknown, report_not_kept */
@@ -90,8 +95,8 @@ async function runShow(
   await using store = await openDataIfThere(config)
   const report = await reportAs(store, usual, recipient)
   // A message may exist for an address that the settings no longer list.
-  const reader = recipients.find(({ address }) => address === recipient) ?? report
-  const period = await findPeriod(store, report, momentOf(options.at), reader)
+  const audience = recipients.find(({ address }) => address === recipient) ?? report
+  const period = await findPeriod(store, report, momentOf(options.at), audience)
   await showAsSent(terminal, store, { report: name, period, recipient, output, dkim: dkimOf(config.mail) })
 }
 

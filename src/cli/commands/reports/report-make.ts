@@ -4,9 +4,9 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { deliveryPolicyOf, dkimOf, openMail } from '../../../app/configured-mail.ts'
 import {
-  findReader,
+  findAudience,
   findReport,
-  openMailing,
+  openReportDeps,
   openTemplatesOf,
   reportOf,
 } from '../../../app/configured-reports.ts'
@@ -24,11 +24,11 @@ import { contentsOfNow, findPeriod, makeIssue } from '../../../jobs/reports/make
 import { reportAs } from '../../../jobs/reports/preferences.ts'
 import { tryReport, withoutPage } from '../../../jobs/reports/preview.ts'
 import { contentsOf } from '../../../jobs/reports/report-content.ts'
-import type { Reader, Recipient, Report } from '../../../jobs/reports/report-definition.ts'
+import type { Audience, Recipient, Report } from '../../../jobs/reports/report-definition.ts'
 import { addExamples, instant } from '../../command.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 import { publishAfterwards } from '../analysis/snapshot.ts'
-import { previewKind, printMailings, writePreview } from './report-output.ts'
+import { previewKind, printIssues, writePreview } from './report-output.ts'
 
 interface Options {
   readonly at?: string
@@ -106,14 +106,14 @@ async function makeOne(
   const at = instantIn(options.at)
   const templates = await openTemplatesOf(config, [settings.template])
   const { report: usual, recipients } = reportOf(settings, config, templates)
-  const reader = readerIn(options, usual, recipients)
+  const audience = audienceIn(options, usual, recipients)
   await using store = await openDataOrEmpty(config)
-  const deps = await openMailing(config, store, templates)
+  const deps = await openReportDeps(config, store, templates)
   // The report is tried for all recipients before anything is mailed, because their blocks may differ.
   await tryReport({ ...deps, place: store.place }, usual, recipients, terminal.signal)
   const report = await reportAs(store, usual, options.for ?? null)
-  const period = await findPeriod(store, report, at, reader)
-  const { issue, page } = await makeIssue(deps, report, period, [reader], terminal.signal)
+  const period = await findPeriod(store, report, at, audience)
+  const { issue, page } = await makeIssue(deps, report, period, [audience], terminal.signal)
   await writeArchiveIndex(deps.archive, store.db)
   const somebody = kind === '.eml' ? (recipients[0]?.address ?? deps.sender.from) : null
   const addressed = to ?? options.for ?? somebody
@@ -121,9 +121,9 @@ async function makeOne(
   // The archive holds the sent mail. A preview or a test shows what the report says now.
   const isTried = kind !== null || mail !== null
   const contents = isTried
-    ? contentsOfNow({ ...deps, sender }, report, issue, [reader], terminal.signal)
+    ? contentsOfNow({ ...deps, sender }, report, issue, [audience], terminal.signal)
     : contentsOf({ ...deps, sender }, report, issue)
-  const content = await (await contents)(reader, addressed)
+  const content = await (await contents)(audience, addressed)
   if (isTried && issue.isMailed) {
     const sent = shellCommand(`report show ${report.name} -o sent.html`)
     terminal.note(
@@ -136,13 +136,15 @@ async function makeOne(
 
   const { notSent } = issue
   const { failed } = issue.figures
-  const mailings = [{ issue: { ...issue, subject: content.subject }, page, notSent, messages: 0, failed }]
-  const made = { mailings, preview: output, leftOut: [] }
-  if (mail === null) return await printMailings(terminal, report, { ...made, deliveries: null })
+  const enqueuedIssues = [
+    { issue: { ...issue, subject: content.subject }, page, notSent, messages: 0, failed },
+  ]
+  const made = { enqueuedIssues, preview: output, leftOut: [] }
+  if (mail === null) return await printIssues(terminal, report, { ...made, deliveries: null })
   await using transport = openMail(mail, await terminal.log())
   const response = await sendTest({ transport }, message, terminal.signal)
   const test = { recipient: message.to, state: 'sent' as const, response, isNew: true }
-  await printMailings(terminal, report, { ...made, deliveries: [test] })
+  await printIssues(terminal, report, { ...made, deliveries: [test] })
 }
 
 interface SendOptions {
@@ -166,11 +168,11 @@ async function sendReport(terminal: Terminal, name: string, options: SendOptions
   const templates = await openTemplatesOf(config, [settings.template])
   const { report, recipients } = reportOf(settings, config, templates)
   await using store = await openDataOrEmpty(config)
-  const deps = await openMailing(config, store, templates)
+  const deps = await openReportDeps(config, store, templates)
   await tryReport({ ...deps, place: store.place }, report, recipients, terminal.signal)
   if (!options.force) await requireGoodData(deps, report, recipients, at)
 
-  const { mailings, leftOut, archiveFault } = await enqueueReportNow(
+  const { enqueuedIssues, leftOut, archiveFault } = await enqueueReportNow(
     deps,
     report,
     recipients,
@@ -179,7 +181,7 @@ async function sendReport(terminal: Terminal, name: string, options: SendOptions
   )
   const log = await terminal.log()
   await using transport = openMail(mail, log)
-  const issues = mailings.map(({ issue }) => issue)
+  const issues = enqueuedIssues.map(({ issue }) => issue)
   const deliveries = await deliverIssues(
     { ...deps, transport, log, policy: deliveryPolicyOf(mail, deps.store, transport) },
     issues,
@@ -187,7 +189,7 @@ async function sendReport(terminal: Terminal, name: string, options: SendOptions
   )
   await pauseRefused({ ...deps, log, suppressAfterBounces: mail.suppressAfterBounces })
   if (archiveFault === null) await writeArchiveIndex(deps.archive, deps.store.db)
-  await printMailings(terminal, report, { mailings, preview: null, deliveries, leftOut })
+  await printIssues(terminal, report, { enqueuedIssues, preview: null, deliveries, leftOut })
   await publishAfterwards(terminal, deps.store)
   // The error is thrown last, because the messages are sent already and no daemon would send them later.
   if (archiveFault !== null) throw archiveFault
@@ -211,10 +213,10 @@ function addressee(address: string | null, recipients: readonly Recipient[]) {
 }
 
 /** Returns the recipient for whom the report is made, or the defaults of the report. */
-function readerIn(options: Options, report: Report, recipients: readonly Recipient[]): Reader {
+function audienceIn(options: Options, report: Report, recipients: readonly Recipient[]): Audience {
   const { for: address = null, locale } = options
-  const reader = findReader(report, recipients, address)
-  return locale === undefined ? reader : { ...reader, locale }
+  const audience = findAudience(report, recipients, address)
+  return locale === undefined ? audience : { ...audience, locale }
 }
 
 function locale(value: string): string {

@@ -6,7 +6,7 @@ import { formatDates } from '../../../domain/period.ts'
 import { faultText, LeadsheetError, shellCommand } from '../../../errors.ts'
 import { variantText } from '../../../jobs/archive/archive.ts'
 import type { DeliverySummary } from '../../../jobs/outbox/send-due.ts'
-import type { Mailing } from '../../../jobs/reports/enqueue-report.ts'
+import type { EnqueuedIssue } from '../../../jobs/reports/enqueue-report.ts'
 import type { LeftOut } from '../../../jobs/reports/preferences.ts'
 import type { Report } from '../../../jobs/reports/report-definition.ts'
 import type { DkimKey } from '../../../mail/message.ts'
@@ -20,7 +20,7 @@ const PREVIEWS = ['.html', '.txt', '.eml'] as const
 type PreviewKind = (typeof PREVIEWS)[number]
 
 interface Output {
-  readonly mailings: readonly Mailing[]
+  readonly enqueuedIssues: readonly EnqueuedIssue[]
   readonly preview: string | null
   /** The results of sending, one for each message; null if nothing was to be sent. */
   readonly deliveries: readonly DeliverySummary[] | null
@@ -61,13 +61,13 @@ export async function writePreview(
   })
 }
 
-export async function printMailings(terminal: Terminal, report: Report, output: Output): Promise<void> {
-  const { mailings, deliveries, leftOut } = output
+export async function printIssues(terminal: Terminal, report: Report, output: Output): Promise<void> {
+  const { enqueuedIssues, deliveries, leftOut } = output
   const preview = output.preview === null ? null : resolve(output.preview)
-  noteFailed(terminal, mailings)
+  noteFailed(terminal, enqueuedIssues)
   if (terminal.json)
-    return terminal.printJson('report send', jsonOf(report, { mailings, deliveries, preview, leftOut }))
-  for (const { issue, page, notSent } of mailings) {
+    return terminal.printJson('report send', jsonOf(report, { enqueuedIssues, deliveries, preview, leftOut }))
+  for (const { issue, page, notSent } of enqueuedIssues) {
     const { period, variant, subject } = issue
     await terminal.printFields({
       Report: `${report.name}, ${formatDates(period)} (${period.timeZone})`,
@@ -98,17 +98,17 @@ export async function printMailings(terminal: Terminal, report: Report, output: 
 }
 
 /** Warns of blocks that failed. The command then ends as `partly`, with exit status 3. */
-function noteFailed(terminal: Terminal, mailings: readonly Mailing[]): void {
-  const failed = mailings.flatMap((mailing) => mailing.failed)
+function noteFailed(terminal: Terminal, enqueuedIssues: readonly EnqueuedIssue[]): void {
+  const failed = enqueuedIssues.flatMap(({ failed }) => failed)
   for (const { block, query, message } of failed)
     terminal.note(`warning: ${query ?? block} could not be made: ${message}`)
   if (failed.length > 0) terminal.end('partly')
 }
 
-function jsonOf(report: Report, { mailings, preview, deliveries, leftOut }: Output) {
+function jsonOf(report: Report, { enqueuedIssues, preview, deliveries, leftOut }: Output) {
   return {
     report: report.name,
-    issues: mailings.map(({ issue: { period, variant, subject }, page, notSent, failed }) => ({
+    issues: enqueuedIssues.map(({ issue: { period, variant, subject }, page, notSent, failed }) => ({
       period: periodJson(period),
       leads: variantText(variant),
       subject,

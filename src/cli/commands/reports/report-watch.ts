@@ -7,7 +7,7 @@ import { existsSync, type FSWatcher, watch } from 'node:fs'
 import { basename, dirname, relative } from 'node:path'
 import {
   findReport,
-  openMailing,
+  openReportDeps,
   openTemplatesOf,
   ownFolder,
   reportOf,
@@ -53,9 +53,9 @@ async function render(
   const templates = await openTemplatesOf(config, [settings.template])
   const { report, recipients } = reportOf(settings, config, templates)
   await using store = await openDataOrEmpty(config)
-  const deps = await openMailing(config, store, templates)
-  const reader = readerOf(report, recipients, recipient)
-  const chosen = locale === null ? reader : { ...reader, locale }
+  const deps = await openReportDeps(config, store, templates)
+  const audience = audienceOf(report, recipients, recipient)
+  const chosen = locale === null ? audience : { ...audience, locale }
   const content = await renderPreview(deps, report, chosen, data, terminal.signal)
   return {
     from: deps.sender.from,
@@ -68,7 +68,7 @@ async function render(
   }
 }
 
-function readerOf(report: Report, recipients: readonly Recipient[], address: string | null) {
+function audienceOf(report: Report, recipients: readonly Recipient[], address: string | null) {
   return recipients.find((recipient) => recipient.address === address) ?? { ...report, address: null }
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander'
 import { deliveryPolicyOf, openMail } from '../../../app/configured-mail.ts'
-import { findReport, openMailing, openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
+import { findReport, openReportDeps, openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
 import { openDataIfThere } from '../../../app/installation.ts'
 import { requireMail } from '../../../config/config.ts'
 import { formatDates } from '../../../domain/period.ts'
@@ -70,7 +70,7 @@ async function resend(terminal: Terminal, name: string, options: Options): Promi
   const templates = await openTemplatesOf(config, [settings.template])
   const { report, recipients } = reportOf(settings, config, templates)
   await using store = await openDataIfThere(config)
-  const deps = await openMailing(config, store, templates)
+  const deps = await openReportDeps(config, store, templates)
   const by = options.at === undefined ? deps.now() : new Date(options.at)
   const plan = await planResend(deps, report, recipients, choice, by)
   const count = plan.again.length + plan.anew.length

@@ -7,7 +7,7 @@ import { acknowledgeAlert } from '../../../jobs/alerts/run.ts'
 import { annotate, removeAnnotation } from '../../../jobs/annotations.ts'
 import type { DeliverDeps } from '../../../jobs/outbox/send-batch.ts'
 import { changePreference } from '../../../jobs/recipients/change-preference.ts'
-import type { MailingDeps } from '../../../jobs/reports/enqueue-report.ts'
+import type { ReportDeps } from '../../../jobs/reports/enqueue-report.ts'
 import { sendTestReport } from '../../../jobs/reports/preview.ts'
 import type { Recipient, Report } from '../../../jobs/reports/report-definition.ts'
 import {
@@ -25,7 +25,7 @@ import type { Form } from '../../server/server.ts'
 import type { ACTION_PATHS } from './buttons.ts'
 
 export interface ActionDeps {
-  readonly work: MailingDeps & Pick<DeliverDeps, 'transport' | 'log'>
+  readonly work: ReportDeps & Pick<DeliverDeps, 'transport' | 'log'>
   readonly schedules: readonly Schedule[]
   /** The reports of the settings. */
   readonly reports: readonly ListedReport[]

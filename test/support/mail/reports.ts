@@ -3,9 +3,13 @@ import { join } from 'node:path'
 import { BLOCKS } from '../../../src/domain/choices.ts'
 import { createRateLimit } from '../../../src/jobs/outbox/rate-limit.ts'
 import type { DeliverDeps, DeliveryPolicy } from '../../../src/jobs/outbox/send-batch.ts'
-import { enqueueReportNow, type Mailing, type MailingDeps } from '../../../src/jobs/reports/enqueue-report.ts'
+import {
+  type EnqueuedIssue,
+  enqueueReportNow,
+  type ReportDeps,
+} from '../../../src/jobs/reports/enqueue-report.ts'
 import { findPeriod, type MadeIssue, makeIssue } from '../../../src/jobs/reports/make-issue.ts'
-import type { Reader, Recipient, Report } from '../../../src/jobs/reports/report-definition.ts'
+import type { Audience, Recipient, Report } from '../../../src/jobs/reports/report-definition.ts'
 import { openArchivePages } from '../../../src/report/archive/pages.ts'
 import { openTemplates } from '../../../src/report/render/templates.ts'
 import type { Store } from '../../../src/store/db/store.ts'
@@ -44,17 +48,17 @@ export const DAILY: Report = {
   leadUrl: null,
 }
 
-export function recipient(address: string, change: Partial<Reader> = {}): Recipient {
+export function recipient(address: string, change: Partial<Audience> = {}): Recipient {
   const { timeZone, locale, filter, blocks, attachments } = DAILY
   return { address, name: null, timeZone, locale, filter, blocks, attachments, ...change }
 }
 
 /** @param folder of the archive; a new one by default */
-export function mailingDeps(
+export function reportDeps(
   store: Store,
   now: () => Date,
   folder = join(folderWith(), 'archive'),
-): MailingDeps & Pick<DeliverDeps, 'policy'> {
+): ReportDeps & Pick<DeliverDeps, 'policy'> {
   return {
     store,
     templates,
@@ -67,18 +71,18 @@ export function mailingDeps(
   }
 }
 
-/** Makes the issue that is due at the current time of `deps`, for readers of all leads. */
-export async function makeDue(deps: MailingDeps, report: Report = DAILY): Promise<MadeIssue> {
+/** Makes the issue that is due at the current time of `deps`, for audiences of all leads. */
+export async function makeDue(deps: ReportDeps, report: Report = DAILY): Promise<MadeIssue> {
   const period = await findPeriod(deps.store, report, deps.now())
   return makeIssue(deps, report, period, [report], new AbortController().signal)
 }
 
 /** Queues the messages that are due at the current time of `deps`. */
 export async function enqueueDue(
-  deps: MailingDeps,
+  deps: ReportDeps,
   recipients: readonly Recipient[],
   report: Report = DAILY,
-): Promise<readonly Mailing[]> {
+): Promise<readonly EnqueuedIssue[]> {
   const { signal } = new AbortController()
-  return (await enqueueReportNow(deps, report, recipients, deps.now(), signal)).mailings
+  return (await enqueueReportNow(deps, report, recipients, deps.now(), signal)).enqueuedIssues
 }

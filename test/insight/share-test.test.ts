@@ -1,7 +1,7 @@
 /** The test of the shares of later winners, and the binomial distribution that it rests on. */
 import { describe, expect, it } from 'vitest'
+import { shownOf, testShare } from '../../src/insight/share-test.ts'
 import { binomialOf } from '../../src/insight/win-rate.ts'
-import { shownOf, testShare } from '../../src/insight/winner-shares.ts'
 import { jStat } from '../support/reports/jstat.ts'
 
 describe('the binomial distribution', () => {
