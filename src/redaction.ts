@@ -14,7 +14,7 @@ const SHORTEST_INSIDE = 6
 /**
  * The minimum length of a line to be replaced on its own, if the secret has several lines, as a PEM key has.
  */
-const TELLING_LINE = 16
+const LINE_MIN = 16
 
 /** Returns a function that replaces every secret in a text with `[redacted]`. */
 export function redactor(secrets: readonly string[]): (text: string) => string {
@@ -24,9 +24,7 @@ export function redactor(secrets: readonly string[]): (text: string) => string {
 }
 
 function formsOf(secret: string): string[] {
-  const lines = secret
-    .split(/\r?\n/)
-    .filter((line) => line.length >= TELLING_LINE && !line.startsWith('-----'))
+  const lines = secret.split(/\r?\n/).filter((line) => line.length >= LINE_MIN && !line.startsWith('-----'))
   const written = [...new Set([secret, ...lines])].flatMap((text) => [
     text,
     ...percentEncoded(text),

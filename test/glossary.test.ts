@@ -31,6 +31,12 @@ const RETIRED: readonly { readonly word: RegExp; readonly allowed?: RegExp }[] =
   { word: /in_doubt|doubts?|doubt(?:ed|ful)/ },
   { word: /own_(?:form|names)/ },
   { word: /voice/, allowed: /invoice/ },
+  { word: /(?:un)?told/ },
+  { word: /mailings?/ },
+  { word: /attendance/ },
+  { word: /surprises?/ },
+  { word: /weighed/ },
+  { word: /stretch(?:es)?/ },
   { word: /glances?|heed|way_(?:on|out)|mail_turn|touch(?:es)?|met/ },
 ]
 

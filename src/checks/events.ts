@@ -83,7 +83,7 @@ export async function findStopped(facts: Facts, way: EventSource): Promise<Findi
   const { since, changes, lastAt, isSure } = expected
   if (!isSure && since > minutesBefore(now, UNSURE_MINUTES)) return []
   const from = latestOf([since, uptime.began_at, await findProfileSince(db)])
-  const found = listUntold(runs, from, now)
+  const found = listComparableSyncs(runs, from, now)
     .map((run) => countChanges(run, changes))
     .filter((count) => count > 0)
   const count = found.reduce((sum, each) => sum + each, 0)
@@ -152,7 +152,7 @@ function countChanges(run: RunSummary, changes: readonly Change[]): number {
  * incremental syncs missed long ago.
  * @param runs complete syncs, newest first
  */
-function listUntold(runs: readonly RunSummary[], from: Instant, now: Date): RunSummary[] {
+function listComparableSyncs(runs: readonly RunSummary[], from: Instant, now: Date): RunSummary[] {
   const until = minutesBefore(now, GRACE_MINUTES)
   return runs.filter((run, index) => {
     const before = runs[index + 1]

@@ -51,7 +51,7 @@ export const SYNC_CHECKS = {
     setting: 'api.key',
     shownIn: SHOWN_AND_ALERTED,
     alert: 'at_once',
-    find: async (facts) => findKeyRefused(await listTelling(facts)),
+    find: async (facts) => findKeyRefused(await listEndedRuns(facts)),
   },
   sync_failing: {
     part: 'syncs',
@@ -171,7 +171,7 @@ export function plain(message: string, hint: string): Finding {
  * Lists the runs that ended by themselves. A run that was stopped or is still running does not tell what is
  * wrong.
  */
-async function listTelling(facts: Facts): Promise<RunSummary[]> {
+async function listEndedRuns(facts: Facts): Promise<RunSummary[]> {
   return (await facts.runs()).filter(
     ({ outcome, problems }) => outcome !== null && !problems.some(({ code }) => STOPPED_CODES.includes(code)),
   )
@@ -185,7 +185,7 @@ function findKeyRefused([last]: readonly RunSummary[]): Finding[] {
 }
 
 async function findFailing(facts: Facts): Promise<Finding[]> {
-  const runs = await listTelling(facts)
+  const runs = await listEndedRuns(facts)
   if (findKeyRefused(runs).length > 0) return []
   const others = runs.filter(({ outcome }) => outcome !== 'deferred')
   const first = others.findIndex(({ outcome }) => outcome === 'ok' || outcome === 'ok_no_change')
@@ -215,7 +215,7 @@ async function findFailing(facts: Facts): Promise<Finding[]> {
 async function findDeferred(facts: Facts): Promise<Finding[]> {
   const { db, now } = facts
   const { notBefore } = await readWatermark(db)
-  const runs = await listTelling(facts)
+  const runs = await listEndedRuns(facts)
   const first = runs.findIndex(({ outcome }) => outcome !== 'deferred')
   const oldest = (first < 0 ? runs : runs.slice(0, first)).at(-1)
   if (oldest === undefined) return []
@@ -234,7 +234,7 @@ async function findDeferred(facts: Facts): Promise<Finding[]> {
 
 async function findLate(facts: Facts): Promise<Finding[]> {
   const asOf = (await findLastWholeRun(facts.db))?.asOf ?? null
-  const since = asOf ?? (await listTelling(facts)).at(-1)?.startedAt
+  const since = asOf ?? (await listEndedRuns(facts)).at(-1)?.startedAt
   if (since === undefined || since > minutesBefore(facts.now, LATE_HOURS * 60)) return []
   const message =
     asOf === null

@@ -41,10 +41,11 @@ export function loadConfig({ file, env = process.env, cwd = process.cwd() }: Loa
   takeNumbers(draft.tree, filled)
   const parsed = settingsSchema.safeParse(draft.tree)
   const incomplete = filled.filter((setting) => !setting.isComplete).map(({ path }) => path)
-  const alreadyTold = new Set([...incomplete, ...draft.unread].map(pathText))
+  const alreadyReported = new Set([...incomplete, ...draft.unread].map(pathText))
   for (const issue of parsed.error?.issues ?? []) {
     const path = issue.path.filter((key) => typeof key !== 'symbol')
-    if (!alreadyTold.has(pathText(path))) problems.push(...explainIssue(issue, draft.tree, draft.findOrigin))
+    if (!alreadyReported.has(pathText(path)))
+      problems.push(...explainIssue(issue, draft.tree, draft.findOrigin))
   }
   if (!parsed.success || problems.length > 0) throw invalid(problems)
   const baseOf = (name: string) => draft.findOrigin(settingPath([name]), 'value').base

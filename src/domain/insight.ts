@@ -39,15 +39,15 @@ export interface Shift {
   readonly days: number
   readonly actual: number
   readonly expected: number
-  /** False if an issue that was sent before already told a part of these days as unusual: a change is news once. */
+  /** False if an issue that was sent before already called a part of these days unusual: a change is news once. */
   readonly isNew: boolean
 }
 
 /**
- * The numbers that this issue, or one that was sent before, told as unusual: the last local date of the last such
+ * The numbers that this issue, or one that was sent before, called unusual: the last local date of the last such
  * period by the name of the figure, a space and the id of the pipeline. The id is empty for all leads of the report.
  */
-export type ToldDays = Readonly<Record<string, string>>
+export type LastUnusualDays = Readonly<Record<string, string>>
 
 export interface Expectation {
   readonly figure: ExpectedFigure
@@ -167,8 +167,8 @@ export interface RateOrigin {
 /** The length of time that a printed range covers. A win rate covers 30 days. An `_end` is a forecast, printed before the end. */
 export type RangeKind = 'day' | 'week' | 'month' | '30_days' | `${GoalPeriod}_end`
 
-/** A range that a report told, with the number that came. */
-export interface ToldRange {
+/** A range that a report published, with the number that came. */
+export interface PublishedRange {
   readonly figure: CountedFigure | 'win_rate'
   readonly kind: RangeKind
   /** The pipelines that are counted; null for all leads. */
@@ -176,7 +176,7 @@ export interface ToldRange {
   /** The currency of `won_value`; empty for others. */
   readonly currency: string
   /** Local dates: the last day that the report counted, then the first and the last day that the range is about. */
-  readonly toldOn: string
+  readonly asOfDay: string
   readonly firstDay: string
   readonly lastDay: string
   readonly range: UsualRange
@@ -184,9 +184,9 @@ export interface ToldRange {
   readonly actual: number | null
 }
 
-/** A count of the ranges that reports told, and of those that held. */
-export interface ToldRecord
-  extends Pick<ToldRange, 'figure' | 'kind' | 'pipelineIds' | 'currency'>,
+/** A count of the ranges that reports published, and of those that held. */
+export interface PublishedRecord
+  extends Pick<PublishedRange, 'figure' | 'kind' | 'pipelineIds' | 'currency'>,
     RangeRecord {
   /** The same counts, but ranges that overlap in time count once, because they are right or wrong together. */
   readonly windows: RangeRecord
@@ -244,9 +244,9 @@ export interface DayNote extends Pick<Annotation, 'firstDay' | 'lastDay' | 'text
 export interface Insight {
   /** All leads first, then each pipeline. */
   readonly expectations: readonly Expectation[]
-  readonly told: ToldDays
-  /** The ranges that issues told before, of the numbers of all leads with a range; absent in issues of older versions. */
-  readonly toldRecord?: RangeRecord
+  readonly lastUnusual: LastUnusualDays
+  /** The ranges that issues published before, of the numbers of all leads with a range; absent in issues of older versions. */
+  readonly publishedRecord?: RangeRecord
   readonly drivers: readonly Driver[]
   /** All leads first, then each pipeline if the report has several; empty if it is filtered by more than pipelines. */
   readonly winRates: readonly JudgedWinRate[]

@@ -12,7 +12,7 @@ import { isWithin, judgeSeries, NEEDED, type Scale, type Step } from './usual-ra
 import { judgeRate, RATE_NEEDED, type RateNumbers, replayRate } from './win-rate.ts'
 
 export const SCALES: readonly Scale[] = ['day', 'week', 'month']
-/** The days of a month after which its end is told again. */
+/** The days of a month after which its end is forecast again. */
 const END_POINTS = [5, 10, 15, 20, 25]
 /** After this day of a month, its expected end is compared with two naive methods. */
 export const COMPARED_DAY = 10
@@ -29,7 +29,7 @@ export interface RangeTest {
   readonly judged: number
   readonly held95: number
   readonly held80: number
-  /** The numbers that a report would have told as news, judged with all other series. */
+  /** The numbers that a report would have called news, judged with all other series. */
   readonly claims: number
   readonly shown: Shown
   /** The earlier numbers of the same kind that the next range would rest on, and how many it needs. */
@@ -40,10 +40,10 @@ export interface RangeTest {
 export interface RateTest
   extends Pick<RangeTest, 'pipeline' | 'judged' | 'held95' | 'held80' | 'shown' | 'periods'> {
   /**
-   * The days whose report had a range, and those on which it would have told the rate, judged with all series. Null
-   * for a pipeline, whose rate is never told.
+   * The days whose report had a range, and those on which it would have called the rate unusual, judged with all series. Null
+   * for a pipeline, whose rate is never called unusual.
    */
-  readonly told: { readonly days: number; readonly claims: number } | null
+  readonly claimDays: { readonly judged: number; readonly withClaims: number } | null
 }
 
 /** The reports of one scale: those that had something to judge, and those that had news. */
@@ -56,14 +56,14 @@ export interface ReportTest {
 /** The distance of the expected end of months from the real end, for all leads together. */
 export interface EndTest {
   readonly figure: ExpectedFigure
-  /** The ends that were told with a range of 80 %, after 5, 10, 15, 20 and 25 days, and how many held. */
+  /** The ends that were forecast with a range of 80 %, after 5, 10, 15, 20 and 25 days, and how many held. */
   readonly ranges: RangeRecord
-  /** The ends that were not told, because too little was known or earlier ranges failed. */
-  readonly untold: number
-  /** The mean errors after 10 days, as shares of the months' numbers; null if none was told. */
+  /** The ends that were not forecast, because too little was known or earlier ranges failed. */
+  readonly notForecast: number
+  /** The mean errors after 10 days, as shares of the months' numbers; null if none was forecast. */
   readonly errors: {
     readonly months: number
-    readonly told: number
+    readonly forecast: number
     readonly line: number
     readonly trailing: number
   } | null
@@ -127,7 +127,7 @@ export function backtest(
     ranges: scales.flatMap(({ tests }) => tests),
     winRates: rates.flatMap((rate, index) => {
       const days = ofDay.filter((each) => each !== null).length
-      return testRate(rate, index > 0 ? null : { days, claims: scales[0]?.rateClaims ?? 0 }) ?? []
+      return testRate(rate, index > 0 ? null : { judged: days, withClaims: scales[0]?.rateClaims ?? 0 }) ?? []
     }),
     wonValues: moneys.flatMap((money) =>
       (['day', 'week'] as const).map((scale) => testMoney(money, scale, wholeDays(scale, dates))),
@@ -148,14 +148,14 @@ export function backtest(
 }
 
 /** A series with the numbers that reports called unusual. */
-export interface Told {
+export interface ReplayedSeries {
   readonly values: readonly (number | null)[]
   readonly steps: readonly Step[]
   readonly unusual: readonly boolean[]
 }
 
-/** Tells whether a report would have told a number as news. A change that goes on is news once. */
-export function isNews({ values, steps, unusual }: Told, index: number): boolean {
+/** Tells whether a report would have called a number news. A change that goes on is news once. */
+export function isNews({ values, steps, unusual }: ReplayedSeries, index: number): boolean {
   const { anomaly, forecast } = steps[index] ?? {}
   const value = values[index] ?? null
   if (!unusual[index] || !anomaly || !forecast || value === null) return false
@@ -163,7 +163,7 @@ export function isNews({ values, steps, unusual }: Told, index: number): boolean
   return isOfNumber || isNewAnomaly(anomaly.length, (back) => unusual[index - back] ?? false)
 }
 
-interface Replayed extends Omit<DailyNumbers, 'values'>, Told {
+interface Replayed extends Omit<DailyNumbers, 'values'>, ReplayedSeries {
   readonly places: readonly number[]
   readonly unusual: boolean[]
 }
@@ -237,7 +237,10 @@ function shownOf(isReady: boolean, isBelieved: boolean): Shown {
   return !isReady ? 'learning' : isBelieved ? 'printed' : 'withheld'
 }
 
-function testRate({ pipeline, isDistrusted, ...days }: RateNumbers, told: RateTest['told']): RateTest | null {
+function testRate(
+  { pipeline, isDistrusted, ...days }: RateNumbers,
+  claimDays: RateTest['claimDays'],
+): RateTest | null {
   const { steps, isTrusted } = judgeRate(days)
   if (steps.every(({ decided }) => decided === 0)) return null
   const forecasts = steps.flatMap(({ forecast, won }) => (forecast === null ? [] : [{ ...forecast, won }]))
@@ -246,7 +249,7 @@ function testRate({ pipeline, isDistrusted, ...days }: RateNumbers, told: RateTe
     judged: forecasts.length,
     held95: forecasts.filter(({ range95, won }) => isWithin(range95, won)).length,
     held80: forecasts.filter(({ range80, won }) => isWithin(range80, won)).length,
-    ...{ pipeline, told },
+    ...{ pipeline, claimDays },
     shown: shownOf(last?.forecast != null, isTrusted && !isDistrusted),
     periods: { known: last?.known ?? 0, needed: RATE_NEEDED },
   }
@@ -289,9 +292,9 @@ function testEnds(
   const usual = values.map((value, day) => (isLeftOut[day] && !isHoliday[day] ? 0 : value))
   const months = monthsOf(dates)
   const ranges = { held: 0, of: 0 }
-  const errors = { months: 0, sum: 0, told: 0, line: 0, trailing: 0 }
-  let untold = 0
-  const tell = (now: Span, at: number) =>
+  const errors = { months: 0, sum: 0, forecast: 0, line: 0, trailing: 0 }
+  let notForecast = 0
+  const forecast = (now: Span, at: number) =>
     forecastEnd(
       {
         ...{ values: values.slice(0, at), places: places.slice(0, at) },
@@ -303,9 +306,9 @@ function testEnds(
   for (const now of months.filter(({ to }) => to <= dates.length)) {
     for (const point of END_POINTS) {
       const at = now.from + point
-      const outcome = tell(now, at)
+      const outcome = forecast(now, at)
       if (outcome === null) {
-        untold++
+        notForecast++
         continue
       }
       const soFar = total(values.slice(now.from, at))
@@ -316,21 +319,21 @@ function testEnds(
       const perDay = total(values.slice(Math.max(0, at - TRAILING_DAYS), at)) / Math.min(TRAILING_DAYS, at)
       errors.months++
       errors.sum += whole
-      errors.told += Math.abs(outcome.expected - whole)
+      errors.forecast += Math.abs(outcome.expected - whole)
       errors.line += Math.abs((soFar / point) * (now.to - now.from) - whole)
       errors.trailing += Math.abs(soFar + perDay * (now.to - at) - whole)
     }
   }
   const last = months.at(-1)
-  const isShown = last !== undefined && tell(last, dates.length) !== null
+  const isShown = last !== undefined && forecast(last, dates.length) !== null
   return {
-    ...{ figure, ranges, untold },
+    ...{ figure, ranges, notForecast },
     errors:
       errors.sum === 0
         ? null
         : {
             months: errors.months,
-            told: errors.told / errors.sum,
+            forecast: errors.forecast / errors.sum,
             line: errors.line / errors.sum,
             trailing: errors.trailing / errors.sum,
           },

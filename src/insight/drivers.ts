@@ -124,10 +124,10 @@ export function splitDifference(
     .slice(0, NAMED_MAX)
   const [first] = named
   if (first === undefined) return null
-  const told = named.reduce((sum, { difference }) => sum + difference, 0)
+  const namedSum = named.reduce((sum, { difference }) => sum + difference, 0)
   return {
     parts: named.map(({ probability: _, ...part }) => part),
-    rest: whole - told,
+    rest: whole - namedSum,
     probability: Math.min(...named.map(({ probability }) => probability)),
   }
 }

@@ -3,7 +3,7 @@
  * unusual among all of them.
  */
 import type { PeriodKind } from '../domain/figures.ts'
-import type { Expectation, Shift, ToldDays, UsualRange } from '../domain/insight.ts'
+import type { Expectation, LastUnusualDays, Shift, UsualRange } from '../domain/insight.ts'
 import { type CountDistribution, probabilitiesOf, rangeWith, tailProbability } from './count-distribution.ts'
 import { countRecent } from './drivers.ts'
 import { findUnusual } from './false-discovery.ts'
@@ -27,7 +27,7 @@ export interface ReportDays {
 /** A judged number, with the values that split its difference. */
 export interface Judged {
   readonly expectation: Expectation
-  /** The days at the end of the series that are unusual together; those of the period unless a shift is told. */
+  /** The days at the end of the series that are unusual together; those of the period unless there is a shift. */
   readonly days: number
   /** The last days in a row that are off to the same side; weeks and months count as their days. */
   readonly recentDays: number
@@ -42,16 +42,16 @@ export interface Judged {
  * Judges all numbers of a report together. If the period is of a length that has no series, no number is judged.
  * @param ofRate the probability of a win rate that is at least as unusual as the report's; null if it is not judged
  * @param earlier the last local date on which an earlier report called each number unusual
- * @returns `told` is `earlier` with the numbers that this report calls unusual
+ * @returns `lastUnusual` is `earlier` with the numbers that this report calls unusual
  */
 export function judgeReport(
   days: ReportDays,
   numbers: readonly DailyNumbers[],
   ofRate: number | null,
-  earlier: ToldDays,
-): { judged: Judged[]; isRateUnusual: boolean; told: ToldDays } {
+  earlier: LastUnusualDays,
+): { judged: Judged[]; isRateUnusual: boolean; lastUnusual: LastUnusualDays } {
   const scale = scaleOf(days)
-  if (scale === null) return { judged: [], isRateUnusual: false, told: earlier }
+  if (scale === null) return { judged: [], isRateUnusual: false, lastUnusual: earlier }
   const judged = numbers.map((each) => judgeOne(each, days, scale))
   const unusual = findUnusual([
     ...judged.map(({ probability, isOfAll }) => ({ probability, isOfAll })),
@@ -61,11 +61,11 @@ export function judgeReport(
   const day = days.dates.at(-1) ?? ''
   const names = numbers.map(({ figure, pipeline }) => `${figure} ${pipeline?.id ?? ''}`)
   return {
-    judged: judged.map(({ told, ...each }, index) =>
-      unusual[index] ? { ...each, ...told(earlier[names[index] ?? '']) } : each,
+    judged: judged.map(({ ifUnusual, ...each }, index) =>
+      unusual[index] ? { ...each, ...ifUnusual(earlier[names[index] ?? '']) } : each,
     ),
     isRateUnusual: unusual.at(-1) ?? false,
-    told: {
+    lastUnusual: {
       ...earlier,
       ...Object.fromEntries(names.filter((_, index) => unusual[index]).map((name) => [name, day])),
     },
@@ -82,9 +82,9 @@ interface One extends Judged {
   readonly probability: number | null
   /**
    * Returns what changes if the number is unusual.
-   * @param dayBefore the last local date that was told before; undefined if there is none
+   * @param dayBefore the last local date on which an earlier report called it unusual; undefined if there is none
    */
-  readonly told: (dayBefore: string | undefined) => Partial<Judged>
+  readonly ifUnusual: (dayBefore: string | undefined) => Partial<Judged>
 }
 
 function judgeOne(numbers: DailyNumbers, days: ReportDays, scale: Scale): One {
@@ -131,7 +131,7 @@ function judgeOne(numbers: DailyNumbers, days: ReportDays, scale: Scale): One {
     leftOut,
     isOfAll: pipeline === null,
     probability: isShown && anomaly ? Math.min(own, anomaly.probability) : null,
-    told(dayBefore) {
+    ifUnusual(dayBefore) {
       const isOfWindow = anomaly !== null && anomaly.length > count && anomaly.probability < own
       if (!isOfWindow) return { expectation: { ...base, judgement: direction } }
       const found = shiftOf(anomaly, days, scale)

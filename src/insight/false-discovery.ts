@@ -39,11 +39,11 @@ export function findUnusual(numbers: readonly Judged[], share = FALSE_REPORTS): 
 }
 
 /**
- * Tells whether a window of unusual numbers is news: none of its earlier numbers was told as unusual.
+ * Tells whether a window of unusual numbers is news: none of its earlier numbers was called unusual.
  * @param length the numbers of the window, the last one included
- * @param wasTold tells whether the number so many places before the last one was told as unusual
+ * @param wasUnusual tells whether the number so many places before the last one was called unusual
  */
-export function isNewAnomaly(length: number, wasTold: (back: number) => boolean): boolean {
-  for (let back = 1; back < length; back++) if (wasTold(back)) return false
+export function isNewAnomaly(length: number, wasUnusual: (back: number) => boolean): boolean {
+  for (let back = 1; back < length; back++) if (wasUnusual(back)) return false
   return true
 }

@@ -32,7 +32,7 @@ export interface MoneyDays {
 export interface MoneyNumbers extends MoneyDays {
   /** ISO 4217. */
   readonly currency: string
-  /** The kinds of ranges that held too rarely when reports told them; by default none. */
+  /** The kinds of ranges that held too rarely when reports published them; by default none. */
   readonly distrusted?: readonly RangeKind[]
 }
 
@@ -81,7 +81,7 @@ export function judgeMoney(days: MoneyDays, length: number): JudgedMoneySpans {
   return { steps, record, isTrusted: isTrusted({ held: record.held95, of: record.of }) }
 }
 
-/** A count of how often the usual range of the money that was won held, in one currency. It is never told as news. */
+/** A count of how often the usual range of the money that was won held, in one currency. It is never news. */
 export interface MoneyTest {
   readonly currency: string
   /** The spans that had a range, and how many of them lay within it. */

@@ -103,7 +103,7 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
       variance: profile.mean === 0 ? 0 : (Math.max(mean, 0.02) * profile.variance) / profile.mean,
     })
     const back = Math.min(TRAILING_DAYS, at)
-    /** The rest of earlier spans from the same point on, as a multiple of the rest that the profile told. */
+    /** The rest of earlier spans from the same point on, as a multiple of the rest that the profile forecast. */
     const correction = (spans: readonly Span[]): number | null => {
       let [came, wanted] = [0, 0]
       for (const span of spans) {

@@ -69,14 +69,14 @@ export function splitRate(members: readonly RateMember[]): RateSplit | null {
     members.map((member, index) => ({ ...member, within: within[index] ?? 0 })),
     difference,
   )
-  const told = named.reduce((sum, each) => sum + each.within, 0)
+  const namedSum = named.reduce((sum, each) => sum + each.within, 0)
   return {
     difference,
     mix: mix + 0,
     named: named
       .map(({ name, within: ofName }) => ({ name, within: ofName }))
       .sort((one, other) => Math.abs(other.within) - Math.abs(one.within)),
-    rest: difference - mix - told,
+    rest: difference - mix - namedSum,
     probability: Math.min(1, ...named.map(({ probability }) => probability)),
   }
 }

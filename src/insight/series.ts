@@ -16,7 +16,7 @@ export interface DailyNumbers {
   readonly isLeftOut?: readonly boolean[]
   /** Tells whether an annotation explains a day of the report's period, so that it is not judged. */
   readonly isExplained?: boolean
-  /** The kinds of ranges that held too rarely when reports told them; by default none. */
+  /** The kinds of ranges that held too rarely when reports published them; by default none. */
   readonly distrusted?: readonly RangeKind[]
 }
 

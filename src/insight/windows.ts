@@ -15,7 +15,7 @@ const INDEPENDENT_WINDOWS = 3.5
 /** The weight of the spread that single numbers explain, as a number of windows. */
 const WINDOW_PRIOR = 60
 /** A window nearer to its mean than this, in squared deviations, is not looked at closer. */
-const TELLING = 1.5
+const LOOKED_AT_FROM = 1.5
 
 /** The most unusual window. The shortest window is the latest number alone. */
 export interface Anomaly {
@@ -90,7 +90,7 @@ export function judgeWindows(
     const square = (judged - mean) ** 2 / variance
     own.sum += Math.min(SPREAD_CAP ** 2, square)
     own.weight++
-    if (square < TELLING * factor) continue
+    if (square < LOOKED_AT_FROM * factor) continue
     const probability = tailProbability(
       { mean, variance: Math.max(mean, variance * factor) },
       Math.round(judged),

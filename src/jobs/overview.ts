@@ -18,10 +18,10 @@ import { listAnnotations } from '../store/insight/annotation.ts'
 import { listNames } from '../store/insight/daily-count.ts'
 import { findLastWholeRun } from '../store/sync/sync-run.ts'
 import { forecastEnds } from './insight/forecast.ts'
-import { readerOf, readToldRates } from './insight/judge-numbers.ts'
+import { readerOf, readReportRates } from './insight/judge-numbers.ts'
 import { judgeWinRate } from './insight/judge-win-rate.ts'
 import { listTestedDates } from './insight/read-backtest.ts'
-import { readTold, type Told } from './insight/told-record.ts'
+import { readTrackRecord, type TrackRecord } from './insight/track-record.ts'
 
 /**
  * The number of days for which new and won leads are shown; TREND_DAYS_MAX is the number for the longest
@@ -159,7 +159,7 @@ interface Outlook {
 
 export interface OutlookReader {
   /**
-   * Reads the outlook of a pipeline, or of all leads. It is told anew after each sync and each annotation.
+   * Reads the outlook of a pipeline, or of all leads. It is counted anew after each sync and each annotation.
    * @returns null if no days have been counted yet
    */
   read(pipelineId: string | null): Promise<Outlook | null>
@@ -175,20 +175,20 @@ export function createOutlook(deps: {
   const { store, timeZone, goals, fiscalYearStarts, holidays } = deps
   let kept = { key: '', outlooks: new Map<string | null, Promise<Outlook>>() }
 
-  async function tell(
+  async function readOutlook(
     dates: readonly string[],
     annotations: readonly Annotation[],
-    told: Told,
+    trackRecord: TrackRecord,
     pipelineId: string | null,
   ): Promise<Outlook> {
     const pipelineIds = pipelineId === null ? null : [pipelineId]
     const reader = readerOf(store, { dates, period: { timeZone }, pipelineIds })
-    const leftOut = { pipelineIds, annotations, holidays, told }
+    const leftOut = { pipelineIds, annotations, holidays, trackRecord }
     const names = await listNames(store.db)
     const paces = await forecastEnds(reader, {
       ...{ goals, fiscalYearStarts, names, isWithMonths: true, ...leftOut },
     })
-    const rates = await readToldRates(reader, names, leftOut)
+    const rates = await readReportRates(reader, names, leftOut)
     return {
       lastDay: dates.at(-1) ?? '',
       paces,
@@ -203,11 +203,11 @@ export function createOutlook(deps: {
       const dates = await listTestedDates(store.db, asOf, timeZone)
       if (dates.length === 0) return null
       const annotations = await listAnnotations(store.db)
-      const told = await readTold(store.db, timeZone, dates)
-      const key = JSON.stringify([asOf, dates.at(-1), annotations, told.records])
+      const trackRecord = await readTrackRecord(store.db, timeZone, dates)
+      const key = JSON.stringify([asOf, dates.at(-1), annotations, trackRecord.records])
       if (kept.key !== key) kept = { key, outlooks: new Map() }
       const { outlooks } = kept
-      const outlook = outlooks.get(pipelineId) ?? tell(dates, annotations, told, pipelineId)
+      const outlook = outlooks.get(pipelineId) ?? readOutlook(dates, annotations, trackRecord, pipelineId)
       outlooks.set(pipelineId, outlook)
       outlook.catch(() => outlooks.delete(pipelineId))
       return outlook

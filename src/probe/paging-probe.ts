@@ -167,8 +167,8 @@ async function byPosition(trial: Trial): Promise<NextPage | null> {
 }
 
 async function byRange({ asker, list, first }: Trial): Promise<NextPage | null> {
-  const told = `${first.reply.headers['accept-ranges'] ?? ''} ${first.reply.headers['content-range'] ?? ''}`
-  const unit = /^\s*([a-z]+)\b/i.exec(told.replace(/\b(bytes|none)\b/gi, ''))?.[1] ?? 'items'
+  const headers = `${first.reply.headers['accept-ranges'] ?? ''} ${first.reply.headers['content-range'] ?? ''}`
+  const unit = /^\s*([a-z]+)\b/i.exec(headers.replace(/\b(bytes|none)\b/gi, ''))?.[1] ?? 'items'
   const range = (from: number, to: number): Headers => ({ range: `${unit}=${from}-${to}` })
   const start = await readPage(asker, list, {}, range(0, 2))
   if (start === null || start.ids.length !== 3 || first.ids.length <= 3) return null

@@ -226,7 +226,7 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
         winners: 812,
         countedAt: ago(-5),
       },
-      told: {},
+      lastUnusual: {},
       expectations: [
         sampleExpectation('new_leads', times(59), times(34), times(71)),
         sampleExpectation('won', times(4), times(1), times(8)),

@@ -75,16 +75,16 @@ function formatAge(figures: ReportFigures, locale: LocaleContext, { blocks }: Ba
     stats: () => words('freshness.oldStats', { at: dates.recent(statsAsOf ?? '') }),
     agents: () => words('freshness.oldAgents', { at: dates.recent(agentsAsOf ?? '') }),
   }
-  const told = old.includes('leads') ? [of.leads()] : old.map((resource) => of[resource]())
-  return [[...told, ...explainFailure(figures, locale)].join(' ')]
+  const sentences = old.includes('leads') ? [of.leads()] : old.map((resource) => of[resource]())
+  return [[...sentences, ...explainFailure(figures, locale)].join(' ')]
 }
 
 function formatTimes(figures: ReportFigures, { words, and }: LocaleContext): string[] {
-  const told = [
+  const sentences = [
     isImplausible(figures, 'newLeads') && words('warnings.created'),
     isImplausible(figures, 'won') && words('warnings.changed'),
   ]
-  const named = told.filter((each) => each !== false)
+  const named = sentences.filter((each) => each !== false)
   return named.length === 0 ? [] : [words('warnings.times', { what: and(named) })]
 }
 

@@ -268,8 +268,8 @@ function itemsOf(url: URL, body: unknown, path: FieldPath, what: string, redact:
 function withoutList(url: URL, body: unknown, path: FieldPath, what: string, redact: Redact): LeadsheetError {
   const place = path.length === 0 ? 'the answer itself' : path.join('.')
   const said = saidIn(body)
-  const told = said === null ? '' : `; it says: ${quote(redact(said))}`
-  return unexpected(url, `has no list of ${what} at ${place}${told}`, PROBE_HINT)
+  const answer = said === null ? '' : `; it says: ${quote(redact(said))}`
+  return unexpected(url, `has no list of ${what} at ${place}${answer}`, PROBE_HINT)
 }
 
 const PROBE_HINT = `If this is not the Lead Pipeline Service, it needs a profile: ${shellCommand('probe URL -o FILE')} makes one for api.profile.`

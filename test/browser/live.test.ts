@@ -25,7 +25,7 @@ interface Where {
 }
 
 /** A line of the demo's output. */
-interface Told {
+interface PrintedChange {
   readonly lead: string
   readonly to: string | null
   readonly seconds: number
@@ -33,7 +33,7 @@ interface Told {
 
 describe.skipIf(!hasBrowser())('demo --live', () => {
   it('has a lead that changes at the service in the copy and on the page by its event', async () => {
-    const { where, key, told } = await startDemo()
+    const { where, key, printed } = await startDemo()
     const copy = new Database(where.database, { readonly: true })
     onTestFinished(() => void copy.close())
     const finishedSyncs = copy.prepare('SELECT id FROM sync_run WHERE finished_at IS NOT NULL')
@@ -59,8 +59,8 @@ describe.skipIf(!hasBrowser())('demo --live', () => {
 
     expect(find.get(lead.id, lead.status_changed_at)?.run_id).toMatch(/^event:/)
     expect(copy.prepare('SELECT count(*) FROM sync_run').pluck().get()).toBe(2)
-    const line = async (): Promise<Told> =>
-      told.find((each) => each.lead === lead.id && each.to === lead.status) ?? delay(LOOK_MS).then(line)
+    const line = async (): Promise<PrintedChange> =>
+      printed.find((each) => each.lead === lead.id && each.to === lead.status) ?? delay(LOOK_MS).then(line)
     const { seconds } = await line()
     const figures = [seconds * 1000, copiedMs, shownMs].map((ms) => `${ms.toFixed(0)} ms`)
     // biome-ignore lint/suspicious/noConsole: how long it took depends on the machine, and is to be seen
@@ -70,10 +70,10 @@ describe.skipIf(!hasBrowser())('demo --live', () => {
   })
 })
 
-async function startDemo(): Promise<{ where: Where; key: string; told: readonly Told[] }> {
+async function startDemo(): Promise<{ where: Where; key: string; printed: readonly PrintedChange[] }> {
   const cwd = folderWith()
   const demo = startLeadsheet(['demo', '--live', '--json'], { cwd })
-  const told: Told[] = []
+  const printed: PrintedChange[] = []
   const { promise, resolve, reject } = Promise.withResolvers<Where>()
   if (demo.stdout === null || demo.stderr === null) throw new Error('the demonstration has no output')
   let complaints = ''
@@ -84,12 +84,12 @@ async function startDemo(): Promise<{ where: Where; key: string; told: readonly 
   lines.on('line', (line) => {
     const said = JSON.parse(line).data
     if ('dashboard' in said) resolve(said)
-    else told.push(said)
+    else printed.push(said)
   })
   lines.on('close', () => reject(new Error(`the demonstration has ended: ${complaints}`)))
   const where = await promise
   const key = readFileSync(join(cwd, 'data/demo/live/api-key'), 'utf8').trim()
-  return { where, key, told }
+  return { where, key, printed }
 }
 
 /** Finds a lead whose status changes from now on, as soon as the service lists it. */

@@ -1,6 +1,6 @@
 /** The backtest judges past days as reports judged them, and counts the claims that held. */
 import { describe, expect, it } from 'vitest'
-import type { ToldDays } from '../../src/domain/insight.ts'
+import type { LastUnusualDays } from '../../src/domain/insight.ts'
 import { backtest } from '../../src/insight/backtest.ts'
 import { judgeReport } from '../../src/insight/expect.ts'
 import type { DailyNumbers } from '../../src/insight/series.ts'
@@ -30,12 +30,12 @@ describe('the days of a backtest', () => {
     const numbers = numbersOf(days, (day) => (day < 250 ? 1 : 0.5))
     const { lastDays, ranges } = backtest(first(days), numbers)
     let [unusual, news] = [0, 0]
-    let told: ToldDays = {}
+    let lastUnusual: LastUnusualDays = {}
     for (let end = days - 119; end <= days; end++) {
       const dates = first(end)
       const given = numbers.map((each) => ({ ...each, values: each.values.slice(0, end) }))
-      const report = judgeReport({ kind: 'day', dates, length: 1 }, given, null, told)
-      told = report.told
+      const report = judgeReport({ kind: 'day', dates, length: 1 }, given, null, lastUnusual)
+      lastUnusual = report.lastUnusual
       if (end < days - 89) continue
       for (const [place, { expectation }] of report.judged.entries()) {
         const { judgement, shift, range, actual } = expectation
@@ -76,18 +76,18 @@ describe('a year with a campaign on every third Wednesday', () => {
   const annotated = campaign.map((each) => ({ ...each, isLeftOut }))
 
   it('is tested by the other days, as if the campaigns had not been', () => {
-    const told = backtest(first(days), annotated)
+    const tested = backtest(first(days), annotated)
     const other = backtest(
       first(days),
       numbers.map((each) => ({ ...each, isLeftOut })),
     )
-    expect([told.ranges, told.reports]).toEqual([other.ranges, other.reports])
-    expect(told.leftOut).toEqual({ holidays: 0, annotated: 18 })
+    expect([tested.ranges, tested.reports]).toEqual([other.ranges, other.reports])
+    expect(tested.leftOut).toEqual({ holidays: 0, annotated: 18 })
     expect(backtest(first(days), annotated, first(3)).leftOut).toEqual({ holidays: 3, annotated: 17 })
     const plain = backtest(first(days), campaign)
-    const claimsOf = ({ ranges }: typeof told) => ranges.reduce((sum, { claims }) => sum + claims, 0)
-    expect(claimsOf(told)).toBeLessThan(claimsOf(plain) / 2)
-    const weeks = told.ranges.find(({ scale }) => scale === 'week')
+    const claimsOf = ({ ranges }: typeof tested) => ranges.reduce((sum, { claims }) => sum + claims, 0)
+    expect(claimsOf(tested)).toBeLessThan(claimsOf(plain) / 2)
+    const weeks = tested.ranges.find(({ scale }) => scale === 'week')
     expect(weeks?.judged).toBe(44)
     expect(weeks?.held95).toBeGreaterThan(38)
   })
@@ -126,13 +126,13 @@ describe('two years in which nothing changes', () => {
     )
   })
 
-  it('have ends of months that are told of all leads, and compared with two naive ways', () => {
+  it('have ends of months that are forecast for all leads, and compared with two naive methods', () => {
     expect(ends).toMatchObject([{ figure: 'new_leads', shown: 'printed' }])
-    const [{ ranges: told, untold, errors }] = ends as [(typeof ends)[0]]
-    expect(told.of + untold).toBe(5 * 23)
-    expect(told.held / told.of).toBeGreaterThan(0.6)
+    const [{ ranges: forecasts, notForecast, errors }] = ends as [(typeof ends)[0]]
+    expect(forecasts.of + notForecast).toBe(5 * 23)
+    expect(forecasts.held / forecasts.of).toBeGreaterThan(0.6)
     expect(errors?.months).toBeGreaterThan(7)
-    expect(errors?.told).toBeLessThan(errors?.line ?? 0)
+    expect(errors?.forecast).toBeLessThan(errors?.line ?? 0)
   })
 })
 
@@ -164,7 +164,7 @@ describe('the win rate of two years', () => {
       const report = judgeReport({ kind: 'day', dates: first(end), length: 1 }, given, chance, {})
       if (report.isRateUnusual) claims++
     }
-    expect((winRates[0]?.told?.claims ?? 0) - (before[0]?.told?.claims ?? 0)).toBe(claims)
+    expect((winRates[0]?.claimDays?.withClaims ?? 0) - (before[0]?.claimDays?.withClaims ?? 0)).toBe(claims)
     expect(claims).toBeGreaterThan(3)
     const withoutRate = backtest(DATES, numbersOf(DAYS)).reports[0]?.withClaims ?? 0
     expect(reports[0]?.withClaims).toBeGreaterThan(withoutRate)
@@ -172,19 +172,19 @@ describe('the win rate of two years', () => {
 
   it('has ranges that hold, and hardly a claim where nothing changes', () => {
     const [ofAll, ofPipeline] = backtest(DATES, numbersOf(DAYS), first(3), [steady, ofOne]).winRates
-    expect(ofAll).toMatchObject({ judged: 17, told: { days: DAYS - 240 }, shown: 'printed' })
+    expect(ofAll).toMatchObject({ judged: 17, claimDays: { judged: DAYS - 240 }, shown: 'printed' })
     expect(ofAll?.held95).toBeGreaterThanOrEqual(15)
-    expect(ofAll?.told?.claims).toBeLessThan(10)
-    expect(ofPipeline).toEqual({ ...ofAll, pipeline: ofOne.pipeline, told: null })
+    expect(ofAll?.claimDays?.withClaims).toBeLessThan(10)
+    expect(ofPipeline).toEqual({ ...ofAll, pipeline: ofOne.pipeline, claimDays: null })
   })
 
   it('is not judged on holidays, before eight windows, nor without a decided lead', () => {
     const [withHolidays] = backtest(DATES, numbersOf(DAYS), DATES.slice(-5), [steady]).winRates
-    expect(withHolidays?.told?.days).toBe(DAYS - 240 - 5)
+    expect(withHolidays?.claimDays?.judged).toBe(DAYS - 240 - 5)
     const [early] = backtest(first(100), numbersOf(100), [], [upTo(steady, 100)]).winRates
     expect(early).toMatchObject({
       judged: 0,
-      told: { days: 0, claims: 0 },
+      claimDays: { judged: 0, withClaims: 0 },
       shown: 'learning',
       periods: { known: 3, needed: 8 },
     })

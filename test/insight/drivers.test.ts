@@ -40,8 +40,8 @@ describe('a difference', () => {
       if (split === null) continue
       named++
       const actual = members.reduce((sum, member) => sum + member.actual, 0)
-      const told = split.parts.reduce((sum, { difference }) => sum + difference, 0)
-      expect(told + split.rest).toBe(actual - Math.round(expected))
+      const namedSum = split.parts.reduce((sum, { difference }) => sum + difference, 0)
+      expect(namedSum + split.rest).toBe(actual - Math.round(expected))
       expect(split.parts.length).toBeLessThanOrEqual(3)
       for (const part of split.parts) {
         expect(Number.isInteger(part.difference)).toBe(true)

@@ -1,4 +1,4 @@
-/** The expected end of a month is told with the range of its record, or not at all. */
+/** The expected end of a month is forecast with the range of its record, or not at all. */
 import { describe, expect, it } from 'vitest'
 import { type CountedDays, forecastEnd } from '../../src/insight/pace.ts'
 import { random } from '../support/random.ts'
@@ -6,7 +6,7 @@ import { dailyNumbers, FLAT_WEEK, weekdaysOf } from '../support/reports/daily-nu
 
 const MONTH = 30
 
-function tell(
+function forecast(
   all: readonly number[],
   month: number,
   day: number,
@@ -23,16 +23,16 @@ function sum(values: readonly number[]): number {
 }
 
 describe('the end of a month', () => {
-  it('is told with a range that holds about as often as its record says', () => {
-    let [told, held, recorded, of] = [0, 0, 0, 0]
+  it('is forecast with a range that holds about as often as its record says', () => {
+    let [forecasts, held, recorded, of] = [0, 0, 0, 0]
     let [error, errorOfLine] = [0, 0]
     for (let seed = 1; seed <= 30; seed++) {
       const values = dailyNumbers({ mean: 12, days: 30 * MONTH, seed: 40 + seed, overdispersion: 1.5 })
       for (const month of [24, 27, 29]) {
-        const outcome = tell(values, month, 10)
+        const outcome = forecast(values, month, 10)
         if (outcome === null) continue
         const whole = sum(values.slice(month * MONTH, (month + 1) * MONTH))
-        told++
+        forecasts++
         if (whole >= outcome.range.low && whole <= outcome.range.high) held++
         recorded += outcome.record.held
         of += outcome.record.of
@@ -40,53 +40,53 @@ describe('the end of a month', () => {
         errorOfLine += Math.abs(3 * sum(values.slice(month * MONTH, month * MONTH + 10)) - whole)
       }
     }
-    expect(told).toBeGreaterThan(60)
-    expect(Math.abs(held / told - recorded / of)).toBeLessThan(0.12)
-    expect(held / told).toBeGreaterThan(0.7)
+    expect(forecasts).toBeGreaterThan(60)
+    expect(Math.abs(held / forecasts - recorded / of)).toBeLessThan(0.12)
+    expect(held / forecasts).toBeGreaterThan(0.7)
     expect(error).toBeLessThan(errorOfLine)
   })
 
   it('holds what there is so far, and is known on the last day', () => {
     const values = dailyNumbers({ mean: 12, days: 30 * MONTH, seed: 9 })
     const soFar = sum(values.slice(24 * MONTH, 24 * MONTH + 20))
-    const outcome = tell(values, 24, 20)
+    const outcome = forecast(values, 24, 20)
     expect(outcome?.range.low).toBeGreaterThanOrEqual(soFar)
     expect(outcome?.expected).toBeGreaterThan(soFar)
     const whole = sum(values.slice(24 * MONTH, 25 * MONTH))
-    expect(tell(values, 24, MONTH)).toMatchObject({ expected: whole, range: { low: whole, high: whole } })
+    expect(forecast(values, 24, MONTH)).toMatchObject({ expected: whole, range: { low: whole, high: whole } })
   })
 
-  it('is not told after few months, nor where ranges did not hold', () => {
+  it('is not forecast after few months, nor where ranges did not hold', () => {
     const values = dailyNumbers({ mean: 12, days: 30 * MONTH, seed: 10 })
-    expect(tell(values, 6, 10)).toBeNull()
+    expect(forecast(values, 6, 10)).toBeNull()
     // In some months nearly all leads come in the last days, and no earlier day tells in which months.
     const next = random(4)
     const late = Array.from({ length: 30 }, () => (next() < 0.4 ? 60 : 1))
     const jumping = values.map((value, day) =>
       day % MONTH < 25 ? value : value * (late[Math.floor(day / MONTH)] ?? 1),
     )
-    expect(tell(jumping, 28, 20)).toBeNull()
+    expect(forecast(jumping, 28, 20)).toBeNull()
   })
 
   it('is that of the other days, with what left-out days had', () => {
     const values = dailyNumbers({ mean: 12, days: 30 * MONTH, seed: 9 })
-    const plain = tell(values, 24, 20)
+    const plain = forecast(values, 24, 20)
     const isLeftOut = values.map((_, day) => day === 24 * MONTH + 4 || day % 97 === 3)
-    const told = (some: readonly number[]) => tell(some, 24, 20, { isLeftOut })
+    const forecastOf = (some: readonly number[]) => forecast(some, 24, 20, { isLeftOut })
     const high = values.map((value, day) => (isLeftOut[day] ? value + 500 : value))
-    expect(told(high)?.expected).toBeCloseTo((told(values)?.expected ?? 0) + 500, 6)
-    expect(Math.abs((told(values)?.expected ?? 0) - (plain?.expected ?? 0))).toBeLessThan(12)
+    expect(forecastOf(high)?.expected).toBeCloseTo((forecastOf(values)?.expected ?? 0) + 500, 6)
+    expect(Math.abs((forecastOf(values)?.expected ?? 0) - (plain?.expected ?? 0))).toBeLessThan(12)
   })
 
   it('has the share of a usual day for each holiday ahead that earlier holidays had', () => {
     const isHoliday = Array.from({ length: 30 * MONTH }, (_, day) => day % MONTH === 24)
     const all = dailyNumbers({ mean: 40, days: 30 * MONTH, seed: 9, week: FLAT_WEEK })
-    const usual = tell(all, 24, 20)?.expected ?? 0
+    const usual = forecast(all, 24, 20)?.expected ?? 0
     const without = all.map((value, day) => (isHoliday[day] ? 0 : value))
-    const none = tell(without, 24, 20, { isHoliday })
+    const none = forecast(without, 24, 20, { isHoliday })
     expect(usual - (none?.expected ?? 0)).toBeGreaterThan(36)
     expect(usual - (none?.expected ?? 0)).toBeLessThan(44)
-    expect(tell(all, 24, 20, { isHoliday })?.expected).toBeCloseTo(usual, -1)
+    expect(forecast(all, 24, 20, { isHoliday })?.expected).toBeCloseTo(usual, -1)
   })
 
   it('is known where all days that are left are holidays without leads', () => {
@@ -95,7 +95,7 @@ describe('the end of a month', () => {
       isHoliday[day] ? 0 : value,
     )
     const soFar = sum(all.slice(24 * MONTH, 24 * MONTH + 28))
-    const outcome = tell(all, 24, 28, { isHoliday })
+    const outcome = forecast(all, 24, 28, { isHoliday })
     if (outcome !== null) expect(Math.abs(outcome.expected - soFar)).toBeLessThan(3)
   })
 })

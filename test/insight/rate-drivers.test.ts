@@ -62,8 +62,8 @@ describe('the difference of a rate', () => {
       if (split === null) throw new Error('no split')
       const parts = [split.difference, split.mix, split.rest, ...split.named.map(({ within }) => within)]
       expect(parts.every(Number.isInteger)).toBe(true)
-      const told = split.named.reduce((sum, { within }) => sum + within, 0)
-      expect(split.mix + told + split.rest).toBe(split.difference)
+      const namedSum = split.named.reduce((sum, { within }) => sum + within, 0)
+      expect(split.mix + namedSum + split.rest).toBe(split.difference)
       named += split.named.length > 0 ? 1 : 0
     }
     expect(named).toBeLessThan(20)

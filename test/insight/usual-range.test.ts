@@ -82,15 +82,15 @@ describe('a series', () => {
   })
 
   it('tells a fall to the half within three days, and knows the new level after three weeks', () => {
-    let [told, near] = [0, 0]
+    let [found, near] = [0, 0]
     for (let seed = 1; seed <= 20; seed++) {
       const { steps } = judge(plain(40, 200 + seed, { times: (day) => (day < 300 ? 1 : 0.5) }))
-      if (steps.slice(300, 303).some(({ anomaly }) => (anomaly?.probability ?? 1) < 0.003)) told++
+      if (steps.slice(300, 303).some(({ anomaly }) => (anomaly?.probability ?? 1) < 0.003)) found++
       const means = steps.slice(322, 329).map(({ forecast }) => forecast?.mean ?? 0)
       const mean = means.reduce((sum, each) => sum + each, 0) / 7
       if (Math.abs(mean - 20) < 3) near++
     }
-    expect(told).toBeGreaterThanOrEqual(19)
+    expect(found).toBeGreaterThanOrEqual(19)
     expect(near).toBeGreaterThanOrEqual(19)
   })
 

@@ -43,7 +43,7 @@ const expected = (
   ...change,
 })
 const NOTHING_URGENT = {
-  told: {},
+  lastUnusual: {},
   drivers: [],
   winRates: [],
   wonValues: [],
@@ -198,7 +198,7 @@ describe('the headline', () => {
   it('says how often ranges were right: those that were told, if there are sixty, or those that were tested', () => {
     const record = (of: number, locale = 'en-GB') => {
       const figures = judge(day([42, 50], [3, 2]))
-      const insight = figures.insight && { ...figures.insight, toldRecord: { held: of - 4, of } }
+      const insight = figures.insight && { ...figures.insight, publishedRecord: { held: of - 4, of } }
       return block('kpis', { ...figures, insight }, { locale })
     }
     expect(record(59).record).toMatch(/^Of \d+ usual ranges so far, \d+ were right; 19 of 20 should be\.$/)
@@ -723,7 +723,7 @@ describe('leads that are about to stall', () => {
   const figures: ReportFigures = {
     ...busy,
     insight: {
-      ...{ expectations: [], told: {}, drivers: [], winRates: [], wonValues: [], pace: [], notes: [] },
+      ...{ expectations: [], lastUnusual: {}, drivers: [], winRates: [], wonValues: [], pace: [], notes: [] },
       urgent: { total: 3, rows: leads },
       oldLeads: {
         ...{ old: 212, open: 345, value: [{ amount: 1_900_000, currency: 'USD' }] },

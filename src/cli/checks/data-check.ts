@@ -28,7 +28,7 @@ interface DataFindings {
 
 const ALERTS_MAX = 20
 /** The parts of the installation that other functions here check in more detail. */
-const TOLD_IN_FULL: readonly Part[] = ['snapshot', 'settings']
+const SHOWN_IN_FULL: readonly Part[] = ['snapshot', 'settings']
 /** Names for parts of the local copy, because checks of the upstream use the plain names. */
 const CALLED: { readonly [What in Part]?: string } = {
   leads: 'copy of leads',
@@ -76,7 +76,7 @@ async function* checkInside(
   if (inForce !== null) yield inForce
   const { checks, freshness } = await readHealth(installationOf(config, store), now)
   const isNew = freshness.every(({ asOf }) => asOf === null)
-  for (const part of checks.filter(({ what }) => !TOLD_IN_FULL.includes(what))) {
+  for (const part of checks.filter(({ what }) => !SHOWN_IN_FULL.includes(what))) {
     if (part.what !== 'database' || part.status !== 'ok') yield* resultsOf(part, isNew)
   }
   const isWanted = config.snapshot.when === 'after_sync'

@@ -248,15 +248,15 @@ export function createLiveChanges(
   now: () => number = Date.now,
 ): LiveChanges {
   const played: Played[] = []
-  const told = new Set<string>()
+  const printed = new Set<string>()
   const seconds: number[] = []
 
   function printNew(events: readonly EventNews[]): void {
     for (const event of events.toReversed()) {
       // Several events of one lead can lead to a single read, which is printed once.
       const landing = `${event.resourceId} ${event.doneAt}`
-      if (!isLanded(event) || told.has(landing)) continue
-      told.add(landing)
+      if (!isLanded(event) || printed.has(landing)) continue
+      printed.add(landing)
       const after = (Date.parse(event.doneAt) - happenedAt(event, played)) / 1000
       seconds.push(after)
       terminal.print(terminal.json ? jsonOf(event, after) : lineOf(event, after))

@@ -147,7 +147,7 @@ function shownPath(path: string): string {
   return fromHere.startsWith('..') ? path : fromHere
 }
 
-export interface Told {
+export interface CheckSummary {
   /** Checks whose results nobody has seen yet. */
   readonly checks: readonly CheckResult[]
   readonly warnings: readonly string[]
@@ -159,7 +159,7 @@ export interface Told {
 function printResult(
   terminal: Terminal,
   { config, files }: Written,
-  { checks, warnings, option, now }: Told,
+  { checks, warnings, option, now }: CheckSummary,
 ): void {
   const again = checks.some(({ status }) => status === 'fail')
     ? [{ command: `${CALLED} doctor${option}`, what: 'what failed above, tried again' }]

@@ -65,19 +65,21 @@ export const backtest = z.strictObject({
     month_ends: z.array(
       z.strictObject({
         figure: text,
-        told: count.describe('expected ends of months, each told after 5, 10, 15, 20 and 25 days'),
+        forecasts: count.describe('expected ends of months, each forecast after 5, 10, 15, 20 and 25 days'),
         held_80: count.describe('expected ends whose range of 80 % held'),
-        untold: count.describe('ends that were not told: too little was known, or they were withheld'),
+        not_forecast: count.describe(
+          'ends that were not forecast: too little was known, or they were withheld',
+        ),
         shown,
         errors_at_day_10: z
-          .strictObject({ months: count, told: z.number(), line: z.number(), trailing: z.number() })
+          .strictObject({ months: count, forecast: z.number(), line: z.number(), trailing: z.number() })
           .nullable()
           .describe(
-            'mean errors, as shares of the real numbers: told is ours, line a straight line, trailing the last 28 days',
+            'mean errors, as shares of the real numbers: forecast is ours, line a straight line, trailing the last 28 days',
           ),
       }),
     ),
-    told: z
+    published: z
       .array(
         z.strictObject({
           figure: text,
@@ -85,12 +87,14 @@ export const backtest = z.strictObject({
           currency: text.nullable().describe('ISO 4217 for money'),
           range_of: text.describe('`day`, `week`, `month`, `30_days`, `month_end` and so on'),
           meant: z.number().describe('the share of ranges that should hold, from 0 to 1'),
-          ...{ told: count.describe('ranges that reports told'), held: count },
+          ...{ ranges: count.describe('ranges that reports published'), held: count },
           windows: count.describe('different time windows that the ranges are of'),
-          is_withheld: z.boolean().describe('whether the ranges held so rarely that reports tell no more'),
+          is_withheld: z.boolean().describe('whether the ranges held so rarely that reports publish no more'),
         }),
       )
-      .describe('the record of what reports told: the last year for days, three years for others'),
+      .describe(
+        'the record of the ranges that reports published: the last year for days, three years for others',
+      ),
     later_winners: z
       .array(
         z.strictObject({

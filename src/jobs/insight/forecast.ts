@@ -1,14 +1,14 @@
-/** Tells where the numbers of a month, quarter or year will end, and how far the goals of the settings are. */
+/** Forecasts where the numbers of a month, quarter or year will end, and how far the goals of the settings are. */
 
 import type { CountedFigure, DriverDimension, Goal, GoalPeriod, Pace } from '../../domain/insight.ts'
 import { type Annotation, leftOutOf } from '../../domain/insight.ts'
 import { forecastEnd, spansOf } from '../../insight/pace.ts'
 import { weekdayOf } from '../../insight/series.ts'
-import type { Told as ToldRecords } from './told-record.ts'
+import type { TrackRecord } from './track-record.ts'
 
-/** The numbers whose expected end is told without a goal. */
-const TOLD_ENDS = ['new_leads', 'won'] as const
-/** The last days of which the mean is told as the present pace. */
+/** The numbers that are forecast without a goal. */
+const FORECAST_FIGURES = ['new_leads', 'won'] as const
+/** The last days whose mean is printed as the present pace. */
 const PER_DAY_DAYS = 28
 const DAY_MS = 86_400_000
 
@@ -32,15 +32,17 @@ interface Wanted {
   readonly names: ReadonlyMap<string, string>
   /** The pipelines of the report; null for all. */
   readonly pipelineIds: readonly string[] | null
-  /** Tells whether the end of the month is told of figures without a goal. */
+  /** Tells whether figures without a goal are forecast to the end of the month. */
   readonly isWithMonths: boolean
   readonly annotations: readonly Annotation[]
   readonly holidays: readonly string[]
-  readonly told: ToldRecords
+  readonly trackRecord: TrackRecord
 }
 
 /** What gets a forecast: a goal, or a figure that reports always forecast to the end of the month (`goal` is null). */
-type Told = Pick<Goal, 'figure' | 'period' | 'currency' | 'pipelines'> & { readonly goal: Goal | null }
+type ForecastTarget = Pick<Goal, 'figure' | 'period' | 'currency' | 'pipelines'> & {
+  readonly goal: Goal | null
+}
 
 /**
  * Forecasts the goals that concern a report, and then the end of the month of other figures. A goal concerns a
@@ -51,22 +53,22 @@ export async function forecastEnds(reader: DailyReader, wanted: Wanted): Promise
   const concerned = goals.filter(
     ({ pipelines }) => pipelineIds === null || pipelines?.every((id) => pipelineIds.includes(id)),
   )
-  const told: Told[] = concerned.map((goal) => ({ ...goal, goal }))
-  for (const figure of isWithMonths ? TOLD_ENDS : []) {
+  const targets: ForecastTarget[] = concerned.map((goal) => ({ ...goal, goal }))
+  for (const figure of isWithMonths ? FORECAST_FIGURES : []) {
     const isGoal = (each: Goal) =>
       each.figure === figure && each.period === 'month' && each.pipelines === null
     if (!concerned.some(isGoal))
-      told.push({ figure, period: 'month', currency: null, pipelines: null, goal: null })
+      targets.push({ figure, period: 'month', currency: null, pipelines: null, goal: null })
   }
   const paces: Pace[] = []
-  for (const each of told) paces.push(await tellOne(reader, each, wanted))
+  for (const each of targets) paces.push(await forecastOne(reader, each, wanted))
   return paces
 }
 
-async function tellOne(
+async function forecastOne(
   reader: DailyReader,
-  { figure, period, currency, pipelines, goal }: Told,
-  { fiscalYearStarts, names, pipelineIds, annotations, holidays, told }: Wanted,
+  { figure, period, currency, pipelines, goal }: ForecastTarget,
+  { fiscalYearStarts, names, pipelineIds, annotations, holidays, trackRecord }: Wanted,
 ): Promise<Pace> {
   const { dates } = reader
   const byPipeline = await reader.read(figure, 'pipeline_id', currency ?? '')
@@ -83,8 +85,8 @@ async function tellOne(
   const spans = spansOf(dates, (date) => date === beginOf(date, period, fiscalYearStarts))
   const now = { from, to: dates.length + daysLeft }
   const ahead = Array.from({ length: daysLeft }, (_, day) => dayBefore(last, -1 - day))
-  const isDistrusted = told.distrusted(figure, pipelines ?? pipelineIds).includes(`${period}_end`)
-  // Money comes in few large amounts, so its end cannot be told as that of a count.
+  const isDistrusted = trackRecord.distrusted(figure, pipelines ?? pipelineIds).includes(`${period}_end`)
+  // Money comes in few large amounts, so its end cannot be forecast like a count.
   const end =
     currency === null && daysLeft > 0 && !isDistrusted
       ? forecastEnd(

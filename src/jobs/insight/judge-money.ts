@@ -5,7 +5,7 @@ import { judgeMoney, MONEY_DAYS_NEEDED, type MoneyNumbers } from '../../insight/
 import type { Db } from '../../store/db/store.ts'
 import { listWonCurrencies } from '../../store/insight/daily-count.ts'
 import { type DailyReader, sumOf } from './forecast.ts'
-import { scaleOf } from './told-record.ts'
+import { scaleOf } from './track-record.ts'
 
 /** The currencies that are judged are those of the most days. */
 const CURRENCIES_MAX = 3
@@ -13,7 +13,7 @@ const WEEK = 7
 
 /**
  * Reads the money that was won by day in each of the main currencies.
- * @param distrusted lists the kinds of ranges that held too rarely when reports told them
+ * @param distrusted lists the kinds of ranges that held too rarely when reports published them
  */
 export async function readMoney(
   db: Db,

@@ -8,8 +8,8 @@ import type {
   DriverDimension,
   Goal,
   Insight,
+  LastUnusualDays,
   RangeKind,
-  ToldDays,
 } from '../../domain/insight.ts'
 import { EXPECTED_FIGURES, leftOutOf } from '../../domain/insight.ts'
 import type { Period } from '../../domain/model.ts'
@@ -30,12 +30,12 @@ import {
   readDailyCounts,
   refreshDailyCounts,
 } from '../../store/insight/daily-count.ts'
-import { settleToldEnds } from '../../store/insight/told-range.ts'
+import { recordOutcomes } from '../../store/insight/published-range.ts'
 import type { DailyReader } from './forecast.ts'
 import { forecastEnds, sumOf } from './forecast.ts'
 import { judgePeriodMoney, readMoney } from './judge-money.ts'
-import { judgeWinRate, readRates, tellUnusualRate } from './judge-win-rate.ts'
-import { readTold, type Told } from './told-record.ts'
+import { explainUnusualRate, judgeWinRate, readRates } from './judge-win-rate.ts'
+import { readTrackRecord, type TrackRecord } from './track-record.ts'
 
 interface JudgeDeps {
   readonly store: Store
@@ -53,40 +53,47 @@ export interface JudgedReport {
 
 type JudgedNumbers = Pick<
   Insight,
-  'expectations' | 'told' | 'toldRecord' | 'drivers' | 'winRates' | 'wonValues' | 'pace'
+  'expectations' | 'lastUnusual' | 'publishedRecord' | 'drivers' | 'winRates' | 'wonValues' | 'pace'
 >
 
 /**
  * Judges the numbers of a report. A report that is filtered by more than pipelines has no counts by day, so nothing
  * is judged.
- * @param earlier what was told before this report
+ * @param earlier the last days on which earlier reports called numbers unusual
  */
 export async function judgeNumbers(
   deps: JudgeDeps,
   request: ReportRequest,
   { holidays, goals, fiscalYearStarts }: JudgedReport,
-  earlier: ToldDays,
+  earlier: LastUnusualDays,
 ): Promise<JudgedNumbers> {
-  const nothing = { expectations: [], told: earlier, drivers: [], winRates: [], wonValues: [], pace: [] }
+  const nothing = {
+    expectations: [],
+    lastUnusual: earlier,
+    drivers: [],
+    winRates: [],
+    wonValues: [],
+    pace: [],
+  }
   const { filter, period, kind } = request
   if (filter.conditions.length > 0) return nothing
   const days = await listCountedDays(deps.store.db, period.to, period.timeZone)
   if (days.length === 0) return nothing
   await refreshDailyCounts(deps.store, days, deps.now())
   const dates = days.map(({ date }) => date)
-  await settleToldEnds(deps.store, period.timeZone, dates)
-  const told = await readTold(deps.store.db, period.timeZone, dates)
+  await recordOutcomes(deps.store, period.timeZone, dates)
+  const trackRecord = await readTrackRecord(deps.store.db, period.timeZone, dates)
   const length = dates.filter((_, index) => (days[index]?.from ?? '') >= period.from).length
   if (length === 0) return nothing
   const reader = readerOf(deps.store, { dates, period, pipelineIds: filter.pipelineIds })
   const names = await listNames(deps.store.db)
   const annotations = await listAnnotations(deps.store.db)
-  const leftOut = { annotations, holidays, pipelineIds: filter.pipelineIds, told }
+  const leftOut = { annotations, holidays, pipelineIds: filter.pipelineIds, trackRecord }
   // A holiday is unlike the same weekday without one, so its own number is not judged.
   const isByDay = kind !== 'week' && kind !== 'month'
   const isHoliday = isByDay && dates.slice(-length).some((date) => holidays.includes(date))
   const numbers = isHoliday ? [] : await readNumbers(reader, names, leftOut)
-  const [rateDays, ...ofPipelines] = await readToldRates(reader, names, leftOut)
+  const [rateDays, ...ofPipelines] = await readReportRates(reader, names, leftOut)
   const rate = judgeWinRate(rateDays)
   const isLeftOut = daysLeftOut(dates, null, leftOut)
   const moneys = await readMoney(deps.store.db, reader, period.timeZone, isLeftOut, moneyDistrust(leftOut))
@@ -106,8 +113,8 @@ export async function judgeNumbers(
   })
   return {
     expectations,
-    told: judgement.told,
-    toldRecord: told.sumOf(kind, filter.pipelineIds, [
+    lastUnusual: judgement.lastUnusual,
+    publishedRecord: trackRecord.sumOf(kind, filter.pipelineIds, [
       ...[...expectations, rate.judged],
       ...wonValues.map((each) => ({ ...each, figure: 'won_value' as const, pipeline: null })),
     ]),
@@ -118,7 +125,7 @@ export async function judgeNumbers(
     winRates: [
       {
         ...rate.judged,
-        ...(isRateUnusual && (await tellUnusualRate(reader, rate.judged, nameIn, filter.pipelineIds))),
+        ...(isRateUnusual && (await explainUnusualRate(reader, rate.judged, nameIn, filter.pipelineIds))),
       },
       ...ofPipelines.map((each) => judgeWinRate(each).judged),
     ],
@@ -136,7 +143,7 @@ export interface LeftOut {
   readonly holidays: readonly string[]
   /** The pipelines of the report; null for all. */
   readonly pipelineIds: readonly string[] | null
-  readonly told: Told
+  readonly trackRecord: TrackRecord
 }
 
 function pipelinesOf(
@@ -174,7 +181,7 @@ export async function readNumbers(
     const add = (pipeline: DailyNumbers['pipeline'], values: readonly number[]) =>
       numbers.push({
         ...{ figure, pipeline, values, isLeftOut: daysLeftOut(dates, pipeline, leftOut) },
-        distrusted: leftOut.told.distrusted(figure, pipelinesOf(pipeline, leftOut)),
+        distrusted: leftOut.trackRecord.distrusted(figure, pipelinesOf(pipeline, leftOut)),
       })
     add(null, sumOf([...byPipeline.values()], dates.length))
     if (byPipeline.size < 2) continue
@@ -185,7 +192,7 @@ export async function readNumbers(
 }
 
 /** Reads the numbers of the win rates that a report tells. Their last 30 days count all leads. */
-export async function readToldRates(
+export async function readReportRates(
   reader: DailyReader,
   names: ReadonlyMap<string, string>,
   leftOut: LeftOut,
@@ -200,14 +207,17 @@ export async function readToldRates(
   )
 }
 
-/** Lists of a currency the kinds of ranges of the money that held too rarely when they were told. */
-export function moneyDistrust({ told, pipelineIds }: LeftOut): (currency: string) => readonly RangeKind[] {
-  return (currency) => told.distrusted('won_value', pipelineIds, currency)
+/** Lists of a currency the kinds of ranges of the money that held too rarely when they were published. */
+export function moneyDistrust({
+  trackRecord,
+  pipelineIds,
+}: LeftOut): (currency: string) => readonly RangeKind[] {
+  return (currency) => trackRecord.distrusted('won_value', pipelineIds, currency)
 }
 
-/** Tells of a pipeline, or of all leads, whether the ranges of its win rate held too rarely when they were told. */
+/** Tells of a pipeline, or of all leads, whether the ranges of its win rate held too rarely when they were published. */
 export function rateDistrust(leftOut: LeftOut): (pipeline: DailyNumbers['pipeline']) => boolean {
-  return (pipeline) => leftOut.told.distrusted('win_rate', pipelinesOf(pipeline, leftOut)).length > 0
+  return (pipeline) => leftOut.trackRecord.distrusted('win_rate', pipelinesOf(pipeline, leftOut)).length > 0
 }
 
 export function readerOf(

@@ -13,7 +13,7 @@ const BEFORE_DAYS = 6 * RATE_DAYS
  * Reads the numbers of days that win rates are counted from, first of all leads, then of each pipeline if there are
  * several.
  * @param leftOutOf tells of each day whether it is left out of the numbers of a pipeline, or of all leads
- * @param isDistrusted tells of a pipeline, or of all leads, whether the ranges that reports told held too rarely
+ * @param isDistrusted tells of a pipeline, or of all leads, whether the ranges that reports published held too rarely
  */
 export async function readRates(
   { dates, read }: DailyReader,
@@ -61,7 +61,7 @@ export function judgeWinRate({ pipeline, isDistrusted, ...days }: RateNumbers): 
 }
 
 /** Tells the direction and the origin of a win rate that is unusual. */
-export async function tellUnusualRate(
+export async function explainUnusualRate(
   reader: DailyReader,
   { won, decided, expected }: JudgedWinRate,
   nameOf: (member: string, dimension: DriverDimension) => string | null,

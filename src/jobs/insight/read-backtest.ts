@@ -3,7 +3,7 @@
  * results stay in memory. They are tested anew after a sync or a new annotation when the page is opened, in a child
  * process, because it takes up to seconds of computing.
  */
-import type { ToldRecord } from '../../domain/insight.ts'
+import type { PublishedRecord } from '../../domain/insight.ts'
 import type { Instant } from '../../domain/model.ts'
 import { dayBefore } from '../../domain/period.ts'
 import { errorText } from '../../errors.ts'
@@ -19,13 +19,13 @@ import {
   listNames,
   refreshDailyCounts,
 } from '../../store/insight/daily-count.ts'
+import { recordOutcomes } from '../../store/insight/published-range.ts'
 import { testStallThresholds } from '../../store/insight/stall-test.ts'
-import { settleToldEnds } from '../../store/insight/told-range.ts'
 import { findLastWholeRun } from '../../store/sync/sync-run.ts'
 import { readMoney } from './judge-money.ts'
 import { daysLeftOut, moneyDistrust, rateDistrust, readerOf, readNumbers } from './judge-numbers.ts'
 import { readRates } from './judge-win-rate.ts'
-import { readTold, type Told } from './told-record.ts'
+import { readTrackRecord, type TrackRecord } from './track-record.ts'
 import { readShares, refreshThresholds, type TestedShare } from './winner-shares.ts'
 
 interface BacktestRequest {
@@ -41,9 +41,9 @@ interface BacktestRequest {
 /** The dates and numbers that are tested. */
 export type Tested = Parameters<typeof backtest>
 
-/** The results of the test, and the record as it was told then. */
+/** The results of the test, and the record of the ranges that reports published. */
 export interface TestedRecord extends Backtest {
-  readonly told: readonly ToldRecord[]
+  readonly published: readonly PublishedRecord[]
   readonly shares: readonly TestedShare[]
 }
 
@@ -57,15 +57,15 @@ export async function readBacktest(
   const days = await listCountedDays(store.db, dayBefore(new Date(asOf), timeZone).to, timeZone)
   await refreshDailyCounts(store, days, now)
   const dates = await listTestedDates(store.db, asOf, timeZone)
-  await settleToldEnds(store, timeZone, dates)
-  const told = await readTold(store.db, timeZone, dates)
-  const isWithin = ({ pipelineIds: ids }: ToldRecord) =>
+  await recordOutcomes(store, timeZone, dates)
+  const trackRecord = await readTrackRecord(store.db, timeZone, dates)
+  const isWithin = ({ pipelineIds: ids }: PublishedRecord) =>
     pipelineIds === null || ids?.every((id) => pipelineIds.includes(id))
   await testStallThresholds(store, new Date(asOf))
   await refreshThresholds(store, now)
   return {
-    ...backtest(...(await readTested(store, request, told))),
-    told: told.records.filter(isWithin),
+    ...backtest(...(await readTested(store, request, trackRecord))),
+    published: trackRecord.records.filter(isWithin),
     shares: await readShares(store.db, asOf),
   }
 }
@@ -74,11 +74,11 @@ export async function readBacktest(
 async function readTested(
   store: Pick<Store, 'db'>,
   { asOf, timeZone, pipelineIds, holidays }: BacktestRequest,
-  told: Told,
+  trackRecord: TrackRecord,
 ): Promise<Tested> {
   const dates = await listTestedDates(store.db, asOf, timeZone)
   const reader = readerOf(store, { dates, period: { timeZone }, pipelineIds })
-  const leftOut = { annotations: await listAnnotations(store.db), holidays, pipelineIds, told }
+  const leftOut = { annotations: await listAnnotations(store.db), holidays, pipelineIds, trackRecord }
   const names = await listNames(store.db)
   const numbers = await readNumbers(reader, names, leftOut)
   const rates = await readRates(
@@ -126,11 +126,16 @@ export function openRecord(deps: {
   let kept: (KeptRecord & { readonly key: string }) | null = null
   let testing: Promise<string | null> | null = null
 
-  async function test(asOf: string, key: string, told: Told, shares: TestedShare[]): Promise<string | null> {
+  async function test(
+    asOf: string,
+    key: string,
+    trackRecord: TrackRecord,
+    shares: TestedShare[],
+  ): Promise<string | null> {
     try {
-      const tested = await readTested(store, { asOf, timeZone, pipelineIds: null, holidays }, told)
+      const tested = await readTested(store, { asOf, timeZone, pipelineIds: null, holidays }, trackRecord)
       const replayed: Backtest = await askChild(CHILD, tested, { folder, signal: closing.signal })
-      kept = { key, record: { ...replayed, told: told.records, shares }, failure: null }
+      kept = { key, record: { ...replayed, published: trackRecord.records, shares }, failure: null }
       return null
     } catch (thrown) {
       if (!closing.signal.aborted)
@@ -143,12 +148,16 @@ export function openRecord(deps: {
     async read() {
       const whole = await findLastWholeRun(store.db)
       if (whole === undefined) return { record: null, failure: null }
-      const told = await readTold(store.db, timeZone, await listTestedDates(store.db, whole.asOf, timeZone))
+      const trackRecord = await readTrackRecord(
+        store.db,
+        timeZone,
+        await listTestedDates(store.db, whole.asOf, timeZone),
+      )
       const shares = await readShares(store.db, whole.asOf)
-      // Annotations change which days are tested, and reports add to what was told and tested.
-      const key = JSON.stringify([whole.asOf, await listAnnotations(store.db), told.records, shares])
+      // Annotations change which days are tested, and reports add to what was published and tested.
+      const key = JSON.stringify([whole.asOf, await listAnnotations(store.db), trackRecord.records, shares])
       if (kept?.key === key) return { record: kept.record, failure: null }
-      testing ??= test(whole.asOf, key, told, shares).finally(() => {
+      testing ??= test(whole.asOf, key, trackRecord, shares).finally(() => {
         testing = null
       })
       const failure = await testing

@@ -44,7 +44,7 @@ export async function tryInsight(
 }
 
 /**
- * @param last what the last issue that was sent told; null before the first issue
+ * @param last the insight of the last issue that was sent; null before the first issue
  */
 async function readInsight(
   { store, now }: InsightDeps,
@@ -53,8 +53,8 @@ async function readInsight(
   report: JudgedReport,
 ): Promise<Insight> {
   await refreshThresholds(store, now())
-  const judged = await judgeNumbers({ store, now }, request, report, last?.told ?? {})
-  const told = new Set(last?.urgent.rows.map(({ id }) => id))
+  const judged = await judgeNumbers({ store, now }, request, report, last?.lastUnusual ?? {})
+  const listed = new Set(last?.urgent.rows.map(({ id }) => id))
   const scope = scopeOf(request, request.period)
   const days = URGENT_DAYS[request.kind]
   const isPast = now().getTime() - Date.parse(scope.to) > PAST_DAYS * DAY_MS
@@ -73,7 +73,7 @@ async function readInsight(
     notes: await readNotes(store.db, request),
     urgent: {
       total: urgent.total,
-      rows: urgent.rows.map((row) => ({ ...row, isNew: !told.has(row.id) })),
+      rows: urgent.rows.map((row) => ({ ...row, isNew: !listed.has(row.id) })),
     },
     oldLeads: isPast || request.filter.conditions.length > 0 ? null : oldLeadsOf(oldLeads, request),
   }

@@ -5,7 +5,7 @@
  */
 import type { FailedSection, LateWarning } from '../../domain/figures.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
-import { saveToldRanges } from '../../store/insight/told-range.ts'
+import { savePublishedRanges } from '../../store/insight/published-range.ts'
 import { enqueueMessages, listDeliveries } from '../../store/outbox/delivery.ts'
 import type { MessagePack } from '../../store/outbox/stored-message.ts'
 import { addToPack, createMessagePack } from '../../store/outbox/stored-message.ts'
@@ -14,7 +14,7 @@ import { findLastSent, noteNotSent } from '../../store/reports/issue.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
 import { writeArchiveIndex } from '../archive/archive.ts'
-import { rangesOf } from '../insight/told-ranges.ts'
+import { rangesOf } from '../insight/published-ranges.ts'
 import type { Sender } from '../outbox/compose-message.ts'
 import { messageFor } from '../outbox/compose-message.ts'
 import type { RunEnd, Schedule, ScheduleSettings } from '../schedule/schedule.ts'
@@ -201,7 +201,7 @@ async function enqueueIssue(
       deps.now().toISOString(),
     )
     if (composed.mailed === null && messages > 0)
-      await saveToldRanges(trx, kept.id, period.timeZone, rangesOf(kept.figures, report.goals))
+      await savePublishedRanges(trx, kept.id, period.timeZone, rangesOf(kept.figures, report.goals))
     const issue = { ...kept, isMailed: notSent === null, notSent }
     return { issue, messages, failed: composed.failed, findContent: composed.findContent }
   })

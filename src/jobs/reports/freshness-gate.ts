@@ -215,14 +215,14 @@ function formatOld({ freshness, old, period }: DataState): string {
   const names = { leads: 'leads', stats: 'statistics', agents: 'agents' }
   // If the leads are old, the text names only the leads, because then all other data is old too.
   const named: readonly Resource[] = old.includes('leads') ? ['leads'] : old
-  const told = named.map((resource) => {
+  const times = named.map((resource) => {
     const at = asOf[resource]
     return at === null
       ? `no sync has read all ${names[resource]} yet`
       : `the ${names[resource]} are of ${formatUtc(at)}`
   })
   const failure = lastFailure === null ? '' : `; the last sync: ${lastFailure.message}`
-  return `${told.join(', ')}, the report ends ${formatUtc(period.to)}${failure}`
+  return `${times.join(', ')}, the report ends ${formatUtc(period.to)}${failure}`
 }
 
 function formatUnusual({ what, was, is }: UnusualWarning): string {

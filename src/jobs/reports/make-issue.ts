@@ -20,10 +20,10 @@ import {
   findLastSent,
   findLastSentEnd,
   type Issue,
+  reportedUpTo,
   type SentIssue,
   type SeriesKey,
   saveIssue,
-  toldUpTo,
   type UnsavedIssue,
 } from '../../store/reports/issue.ts'
 import { type Archive, archivedPage, archiveIssue, explainIssue, isArchived } from '../archive/archive.ts'
@@ -229,7 +229,7 @@ function requestFor(
     stalledDays,
     topScore,
     rowsMax: hasFiles ? LIST_ROWS_MAX : ROWS_SHOWN,
-    since: last && toldUpTo(last),
+    since: last && reportedUpTo(last),
     sparkPeriods: periodsUpTo(kind, period),
     trendDays: daysUpTo(period.to, TREND_DAYS, period.timeZone),
     blockQueries: BLOCK_QUERIES,

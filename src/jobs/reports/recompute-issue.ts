@@ -10,7 +10,7 @@ import { countLeadsKnownLater } from '../../store/figures/freshness-figures.ts'
 import type { ReportRequest } from '../../store/figures/report-figures.ts'
 import { readReportFigures } from '../../store/figures/report-figures.ts'
 import type { Issue } from '../../store/reports/issue.ts'
-import { findLastSent, toldUpTo } from '../../store/reports/issue.ts'
+import { findLastSent, reportedUpTo } from '../../store/reports/issue.ts'
 import { LIST_ROWS_MAX } from './report-definition.ts'
 
 export interface IssueComparison {
@@ -50,7 +50,7 @@ export async function findRequest(db: Db, issue: Issue): Promise<ReportRequest> 
   return {
     ...{ kind, period, prior, filter, stalledDays: stalled.days, topScore: topLeads.minScore },
     rowsMax: rowsKept(issue.figures),
-    since: last && toldUpTo(last),
+    since: last && reportedUpTo(last),
     sparkPeriods: periodsUpTo(kind, period),
     trendDays: daysUpTo(period.to, trend.length, period.timeZone),
     blockQueries: BLOCK_QUERIES,
@@ -147,8 +147,8 @@ function fieldsOf(value: unknown): Fields | null {
   if (Array.isArray(value))
     return Object.fromEntries(value.map((each, index) => [keyOf(each) ?? index, each]))
   if (!isObject(value)) return null
-  const told = Object.entries(value).filter(([name]) => !DESCRIPTIONS.has(name))
-  return Object.fromEntries(told.map(([name, field]) => [snakeCase(name), field]))
+  const compared = Object.entries(value).filter(([name]) => !DESCRIPTIONS.has(name))
+  return Object.fromEntries(compared.map(([name, field]) => [snakeCase(name), field]))
 }
 
 function keyOf(entry: unknown): string | null {

@@ -264,8 +264,8 @@ function templateError({ path, text }: TemplateFile, cause: unknown): LeadsheetE
   const message = errorText(cause)
   const field = cause instanceof Error && 'lineNumber' in cause ? cause.lineNumber : undefined
   const [, helper] = /unknown helper (\S+)/.exec(message) ?? []
-  const told = field ?? /line (\d+)/.exec(message)?.[1] ?? / - (\d+):\d+$/.exec(message)?.[1]
-  const line = told ?? (helper === undefined ? undefined : lineOf(text, helper))
+  const lineText = field ?? /line (\d+)/.exec(message)?.[1] ?? / - (\d+):\d+$/.exec(message)?.[1]
+  const line = lineText ?? (helper === undefined ? undefined : lineOf(text, helper))
   const what =
     helper === undefined
       ? message

@@ -30,7 +30,7 @@ export class NoAnswer extends Error {}
 /**
  * The signal by which the child process ends itself when it takes too much memory. No other code sends it.
  */
-const TOLD_OF_MEMORY = 'SIGUSR2'
+const MEMORY_SIGNAL = 'SIGUSR2'
 /**
  * The time between two checks. They are frequent because a process can take one or two gigabytes a second.
  */
@@ -69,7 +69,7 @@ export async function askChild<Job extends object, Result>(
     const answer: Answer<Result> | undefined = (await answered)[0]
     if (answer === undefined) {
       await ended
-      if (child.signalCode === TOLD_OF_MEMORY)
+      if (child.signalCode === MEMORY_SIGNAL)
         throw new OutOfMemory(`took more than ${(bytesMax ?? 0) / 2 ** 20} MB of memory`)
       throw new NoAnswer(`${script} ended with ${child.signalCode ?? `status ${child.exitCode}`}`)
     }
@@ -100,7 +100,7 @@ export function answerParent<Job extends object, Result>(work: (job: Job) => Res
 
 /** Watches the memory in another thread, because SQLite blocks the main thread. */
 async function watchMemory(bytesMax: number): Promise<void> {
-  const look = `if (process.memoryUsage.rss() > ${bytesMax}) process.kill(process.pid, '${TOLD_OF_MEMORY}')`
+  const look = `if (process.memoryUsage.rss() > ${bytesMax}) process.kill(process.pid, '${MEMORY_SIGNAL}')`
   const watch = new Worker(`setInterval(() => { ${look} }, ${LOOK_AT_MEMORY_MS})`, { eval: true })
   await once(watch, 'online')
   watch.unref()

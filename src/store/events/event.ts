@@ -116,7 +116,7 @@ function fateOf(event: UpstreamEvent): 'unreadable' | 'ignored' | null {
 /** The facts about a lead that is queued without an event. */
 const ASKED_FOR = { resource: 'lead', isDeletion: false, record: null, occurredAt: null } as const
 
-type Told = Pick<UpstreamEvent, 'resource' | 'resourceId' | 'isDeletion' | 'record' | 'occurredAt'>
+type QueuedChange = Pick<UpstreamEvent, 'resource' | 'resourceId' | 'isDeletion' | 'record' | 'occurredAt'>
 
 /**
  * A row of the queue, as it was when leadsheet began to read its lead or pipeline. The queue has a row for
@@ -130,7 +130,7 @@ export type QueuedEvent = Readonly<EventQueueTable>
  * lead, the record of the later event stays, whichever arrived first. Where an event has no record, the lead
  * is requested from the upstream.
  */
-export async function queueEvents(trx: Trx, events: readonly Told[], at: Instant): Promise<void> {
+export async function queueEvents(trx: Trx, events: readonly QueuedChange[], at: Instant): Promise<void> {
   if (events.length === 0) return
   const rows = mergedByKey(events).map(({ resource, resourceId, isDeletion, record, occurredAt, times }) => [
     ...[resource, resourceId, isDeletion ? 1 : 0, record],
@@ -152,14 +152,14 @@ export async function queueEvents(trx: Trx, events: readonly Told[], at: Instant
  * Merges the events about the same lead or pipeline, because one PostgreSQL statement may change a row only
  * once.
  */
-function mergedByKey(events: readonly Told[]): (Told & { readonly times: number })[] {
-  const merged = new Map<string, Told & { readonly times: number }>()
+function mergedByKey(events: readonly QueuedChange[]): (QueuedChange & { readonly times: number })[] {
+  const merged = new Map<string, QueuedChange & { readonly times: number }>()
   for (const event of events) {
     const key = JSON.stringify([event.resource, event.resourceId])
     const before = merged.get(key)
     const isDeletion = event.isDeletion || before?.isDeletion === true
-    const told = before === undefined || isLater(before, event) ? event : before
-    merged.set(key, { ...told, isDeletion, times: (before?.times ?? 0) + 1 })
+    const latest = before === undefined || isLater(before, event) ? event : before
+    merged.set(key, { ...latest, isDeletion, times: (before?.times ?? 0) + 1 })
   }
   return [...merged.values()]
 }
@@ -167,7 +167,7 @@ function mergedByKey(events: readonly Told[]): (Told & { readonly times: number 
 /**
  * Tells whether the second event replaces the first: its record is newer, or its lead has to be requested.
  */
-function isLater(before: Told, event: Told): boolean {
+function isLater(before: QueuedChange, event: QueuedChange): boolean {
   if (before.record === null || event.record === null) return before.record !== null
   return before.occurredAt === null || event.occurredAt === null || before.occurredAt <= event.occurredAt
 }

@@ -1,5 +1,5 @@
 /**
- * The relations of the changes since the last issue. `:since` is the end of that issue's period. `:told_at`
+ * The relations of the changes since the last issue. `:since` is the end of that issue's period. `:reported_at`
  * is the time at which that issue's figures were read, or null before the first issue.
  */
 import {
@@ -29,16 +29,16 @@ export function changeRelations({ chosen, inScope, isPast, version, storedOr, jo
   const known: readonly RelationName[] = isPast ? ['entered', 'news_move'] : []
   const statusBefore = storedOr(
     `(SELECT status FROM lead_history AS before WHERE before.lead_id = lead.id AND before.valid_from =
-          ${version(' AND valid_from < :since AND (:told_at IS NULL OR each.observed_at <= :told_at)', 'DESC')})`,
-    'iif(lead.status_changed_at < :since AND (:told_at IS NULL OR lead.first_seen_at <= :told_at), lead.status, NULL)',
+          ${version(' AND valid_from < :since AND (:reported_at IS NULL OR each.observed_at <= :reported_at)', 'DESC')})`,
+    'iif(lead.status_changed_at < :since AND (:reported_at IS NULL OR lead.first_seen_at <= :reported_at), lead.status, NULL)',
   )
   // Leads that were created after the period tell nothing, and long after it they are most of those that arrived.
   const arrived = isPast
-    ? 'SELECT id FROM lead WHERE first_seen_at > :told_at'
-    : `SELECT id FROM lead WHERE first_seen_at > :told_at AND +created_at < :to
-      UNION ALL SELECT id FROM ${LEADS_IF_NEW} WHERE first_seen_at > :told_at AND +created_at >= :to
+    ? 'SELECT id FROM lead WHERE first_seen_at > :reported_at'
+    : `SELECT id FROM lead WHERE first_seen_at > :reported_at AND +created_at < :to
+      UNION ALL SELECT id FROM ${LEADS_IF_NEW} WHERE first_seen_at > :reported_at AND +created_at >= :to
       UNION ALL SELECT id FROM ${STAYS_IF_OLD}
-        AND status_changed_at < :to AND +created_at >= :to AND +first_seen_at > :told_at`
+        AND status_changed_at < :to AND +created_at >= :to AND +first_seen_at > :reported_at`
   const statusAt = (at: string) => `(SELECT to_status FROM ${moves} AS each
           WHERE each.lead_id = news.lead_id AND moved_at < ${at} ORDER BY moved_at DESC, to_status DESC LIMIT 1)`
   return {
@@ -48,7 +48,7 @@ export function changeRelations({ chosen, inScope, isPast, version, storedOr, jo
       sql: `-- leads that may not be what the last issue knew them to be
     SELECT DISTINCT lead_id FROM (
       SELECT lead_id FROM stage_move WHERE moved_at >= :since AND moved_at < :to
-      UNION ALL SELECT lead_id FROM stage_move WHERE observed_at > :told_at AND moved_at < :since
+      UNION ALL SELECT lead_id FROM stage_move WHERE observed_at > :reported_at AND moved_at < :since
       UNION ALL ${arrived}
       UNION ALL SELECT lead_id FROM lead_version WHERE valid_from >= :since AND valid_from < :to
         AND status IN (SELECT status FROM stage WHERE outcome <> 'open')
@@ -73,7 +73,7 @@ export function changeRelations({ chosen, inScope, isPast, version, storedOr, jo
     FROM (
       SELECT lead_id, pipeline_id, value_amount, value_currency, status_changed_at, valid_from,
         coalesce(${statusAt(':to')}, iif(valid_from < :to, status, NULL)) AS to_status,
-        coalesce(iif(:told_at IS NULL, NULL, status_before), ${statusAt(':since')},
+        coalesce(iif(:reported_at IS NULL, NULL, status_before), ${statusAt(':since')},
           (SELECT from_status FROM ${moves} AS each
             WHERE each.lead_id = news.lead_id AND moved_at >= :since AND moved_at < :to
             ORDER BY moved_at, to_status LIMIT 1), status_before) AS from_status,
@@ -91,7 +91,7 @@ export function changeRelations({ chosen, inScope, isPast, version, storedOr, jo
       reads: [...chosen, 'news', ...known, 'standing'],
       isMaterialized: true,
       sql: `-- what has become of leads since the last issue, each once
-    SELECT told.*, CASE kind WHEN 'deleted' THEN deleted_since WHEN 'returned' THEN returned_at ELSE changed_at END AS at
+    SELECT sorted.*, CASE kind WHEN 'deleted' THEN deleted_since WHEN 'returned' THEN returned_at ELSE changed_at END AS at
     FROM (SELECT *, CASE
         WHEN is_deleted THEN iif(was_deleted, NULL, 'deleted')
         WHEN from_status IS DISTINCT FROM to_status AND outcome = 'won' THEN 'won'
@@ -100,7 +100,7 @@ export function changeRelations({ chosen, inScope, isPast, version, storedOr, jo
         WHEN from_status IS NULL THEN NULL
         WHEN ${placeOf('from_status')} < ${placeOf('to_status')} THEN 'forward'
         WHEN ${placeOf('from_status')} > ${placeOf('to_status')} THEN 'back' END AS kind
-      FROM standing LEFT JOIN stage ON stage.status = to_status) AS told
+      FROM standing LEFT JOIN stage ON stage.status = to_status) AS sorted
     WHERE kind IS NOT NULL`,
     },
   } as const satisfies Record<string, Relation>

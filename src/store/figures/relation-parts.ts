@@ -163,7 +163,7 @@ const SETTLED = `strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+60 seconds')`
 const ENDS_GAP = `from_status <> status AND (
             before IS DISTINCT FROM from_status AND from_status IS DISTINCT FROM (
               SELECT status FROM stage WHERE in_funnel = 1 ORDER BY position LIMIT 1)
-            OR told_from IS NULL AND EXISTS (SELECT 1 FROM activity WHERE first_seen_at <= :known_at AND to_status IS NOT NULL))`
+            OR activity_from IS NULL AND EXISTS (SELECT 1 FROM activity WHERE first_seen_at <= :known_at AND to_status IS NOT NULL))`
 
 export const KNOWN_THEN = `
       SELECT lead_id, pipeline_id, created_at, changed_at, iif(known_from > ${SETTLED}, known_from, created_at) AS known_from

@@ -269,20 +269,20 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     entered: {
       reads: [],
       sql: `-- each time that a lead came into a status, by the states and the activity that were known
-    SELECT told.lead_id, lead.pipeline_id, lead.created_at, told.status, told.at AS entered_at, before_at,
-      coalesce(told_from, before) AS from_status, before, told_from
+    SELECT step.lead_id, lead.pipeline_id, lead.created_at, step.status, step.at AS entered_at, before_at,
+      coalesce(activity_from, before) AS from_status, before, activity_from
     FROM (SELECT *, lag(status) OVER lead_in_order AS before, lag(at) OVER lead_in_order AS before_at
       FROM (SELECT *, lag(status) OVER lead_in_order AS repeated FROM (
           -- the first state after an absence begins with the return, the status in it before that
-          SELECT lead_id, min(valid_from, ifnull(status_changed_at, changed_at)) AS at, status, NULL AS told_from
+          SELECT lead_id, min(valid_from, ifnull(status_changed_at, changed_at)) AS at, status, NULL AS activity_from
           FROM lead_version WHERE observed_at <= :known_at
           UNION ALL
           SELECT lead_id, at, to_status, from_status
-          FROM activity WHERE first_seen_at <= :known_at AND to_status IS NOT NULL AND from_status IS DISTINCT FROM to_status) AS told
-        WINDOW lead_in_order AS (PARTITION BY lead_id ORDER BY at, told_from IS NULL)) AS told
+          FROM activity WHERE first_seen_at <= :known_at AND to_status IS NOT NULL AND from_status IS DISTINCT FROM to_status) AS step
+        WINDOW lead_in_order AS (PARTITION BY lead_id ORDER BY at, activity_from IS NULL)) AS step
       WHERE repeated IS DISTINCT FROM status
-      WINDOW lead_in_order AS (PARTITION BY lead_id ORDER BY at, told_from IS NULL)) AS told
-    JOIN lead ON lead.id = told.lead_id`,
+      WINDOW lead_in_order AS (PARTITION BY lead_id ORDER BY at, activity_from IS NULL)) AS step
+    JOIN lead ON lead.id = step.lead_id`,
     },
     entry: isPast
       ? {

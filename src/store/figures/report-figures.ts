@@ -16,7 +16,7 @@ import { readAgents, readDataQuality, readFreshness } from './freshness-figures.
 import { readFunnel } from './funnel.ts'
 import type { FigureRow, FigureScope, ReadTrx } from './query.ts'
 import { inReadTransaction, queryOf, readFigureAt, readPart, readRows } from './query.ts'
-import type { LastTold } from './report-lists.ts'
+import type { LastReported } from './report-lists.ts'
 import { readChanges, readStalled, readTopLeads } from './report-lists.ts'
 import { readSparklines, readTrend } from './series.ts'
 import { readServiceStats } from './service-stats.ts'
@@ -30,7 +30,7 @@ export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays
   /** The number of rows kept of each list. */
   readonly rowsMax: number
   /** The last issue that was sent; null before the first. */
-  readonly since: LastTold | null
+  readonly since: LastReported | null
   /** The periods of the sparklines: the last periods of the same kind up to this one, in order. */
   readonly sparkPeriods: readonly Period[]
   /** The days of the trend: whole local days up to the end of the period, in order. */

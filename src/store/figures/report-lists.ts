@@ -132,7 +132,7 @@ export const CHANGED_LEADS = {
 } as const
 
 /** The end of the last issue that was sent, and the time at which its figures were read. */
-export interface LastTold {
+export interface LastReported {
   readonly at: Instant
   readonly knownAt: Instant
 }
@@ -157,10 +157,10 @@ interface Row extends Omit<ChangedLead, 'value'> {
 export async function readChanges(
   trx: ReadTrx,
   scope: FigureScope,
-  told: LastTold | null,
+  since: LastReported | null,
   rowsMax: number,
 ): Promise<Changes> {
-  const values = changeValues(scope, told)
+  const values = changeValues(scope, since)
   const once = await fillTempTables(trx, scope, ['change'], values)
   const counts = await readRows<Count>(once, CHANGE_COUNTS, scope)
   const rows = await readRows<Row>(once, CHANGED_LEADS, scope, { rows: rowsMax })
@@ -183,8 +183,8 @@ export async function readChanges(
  * Returns the values that the queries of changes need beside the scope: the beginning of the changes, and the
  * time up to which the last issue knew the leads.
  */
-export function changeValues({ from }: FigureScope, told: LastTold | null) {
-  return { since: told !== null && told.at < from ? told.at : from, told_at: told?.knownAt ?? null }
+export function changeValues({ from }: FigureScope, since: LastReported | null) {
+  return { since: since !== null && since.at < from ? since.at : from, reported_at: since?.knownAt ?? null }
 }
 
 function moneyOf({ amount, currency }: Pick<Row, 'amount' | 'currency'>): Money[] {

@@ -54,7 +54,7 @@ const TREND_BY_PIPELINE = {
     UNION ALL
     SELECT place, pipeline_id, 0, 1 FROM span
     CROSS JOIN closed_once AS each
-    WHERE outcome = 'won' AND closed_at >= span_from AND closed_at < span_to AND reopened_at >= span_to AND NOT ${WAS_GONE}) AS told
+    WHERE outcome = 'won' AND closed_at >= span_from AND closed_at < span_to AND reopened_at >= span_to AND NOT ${WAS_GONE}) AS counted
   GROUP BY place, pipeline_id`,
 } as const
 
@@ -96,7 +96,7 @@ export const OPEN_VALUE_SERIES = {
       - (SELECT total(value_amount) FROM early_once
         WHERE created_at >= span_to AND created_at < until AND value_currency = :currency) AS change
     FROM (SELECT *, coalesce(lead(span_to) OVER (ORDER BY place), '~') AS until,
-        ${readAfter('span_to')} AS read_after, ${readBefore('span_to')} AS read_before FROM span) AS spanned) AS changed) AS told
+        ${readAfter('span_to')} AS read_after, ${readBefore('span_to')} AS read_before FROM span) AS spanned) AS changed) AS counted
   ORDER BY place`,
 } as const
 

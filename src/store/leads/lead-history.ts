@@ -85,9 +85,9 @@ function beginOf(state: LeadState, before: Step | undefined, next: LeadState | u
   const seenBefore = lastSightingOf(before)
   const isOfSameTime = changed_at === seenBefore
   const isMove = state.status !== before.state.status
-  let told = isMove && isStatusDated && status_changed_at > seenBefore ? status_changed_at : changed_at
-  if (isOfSameTime && (!next || observed_at < next.changed_at)) told = observed_at
-  return told > before.from ? told : after(before.from)
+  let at = isMove && isStatusDated && status_changed_at > seenBefore ? status_changed_at : changed_at
+  if (isOfSameTime && (!next || observed_at < next.changed_at)) at = observed_at
+  return at > before.from ? at : after(before.from)
 }
 
 /**

@@ -214,13 +214,13 @@ export async function findImplausibleTimes(db: Db): Promise<ImplausibleTime[]> {
       FROM (SELECT * FROM lead ORDER BY created_at LIMIT ${sql.lit(SAMPLE)}) AS oldest
       UNION SELECT id, created_at, updated_at, status_changed_at, first_seen_at
       FROM (SELECT * FROM lead ORDER BY created_at DESC LIMIT ${sql.lit(SAMPLE)}) AS newest),
-    told AS (
+    value_seen AS (
       SELECT 'created_at' AS field, created_at AS at, first_seen_at FROM chosen
       UNION ALL SELECT 'updated_at', updated_at, first_seen_at FROM chosen
       UNION ALL SELECT 'status_changed_at', status_changed_at, first_seen_at FROM chosen),
     days AS (
       SELECT field, substr(at, 1, 10) AS day, count(*) AS alike, count(*) FILTER (WHERE at = first_seen_at) AS read
-      FROM told GROUP BY field, substr(at, 1, 10)),
+      FROM value_seen GROUP BY field, substr(at, 1, 10)),
     placed AS (
       SELECT *, sum(alike) OVER of_field AS leads, sum(read) OVER of_field AS all_read,
         row_number() OVER (PARTITION BY field ORDER BY alike DESC, day) AS place

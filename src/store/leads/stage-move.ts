@@ -167,12 +167,12 @@ function eventsOf(steps: readonly Step[], activities: readonly StatusActivity[])
   for (const [index, step] of steps.entries()) {
     const before = steps[index - 1]
     if (before?.state.status === step.state.status) continue
-    const told = left.length > 0 ? findTeller(left, step, before) : undefined
-    if (told) left.splice(left.indexOf(told), 1)
+    const activity = left.length > 0 ? findActivityOf(left, step, before) : undefined
+    if (activity) left.splice(left.indexOf(activity), 1)
     const observedAt = step.state.observed_at
     events.push(
-      told
-        ? eventOf(told, observedAt)
+      activity
+        ? eventOf(activity, observedAt)
         : { at: step.from, from: null, to: step.state.status, source: 'version', observedAt },
     )
   }
@@ -201,7 +201,7 @@ function chained(events: readonly Event[]): Event[] {
  * nearly that time. Otherwise it is the last activity since the previous read, provided that this activity
  * led to the status.
  */
-function findTeller(
+function findActivityOf(
   activities: readonly StatusActivity[],
   { state, from }: Step,
   before: Step | undefined,

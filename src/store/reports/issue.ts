@@ -8,7 +8,7 @@ import type { FailedSection, PeriodKind, ReportFigures } from '../../domain/figu
 import type { Rendered } from '../../domain/message.ts'
 import type { Instant, Period } from '../../domain/model.ts'
 import type { Db, Trx } from '../db/store.ts'
-import type { LastTold } from '../figures/report-lists.ts'
+import type { LastReported } from '../figures/report-lists.ts'
 import type { ReportIssueTable } from '../tables/tables.ts'
 
 export interface IssueKey {
@@ -141,7 +141,7 @@ export async function findLastSent(
  * Returns the time up to which an issue has reported changes. If the list of changes failed in that issue,
  * this is the time from which the failed list should have begun.
  */
-export function toldUpTo({ periodTo, renderedAt, figures }: SentIssue): LastTold {
+export function reportedUpTo({ periodTo, renderedAt, figures }: SentIssue): LastReported {
   const hasFailed = figures.failed.some(({ block }) => block === 'changes')
   const { since } = figures.changes
   return hasFailed ? { at: since, knownAt: since } : { at: periodTo, knownAt: renderedAt }

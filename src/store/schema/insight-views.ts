@@ -19,15 +19,15 @@ type Type = 'text' | 'whole' | 'number' | 'flag'
 const OF_ISSUE = sql.raw('report_issue.id AS issue_id, report_issue.report, period_from, period_to')
 
 /**
- * Selects how many of the told ranges held. The groups are in the order of the primary key, so that nothing is sorted.
- * @param where a condition on the rows of told_range
+ * Selects how many of the published ranges held. The groups are in the order of the primary key, so that nothing is sorted.
+ * @param where a condition on the rows of published_range
  */
-export function toldRecords(where: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`SELECT time_zone, kind, figure, pipelines, currency, CAST(sum(told) AS bigint) AS told, CAST(sum(held) AS bigint) AS held,
-      count(*) AS windows, sum(CAST(held AS double precision) / told) AS windows_held
-    FROM (SELECT time_zone, kind, figure, pipelines, currency, count(*) AS told,
+export function publishedRecords(where: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`SELECT time_zone, kind, figure, pipelines, currency, CAST(sum(ranges) AS bigint) AS ranges, CAST(sum(held) AS bigint) AS held,
+      count(*) AS windows, sum(CAST(held AS double precision) / ranges) AS windows_held
+    FROM (SELECT time_zone, kind, figure, pipelines, currency, count(*) AS ranges,
         count(*) FILTER (WHERE actual BETWEEN low AND high) AS held
-      FROM told_range WHERE actual IS NOT NULL AND ${where}
+      FROM published_range WHERE actual IS NOT NULL AND ${where}
       GROUP BY time_zone, kind, figure, pipelines, currency, time_window) AS by_window
     GROUP BY time_zone, kind, figure, pipelines, currency`
 }
@@ -54,7 +54,7 @@ export const INSIGHT_VIEWS = {
     -- shift_days: number of days of the shift
     -- shift_actual: number of leads in the shift
     -- shift_expected: number of leads that was expected in the shift
-    -- shift_is_new: 1: no issue sent before has told a part of the shift, so it is news; 0: one has
+    -- shift_is_new: 1: no issue sent before has reported a part of the shift, so it is news; 0: one has
     SELECT ${OF_ISSUE}, ${columns('each.value', [
       ['figure', 'figure', 'text'],
       ['pipeline_id', 'pipeline.id', 'text'],
@@ -159,10 +159,10 @@ export const INSIGHT_VIEWS = {
     -- so_far: number of leads, or money, from the start of the span to the end of the period
     -- days_left: number of days of the span that are left
     -- per_day: average of a day of the last 28 days: number of leads, or money
-    -- low: lower bound of the range that holds 8 of 10 ends; null if the issue told no end
+    -- low: lower bound of the range that holds 8 of 10 ends; null if the issue has no forecast
     -- high: upper bound of that range
-    -- expected: expected end; null if the issue told no end
-    -- held: how many earlier ranges, told at the same point of a span, held
+    -- expected: expected end; null if the issue has no forecast
+    -- held: how many earlier ranges, forecast at the same point of a span, held
     -- of_ranges: number of these earlier ranges
     -- goal: name of the goal; null without one
     -- goal_target: number of leads, or money, that the goal asks for
@@ -187,13 +187,13 @@ export const INSIGHT_VIEWS = {
     ])}
     FROM report_issue CROSS JOIN json_each(report_issue.figures ->> '$.insight.pace') AS each`,
 
-  told_record: sql`CREATE VIEW told_record AS
-    -- one row per time zone, kind of range, figure, pipelines and currency: how many ranges in told_range held, without those still open
-    -- told: number of ranges
+  published_record: sql`CREATE VIEW published_record AS
+    -- one row per time zone, kind of range, figure, pipelines and currency: how many ranges in published_range held, without those still open
+    -- ranges: number of ranges
     -- held: number of ranges that held: the real number lay within them
-    -- windows: number of different time windows, by the column time_window of told_range
+    -- windows: number of different time windows, by the column time_window of published_range
     -- windows_held: for each window the share of its ranges that held, added up
-    ${toldRecords(sql`true`)}`,
+    ${publishedRecords(sql`true`)}`,
 
   driver_part: sql`CREATE VIEW driver_part AS
     -- one row per issue, unusual number and named part, and one for all other parts: the differences add up to the whole difference

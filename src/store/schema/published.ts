@@ -33,7 +33,7 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   stall_threshold: [],
   stall_test: [],
   old_lead_count: [],
-  told_range: [],
+  published_range: [],
   annotation: [],
 }
 

@@ -26,14 +26,14 @@ export interface InsightTables {
     old: number
     old_value: number
   }
-  told_range: {
+  published_range: {
     time_zone: string
     kind: string
     figure: string
     pipelines: string
     currency: string
     time_window: string
-    told_on: string
+    as_of_day: string
     first_day: string
     last_day: string
     low: number

@@ -62,8 +62,8 @@ export function nextPosition(
   const next = positionAfter(paging, position, answer)
   // An answer which says that more records follow but not where they are must not count as the end of the
   // list.
-  const isTold = paging.kind === 'cursor' || paging.kind === 'next_url' || paging.kind === 'link'
-  if (next === null && saysMore(paging, answer.body) && isTold)
+  const namesNext = paging.kind === 'cursor' || paging.kind === 'next_url' || paging.kind === 'link'
+  if (next === null && saysMore(paging, answer.body) && namesNext)
     throw unexpected(answer.url, 'says that more follow, but not where')
   return next
 }

@@ -110,8 +110,8 @@ export function share({ part, whole }: Ratio): string {
 /** Formats amounts in the given order: `€1.2m, US$300k`. */
 export function moneys(values: readonly Money[]): string {
   const there = values.filter(({ amount }) => amount !== 0)
-  const told = there.slice(0, CURRENCIES).map(numbers.money)
-  return [...told, ...(there.length > CURRENCIES ? [`${there.length - CURRENCIES} more`] : [])].join(', ')
+  const named = there.slice(0, CURRENCIES).map(numbers.money)
+  return [...named, ...(there.length > CURRENCIES ? [`${there.length - CURRENCIES} more`] : [])].join(', ')
 }
 
 export function nameOf(text: string): string {

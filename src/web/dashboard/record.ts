@@ -1,6 +1,6 @@
 /** The page of the record: how often the claims of reports were right, as charts of the last days and a table. */
 import type { KeptRecord, RecordKeeper } from '../../jobs/insight/read-backtest.ts'
-import { isToldTrusted, meantOf } from '../../jobs/insight/told-record.ts'
+import { isRecordTrusted, meantOf } from '../../jobs/insight/track-record.ts'
 import { counted } from '../../report/words/numbers.ts'
 import { listNames } from '../../store/insight/daily-count.ts'
 import { type DashboardDeps, frameOf } from '../server/frame.ts'
@@ -20,7 +20,7 @@ const PATH = '/record'
 const HEIGHT = 100
 const PER_YEAR = { day: 365, week: 52, month: 12 } as const
 const FIGURES = { new_leads: 'New leads', won: 'Won' } as const
-const TOLD_FIGURES = { ...FIGURES, lost: 'Lost', won_value: 'Won value', win_rate: 'Win rate' } as const
+const RECORD_FIGURES = { ...FIGURES, lost: 'Lost', won_value: 'Won value', win_rate: 'Win rate' } as const
 const SHOWN = { printed: 'printed', withheld: 'withheld', learning: 'not yet' } as const
 
 export function recordRoutes({ pages, store, record }: RecordDeps): AddRoutes {
@@ -36,7 +36,7 @@ export function recordRoutes({ pages, store, record }: RecordDeps): AddRoutes {
 }
 
 function composeRecord(
-  { from, to, leftOut, ranges, winRates, wonValues, reports, ends, lastDays, told, shares }: Tested,
+  { from, to, leftOut, ranges, winRates, wonValues, reports, ends, lastDays, published, shares }: Tested,
   names: ReadonlyMap<string, string>,
 ) {
   const days = ranges.filter(({ scale }) => scale === 'day')
@@ -59,15 +59,20 @@ function composeRecord(
       })),
       ...winRates.map((test) => ({
         ...{ name: `Win rate, ${test.pipeline?.name ?? 'all'}`, scale: '30 days', ...heldOf(test) },
-        claims: test.told === null ? NONE : aYear(test.told.claims, test.told.days, 'day'),
+        claims:
+          test.claimDays === null ? NONE : aYear(test.claimDays.withClaims, test.claimDays.judged, 'day'),
       })),
       ...wonValues.map((test) => ({
         ...{ name: `Won value, ${test.currency}`, scale: test.scale, ...heldOf(test), claims: NONE },
       })),
     ],
-    ends: ends.map(({ figure, ranges: told, errors, shown }) => ({
-      ...{ name: FIGURES[figure], told: count(told.of), held: percent(told.held, told.of) },
-      ...{ error: share(errors?.told), line: share(errors?.line), trailing: share(errors?.trailing) },
+    ends: ends.map(({ figure, ranges: forecasts, errors, shown }) => ({
+      ...{
+        name: FIGURES[figure],
+        forecasts: count(forecasts.of),
+        held: percent(forecasts.held, forecasts.of),
+      },
+      ...{ error: share(errors?.forecast), line: share(errors?.line), trailing: share(errors?.trailing) },
       ...{ shown: SHOWN[shown], isPrinted: shown === 'printed' },
     })),
     shares: shares
@@ -76,13 +81,13 @@ function composeRecord(
         ...{ name: status ?? 'Age of lost leads', beyond: `${100 * share}%`, dates: count(dates) },
         ...{ held: percent(held, dates), shown: SHOWN[shown], isPrinted: shown === 'printed' },
       })),
-    told: told.map((each) => ({
-      name: [TOLD_FIGURES[each.figure], ...(each.pipelineIds?.map((id) => names.get(id) ?? id) ?? ['all'])]
+    published: published.map((each) => ({
+      name: [RECORD_FIGURES[each.figure], ...(each.pipelineIds?.map((id) => names.get(id) ?? id) ?? ['all'])]
         .concat(each.currency === '' ? [] : [each.currency])
         .join(', '),
-      ...{ kind: each.kind.replaceAll('_', ' '), told: count(each.of), held: count(each.held) },
+      ...{ kind: each.kind.replaceAll('_', ' '), ranges: count(each.of), held: count(each.held) },
       ...{ share: percent(each.held, each.of), meant: `${100 * meantOf(each.kind)}%` },
-      isWithheld: !isToldTrusted(each),
+      isWithheld: !isRecordTrusted(each),
     })),
   }
 }
@@ -93,7 +98,7 @@ function heldOf({
   held80,
   shown,
   periods: { known, needed },
-}: Omit<RateTest, 'pipeline' | 'told'>) {
+}: Omit<RateTest, 'pipeline' | 'claimDays'>) {
   return {
     ...{ judged: count(judged), held95: percent(held95, judged), held80: percent(held80, judged) },
     ...{ shown: SHOWN[shown], isPrinted: shown === 'printed' },

@@ -71,25 +71,25 @@ function countsOf(planted: Omit<Planted, 'name'> | null, days: number, seed: num
   return counts
 }
 
-interface Told {
+interface NamedCauses {
   readonly named: readonly { group: number; member: number }[]
   readonly isExact: boolean
 }
 
 /** Splits the number of each day from AT on that a report calls unusual; null if there is none. */
-function tellCauses(counts: readonly number[][][]): Told | null {
+function findCauses(counts: readonly number[][][]): NamedCauses | null {
   const pipelines = counts[0] ?? []
   const all = (pipelines[0] ?? []).map((_, day) =>
     pipelines.reduce((sum, numbers) => sum + (numbers[day] ?? 0), 0),
   )
   const unusual = headlinesOf([all, ...pipelines], null, AT).filter((each) => each.unusual.includes(0))
-  const told = unusual.map(({ day }) => splitDay(all, counts, day + 1))
-  if (told.length === 0) return null
-  return { named: told.flatMap(({ named }) => named), isExact: told.every(({ isExact }) => isExact) }
+  const days = unusual.map(({ day }) => splitDay(all, counts, day + 1))
+  if (days.length === 0) return null
+  return { named: days.flatMap(({ named }) => named), isExact: days.every(({ isExact }) => isExact) }
 }
 
 /** Splits the number of the last of so many days as a report does. */
-function splitDay(all: readonly number[], counts: readonly number[][][], days: number): Told {
+function splitDay(all: readonly number[], counts: readonly number[][][], days: number): NamedCauses {
   const numbers = { figure: 'new_leads', pipeline: null, values: all.slice(0, days) } as const
   const { judged } = judgeReport({ kind: 'day', dates: DATES.slice(0, days), length: 1 }, [numbers], null, {})
   const groups = counts.map((members, group) => ({
@@ -109,16 +109,16 @@ function splitDay(all: readonly number[], counts: readonly number[][][], days: n
 
 export function measureCauses(rounds: number): Result[] {
   const results: Result[] = []
-  let [exact, told] = [0, 0]
+  let [exact, all] = [0, 0]
   const add = (goal: Goal, series: string, number: number, of: number) =>
     results.push(resultOf(goal, series, 'when unusual', number / of, of))
   for (const planted of PLANTED) {
     let [named, wrong, of] = [0, 0, 0]
     for (let seed = 1; seed <= rounds; seed++) {
-      const cause = tellCauses(countsOf(planted, AT + 3, seed))
+      const cause = findCauses(countsOf(planted, AT + 3, seed))
       if (cause === null) continue
       of++
-      told++
+      all++
       if (cause.isExact) exact++
       const isPlanted = (each: { group: number; member: number }) =>
         each.group === planted.group && each.member === planted.member
@@ -134,7 +134,7 @@ export function measureCauses(rounds: number): Result[] {
   ] as const) {
     let [named, of] = [0, 0]
     for (let seed = 1; seed <= rounds; seed++) {
-      const cause = tellCauses(countsOf({ group: -1, member: -1, times }, AT + 3, seed + 3000))
+      const cause = findCauses(countsOf({ group: -1, member: -1, times }, AT + 3, seed + 3000))
       if (cause === null) continue
       of++
       if (cause.named.length > 0) named++
@@ -143,12 +143,12 @@ export function measureCauses(rounds: number): Result[] {
   }
   let namedOfNothing = 0
   for (let seed = 1; seed <= rounds; seed++) {
-    const cause = tellCauses(countsOf(null, AT + 30, seed + 6000))
+    const cause = findCauses(countsOf(null, AT + 30, seed + 6000))
     if (cause !== null && cause.named.length > 0) namedOfNothing++
   }
   results.push(
     resultOf('cause-of-nothing', 'nothing changed', 'a day', namedOfNothing / rounds / 30, rounds * 30),
   )
-  add('cause-adds-up', 'all planted causes', exact, told)
+  add('cause-adds-up', 'all planted causes', exact, all)
   return results
 }

@@ -39,7 +39,7 @@ export function lostOf({ given }: Pick<Kind, 'given'>, days: number, seed: numbe
 const DAYS_BEFORE = 14
 
 /** A day with the places of the unusual series, and the places of those that are news. */
-interface ToldDay {
+interface NewsDay {
   readonly day: number
   readonly unusual: readonly number[]
   readonly news: readonly number[]
@@ -54,13 +54,13 @@ export function headlinesOf(
   company: readonly number[][],
   lost: readonly number[] | null,
   from: number,
-): ToldDay[] {
+): NewsDay[] {
   const judged = company.map((values) => ({
     values,
     ...judgeSeries({ values, places: weekdaysOf(values), scale: 'day' }),
     unusual: [] as boolean[],
   }))
-  const found: ToldDay[] = []
+  const found: NewsDay[] = []
   let shown: boolean[] = []
   for (let day = from - DAYS_BEFORE; day < (company[0]?.length ?? 0); day++) {
     if (shown.length === 0 || day % 30 === 0)
@@ -89,18 +89,18 @@ export function measureFalseHeadlines(years: number): Result[] {
   const each = Math.max(1, Math.round(years / kinds.length))
   let [sum, of] = [0, 0]
   const results = kinds.map((kind) => {
-    let told = 0
+    let found = 0
     for (let seed = 1; seed <= each; seed++)
-      told += headlinesOf(companyOf(kind, DAYS, seed), lostOf(kind, DAYS, seed), FIRST).filter(
+      found += headlinesOf(companyOf(kind, DAYS, seed), lostOf(kind, DAYS, seed), FIRST).filter(
         ({ day, news }) => news.length > 0 && !kind.isOdd?.(day),
       ).length
-    sum += told
+    sum += found
     of += each
     return resultOf(
       'false-headlines',
       kind.name,
       '30 days of reports',
-      (told / each / (DAYS - FIRST)) * 30,
+      (found / each / (DAYS - FIRST)) * 30,
       each,
     )
   })
@@ -109,26 +109,26 @@ export function measureFalseHeadlines(years: number): Result[] {
 }
 
 const SHIFTS = [
-  { goal: 'shift-told', share: -0.4, within: 3 },
-  { goal: 'shift-told', share: 0.4, within: 3 },
-  { goal: 'small-shift-told', share: -0.2, within: 10 },
-  { goal: 'small-shift-told', share: 0.2, within: 10 },
+  { goal: 'shift-found', share: -0.4, within: 3 },
+  { goal: 'shift-found', share: 0.4, within: 3 },
+  { goal: 'small-shift-found', share: -0.2, within: 10 },
+  { goal: 'small-shift-found', share: 0.2, within: 10 },
 ] as const
 
-/** Plants a shift of all new leads, in a company with 40 a day, and looks whether they are told in time. */
+/** Plants a shift of all new leads, in a company with 40 a day, and looks whether they are found in time. */
 export function measureShifts(rounds: number): Result[] {
   return SHIFTS.map(({ goal, share, within }) => {
-    let told = 0
+    let found = 0
     for (let seed = 1; seed <= rounds; seed++) {
       const at = 330 + (seed % 7)
       const times = (day: number) => (day < at ? 1 : 1 + share)
       const kind = { given: { mean: 40, times } }
       const days = at + within
       const [company, lost] = [companyOf(kind, days, seed + SEEDS), lostOf(kind, days, seed + SEEDS)]
-      if (headlinesOf(company, lost, at).some(({ news }) => news.includes(0))) told++
+      if (headlinesOf(company, lost, at).some(({ news }) => news.includes(0))) found++
     }
     const sign = share > 0 ? '+' : '−'
     const series = `${sign}${Math.abs(share) * 100} % of 40 a day`
-    return resultOf(goal, series, `within ${within} days`, told / rounds, rounds)
+    return resultOf(goal, series, `within ${within} days`, found / rounds, rounds)
   })
 }

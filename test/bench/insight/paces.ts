@@ -43,7 +43,7 @@ const KINDS: readonly { name: string; given: Omit<Numbers, 'days' | 'seed'> }[] 
 ]
 
 interface Sum {
-  told: number
+  forecasts: number
   held: number
   error: number
   line: number
@@ -59,10 +59,10 @@ export function measurePaces(rounds: number): Result[] {
     return DAYS_OF_MONTH.flatMap((day) => {
       const sum = sumOf(series, day)
       const horizon = `day ${day} of the month`
-      const results = [resultOf('pace-held', name, horizon, sum.held / sum.told, sum.told)]
+      const results = [resultOf('pace-held', name, horizon, sum.held / sum.forecasts, sum.forecasts)]
       if (day === 10)
         results.push(
-          resultOf('pace-error', name, horizon, sum.error / Math.min(sum.line, sum.trailing), sum.told),
+          resultOf('pace-error', name, horizon, sum.error / Math.min(sum.line, sum.trailing), sum.forecasts),
         )
       return results
     })
@@ -71,7 +71,7 @@ export function measurePaces(rounds: number): Result[] {
 
 /** Tells every second month of the last two years by what was known at the end of a day. */
 function sumOf(series: readonly number[][], day: number): Sum {
-  const sum: Sum = { told: 0, held: 0, error: 0, line: 0, trailing: 0, silent: 0 }
+  const sum: Sum = { forecasts: 0, held: 0, error: 0, line: 0, trailing: 0, silent: 0 }
   const totalOf = (values: readonly number[]) => values.reduce((all, each) => all + each, 0)
   for (const [index, all] of series.entries()) {
     for (let month = 24 + (index % 2); month < MONTHS.length; month += 2) {
@@ -88,7 +88,7 @@ function sumOf(series: readonly number[][], day: number): Sum {
       const whole = totalOf(all.slice(span.from, span.to))
       const soFar = totalOf(all.slice(span.from, span.from + day))
       const trailing = totalOf(values.slice(-TRAILING_DAYS)) / TRAILING_DAYS
-      sum.told++
+      sum.forecasts++
       if (whole >= outcome.range.low && whole <= outcome.range.high) sum.held++
       sum.error += Math.abs(outcome.expected - whole)
       sum.line += Math.abs((soFar / day) * (span.to - span.from) - whole)

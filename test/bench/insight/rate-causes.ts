@@ -121,7 +121,7 @@ function memberOf({ won, lost }: Days, member: number): RateMember {
 
 export function measureRateCauses(rounds: number): Result[] {
   const results: Result[] = []
-  let [exact, told] = [0, 0]
+  let [exact, judged] = [0, 0]
   const add = (goal: Goal, series: string, number: number, of: number) =>
     results.push(resultOf(goal, series, 'when unusual', number / of, of))
   const measure = (
@@ -136,7 +136,7 @@ export function measureRateCauses(rounds: number): Result[] {
       counted.of++
       const isNamed = (split?.named.length ?? 0) > 0
       if (split !== null) {
-        told++
+        judged++
         const within = split.named.reduce((sum, each) => sum + each.within, split.rest)
         if (within + split.mix === split.difference) exact++
       }
@@ -170,6 +170,6 @@ export function measureRateCauses(rounds: number): Result[] {
   results.push(
     resultOf('cause-of-nothing', 'win rate, nothing changed', '30 days', ofNothing.wrong / rounds, rounds),
   )
-  add('cause-adds-up', 'all origins of win rates', exact, told)
+  add('cause-adds-up', 'all origins of win rates', exact, judged)
   return results
 }

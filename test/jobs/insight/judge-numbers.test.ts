@@ -1,7 +1,7 @@
 // @both-stores
 /** The judgement of a report's numbers, from leads that a test makes day by day. */
 import { describe, expect, it } from 'vitest'
-import type { Goal, ToldDays } from '../../../src/domain/insight.ts'
+import type { Goal, LastUnusualDays } from '../../../src/domain/insight.ts'
 import type { Lead, Period } from '../../../src/domain/model.ts'
 import { daysUpTo, localDates, periodOf, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
 import { annotate, removeAnnotation } from '../../../src/jobs/annotations.ts'
@@ -58,13 +58,13 @@ const judge = (
   store: Store,
   request = requestOf(),
   change: Partial<JudgedReport> = {},
-  told: ToldDays = {},
+  lastUnusual: LastUnusualDays = {},
 ) =>
   judgeNumbers(
     { store, now: () => NOW },
     request,
     { ...{ holidays: [], goals: [], fiscalYearStarts: 1 }, ...change },
-    told,
+    lastUnusual,
   )
 const previous = (date: string) => new Date(Date.parse(date) - 86_400_000).toISOString().slice(0, 10)
 /** Annotates a day of the report's past. */
@@ -89,12 +89,12 @@ describe('the numbers of a day', () => {
     for (const { figure, judgement, shift } of expectations)
       expect([judgement, shift]).toEqual([figure === 'won' ? 'learning' : 'usual', null])
     expect(drivers).toEqual([])
-    const told = newLeads({ expectations, told: {}, drivers, pace: [], winRates: [], wonValues: [] })
-    expect(told?.range?.low).toBeGreaterThan(15)
-    expect(told?.range?.high).toBeLessThan(65)
-    expect(told?.actual).toBeGreaterThanOrEqual(told?.range?.low ?? 99)
-    expect(told?.band).toHaveLength(14)
-    expect(told?.record?.of).toBeGreaterThan(20)
+    const judged = newLeads({ expectations, lastUnusual: {}, drivers, pace: [], winRates: [], wonValues: [] })
+    expect(judged?.range?.low).toBeGreaterThan(15)
+    expect(judged?.range?.high).toBeLessThan(65)
+    expect(judged?.actual).toBeGreaterThanOrEqual(judged?.range?.low ?? 99)
+    expect(judged?.band).toHaveLength(14)
+    expect(judged?.record?.of).toBeGreaterThan(20)
   })
 
   it('are too low where a source is down, and the difference came from that source', async () => {
@@ -103,8 +103,8 @@ describe('the numbers of a day', () => {
     expect(newLeads(judged)).toMatchObject({ judgement: 'low', shift: null })
     const [driver] = judged.drivers
     expect(driver).toMatchObject({ figure: 'new_leads', dimension: 'source', parts: [{ name: 'web' }] })
-    const told = driver?.parts.reduce((sum, { difference }) => sum + difference, 0) ?? 0
-    expect(told + (driver?.rest ?? 0)).toBe((driver?.actual ?? 0) - (driver?.expected ?? 0))
+    const namedSum = driver?.parts.reduce((sum, { difference }) => sum + difference, 0) ?? 0
+    expect(namedSum + (driver?.rest ?? 0)).toBe((driver?.actual ?? 0) - (driver?.expected ?? 0))
   })
 
   it('name no part where all fall alike', async () => {
@@ -116,30 +116,30 @@ describe('the numbers of a day', () => {
 
   it('tell of a run of days that is unusual only together', async () => {
     await using store = await storeWith({ mean: (_, ago) => (ago < 7 ? 16 : 20), isExact: true })
-    const told = newLeads(await judge(store))
-    expect(told).toMatchObject({ judgement: 'usual' })
-    expect(told?.shift?.days).toBeGreaterThan(1)
-    expect(told?.shift?.actual).toBeLessThan(told?.shift?.expected ?? 0)
+    const judged = newLeads(await judge(store))
+    expect(judged).toMatchObject({ judgement: 'usual' })
+    expect(judged?.shift?.days).toBeGreaterThan(1)
+    expect(judged?.shift?.actual).toBeLessThan(judged?.shift?.expected ?? 0)
   })
 
-  it('are news until a report told a part of the same days, however many reports lie between', async () => {
+  it('are news until a report called out a part of the same days, however many reports lie between', async () => {
     await using store = await storeWith({ mean: (_, ago) => (ago < 7 ? 16 : 20), isExact: true })
     const first = await judge(store)
     const { since = '', isNew } = newLeads(first)?.shift ?? {}
     expect(isNew).toBe(true)
-    expect(first.told).toHaveProperty(['new_leads '], localDates(requestOf().period))
-    const againWith = async (told: ToldDays) =>
-      newLeads(await judge(store, requestOf(), {}, told))?.shift?.isNew
+    expect(first.lastUnusual).toHaveProperty(['new_leads '], localDates(requestOf().period))
+    const againWith = async (lastUnusual: LastUnusualDays) =>
+      newLeads(await judge(store, requestOf(), {}, lastUnusual))?.shift?.isNew
     expect(await againWith({ 'new_leads ': since })).toBe(false)
     expect(await againWith({ 'new_leads ': previous(since) })).toBe(true)
     expect(await againWith({ 'new_leads p1': since, 'won ': since })).toBe(true)
   })
 
-  it('keep what was told on a holiday, of which nothing is judged', async () => {
+  it('keep the last unusual days on a holiday, of which nothing is judged', async () => {
     await using store = await storeWith({ mean: () => 20 })
-    const told = { 'new_leads ': '2026-11-01' }
+    const lastUnusual = { 'new_leads ': '2026-11-01' }
     const holidays = [localDates(requestOf().period)]
-    expect((await judge(store, requestOf(), { holidays }, told)).told).toEqual(told)
+    expect((await judge(store, requestOf(), { holidays }, lastUnusual)).lastUnusual).toEqual(lastUnusual)
   })
 
   it('of a filter by columns are not judged, and those of some pipelines only by these', async () => {
@@ -147,7 +147,7 @@ describe('the numbers of a day', () => {
     const conditions = [{ field: 'score', min: 50, max: null }]
     const filtered = requestOf({ filter: { pipelineIds: null, conditions } })
     expect(await judge(store, filtered)).toEqual({
-      ...{ expectations: [], told: {}, drivers: [], pace: [], winRates: [], wonValues: [] },
+      ...{ expectations: [], lastUnusual: {}, drivers: [], pace: [], winRates: [], wonValues: [] },
     })
     const one = await judge(store, requestOf({ filter: { pipelineIds: ['p2'], conditions: [] } }))
     expect(one.expectations.map(({ pipeline }) => pipeline)).toEqual([null, null])
@@ -162,10 +162,10 @@ describe('the numbers of a day', () => {
     const [one, other] = [quiet, busy].map(async (store) =>
       newLeads(await judge(store, requestOf(), { holidays })),
     )
-    const told = await one
-    expect(told).toMatchObject({ judgement: 'usual', actual: 40 })
-    expect(await other).toEqual(told)
-    expect(newLeads(await judge(quiet))).not.toEqual(told)
+    const judged = await one
+    expect(judged).toMatchObject({ judgement: 'usual', actual: 40 })
+    expect(await other).toEqual(judged)
+    expect(newLeads(await judge(quiet))).not.toEqual(judged)
   })
 
   it('of a holiday are not judged', async () => {
@@ -179,12 +179,12 @@ describe('the numbers of a day', () => {
     await using store = await storeWith({ mean: (_, ago) => (ago === 0 ? 60 : 20), isExact: true })
     await note(store, 0, 'p1')
     const { expectations, drivers } = await judge(store)
-    const told = expectations.filter(({ figure }) => figure === 'new_leads')
-    expect(told.map(({ pipeline, judgement }) => [pipeline?.id ?? null, judgement])).toEqual([
+    const judged = expectations.filter(({ figure }) => figure === 'new_leads')
+    expect(judged.map(({ pipeline, judgement }) => [pipeline?.id ?? null, judgement])).toEqual([
       ...[[null, 'left_out'] as const, ['p1', 'left_out'] as const, ['p2', 'high'] as const],
     ])
-    expect(told[0]).toMatchObject({ actual: 120, range: null, expected: null, shift: null })
-    expect(told[0]?.band.at(-1)).not.toBeNull()
+    expect(judged[0]).toMatchObject({ actual: 120, range: null, expected: null, shift: null })
+    expect(judged[0]?.band.at(-1)).not.toBeNull()
     expect(drivers).toEqual([])
   })
 
@@ -196,11 +196,11 @@ describe('the numbers of a day', () => {
     expect(newLeads(await judge(store))).toEqual(shifted)
     await removeAnnotation(store, id)
     await note(store, 7)
-    const told = newLeads(await judge(store))
+    const judged = newLeads(await judge(store))
     await using quiet = await storeWith({ mean: () => 20, isExact: true })
     await note(quiet, 7)
-    expect(told).toEqual(newLeads(await judge(quiet)))
-    expect(told?.range?.high).toBeLessThan(shifted?.range?.high ?? 0)
+    expect(judged).toEqual(newLeads(await judge(quiet)))
+    expect(judged?.range?.high).toBeLessThan(shifted?.range?.high ?? 0)
   })
 
   it('have no range before eight of the same weekday, and say how many there are', async () => {
@@ -215,10 +215,10 @@ describe('the numbers of a day', () => {
 
 it('judges weeks by weeks', async () => {
   await using store = await storeWith({ mean: () => 20 })
-  const told = newLeads(await judge(store, requestOf({}, 'week')))
-  expect(told).toMatchObject({ judgement: 'usual', periods: { needed: 8 } })
-  expect(told?.range?.low).toBeGreaterThan(180)
-  expect(told?.range?.high).toBeLessThan(380)
+  const judged = newLeads(await judge(store, requestOf({}, 'week')))
+  expect(judged).toMatchObject({ judgement: 'usual', periods: { needed: 8 } })
+  expect(judged?.range?.low).toBeGreaterThan(180)
+  expect(judged?.range?.high).toBeLessThan(380)
 })
 
 it('judges a week with a left-out day by its other days, and makes no claim where a note explains it', async () => {
@@ -228,10 +228,10 @@ it('judges a week with a left-out day by its other days, and makes no claim wher
   const week = requestOf({}, 'week')
   expect(newLeads(await judge(store, week))).toMatchObject({ judgement: 'high', actual: 400 })
   const holidays = [10, 24].map((ago) => localDates(DAYS.at(-1 - ago) ?? week.period))
-  const told = newLeads(await judge(store, week, { holidays }))
+  const judged = newLeads(await judge(store, week, { holidays }))
   // Six days of 40 leads, and on both sides the 160 leads of the holiday.
-  expect(told).toMatchObject({ judgement: 'usual', actual: 400 })
-  expect(Math.round(told?.expected ?? 0)).toBe(400)
+  expect(judged).toMatchObject({ judgement: 'usual', actual: 400 })
+  expect(Math.round(judged?.expected ?? 0)).toBe(400)
   await note(store, 24)
   await note(store, 10)
   expect(newLeads(await judge(store, week))).toMatchObject({
@@ -257,12 +257,12 @@ describe('goals', () => {
       goal({ name: 'Year', period: 'fiscal_year' }),
     ]
     const { pace } = await judge(store, requestOf(), { goals, fiscalYearStarts: 11 })
-    const told = pace.map(({ figure, goal, soFar, lastDay, daysLeft, perDay, pipelines }) => ({
+    const judged = pace.map(({ figure, goal, soFar, lastDay, daysLeft, perDay, pipelines }) => ({
       ...{ figure, name: goal?.name ?? null, soFar, lastDay, daysLeft, perDay, pipelines },
     }))
     // There are twenty leads a day, half of them in each pipeline. 20 November is day 20 of the month.
     const month = { figure: 'new_leads', lastDay: '2026-11-30', daysLeft: 10, pipelines: null }
-    expect(told).toEqual([
+    expect(judged).toEqual([
       { ...month, name: 'New', soFar: 400, perDay: 20 },
       { ...month, name: 'Half', soFar: 200, perDay: 10, pipelines: ['p2'] },
       { ...month, name: 'Quarter', soFar: 400, perDay: 20, lastDay: '2027-01-31', daysLeft: 72 },

@@ -7,7 +7,7 @@ import { daysUpTo, localDates, periodOf, periodsUpTo, priorOf } from '../../../s
 import { judgeNumbers } from '../../../src/jobs/insight/judge-numbers.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
-import { tellRanges } from '../../support/reports/told-ranges.ts'
+import { publishRanges } from '../../support/reports/published-ranges.ts'
 import { lead, openEmptyStore, save } from '../../support/store.ts'
 
 const NOW = new Date('2026-11-21T06:00:00.000Z')
@@ -70,40 +70,40 @@ async function judge(
 const asEver: Closed = (ago) => ({ web: [1 + (ago % 3), 5], referral: [1, 5] })
 
 it('a win rate as ever is usual, with a range and a record', async () => {
-  const [told] = await judgeRatesOf(asEver)
-  expect(told).toMatchObject({ won: 90, decided: 300, judgement: 'usual', origin: null })
-  expect(told?.range?.low).toBeGreaterThan(60)
-  expect(told?.range?.low).toBeLessThan(90)
-  expect(told?.range?.high).toBeGreaterThan(90)
-  expect(told?.expected).toBeCloseTo(0.3, 2)
-  expect(told?.record).toEqual({ held: 2, of: 2 })
+  const [judged] = await judgeRatesOf(asEver)
+  expect(judged).toMatchObject({ won: 90, decided: 300, judgement: 'usual', origin: null })
+  expect(judged?.range?.low).toBeGreaterThan(60)
+  expect(judged?.range?.low).toBeLessThan(90)
+  expect(judged?.range?.high).toBeGreaterThan(90)
+  expect(judged?.expected).toBeCloseTo(0.3, 2)
+  expect(judged?.record).toEqual({ held: 2, of: 2 })
 })
 
 it('a win rate that rose is unusual, and came from the source whose rate rose', async () => {
-  const [told] = await judgeRatesOf((ago) => (ago < 30 ? { web: [5, 5], referral: [1, 5] } : asEver(ago)))
-  expect(told).toMatchObject({
+  const [judged] = await judgeRatesOf((ago) => (ago < 30 ? { web: [5, 5], referral: [1, 5] } : asEver(ago)))
+  expect(judged).toMatchObject({
     ...{ won: 180, decided: 300, judgement: 'high' },
     origin: { dimension: 'source', difference: 300, mix: 0, parts: [{ name: 'web', within: 300 }], rest: 0 },
   })
 })
 
 it('a win rate that fell although no source wins less came from the mix', async () => {
-  const [told] = await judgeRatesOf((ago) =>
+  const [judged] = await judgeRatesOf((ago) =>
     ago < 30 ? { web: [0, 0], referral: [2, 10] } : { web: [3, 5], referral: [1, 5] },
   )
-  expect(told).toMatchObject({
+  expect(judged).toMatchObject({
     ...{ won: 60, decided: 300, judgement: 'low' },
     origin: { dimension: 'source', difference: -200, mix: -200, parts: [], rest: 0 },
   })
 })
 
 it('a win rate of few leads is never news', async () => {
-  const [told] = await judgeRatesOf((ago) =>
+  const [judged] = await judgeRatesOf((ago) =>
     ago < 30
       ? { web: [ago < 2 ? 1 : 0, ago < 3 ? 1 : 0], referral: [0, 0] }
       : { web: [0, 1], referral: [0, 1] },
   )
-  expect(told).toMatchObject({ won: 2, decided: 3, judgement: 'learning', range: null })
+  expect(judged).toMatchObject({ won: 2, decided: 3, judgement: 'learning', range: null })
 })
 
 it('a pipeline has a range of its own, and is never called unusual', async () => {
@@ -119,21 +119,27 @@ it('a pipeline has a range of its own, and is never called unusual', async () =>
   expect(web?.expected).toBeCloseTo(0.4, 2)
 })
 
-it('a range is withheld if so few held of those that reports told', async () => {
-  const told = { before: '2026-11-20', timeZone: ZONE }
+it('a range is withheld if so few held of those that reports published', async () => {
+  const published = { before: '2026-11-20', timeZone: ZONE }
   const { winRates, wonValues } = await judge(
     asEver,
     (source) => source,
     async (store) => {
-      await tellRanges(store, told, { kind: '30_days', figure: 'win_rate', held: 11, of: 15 })
-      await tellRanges(store, told, {
+      await publishRanges(store, published, { kind: '30_days', figure: 'win_rate', held: 11, of: 15 })
+      await publishRanges(store, published, {
         kind: '30_days',
         figure: 'win_rate',
         held: 12,
         of: 15,
         pipelines: '["web"]',
       })
-      await tellRanges(store, told, { kind: 'day', figure: 'won_value', held: 52, of: 60, currency: 'EUR' })
+      await publishRanges(store, published, {
+        kind: 'day',
+        figure: 'won_value',
+        held: 52,
+        of: 60,
+        currency: 'EUR',
+      })
     },
   )
   expect(winRates.map(({ judgement, range }) => [judgement, range !== null])).toEqual([

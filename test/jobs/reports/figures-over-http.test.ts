@@ -57,7 +57,7 @@ interface Entry {
   readonly to_status: string | null
 }
 /** A lead of the service with its whole activity in order of time. */
-interface Told {
+interface AnsweredLead {
   readonly id: string
   readonly created_at: string
   readonly activity: readonly Entry[]
@@ -87,32 +87,35 @@ async function listAll(ask: Ask, since: Date): Promise<Listed[]> {
 }
 
 /** Reads every lead that changed since, and the activity of each. */
-async function askAll(ask: Ask, since: Date): Promise<Told[]> {
+async function askAll(ask: Ask, since: Date): Promise<AnsweredLead[]> {
   const ids = (await listAll(ask, since)).map(({ id }) => id)
-  const told: Told[] = []
+  const answered: AnsweredLead[] = []
   for (let from = 0; from < ids.length; from += 16) {
     const answers = await Promise.all(ids.slice(from, from + 16).map((id) => ask(`/leads/${id}`)))
-    told.push(...(answers as Told[]))
+    answered.push(...(answers as AnsweredLead[]))
   }
-  return told.map((lead) => ({ ...lead, activity: lead.activity.toSorted((a, b) => (a.at < b.at ? -1 : 1)) }))
+  return answered.map((lead) => ({
+    ...lead,
+    activity: lead.activity.toSorted((a, b) => (a.at < b.at ? -1 : 1)),
+  }))
 }
 
-const entriesOf = ({ activity }: Told) => activity.filter(({ to_status }) => to_status !== null)
-const statusAt = (lead: Told, at: string) =>
+const entriesOf = ({ activity }: AnsweredLead) => activity.filter(({ to_status }) => to_status !== null)
+const statusAt = (lead: AnsweredLead, at: string) =>
   entriesOf(lead).findLast((entry) => entry.at < at)?.to_status ?? ''
 const placeOf = (status: string) => FUNNEL.indexOf(status)
-const isOpen = (lead: Told, at: string) => !CLOSED.includes(statusAt(lead, at))
+const isOpen = (lead: AnsweredLead, at: string) => !CLOSED.includes(statusAt(lead, at))
 
 /** Counts the true figures of a period from the activity of all leads. */
-function countTruth(leads: readonly Told[], { from, to }: { from: string; to: string }) {
+function countTruth(leads: readonly AnsweredLead[], { from, to }: { from: string; to: string }) {
   const there = leads.filter((lead) => lead.created_at < to)
-  const count = (has: (lead: Told) => boolean) => there.filter(has).length
+  const count = (has: (lead: AnsweredLead) => boolean) => there.filter(has).length
   const within = (at: string) => at >= from && at < to
-  const created = (lead: Told) => within(lead.created_at)
-  const before = (lead: Told) => statusAt(lead, from) || entriesOf(lead)[0]?.to_status || ''
-  const cameTo = (lead: Told, statuses: readonly string[]) =>
+  const created = (lead: AnsweredLead) => within(lead.created_at)
+  const before = (lead: AnsweredLead) => statusAt(lead, from) || entriesOf(lead)[0]?.to_status || ''
+  const cameTo = (lead: AnsweredLead, statuses: readonly string[]) =>
     statuses.includes(statusAt(lead, to)) && within(entriesOf(lead).findLast(({ at }) => at < to)?.at ?? '')
-  const moved = (lead: Told, way: number) =>
+  const moved = (lead: AnsweredLead, way: number) =>
     isOpen(lead, to) && Math.sign(placeOf(statusAt(lead, to)) - placeOf(before(lead))) === way
   const limit = new Date(Date.parse(to) - STALLED_DAYS * DAY_MS).toISOString()
   return {
@@ -136,7 +139,7 @@ function countTruth(leads: readonly Told[], { from, to }: { from: string; to: st
 }
 
 /** Counts the leads that had come at least as far as a status by an instant. */
-function countReached(leads: readonly Told[], status: string, to: string): number {
+function countReached(leads: readonly AnsweredLead[], status: string, to: string): number {
   const places = leads.map((lead) =>
     Math.max(
       -1,
@@ -147,7 +150,11 @@ function countReached(leads: readonly Told[], status: string, to: string): numbe
 }
 
 /** Returns the median days of the stays in a status that ended in a period. */
-function medianDays(leads: readonly Told[], status: string, { from, to }: { from: string; to: string }) {
+function medianDays(
+  leads: readonly AnsweredLead[],
+  status: string,
+  { from, to }: { from: string; to: string },
+) {
   const days = leads.flatMap((lead) =>
     entriesOf(lead).flatMap((entry, index, all) => {
       const end = all[index + 1]?.at ?? ''
@@ -272,7 +279,7 @@ describe('the figures of a seeded service over HTTP', () => {
 
     async function expectPeriods(
       periods: readonly [PeriodKind, string][],
-      leads: readonly Told[],
+      leads: readonly AnsweredLead[],
       isAll: boolean,
     ) {
       for (const [kind, at] of periods) {
@@ -338,11 +345,11 @@ describe('the figures of a seeded service over HTTP', () => {
     }
 
     await syncAt(FIRST_SYNC, FEW)
-    const told = await askAll(ask, new Date(0))
-    await expectPeriods(BEFORE, told, false)
+    const answered = await askAll(ask, new Date(0))
+    await expectPeriods(BEFORE, answered, false)
     await syncAt(SECOND_SYNC, FEW)
     const since = await askAll(ask, FIRST_SYNC)
-    const leads = [...new Map([...told, ...since].map((lead) => [lead.id, lead])).values()]
+    const leads = [...new Map([...answered, ...since].map((lead) => [lead.id, lead])).values()]
     await expectPeriods([...BEFORE, ...AFTER], leads, false)
     expect(new Set(partial)).toEqual(
       new Set([...NEVER_REOPENED, 'qualified', 'cohort_conversion', 'stalled']),

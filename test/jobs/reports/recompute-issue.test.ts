@@ -5,7 +5,7 @@ import { compareIssue } from '../../../src/jobs/reports/recompute-issue.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { readReportFigures } from '../../../src/store/figures/report-figures.ts'
-import { findLastSent, type Issue, saveIssue, toldUpTo } from '../../../src/store/reports/issue.ts'
+import { findLastSent, type Issue, reportedUpTo, saveIssue } from '../../../src/store/reports/issue.ts'
 import { enqueueMessage, MESSAGE } from '../../support/mail/message.ts'
 import { liveThrough } from '../../support/source/living-service.ts'
 
@@ -40,7 +40,7 @@ async function keepDaily(store: Store, at: Date): Promise<Issue> {
   const last = await findLastSent(store.db, { ...key, kind: 'day' }, period.to)
   const figures = await readReportFigures(store.db, {
     ...{ kind: 'day', period, prior: priorOf('day', period), filter: EVERY_LEAD, asKnownAt: null },
-    ...{ stalledDays: 3, topScore: 80, rowsMax: 7, since: last && toldUpTo(last) },
+    ...{ stalledDays: 3, topScore: 80, rowsMax: 7, since: last && reportedUpTo(last) },
     sparkPeriods: periodsUpTo('day', period),
     trendDays: daysUpTo(period.to, 96, period.timeZone),
   })

@@ -8,7 +8,7 @@ import type { Lead } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { inReadTransaction } from '../../../src/store/figures/query.ts'
-import { type LastTold, readChanges } from '../../../src/store/figures/report-lists.ts'
+import { type LastReported, readChanges } from '../../../src/store/figures/report-lists.ts'
 import { recordDeletions } from '../../../src/store/leads/lead-version.ts'
 import { random } from '../../support/random.ts'
 import { lead, openEmptyStore, STAGES, save, seenAt } from '../../support/store.ts'
@@ -124,14 +124,19 @@ async function removeLeads(store: Store, ids: readonly string[], at: string): Pr
   })
 }
 
-interface Told {
+interface ExpectedChange {
   readonly kind: ChangeKind
   readonly fromStatus: string | null
   readonly toStatus: string
 }
 
 /** Returns the change of a lead since an instant, by what was known at `knownAt` of the time before. */
-function becomeOf({ samples, absences }: Life, since: string, knownAt: string, to: string): Told | null {
+function becomeOf(
+  { samples, absences }: Life,
+  since: string,
+  knownAt: string,
+  to: string,
+): ExpectedChange | null {
   const after = samples.findLast((reading) => reading.from < to)
   if (after === undefined) return null
   const isDeleted = (at: string) =>
@@ -150,18 +155,18 @@ function becomeOf({ samples, absences }: Life, since: string, knownAt: string, t
   const moved = moves.findLast((move) => move.at < since)?.to ?? first?.from
   // Without an earlier issue, the earlier move counts, even if it became known later.
   const fromStatus = (knownAt === NEVER ? (moved ?? known?.status) : (known?.status ?? moved)) ?? null
-  const told = (kind: ChangeKind): Told => ({ kind, fromStatus, toStatus })
+  const changeOf = (kind: ChangeKind): ExpectedChange => ({ kind, fromStatus, toStatus })
   const isNews =
     first !== undefined || samples.some((reading) => reading.readAt > knownAt || reading.from >= since)
-  if (fromStatus !== toStatus && toStatus === 'won') return isNews ? told('won') : null
+  if (fromStatus !== toStatus && toStatus === 'won') return isNews ? changeOf('won') : null
   if (fromStatus !== toStatus && (toStatus === 'lost' || toStatus === 'disqualified')) {
-    return isNews ? told('lost') : null
+    return isNews ? changeOf('lost') : null
   }
   if (absences.some((gone) => gone.to !== null && gone.to >= since && gone.to < to)) {
     return { kind: 'returned', fromStatus: null, toStatus }
   }
   if (fromStatus === null || placeOf(fromStatus) === placeOf(toStatus)) return null
-  return told(placeOf(fromStatus) < placeOf(toStatus) ? 'forward' : 'back')
+  return changeOf(placeOf(fromStatus) < placeOf(toStatus) ? 'forward' : 'back')
 }
 
 function placeOf(status: string): number {
@@ -179,16 +184,16 @@ describe(`changes of random pasts (SEED=${SEED})`, () => {
       const from = day(next() * DAYS)
       const to = day((Date.parse(from) - START) / DAY_MS + next() * 5)
       const at = day((Date.parse(from) - START) / DAY_MS - next() * 3)
-      const told: LastTold | null =
+      const last: LastReported | null =
         next() < 0.3 ? null : { at, knownAt: new Date(Date.parse(at) + next() * DAY_MS).toISOString() }
       const scope = { from, to, filter: EVERY_LEAD, stalledDays: 7, asKnownAt: null }
-      const changes = await inReadTransaction(store.db, (trx) => readChanges(trx, scope, told, 1000))
+      const changes = await inReadTransaction(store.db, (trx) => readChanges(trx, scope, last, 1000))
 
       const expected = [...lives].flatMap(([id, life]) => {
-        const become = becomeOf(life, changes.since, told?.knownAt ?? NEVER, to)
+        const become = becomeOf(life, changes.since, last?.knownAt ?? NEVER, to)
         return become ? [{ id, ...become, value: valueThen(life, to) }] : []
       })
-      const context = JSON.stringify({ from, to, told })
+      const context = JSON.stringify({ from, to, last })
       for (const { kind, total, value, rows } of changes.kinds) {
         const ofKind = expected.filter((each) => each.kind === kind)
         expect(

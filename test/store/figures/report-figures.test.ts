@@ -138,7 +138,7 @@ function expectLists(figures: ReportFigures, request: ReportRequest, plain: Plai
     const lead = byId.get(row.id)
     expect(lead).toMatchObject({ changedAt: row.changedAt, score: row.score, value: row.value })
     // The status at that time counts, not a later one.
-    if (lead?.toldStatus) expect(row.status, row.id).toBe(lead.toldStatus)
+    if (lead?.activityStatus) expect(row.status, row.id).toBe(lead.activityStatus)
     expect(row.idleDays).toBe(
       Math.floor((Date.parse(figures.period.to) - Date.parse(row.changedAt)) / DAY_MS),
     )
@@ -204,7 +204,7 @@ function expectChanges(figures: ReportFigures, plain: Plain): void {
   )
   for (const row of changes.kinds.flatMap((each) => each.rows)) {
     expect(row.at >= period.from && row.at < period.to).toBe(true)
-    if (row.toStatus !== now.get(row.id)?.toldStatus) expect(of('deleted')).toContain(row)
+    if (row.toStatus !== now.get(row.id)?.activityStatus) expect(of('deleted')).toContain(row)
   }
 }
 

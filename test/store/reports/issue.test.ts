@@ -7,8 +7,8 @@ import {
   findLastSent,
   findLastSentEnd,
   noteNotSent,
+  reportedUpTo,
   saveIssue,
-  toldUpTo,
   wasSent,
 } from '../../../src/store/reports/issue.ts'
 import { enqueueMessage, MESSAGE } from '../../support/mail/message.ts'
@@ -116,7 +116,7 @@ describe('the last issue that was sent', () => {
     const sent = { periodTo: '2026-11-21T00:00:00.000Z', renderedAt: '2026-11-21T06:00:00.000Z' }
     const changes = { since: '2026-11-20T00:00:00.000Z', coverage: { known: 0, of: 0 }, kinds: [] }
     const told = (...failed: ReportFigures['failed']) =>
-      toldUpTo({ ...sent, figures: { ...figures, changes, failed } })
+      reportedUpTo({ ...sent, figures: { ...figures, changes, failed } })
     expect(told()).toEqual({ at: sent.periodTo, knownAt: sent.renderedAt })
     expect(told({ block: 'trend', query: null, message: 'x' })).toEqual(told())
     expect(told({ block: 'changes', query: null, message: 'x' })).toEqual({

@@ -17,7 +17,7 @@ const URGENT: UrgentLead = {
 }
 
 const INSIGHT: Insight = {
-  told: {},
+  lastUnusual: {},
   expectations: [
     {
       ...{ figure: 'new_leads', pipeline: null, actual: 17, judgement: 'low', expected: 42.25 },

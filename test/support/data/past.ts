@@ -15,7 +15,7 @@ export interface PastLead {
   /** The status; null before the first known state. */
   readonly status: string | null
   /** The status, also known from moves before the first known state. */
-  readonly toldStatus: string | null
+  readonly activityStatus: string | null
   readonly outcome: 'open' | 'won' | 'lost' | 'disqualified'
   /** The instant at which the lead came into its status. */
   readonly since: string
@@ -87,7 +87,7 @@ export async function loadPast(db: Db): Promise<Past> {
         country: lead.company_country,
         createdAt: lead.created_at,
         status,
-        toldStatus:
+        activityStatus:
           (moves.get(lead.id) ?? [])
             .filter((move) => move.moved_at < instant)
             .toSorted((a, b) => (a.moved_at < b.moved_at ? -1 : 1))

@@ -7,7 +7,7 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { savePipelineStat } from '../../../src/store/sync/samples.ts'
 import { clockOf } from '../../../src/web/dashboard/format.ts'
 import { composeAnalysts } from '../../../src/web/dashboard/pipelines/routes.ts'
-import { tellRanges } from '../../support/reports/told-ranges.ts'
+import { publishRanges } from '../../support/reports/published-ranges.ts'
 import { lead, openEmptyStore, save, saveWholeRun, seenAt, stat } from '../../support/store.ts'
 import {
   countNow,
@@ -199,8 +199,8 @@ describe('the goals and the outlook', () => {
     expect(all).toContain('New of p1 p1 241 of 100 the end on 31 Dec cannot be told yet reached')
     expect(all).toContain('Sold Ana · p2 €0 of €10k – €1k a day needed, €0 now')
     expect(all).toContain('Of 31 such ranges so far, 22 were right; 8 of 10 should be.')
-    const told = { before: '2026-11-20', timeZone: ZONE }
-    await tellRanges(store, told, { kind: 'month_end', figure: 'new_leads', held: 7, of: 15 })
+    const published = { before: '2026-11-20', timeZone: ZONE }
+    await publishRanges(store, published, { kind: 'month_end', figure: 'new_leads', held: 7, of: 15 })
     const withheld = await readText(`${url}/pipelines`)
     expect(withheld).toContain('New in November 192 of 400 the end on 30 Nov cannot be told yet')
     const one = await readText(`${url}/pipelines/p1`)
@@ -235,8 +235,8 @@ describe('usual win rates', () => {
     expect(all).toMatch(/ p1 .* 50% usual: 3\d–6\d% p2 .* 0% usual: 0% All pipelines .* 25% usual: 1\d–3\d% /)
     expect(await readText(`${url}/pipelines/p1`)).toMatch(/win rate, usual: 3\d–6\d% 50%/)
 
-    const told = { before: '2026-11-20', timeZone: ZONE }
-    await tellRanges(store, told, { kind: '30_days', figure: 'win_rate', held: 9, of: 15 })
+    const published = { before: '2026-11-20', timeZone: ZONE }
+    await publishRanges(store, published, { kind: '30_days', figure: 'win_rate', held: 9, of: 15 })
     expect(await readText(`${url}/pipelines`)).toMatch(/ p2 .* 0% usual: 0% All pipelines .* 25% 25% What/)
 
     // A lead more is won of the last day, which is not counted yet, so the range is of other leads.

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { readBacktest } from '../../../src/jobs/insight/read-backtest.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { tellRanges } from '../../support/reports/told-ranges.ts'
+import { publishRanges } from '../../support/reports/published-ranges.ts'
 import { lead, save } from '../../support/store.ts'
 import {
   countNow,
@@ -64,20 +64,20 @@ describe('the page of the record', () => {
     expect(text).toContain('Win rate, all 30 days 2 100.0% 100.0% 0.0 printed')
   })
 
-  it('has the ranges that reports told, beside those that were tested', async () => {
+  it('has the ranges that reports published, beside those that were tested', async () => {
     const store = await openDailyStore(120)
     await readBacktest(store, REQUEST, LOOKED_AT)
-    expect(textOf(await readRecord(store))).not.toContain('As told')
-    const told = { before: '2026-11-20', timeZone: ZONE }
-    await tellRanges(store, told, { kind: 'day', figure: 'new_leads', held: 50, of: 64 })
-    await tellRanges(store, told, {
+    expect(textOf(await readRecord(store))).not.toContain('As published')
+    const published = { before: '2026-11-20', timeZone: ZONE }
+    await publishRanges(store, published, { kind: 'day', figure: 'new_leads', held: 50, of: 64 })
+    await publishRanges(store, published, {
       kind: '30_days',
       figure: 'win_rate',
       held: 3,
       of: 3,
       pipelines: '["p1"]',
     })
-    await tellRanges(store, told, { kind: 'month_end', figure: 'lost', held: 2, of: 3 })
+    await publishRanges(store, published, { kind: 'month_end', figure: 'lost', held: 2, of: 3 })
     const text = textOf(await readRecord(store))
     expect(text).toContain('New leads, all day 64 50 78.1% 95% withheld')
     expect(text).toContain('Win rate, p1 30 days 3 3 100.0% 95% as above')

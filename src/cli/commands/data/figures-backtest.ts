@@ -1,7 +1,7 @@
 /** `leadsheet figures backtest`: tests on all past days how often what reports claim was right. */
 import type { Command } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'
-import type { ToldRecord } from '../../../domain/insight.ts'
+import type { PublishedRecord } from '../../../domain/insight.ts'
 import {
   type Backtest,
   type EndTest,
@@ -12,7 +12,7 @@ import {
 import { WINDOWS_MIN } from '../../../insight/record.ts'
 import { DECIDED_MIN, RATE_DAYS } from '../../../insight/win-rate.ts'
 import { readBacktest, type TestedRecord } from '../../../jobs/insight/read-backtest.ts'
-import { isToldTrusted, meantOf } from '../../../jobs/insight/told-record.ts'
+import { isRecordTrusted, meantOf } from '../../../jobs/insight/track-record.ts'
 import type { TestedShare } from '../../../jobs/insight/winner-shares.ts'
 import { listPipelines } from '../../../store/figures/report-figures.ts'
 import { addExamples, collect } from '../../command.ts'
@@ -53,9 +53,9 @@ async function runBacktest(terminal: Terminal, { pipeline }: Options): Promise<v
   await printRanges(terminal, tested)
   terminal.print('')
   await printEnds(terminal, tested)
-  if (tested.told.length > 0) {
+  if (tested.published.length > 0) {
     terminal.print('')
-    await printTold(terminal, tested, pipelines)
+    await printPublished(terminal, tested, pipelines)
   }
   if (tested.shares.some(({ dates }) => dates > 0)) {
     terminal.print('')
@@ -111,8 +111,8 @@ function rowOfRate(winRate: RateTest): RangeRow {
   }
 }
 
-function claimsOfRate({ told }: RateTest): number | null {
-  return told && aYear(told.claims, { scale: 'day', judged: told.days })
+function claimsOfRate({ claimDays }: RateTest): number | null {
+  return claimDays && aYear(claimDays.withClaims, { scale: 'day', judged: claimDays.judged })
 }
 
 function neededOfRate({ periods: { known, needed } }: RateTest): string {
@@ -126,15 +126,15 @@ function isPartlyKnown(scale: RangeTest['scale'], ranges: readonly RangeTest[]):
 
 async function printEnds(terminal: Terminal, { ends }: Backtest): Promise<void> {
   const error =
-    (way: 'told' | 'line' | 'trailing') =>
+    (method: 'forecast' | 'line' | 'trailing') =>
     ({ errors }: EndTest) =>
-      errors && `${(100 * errors[way]).toFixed(1)}%`
+      errors && `${(100 * errors[method]).toFixed(1)}%`
   await terminal.printTable<EndTest>(
     [
       { title: 'END OF MONTH', value: ({ figure }) => figure, isWhole: true },
-      { title: 'TOLD', value: ({ ranges }) => ranges.of },
+      { title: 'FORECASTS', value: ({ ranges }) => ranges.of },
       { title: '80% HELD', value: ({ ranges }) => percent(ranges.held, ranges.of), isWhole: true },
-      { title: 'ERROR AT DAY 10', value: error('told'), isWhole: true },
+      { title: 'ERROR AT DAY 10', value: error('forecast'), isWhole: true },
       { title: 'STRAIGHT LINE', value: error('line'), isWhole: true },
       { title: 'LAST 28 DAYS', value: error('trailing'), isWhole: true },
       {
@@ -152,32 +152,32 @@ async function printEnds(terminal: Terminal, { ends }: Backtest): Promise<void> 
   )
 }
 
-async function printTold(
+async function printPublished(
   terminal: Terminal,
-  { told }: TestedRecord,
+  { published }: TestedRecord,
   pipelines: readonly { readonly id: string; readonly name: string | null }[],
 ): Promise<void> {
   const nameOf = (id: string) => pipelines.find((each) => each.id === id)?.name ?? id
-  await terminal.printTable<ToldRecord>(
+  await terminal.printTable<PublishedRecord>(
     [
-      { title: 'AS TOLD', value: ({ figure }) => figure, isWhole: true },
+      { title: 'AS PUBLISHED', value: ({ figure }) => figure, isWhole: true },
       {
         title: 'OF',
         value: ({ pipelineIds, currency }) =>
           [...(pipelineIds?.map(nameOf) ?? ['ALL']), ...(currency === '' ? [] : [currency])].join(', '),
       },
       { title: 'RANGE OF', value: ({ kind }) => kind.replace('_', ' '), isWhole: true },
-      { title: 'TOLD', value: ({ of }) => of },
+      { title: 'RANGES', value: ({ of }) => of },
       { title: 'HELD', value: ({ held }) => held },
       { title: 'SHARE', value: ({ held, of }) => percent(held, of), isWhole: true },
       { title: 'MEANT', value: ({ kind }) => percent(meantOf(kind), 1), isWhole: true },
       {
         title: 'SHOWN',
-        value: (each) => (isToldTrusted(each) ? 'as above' : 'withheld: told ranges held too rarely'),
+        value: (each) => (isRecordTrusted(each) ? 'as above' : 'withheld: published ranges held too rarely'),
         isWhole: true,
       },
     ],
-    told,
+    published,
   )
 }
 
@@ -221,7 +221,7 @@ function notesOf({ from, to, leftOut, ranges, winRates, reports }: Backtest, tim
     ...(days === undefined || days.judged === 0
       ? []
       : [
-          `A daily report would have told something unusual on ${days.withClaims} of ${days.judged} days (${decimal(aYear(days.withClaims, days))} a year). Such a claim may be true: real numbers do change.`,
+          `A daily report would have called something unusual on ${days.withClaims} of ${days.judged} days (${decimal(aYear(days.withClaims, days))} a year). Such a claim may be true: real numbers do change.`,
         ]),
   ]
 }
@@ -264,7 +264,7 @@ function decimal(value: number | null): string | null {
 
 function printJson(
   terminal: Terminal,
-  { from, to, leftOut, ranges, winRates, wonValues, reports, ends, told, shares }: TestedRecord,
+  { from, to, leftOut, ranges, winRates, wonValues, reports, ends, published, shares }: TestedRecord,
   timeZone: string,
 ): void {
   terminal.printJson('figures backtest', {
@@ -276,7 +276,7 @@ function printJson(
     win_rates: winRates.map((winRate) => ({
       pipeline_id: winRate.pipeline?.id ?? null,
       ...{ judged: winRate.judged, held_95: winRate.held95, held_80: winRate.held80 },
-      ...{ days: winRate.told?.days ?? null, days_with_claims: winRate.told?.claims ?? null },
+      ...{ days: winRate.claimDays?.judged ?? null, days_with_claims: winRate.claimDays?.withClaims ?? null },
       claims_a_year: claimsOfRate(winRate),
       ...{ shown: winRate.shown, periods: winRate.periods },
     })),
@@ -287,11 +287,11 @@ function printJson(
       ...{ each: scale, judged, with_claims: withClaims },
       with_claims_a_year: aYear(withClaims, { scale, judged }),
     })),
-    month_ends: ends.map(({ figure, ranges, untold, errors, shown }) => ({
-      ...{ figure, told: ranges.of, held_80: ranges.held, untold, shown },
+    month_ends: ends.map(({ figure, ranges, notForecast, errors, shown }) => ({
+      ...{ figure, forecasts: ranges.of, held_80: ranges.held, not_forecast: notForecast, shown },
       errors_at_day_10: errors,
     })),
-    told: told.map((each) => ({
+    published: published.map((each) => ({
       ...{
         figure: each.figure,
         pipeline_ids: each.pipelineIds,
@@ -299,8 +299,8 @@ function printJson(
         range_of: each.kind,
         meant: meantOf(each.kind),
       },
-      ...{ told: each.of, held: each.held, windows: each.windows.of },
-      is_withheld: !isToldTrusted(each),
+      ...{ ranges: each.of, held: each.held, windows: each.windows.of },
+      is_withheld: !isRecordTrusted(each),
     })),
     later_winners: shares.map(({ status, share, dates, held, shown }) => ({
       ...{ status, share_beyond: share, dates, came_true: held, shown },

@@ -148,8 +148,8 @@ async function showSent(
   const sent = deliveries.filter(({ state }) => state === 'sent').length
   if (sent < deliveries.length) terminal.end(sent > 0 ? 'partly' : 'failed')
   if (terminal.json) {
-    const told = deliveries.map(({ recipient, state, response }) => ({ recipient, state, response }))
-    return terminal.printJson('report resend', { sent: true, ...planJson(plan), deliveries: told })
+    const outcomes = deliveries.map(({ recipient, state, response }) => ({ recipient, state, response }))
+    return terminal.printJson('report resend', { sent: true, ...planJson(plan), deliveries: outcomes })
   }
   await terminal.printTable<DeliverySummary>(
     [

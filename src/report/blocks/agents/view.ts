@@ -75,8 +75,8 @@ export function composeAgents(figures: ReportFigures, locale: LocaleContext): Ag
   const { rows, outages } = figures.agents
   const unwell = [...listFailing(figures), ...rows.filter((agent) => healthOf(agent) === 'other')]
   const ended = outages.filter(({ endedAt }) => endedAt !== null)
-  const told = ended.slice(0, OUTAGES).map((outage) => formatOutage(outage, locale))
-  if (ended.length > OUTAGES) told.push(words('agents.moreOutages', { n: ended.length - OUTAGES }))
+  const lines = ended.slice(0, OUTAGES).map((outage) => formatOutage(outage, locale))
+  if (ended.length > OUTAGES) lines.push(words('agents.moreOutages', { n: ended.length - OUTAGES }))
   return {
     kind: 'agents',
     title: words('agents.title'),
@@ -89,7 +89,7 @@ export function composeAgents(figures: ReportFigures, locale: LocaleContext): Ag
       error: oneLineOrNull(agent.lastErrorMessage, AGENT_ERROR_LENGTH) ?? '',
     })),
     more: unwell.length > ROWS ? words('truncation.some', { n: unwell.length - ROWS }) : '',
-    outages: told,
+    outages: lines,
   }
 }
 

@@ -98,11 +98,11 @@ function sentencesOfRate(
 ): { sentences: readonly string[]; subject: string } | null {
   const { judgement = 'usual', range = null, won = 0, decided = 0, origin = null } = rateOfAll(insight) ?? {}
   if (range === null || !isUnusual(judgement)) return null
-  const told = { direction: judgement, rate: numbers.rate(won / decided) }
+  const rateWords = { direction: judgement, rate: numbers.rate(won / decided) }
   const [part] = origin?.parts ?? []
   return {
     sentences: [
-      words('headline.rate', { ...told, range: words('rateRangeInWords', percentsOf(range, decided)) }),
+      words('headline.rate', { ...rateWords, range: words('rateRangeInWords', percentsOf(range, decided)) }),
       ...(origin === null
         ? []
         : [
@@ -117,14 +117,16 @@ function sentencesOfRate(
                 }),
           ]),
     ],
-    subject: words('subject.rate', { ...told, range: words('rateRange', percentsOf(range, decided)) }),
+    subject: words('subject.rate', { ...rateWords, range: words('rateRange', percentsOf(range, decided)) }),
   }
 }
 
 /** Returns whether the wins are usual, or nothing has ever been won, so that none is usual too. */
 function isWonAsEver({ insight, won }: ReportFigures): boolean {
-  const told = insight?.expectations.find(({ figure, pipeline }) => figure === 'won' && pipeline === null)
-  return told?.judgement === 'usual' || (told?.judgement === 'learning' && won.current === 0)
+  const expectation = insight?.expectations.find(
+    ({ figure, pipeline }) => figure === 'won' && pipeline === null,
+  )
+  return expectation?.judgement === 'usual' || (expectation?.judgement === 'learning' && won.current === 0)
 }
 
 /** Lists the numbers of a report that are news, all leads before single pipelines. A change is news once. */

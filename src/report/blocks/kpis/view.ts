@@ -240,8 +240,9 @@ function recordOf({ insight }: ReportFigures, { words }: LocaleContext): string 
   const records = judged.flatMap(({ range, record }) => (range !== null && record !== null ? [record] : []))
   const sum = (count: (each: RangeRecord) => number) => records.reduce((all, each) => all + count(each), 0)
   const of = sum((each) => each.of)
-  const { toldRecord } = insight ?? {}
-  if (of > 0 && toldRecord && toldRecord.of >= TOLD_MIN) return words('kpis.recordTold', { ...toldRecord })
+  const { publishedRecord } = insight ?? {}
+  if (of > 0 && publishedRecord && publishedRecord.of >= TOLD_MIN)
+    return words('kpis.publishedRecord', { ...publishedRecord })
   return of === 0 ? '' : words('kpis.record', { held: sum((each) => each.held), of })
 }
 

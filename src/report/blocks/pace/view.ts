@@ -31,17 +31,17 @@ export function composePace({ insight }: ReportFigures, locale: LocaleContext): 
 
 /** Composes the view of paces for reports and for the dashboard. */
 export function composePaces(paces: readonly Pace[], locale: LocaleContext): PaceView[] {
-  const told = paces.filter(({ goal, end }) => goal !== null || end !== null)
-  if (told.length === 0) return []
+  const shown = paces.filter(({ goal, end }) => goal !== null || end !== null)
+  if (shown.length === 0) return []
   const { words } = locale
-  const records = told.flatMap(({ end }) => (end === null ? [] : [end.record]))
+  const records = shown.flatMap(({ end }) => (end === null ? [] : [end.record]))
   const of = records.reduce((sum, record) => sum + record.of, 0)
   const held = records.reduce((sum, record) => sum + record.held, 0)
   return [
     {
       kind: 'pace',
       title: words('pace.title'),
-      lines: told.map((pace) => lineOf(pace, locale)),
+      lines: shown.map((pace) => lineOf(pace, locale)),
       record: of === 0 ? '' : words('pace.record', { held, of }),
     },
   ]

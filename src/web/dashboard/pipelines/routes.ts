@@ -55,15 +55,15 @@ export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
       const kept = await overview.read()
       const clock = clockOf(timeZone, now())
       const counted = kept.overview
-      const told = counted && (await outlook.read(null))
+      const insight = counted && (await outlook.read(null))
       const view = {
         dataAge: dataAgeOf(kept, PATH, clock),
         list: counted && {
           ...periodOf(counted),
-          lines: composeList(counted.pipelines, told?.winRates ?? []),
+          lines: composeList(counted.pipelines, insight?.winRates ?? []),
           meanings: composeMeanings(counted, called, null, clock),
         },
-        outlook: composeOutlook(told, localeOf(clock)),
+        outlook: composeOutlook(insight, localeOf(clock)),
         analysts: composeAnalysts(files, clock),
       }
       return sendPage(reply, list(view, frameOf(request, 'Pipelines', PATH)))
@@ -81,7 +81,7 @@ export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
         const clock = clockOf(timeZone, now())
         const locale = localeOf(clock)
         const annotations = await listAnnotations(store.db)
-        const told = await outlook.read(id)
+        const insight = await outlook.read(id)
         const view = {
           dataAge: dataAgeOf(kept, request.url, clock),
           one:
@@ -89,9 +89,9 @@ export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
               ? null
               : {
                   ...composePipeline(found, trendDaysOf(request.query.days), locale, clock, annotations),
-                  ...cellsOf(found, told?.winRates[0]),
+                  ...cellsOf(found, insight?.winRates[0]),
                   ...periodOf(kept.overview),
-                  outlook: composeOutlook(told, locale),
+                  outlook: composeOutlook(insight, locale),
                   meanings: composeMeanings(kept.overview, called, id, clock),
                 },
         }

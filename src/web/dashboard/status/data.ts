@@ -135,8 +135,8 @@ export async function readRecords(db: Db, clock: Clock): Promise<RecordsView> {
   const drift = (await listDrift(db, since)).map(({ change, path, types, at }) => ({
     ...{ path, at: clock.at(at), change: changeText(change, types) },
   }))
-  const told = new Set(drift.map(({ path }) => path))
-  const gone = (await listMissingFields(db)).filter(({ path }) => !told.has(path))
+  const drifted = new Set(drift.map(({ path }) => path))
+  const gone = (await listMissingFields(db)).filter(({ path }) => !drifted.has(path))
   return {
     heldCount: counted(total, 'record'),
     isAnyHeld: total > 0,

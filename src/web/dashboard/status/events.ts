@@ -140,9 +140,9 @@ function formatRecent(counts: readonly EventCount[]): string | null {
     [countIn(counts, ['ignored']), 'were about something that is not stored'],
     [countIn(counts, ['unreadable', 'failed']), 'failed'],
   ] as const
-  const told = parts.filter(([events]) => events > 0)
-  const areAlike = told.length === 1 && all > 1
-  const words = told.map(([events, what]) => `${areAlike ? 'all' : count(events)} ${what}`)
+  const named = parts.filter(([events]) => events > 0)
+  const areAlike = named.length === 1 && all > 1
+  const words = named.map(([events, what]) => `${areAlike ? 'all' : count(events)} ${what}`)
   return `${counted(all, 'event')} in the last 24 hours: ${words.join(', ')}.`
 }
 
@@ -193,14 +193,14 @@ export function formatChange(change: EventNews['change']): string | null {
   if (change === null) return null
   const { before, after } = change
   if (before === null) return statusText(after)
-  const told = [
+  const named = [
     before.status === after.status ? null : `${statusText(before)} → ${statusText(after)}`,
     before.score === after.score ? null : `score ${figure(before.score)} → ${figure(after.score)}`,
     moneyOf(before) === moneyOf(after) ? null : `value ${moneyOf(before)} → ${moneyOf(after)}`,
     before.agentId === after.agentId ? null : 'another agent',
     before.pipelineId === after.pipelineId ? null : 'another pipeline',
   ].filter((part) => part !== null)
-  return told.length === 0 ? null : told.join(', ')
+  return named.length === 0 ? null : named.join(', ')
 }
 
 function statusText({ status }: TrackedFields): string {

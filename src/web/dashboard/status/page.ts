@@ -145,10 +145,10 @@ async function readFindings(db: Db, { checks }: Health, look: Look): Promise<Fin
   const found = checks
     .filter((result) => !isCovered(result, alerts))
     .flatMap((result) => findingOf(result, look.clock))
-  const told = alerts.map((alert) =>
+  const alertFindings = alerts.map((alert) =>
     fromAlert(alert, failing.has(alertFacts(alert.check).part) ? 'fail' : 'warn', look),
   )
-  return { findings: [...found, ...told].sort((a, b) => weightOf(a) - weightOf(b)) }
+  return { findings: [...found, ...alertFindings].sort((a, b) => weightOf(a) - weightOf(b)) }
 }
 
 /**

@@ -7,7 +7,7 @@ import { hasSqlite3 } from '../../../support/data/sqlite3.ts'
 import { folderWith } from '../../../support/folder.ts'
 import type { Finished } from '../../../support/leadsheet.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
-import { tellRanges } from '../../../support/reports/told-ranges.ts'
+import { publishRanges } from '../../../support/reports/published-ranges.ts'
 import { startService } from '../../../support/service.ts'
 import { openSyncing } from '../../../support/syncing.ts'
 
@@ -143,7 +143,10 @@ describe('figures backtest', () => {
     expect(days).toMatchObject({ figure: 'new_leads', pipeline_id: null, each: 'day', shown: 'printed' })
     expect(days.judged).toBeGreaterThan(20)
     expect(days.held_95).toBeGreaterThan(0.8 * days.judged)
-    expect(ends).toMatchObject([{ told: 0, shown: 'learning', errors_at_day_10: null }, { told: 0 }])
+    expect(ends).toMatchObject([
+      { forecasts: 0, shown: 'learning', errors_at_day_10: null },
+      { forecasts: 0 },
+    ])
 
     const [rate, ofPipeline] = rates
     expect(rate).toMatchObject({
@@ -165,28 +168,30 @@ describe('figures backtest', () => {
       /The usual range of the win rate begins after 8 windows of 30 days \(\d so far\)\./,
     )
     expect(stderr).toContain('Such a claim may be true: real numbers do change.')
-    expect(stdout).not.toContain('AS TOLD')
+    expect(stdout).not.toContain('AS PUBLISHED')
     {
       await using store = await openStore(join(folder, 'leadsheet.db'), NOW)
-      const told = { before: '2026-11-19', timeZone: 'Europe/Berlin' }
-      await tellRanges(store, told, { kind: 'day', figure: 'new_leads', held: 50, of: 64 })
+      const published = { before: '2026-11-19', timeZone: 'Europe/Berlin' }
+      await publishRanges(store, published, { kind: 'day', figure: 'new_leads', held: 50, of: 64 })
       const pipelines = JSON.stringify([pipeline])
-      await tellRanges(store, told, { kind: 'month_end', figure: 'won', held: 2, of: 3, pipelines })
+      await publishRanges(store, published, { kind: 'month_end', figure: 'won', held: 2, of: 3, pipelines })
       const row = { status: 'paused', days: 5, winners: 100, longer: 5 }
       const dates = ['2026-07-04', '2026-08-03'].map((tested_from) => ({ ...row, tested_from }))
       await store.write((trx) => trx.insertInto('stall_test').values(dates).execute())
     }
-    const { stdout: asTold } = await run('figures', 'backtest')
-    expect(asTold).toMatch(/^AS TOLD +OF +RANGE OF +TOLD +HELD +SHARE +MEANT +SHOWN$/m)
-    expect(asTold).toMatch(/^new_leads +ALL +day +64 +50 +78\.1% +95\.0% +withheld: told ranges held too/m)
-    expect(asTold).toMatch(/^won +\S.* +month end +3 +2 +66\.7% +80\.0% +as above$/m)
-    expect(asTold).toMatch(/^new_leads +ALL +day .* withheld: ranges held too rarely/m)
-    expect(asTold).toMatch(/^LATER WINNERS +BEYOND +DATES +CAME TRUE +SHOWN$/m)
-    expect(asTold).toMatch(/^paused +5% +2 +100\.0% +not yet: too few winners, or leads known for too/m)
+    const { stdout: asPublished } = await run('figures', 'backtest')
+    expect(asPublished).toMatch(/^AS PUBLISHED +OF +RANGE OF +RANGES +HELD +SHARE +MEANT +SHOWN$/m)
+    expect(asPublished).toMatch(
+      /^new_leads +ALL +day +64 +50 +78\.1% +95\.0% +withheld: published ranges held too/m,
+    )
+    expect(asPublished).toMatch(/^won +\S.* +month end +3 +2 +66\.7% +80\.0% +as above$/m)
+    expect(asPublished).toMatch(/^new_leads +ALL +day .* withheld: ranges held too rarely/m)
+    expect(asPublished).toMatch(/^LATER WINNERS +BEYOND +DATES +CAME TRUE +SHOWN$/m)
+    expect(asPublished).toMatch(/^paused +5% +2 +100\.0% +not yet: too few winners, or leads known for too/m)
     const ofOne = JSON.parse((await run('figures', 'backtest', '--pipeline', pipeline, '--json')).stdout).data
-    expect(ofOne.told).toEqual([
+    expect(ofOne.published).toEqual([
       {
-        ...{ figure: 'won', pipeline_ids: [pipeline], range_of: 'month_end', meant: 0.8, told: 3, held: 2 },
+        ...{ figure: 'won', pipeline_ids: [pipeline], range_of: 'month_end', meant: 0.8, ranges: 3, held: 2 },
         ...{ currency: null, windows: 3, is_withheld: false },
       },
     ])

@@ -1,10 +1,10 @@
-/** Stores ranges as if reports had told them. */
+/** Stores ranges as if reports had published them. */
 import type { RangeKind } from '../../../src/domain/insight.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 
 const DAY_MS = 86_400_000
 
-interface Told {
+interface Published {
   readonly kind: RangeKind
   readonly figure: string
   /** How many of the ranges held, and how many there are. */
@@ -19,10 +19,10 @@ interface Told {
  * Stores a range of each day before a date, or of each thirtieth day for other ranges than those of days. The
  * first ones held.
  */
-export async function tellRanges(
+export async function publishRanges(
   store: Store,
   { before, timeZone }: { before: string; timeZone: string },
-  { kind, figure, held, of, pipelines = '', currency = '' }: Told,
+  { kind, figure, held, of, pipelines = '', currency = '' }: Published,
 ): Promise<void> {
   const rows = Array.from({ length: of }, (_, index) => {
     const ago = (index + 1) * (kind === 'day' ? 1 : 30) * DAY_MS
@@ -35,12 +35,12 @@ export async function tellRanges(
         figure,
         pipelines,
         time_window: last_day,
-        told_on: last_day,
+        as_of_day: last_day,
         first_day: last_day,
         last_day,
       },
       ...{ low: 1, high: 5, actual: index < held ? 3 : 9, issue_id: 'before' },
     }
   })
-  await store.write((trx) => trx.insertInto('told_range').values(rows).execute())
+  await store.write((trx) => trx.insertInto('published_range').values(rows).execute())
 }

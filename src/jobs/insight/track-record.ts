@@ -1,11 +1,11 @@
-/** Decides by the ranges that reports told which claims are withheld, because they held too rarely. */
+/** Decides by the ranges that reports published which claims are withheld, because they held too rarely. */
 import type { PeriodKind } from '../../domain/figures.ts'
-import type { RangeKind, RangeRecord, ToldRange, ToldRecord } from '../../domain/insight.ts'
+import type { PublishedRange, PublishedRecord, RangeKind, RangeRecord } from '../../domain/insight.ts'
 import { isTrusted, JUDGED_MIN, MEANT, WINDOWS_MIN } from '../../insight/record.ts'
 import type { Db } from '../../store/db/store.ts'
-import { readToldRecords } from '../../store/insight/told-range.ts'
+import { readPublishedRecords } from '../../store/insight/published-range.ts'
 
-type Figure = ToldRange['figure']
+type Figure = PublishedRange['figure']
 type PipelineIds = readonly string[] | null
 
 /** A number as a report judges it; one without a figure is a win rate. */
@@ -16,9 +16,9 @@ interface Shown {
   readonly range: object | null
 }
 
-/** The record of told ranges. */
-export interface Told {
-  readonly records: readonly ToldRecord[]
+/** The record of the ranges that reports published. */
+export interface TrackRecord {
+  readonly records: readonly PublishedRecord[]
   /** Lists the kinds of ranges of a figure that held too rarely. */
   distrusted(figure: Figure, pipelineIds: PipelineIds, currency?: string): RangeKind[]
   /** Adds up the record of the numbers of all leads of a report whose range it shows. */
@@ -26,12 +26,16 @@ export interface Told {
 }
 
 /** @param dates the local dates that are counted, in order */
-export async function readTold(db: Db, timeZone: string, dates: readonly string[]): Promise<Told> {
+export async function readTrackRecord(
+  db: Db,
+  timeZone: string,
+  dates: readonly string[],
+): Promise<TrackRecord> {
   const last = dates.at(-1)
-  return toldOf(last === undefined ? [] : await readToldRecords(db, timeZone, last))
+  return trackRecordOf(last === undefined ? [] : await readPublishedRecords(db, timeZone, last))
 }
 
-function toldOf(records: readonly ToldRecord[]): Told {
+function trackRecordOf(records: readonly PublishedRecord[]): TrackRecord {
   const find = (figure: Figure, pipelineIds: PipelineIds, currency = '') => {
     const key = keyOf(pipelineIds)
     return records.filter(
@@ -41,7 +45,7 @@ function toldOf(records: readonly ToldRecord[]): Told {
   return {
     records,
     distrusted: (figure, pipelineIds, currency) =>
-      find(figure, pipelineIds, currency).flatMap((each) => (isToldTrusted(each) ? [] : [each.kind])),
+      find(figure, pipelineIds, currency).flatMap((each) => (isRecordTrusted(each) ? [] : [each.kind])),
     sumOf(kind, pipelineIds, shown) {
       const counted = shown
         .filter(({ pipeline, range }) => pipeline === null && range !== null)
@@ -56,8 +60,8 @@ function toldOf(records: readonly ToldRecord[]): Told {
   }
 }
 
-/** Returns whether the told ranges did not hold clearly too rarely. */
-export function isToldTrusted({ kind, windows }: ToldRecord): boolean {
+/** Returns whether the published ranges did not hold clearly too rarely. */
+export function isRecordTrusted({ kind, windows }: PublishedRecord): boolean {
   const isOfPeriod = kind === 'day' || kind === 'week' || kind === 'month'
   return isTrusted(windows, isOfPeriod ? JUDGED_MIN : WINDOWS_MIN, meantOf(kind))
 }

@@ -1,47 +1,47 @@
-/** Lists the ranges that an issue tells, which are stored when it is sent. */
+/** Lists the ranges that an issue publishes, which are stored when it is sent. */
 import type { ReportFigures } from '../../domain/figures.ts'
-import type { Goal, GoalPeriod, Pace, ToldRange } from '../../domain/insight.ts'
+import type { Goal, GoalPeriod, Pace, PublishedRange } from '../../domain/insight.ts'
 import { localDates } from '../../domain/period.ts'
 import { RATE_DAYS } from '../../insight/win-rate.ts'
 import { dayBefore, MONTHS } from './forecast.ts'
-import { scaleOf } from './told-record.ts'
+import { scaleOf } from './track-record.ts'
 
 /**
- * Lists the ranges that an issue tells. One whose data do not cover its period, or whose times cannot be right, tells
+ * Lists the ranges that an issue publishes. One whose data do not cover its period, or whose times cannot be right, has
  * none.
  */
 export function rangesOf(
   { kind, period, filter, insight, freshness }: ReportFigures,
   goals: readonly Goal[],
-): ToldRange[] {
+): PublishedRange[] {
   if (insight === null || !freshness.coversPeriod || freshness.implausibleTimes?.length) return []
   const [firstDay = '', lastDay = firstDay] = localDates(period).split('--')
   const pipelinesOf = (pipeline: { readonly id: string } | null) =>
     pipeline === null ? filter.pipelineIds : [pipeline.id]
-  const ofPeriod = { kind: scaleOf(kind), toldOn: lastDay, firstDay, lastDay }
-  const numbers = insight.expectations.flatMap(({ figure, pipeline, range, actual }): ToldRange[] => {
+  const ofPeriod = { kind: scaleOf(kind), asOfDay: lastDay, firstDay, lastDay }
+  const numbers = insight.expectations.flatMap(({ figure, pipeline, range, actual }): PublishedRange[] => {
     const of = { figure, currency: '', pipelineIds: pipelinesOf(pipeline) }
     return range === null ? [] : [{ ...of, ...ofPeriod, range, actual }]
   })
-  const rates = insight.winRates.flatMap(({ pipeline, range, won }): ToldRange[] => {
+  const rates = insight.winRates.flatMap(({ pipeline, range, won }): PublishedRange[] => {
     const of = {
       figure: 'win_rate',
       kind: '30_days',
       currency: '',
       pipelineIds: pipelinesOf(pipeline),
     } as const
-    const days = { toldOn: lastDay, firstDay: dayBefore(lastDay, RATE_DAYS - 1), lastDay }
+    const days = { asOfDay: lastDay, firstDay: dayBefore(lastDay, RATE_DAYS - 1), lastDay }
     return range === null ? [] : [{ ...of, ...days, range, actual: won }]
   })
-  const ends = insight.pace.flatMap((pace): ToldRange[] => {
+  const ends = insight.pace.flatMap((pace): PublishedRange[] => {
     const { figure, span, end } = pace
     if (end === null) return []
     const pipelineIds = pipelinesOfEnd(pace, goals, filter)
     const of = { figure, kind: `${span}_end`, currency: '', pipelineIds } as const
-    const days = { toldOn: lastDay, firstDay: firstDayOf(pace.lastDay, span), lastDay: pace.lastDay }
+    const days = { asOfDay: lastDay, firstDay: firstDayOf(pace.lastDay, span), lastDay: pace.lastDay }
     return [{ ...of, ...days, range: { low: end.low, high: end.high }, actual: null }]
   })
-  const moneys = insight.wonValues.flatMap(({ currency, range, amount }): ToldRange[] => {
+  const moneys = insight.wonValues.flatMap(({ currency, range, amount }): PublishedRange[] => {
     const of = { figure: 'won_value', currency, pipelineIds: filter.pipelineIds } as const
     return range === null ? [] : [{ ...of, ...ofPeriod, range, actual: amount }]
   })

@@ -1,10 +1,14 @@
 // @both-stores
-/** The ranges that reports told, and the count of those that held. */
+/** The ranges that reports published, and the count of those that held. */
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import type { ToldRange } from '../../../src/domain/insight.ts'
+import type { PublishedRange } from '../../../src/domain/insight.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { readToldRecords, saveToldRanges, settleToldEnds } from '../../../src/store/insight/told-range.ts'
+import {
+  readPublishedRecords,
+  recordOutcomes,
+  savePublishedRanges,
+} from '../../../src/store/insight/published-range.ts'
 import { openEmptyStore } from '../../support/store.ts'
 
 const ZONE = 'Europe/Berlin'
@@ -13,15 +17,15 @@ const dateOf = (day: number) => new Date(FIRST + day * 86_400_000).toISOString()
 const range = { low: 10, high: 20 }
 
 /** A range of new leads on the n-th day of the year. It holds unless told otherwise. */
-function ofDay(day: number, change: Partial<ToldRange> = {}): ToldRange {
+function ofDay(day: number, change: Partial<PublishedRange> = {}): PublishedRange {
   const date = dateOf(day)
   const of = { figure: 'new_leads', kind: 'day', pipelineIds: null, currency: '', range, actual: 20 } as const
-  return { ...of, toldOn: date, firstDay: date, lastDay: date, ...change }
+  return { ...of, asOfDay: date, firstDay: date, lastDay: date, ...change }
 }
 
-const keep = (store: Store, ranges: readonly ToldRange[], issueId = 'e1') =>
-  store.write((trx) => saveToldRanges(trx, issueId, ZONE, ranges))
-const read = (store: Store, lastDay = dateOf(364)) => readToldRecords(store.db, ZONE, lastDay)
+const keep = (store: Store, ranges: readonly PublishedRange[], issueId = 'e1') =>
+  store.write((trx) => savePublishedRanges(trx, issueId, ZONE, ranges))
+const read = (store: Store, lastDay = dateOf(364)) => readPublishedRecords(store.db, ZONE, lastDay)
 
 it('counts the ranges of each number apart, and how many held; both bounds belong to a range', async () => {
   await using store = await openEmptyStore()
@@ -48,15 +52,17 @@ it('counts the ranges of each number apart, and how many held; both bounds belon
     },
     { ...all, figure: 'won', kind: 'week', pipelineIds: null, held: 1, of: 1, windows: { held: 1, of: 1 } },
   ])
-  expect(await readToldRecords(store.db, 'Europe/London', dateOf(364))).toEqual([])
-  const { rows } = await sql`SELECT * FROM told_record ORDER BY kind, pipelines, figure`.execute(store.db)
+  expect(await readPublishedRecords(store.db, 'Europe/London', dateOf(364))).toEqual([])
+  const { rows } = await sql`SELECT * FROM published_record ORDER BY kind, pipelines, figure`.execute(
+    store.db,
+  )
   expect(rows[2]).toEqual({
     ...{ time_zone: ZONE, kind: 'day', figure: 'new_leads', pipelines: '["p1","p2"]', currency: '' },
-    ...{ told: 2, held: 2, windows: 2, windows_held: 2 },
+    ...{ ranges: 2, held: 2, windows: 2, windows_held: 2 },
   })
 })
 
-it('counts a range once, as the first issue told it', async () => {
+it('counts a range once, as the first issue published it', async () => {
   await using store = await openEmptyStore()
   await keep(store, [ofDay(0)])
   await keep(store, [ofDay(0, { actual: 99 }), ofDay(1)], 'e2')
@@ -109,11 +115,11 @@ it('notes what came of a span three days after its end, from the counts of its p
     ofDay(9, { ...january, lastDay: dateOf(58), actual: null }),
   ])
   const upTo = (days: number) => Array.from({ length: days }, (_, day) => dateOf(day))
-  await settleToldEnds(store, ZONE, [])
-  await settleToldEnds(store, ZONE, upTo(33))
-  await settleToldEnds(store, 'Europe/London', upTo(40))
+  await recordOutcomes(store, ZONE, [])
+  await recordOutcomes(store, ZONE, upTo(33))
+  await recordOutcomes(store, 'Europe/London', upTo(40))
   expect(await read(store)).toEqual([])
-  await settleToldEnds(store, ZONE, upTo(34))
+  await recordOutcomes(store, ZONE, upTo(34))
   expect(await read(store)).toMatchObject([
     { pipelineIds: null, held: 1, of: 1 },
     { pipelineIds: ['p1'], held: 1, of: 1 },

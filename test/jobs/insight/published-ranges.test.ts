@@ -9,7 +9,7 @@ import { listDeliveries } from '../../../src/store/outbox/delivery.ts'
 import { readMessage } from '../../../src/store/outbox/stored-message.ts'
 import { readIssue } from '../../../src/store/reports/issue.ts'
 import { DAILY, enqueueDue, makeDue, recipient, reportDeps } from '../../support/mail/reports.ts'
-import { tellRanges } from '../../support/reports/told-ranges.ts'
+import { publishRanges } from '../../support/reports/published-ranges.ts'
 import { openDailyStore, READ_AT, ZONE } from '../../support/web/counted-pages.ts'
 
 const OF_DAY: Report = { ...DAILY, timeZone: ZONE }
@@ -18,11 +18,11 @@ const DAY_MS = 86_400_000
 const P1: LeadFilter = { pipelineIds: ['p1'], conditions: [] }
 const ana = recipient('ana@example.com')
 
-const listTold = (store: Store) =>
-  store.db.selectFrom('told_range').selectAll().orderBy('figure').orderBy('pipelines').execute()
+const listPublished = (store: Store) =>
+  store.db.selectFrom('published_range').selectAll().orderBy('figure').orderBy('pipelines').execute()
 
-const tell = (store: Store, told: Parameters<typeof tellRanges>[2]) =>
-  tellRanges(store, { before: '2026-11-20', timeZone: ZONE }, told)
+const publish = (store: Store, range: Parameters<typeof publishRanges>[2]) =>
+  publishRanges(store, { before: '2026-11-20', timeZone: ZONE }, range)
 
 async function openWorld() {
   const store = await openDailyStore(120)
@@ -34,55 +34,55 @@ it('a report stores its ranges when it is sent, once, and not when it is only ma
   const { store, deps } = await openWorld()
   await makeDue(deps, OF_DAY)
   await enqueueDue(deps, [ana], { ...OF_DAY, name: 'alarm', sendWhen: { if_threshold: 'won > 99' } })
-  expect(await listTold(store)).toEqual([])
+  expect(await listPublished(store)).toEqual([])
   const [enqueued] = await enqueueDue(deps, [ana], OF_DAY)
-  const told = await listTold(store)
+  const published = await listPublished(store)
   const insight = (await readIssue(store.db, enqueued?.issue.id ?? ''))?.figures.insight
-  expect(told).toHaveLength(3)
+  expect(published).toHaveLength(3)
   for (const [index, pipelines] of ['', '["p1"]', '["p2"]'].entries()) {
     const { actual, range } =
       insight?.expectations.filter(({ figure }) => figure === 'new_leads')[index] ?? {}
     const day = '2026-11-20'
-    expect(told[index]).toEqual({
+    expect(published[index]).toEqual({
       ...{ time_zone: ZONE, kind: 'day', figure: 'new_leads', pipelines, currency: '', actual, ...range },
-      ...{ time_window: day, told_on: day, first_day: day, last_day: day, issue_id: enqueued?.issue.id },
+      ...{ time_window: day, as_of_day: day, first_day: day, last_day: day, issue_id: enqueued?.issue.id },
     })
   }
   await enqueueDue(deps, [ana, recipient('ben@example.com')], OF_DAY)
   await enqueueDue(deps, [recipient('cleo@example.com', { filter: P1 })], { ...OF_DAY, name: 'other' })
-  expect(await listTold(store)).toEqual(told)
+  expect(await listPublished(store)).toEqual(published)
 })
 
-it('a report whose data do not cover its period tells no range', async () => {
+it('a report whose data do not cover its period publishes no range', async () => {
   const { store } = await openWorld()
   const later = reportDeps(store, () => new Date(NOW.getTime() + 2 * DAY_MS))
   const [enqueued] = await enqueueDue(later, [ana], OF_DAY)
   expect((await readIssue(store.db, enqueued?.issue.id ?? ''))?.figures.freshness.coversPeriod).toBe(false)
-  expect(await listTold(store)).toEqual([])
+  expect(await listPublished(store)).toEqual([])
 })
 
-it('a mail prints the record of the ranges that were told, if there are sixty', async () => {
+it('a mail prints the record of the ranges that were published, if there are sixty', async () => {
   const { store, deps } = await openWorld()
   const textFor = async (address: string, name: string) => {
     const [enqueued] = await enqueueDue(deps, [recipient(address)], { ...OF_DAY, name })
     const [sent] = await listDeliveries(store.db, enqueued?.issue.id ?? '')
     return (await readMessage(store.db, sent?.messageId ?? '')).text.replace(/\s+/g, ' ')
   }
-  await tell(store, { kind: 'day', figure: 'new_leads', held: 59, of: 59 })
-  await tell(store, { kind: 'week', figure: 'new_leads', held: 9, of: 9 })
-  await tell(store, { kind: 'day', figure: 'new_leads', held: 9, of: 9, pipelines: '["p1"]' })
+  await publish(store, { kind: 'day', figure: 'new_leads', held: 59, of: 59 })
+  await publish(store, { kind: 'week', figure: 'new_leads', held: 9, of: 9 })
+  await publish(store, { kind: 'day', figure: 'new_leads', held: 9, of: 9, pipelines: '["p1"]' })
   expect(await textFor('ana@example.com', 'first')).toMatch(/Of \d+ usual ranges so far, \d+ were right/)
-  // The first report told the sixtieth, of a day with three times as many leads.
+  // The first report published the sixtieth, of a day with three times as many leads.
   expect(await textFor('ben@example.com', 'second')).toContain(
     'Of the 60 usual ranges that these reports printed, 59 were right; 19 of 20 should be.',
   )
 })
 
-it('a claim whose told ranges held too rarely is withheld in reports, in the test and in the dashboard', async () => {
+it('a claim whose published ranges held too rarely is withheld in reports, in the test and in the dashboard', async () => {
   const { store, deps } = await openWorld()
   const read = async () => {
     const issue = await makeDue(deps, OF_DAY)
-    const { ranges, told } = await readBacktest(
+    const { ranges, published } = await readBacktest(
       store,
       { asOf: READ_AT, timeZone: ZONE, pipelineIds: null, holidays: [] },
       NOW,
@@ -92,22 +92,26 @@ it('a claim whose told ranges held too rarely is withheld in reports, in the tes
       judgements: issue.issue.figures.insight?.expectations.slice(0, 4).map(({ judgement }) => judgement),
       bands: issue.issue.figures.insight?.expectations[0]?.band.at(-1),
       shown: shown.map((each) => each.shown),
-      told: told.map(({ held, of }) => [held, of]),
+      published: published.map(({ held, of }) => [held, of]),
     }
   }
   const before = await read()
-  expect(before).toMatchObject({ shown: ['printed', 'printed', 'printed'], told: [] })
+  expect(before).toMatchObject({ shown: ['printed', 'printed', 'printed'], published: [] })
   // Chance alone lets 59 ranges of 19 of 20 hold so rarely in less than 1 of 100 cases, and so few say nothing.
-  await tell(store, { kind: 'day', figure: 'new_leads', held: 40, of: 59 })
+  await publish(store, { kind: 'day', figure: 'new_leads', held: 40, of: 59 })
   expect((await read()).shown).toEqual(['printed', 'printed', 'printed'])
-  await tell(store, { kind: 'week', figure: 'new_leads', held: 0, of: 70 })
+  await publish(store, { kind: 'week', figure: 'new_leads', held: 0, of: 70 })
   expect((await read()).judgements).toEqual(before.judgements)
-  await store.write((trx) => trx.deleteFrom('told_range').execute())
-  await tell(store, { kind: 'day', figure: 'new_leads', held: 52, of: 60 })
+  await store.write((trx) => trx.deleteFrom('published_range').execute())
+  await publish(store, { kind: 'day', figure: 'new_leads', held: 52, of: 60 })
   const after = await read()
-  expect(after).toMatchObject({ shown: ['withheld', 'printed', 'printed'], bands: null, told: [[52, 60]] })
+  expect(after).toMatchObject({
+    shown: ['withheld', 'printed', 'printed'],
+    bands: null,
+    published: [[52, 60]],
+  })
   expect(after.judgements).toEqual(['withheld', ...(before.judgements ?? []).slice(1)])
-  await store.write((trx) => trx.deleteFrom('told_range').execute())
-  await tell(store, { kind: 'day', figure: 'new_leads', held: 54, of: 60, pipelines: '["p2"]' })
+  await store.write((trx) => trx.deleteFrom('published_range').execute())
+  await publish(store, { kind: 'day', figure: 'new_leads', held: 54, of: 60, pipelines: '["p2"]' })
   expect((await read()).shown).toEqual(['printed', 'printed', 'printed'])
 })

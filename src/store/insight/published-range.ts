@@ -1,11 +1,11 @@
 /**
- * Stores the ranges that reports told, and counts how many held. This is the record as it was told then: nothing that
- * becomes known later changes it.
+ * Stores the ranges that reports published, and counts how many held. Nothing that
+ * becomes known later changes this record.
  */
 import { sql } from 'kysely'
-import type { RangeKind, ToldRange, ToldRecord } from '../../domain/insight.ts'
+import type { PublishedRange, PublishedRecord, RangeKind } from '../../domain/insight.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
-import { toldRecords } from '../schema/insight-views.ts'
+import { publishedRecords } from '../schema/insight-views.ts'
 
 const DAY_MS = 86_400_000
 /** The days of a win rate. */
@@ -15,22 +15,22 @@ const LAST_DAYS = { day: 365, other: 1096 } as const
 /** A span is counted so many days after its end, because leads of its last days may be read late. */
 const SETTLED_AFTER_DAYS = 3
 
-/** Stores the ranges that an issue told. A range that an earlier issue told is no further claim. */
-export async function saveToldRanges(
+/** Stores the ranges of an issue. A range that an earlier issue published is no further claim. */
+export async function savePublishedRanges(
   trx: Trx,
   issueId: string,
   timeZone: string,
-  ranges: readonly ToldRange[],
+  ranges: readonly PublishedRange[],
 ): Promise<void> {
   if (ranges.length === 0) return
-  const rows = ranges.map(({ kind, pipelineIds, toldOn, firstDay, lastDay, range, ...given }) => ({
+  const rows = ranges.map(({ kind, pipelineIds, asOfDay, firstDay, lastDay, range, ...given }) => ({
     ...{ time_zone: timeZone, kind, pipelines: textOf(pipelineIds), ...given },
     time_window: kind === '30_days' ? windowOf(lastDay) : lastDay,
-    ...{ told_on: toldOn, first_day: firstDay, last_day: lastDay },
+    ...{ as_of_day: asOfDay, first_day: firstDay, last_day: lastDay },
     ...{ low: range.low, high: range.high, issue_id: issueId },
   }))
   await trx
-    .insertInto('told_range')
+    .insertInto('published_range')
     .values(rows)
     .onConflict((at) =>
       at
@@ -41,7 +41,7 @@ export async function saveToldRanges(
           'pipelines',
           'currency',
           'time_window',
-          'told_on',
+          'as_of_day',
           'last_day',
           'first_day',
         ])
@@ -51,10 +51,10 @@ export async function saveToldRanges(
 }
 
 /**
- * Notes the number that came of each span that is over, from the counts by day.
+ * Records the real number of each forecast span that is over, from the counts by day.
  * @param dates the local dates that are counted, in order
  */
-export async function settleToldEnds(
+export async function recordOutcomes(
   store: Pick<Store, 'db' | 'write'>,
   timeZone: string,
   dates: readonly string[],
@@ -62,7 +62,7 @@ export async function settleToldEnds(
   const by = dates.at(-1 - SETTLED_AFTER_DAYS)
   if (by === undefined) return
   const open = await store.db
-    .selectFrom('told_range')
+    .selectFrom('published_range')
     .where('actual', 'is', null)
     .where('time_zone', '=', timeZone)
     .where('last_day', '<=', by)
@@ -70,9 +70,9 @@ export async function settleToldEnds(
     .executeTakeFirst()
   if (open === undefined) return
   await store.write(async (trx) => {
-    await sql`UPDATE told_range SET actual = (
+    await sql`UPDATE published_range SET actual = (
         SELECT coalesce(sum(value), 0) FROM daily_count
-        WHERE daily_count.time_zone = told_range.time_zone AND daily_count.figure = told_range.figure
+        WHERE daily_count.time_zone = published_range.time_zone AND daily_count.figure = published_range.figure
           AND dimension = 'pipeline_id' AND day BETWEEN first_day AND last_day AND (pipelines = ''
             OR member IN (SELECT value FROM json_each(iif(pipelines = '', '[]', pipelines)))))
       WHERE actual IS NULL AND time_zone = ${timeZone} AND last_day <= ${by}`.execute(trx)
@@ -83,19 +83,23 @@ export async function settleToldEnds(
  * Counts the ranges of the last year for days, and of the last three years for the others.
  * @param lastDay the last local date that is counted
  */
-export async function readToldRecords(db: Db, timeZone: string, lastDay: string): Promise<ToldRecord[]> {
+export async function readPublishedRecords(
+  db: Db,
+  timeZone: string,
+  lastDay: string,
+): Promise<PublishedRecord[]> {
   const isLast = sql`time_zone = ${timeZone} AND last_day <= ${lastDay}
     AND last_day > iif(kind = 'day', ${dayBefore(lastDay, LAST_DAYS.day)}, ${dayBefore(lastDay, LAST_DAYS.other)})`
   const { rows } =
-    await sql<RecordRow>`${toldRecords(isLast)} ORDER BY kind, figure, pipelines, currency`.execute(db)
-  return rows.map(({ kind, figure, pipelines, currency, told, held, windows, windows_held }) => ({
+    await sql<RecordRow>`${publishedRecords(isLast)} ORDER BY kind, figure, pipelines, currency`.execute(db)
+  return rows.map(({ kind, figure, pipelines, currency, ranges, held, windows, windows_held }) => ({
     ...{
       kind,
       figure,
       currency,
       pipelineIds: pipelines === '' ? null : JSON.parse(pipelines),
       held,
-      of: told,
+      of: ranges,
     },
     windows: { held: windows_held, of: windows },
   }))
@@ -103,10 +107,10 @@ export async function readToldRecords(db: Db, timeZone: string, lastDay: string)
 
 interface RecordRow {
   readonly kind: RangeKind
-  readonly figure: ToldRange['figure']
+  readonly figure: PublishedRange['figure']
   readonly pipelines: string
   readonly currency: string
-  readonly told: number
+  readonly ranges: number
   readonly held: number
   readonly windows: number
   readonly windows_held: number
