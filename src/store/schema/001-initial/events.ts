@@ -7,41 +7,41 @@ const COUNT = sql`INSERT INTO event_count
       ON CONFLICT DO UPDATE SET events = events + 1, seconds = seconds + excluded.seconds`
 
 export const EVENTS = [
-  sql`CREATE TABLE event ( -- one row per event that the upstream has told of by a webhook, for a week
-    id TEXT PRIMARY KEY, -- the upstream's identifier; made of the event (sha256:…) where it has none
-    type TEXT, -- in the upstream's words, such as lead.status_changed; null where it does not tell
+  sql`CREATE TABLE event ( -- one row per event that the upstream sent by webhook; kept for a week
+    id TEXT PRIMARY KEY, -- the upstream's identifier; a hash of the event (sha256:…) if it has none
+    type TEXT, -- type in the upstream's words, such as lead.status_changed; null if the upstream does not say
     occurred_at TEXT, -- UTC, by the upstream's clock; null if the upstream does not say
-    received_at TEXT NOT NULL, -- UTC, by our clock: when it first came
-    repeats INTEGER NOT NULL DEFAULT 0, -- how often it came again, which changes nothing
-    resource TEXT CHECK (resource IN ('lead', 'pipeline', 'agents')), -- what it is about; null where that is nothing that is kept
+    received_at TEXT NOT NULL, -- UTC, by our clock: when the event first arrived
+    repeats INTEGER NOT NULL DEFAULT 0, -- number of times that the same event arrived again; repeats are ignored
+    resource TEXT CHECK (resource IN ('lead', 'pipeline', 'agents')), -- kind of record that the event is about; null if leadsheet keeps no such records
     resource_id TEXT NOT NULL, -- lead.id or pipeline.id; empty for all agents
-    done_at TEXT, -- UTC, by our clock: when what it told of was in the copy; null while it waits
-    outcome TEXT CHECK (outcome IN ('inserted', 'updated', 'unchanged', 'deleted', 'not_found', 'read', 'ignored', 'unreadable', 'failed')), -- of a lead what became of it (not_found: the upstream no longer knew it; read: by a sync), of others read; ignored: about nothing that is kept; null while it waits
-    problem TEXT -- why it could not be mapped or followed; null where it could
+    done_at TEXT, -- UTC, by our clock: when the event was finished; null while it waits
+    outcome TEXT CHECK (outcome IN ('inserted', 'updated', 'unchanged', 'deleted', 'not_found', 'read', 'ignored', 'unreadable', 'failed')), -- inserted, updated, unchanged, deleted: what the event did to its lead; not_found: the upstream no longer had the lead; read: a sync read the lead, or pipelines or agents were read; ignored: leadsheet keeps no such records; unreadable: the record could not be mapped; failed: given up after several failures; null while it waits
+    problem TEXT -- why the outcome is unreadable or failed; null for other outcomes
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX event_by_time ON event (received_at, resource)`,
   sql`CREATE INDEX event_waiting ON event (resource, resource_id) WHERE done_at IS NULL`,
 
-  sql`CREATE TABLE event_queue ( -- one row for each that is to be read since an event told of it, however many events did
+  sql`CREATE TABLE event_queue ( -- one row per lead or pipeline to read because of events, and one for all agents
     resource TEXT NOT NULL CHECK (resource IN ('lead', 'pipeline', 'agents')),
     resource_id TEXT NOT NULL, -- as in event
-    asked_at TEXT NOT NULL, -- UTC, by our clock: when the first event came that waits for it
-    last_at TEXT NOT NULL, -- UTC, by our clock: when the last one came
-    events INTEGER NOT NULL, -- how many came since it was last read
-    is_deletion INTEGER NOT NULL CHECK (is_deletion IN (0, 1)), -- 1: one of them says that the lead was deleted
-    record TEXT, -- the record of the lead, JSON as the latest event had it; null where it is asked for
-    record_at TEXT, -- event.occurred_at of the one that had it
-    not_before TEXT, -- UTC, by our clock: not to be asked for until then, since it failed
-    failures INTEGER NOT NULL, -- failures in a row
+    asked_at TEXT NOT NULL, -- UTC, by our clock: when the first event that waits for this row arrived
+    last_at TEXT NOT NULL, -- UTC, by our clock: when the last such event arrived
+    events INTEGER NOT NULL, -- number of events since the last read
+    is_deletion INTEGER NOT NULL CHECK (is_deletion IN (0, 1)), -- 1: an event says that the lead was deleted; 0: none does
+    record TEXT, -- JSON: the record of the lead from the latest event; null if leadsheet has to request it
+    record_at TEXT, -- event.occurred_at of the event that had the record; null without a record or a time
+    not_before TEXT, -- UTC, by our clock: earliest time of the next attempt after a failure; null without a failure
+    failures INTEGER NOT NULL, -- number of failures in a row
     PRIMARY KEY (resource, resource_id)
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX event_queue_by_time ON event_queue (asked_at)`,
 
-  sql`CREATE TABLE event_count ( -- one row per hour and outcome: the events that came in that hour and are done with
+  sql`CREATE TABLE event_count ( -- one row per hour and outcome: the finished events that arrived in that hour
     hour TEXT NOT NULL, -- UTC, such as 2026-11-21T14
     outcome TEXT NOT NULL, -- as in event
     events INTEGER NOT NULL, -- number of events
-    seconds REAL NOT NULL, -- sum of the times from when each came to when what it told of was in the copy
+    seconds REAL NOT NULL, -- sum of the seconds from received_at to done_at of these events
     PRIMARY KEY (hour, outcome)
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE TRIGGER event_count_insert AFTER INSERT ON event WHEN new.outcome IS NOT NULL BEGIN ${COUNT}; END`,

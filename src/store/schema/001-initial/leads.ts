@@ -154,12 +154,12 @@ export const LEADS = [
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX activity_by_time ON activity (at)`,
 
-  sql`CREATE TABLE detail_queue ( -- one row per lead whose details were asked for; one without a row is still to be asked for
+  sql`CREATE TABLE detail_queue ( -- one row per lead whose details were requested at least once
     lead_no INTEGER PRIMARY KEY REFERENCES lead (no), -- lead.no
-    asked_at TEXT NOT NULL, -- UTC, by our clock: when they were last asked for
-    due_at TEXT, -- UTC, by our clock: when they are to be asked for again; null until the lead changes
-    failures INTEGER NOT NULL, -- failures in a row
-    last_error TEXT -- why the last one failed; null where it did not
+    asked_at TEXT NOT NULL, -- UTC, by our clock: when the details were last requested
+    due_at TEXT, -- UTC, by our clock: when to request the details again; null: not before the lead changes
+    failures INTEGER NOT NULL, -- number of failed requests in a row
+    last_error TEXT -- why the last request failed; null if it succeeded
   ) STRICT`,
   sql`CREATE INDEX detail_queue_by_due ON detail_queue (due_at, failures)`,
 

@@ -2,19 +2,19 @@
 import { sql } from 'kysely'
 
 export const OPERATION = [
-  sql`CREATE TABLE installation ( -- one row: this copy as such
+  sql`CREATE TABLE installation ( -- one row: the identity of this store
     id TEXT PRIMARY KEY, -- random; part of every Message-ID, so that two installations never share one
     created_at TEXT NOT NULL, -- UTC
-    moving_from TEXT -- the store that is being moved here, as messages call it; null where this is whole
+    moving_from TEXT -- name of the store that is being copied into this one; null if this store is complete
   ) STRICT`,
 
-  sql`CREATE TABLE lease ( -- who does a thing that only one process may do at a time
-    name TEXT PRIMARY KEY,
-    holder TEXT NOT NULL, -- random, one a process
+  sql`CREATE TABLE lease ( -- one row per task that only one process may do at a time: the process that does it
+    name TEXT PRIMARY KEY, -- name of the task
+    holder TEXT NOT NULL, -- random identifier of the process that has the lease
     host TEXT NOT NULL,
     pid INTEGER NOT NULL,
     acquired_at TEXT NOT NULL, -- UTC
-    expires_at TEXT NOT NULL -- UTC; moved on while the holder works
+    expires_at TEXT NOT NULL -- UTC: when the lease ends unless the holder renews it
   ) STRICT`,
 
   sql`CREATE TABLE scheduled_run ( -- one row for each scheduled run, with its result
@@ -35,61 +35,61 @@ export const OPERATION = [
   sql`CREATE INDEX scheduled_run_by_time ON scheduled_run (due_at)`,
   sql`CREATE INDEX scheduled_run_missed ON scheduled_run (schedule, noted_at) WHERE state = 'skipped' AND attempts = 0`,
 
-  sql`CREATE TABLE daemon_uptime ( -- one row per time through which the daemon ran without a gap
+  sql`CREATE TABLE daemon_uptime ( -- one row per time span in which the daemon ran without a gap
     id INTEGER PRIMARY KEY,
     began_at TEXT NOT NULL, -- UTC
-    began_after TEXT NOT NULL CHECK (began_after IN ('down', 'blocked', 'clock')), -- why it ran not before: it was not started, was kept from its work, or the clock was set
-    last_heartbeat_at TEXT NOT NULL, -- UTC: its last heartbeat
-    ended_at TEXT, -- UTC: when it was stopped; null where it runs, or was killed
+    began_after TEXT NOT NULL CHECK (began_after IN ('down', 'blocked', 'clock')), -- why a new span began: down: the daemon was not running; blocked: it could not work for a while; clock: the clock was changed
+    last_heartbeat_at TEXT NOT NULL, -- UTC: last heartbeat in this span
+    ended_at TEXT, -- UTC: when the daemon was stopped; null while it runs, or if it was killed
     host TEXT NOT NULL,
     pid INTEGER NOT NULL
   ) STRICT`,
 
-  sql`CREATE TABLE config_load ( -- one row per time the daemon read its settings: when it began, and when it was told to; the last 100
+  sql`CREATE TABLE config_load ( -- one row per time that the daemon read its settings, at its start or on a reload; the last 100
     id INTEGER PRIMARY KEY,
     read_at TEXT NOT NULL, -- UTC
-    refused TEXT, -- what was wrong with them, so that those of before stayed in force; null where these are in force since
-    changed TEXT, -- JSON: the names of those that differ from the ones in force before; null where there were none
-    program TEXT NOT NULL, -- the version of leadsheet that read them
+    refused TEXT, -- why the settings were refused, so that the earlier ones stayed in force; null if they were accepted
+    changed TEXT, -- JSON: names of the settings that differ from those in force before; null if there was nothing to compare with, or if the settings were refused
+    program TEXT NOT NULL, -- version of leadsheet that read the settings
     host TEXT NOT NULL,
     pid INTEGER NOT NULL
   ) STRICT`,
 
-  sql`CREATE TABLE alert ( -- one row per problem, from when a check first finds it until 90 days after it was resolved
+  sql`CREATE TABLE alert ( -- one row per problem that a check found; kept until 90 days after it was resolved
     id INTEGER PRIMARY KEY,
-    check_id TEXT NOT NULL, -- the check that found it, such as sync_failing; docs/reference/checks.md lists them
-    subject TEXT NOT NULL, -- the report, recipient or field it is about; empty where the check says it
+    check_id TEXT NOT NULL, -- name of the check that found the problem, such as sync_failing; docs/reference/checks.md lists all checks
+    subject TEXT NOT NULL, -- report, recipient or field that the problem is about; empty if the check is about one thing only
     state TEXT NOT NULL CHECK (state IN ('pending', 'open', 'resolved')), -- pending: found, but not often enough to be announced
-    seen INTEGER NOT NULL, -- how often in a row it was found before it was opened
-    message TEXT NOT NULL, -- as it was found last
-    hint TEXT NOT NULL, -- what can be done
+    seen INTEGER NOT NULL, -- number of times in a row that the check found the problem before the alert was opened
+    message TEXT NOT NULL, -- description of the problem when the check last found it
+    hint TEXT NOT NULL, -- what an operator can do about the problem
     first_seen_at TEXT NOT NULL, -- UTC
-    opened_at TEXT, -- UTC; null for one that was never opened
-    reopened_at TEXT, -- UTC: when it last came back soon after it was resolved
+    opened_at TEXT, -- UTC: when the alert was opened; null if it never was
+    reopened_at TEXT, -- UTC: when the problem last came back soon after it was resolved; null if it never did
     resolved_at TEXT, -- UTC
-    announced TEXT NOT NULL CHECK (announced IN ('nothing', 'open', 'resolved')), -- what operators were told of it
-    announced_at TEXT, -- UTC: when operators were last told, reminders included
-    acknowledged_at TEXT -- UTC: when an operator acknowledged it; there are no reminders after that
+    announced TEXT NOT NULL CHECK (announced IN ('nothing', 'open', 'resolved')), -- what the last message to operators said about the alert: nothing, that it is open, or that it is resolved
+    announced_at TEXT, -- UTC: when operators last got a message about the alert, including reminders; null if they got none
+    acknowledged_at TEXT -- UTC: when an operator acknowledged the alert, which ends reminders; null if nobody has
   ) STRICT`,
   sql`CREATE UNIQUE INDEX alert_unresolved ON alert (check_id, subject) WHERE state <> 'resolved'`,
 
-  sql`CREATE TABLE alert_message ( -- one row per message to operators
+  sql`CREATE TABLE alert_message ( -- one row per message about alerts to operators
     id INTEGER PRIMARY KEY,
     made_at TEXT NOT NULL, -- UTC
-    content TEXT NOT NULL, -- JSON, from which mail and webhook each make their own words
-    post_state TEXT CHECK (post_state IN ('pending', 'sent', 'failed')), -- of the webhook; null where none was set. Mails stand in delivery
+    content TEXT NOT NULL, -- JSON: the alerts of the message, from which the mail and the webhook text are composed
+    post_state TEXT CHECK (post_state IN ('pending', 'sent', 'failed')), -- state of the post to the webhook; null if no webhook was set; the mails are in delivery
     post_attempts INTEGER NOT NULL DEFAULT 0,
-    next_post_at TEXT, -- UTC: not tried before; null where nothing is left to try
-    post_response TEXT -- the last answer, or why there was none
+    next_post_at TEXT, -- UTC: earliest time of the next post to the webhook; null if none is left to try
+    post_response TEXT -- last answer of the webhook, or why there was none; null before the first attempt
   ) STRICT`,
   sql`CREATE INDEX alert_message_waiting ON alert_message (next_post_at) WHERE next_post_at IS NOT NULL`,
 
-  sql`CREATE TABLE heartbeat_ping ( -- one row at most: the last ping to the heartbeat monitor
+  sql`CREATE TABLE heartbeat_ping ( -- at most one row: the last ping to the heartbeat monitor
     id INTEGER PRIMARY KEY CHECK (id = 1),
     run_id TEXT NOT NULL, -- sync_run.id
     signal TEXT NOT NULL CHECK (signal IN ('start', 'success', 'fail', 'log')),
     attempts INTEGER NOT NULL,
-    next_attempt_at TEXT, -- UTC: not tried before; null where the monitor has taken it
-    response TEXT -- the last answer, or why there was none
+    next_attempt_at TEXT, -- UTC: earliest time of the next attempt; null if none is left to try
+    response TEXT -- last answer of the monitor, or why there was none
   ) STRICT`,
 ]

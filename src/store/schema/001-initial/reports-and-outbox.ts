@@ -47,21 +47,21 @@ export const REPORTS = [
     DELETE FROM issue_no WHERE issue_id = old.id;
   END`,
 
-  sql`CREATE TABLE delivery ( -- one row per message to one recipient: how far it is
-    message_id TEXT PRIMARY KEY, -- the same for every attempt
-    issue_id TEXT REFERENCES report_issue (id), -- null for a notice to operators
+  sql`CREATE TABLE delivery ( -- one row per message to one recipient: the state of its delivery
+    message_id TEXT PRIMARY KEY, -- Message-ID of the mail; all attempts use the same
+    issue_id TEXT REFERENCES report_issue (id), -- report_issue.id; null for an alert to operators
     recipient TEXT NOT NULL,
-    revision INTEGER NOT NULL DEFAULT 0, -- 0 for the first; one more each time a person has it sent anew
-    state TEXT NOT NULL CHECK (state IN ('pending', 'sending', 'data', 'sent', 'failed', 'unconfirmed', 'withdrawn')), -- withdrawn: its recipient wanted no more before it went out
-    attempts INTEGER NOT NULL DEFAULT 0, -- how often the server was asked to take it; being away is no answer
-    unconfirmed_count INTEGER NOT NULL DEFAULT 0, -- how often it was unconfirmed: after the second time it is not sent again
+    revision INTEGER NOT NULL DEFAULT 0, -- 0 for the first message; 1 more each time a person sends the issue again
+    state TEXT NOT NULL CHECK (state IN ('pending', 'sending', 'data', 'sent', 'failed', 'unconfirmed', 'withdrawn')), -- pending, sending, data: not finished; sent: the server accepted it; failed: refused or given up; unconfirmed: the server's answer was lost; withdrawn: its recipient no longer wanted it
+    attempts INTEGER NOT NULL DEFAULT 0, -- number of attempts; an attempt that did not reach the server does not count
+    unconfirmed_count INTEGER NOT NULL DEFAULT 0, -- number of times that the message became unconfirmed; after the second time leadsheet does not send it again by itself
     queued_at TEXT NOT NULL, -- UTC: when it was put into the ledger
     state_at TEXT NOT NULL, -- UTC: when the state was entered
     next_attempt_at TEXT, -- UTC: the earliest time of the next attempt; null if there is none
     deferred_at TEXT, -- UTC: when the server first deferred it; leadsheet tries again for two days
-    reply_code INTEGER, -- SMTP, of the server's last reply; null where there was none
-    response TEXT, -- what the mail server said last, or why there is no answer
-    sender TEXT, -- the lease of who is sending it, or was the last to; null where nobody ever had
+    reply_code INTEGER, -- SMTP code of the server's last reply; null if there was none
+    response TEXT, -- last reply of the mail server, or why there was none
+    sender TEXT, -- lease.holder of the process that last tried to send the message; null before the first attempt
     UNIQUE (issue_id, recipient, revision)
   ) STRICT`,
   sql`CREATE INDEX delivery_waiting ON delivery (next_attempt_at) WHERE next_attempt_at IS NOT NULL`,
@@ -73,49 +73,49 @@ export const REPORTS = [
   // recipient.
   sql`CREATE INDEX delivery_not_sent ON delivery (state) WHERE state <> 'sent'`,
 
-  sql`CREATE TABLE message ( -- one row per message: all of it, so that every attempt sends the same
+  sql`CREATE TABLE message ( -- one row per message: its whole content, so that every attempt sends the same
     message_id TEXT PRIMARY KEY REFERENCES delivery (message_id),
-    head TEXT NOT NULL, -- JSON: sender, recipient, subject, date and what else stands above the text
+    head TEXT NOT NULL, -- JSON: sender, recipient, subject, date and the other headers
     files TEXT NOT NULL, -- JSON: name, contentType, cid and sha256 (of message_file) of each file, in their order
     html BLOB NOT NULL, -- UTF-8, packed by zlib
     text BLOB NOT NULL -- UTF-8, packed by zlib
   ) STRICT`,
 
-  sql`CREATE TABLE message_file ( -- one row per file that messages carry, however many do
-    sha256 TEXT PRIMARY KEY, -- of content, hex
+  sql`CREATE TABLE message_file ( -- one row per file that is attached to messages; messages share equal files
+    sha256 TEXT PRIMARY KEY, -- SHA-256 of content, in hex
     content BLOB NOT NULL
   ) STRICT`,
 
-  sql`CREATE TABLE mail_outage ( -- one row per mail server that cannot be talked to, until it can
+  sql`CREATE TABLE mail_outage ( -- one row per mail server that cannot be reached or used; deleted when it works again
     server TEXT PRIMARY KEY, -- such as smtp://mail.example.com:587
-    kind TEXT NOT NULL CHECK (kind IN ('transient', 'configuration')), -- passes by itself, or a setting has to change
-    began_at TEXT NOT NULL, -- UTC: the first failure
-    failures INTEGER NOT NULL, -- in a row
-    next_attempt_at TEXT NOT NULL, -- UTC: no message is tried before
-    reply_code INTEGER, -- SMTP, of the last one; null where there was no reply
-    response TEXT NOT NULL -- what the server said last, or why there is no answer
+    kind TEXT NOT NULL CHECK (kind IN ('transient', 'configuration')), -- transient: passes by itself; configuration: a setting has to change
+    began_at TEXT NOT NULL, -- UTC: time of the first failure
+    failures INTEGER NOT NULL, -- number of failures in a row
+    next_attempt_at TEXT NOT NULL, -- UTC: earliest time of the next attempt to send a message
+    reply_code INTEGER, -- SMTP code of the last reply; null if there was none
+    response TEXT NOT NULL -- last reply of the server, or why there was none
   ) STRICT`,
 
-  sql`CREATE TABLE send_rate ( -- one row per message that went out within the last minute, where several processes send to a server
+  sql`CREATE TABLE send_rate ( -- one row per message sent in the last minute, if several processes send to a server
     server TEXT NOT NULL, -- such as smtp://mail.example.com:587
-    taken_ms REAL NOT NULL -- milliseconds since 1970, by the clock of the database
+    taken_ms REAL NOT NULL -- time of sending in milliseconds since 1970, by the clock of the database
   ) STRICT`,
   sql`CREATE INDEX send_rate_by_time ON send_rate (server, taken_ms)`,
 
-  sql`CREATE TABLE preference ( -- one row per recipient and report of which somebody has ever chosen something; others get what the settings say
-    address TEXT NOT NULL, -- in lower case
+  sql`CREATE TABLE preference ( -- one row per recipient and report for which a choice was ever saved; without a row the settings apply
+    address TEXT NOT NULL, -- e-mail address in lower case
     report TEXT NOT NULL, -- name of the report, as in the settings
-    state TEXT NOT NULL CHECK (state IN ('active', 'paused', 'unsubscribed')), -- paused and unsubscribed get nothing
-    cadence TEXT NOT NULL CHECK (cadence IN ('as_scheduled', 'weekly')), -- weekly: once in an ISO week, of the week before
+    state TEXT NOT NULL CHECK (state IN ('active', 'paused', 'unsubscribed')), -- active: gets the report; paused and unsubscribed: does not
+    cadence TEXT NOT NULL CHECK (cadence IN ('as_scheduled', 'weekly')), -- as_scheduled: as the settings say; weekly: once per ISO week, about the week before
     changed_at TEXT NOT NULL, -- UTC
-    changed_by TEXT NOT NULL CHECK (changed_by IN ('recipient', 'operator', 'leadsheet')), -- who chose it last
-    reason TEXT, -- in their words; null where none was given
+    changed_by TEXT NOT NULL CHECK (changed_by IN ('recipient', 'operator', 'leadsheet')), -- who made the last change
+    reason TEXT, -- reason for the change; null if none was given
     PRIMARY KEY (address, report)
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE link_key ( -- one row: what signs the links in messages by which recipients change their preference
+  sql`CREATE TABLE link_key ( -- one row: the key that signs the links by which recipients change their preferences
     id INTEGER PRIMARY KEY CHECK (id = 1),
-    key BLOB NOT NULL CHECK (length(key) = 32), -- random
+    key BLOB NOT NULL CHECK (length(key) = 32), -- 32 random bytes
     made_at TEXT NOT NULL -- UTC
   ) STRICT`,
 ]

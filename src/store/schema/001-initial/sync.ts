@@ -30,53 +30,53 @@ export const SYNC = [
     details_failed INTEGER NOT NULL DEFAULT 0 -- leads whose details could not be read
   ) STRICT`,
 
-  sql`CREATE TABLE sync_watermark ( -- what the next incremental scan starts from
+  sql`CREATE TABLE sync_watermark ( -- at most one row: the time from which the next incremental scan reads
     resource TEXT PRIMARY KEY, -- lead
-    updated_at TEXT NOT NULL, -- UTC, by the upstream's clock: everything up to here has been read
+    updated_at TEXT NOT NULL, -- UTC, by the upstream's clock: all changes up to this time have been read; empty if no scan has ended yet
     not_before TEXT -- UTC: the upstream asked for no requests before this time
   ) STRICT`,
 
-  sql`CREATE TABLE sync_scan ( -- at most one row: where the reading of the leads stands
+  sql`CREATE TABLE sync_scan ( -- at most one row: the progress of the scan of leads under way
     resource TEXT PRIMARY KEY, -- lead
     mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')),
-    profile_sha256 TEXT NOT NULL, -- upstream_profile.sha256 of the profile that reads it
+    profile_sha256 TEXT NOT NULL, -- upstream_profile.sha256 of the profile that the scan uses
     is_remap INTEGER NOT NULL CHECK (is_remap IN (0, 1)), -- 1: the profile changed, so that unchanged records are mapped anew
-    updated_since TEXT, -- UTC: the filter of this scan; null reads all
+    updated_since TEXT, -- UTC: the scan reads leads updated since this time; null: all leads
     started_at TEXT NOT NULL, -- UTC: when the scan began, over all runs that continue it
-    max_updated_at TEXT, -- UTC: the latest updated_at so far
-    seen INTEGER NOT NULL DEFAULT 0, -- distinct leads so far
+    max_updated_at TEXT, -- UTC: latest updated_at of the leads read so far
+    seen INTEGER NOT NULL DEFAULT 0, -- number of distinct leads read so far
     pages INTEGER NOT NULL DEFAULT 0,
-    reported_total INTEGER, -- what the upstream last called the total of the whole scan
+    reported_total INTEGER, -- last total of the whole scan that the upstream reported; null if it reports none
     moved INTEGER NOT NULL DEFAULT 0, -- how often a record moved from one page to another while the list was read
     cleaned INTEGER NOT NULL DEFAULT 0, -- leads with a text that leadsheet cleaned, or with a placeholder in place of a time
     cut INTEGER NOT NULL DEFAULT 0, -- texts of more than 64 kB, which leadsheet cut
-    passes_without_new INTEGER NOT NULL DEFAULT 0, -- passes in a row before this one that met no lead the ones before them could have met
+    passes_without_new INTEGER NOT NULL DEFAULT 0, -- number of passes in a row, just before this pass, that verified the list and found no lead that earlier passes had missed
     pass INTEGER NOT NULL DEFAULT 1, -- 1 is the first reading of the list; further ones verify it
-    pass_since TEXT, -- UTC: the filter of this pass
-    cursor TEXT, -- of the next page of this pass; null before the first
+    pass_since TEXT, -- UTC: this pass reads leads updated since this time; null: all leads
+    cursor TEXT, -- cursor of the next page of this pass; null before the first page
     pass_seen INTEGER NOT NULL DEFAULT 0, -- distinct leads read in this pass
-    pass_new INTEGER NOT NULL DEFAULT 0, -- of them, those that no earlier pass met though they are older than the scan
+    pass_new INTEGER NOT NULL DEFAULT 0, -- number of them that no earlier pass found, although they were created before the scan began
     pass_held INTEGER NOT NULL DEFAULT 0, -- records of this pass without an id
     pass_pages INTEGER NOT NULL DEFAULT 0,
     pass_moved INTEGER NOT NULL DEFAULT 0,
-    is_broken INTEGER NOT NULL DEFAULT 0, -- 1: in this pass rows moved further than pages overlap
+    is_broken INTEGER NOT NULL DEFAULT 0, -- 1: in this pass records moved further than pages overlap; 0: they did not
     first_rows INTEGER NOT NULL DEFAULT 0, -- records on the first page of this pass
     idle_pages INTEGER NOT NULL DEFAULT 0, -- pages in a row that brought no lead new to this pass
-    last_rows INTEGER NOT NULL DEFAULT 0, -- records on the page before
+    last_rows INTEGER NOT NULL DEFAULT 0, -- number of records on the last page read
     largest_page INTEGER NOT NULL DEFAULT 0, -- records on the fullest page of this scan
-    tail TEXT NOT NULL DEFAULT '[]', -- JSON array of the ids that the next page must show again
-    total_low INTEGER, -- the least and the most that the upstream called its total in this pass
-    total_high INTEGER
+    tail TEXT NOT NULL DEFAULT '[]', -- JSON array of the ids that the next page must contain again
+    total_low INTEGER, -- lowest total that the upstream reported in this pass; null if it reported none
+    total_high INTEGER -- highest total that the upstream reported in this pass; null if it reported none
   ) STRICT`,
 
-  sql`CREATE TABLE sync_scan_page ( -- one row per page of the scan under way: what it has met, in order of reading
+  sql`CREATE TABLE sync_scan_page ( -- one row per page of the scan under way, or per group of pages read together: the records found there
     page INTEGER PRIMARY KEY,
     pass INTEGER NOT NULL, -- as in sync_scan
-    seen TEXT NOT NULL -- JSON array: lead.no of each lead on the page, and the id of each record that is held and no lead
+    seen TEXT NOT NULL -- JSON array: lead.no of each lead on the page, and the id of each quarantined record without a row in lead
   ) STRICT`,
 
-  sql`CREATE TABLE sync_scan_event ( -- leads that events have read while the scan of sync_scan is under way, so that it does not take them for what they were before
-    seq INTEGER PRIMARY KEY AUTOINCREMENT, -- in the order of their reading
+  sql`CREATE TABLE sync_scan_event ( -- one row per lead that an event brought during the scan under way, so that the scan does not overwrite it with an older state
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, -- number in the order in which the leads were read
     lead_no INTEGER NOT NULL UNIQUE -- lead.no
   ) STRICT`,
 
@@ -99,24 +99,24 @@ export const SYNC = [
     held_back INTEGER NOT NULL DEFAULT 0 -- missing leads that were not marked as deleted, because there were implausibly many; else 0
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE sync_dropped_index ( -- indexes, and the trigger that counts leads, that the first load of all leads put aside until it has ended
+  sql`CREATE TABLE sync_dropped_index ( -- one row per index or trigger that the first load of all leads dropped; created again when the load ends
     name TEXT PRIMARY KEY,
-    sql TEXT NOT NULL -- its definition
+    sql TEXT NOT NULL -- the statement that creates it again
   ) STRICT, WITHOUT ROWID`,
 
   sql`CREATE TABLE detail_run ( -- one row while several processes read details for a sync
     run_id TEXT PRIMARY KEY, -- sync_run.id
-    failures_in_row INTEGER NOT NULL DEFAULT 0, -- leads that could not be read, one after the other
-    held INTEGER NOT NULL DEFAULT 0, -- entries of activity that could not be read
-    requests INTEGER NOT NULL DEFAULT 0, -- to the upstream, by others than who runs the sync
-    retries INTEGER NOT NULL DEFAULT 0, -- of these, repeats
-    ended TEXT -- why no more of them are read: code, message, hint, not_before as JSON; null while they are
+    failures_in_row INTEGER NOT NULL DEFAULT 0, -- number of leads in a row whose details could not be read
+    held INTEGER NOT NULL DEFAULT 0, -- number of activity entries that were quarantined
+    requests INTEGER NOT NULL DEFAULT 0, -- number of requests to the upstream, without those of the process that runs the sync
+    retries INTEGER NOT NULL DEFAULT 0, -- number of these requests that were retries
+    ended TEXT -- JSON: why the reading ended early, as code, message, hint and notBefore; null while it continues
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE detail_wanted ( -- one row per lead whose details are to be read for that sync
+  sql`CREATE TABLE detail_wanted ( -- one row per lead whose details are still to be read for the sync in detail_run
     lead_no INTEGER PRIMARY KEY, -- lead.no
-    run_id TEXT NOT NULL REFERENCES detail_run (run_id), -- the sync
-    batch INTEGER NOT NULL -- those of one number are read by one process, one after the other
+    run_id TEXT NOT NULL REFERENCES detail_run (run_id), -- sync_run.id of the sync
+    batch INTEGER NOT NULL -- number of the batch; one process reads the leads of a batch, one after the other
   ) STRICT`,
   sql`CREATE INDEX detail_wanted_by_batch ON detail_wanted (run_id, batch)`,
 
@@ -146,19 +146,19 @@ export const SYNC = [
   sql`CREATE INDEX quarantined_record_by_record ON quarantined_record (resource, record_id)`,
   sql`CREATE INDEX quarantined_record_by_sight ON quarantined_record (resource, last_seen_at)`,
 
-  sql`CREATE TABLE upstream_profile ( -- one row: the profile by which the copy was last read from one end to the other
+  sql`CREATE TABLE upstream_profile ( -- one row: the profile with which all leads were last read completely
     id INTEGER PRIMARY KEY CHECK (id = 1),
-    sha256 TEXT NOT NULL, -- of its parts that decide what is read and how it is mapped, hex
-    since TEXT NOT NULL -- UTC, by our clock
+    sha256 TEXT NOT NULL, -- SHA-256, in hex, of the parts of the profile that decide what is read and how it is mapped
+    since TEXT NOT NULL -- UTC, by our clock: when the first complete scan with this profile ended
   ) STRICT`,
 
-  sql`CREATE TABLE request_rate ( -- one row: when the next request may leave, where several processes ask the upstream
+  sql`CREATE TABLE request_rate ( -- one row: when the next request may be sent, if several processes share the rate limit of the upstream
     id INTEGER PRIMARY KEY CHECK (id = 1),
-    next_ms REAL NOT NULL, -- milliseconds since 1970, by the clock of the database: not before, by our own budget
-    held_until_ms REAL NOT NULL, -- not before, since the upstream said so
-    requests_left INTEGER, -- until reset_ms, as the upstream said; null while it has not
-    reset_ms REAL NOT NULL, -- when the upstream counts anew
-    under_way INTEGER NOT NULL -- requests without an answer yet, since the upstream last counted anew
+    next_ms REAL NOT NULL, -- earliest time of the next request by our own limit, in milliseconds since 1970 by the clock of the database
+    held_until_ms REAL NOT NULL, -- earliest time of the next request by an answer of the upstream, in the same unit
+    requests_left INTEGER, -- requests that the upstream still allows before reset_ms; null if it has not said
+    reset_ms REAL NOT NULL, -- when the upstream starts a new count, in the same unit
+    under_way INTEGER NOT NULL -- number of requests without an answer since that count began
   ) STRICT`,
 
   sql`CREATE TABLE pruned ( -- one row per table and retention rule that deleted old rows; empty if none were deleted
