@@ -17,13 +17,13 @@ const CLAIMS: Readonly<Record<Goal, { readonly title: string; readonly isShare: 
   'false-headlines': { title: 'False headlines in 30 reports', isShare: false },
   'shift-found': { title: 'A change of 40 % is found', isShare: true },
   'small-shift-found': { title: 'A change of 20 % is found', isShare: true },
-  'pace-held': { title: 'The range of the expected end holds', isShare: true },
+  'pace-hits': { title: 'The range of the expected end holds', isShare: true },
   'pace-error': { title: 'Error of the expected end, where 1 is the better naive way', isShare: false },
   'cause-named': { title: 'The cause is named', isShare: true },
   'cause-wrong': { title: 'Another cause is named', isShare: true },
   'cause-adds-up': { title: 'The parts add up', isShare: true },
   'cause-of-nothing': { title: 'A cause is named though nothing changed', isShare: true },
-  'share-held': { title: 'A printed share of winners comes true', isShare: true },
+  'share-hits': { title: 'A printed share of winners comes true', isShare: true },
 }
 
 /** Returns the page with the tables of the last results in the place of those that it has. */

@@ -86,8 +86,8 @@ function remoteRequestRate(): RequestRate {
       })
   return {
     takeRequest: call('takeRequest'),
-    heldMs: call('heldMs'),
-    hold: call('hold'),
+    blockedMs: call('blockedMs'),
+    block: call('block'),
     endRequest: call('endRequest'),
     postpone: call('postpone'),
   }

@@ -55,7 +55,7 @@ export const LEAD_CHECKS = {
     severity: 'warn',
     shownIn: SHOWN_AND_ALERTED,
     alert: 'at_once',
-    find: findHeld,
+    find: findQuarantined,
   },
 } as const satisfies Record<string, Check>
 
@@ -101,7 +101,7 @@ async function findChangedFields({ db, now }: Facts): Promise<Finding[]> {
   return [...new Map(found.toReversed().map((finding) => [finding.subject, finding])).values()]
 }
 
-async function findHeld({ db, now }: Facts): Promise<Finding[]> {
+async function findQuarantined({ db, now }: Facts): Promise<Finding[]> {
   return (await countQuarantinedSince(db, minutesBefore(now, DAY_MINUTES))).map(
     ({ resource, records, reason }) => ({
       subject: resource,

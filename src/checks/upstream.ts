@@ -5,7 +5,7 @@
 
 import type { Lead } from '../domain/model.ts'
 import { shellCommand } from '../errors.ts'
-import { isHeld } from '../upstream/mapping/lead-mapping.ts'
+import { isQuarantined } from '../upstream/mapping/lead-mapping.ts'
 import { type FieldRule, readField, readText } from '../upstream/profile/field-rule.ts'
 import type { Source } from '../upstream/source.ts'
 import { fieldsOf, pathText } from '../upstream/values/json.ts'
@@ -74,7 +74,7 @@ async function checkSecondPage(source: Source, signal: AbortSignal): Promise<Che
 }
 
 function* checkFields(source: Source, sample: readonly unknown[]): Generator<CheckResult> {
-  const held = sample.map((record) => source.mapLead(record)).filter(isHeld)
+  const held = sample.map((record) => source.mapLead(record)).filter(isQuarantined)
   yield held.length === 0
     ? ok('records', `all ${sample.length} of the sample can be read`)
     : warn(
@@ -123,12 +123,12 @@ async function* checkOtherEndpoints(
 ): AsyncGenerator<CheckResult> {
   const [lead] = sample
     .map((record) => source.mapLead(record))
-    .filter((mapped): mapped is Lead => !isHeld(mapped))
+    .filter((mapped): mapped is Lead => !isQuarantined(mapped))
   if (source.has('stats') && lead !== undefined) {
     yield await attempt('statistics', 'set endpoints.stats of the profile, or none', async () => {
       const raw = await source.fetchPipelineStats(lead.pipelineId, {}, signal)
       const stat = source.mapPipelineStat(raw, lead.pipelineId, FAR_FUTURE)
-      return isHeld(stat)
+      return isQuarantined(stat)
         ? fail('statistics', stat.reason, 'check mapping.stat of the profile')
         : ok('statistics', `pipeline ${lead.pipelineId}: ${stat.leads ?? 'no number of'} leads`)
     })
@@ -136,7 +136,7 @@ async function* checkOtherEndpoints(
   if (source.has('agents')) {
     yield await attempt('agents', 'set endpoints.agents of the profile, or none', async () => {
       const agents = await source.fetchAgents(signal)
-      const unread = agents.map((agent) => source.mapAgent(agent)).filter(isHeld)
+      const unread = agents.map((agent) => source.mapAgent(agent)).filter(isQuarantined)
       return unread.length === 0
         ? ok('agents', `${agents.length} read`)
         : warn(

@@ -21,7 +21,7 @@ export interface UsualRange {
 
 /** The number of earlier ranges like this one, and of those that held the number that came. */
 export interface RangeRecord {
-  readonly held: number
+  readonly hits: number
   readonly of: number
 }
 

@@ -148,7 +148,11 @@ export interface StatDifference {
 
 export interface DataQuality {
   /** The number of quarantined records for each reason, the most frequent reason first. */
-  readonly held: readonly { readonly resource: string; readonly reason: string; readonly records: number }[]
+  readonly quarantined: readonly {
+    readonly resource: string
+    readonly reason: string
+    readonly records: number
+  }[]
   /** The fields of the records that appeared, disappeared or changed their type within the period. */
   readonly drift: readonly {
     readonly change: 'new' | 'vanished' | 'retyped'

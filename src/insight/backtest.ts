@@ -27,8 +27,8 @@ export interface RangeTest {
   readonly scale: Scale
   /** The numbers that had a range, and how many of them lay within it. */
   readonly judged: number
-  readonly held95: number
-  readonly held80: number
+  readonly hits95: number
+  readonly hits80: number
   /** The numbers that a report would have called news, judged with all other series. */
   readonly claims: number
   readonly shown: Shown
@@ -38,7 +38,7 @@ export interface RangeTest {
 
 /** A count of how often the usual range of the win rate of 30 days held. */
 export interface RateTest
-  extends Pick<RangeTest, 'pipeline' | 'judged' | 'held95' | 'held80' | 'shown' | 'periods'> {
+  extends Pick<RangeTest, 'pipeline' | 'judged' | 'hits95' | 'hits80' | 'shown' | 'periods'> {
   /**
    * The days whose report had a range, and those on which it would have called the rate unusual, judged with all series. Null
    * for a pipeline, whose rate is never called unusual.
@@ -215,13 +215,13 @@ function testScale(
 
 function testRanges(scale: Scale, series: Replayed): RangeTest {
   const { figure, pipeline, steps, values, places, distrusted } = series
-  const test = { judged: 0, held95: 0, held80: 0 }
+  const test = { judged: 0, hits95: 0, hits80: 0 }
   for (const [index, { forecast }] of steps.entries()) {
     const value = values[index] ?? null
     if (forecast === null || value === null) continue
     test.judged++
-    if (isWithin(forecast.range95, value)) test.held95++
-    if (isWithin(forecast.range80, value)) test.held80++
+    if (isWithin(forecast.range95, value)) test.hits95++
+    if (isWithin(forecast.range80, value)) test.hits80++
   }
   const known = knownNext(places, values)
   const isReady = known >= NEEDED && test.judged > 0
@@ -247,8 +247,8 @@ function testRate(
   const last = steps.at(-1)
   return {
     judged: forecasts.length,
-    held95: forecasts.filter(({ range95, won }) => isWithin(range95, won)).length,
-    held80: forecasts.filter(({ range80, won }) => isWithin(range80, won)).length,
+    hits95: forecasts.filter(({ range95, won }) => isWithin(range95, won)).length,
+    hits80: forecasts.filter(({ range80, won }) => isWithin(range80, won)).length,
     ...{ pipeline, claimDays },
     shown: shownOf(last?.forecast != null, isTrusted && !isDistrusted),
     periods: { known: last?.known ?? 0, needed: RATE_NEEDED },
@@ -291,7 +291,7 @@ function testEnds(
   // Nobody knows an annotation before its day, so it does not count as an error of the days before.
   const usual = values.map((value, day) => (isLeftOut[day] && !isHoliday[day] ? 0 : value))
   const months = monthsOf(dates)
-  const ranges = { held: 0, of: 0 }
+  const ranges = { hits: 0, of: 0 }
   const errors = { months: 0, sum: 0, forecast: 0, line: 0, trailing: 0 }
   let notForecast = 0
   const forecast = (now: Span, at: number) =>
@@ -314,7 +314,7 @@ function testEnds(
       const soFar = total(values.slice(now.from, at))
       const whole = soFar + total(usual.slice(at, now.to))
       ranges.of++
-      if (isWithin(outcome.range, whole)) ranges.held++
+      if (isWithin(outcome.range, whole)) ranges.hits++
       if (point !== COMPARED_DAY) continue
       const perDay = total(values.slice(Math.max(0, at - TRAILING_DAYS), at)) / Math.min(TRAILING_DAYS, at)
       errors.months++

@@ -46,7 +46,7 @@ export interface MoneyStep {
 export interface JudgedMoneySpans {
   /** The spans, the oldest first; the last one ends with the last day. */
   readonly steps: readonly MoneyStep[]
-  readonly record: { readonly of: number; readonly held95: number; readonly held80: number }
+  readonly record: { readonly of: number; readonly hits95: number; readonly hits80: number }
   /** Tells whether the record does not speak against the ranges. */
   readonly isTrusted: boolean
 }
@@ -60,7 +60,7 @@ export function judgeMoney(days: MoneyDays, length: number): JudgedMoneySpans {
   const weekdays = days.dates.map(weekdayOf)
   const misses = { of95: 0.05, of80: 0.2 }
   const gamma = length < WEEK ? GAMMA_OF_DAYS : GAMMA_OF_WEEKS
-  const record = { of: 0, held95: 0, held80: 0 }
+  const record = { of: 0, hits95: 0, hits80: 0 }
   const steps: MoneyStep[] = []
   for (let from = money.length % length; from < money.length; from += length) {
     const sums = from < MONEY_DAYS_NEEDED ? null : drawSums({ ...days, weekdays }, from, length)
@@ -71,14 +71,14 @@ export function judgeMoney(days: MoneyDays, length: number): JudgedMoneySpans {
     const actual = total(money.slice(from, from + length).filter((_, day) => !isLeftOut[from + day]))
     steps.push({ money: actual, forecast })
     if (forecast === null || from + length === money.length) continue
-    const [held95, held80] = [isWithin(forecast.range95, actual), isWithin(forecast.range80, actual)]
+    const [hits95, hits80] = [isWithin(forecast.range95, actual), isWithin(forecast.range80, actual)]
     record.of++
-    if (held95) record.held95++
-    if (held80) record.held80++
-    misses.of95 = corrected(misses.of95, 0.05, held95, gamma)
-    misses.of80 = corrected(misses.of80, 0.2, held80, gamma)
+    if (hits95) record.hits95++
+    if (hits80) record.hits80++
+    misses.of95 = corrected(misses.of95, 0.05, hits95, gamma)
+    misses.of80 = corrected(misses.of80, 0.2, hits80, gamma)
   }
-  return { steps, record, isTrusted: isTrusted({ held: record.held95, of: record.of }) }
+  return { steps, record, isTrusted: isTrusted({ hits: record.hits95, of: record.of }) }
 }
 
 /** A count of how often the usual range of the money that was won held, in one currency. It is never news. */
@@ -86,8 +86,8 @@ export interface MoneyTest {
   readonly currency: string
   /** The spans that had a range, and how many of them lay within it. */
   readonly judged: number
-  readonly held95: number
-  readonly held80: number
+  readonly hits95: number
+  readonly hits80: number
   readonly shown: Shown
   /** How many days are known, and how many a range needs. */
   readonly periods: { readonly known: number; readonly needed: number }
@@ -110,8 +110,8 @@ export function testMoney(
   const judged = steps.flatMap(({ money, forecast }) => (forecast === null ? [] : [{ ...forecast, money }]))
   return {
     ...{ currency, scale, judged: judged.length },
-    held95: judged.filter(({ range95, money }) => isWithin(range95, money)).length,
-    held80: judged.filter(({ range80, money }) => isWithin(range80, money)).length,
+    hits95: judged.filter(({ range95, money }) => isWithin(range95, money)).length,
+    hits80: judged.filter(({ range80, money }) => isWithin(range80, money)).length,
     shown:
       whole < MONEY_DAYS_NEEDED
         ? 'learning'
@@ -178,8 +178,8 @@ function randomNumbers(): () => number {
   }
 }
 
-function corrected(miss: number, target: number, isHeld: boolean, gamma: number): number {
-  return Math.min(MISS_MAX, Math.max(MISS_MIN, miss + gamma * (target - (isHeld ? 0 : 1))))
+function corrected(miss: number, target: number, isHit: boolean, gamma: number): number {
+  return Math.min(MISS_MAX, Math.max(MISS_MIN, miss + gamma * (target - (isHit ? 0 : 1))))
 }
 
 function total(numbers: readonly number[]): number {

@@ -27,7 +27,7 @@ export interface EndForecast {
   /** The range that is meant to hold 8 of 10 times. */
   readonly range: Range
   /** The number of earlier spans with such a range, and of those in which it held. */
-  readonly record: { readonly held: number; readonly of: number }
+  readonly record: { readonly hits: number; readonly of: number }
   readonly method: Method
 }
 
@@ -50,7 +50,7 @@ const CORRECTION_PRIOR = 5
 const CLEARLY = 0.97
 /** The least number of earlier ranges, and the shares of them that must have held. */
 const RECORD_MIN = 30
-const [HELD_MIN, HELD_MAX] = [0.68, 0.95]
+const [HIT_MIN, HIT_MAX] = [0.68, 0.95]
 /** The weight of the model's own spread, as a number of earlier errors. */
 const ERROR_PRIOR = 4
 /** An error counts so much less than the next one for the spread, because later methods are better chosen. */
@@ -136,7 +136,7 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
   const point = series.values.length - now.from
   const errors = new Map(METHODS.map((method) => [method, { sum: 0, ofProfile: 0, count: 0 }]))
   const squares = { sum: 0, count: 0 }
-  const record = { held: 0, of: 0 }
+  const record = { hits: 0, of: 0 }
   const rangeAt = (soFar: number, { mean, variance }: CountDistribution): Range => {
     const factor = Math.max(0.5, (squares.sum + ERROR_PRIOR) / (squares.count + ERROR_PRIOR))
     const range = rangeWith(probabilitiesOf({ mean, variance: Math.max(mean, variance * factor) }), MISS)
@@ -157,7 +157,7 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
       if (chosen === null) continue
       if (squares.count >= ERROR_PRIOR) {
         record.of++
-        if (isWithin(rangeAt(soFar, chosen), whole)) record.held++
+        if (isWithin(rangeAt(soFar, chosen), whole)) record.hits++
       }
       squares.sum = squares.sum * FADE + Math.min(9, (whole - soFar - chosen.mean) ** 2 / chosen.variance)
       squares.count = squares.count * FADE + 1
@@ -171,8 +171,8 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
       }
     }
   }
-  const share = record.held / record.of
-  if (record.of < RECORD_MIN || share < HELD_MIN || share > HELD_MAX) return null
+  const share = record.hits / record.of
+  if (record.of < RECORD_MIN || share < HIT_MIN || share > HIT_MAX) return null
   const method = chooseMethod(errors)
   const at = series.values.length
   const estimates = estimateRest(now, at, earlier)

@@ -17,18 +17,18 @@ const WITHHELD_BELOW = 0.01
 export type Shown = 'printed' | 'withheld' | 'learning'
 
 export interface RangeRecord {
-  readonly held: number
+  readonly hits: number
   readonly of: number
 }
 
 /** Counts how many of the last judged numbers lay within the ranges that were made before them. */
 export function recordOf(steps: readonly Step[], values: readonly (number | null)[]): RangeRecord {
-  const record = { held: 0, of: 0 }
+  const record = { hits: 0, of: 0 }
   for (let index = steps.length - 1; index >= 0 && record.of < LAST; index--) {
     const [forecast, value] = [steps[index]?.forecast, values[index]]
     if (!forecast || value === null || value === undefined) continue
     record.of++
-    if (isWithin(forecast.range95, value)) record.held++
+    if (isWithin(forecast.range95, value)) record.hits++
   }
   return record
 }
@@ -38,8 +38,8 @@ export function recordOf(steps: readonly Step[], values: readonly (number | null
  * @param least the number of judged numbers from which on a record can speak against them
  * @param meant the share of numbers that the ranges are meant to hold
  */
-export function isTrusted({ held, of }: RangeRecord, least = JUDGED_MIN, meant = MEANT): boolean {
+export function isTrusted({ hits, of }: RangeRecord, least = JUDGED_MIN, meant = MEANT): boolean {
   if (of < least) return true
   const deviation = Math.sqrt(of * meant * (1 - meant))
-  return held + 0.5 >= of * meant + normalQuantile(WITHHELD_BELOW) * deviation
+  return hits + 0.5 >= of * meant + normalQuantile(WITHHELD_BELOW) * deviation
 }

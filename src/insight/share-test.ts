@@ -19,7 +19,7 @@ export interface TestedDate {
 /** A count of the dates on which a share came true. */
 export interface ShareTest {
   readonly dates: number
-  readonly held: number
+  readonly hits: number
   /** Tells whether the dates do not speak against the share. */
   readonly isTrusted: boolean
 }
@@ -27,9 +27,9 @@ export interface ShareTest {
 /** Counts the dates on which a share held. A date without later winners says nothing. */
 export function testShare(share: number, tested: readonly TestedDate[]): ShareTest {
   const judged = tested.filter(({ winners }) => winners > 0)
-  const held = judged.filter((date) => isWithinInterval(share, date)).length
-  const record = { held, of: judged.length }
-  return { dates: judged.length, held, isTrusted: isTrusted(record, WINDOWS_MIN, DATES_MEANT) }
+  const hits = judged.filter((date) => isWithinInterval(share, date)).length
+  const record = { hits, of: judged.length }
+  return { dates: judged.length, hits, isTrusted: isTrusted(record, WINDOWS_MIN, DATES_MEANT) }
 }
 
 /** Returns whether, by the share, a count this small and a count this large each have a chance of more than 5 %. */

@@ -62,8 +62,8 @@ export interface RateStep {
 
 export interface RateRecord {
   readonly of: number
-  readonly held95: number
-  readonly held80: number
+  readonly hits95: number
+  readonly hits80: number
 }
 
 export interface JudgedRate {
@@ -80,7 +80,7 @@ export function judgeRate({ won, lost }: RateDays): JudgedRate {
   const spread = { sum: 0, weight: 0 }
   const spreadWithin = { sum: 0, weight: 0 }
   const misses = { of95: 0.05, of80: 0.2 }
-  const record = { of: 0, held95: 0, held80: 0 }
+  const record = { of: 0, hits95: 0, hits80: 0 }
   const steps: RateStep[] = []
   let known = 0
   for (let end = won.length % RATE_DAYS || RATE_DAYS; end <= won.length; end += RATE_DAYS) {
@@ -105,12 +105,12 @@ export function judgeRate({ won, lost }: RateDays): JudgedRate {
     steps.push({ won: wins, decided, forecast, known })
     if (decided === 0 || end === won.length) continue
     if (forecast !== null) {
-      const [held95, held80] = [isWithin(forecast.range95, wins), isWithin(forecast.range80, wins)]
+      const [hits95, hits80] = [isWithin(forecast.range95, wins), isWithin(forecast.range80, wins)]
       record.of++
-      if (held95) record.held95++
-      if (held80) record.held80++
-      misses.of95 = corrected(misses.of95, 0.05, held95)
-      misses.of80 = corrected(misses.of80, 0.2, held80)
+      if (hits95) record.hits95++
+      if (hits80) record.hits80++
+      misses.of95 = corrected(misses.of95, 0.05, hits95)
+      misses.of80 = corrected(misses.of80, 0.2, hits80)
     }
     if (known > 0) learn(spread, wins - decided * rate, chance)
     for (let part = from; part < end; part += PART_DAYS) {
@@ -133,8 +133,8 @@ export function judgeRate({ won, lost }: RateDays): JudgedRate {
 }
 
 /** Returns whether the record of earlier ranges does not speak against them. */
-function isRateTrusted({ of, held95 }: Pick<RateRecord, 'of' | 'held95'>): boolean {
-  return isTrusted({ held: held95, of }, WINDOWS_MIN)
+function isRateTrusted({ of, hits95 }: Pick<RateRecord, 'of' | 'hits95'>): boolean {
+  return isTrusted({ hits: hits95, of }, WINDOWS_MIN)
 }
 
 /**
@@ -146,13 +146,13 @@ export function replayRate({ won, lost }: RateDays): (number | null)[] {
   // Reports that are 30 days apart rest on the same windows, so one series serves all of them.
   for (let length = won.length; length > Math.max(0, won.length - RATE_DAYS); length--) {
     const { steps } = judgeRate({ won: won.slice(0, length), lost: lost.slice(0, length) })
-    const record = { of: 0, held95: 0 }
+    const record = { of: 0, hits95: 0 }
     for (const [index, { forecast, won: wins }] of steps.entries()) {
       if (forecast === null) continue
       const day = length - 1 - RATE_DAYS * (steps.length - 1 - index)
       if (isRateTrusted(record)) probabilities[day] = forecast.probability
       record.of++
-      if (isWithin(forecast.range95, wins)) record.held95++
+      if (isWithin(forecast.range95, wins)) record.hits95++
     }
   }
   return probabilities
@@ -174,8 +174,8 @@ function learn(spread: Spread, off: number, variance: number): void {
   spread.weight = spread.weight * SPREAD_FADE + 1
 }
 
-function corrected(miss: number, target: number, isHeld: boolean): number {
-  return Math.min(MISS_MAX, Math.max(MISS_MIN, miss + GAMMA * (target - (isHeld ? 0 : 1))))
+function corrected(miss: number, target: number, isHit: boolean): number {
+  return Math.min(MISS_MAX, Math.max(MISS_MIN, miss + GAMMA * (target - (isHit ? 0 : 1))))
 }
 
 /** Returns the distribution of the wins among decided leads: beta-binomial, or nearly normal if there are many. */

@@ -44,7 +44,7 @@ function sampleRate(pipeline: JudgedWinRate['pipeline'], won: number, decided: n
   return {
     ...{ pipeline, won, decided, judgement: 'usual', expected: won / decided, origin: null },
     ...{ range: { low: won - wide, high: won + wide }, periods: { known: 24, needed: 8 } },
-    record: { held: 15, of: 16 },
+    record: { hits: 15, of: 16 },
   }
 }
 
@@ -168,7 +168,7 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
       },
     ],
     dataQuality: {
-      held: [{ resource: 'leads', reason: 'created_at: expected a time', records: 3 }],
+      quarantined: [{ resource: 'leads', reason: 'created_at: expected a time', records: 3 }],
       drift: [{ change: 'new', path: 'company.funding', at: ago(5) }],
       lastScan: { scan_result: 'complete', at: ago(-6) },
     },
@@ -184,7 +184,7 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
         {
           ...{ currency: CURRENCY, amount: times(54_500), judgement: 'usual' },
           ...{ range: { low: times(9_500), high: times(84_000) }, days: { known: 700, needed: 182 } },
-          record: { held: 348, of: 365 },
+          record: { hits: 348, of: 365 },
         },
       ],
       drivers: [
@@ -205,7 +205,7 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
           },
           goal: { name: 'Wins of the month', target: 80, owner: 'Ana' },
           ...{ soFar: 41, daysLeft: 10, perDay: 1.6 },
-          end: { low: 55, high: 68, expected: 61, record: { held: 41, of: 50 } },
+          end: { low: 55, high: 68, expected: 61, record: { hits: 41, of: 50 } },
         },
       ],
       urgent: {
@@ -266,7 +266,7 @@ export function emptyFigures(figures: ReportFigures): ReportFigures {
     bySource: [],
     agents: { asOf: null, rows: [], outages: [] },
     serviceStats: [],
-    dataQuality: { held: [], drift: [], lastScan: null },
+    dataQuality: { quarantined: [], drift: [], lastScan: null },
     blockRows: {},
     insight: null,
     queries: figures.queries.map((query) => ({ ...query, rows: [] })),
@@ -278,7 +278,7 @@ function sampleExpectation(figure: ExpectedFigure, actual: number, low: number, 
     ...{ figure, pipeline: null, actual, judgement: 'usual', range: { low, high }, band: [], shift: null },
     expected: (low + high) / 2,
     periods: { known: 26, needed: 8 },
-    record: { held: 187, of: 196 },
+    record: { hits: 187, of: 196 },
   }
 }
 

@@ -33,7 +33,7 @@ const RESULTS = [
 ]
 const SCHEDULED_RUN_STATES = ['pending', 'running', 'held', 'done', 'failed', 'skipped'] as const
 const MESSAGE_STATES = ['pending', 'sending', 'data', 'sent', 'failed', 'unconfirmed', 'withdrawn'] as const
-const HELD_KINDS = ['lead', 'pipeline_stat', 'agent', 'activity'] as const
+const QUARANTINED_KINDS = ['lead', 'pipeline_stat', 'agent', 'activity'] as const
 
 export const DEFINITIONS: readonly Definition[] = [
   gauge('leadsheet_health_state', 'Overall health: 0 ok, 1 warn, 2 fail.', ({ health }) =>
@@ -75,7 +75,9 @@ export const DEFINITIONS: readonly Definition[] = [
     'leadsheet_quarantined_records',
     'Quarantined records: records that leadsheet cannot map, and keeps until it can.',
     ({ held }) =>
-      HELD_KINDS.map((resource) => sample({ resource }, numberIn(held, 'resource', resource, 'records'))),
+      QUARANTINED_KINDS.map((resource) =>
+        sample({ resource }, numberIn(held, 'resource', resource, 'records')),
+      ),
     ['resource'],
   ),
   counter(

@@ -89,7 +89,7 @@ describe('a year with a campaign on every third Wednesday', () => {
     expect(claimsOf(tested)).toBeLessThan(claimsOf(plain) / 2)
     const weeks = tested.ranges.find(({ scale }) => scale === 'week')
     expect(weeks?.judged).toBe(44)
-    expect(weeks?.held95).toBeGreaterThan(38)
+    expect(weeks?.hits95).toBeGreaterThan(38)
   })
 
   it('shows the campaigns as they were, and calls none unusual', () => {
@@ -107,12 +107,12 @@ describe('two years in which nothing changes', () => {
   const { ranges, reports, ends } = backtest(DATES, numbersOf(DAYS))
 
   it('have ranges that hold about as often as they say, and hardly a claim', () => {
-    for (const { scale, judged, held95, held80 } of ranges.filter((each) => each.scale === 'day')) {
+    for (const { scale, judged, hits95, hits80 } of ranges.filter((each) => each.scale === 'day')) {
       expect(judged, scale).toBe(DAYS - 56)
-      expect(held95 / judged).toBeGreaterThan(0.93)
-      expect(held95 / judged).toBeLessThan(0.975)
-      expect(held80 / judged).toBeGreaterThan(0.76)
-      expect(held80 / judged).toBeLessThan(0.86)
+      expect(hits95 / judged).toBeGreaterThan(0.93)
+      expect(hits95 / judged).toBeLessThan(0.975)
+      expect(hits80 / judged).toBeGreaterThan(0.76)
+      expect(hits80 / judged).toBeLessThan(0.86)
     }
     const [days] = reports
     expect(days?.judged).toBe(DAYS - 56)
@@ -130,7 +130,7 @@ describe('two years in which nothing changes', () => {
     expect(ends).toMatchObject([{ figure: 'new_leads', shown: 'printed' }])
     const [{ ranges: forecasts, notForecast, errors }] = ends as [(typeof ends)[0]]
     expect(forecasts.of + notForecast).toBe(5 * 23)
-    expect(forecasts.held / forecasts.of).toBeGreaterThan(0.6)
+    expect(forecasts.hits / forecasts.of).toBeGreaterThan(0.6)
     expect(errors?.months).toBeGreaterThan(7)
     expect(errors?.forecast).toBeLessThan(errors?.line ?? 0)
   })
@@ -173,7 +173,7 @@ describe('the win rate of two years', () => {
   it('has ranges that hold, and hardly a claim where nothing changes', () => {
     const [ofAll, ofPipeline] = backtest(DATES, numbersOf(DAYS), first(3), [steady, ofOne]).winRates
     expect(ofAll).toMatchObject({ judged: 17, claimDays: { judged: DAYS - 240 }, shown: 'printed' })
-    expect(ofAll?.held95).toBeGreaterThanOrEqual(15)
+    expect(ofAll?.hits95).toBeGreaterThanOrEqual(15)
     expect(ofAll?.claimDays?.withClaims).toBeLessThan(10)
     expect(ofPipeline).toEqual({ ...ofAll, pipeline: ofOne.pipeline, claimDays: null })
   })

@@ -24,7 +24,7 @@ function sum(values: readonly number[]): number {
 
 describe('the end of a month', () => {
   it('is forecast with a range that holds about as often as its record says', () => {
-    let [forecasts, held, recorded, of] = [0, 0, 0, 0]
+    let [forecasts, hits, recorded, of] = [0, 0, 0, 0]
     let [error, errorOfLine] = [0, 0]
     for (let seed = 1; seed <= 30; seed++) {
       const values = dailyNumbers({ mean: 12, days: 30 * MONTH, seed: 40 + seed, overdispersion: 1.5 })
@@ -33,16 +33,16 @@ describe('the end of a month', () => {
         if (outcome === null) continue
         const whole = sum(values.slice(month * MONTH, (month + 1) * MONTH))
         forecasts++
-        if (whole >= outcome.range.low && whole <= outcome.range.high) held++
-        recorded += outcome.record.held
+        if (whole >= outcome.range.low && whole <= outcome.range.high) hits++
+        recorded += outcome.record.hits
         of += outcome.record.of
         error += Math.abs(outcome.expected - whole)
         errorOfLine += Math.abs(3 * sum(values.slice(month * MONTH, month * MONTH + 10)) - whole)
       }
     }
     expect(forecasts).toBeGreaterThan(60)
-    expect(Math.abs(held / forecasts - recorded / of)).toBeLessThan(0.12)
-    expect(held / forecasts).toBeGreaterThan(0.7)
+    expect(Math.abs(hits / forecasts - recorded / of)).toBeLessThan(0.12)
+    expect(hits / forecasts).toBeGreaterThan(0.7)
     expect(error).toBeLessThan(errorOfLine)
   })
 

@@ -21,16 +21,16 @@ describe('a share of later winners', () => {
 
   it('holds on a date if as many or as few have a chance of more than 5 % each', () => {
     // Of 100 winners 2 to 9 may be beyond a threshold of 5 %: 1 or fewer have 3.7 %, and 10 or more 2.8 %.
-    const held = [0, 1, 2, 5, 9, 10, 50].map((longer) => testShare(0.05, [date(100, longer)]).held)
-    expect(held).toEqual([0, 0, 1, 1, 1, 0, 0])
-    expect(testShare(0.01, [date(5, 0), date(0, 0), date(5, 1)])).toMatchObject({ dates: 2, held: 1 })
+    const hits = [0, 1, 2, 5, 9, 10, 50].map((longer) => testShare(0.05, [date(100, longer)]).hits)
+    expect(hits).toEqual([0, 0, 1, 1, 1, 0, 0])
+    expect(testShare(0.01, [date(5, 0), date(0, 0), date(5, 1)])).toMatchObject({ dates: 2, hits: 1 })
   })
 
   it('is withheld if it held on clearly fewer dates than 85 %, and a few dates say nothing', () => {
-    const of = (dates: number, held: number) =>
+    const of = (dates: number, hits: number) =>
       testShare(
         0.05,
-        Array.from({ length: dates }, (_, index) => date(100, index < held ? 5 : 30)),
+        Array.from({ length: dates }, (_, index) => date(100, index < hits ? 5 : 30)),
       )
     expect(of(14, 0).isTrusted).toBe(true)
     expect(of(15, 9).isTrusted).toBe(false)

@@ -65,19 +65,19 @@ describe('a series', () => {
   })
 
   it.each([0.6, 3, 40, 300])('with a mean of %d has ranges that hold as often as they say', (mean) => {
-    let [judged, held95, held80, unusual] = [0, 0, 0, 0]
+    let [judged, hits95, hits80, unusual] = [0, 0, 0, 0]
     for (let seed = 1; seed <= 8; seed++) {
       const values = plain(mean, 100 + seed)
       for (const [day, { forecast, anomaly }] of judge(values).steps.entries()) {
         if (forecast === null) continue
         judged++
-        if (isWithin(forecast.range95, values[day] ?? 0)) held95++
-        if (isWithin(forecast.range80, values[day] ?? 0)) held80++
+        if (isWithin(forecast.range95, values[day] ?? 0)) hits95++
+        if (isWithin(forecast.range80, values[day] ?? 0)) hits80++
         if ((anomaly?.probability ?? 1) < 0.01) unusual++
       }
     }
-    expect(Math.abs(held95 / judged - 0.95)).toBeLessThan(0.02)
-    expect(Math.abs(held80 / judged - 0.8)).toBeLessThan(0.04)
+    expect(Math.abs(hits95 / judged - 0.95)).toBeLessThan(0.02)
+    expect(Math.abs(hits80 / judged - 0.8)).toBeLessThan(0.04)
     expect(unusual / judged).toBeLessThan(0.025)
   })
 
@@ -109,18 +109,18 @@ describe('a series', () => {
   it('without any lead on weekends expects none there, and keeps the ranges of the other days', () => {
     const week = [1, 1, 1, 1, 1, 0, 0]
     const values = dailyNumbers({ mean: 20, days: DAYS, seed: 7, week })
-    let [judged, held] = [0, 0]
+    let [judged, hits] = [0, 0]
     for (const [day, { forecast, anomaly }] of judge(values).steps.entries()) {
       if (forecast === null) continue
       if (day % 7 < 5) {
         judged++
-        if (isWithin(forecast.range80, values[day] ?? 0)) held++
+        if (isWithin(forecast.range80, values[day] ?? 0)) hits++
         continue
       }
       expect(forecast.mean).toBeLessThan(0.3)
       expect(forecast.range80).toEqual({ low: 0, high: 0 })
       expect(anomaly?.length === 1 && anomaly.probability < 0.5).toBe(false)
     }
-    expect(Math.abs(held / judged - 0.8)).toBeLessThan(0.04)
+    expect(Math.abs(hits / judged - 0.8)).toBeLessThan(0.04)
   })
 })

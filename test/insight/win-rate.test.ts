@@ -28,17 +28,17 @@ describe('the usual win rate', () => {
     ['a high rate', 3, 0.8, 1],
     ['days that scatter more than by chance', 10, 0.3, 3],
   ])('has ranges that hold as often as meant, with %s', (_, decided, rate, overdispersion) => {
-    const all = { of: 0, held95: 0, held80: 0 }
+    const all = { of: 0, hits95: 0, hits80: 0 }
     for (let seed = 1; seed <= 120; seed++) {
       const { record } = judgeRate(daysOf(decided, rate, 3 * seed + 40_000, overdispersion))
       all.of += record.of
-      all.held95 += record.held95
-      all.held80 += record.held80
+      all.hits95 += record.hits95
+      all.hits80 += record.hits80
     }
-    expect(all.held95 / all.of).toBeGreaterThan(0.93)
-    expect(all.held95 / all.of).toBeLessThan(0.97)
-    expect(all.held80 / all.of).toBeGreaterThan(0.76)
-    expect(all.held80 / all.of).toBeLessThan(0.84)
+    expect(all.hits95 / all.of).toBeGreaterThan(0.93)
+    expect(all.hits95 / all.of).toBeLessThan(0.97)
+    expect(all.hits80 / all.of).toBeGreaterThan(0.76)
+    expect(all.hits80 / all.of).toBeLessThan(0.84)
   })
 
   it('has no range for a rate of few decided leads, such as 2 of 3 or 9 of 9', () => {

@@ -39,7 +39,7 @@ const expected = (
   change: Partial<Expectation> = {},
 ): Expectation => ({
   ...{ figure, pipeline: null, actual, judgement: 'usual', range: { low, high }, expected: (low + high) / 2 },
-  ...{ periods: { known: 26, needed: 8 }, record: { held: 187, of: 196 }, band: [], shift: null },
+  ...{ periods: { known: 26, needed: 8 }, record: { hits: 187, of: 196 }, band: [], shift: null },
   ...change,
 })
 const NOTHING_URGENT = {
@@ -147,7 +147,7 @@ describe('the headline', () => {
             {
               pipeline: null,
               ...{ won: 41, decided: 100, judgement: 'high', range: { low: 22, high: 35 }, expected: 0.28 },
-              ...{ periods: { known: 30, needed: 8 }, record: { held: 21, of: 22 } },
+              ...{ periods: { known: 30, needed: 8 }, record: { hits: 21, of: 22 } },
               origin: {
                 ...{ dimension: 'source', difference: 127, mix: 20, rest: 7 },
                 parts: [{ name: 'Partner', within: 100 }],
@@ -198,7 +198,7 @@ describe('the headline', () => {
   it('says how often ranges were right: those that were told, if there are sixty, or those that were tested', () => {
     const record = (of: number, locale = 'en-GB') => {
       const figures = judge(day([42, 50], [3, 2]))
-      const insight = figures.insight && { ...figures.insight, publishedRecord: { held: of - 4, of } }
+      const insight = figures.insight && { ...figures.insight, publishedRecord: { hits: of - 4, of } }
       return block('kpis', { ...figures, insight }, { locale })
     }
     expect(record(59).record).toMatch(/^Of \d+ usual ranges so far, \d+ were right; 19 of 20 should be\.$/)
@@ -230,7 +230,7 @@ describe('the headline', () => {
   it('has the usual range of the won value beside that of the won leads, in the main currency', () => {
     const judged = judge(day([42, 50], [3, 2]))
     const worth = (currency: string, low: number, high: number): JudgedMoney => ({
-      ...{ currency, amount: 0, judgement: 'usual', range: { low, high }, record: { held: 4, of: 10 } },
+      ...{ currency, amount: 0, judgement: 'usual', range: { low, high }, record: { hits: 4, of: 10 } },
       days: { known: 400, needed: 182 },
     })
     const withWorth = (...wonValues: JudgedMoney[]): ReportFigures => ({
@@ -689,7 +689,7 @@ describe('goals', () => {
           ...{ figure: 'won', currency: null, pipelines: null, span: 'month', lastDay: '2026-11-30' },
           goal: { name: 'Wins of the month', target: 80, owner: 'Ana' },
           ...{ soFar: 41, daysLeft: 10, perDay: 1.6 },
-          end: { low: 55, high: 68, expected: 61.2, record: { held: 41, of: 50 } },
+          end: { low: 55, high: 68, expected: 61.2, record: { hits: 41, of: 50 } },
           ...change,
         },
       ],

@@ -20,7 +20,7 @@ export const backtest = z.strictObject({
         z.strictObject({
           ...{ figure: text, pipeline_id: text.nullable().describe('null for all pipelines'), each: scale },
           judged: count.describe('numbers for which the earlier numbers gave a usual range'),
-          ...{ held_95: count.describe('judged numbers that lay within the range of 95 %'), held_80: count },
+          ...{ hits_95: count.describe('judged numbers that lay within the range of 95 %'), hits_80: count },
           claims: count.describe('judged numbers that a report would have called unusual'),
           ...{ claims_a_year: z.number().nullable(), shown, periods },
         }),
@@ -31,7 +31,7 @@ export const backtest = z.strictObject({
         z.strictObject({
           pipeline_id: text.nullable().describe('null for all pipelines'),
           judged: count.describe('windows of 30 days with a usual range, counted back from the last day'),
-          ...{ held_95: count, held_80: count },
+          ...{ hits_95: count, hits_80: count },
           days: count
             .nullable()
             .describe('days whose report had a usual range of the last 30 days; null for a pipeline'),
@@ -47,7 +47,7 @@ export const backtest = z.strictObject({
         z.strictObject({
           ...{ currency: text.describe('ISO 4217'), each: scale },
           judged: count.describe('days or weeks with a usual range of the money that was won'),
-          ...{ held_95: count, held_80: count, shown },
+          ...{ hits_95: count, hits_80: count, shown },
           days: z
             .strictObject({ known: count, needed: count })
             .describe('days with known numbers, and how many a range needs'),
@@ -66,7 +66,7 @@ export const backtest = z.strictObject({
       z.strictObject({
         figure: text,
         forecasts: count.describe('expected ends of months, each forecast after 5, 10, 15, 20 and 25 days'),
-        held_80: count.describe('expected ends whose range of 80 % held'),
+        hits_80: count.describe('expected ends whose range of 80 % held'),
         not_forecast: count.describe(
           'ends that were not forecast: too little was known, or they were withheld',
         ),
@@ -87,7 +87,7 @@ export const backtest = z.strictObject({
           currency: text.nullable().describe('ISO 4217 for money'),
           range_of: text.describe('`day`, `week`, `month`, `30_days`, `month_end` and so on'),
           meant: z.number().describe('the share of ranges that should hold, from 0 to 1'),
-          ...{ ranges: count.describe('ranges that reports published'), held: count },
+          ...{ ranges: count.describe('ranges that reports published'), hits: count },
           windows: count.describe('different time windows that the ranges are of'),
           is_withheld: z.boolean().describe('whether the ranges held so rarely that reports publish no more'),
         }),

@@ -19,7 +19,7 @@ import { noteReadByEvent } from '../../store/sync/scan.ts'
 import { forgetMissing, markDeleted } from '../../store/sync/soft-delete.ts'
 import type { EventOutcome } from '../../store/tables/lead-tables.ts'
 import type { SingleLead } from '../../upstream/mapping/detail-mapping.ts'
-import { isHeld } from '../../upstream/mapping/lead-mapping.ts'
+import { isQuarantined } from '../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../upstream/source.ts'
 import { fetchAgents, saveOrQuarantineAgents, saveOrQuarantineStat } from '../sync/sync-stats-and-agents.ts'
 
@@ -82,7 +82,7 @@ async function applyPipeline(deps: ApplyDeps, row: QueuedEvent, signal: AbortSig
   const stat = source.mapPipelineStat(raw, row.resource_id, now().toISOString())
   await finish(deps, row, async (trx, seen) => {
     await saveOrQuarantineStat(trx, stat, seen)
-    return isHeld(stat) ? unreadable(stat) : READ
+    return isQuarantined(stat) ? unreadable(stat) : READ
   })
 }
 
@@ -124,7 +124,7 @@ async function keepAny(
   seen: Observation,
 ): Promise<Exclude<Applied, null>> {
   if ('reason' in read) return { outcome: 'unreadable', problem: read.reason }
-  if (isHeld(read.lead)) {
+  if (isQuarantined(read.lead)) {
     await keepQuarantinedLead(trx, read.lead, seen)
     return unreadable(read.lead)
   }
@@ -145,7 +145,7 @@ function isThere(lead: FoundLead | undefined): boolean {
  * be read counts as comparable.
  */
 function isDated(read: ReadLead): boolean {
-  return 'reason' in read || isHeld(read.lead) || read.lead.updatedAt !== null
+  return 'reason' in read || isQuarantined(read.lead) || read.lead.updatedAt !== null
 }
 
 function unreadable({ reason }: QuarantinedRecord): Exclude<Applied, null> {

@@ -58,7 +58,7 @@ export function judgePeriodMoney(
       ...{ currency, amount, days: { known, needed: MONEY_DAYS_NEEDED } },
       judgement: isShown ? 'usual' : !isReady ? 'learning' : isTrusted ? 'left_out' : 'withheld',
       range: isShown ? { low: range.low + leftOut, high: range.high + leftOut } : null,
-      record: record.of > 0 ? { held: record.held95, of: record.of } : null,
+      record: record.of > 0 ? { hits: record.hits95, of: record.of } : null,
     }
   })
 }

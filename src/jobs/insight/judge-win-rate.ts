@@ -54,7 +54,7 @@ export function judgeWinRate({ pipeline, isDistrusted, ...days }: RateNumbers): 
       judgement: isShown ? 'usual' : forecast === null ? 'learning' : 'withheld',
       range: isShown ? forecast.range95 : null,
       expected: isShown ? forecast.rate : null,
-      record: record.of > 0 ? { held: record.held95, of: record.of } : null,
+      record: record.of > 0 ? { hits: record.hits95, of: record.of } : null,
     },
     probability: isShown ? forecast.probability : null,
   }

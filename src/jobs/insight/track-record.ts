@@ -54,8 +54,8 @@ function trackRecordOf(records: readonly PublishedRecord[]): TrackRecord {
             (each) => each.kind === (figure === 'win_rate' ? '30_days' : scaleOf(kind)),
           ),
         )
-      const sum = (of: 'held' | 'of') => counted.reduce((all, each) => all + each[of], 0)
-      return { held: sum('held'), of: sum('of') }
+      const sum = (of: 'hits' | 'of') => counted.reduce((all, each) => all + each[of], 0)
+      return { hits: sum('hits'), of: sum('of') }
     },
   }
 }

@@ -30,7 +30,8 @@ const HEADLINE = {
   agents: (figures) => figures.agents.rows.length,
   agents_failing: ({ agents }) =>
     agents.rows.filter(({ status }) => FAILING.includes(status.toLowerCase())).length,
-  quarantined_records: (figures) => figures.dataQuality.held.reduce((sum, { records }) => sum + records, 0),
+  quarantined_records: (figures) =>
+    figures.dataQuality.quarantined.reduce((sum, { records }) => sum + records, 0),
   query_rows: (figures) => figures.queries.reduce((sum, { rows }) => sum + rows.length, 0),
 } as const satisfies Record<string, (figures: ReportFigures) => number | null>
 

@@ -8,7 +8,7 @@ import type { Trx } from '../../store/db/store.ts'
 import { queueLeads } from '../../store/events/event.ts'
 import { findLeadNos } from '../../store/leads/lead.ts'
 import { findReadByEvents } from '../../store/sync/scan.ts'
-import { isHeld } from '../../upstream/mapping/lead-mapping.ts'
+import { isQuarantined } from '../../upstream/mapping/lead-mapping.ts'
 import type { FindKnown, RawRecord } from '../../upstream/mapping/raw-record.ts'
 import type { Source } from '../../upstream/source.ts'
 import { pathText } from '../../upstream/values/json.ts'
@@ -45,7 +45,7 @@ export function mapPage(source: Source, records: readonly RawRecord[], findKnown
       continue
     }
     const mapped = source.mapLead(record.value, record.text)
-    if (isHeld(mapped)) held.push(mapped)
+    if (isQuarantined(mapped)) held.push(mapped)
     else leads.set(mapped, record)
   }
   const isWithoutIds = held.length === records.length && held.every((row) => row.id === null)

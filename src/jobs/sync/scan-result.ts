@@ -89,7 +89,7 @@ function hasOverlap(scan: Scan, paging: PagingProfile): boolean {
  * pass.
  */
 function isShort(scan: Scan): boolean {
-  return scan.total_low !== null && scan.total_low > scan.seen + scan.pass_held
+  return scan.total_low !== null && scan.total_low > scan.seen + scan.pass_without_id
 }
 
 /**

@@ -19,7 +19,7 @@ import type { FieldSample } from '../../store/sync/schema-drift.ts'
 import { saveFields } from '../../store/sync/schema-drift.ts'
 import { listMissingLeads } from '../../store/sync/soft-delete.ts'
 import { addCounts } from '../../store/sync/sync-run.ts'
-import { isHeld } from '../../upstream/mapping/lead-mapping.ts'
+import { isQuarantined } from '../../upstream/mapping/lead-mapping.ts'
 import type { RawRecord } from '../../upstream/mapping/raw-record.ts'
 import type { Profile } from '../../upstream/profile/profile.ts'
 import { parseJson } from '../../upstream/values/json.ts'
@@ -43,7 +43,7 @@ export interface ScanState {
    * Tells whether any lead is quarantined. The quarantine of a lead ends when a page contains a record of the
    * lead that can be mapped.
    */
-  hasHeld: boolean
+  hasQuarantined: boolean
   /**
    * The numbers of the leads that were read because of events during the scan are in `readByEvents`. The
    * store notes each of them (`store/sync/scan.ts`); `eventSeq` is the place of the last note that was
@@ -66,7 +66,7 @@ export async function noteEvents(trx: Trx, memory: ScanState): Promise<void> {
     memory.readByEvents.add(no)
     memory.eventSeq = seq
     // The store may have a quarantined record of this lead.
-    memory.hasHeld = true
+    memory.hasQuarantined = true
   }
 }
 
@@ -87,7 +87,7 @@ export async function loadScanState(
     known: isOfKnown ? await loadKnownLeads(db) : createNumberIndex(),
     seenLeads: await loadSeenLeads(db),
     missing: new Set(await listMissingLeads(db)),
-    hasHeld: await hasQuarantinedLeads(db),
+    hasQuarantined: await hasQuarantinedLeads(db),
     eventSeq: 0,
     readByEvents: new Set(),
     watch: createDriftWatch(),
@@ -127,7 +127,7 @@ export async function retryQuarantinedLeads(run: SyncRun): Promise<number> {
     const seen = { runId: run.runId, at: at.toISOString() }
     const mapped = rows.flatMap(({ raw, raw_sha256 }) => {
       const lead = run.source.mapLead(parseJson(raw), raw)
-      return isHeld(lead) ? [] : [{ lead, raw_sha256 }]
+      return isQuarantined(lead) ? [] : [{ lead, raw_sha256 }]
     })
     done += mapped.length
     await run.store.write(async (trx) => {

@@ -196,7 +196,7 @@ async function advance(
   const count = (change: SavedLead['change']): number =>
     savedFresh.filter((lead) => lead.change === change).length
   const knownFresh = written.known.filter((no) => fresh.has(no))
-  const heldFresh = written.held.filter((each) => each === null || fresh.has(each))
+  const freshQuarantined = written.held.filter((each) => each === null || fresh.has(each))
   const counts = await addCounts(trx, run.runId, {
     pages: pages.length,
     seen: savedFresh.length + knownFresh.length,
@@ -204,7 +204,7 @@ async function advance(
     updated: count('updated'),
     unchanged: count('unchanged') + knownFresh.length,
     deleted: 0,
-    held: before.pass === 1 ? heldFresh.length : 0,
+    held: before.pass === 1 ? freshQuarantined.length : 0,
   })
   return { scan, seenKeys, written, ...counts }
 }
@@ -247,20 +247,20 @@ async function writePage(
   const updated = saved.filter(({ change }) => change === 'updated').map(({ no }) => no)
   await outdateDetails(trx, updated, seen.at)
   await saveQuarantinedRecords(trx, page.held, seen.at)
-  if (page.held.length > 0) memory.hasHeld = true
-  if (memory.hasHeld) await releaseQuarantinedRecords(trx, 'lead', leadIdsOf(page))
-  const heldNos = isAllNew ? new Map<string, number>() : await findLeadNos(trx, quarantinedIdsOf(page))
+  if (page.held.length > 0) memory.hasQuarantined = true
+  if (memory.hasQuarantined) await releaseQuarantinedRecords(trx, 'lead', leadIdsOf(page))
+  const quarantinedNos = isAllNew ? new Map<string, number>() : await findLeadNos(trx, quarantinedIdsOf(page))
   const fingerprints = fingerprintsOf(scan, saved, page)
   await saveFingerprints(trx, fingerprints, isAllNew)
   // The old fingerprint is deleted. Otherwise the earlier record would count as unchanged if the upstream
   // sends that record again.
-  const unknown = [...heldNos.values(), ...saved.filter(isUnknown).map(({ no }) => no)]
+  const unknown = [...quarantinedNos.values(), ...saved.filter(isUnknown).map(({ no }) => no)]
   await forgetFingerprints(trx, unknown)
   const savedNos = new Set(saved.map(({ no }) => no))
   return {
     saved,
     known: page.known.filter((no) => !savedNos.has(no)),
-    held: page.held.map(({ id }) => (id === null ? null : (heldNos.get(id) ?? id))),
+    held: page.held.map(({ id }) => (id === null ? null : (quarantinedNos.get(id) ?? id))),
     fingerprints,
     unknown,
   }
@@ -268,8 +268,8 @@ async function writePage(
 
 /** Lists the leads and the quarantined records of the page, each of them once. */
 function seenKeysOn({ saved, known, held }: Written): SeenKey[] {
-  const ofHeld = held.filter((each) => each !== null)
-  return [...new Set<SeenKey>([...known, ...saved.map(({ no }) => no), ...ofHeld])]
+  const quarantinedKeys = held.filter((each) => each !== null)
+  return [...new Set<SeenKey>([...known, ...saved.map(({ no }) => no), ...quarantinedKeys])]
 }
 
 /** Updates the state in memory. It is called after the transaction, because the transaction may fail. */

@@ -159,7 +159,7 @@ function nextCursor(scan: Scan, page: RawPage, overlap: number): string | null {
 }
 
 function endOf(run: SyncRun, scan: Scan, page: RawPage): PassEnd {
-  const isReached = scan.total_low !== null && scan.pass_seen + scan.pass_held >= scan.total_low
+  const isReached = scan.total_low !== null && scan.pass_seen + scan.pass_without_id >= scan.total_low
   if (page.records.length === 0) {
     const isEnd = page.saysMore !== true || isReached
     return { scan, stop: 'empty_page', ...(isEnd ? {} : { error: contradicting(scan) }) }
@@ -212,7 +212,7 @@ function isPastEnd(run: SyncRun, scan: Scan, thrown: unknown): boolean {
 
 /** Returns whether as many leads were read as the total says, or the last page was not full. */
 function isAllRead(scan: Scan): boolean {
-  const isReached = scan.total_low !== null && scan.pass_seen + scan.pass_held >= scan.total_low
+  const isReached = scan.total_low !== null && scan.pass_seen + scan.pass_without_id >= scan.total_low
   return isReached || scan.last_rows < scan.largest_page
 }
 

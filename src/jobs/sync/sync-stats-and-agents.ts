@@ -9,7 +9,7 @@ import { LeadsheetError } from '../../errors.ts'
 import type { Observation, Trx } from '../../store/db/store.ts'
 import { releaseQuarantinedRecords, saveQuarantinedRecords } from '../../store/leads/quarantined-record.ts'
 import { listPipelineIdsInUse, saveAgents, savePipelineStat } from '../../store/sync/samples.ts'
-import { isHeld } from '../../upstream/mapping/lead-mapping.ts'
+import { isQuarantined } from '../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../upstream/source.ts'
 import type { SyncRun } from './sync-context.ts'
 import { unreadable, writeUnderLease } from './sync-context.ts'
@@ -48,7 +48,7 @@ async function readOne(run: SyncRun, id: string): Promise<Omit<SyncProblem, 'par
   const seen = { runId: run.runId, at: at.toISOString() }
   const stat = run.source.mapPipelineStat(answer, id, seen.at)
   await writeUnderLease(run, (trx) => saveOrQuarantineStat(trx, stat, seen))
-  return isHeld(stat) ? unreadable(stat.reason) : null
+  return isQuarantined(stat) ? unreadable(stat.reason) : null
 }
 
 /** Saves a sample, or quarantines the record if it could not be mapped. */
@@ -57,7 +57,7 @@ export async function saveOrQuarantineStat(
   stat: PipelineStat | QuarantinedRecord,
   seen: Observation,
 ): Promise<void> {
-  if (isHeld(stat)) return saveQuarantinedRecords(trx, [stat], seen.at)
+  if (isQuarantined(stat)) return saveQuarantinedRecords(trx, [stat], seen.at)
   await releaseQuarantinedRecords(trx, 'pipeline_stat', [stat.pipelineId])
   await savePipelineStat(trx, stat, seen)
 }
@@ -97,7 +97,10 @@ interface ReadAgents {
 
 export async function fetchAgents(source: Source, signal: AbortSignal): Promise<ReadAgents> {
   const mapped = (await source.fetchAgents(signal)).map(source.mapAgent)
-  return { agents: mapped.filter((row): row is Agent => !isHeld(row)), held: mapped.filter(isHeld) }
+  return {
+    agents: mapped.filter((row): row is Agent => !isQuarantined(row)),
+    held: mapped.filter(isQuarantined),
+  }
 }
 
 /** Saves the agents, and quarantines the records that could not be mapped. */

@@ -3,7 +3,14 @@ import type { ReportFigures } from '../../domain/figures.ts'
 import type { Period } from '../../domain/model.ts'
 import { COUNTS_BY_PIPELINE, COUNTS_BY_SOURCE, LEVELS_BY_PIPELINE, STALLED_BY_PIPELINE } from './breakdown.ts'
 import type { FigureName } from './definition.ts'
-import { AGENTS, DRIFT, HELD_RECORDS, LAST_SCAN, LAST_WHOLE_RUN, OUTAGES } from './freshness-figures.ts'
+import {
+  AGENTS,
+  DRIFT,
+  LAST_SCAN,
+  LAST_WHOLE_RUN,
+  OUTAGES,
+  QUARANTINED_RECORDS,
+} from './freshness-figures.ts'
 import { REACHED, SERVICE_FUNNEL, staysOf } from './funnel.ts'
 import { explainQuery, type FigureScope, findFigure, type Query, type QueryValues, queryOf } from './query.ts'
 import { type ReportRequest, scopeOf } from './report-figures.ts'
@@ -79,7 +86,7 @@ export function explainReport(request: ReportRequest, figures: ReportFigures): E
     explain('agents', AGENTS),
     explain('agents', OUTAGES),
     ...(isOurs ? [] : [explain('service_stats', STAT_SAMPLES), ...ourLevels()]),
-    explain('data_quality', HELD_RECORDS),
+    explain('data_quality', QUARANTINED_RECORDS),
     explain('data_quality', DRIFT),
     explain('data_quality', LAST_SCAN),
     ...(request.blockQueries ?? []).map(({ block, query }) => explain(block, queryOf(query))),

@@ -42,8 +42,8 @@ export const OUTAGES = {
   WHERE began_at < :to AND (ended_at IS NULL OR ended_at > :from) ORDER BY hours DESC, began_at, agent_name`,
 } as const
 
-export const HELD_RECORDS = {
-  title: 'Held records',
+export const QUARANTINED_RECORDS = {
+  title: 'Quarantined records',
   meaning: 'quarantined records, by reason',
   reads: [],
   sql: `SELECT resource, reason, count(*) AS records FROM quarantined_record
@@ -95,7 +95,7 @@ export async function readAgents(trx: ReadTrx, scope: FigureScope): Promise<Agen
 export async function readDataQuality(trx: ReadTrx, scope: FigureScope): Promise<DataQuality> {
   const [lastScan = null] = await readRows<NonNullable<DataQuality['lastScan']>>(trx, LAST_SCAN, scope)
   return {
-    held: await readRows<DataQuality['held'][number]>(trx, HELD_RECORDS, scope),
+    quarantined: await readRows<DataQuality['quarantined'][number]>(trx, QUARANTINED_RECORDS, scope),
     drift: await readRows<DataQuality['drift'][number]>(trx, DRIFT, scope),
     lastScan,
   }

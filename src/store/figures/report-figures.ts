@@ -198,7 +198,7 @@ async function readSections(
     agents: await section('agents', () => readAgents(trx, scope), { asOf: null, rows: [], outages: [] }),
     serviceStats: await section('service_stats', () => readServiceStats(trx, scope), []),
     dataQuality: await section('data_quality', () => readDataQuality(trx, scope), {
-      held: [],
+      quarantined: [],
       drift: [],
       lastScan: null,
     }),

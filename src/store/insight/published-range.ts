@@ -92,16 +92,16 @@ export async function readPublishedRecords(
     AND last_day > iif(kind = 'day', ${dayBefore(lastDay, LAST_DAYS.day)}, ${dayBefore(lastDay, LAST_DAYS.other)})`
   const { rows } =
     await sql<RecordRow>`${publishedRecords(isLast)} ORDER BY kind, figure, pipelines, currency`.execute(db)
-  return rows.map(({ kind, figure, pipelines, currency, ranges, held, windows, windows_held }) => ({
+  return rows.map(({ kind, figure, pipelines, currency, ranges, hits, windows, windows_hit }) => ({
     ...{
       kind,
       figure,
       currency,
       pipelineIds: pipelines === '' ? null : JSON.parse(pipelines),
-      held,
+      hits,
       of: ranges,
     },
-    windows: { held: windows_held, of: windows },
+    windows: { hits: windows_hit, of: windows },
   }))
 }
 
@@ -111,9 +111,9 @@ interface RecordRow {
   readonly pipelines: string
   readonly currency: string
   readonly ranges: number
-  readonly held: number
+  readonly hits: number
   readonly windows: number
-  readonly windows_held: number
+  readonly windows_hit: number
 }
 
 function textOf(pipelineIds: readonly string[] | null): string {

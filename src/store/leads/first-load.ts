@@ -15,7 +15,7 @@ export interface FirstLoad extends AsyncDisposable {
    * Tells whether the load can continue with a page: none of its leads was seen before, and none of its
    * quarantined records belongs to a lead of the load. The leads of the page count as seen from now on.
    */
-  takes(leadIds: readonly string[], heldIds: readonly string[]): boolean
+  takes(leadIds: readonly string[], quarantinedIds: readonly string[]): boolean
   /**
    * Ends the load and restores the indexes. Further calls do nothing.
    * @throws the reason of an aborted signal; the next sync then restores the indexes
@@ -54,14 +54,14 @@ export async function beginFirstLoad(store: Store): Promise<FirstLoad | null> {
   }
 
   return {
-    takes(leadIds, heldIds) {
+    takes(leadIds, quarantinedIds) {
       if (!isOpen) return false
       for (const id of leadIds) {
         if (isMet(id)) return false
         const { high, low } = hashText(id)
         seen.set(++count, high, low)
       }
-      return !heldIds.some(isMet)
+      return !quarantinedIds.some(isMet)
     },
     async end(signal) {
       if (!isOpen) return

@@ -108,7 +108,7 @@ interface QuarantinedRecordLine {
 }
 
 /** Lists the records quarantined last, of all kinds. */
-export async function listLastHeld(db: Db, limit: number): Promise<QuarantinedRecordLine[]> {
+export async function listLastQuarantined(db: Db, limit: number): Promise<QuarantinedRecordLine[]> {
   const lists = await Promise.all(
     RESOURCES.map((resource) =>
       db

@@ -23,10 +23,10 @@ const OF_ISSUE = sql.raw('report_issue.id AS issue_id, report_issue.report, peri
  * @param where a condition on the rows of published_range
  */
 export function publishedRecords(where: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`SELECT time_zone, kind, figure, pipelines, currency, CAST(sum(ranges) AS bigint) AS ranges, CAST(sum(held) AS bigint) AS held,
-      count(*) AS windows, sum(CAST(held AS double precision) / ranges) AS windows_held
+  return sql`SELECT time_zone, kind, figure, pipelines, currency, CAST(sum(ranges) AS bigint) AS ranges, CAST(sum(hits) AS bigint) AS hits,
+      count(*) AS windows, sum(CAST(hits AS double precision) / ranges) AS windows_hit
     FROM (SELECT time_zone, kind, figure, pipelines, currency, count(*) AS ranges,
-        count(*) FILTER (WHERE actual BETWEEN low AND high) AS held
+        count(*) FILTER (WHERE actual BETWEEN low AND high) AS hits
       FROM published_range WHERE actual IS NOT NULL AND ${where}
       GROUP BY time_zone, kind, figure, pipelines, currency, time_window) AS by_window
     GROUP BY time_zone, kind, figure, pipelines, currency`
@@ -48,7 +48,7 @@ export const INSIGHT_VIEWS = {
     -- judgement: usual, high or low; learning: too few earlier periods; withheld: earlier ranges held too rarely; left_out: annotated or mostly holidays
     -- known: number of earlier periods of the same kind that were known
     -- needed: number of such periods that a range needs
-    -- held: how many of the last ranges held; null before the first range
+    -- hits: how many of the last ranges held; null before the first range
     -- of_ranges: number of these last ranges, at most 365
     -- shift_since: local date of the first day of a shift: several days in a row that together were unusual; null without one
     -- shift_days: number of days of the shift
@@ -66,7 +66,7 @@ export const INSIGHT_VIEWS = {
       ['judgement', 'judgement', 'text'],
       ['known', 'periods.known', 'whole'],
       ['needed', 'periods.needed', 'whole'],
-      ['held', 'record.held', 'whole'],
+      ['hits', 'record.hits', 'whole'],
       ['of_ranges', 'record.of', 'whole'],
       ['shift_since', 'shift.since', 'text'],
       ['shift_days', 'shift.days', 'whole'],
@@ -91,7 +91,7 @@ export const INSIGHT_VIEWS = {
     -- judgement: usual, high or low (a single pipeline: only usual); learning: too few leads or earlier windows; withheld: earlier ranges held too rarely
     -- known: number of earlier windows of 30 days that were known
     -- needed: number of such windows that a range needs
-    -- held: how many of the earlier ranges held; null before the first range
+    -- hits: how many of the earlier ranges held; null before the first range
     -- of_ranges: number of these earlier ranges
     -- dimension: column of lead whose groups the difference is split into; null without such a split
     -- difference: the rate minus the rate of the half-year before, in tenths of a percentage point
@@ -109,7 +109,7 @@ export const INSIGHT_VIEWS = {
       ['judgement', 'judgement', 'text'],
       ['known', 'periods.known', 'whole'],
       ['needed', 'periods.needed', 'whole'],
-      ['held', 'record.held', 'whole'],
+      ['hits', 'record.hits', 'whole'],
       ['of_ranges', 'record.of', 'whole'],
       ['dimension', 'origin.dimension', 'text'],
       ['difference', 'origin.difference', 'whole'],
@@ -131,7 +131,7 @@ export const INSIGHT_VIEWS = {
     -- judgement: usual: there is a range; learning: too few earlier days; withheld: earlier ranges held too rarely; left_out: annotated or holidays
     -- known: number of earlier days that were known
     -- needed: number of days that a range needs
-    -- held: how many of the earlier ranges held; null before the first range
+    -- hits: how many of the earlier ranges held; null before the first range
     -- of_ranges: number of these earlier ranges
     SELECT ${OF_ISSUE}, ${columns('each.value', [
       ['currency', 'currency', 'text'],
@@ -141,7 +141,7 @@ export const INSIGHT_VIEWS = {
       ['judgement', 'judgement', 'text'],
       ['known', 'days.known', 'whole'],
       ['needed', 'days.needed', 'whole'],
-      ['held', 'record.held', 'whole'],
+      ['hits', 'record.hits', 'whole'],
       ['of_ranges', 'record.of', 'whole'],
     ])}
     FROM report_issue CROSS JOIN json_each(report_issue.figures ->> '$.insight.wonValues') AS each`,
@@ -162,7 +162,7 @@ export const INSIGHT_VIEWS = {
     -- low: lower bound of the range that holds 8 of 10 ends; null if the issue has no forecast
     -- high: upper bound of that range
     -- expected: expected end; null if the issue has no forecast
-    -- held: how many earlier ranges, forecast at the same point of a span, held
+    -- hits: how many earlier ranges, forecast at the same point of a span, held
     -- of_ranges: number of these earlier ranges
     -- goal: name of the goal; null without one
     -- goal_target: number of leads, or money, that the goal asks for
@@ -179,7 +179,7 @@ export const INSIGHT_VIEWS = {
       ['low', 'end.low', 'number'],
       ['high', 'end.high', 'number'],
       ['expected', 'end.expected', 'number'],
-      ['held', 'end.record.held', 'whole'],
+      ['hits', 'end.record.hits', 'whole'],
       ['of_ranges', 'end.record.of', 'whole'],
       ['goal', 'goal.name', 'text'],
       ['goal_target', 'goal.target', 'number'],
@@ -190,9 +190,9 @@ export const INSIGHT_VIEWS = {
   published_record: sql`CREATE VIEW published_record AS
     -- one row per time zone, kind of range, figure, pipelines and currency: how many ranges in published_range held, without those still open
     -- ranges: number of ranges
-    -- held: number of ranges that held: the real number lay within them
+    -- hits: number of ranges that held: the real number lay within them
     -- windows: number of different time windows, by the column time_window of published_range
-    -- windows_held: for each window the share of its ranges that held, added up
+    -- windows_hit: for each window the share of its ranges that held, added up
     ${publishedRecords(sql`true`)}`,
 
   driver_part: sql`CREATE VIEW driver_part AS

@@ -18,7 +18,7 @@ const SAME_RESET_MS = 1_500
  */
 const NOW = sql`(SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now,
     set_config('synchronous_commit', 'off', true) AS waits) AS clock`
-const FREE_AT = sql`greatest(held_until_ms, CASE WHEN requests_left <= 0 AND reset_ms > now THEN reset_ms ELSE 0 END)`
+const FREE_AT = sql`greatest(blocked_until_ms, CASE WHEN requests_left <= 0 AND reset_ms > now THEN reset_ms ELSE 0 END)`
 const REQUEST_AT = sql`greatest(now, next_ms, ${FREE_AT})`
 
 /**
@@ -30,10 +30,10 @@ export function openSharedRequestRate({ db, place }: Pick<Store, 'db' | 'place'>
   if (place.kind === 'sqlite') return undefined
   return {
     takeRequest: (gapMs: number, maxWaitMs: number) => takeRequest(db, gapMs, maxWaitMs),
-    heldMs: () => readHeldMs(db),
-    hold: (ms: number) => holdRequests(db, ms),
+    blockedMs: () => readBlockedMs(db),
+    block: (ms: number) => blockRequests(db, ms),
     endRequest: (budget: Budget | null) => endRequest(db, budget),
-    postpone: (ms: number) => holdRequests(db, ms),
+    postpone: (ms: number) => blockRequests(db, ms),
   }
 }
 
@@ -54,22 +54,22 @@ async function takeRequest(
     FROM ${NOW} WHERE ${FREE_AT} - now <= ${maxWaitMs}
     RETURNING next_ms - ${gapMs} - now AS ms`.execute(db)
   if (rows[0] !== undefined) return { isTaken: true, inMs: Math.max(0, rows[0].ms) }
-  const { rows: held } = await sql<{ ms: number }>`
+  const { rows: blocked } = await sql<{ ms: number }>`
     SELECT ${FREE_AT} - now AS ms FROM request_rate, ${NOW}`.execute(db)
-  if (held[0] !== undefined && held[0].ms > maxWaitMs) return { isTaken: false, inMs: held[0].ms }
+  if (blocked[0] !== undefined && blocked[0].ms > maxWaitMs) return { isTaken: false, inMs: blocked[0].ms }
   await sql`INSERT INTO request_rate VALUES (1, 0, 0, NULL, 0, 0) ON CONFLICT DO NOTHING`.execute(db)
   return takeRequest(db, gapMs, maxWaitMs)
 }
 
 /** Returns how many milliseconds remain before the upstream accepts requests again. */
-async function readHeldMs(db: Db): Promise<number> {
+async function readBlockedMs(db: Db): Promise<number> {
   const { rows } = await sql<{ ms: number }>`
-    SELECT greatest(0, held_until_ms - now) AS ms FROM request_rate, ${NOW}`.execute(db)
+    SELECT greatest(0, blocked_until_ms - now) AS ms FROM request_rate, ${NOW}`.execute(db)
   return rows[0]?.ms ?? 0
 }
 
-async function holdRequests(db: Db, ms: number): Promise<void> {
-  await sql`UPDATE request_rate SET held_until_ms = greatest(held_until_ms, now + ${ms}) FROM ${NOW}`.execute(
+async function blockRequests(db: Db, ms: number): Promise<void> {
+  await sql`UPDATE request_rate SET blocked_until_ms = greatest(blocked_until_ms, now + ${ms}) FROM ${NOW}`.execute(
     db,
   )
 }

@@ -136,7 +136,7 @@ export interface SyncScanTable {
   cursor: string | null
   pass_seen: number
   pass_new: number
-  pass_held: number
+  pass_without_id: number
   pass_pages: number
   pass_moved: number
   is_broken: number
@@ -251,7 +251,7 @@ interface SettingsRead {
 interface RequestRateTable {
   id: number
   next_ms: number
-  held_until_ms: number
+  blocked_until_ms: number
   requests_left: number | null
   reset_ms: number
   under_way: number

@@ -15,9 +15,9 @@ export interface RequestRate {
    */
   takeRequest(gapMs: number, maxWaitMs: number): Promise<{ readonly isTaken: boolean; readonly inMs: number }>
   /** Returns how many milliseconds are left of the wait that the upstream asked for. */
-  heldMs(): Promise<number>
+  blockedMs(): Promise<number>
   /** Records a wait that the upstream asked for. */
-  hold(ms: number): Promise<void>
+  block(ms: number): Promise<void>
   /**
    * Ends a reserved request.
    * @param budget the requests left according to the answer; null if the answer does not say, or if no answer
@@ -32,13 +32,13 @@ export interface RateState {
   /** The earliest time at which our own rate limit allows the next request. */
   readonly nextAt: number
   /** The earliest time at which the upstream allows the next request, by the wait that it asked for. */
-  readonly heldUntil: number
+  readonly blockedUntil: number
   /** The requests that the upstream still allows until `resetAt`; null if this is unknown. */
   readonly left: number | null
   readonly resetAt: number
 }
 
-export const UNLIMITED: RateState = { nextAt: 0, heldUntil: 0, left: null, resetAt: 0 }
+export const UNLIMITED: RateState = { nextAt: 0, blockedUntil: 0, left: null, resetAt: 0 }
 
 /**
  * Computes when the next request may be sent, and the state after that request.
@@ -56,7 +56,7 @@ export function admit(state: RateState, now: number, gapMs: number): { at: numbe
  */
 export function upstreamFreeAt(state: RateState, now: number): number {
   const isSpent = state.left !== null && state.left <= 0 && state.resetAt > now
-  return isSpent ? Math.max(state.heldUntil, state.resetAt) : state.heldUntil
+  return isSpent ? Math.max(state.blockedUntil, state.resetAt) : state.blockedUntil
 }
 
 /**
@@ -68,8 +68,8 @@ export function recordBudget(state: RateState, budget: Budget, underWay: number,
 }
 
 /** Records a wait that the upstream asked for. */
-export function hold(state: RateState, until: number): RateState {
-  return { ...state, heldUntil: Math.max(state.heldUntil, until) }
+export function block(state: RateState, until: number): RateState {
+  return { ...state, blockedUntil: Math.max(state.blockedUntil, until) }
 }
 
 /** Creates the rate limit of a single process. */
@@ -86,9 +86,9 @@ export function createRequestRate(nowMs: () => number): RequestRate {
       underWay++
       return { isTaken: true, inMs: turn.at - at }
     },
-    heldMs: async () => Math.max(0, state.heldUntil - nowMs()),
-    async hold(ms) {
-      state = hold(state, nowMs() + ms)
+    blockedMs: async () => Math.max(0, state.blockedUntil - nowMs()),
+    async block(ms) {
+      state = block(state, nowMs() + ms)
     },
     async endRequest(budget) {
       underWay--

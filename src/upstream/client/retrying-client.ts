@@ -161,7 +161,7 @@ export function createClient(options: ClientOptions): Client {
         if (outcome.waitMs !== null) {
           if (outcome.waitMs > options.maxWaitMs || attempt === attempts)
             throw await postpone(call.url, outcome.waitMs)
-          await requestRate.hold(outcome.waitMs)
+          await requestRate.block(outcome.waitMs)
         }
         if (!outcome.isPassing || attempt === attempts) throw fateOf(call, outcome.error, isUndecided)
         // A wait that the upstream asked for applies to all requests, so each request waits in takeRequest.
@@ -183,7 +183,7 @@ export function createClient(options: ClientOptions): Client {
     try {
       await timer.wait(turn.inMs, signal)
       // The answer to another request may have asked for a wait in the meantime.
-      if (turn.inMs > 0) await waitWhileHeld(signal)
+      if (turn.inMs > 0) await waitWhileBlocked(signal)
       refuseEarly(url)
     } catch (thrown) {
       await requestRate.endRequest(null)
@@ -191,8 +191,8 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
-  async function waitWhileHeld(signal: AbortSignal): Promise<void> {
-    for (let left = await requestRate.heldMs(); left > 0; left = await requestRate.heldMs())
+  async function waitWhileBlocked(signal: AbortSignal): Promise<void> {
+    for (let left = await requestRate.blockedMs(); left > 0; left = await requestRate.blockedMs())
       await timer.wait(left, signal)
   }
 

@@ -172,7 +172,7 @@ export function mapAgent(raw: unknown, profile: Profile): Agent | QuarantinedRec
 }
 
 /** Returns whether a record could not be mapped. */
-export function isHeld(mapped: object): mapped is QuarantinedRecord {
+export function isQuarantined(mapped: object): mapped is QuarantinedRecord {
   return 'reason' in mapped
 }
 

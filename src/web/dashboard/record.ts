@@ -54,53 +54,53 @@ function composeRecord(
     charts: days.map((test, index) => ({ name: nameOf(test), ...composeChart(lastDays[index] ?? []) })),
     rows: [
       ...ranges.map((test) => ({
-        ...{ name: nameOf(test), scale: test.scale, ...heldOf(test) },
+        ...{ name: nameOf(test), scale: test.scale, ...hitsOf(test) },
         claims: aYear(test.claims, test.judged, test.scale),
       })),
       ...winRates.map((test) => ({
-        ...{ name: `Win rate, ${test.pipeline?.name ?? 'all'}`, scale: '30 days', ...heldOf(test) },
+        ...{ name: `Win rate, ${test.pipeline?.name ?? 'all'}`, scale: '30 days', ...hitsOf(test) },
         claims:
           test.claimDays === null ? NONE : aYear(test.claimDays.withClaims, test.claimDays.judged, 'day'),
       })),
       ...wonValues.map((test) => ({
-        ...{ name: `Won value, ${test.currency}`, scale: test.scale, ...heldOf(test), claims: NONE },
+        ...{ name: `Won value, ${test.currency}`, scale: test.scale, ...hitsOf(test), claims: NONE },
       })),
     ],
     ends: ends.map(({ figure, ranges: forecasts, errors, shown }) => ({
       ...{
         name: FIGURES[figure],
         forecasts: count(forecasts.of),
-        held: percent(forecasts.held, forecasts.of),
+        hits: percent(forecasts.hits, forecasts.of),
       },
       ...{ error: share(errors?.forecast), line: share(errors?.line), trailing: share(errors?.trailing) },
       ...{ shown: SHOWN[shown], isPrinted: shown === 'printed' },
     })),
     shares: shares
       .filter(({ dates }) => dates > 0)
-      .map(({ status, share, dates, held, shown }) => ({
+      .map(({ status, share, dates, hits, shown }) => ({
         ...{ name: status ?? 'Age of lost leads', beyond: `${100 * share}%`, dates: count(dates) },
-        ...{ held: percent(held, dates), shown: SHOWN[shown], isPrinted: shown === 'printed' },
+        ...{ hits: percent(hits, dates), shown: SHOWN[shown], isPrinted: shown === 'printed' },
       })),
     published: published.map((each) => ({
       name: [RECORD_FIGURES[each.figure], ...(each.pipelineIds?.map((id) => names.get(id) ?? id) ?? ['all'])]
         .concat(each.currency === '' ? [] : [each.currency])
         .join(', '),
-      ...{ kind: each.kind.replaceAll('_', ' '), ranges: count(each.of), held: count(each.held) },
-      ...{ share: percent(each.held, each.of), meant: `${100 * meantOf(each.kind)}%` },
+      ...{ kind: each.kind.replaceAll('_', ' '), ranges: count(each.of), hits: count(each.hits) },
+      ...{ share: percent(each.hits, each.of), meant: `${100 * meantOf(each.kind)}%` },
       isWithheld: !isRecordTrusted(each),
     })),
   }
 }
 
-function heldOf({
+function hitsOf({
   judged,
-  held95,
-  held80,
+  hits95,
+  hits80,
   shown,
   periods: { known, needed },
 }: Omit<RateTest, 'pipeline' | 'claimDays'>) {
   return {
-    ...{ judged: count(judged), held95: percent(held95, judged), held80: percent(held80, judged) },
+    ...{ judged: count(judged), hits95: percent(hits95, judged), hits80: percent(hits80, judged) },
     ...{ shown: SHOWN[shown], isPrinted: shown === 'printed' },
     periods: shown === 'learning' && known < needed ? `${known} of ${needed}` : '',
   }

@@ -42,18 +42,18 @@ export function measureMoneys(rounds: number, firstSeed = 70_000): Result[] {
       { horizon: 'day', length: 1 },
       { horizon: 'week', length: 7 },
     ].flatMap(({ horizon, length }) => {
-      const held = { of: 0, held95: 0, held80: 0 }
-      for (let round = 0; round < rounds; round++) addHeld(held, kind, firstSeed + round, length)
+      const hits = { of: 0, hits95: 0, hits80: 0 }
+      for (let round = 0; round < rounds; round++) countHits(hits, kind, firstSeed + round, length)
       return [
-        resultOf('coverage-95', kind.name, horizon, held.held95 / held.of, held.of),
-        resultOf('coverage-80', kind.name, horizon, held.held80 / held.of, held.of),
+        resultOf('coverage-95', kind.name, horizon, hits.hits95 / hits.of, hits.of),
+        resultOf('coverage-80', kind.name, horizon, hits.hits80 / hits.of, hits.of),
       ]
     }),
   )
 }
 
-function addHeld(
-  held: { of: number; held95: number; held80: number },
+function countHits(
+  hits: { of: number; hits95: number; hits80: number },
   { won: mean, spread, overdispersion = 1, growth = 1, shift }: Kind,
   seed: number,
   length: number,
@@ -70,8 +70,8 @@ function addHeld(
   for (const [index, { money: actual, forecast }] of steps.entries()) {
     const begins = DAYS - (steps.length - index) * length
     if (forecast === null || (shift !== undefined && begins < at + SETTLED)) continue
-    held.of++
-    if (actual >= forecast.range95.low && actual <= forecast.range95.high) held.held95++
-    if (actual >= forecast.range80.low && actual <= forecast.range80.high) held.held80++
+    hits.of++
+    if (actual >= forecast.range95.low && actual <= forecast.range95.high) hits.hits95++
+    if (actual >= forecast.range80.low && actual <= forecast.range80.high) hits.hits80++
   }
 }

@@ -44,7 +44,7 @@ const KINDS: readonly { name: string; given: Omit<Numbers, 'days' | 'seed'> }[] 
 
 interface Sum {
   forecasts: number
-  held: number
+  hits: number
   error: number
   line: number
   trailing: number
@@ -59,7 +59,7 @@ export function measurePaces(rounds: number): Result[] {
     return DAYS_OF_MONTH.flatMap((day) => {
       const sum = sumOf(series, day)
       const horizon = `day ${day} of the month`
-      const results = [resultOf('pace-held', name, horizon, sum.held / sum.forecasts, sum.forecasts)]
+      const results = [resultOf('pace-hits', name, horizon, sum.hits / sum.forecasts, sum.forecasts)]
       if (day === 10)
         results.push(
           resultOf('pace-error', name, horizon, sum.error / Math.min(sum.line, sum.trailing), sum.forecasts),
@@ -71,7 +71,7 @@ export function measurePaces(rounds: number): Result[] {
 
 /** Tells every second month of the last two years by what was known at the end of a day. */
 function sumOf(series: readonly number[][], day: number): Sum {
-  const sum: Sum = { forecasts: 0, held: 0, error: 0, line: 0, trailing: 0, silent: 0 }
+  const sum: Sum = { forecasts: 0, hits: 0, error: 0, line: 0, trailing: 0, silent: 0 }
   const totalOf = (values: readonly number[]) => values.reduce((all, each) => all + each, 0)
   for (const [index, all] of series.entries()) {
     for (let month = 24 + (index % 2); month < MONTHS.length; month += 2) {
@@ -89,7 +89,7 @@ function sumOf(series: readonly number[][], day: number): Sum {
       const soFar = totalOf(all.slice(span.from, span.from + day))
       const trailing = totalOf(values.slice(-TRAILING_DAYS)) / TRAILING_DAYS
       sum.forecasts++
-      if (whole >= outcome.range.low && whole <= outcome.range.high) sum.held++
+      if (whole >= outcome.range.low && whole <= outcome.range.high) sum.hits++
       sum.error += Math.abs(outcome.expected - whole)
       sum.line += Math.abs((soFar / day) * (span.to - span.from) - whole)
       sum.trailing += Math.abs(soFar + trailing * (span.to - span.from - day) - whole)

@@ -13,18 +13,18 @@ const YEARS = 6
 /** The days after a shift in which the ranges need not hold. */
 const SETTLED = 20
 
-export interface Held {
+export interface Hits {
   of95: number
   of80: number
-  held95: number
-  held80: number
+  hits95: number
+  hits80: number
   withheld: number
 }
 
 /** Adds up how often the ranges of a series held that would have been printed. */
-export function addHeld(
+export function countHits(
   series: CountSeries,
-  sum: Held,
+  sum: Hits,
   isCounted: (index: number) => boolean = () => true,
 ): void {
   const { steps } = judgeSeries(series)
@@ -43,11 +43,11 @@ export function addHeld(
     const none = Math.exp(-forecast.mean)
     if (none < 0.97) {
       sum.of95++
-      if (isWithin(forecast.range95, value)) sum.held95++
+      if (isWithin(forecast.range95, value)) sum.hits95++
     }
     if (none < 0.84) {
       sum.of80++
-      if (isWithin(forecast.range80, value)) sum.held80++
+      if (isWithin(forecast.range80, value)) sum.hits80++
     }
   }
 }
@@ -62,10 +62,10 @@ export function grouped(days: readonly number[], scale: Scale): CountSeries {
   return { values, places: values.map((_, index) => (scale === 'month' ? index % 3 : 0)), scale }
 }
 
-export function resultsOf(held: Held, series: string, horizon: string): Result[] {
+export function resultsOf(hits: Hits, series: string, horizon: string): Result[] {
   return [
-    resultOf('coverage-95', series, horizon, held.held95 / held.of95, held.of95),
-    resultOf('coverage-80', series, horizon, held.held80 / held.of80, held.of80),
+    resultOf('coverage-95', series, horizon, hits.hits95 / hits.of95, hits.of95),
+    resultOf('coverage-80', series, horizon, hits.hits80 / hits.of80, hits.of80),
   ]
 }
 
@@ -74,19 +74,19 @@ export function measureRanges(rounds: number): Result[] {
   const shifts = [0, -0.4, -0.2, 0.2, 0.4]
   for (const { name, given } of KINDS) {
     for (const scale of SCALES) {
-      const unchanged: Held = { of95: 0, of80: 0, held95: 0, held80: 0, withheld: 0 }
-      const shifted: Held = { of95: 0, of80: 0, held95: 0, held80: 0, withheld: 0 }
+      const unchanged: Hits = { of95: 0, of80: 0, hits95: 0, hits80: 0, withheld: 0 }
+      const shifted: Hits = { of95: 0, of80: 0, hits95: 0, hits80: 0, withheld: 0 }
       // Days are plenty; months are few, so that more years are needed.
       const wanted = scale === 'day' ? Math.ceil(rounds / 4) : scale === 'week' ? rounds : 3 * rounds
       for (let seed = 1; seed <= wanted; seed++) {
         const years = scale === 'day' ? 2 : YEARS
         const days = dailyNumbers({ ...given, days: years * 365, seed })
-        addHeld(grouped(days, scale), unchanged)
+        countHits(grouped(days, scale), unchanged)
         const shift = shifts[1 + (seed % 4)] ?? 0
         const at = Math.round(years * 365 * 0.55) + (seed % 30)
         const times = (day: number) => (given.times?.(day) ?? 1) * (day < at ? 1 : 1 + shift)
         const changed = dailyNumbers({ ...given, times, days: years * 365, seed: seed + 5000 })
-        addHeld(grouped(changed, scale), shifted, (index) => index * LENGTHS[scale] >= at + SETTLED)
+        countHits(grouped(changed, scale), shifted, (index) => index * LENGTHS[scale] >= at + SETTLED)
       }
       results.push(...resultsOf(unchanged, name, scale))
       results.push(...resultsOf(shifted, `${name}, after a shift`, scale))

@@ -21,7 +21,7 @@ const KINDS = [
 export function measureRates(rounds: number, firstSeed = 50_000): Result[] {
   return KINDS.flatMap(({ name, decided, rate, overdispersion = 1, growth = 0 }) =>
     [0, 0.25].flatMap((shift) => {
-      const held = { of: 0, held95: 0, held80: 0 }
+      const hits = { of: 0, hits95: 0, hits80: 0 }
       for (let round = 0; round < rounds; round++) {
         const seed = firstSeed + 2 * round
         const at = Math.round(DAYS * 0.5) + (round % 30)
@@ -42,15 +42,15 @@ export function measureRates(rounds: number, firstSeed = 50_000): Result[] {
           if (forecast === null) continue
           const begins = first + index * RATE_DAYS
           if (shift > 0 && begins < at + SETTLED) continue
-          held.of++
-          if (wins >= forecast.range95.low && wins <= forecast.range95.high) held.held95++
-          if (wins >= forecast.range80.low && wins <= forecast.range80.high) held.held80++
+          hits.of++
+          if (wins >= forecast.range95.low && wins <= forecast.range95.high) hits.hits95++
+          if (wins >= forecast.range80.low && wins <= forecast.range80.high) hits.hits80++
         }
       }
       const series = shift === 0 ? name : `${name}, after a shift of a quarter`
       return [
-        resultOf('coverage-95', series, '30 days', held.held95 / held.of, held.of),
-        resultOf('coverage-80', series, '30 days', held.held80 / held.of, held.of),
+        resultOf('coverage-95', series, '30 days', hits.hits95 / hits.of, hits.of),
+        resultOf('coverage-80', series, '30 days', hits.hits80 / hits.of, hits.of),
       ]
     }),
   )

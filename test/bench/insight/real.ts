@@ -5,7 +5,7 @@
  */
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { addHeld, grouped, type Held, resultsOf } from './ranges.ts'
+import { countHits, grouped, type Hits, resultsOf } from './ranges.ts'
 import type { Result } from './result.ts'
 
 const DAY_MS = 86_400_000
@@ -39,9 +39,9 @@ function measureFile(file: string): Result[] {
     }
     if (counts.reduce((sum, each) => sum + each, 0) < COUNTED_MIN) return []
     return (['day', 'week', 'month'] as const).flatMap((scale) => {
-      const held: Held = { of95: 0, of80: 0, held95: 0, held80: 0, withheld: 0 }
-      addHeld(grouped(counts, scale), held)
-      return resultsOf(held, `${basename(file, '.csv')}, ${wanted ?? 'all'}`, scale)
+      const hits: Hits = { of95: 0, of80: 0, hits95: 0, hits80: 0, withheld: 0 }
+      countHits(grouped(counts, scale), hits)
+      return resultsOf(hits, `${basename(file, '.csv')}, ${wanted ?? 'all'}`, scale)
     })
   })
 }

@@ -26,13 +26,13 @@ export const GOALS = {
   'false-headlines': { least: null, most: 1 },
   'shift-found': { least: 0.9, most: null },
   'small-shift-found': { least: 0.8, most: null },
-  'pace-held': { least: 0.75, most: 0.85 },
+  'pace-hits': { least: 0.75, most: 0.85 },
   'pace-error': { least: null, most: 1 },
   'cause-named': { least: 0.95, most: null },
   'cause-wrong': { least: null, most: 0.1 },
   'cause-adds-up': { least: 1, most: null },
   'cause-of-nothing': { least: null, most: 0.01 },
-  'share-held': { least: 0.85, most: null },
+  'share-hits': { least: 0.85, most: null },
 } as const satisfies Record<string, Bounds>
 
 export type Goal = keyof typeof GOALS

@@ -103,18 +103,18 @@ async function saveWinners(store: Store, winners: readonly Winner[]): Promise<vo
 }
 
 /** The number of dates tried, and of those whose share of later winners lay in its interval of 90 %. */
-interface Held {
+interface Hits {
   dates: number
-  held: number
+  hits: number
 }
 
-function addDate(held: Held, share: number, exceeded: number, of: number): void {
+function addDate(hits: Hits, share: number, exceeded: number, of: number): void {
   const atLeast = (times: number) => (times === 0 ? 1 : jStat.ibeta(share, times, of - times + 1))
-  held.dates++
-  if (atLeast(exceeded) > 0.05 && 1 - atLeast(exceeded + 1) > 0.05) held.held++
+  hits.dates++
+  if (atLeast(exceeded) > 0.05 && 1 - atLeast(exceeded + 1) > 0.05) hits.hits++
 }
 
-async function tryThresholds(store: Store, winners: readonly Winner[], held: { age: Held; stay: Held }) {
+async function tryThresholds(store: Store, winners: readonly Winner[], hits: { age: Hits; stay: Hits }) {
   const until = (day: number) => START + day * DAY_MS
   const within = (from: number, to: number) => winners.filter(({ won }) => won >= from && won < to)
   await store.write((trx) => saveStages(trx, STAGES))
@@ -127,7 +127,7 @@ async function tryThresholds(store: Store, winners: readonly Winner[], held: { a
     const age = (await readOldLeads(store.db))?.age.days
     if (typeof age === 'number')
       addDate(
-        held.age,
+        hits.age,
         AGE_SHARE,
         count(age, ({ created, won }) => won - created),
         next.length,
@@ -135,7 +135,7 @@ async function tryThresholds(store: Store, winners: readonly Winner[], held: { a
     const days = (await readStallThresholds(store.db)).get('contacted')?.days
     if (typeof days === 'number')
       addDate(
-        held.stay,
+        hits.stay,
         STAY_SHARE,
         count(days, ({ contacted, won }) => won - contacted),
         next.length,
@@ -148,20 +148,20 @@ async function tryThresholds(store: Store, winners: readonly Winner[], held: { a
 export async function measureWinners(rounds: number): Promise<Result[]> {
   const results: Result[] = []
   for (const kind of KINDS) {
-    const held = { age: { dates: 0, held: 0 }, stay: { dates: 0, held: 0 } }
+    const hits = { age: { dates: 0, hits: 0 }, stay: { dates: 0, hits: 0 } }
     for (let seed = 1; seed <= rounds; seed++) {
       const folder = mkdtempSync(join(tmpdir(), 'leadsheet-winners-'))
       try {
         await using store = await openStore(join(folder, 'leadsheet.db'), new Date(START))
-        await tryThresholds(store, winnersOf(kind, seed), held)
+        await tryThresholds(store, winnersOf(kind, seed), hits)
       } finally {
         rmSync(folder, { recursive: true })
       }
     }
-    const { age, stay } = held
+    const { age, stay } = hits
     results.push(
-      resultOf('share-held', kind.name, 'age of 1 % of winners', age.held / age.dates, age.dates),
-      resultOf('share-held', kind.name, 'stay of 5 % of winners', stay.held / stay.dates, stay.dates),
+      resultOf('share-hits', kind.name, 'age of 1 % of winners', age.hits / age.dates, age.dates),
+      resultOf('share-hits', kind.name, 'stay of 5 % of winners', stay.hits / stay.dates, stay.dates),
     )
   }
   return results

@@ -76,7 +76,7 @@ it('a win rate as ever is usual, with a range and a record', async () => {
   expect(judged?.range?.low).toBeLessThan(90)
   expect(judged?.range?.high).toBeGreaterThan(90)
   expect(judged?.expected).toBeCloseTo(0.3, 2)
-  expect(judged?.record).toEqual({ held: 2, of: 2 })
+  expect(judged?.record).toEqual({ hits: 2, of: 2 })
 })
 
 it('a win rate that rose is unusual, and came from the source whose rate rose', async () => {
@@ -125,18 +125,18 @@ it('a range is withheld if so few held of those that reports published', async (
     asEver,
     (source) => source,
     async (store) => {
-      await publishRanges(store, published, { kind: '30_days', figure: 'win_rate', held: 11, of: 15 })
+      await publishRanges(store, published, { kind: '30_days', figure: 'win_rate', hits: 11, of: 15 })
       await publishRanges(store, published, {
         kind: '30_days',
         figure: 'win_rate',
-        held: 12,
+        hits: 12,
         of: 15,
         pipelines: '["web"]',
       })
       await publishRanges(store, published, {
         kind: 'day',
         figure: 'won_value',
-        held: 52,
+        hits: 52,
         of: 60,
         currency: 'EUR',
       })
@@ -156,7 +156,7 @@ it('the won value has a usual range in its currency, from the same weekdays', as
   expect(wonValues).toEqual([
     {
       ...{ currency: 'EUR', amount: 600, judgement: 'usual', range: { low: 600, high: 600 } },
-      ...{ days: { known: 328, needed: 182 }, record: { held: 146, of: 146 } },
+      ...{ days: { known: 328, needed: 182 }, record: { hits: 146, of: 146 } },
     },
   ])
 })

@@ -68,9 +68,9 @@ it('a mail prints the record of the ranges that were published, if there are six
     const [sent] = await listDeliveries(store.db, enqueued?.issue.id ?? '')
     return (await readMessage(store.db, sent?.messageId ?? '')).text.replace(/\s+/g, ' ')
   }
-  await publish(store, { kind: 'day', figure: 'new_leads', held: 59, of: 59 })
-  await publish(store, { kind: 'week', figure: 'new_leads', held: 9, of: 9 })
-  await publish(store, { kind: 'day', figure: 'new_leads', held: 9, of: 9, pipelines: '["p1"]' })
+  await publish(store, { kind: 'day', figure: 'new_leads', hits: 59, of: 59 })
+  await publish(store, { kind: 'week', figure: 'new_leads', hits: 9, of: 9 })
+  await publish(store, { kind: 'day', figure: 'new_leads', hits: 9, of: 9, pipelines: '["p1"]' })
   expect(await textFor('ana@example.com', 'first')).toMatch(/Of \d+ usual ranges so far, \d+ were right/)
   // The first report published the sixtieth, of a day with three times as many leads.
   expect(await textFor('ben@example.com', 'second')).toContain(
@@ -92,18 +92,18 @@ it('a claim whose published ranges held too rarely is withheld in reports, in th
       judgements: issue.issue.figures.insight?.expectations.slice(0, 4).map(({ judgement }) => judgement),
       bands: issue.issue.figures.insight?.expectations[0]?.band.at(-1),
       shown: shown.map((each) => each.shown),
-      published: published.map(({ held, of }) => [held, of]),
+      published: published.map(({ hits, of }) => [hits, of]),
     }
   }
   const before = await read()
   expect(before).toMatchObject({ shown: ['printed', 'printed', 'printed'], published: [] })
   // Chance alone lets 59 ranges of 19 of 20 hold so rarely in less than 1 of 100 cases, and so few say nothing.
-  await publish(store, { kind: 'day', figure: 'new_leads', held: 40, of: 59 })
+  await publish(store, { kind: 'day', figure: 'new_leads', hits: 40, of: 59 })
   expect((await read()).shown).toEqual(['printed', 'printed', 'printed'])
-  await publish(store, { kind: 'week', figure: 'new_leads', held: 0, of: 70 })
+  await publish(store, { kind: 'week', figure: 'new_leads', hits: 0, of: 70 })
   expect((await read()).judgements).toEqual(before.judgements)
   await store.write((trx) => trx.deleteFrom('published_range').execute())
-  await publish(store, { kind: 'day', figure: 'new_leads', held: 52, of: 60 })
+  await publish(store, { kind: 'day', figure: 'new_leads', hits: 52, of: 60 })
   const after = await read()
   expect(after).toMatchObject({
     shown: ['withheld', 'printed', 'printed'],
@@ -112,6 +112,6 @@ it('a claim whose published ranges held too rarely is withheld in reports, in th
   })
   expect(after.judgements).toEqual(['withheld', ...(before.judgements ?? []).slice(1)])
   await store.write((trx) => trx.deleteFrom('published_range').execute())
-  await publish(store, { kind: 'day', figure: 'new_leads', held: 54, of: 60, pipelines: '["p2"]' })
+  await publish(store, { kind: 'day', figure: 'new_leads', hits: 54, of: 60, pipelines: '["p2"]' })
   expect((await read()).shown).toEqual(['printed', 'printed', 'printed'])
 })

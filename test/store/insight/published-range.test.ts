@@ -39,18 +39,18 @@ it('counts the ranges of each number apart, and how many held; both bounds belon
     figure: 'new_leads',
     kind: 'day',
     currency: '',
-    held: 2,
+    hits: 2,
     of: 4,
-    windows: { held: 2, of: 4 },
+    windows: { hits: 2, of: 4 },
   }
   expect(await read(store)).toEqual([
     { ...all, pipelineIds: null },
-    { ...all, pipelineIds: ['p1', 'p2'], held: 2, of: 2, windows: { held: 2, of: 2 } },
+    { ...all, pipelineIds: ['p1', 'p2'], hits: 2, of: 2, windows: { hits: 2, of: 2 } },
     {
       ...{ ...all, figure: 'won_value', currency: 'EUR', pipelineIds: null },
-      ...{ held: 0, of: 1, windows: { held: 0, of: 1 } },
+      ...{ hits: 0, of: 1, windows: { hits: 0, of: 1 } },
     },
-    { ...all, figure: 'won', kind: 'week', pipelineIds: null, held: 1, of: 1, windows: { held: 1, of: 1 } },
+    { ...all, figure: 'won', kind: 'week', pipelineIds: null, hits: 1, of: 1, windows: { hits: 1, of: 1 } },
   ])
   expect(await readPublishedRecords(store.db, 'Europe/London', dateOf(364))).toEqual([])
   const { rows } = await sql`SELECT * FROM published_record ORDER BY kind, pipelines, figure`.execute(
@@ -58,7 +58,7 @@ it('counts the ranges of each number apart, and how many held; both bounds belon
   )
   expect(rows[2]).toEqual({
     ...{ time_zone: ZONE, kind: 'day', figure: 'new_leads', pipelines: '["p1","p2"]', currency: '' },
-    ...{ ranges: 2, held: 2, windows: 2, windows_held: 2 },
+    ...{ ranges: 2, hits: 2, windows: 2, windows_hit: 2 },
   })
 })
 
@@ -66,7 +66,7 @@ it('counts a range once, as the first issue published it', async () => {
   await using store = await openEmptyStore()
   await keep(store, [ofDay(0)])
   await keep(store, [ofDay(0, { actual: 99 }), ofDay(1)], 'e2')
-  expect(await read(store)).toMatchObject([{ held: 2, of: 2 }])
+  expect(await read(store)).toMatchObject([{ hits: 2, of: 2 }])
 })
 
 it('counts days of the last year and other ranges of the last three years', async () => {
@@ -92,11 +92,11 @@ it('counts win rates of the same 30 days as one window, and the ends of one mont
   )
   await keep(store, [...rates, ...ends])
   const [ofRates, ofEnds] = await read(store)
-  expect(ofRates).toMatchObject({ kind: '30_days', held: 30, of: 60 })
+  expect(ofRates).toMatchObject({ kind: '30_days', hits: 30, of: 60 })
   expect([2, 3]).toContain(ofRates?.windows.of)
-  expect(ofRates?.windows.held).toBeCloseTo((ofRates?.windows.of ?? 0) / 2, 1)
-  expect(ofEnds).toMatchObject({ kind: 'month_end', held: 3, of: 4, windows: { of: 2 } })
-  expect(ofEnds?.windows.held).toBeCloseTo(2 / 3 + 1)
+  expect(ofRates?.windows.hits).toBeCloseTo((ofRates?.windows.of ?? 0) / 2, 1)
+  expect(ofEnds).toMatchObject({ kind: 'month_end', hits: 3, of: 4, windows: { of: 2 } })
+  expect(ofEnds?.windows.hits).toBeCloseTo(2 / 3 + 1)
 })
 
 it('notes what came of a span three days after its end, from the counts of its pipelines', async () => {
@@ -121,7 +121,7 @@ it('notes what came of a span three days after its end, from the counts of its p
   expect(await read(store)).toEqual([])
   await recordOutcomes(store, ZONE, upTo(34))
   expect(await read(store)).toMatchObject([
-    { pipelineIds: null, held: 1, of: 1 },
-    { pipelineIds: ['p1'], held: 1, of: 1 },
+    { pipelineIds: null, hits: 1, of: 1 },
+    { pipelineIds: ['p1'], hits: 1, of: 1 },
   ])
 })

@@ -68,7 +68,7 @@ it('tests each date once, by the thresholds of the leads that were won before it
   expect(await readShares(store.db, AS_OF.toISOString())).toMatchObject([
     { status: null, share: 0.01, shown: 'learning' },
     { status: 'contacted', share: 0.05 },
-    { status: 'new', share: 0.05, dates: ofNew.length - 1, held: ofNew.length - 1, isTrusted: true },
+    { status: 'new', share: 0.05, dates: ofNew.length - 1, hits: ofNew.length - 1, isTrusted: true },
   ])
 })
 
@@ -112,7 +112,7 @@ it.each([
     const tests = await readShares(store.db, AS_OF.toISOString())
     // The two dates that were missing are tested as well, and came true.
     expect(tests.find(({ status }) => status === 'new')).toMatchObject({
-      held: 14,
+      hits: 14,
       dates: 22,
       shown: 'withheld',
     })

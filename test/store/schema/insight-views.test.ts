@@ -21,7 +21,7 @@ const INSIGHT: Insight = {
   expectations: [
     {
       ...{ figure: 'new_leads', pipeline: null, actual: 17, judgement: 'low', expected: 42.25 },
-      ...{ range: { low: 31, high: 54 }, periods: { known: 60, needed: 8 }, record: { held: 350, of: 365 } },
+      ...{ range: { low: 31, high: 54 }, periods: { known: 60, needed: 8 }, record: { hits: 350, of: 365 } },
       ...{ band: [null, { low: 1, high: 2 }], shift: null },
     },
     {
@@ -43,7 +43,7 @@ const INSIGHT: Insight = {
     {
       pipeline: null,
       ...{ won: 40, decided: 98, judgement: 'high', range: { low: 20, high: 35 }, expected: 0.28 },
-      ...{ periods: { known: 30, needed: 8 }, record: { held: 21, of: 22 } },
+      ...{ periods: { known: 30, needed: 8 }, record: { hits: 21, of: 22 } },
       origin: {
         ...{ dimension: 'source', difference: 127, mix: 20, parts: [{ name: 'web', within: 100 }], rest: 7 },
       },
@@ -62,7 +62,7 @@ const INSIGHT: Insight = {
   wonValues: [
     {
       ...{ currency: 'EUR', amount: 1200.5, judgement: 'usual', range: { low: 0, high: 9000.25 } },
-      ...{ days: { known: 400, needed: 182 }, record: { held: 190, of: 200 } },
+      ...{ days: { known: 400, needed: 182 }, record: { hits: 190, of: 200 } },
     },
     {
       ...{ currency: 'USD', amount: 0, judgement: 'learning', range: null },
@@ -78,7 +78,7 @@ const INSIGHT: Insight = {
         daysLeft: 10,
         perDay: 150.25,
       },
-      end: { low: 5000, high: 7000, expected: 6100.5, record: { held: 41, of: 50 } },
+      end: { low: 5000, high: 7000, expected: 6100.5, record: { hits: 41, of: 50 } },
     },
     {
       ...{ figure: 'won', currency: null, pipelines: null, span: 'quarter', lastDay: '2026-12-31' },
@@ -129,11 +129,11 @@ it('each range, end, part and urgent lead of an issue is a row, and an issue wit
         low: 31,
         high: 54,
       },
-      ...{ expected: 42.25, judgement: 'low', known: 60, needed: 8, held: 350, of_ranges: 365, ...unknown },
+      ...{ expected: 42.25, judgement: 'low', known: 60, needed: 8, hits: 350, of_ranges: 365, ...unknown },
     },
     {
       ...{ ...of, figure: 'won', pipeline_id: 'p1', pipeline_name: 'EU', actual: 0, low: null, high: null },
-      ...{ expected: null, judgement: 'learning', known: 3, needed: 8, held: null, of_ranges: null },
+      ...{ expected: null, judgement: 'learning', known: 3, needed: 8, hits: null, of_ranges: null },
       ...{ shift_since: '2026-11-18', shift_days: 3, shift_actual: 2, shift_expected: 6.5, shift_is_new: 1 },
     },
   ])
@@ -141,36 +141,36 @@ it('each range, end, part and urgent lead of an issue is a row, and an issue wit
     {
       ...{ ...of, pipeline_id: null, pipeline_name: null },
       ...{ won: 40, decided: 98, low: 20, high: 35, expected: 0.28, judgement: 'high' },
-      ...{ known: 30, needed: 8, held: 21, of_ranges: 22, dimension: 'source', difference: 127, mix: 20 },
+      ...{ known: 30, needed: 8, hits: 21, of_ranges: 22, dimension: 'source', difference: 127, mix: 20 },
       ...{ parts: '[{"name":"web","within":100}]', rest: 7 },
     },
     {
       ...{ ...of, pipeline_id: 'p1', pipeline_name: 'EU' },
       ...{ won: 3, decided: 12, low: 1, high: 6, expected: 0.25, judgement: 'usual' },
-      ...{ known: 9, needed: 8, held: null, of_ranges: null, dimension: null, difference: null, mix: null },
+      ...{ known: 9, needed: 8, hits: null, of_ranges: null, dimension: null, difference: null, mix: null },
       ...{ parts: null, rest: null },
     },
   ])
   expect(await read('won_value_range', 'currency')).toEqual([
     {
       ...{ ...of, currency: 'EUR', amount: 1200.5, low: 0, high: 9000.25, judgement: 'usual' },
-      ...{ known: 400, needed: 182, held: 190, of_ranges: 200 },
+      ...{ known: 400, needed: 182, hits: 190, of_ranges: 200 },
     },
     {
       ...{ ...of, currency: 'USD', amount: 0, low: null, high: null, judgement: 'learning' },
-      ...{ known: 40, needed: 182, held: null, of_ranges: null },
+      ...{ known: 40, needed: 182, hits: null, of_ranges: null },
     },
   ])
   expect(await read('expected_end', 'span')).toEqual([
     {
       ...{ ...of, figure: 'won_value', currency: 'EUR', pipelines: '["p1"]', span: 'month' },
       ...{ last_day: '2026-11-30', so_far: 4000.5, days_left: 10, per_day: 150.25, low: 5000, high: 7000 },
-      ...{ expected: 6100.5, held: 41, of_ranges: 50 },
+      ...{ expected: 6100.5, hits: 41, of_ranges: 50 },
       ...{ goal: 'Autumn', goal_target: 9000, goal_owner: 'Ana' },
     },
     {
       ...{ ...of, figure: 'won', currency: null, pipelines: null, span: 'quarter', last_day: '2026-12-31' },
-      ...{ so_far: 12, days_left: 41, per_day: 0.5, low: null, high: null, expected: null, held: null },
+      ...{ so_far: 12, days_left: 41, per_day: 0.5, low: null, high: null, expected: null, hits: null },
       ...{ of_ranges: null, goal: null, goal_target: null, goal_owner: null },
     },
   ])

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Lead } from '../../../src/domain/model.ts'
 import { saveLeads } from '../../../src/store/leads/lead.ts'
 import { savePipelineStat } from '../../../src/store/sync/samples.ts'
-import { isHeld, mapLead, mapPipelineStat } from '../../../src/upstream/mapping/lead-mapping.ts'
+import { isQuarantined, mapLead, mapPipelineStat } from '../../../src/upstream/mapping/lead-mapping.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import { folderWith } from '../../support/folder.ts'
 import { openNewStore } from '../../support/store.ts'
@@ -13,7 +13,7 @@ const NOW = new Date('2026-11-21T06:00:00Z')
 
 function lead(record: Record<string, unknown>): Lead {
   const mapped = mapLead(record, REFERENCE_PROFILE)
-  if (isHeld(mapped)) throw new Error(mapped.reason)
+  if (isQuarantined(mapped)) throw new Error(mapped.reason)
   return mapped
 }
 
@@ -28,7 +28,7 @@ describe('statistics that contradict the leads', () => {
       REFERENCE_PROFILE,
       seen.at,
     )
-    if (isHeld(stat)) throw new Error(stat.reason)
+    if (isQuarantined(stat)) throw new Error(stat.reason)
     await store.write(async (trx) => {
       await trx
         .insertInto('stage')

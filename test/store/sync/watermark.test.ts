@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { Store } from '../../../src/store/db/store.ts'
 import { saveLeads } from '../../../src/store/leads/lead.ts'
 import { findLastUpdate } from '../../../src/store/sync/watermark.ts'
-import { isHeld, mapLead } from '../../../src/upstream/mapping/lead-mapping.ts'
+import { isQuarantined, mapLead } from '../../../src/upstream/mapping/lead-mapping.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import { folderWith } from '../../support/folder.ts'
 import { openNewStore } from '../../support/store.ts'
@@ -14,7 +14,7 @@ const NOW = new Date('2026-11-21T06:00:00Z')
 async function save(store: Store, records: readonly object[]): Promise<void> {
   const leads = records.flatMap((record) => {
     const lead = mapLead(record, REFERENCE_PROFILE)
-    return isHeld(lead) ? [] : [lead]
+    return isQuarantined(lead) ? [] : [lead]
   })
   expect(leads).toHaveLength(records.length)
   await store.write((trx) => saveLeads(trx, leads, { runId: 'run', at: NOW.toISOString() }))

@@ -205,7 +205,7 @@ export function busyDay(): ReportFigures {
       stat('win_rate', null, 0.2368, 0.24),
     ],
     dataQuality: {
-      held: [{ resource: 'lead', reason: 'the id is missing', records: 2 }],
+      quarantined: [{ resource: 'lead', reason: 'the id is missing', records: 2 }],
       drift: [{ change: 'new', path: 'company.linkedin', at: '2026-11-20T08:00:00.000Z' }],
       lastScan: { scan_result: 'complete', at: DATA_AS_OF },
     },
@@ -242,7 +242,7 @@ export function quietDay(): ReportFigures {
     },
     serviceStats: [],
     dataQuality: {
-      held: [],
+      quarantined: [],
       drift: [],
       lastScan: { scan_result: 'complete', at: '2026-11-23T05:00:00.000Z' },
     },
@@ -391,7 +391,7 @@ export function emptyDay(): ReportFigures {
     bySource: [],
     agents: { asOf: null, rows: [], outages: [] },
     serviceStats: [],
-    dataQuality: { held: [], drift: [], lastScan: null },
+    dataQuality: { quarantined: [], drift: [], lastScan: null },
     insight: null,
     queries: [],
     failed: [],
@@ -580,7 +580,7 @@ export function hostileDay(text: string): ReportFigures {
       pipelineName: text,
     })),
     dataQuality: {
-      held: Array.from({ length: 9 }, () => ({ resource: text, reason: text, records: 9 })),
+      quarantined: Array.from({ length: 9 }, () => ({ resource: text, reason: text, records: 9 })),
       drift: Array.from({ length: 9 }, () => ({ change: 'new' as const, path: text, at: PERIOD.from })),
       lastScan: { scan_result: 'incomplete', at: DATA_AS_OF },
     },

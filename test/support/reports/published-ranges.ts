@@ -8,7 +8,7 @@ interface Published {
   readonly kind: RangeKind
   readonly figure: string
   /** How many of the ranges held, and how many there are. */
-  readonly held: number
+  readonly hits: number
   readonly of: number
   /** JSON: list of pipelines; all by default. */
   readonly pipelines?: string
@@ -22,7 +22,7 @@ interface Published {
 export async function publishRanges(
   store: Store,
   { before, timeZone }: { before: string; timeZone: string },
-  { kind, figure, held, of, pipelines = '', currency = '' }: Published,
+  { kind, figure, hits, of, pipelines = '', currency = '' }: Published,
 ): Promise<void> {
   const rows = Array.from({ length: of }, (_, index) => {
     const ago = (index + 1) * (kind === 'day' ? 1 : 30) * DAY_MS
@@ -39,7 +39,7 @@ export async function publishRanges(
         first_day: last_day,
         last_day,
       },
-      ...{ low: 1, high: 5, actual: index < held ? 3 : 9, issue_id: 'before' },
+      ...{ low: 1, high: 5, actual: index < hits ? 3 : 9, issue_id: 'before' },
     }
   })
   await store.write((trx) => trx.insertInto('published_range').values(rows).execute())

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { RateState } from '../../../src/upstream/client/rate-limit.ts'
 import {
   admit,
-  hold,
+  block,
   isThrottled,
   readBudget,
   recordBudget,
@@ -51,7 +51,7 @@ describe('the rate of requests', () => {
   })
 
   it('holds all requests as long as was asked for, also when a shorter wait is asked for later', () => {
-    const state = hold(hold(UNLIMITED, 3000), 2000)
+    const state = block(block(UNLIMITED, 3000), 2000)
     expect(departures(state, 1000, 2)).toEqual([3000, 3000])
   })
 })

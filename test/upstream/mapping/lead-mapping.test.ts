@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { Lead, QuarantinedRecord } from '../../../src/domain/model.ts'
-import { isHeld, mapAgent, mapLead, mapPipelineStat } from '../../../src/upstream/mapping/lead-mapping.ts'
+import {
+  isQuarantined,
+  mapAgent,
+  mapLead,
+  mapPipelineStat,
+} from '../../../src/upstream/mapping/lead-mapping.ts'
 import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import { parseJson } from '../../../src/upstream/values/json.ts'
@@ -30,13 +35,13 @@ const PROFILE = parseProfile(
 
 function lead(record: unknown): Lead {
   const mapped = mapLead(record, PROFILE)
-  if (isHeld(mapped)) throw new Error(mapped.reason)
+  if (isQuarantined(mapped)) throw new Error(mapped.reason)
   return mapped
 }
 
 function quarantinedRecord(record: unknown): QuarantinedRecord {
   const mapped = mapLead(record, PROFILE)
-  if (!isHeld(mapped)) throw new Error('was mapped')
+  if (!isQuarantined(mapped)) throw new Error('was mapped')
   return mapped
 }
 
@@ -232,7 +237,7 @@ describe('a lead', () => {
       const agent = mapAgent(record, REFERENCE_PROFILE)
       const stat = mapPipelineStat(record, 'p', REFERENCE_PROFILE, '2026-11-21T06:00:00.000Z')
       for (const one of [mapped, agent, stat]) JSON.parse(one.raw)
-      if (isHeld(mapped)) continue
+      if (isQuarantined(mapped)) continue
       stored++
       expect(typeof mapped.id, `SEED=${seed} row ${row}`).toBe('string')
       for (const number of [mapped.score, mapped.companyEmployees]) {

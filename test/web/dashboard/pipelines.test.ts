@@ -200,7 +200,7 @@ describe('the goals and the outlook', () => {
     expect(all).toContain('Sold Ana · p2 €0 of €10k – €1k a day needed, €0 now')
     expect(all).toContain('Of 31 such ranges so far, 22 were right; 8 of 10 should be.')
     const published = { before: '2026-11-20', timeZone: ZONE }
-    await publishRanges(store, published, { kind: 'month_end', figure: 'new_leads', held: 7, of: 15 })
+    await publishRanges(store, published, { kind: 'month_end', figure: 'new_leads', hits: 7, of: 15 })
     const withheld = await readText(`${url}/pipelines`)
     expect(withheld).toContain('New in November 192 of 400 the end on 30 Nov cannot be told yet')
     const one = await readText(`${url}/pipelines/p1`)
@@ -236,7 +236,7 @@ describe('usual win rates', () => {
     expect(await readText(`${url}/pipelines/p1`)).toMatch(/win rate, usual: 3\d–6\d% 50%/)
 
     const published = { before: '2026-11-20', timeZone: ZONE }
-    await publishRanges(store, published, { kind: '30_days', figure: 'win_rate', held: 9, of: 15 })
+    await publishRanges(store, published, { kind: '30_days', figure: 'win_rate', hits: 9, of: 15 })
     expect(await readText(`${url}/pipelines`)).toMatch(/ p2 .* 0% usual: 0% All pipelines .* 25% 25% What/)
 
     // A lead more is won of the last day, which is not counted yet, so the range is of other leads.

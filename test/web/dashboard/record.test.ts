@@ -29,8 +29,8 @@ describe('the page of the record', () => {
     const text = textOf(html)
     expect(text).toContain(`from ${from} to ${to}.`)
     const [all] = ranges
-    const held = (part = 0) => `${((100 * part) / (all?.judged ?? 1)).toFixed(1)}%`
-    expect(text).toContain(`New leads, all day ${all?.judged} ${held(all?.held95)} ${held(all?.held80)}`)
+    const hits = (part = 0) => `${((100 * part) / (all?.judged ?? 1)).toFixed(1)}%`
+    expect(text).toContain(`New leads, all day ${all?.judged} ${hits(all?.hits95)} ${hits(all?.hits80)}`)
     expect(text).toContain(`unusual on ${reports[0]?.withClaims} of ${reports[0]?.judged} days`)
     expect(text).toContain('New leads, all month 0 – – – not yet')
     expect(winRates).toEqual([])
@@ -69,15 +69,15 @@ describe('the page of the record', () => {
     await readBacktest(store, REQUEST, LOOKED_AT)
     expect(textOf(await readRecord(store))).not.toContain('As published')
     const published = { before: '2026-11-20', timeZone: ZONE }
-    await publishRanges(store, published, { kind: 'day', figure: 'new_leads', held: 50, of: 64 })
+    await publishRanges(store, published, { kind: 'day', figure: 'new_leads', hits: 50, of: 64 })
     await publishRanges(store, published, {
       kind: '30_days',
       figure: 'win_rate',
-      held: 3,
+      hits: 3,
       of: 3,
       pipelines: '["p1"]',
     })
-    await publishRanges(store, published, { kind: 'month_end', figure: 'lost', held: 2, of: 3 })
+    await publishRanges(store, published, { kind: 'month_end', figure: 'lost', hits: 2, of: 3 })
     const text = textOf(await readRecord(store))
     expect(text).toContain('New leads, all day 64 50 78.1% 95% withheld')
     expect(text).toContain('Win rate, p1 30 days 3 3 100.0% 95% as above')

@@ -64,7 +64,7 @@ async function runBacktest(terminal: Terminal, { pipeline }: Options): Promise<v
   for (const note of notesOf(tested, timeZone)) terminal.note(note)
 }
 
-interface RangeRow extends Pick<RangeTest, 'judged' | 'held95' | 'held80'> {
+interface RangeRow extends Pick<RangeTest, 'judged' | 'hits95' | 'hits80'> {
   readonly figure: string
   readonly of: string
   readonly each: string
@@ -79,8 +79,8 @@ async function printRanges(terminal: Terminal, { ranges, winRates, wonValues }: 
       { title: 'OF', value: ({ of }) => of },
       { title: 'EACH', value: ({ each }) => each, isWhole: true },
       { title: 'JUDGED', value: ({ judged }) => judged },
-      { title: '95% HELD', value: ({ held95, judged }) => percent(held95, judged), isWhole: true },
-      { title: '80% HELD', value: ({ held80, judged }) => percent(held80, judged), isWhole: true },
+      { title: '95% HITS', value: ({ hits95, judged }) => percent(hits95, judged), isWhole: true },
+      { title: '80% HITS', value: ({ hits80, judged }) => percent(hits80, judged), isWhole: true },
       { title: 'CLAIMS A YEAR', value: ({ claimsAYear }) => decimal(claimsAYear) },
       { title: 'SHOWN', value: ({ shown }) => shown, isWhole: true },
     ],
@@ -133,7 +133,7 @@ async function printEnds(terminal: Terminal, { ends }: Backtest): Promise<void> 
     [
       { title: 'END OF MONTH', value: ({ figure }) => figure, isWhole: true },
       { title: 'FORECASTS', value: ({ ranges }) => ranges.of },
-      { title: '80% HELD', value: ({ ranges }) => percent(ranges.held, ranges.of), isWhole: true },
+      { title: '80% HITS', value: ({ ranges }) => percent(ranges.hits, ranges.of), isWhole: true },
       { title: 'ERROR AT DAY 10', value: error('forecast'), isWhole: true },
       { title: 'STRAIGHT LINE', value: error('line'), isWhole: true },
       { title: 'LAST 28 DAYS', value: error('trailing'), isWhole: true },
@@ -168,8 +168,8 @@ async function printPublished(
       },
       { title: 'RANGE OF', value: ({ kind }) => kind.replace('_', ' '), isWhole: true },
       { title: 'RANGES', value: ({ of }) => of },
-      { title: 'HELD', value: ({ held }) => held },
-      { title: 'SHARE', value: ({ held, of }) => percent(held, of), isWhole: true },
+      { title: 'HITS', value: ({ hits }) => hits },
+      { title: 'SHARE', value: ({ hits, of }) => percent(hits, of), isWhole: true },
       { title: 'MEANT', value: ({ kind }) => percent(meantOf(kind), 1), isWhole: true },
       {
         title: 'SHOWN',
@@ -187,7 +187,7 @@ async function printShares(terminal: Terminal, { shares }: TestedRecord): Promis
       { title: 'LATER WINNERS', value: ({ status }) => status ?? 'age', isWhole: true },
       { title: 'BEYOND', value: ({ share }) => `${100 * share}%`, isWhole: true },
       { title: 'DATES', value: ({ dates }) => dates },
-      { title: 'CAME TRUE', value: ({ held, dates }) => percent(held, dates), isWhole: true },
+      { title: 'CAME TRUE', value: ({ hits, dates }) => percent(hits, dates), isWhole: true },
       {
         title: 'SHOWN',
         value: ({ shown, dates }) =>
@@ -269,26 +269,26 @@ function printJson(
 ): void {
   terminal.printJson('figures backtest', {
     ...{ from, to, time_zone: timeZone, left_out: leftOut },
-    ranges: ranges.map(({ figure, pipeline, scale, judged, held95, held80, claims, shown, periods }) => ({
-      ...{ figure, pipeline_id: pipeline?.id ?? null, each: scale, judged, held_95: held95, held_80: held80 },
+    ranges: ranges.map(({ figure, pipeline, scale, judged, hits95, hits80, claims, shown, periods }) => ({
+      ...{ figure, pipeline_id: pipeline?.id ?? null, each: scale, judged, hits_95: hits95, hits_80: hits80 },
       ...{ claims, claims_a_year: aYear(claims, { scale, judged }), shown, periods },
     })),
     win_rates: winRates.map((winRate) => ({
       pipeline_id: winRate.pipeline?.id ?? null,
-      ...{ judged: winRate.judged, held_95: winRate.held95, held_80: winRate.held80 },
+      ...{ judged: winRate.judged, hits_95: winRate.hits95, hits_80: winRate.hits80 },
       ...{ days: winRate.claimDays?.judged ?? null, days_with_claims: winRate.claimDays?.withClaims ?? null },
       claims_a_year: claimsOfRate(winRate),
       ...{ shown: winRate.shown, periods: winRate.periods },
     })),
-    won_values: wonValues.map(({ currency, scale, judged, held95, held80, shown, periods: days }) => ({
-      ...{ currency, each: scale, judged, held_95: held95, held_80: held80, shown, days },
+    won_values: wonValues.map(({ currency, scale, judged, hits95, hits80, shown, periods: days }) => ({
+      ...{ currency, each: scale, judged, hits_95: hits95, hits_80: hits80, shown, days },
     })),
     reports: reports.map(({ scale, judged, withClaims }) => ({
       ...{ each: scale, judged, with_claims: withClaims },
       with_claims_a_year: aYear(withClaims, { scale, judged }),
     })),
     month_ends: ends.map(({ figure, ranges, notForecast, errors, shown }) => ({
-      ...{ figure, forecasts: ranges.of, held_80: ranges.held, not_forecast: notForecast, shown },
+      ...{ figure, forecasts: ranges.of, hits_80: ranges.hits, not_forecast: notForecast, shown },
       errors_at_day_10: errors,
     })),
     published: published.map((each) => ({
@@ -299,11 +299,11 @@ function printJson(
         range_of: each.kind,
         meant: meantOf(each.kind),
       },
-      ...{ ranges: each.of, held: each.held, windows: each.windows.of },
+      ...{ ranges: each.of, hits: each.hits, windows: each.windows.of },
       is_withheld: !isRecordTrusted(each),
     })),
-    later_winners: shares.map(({ status, share, dates, held, shown }) => ({
-      ...{ status, share_beyond: share, dates, came_true: held, shown },
+    later_winners: shares.map(({ status, share, dates, hits, shown }) => ({
+      ...{ status, share_beyond: share, dates, came_true: hits, shown },
     })),
   })
 }

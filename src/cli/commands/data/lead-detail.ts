@@ -9,7 +9,7 @@ import type { WireActivity, WireLeadDetail } from '../../../contract/lead.ts'
 import type { Lead, QuarantinedRecord } from '../../../domain/model.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { type LocalVersion, readLocalLead } from '../../../store/leads/detail.ts'
-import { isHeld } from '../../../upstream/mapping/lead-mapping.ts'
+import { isQuarantined } from '../../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../../upstream/source.ts'
 import { parseJson } from '../../../upstream/values/json.ts'
 import { type Column, formatInstant, formatMoney, plainText } from '../../terminal/table.ts'
@@ -107,7 +107,7 @@ export async function showRemoteLead(terminal: Terminal, source: Source, id: str
  * Shows the mapped fields and the raw record of a lead, for an upstream that is not the reference service.
  */
 async function showForeign(terminal: Terminal, lead: Lead | QuarantinedRecord): Promise<void> {
-  if (isHeld(lead)) {
+  if (isQuarantined(lead)) {
     terminal.note(`this record could not be read: ${lead.reason}`)
     terminal.end('partly')
   } else {

@@ -2,7 +2,7 @@
 
 import { openSourceOf } from '../../../app/configured-upstream.ts'
 import type { QuarantinedRecord } from '../../../domain/model.ts'
-import { isHeld } from '../../../upstream/mapping/lead-mapping.ts'
+import { isQuarantined } from '../../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../../upstream/source.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
@@ -24,7 +24,7 @@ export function keepReadable<T extends object>(
   terminal: Terminal,
   mapped: readonly (T | QuarantinedRecord)[],
 ): T[] {
-  const held = mapped.filter(isHeld)
+  const held = mapped.filter(isQuarantined)
   for (const { resource, reason } of held.slice(0, 3)) terminal.note(`unreadable ${resource}: ${reason}`)
   if (held.length > 0) {
     terminal.note(
@@ -32,5 +32,5 @@ export function keepReadable<T extends object>(
     )
     terminal.end('partly')
   }
-  return mapped.filter((record): record is T => !isHeld(record))
+  return mapped.filter((record): record is T => !isQuarantined(record))
 }

@@ -48,7 +48,7 @@ export function composeAttention(
     items.push(history.note === '' ? said : `${said.replace(/\.$/, '')} (${history.note}).`)
   }
   if (freshness.quarantinedRecords > 0)
-    items.push(locale.words('attention.held', { n: freshness.quarantinedRecords }))
+    items.push(locale.words('attention.quarantined', { n: freshness.quarantinedRecords }))
   for (const { name, megabytes } of context.leftOut)
     items.push(
       locale.words('attention.leftOut', {

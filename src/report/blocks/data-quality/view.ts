@@ -20,13 +20,13 @@ export interface DataQualityView {
 
 export function composeDataQuality({ dataQuality }: ReportFigures, locale: LocaleContext): DataQualityView {
   const { words, dates } = locale
-  const { held, drift, lastScan } = dataQuality
+  const { quarantined, drift, lastScan } = dataQuality
   const all = [
     ...(lastScan && lastScan.scan_result !== 'complete'
       ? [words(`data_quality.${lastScan.scan_result}`, { at: dates.recent(lastScan.at) })]
       : []),
-    ...held.map(({ records, resource, reason }) =>
-      words('data_quality.held', {
+    ...quarantined.map(({ records, resource, reason }) =>
+      words('data_quality.quarantined', {
         n: records,
         resource: nameResource(resource, locale),
         reason: oneLine(reason, REASON_LENGTH),

@@ -243,7 +243,7 @@ function recordOf({ insight }: ReportFigures, { words }: LocaleContext): string 
   const { publishedRecord } = insight ?? {}
   if (of > 0 && publishedRecord && publishedRecord.of >= TOLD_MIN)
     return words('kpis.publishedRecord', { ...publishedRecord })
-  return of === 0 ? '' : words('kpis.record', { held: sum((each) => each.held), of })
+  return of === 0 ? '' : words('kpis.record', { hits: sum((each) => each.hits), of })
 }
 
 function newsIn(figures: ReportFigures, figure: ExpectedFigure | 'win_rate' | undefined): News {

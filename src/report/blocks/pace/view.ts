@@ -36,13 +36,13 @@ export function composePaces(paces: readonly Pace[], locale: LocaleContext): Pac
   const { words } = locale
   const records = shown.flatMap(({ end }) => (end === null ? [] : [end.record]))
   const of = records.reduce((sum, record) => sum + record.of, 0)
-  const held = records.reduce((sum, record) => sum + record.held, 0)
+  const hits = records.reduce((sum, record) => sum + record.hits, 0)
   return [
     {
       kind: 'pace',
       title: words('pace.title'),
       lines: shown.map((pace) => lineOf(pace, locale)),
-      record: of === 0 ? '' : words('pace.record', { held, of }),
+      record: of === 0 ? '' : words('pace.record', { hits, of }),
     },
   ]
 }

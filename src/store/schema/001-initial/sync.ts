@@ -56,7 +56,7 @@ export const SYNC = [
     cursor TEXT, -- cursor of the next page of this pass; null before the first page
     pass_seen INTEGER NOT NULL DEFAULT 0, -- distinct leads read in this pass
     pass_new INTEGER NOT NULL DEFAULT 0, -- number of them that no earlier pass found, although they were created before the scan began
-    pass_held INTEGER NOT NULL DEFAULT 0, -- records of this pass without an id
+    pass_without_id INTEGER NOT NULL DEFAULT 0, -- records of this pass without an id
     pass_pages INTEGER NOT NULL DEFAULT 0,
     pass_moved INTEGER NOT NULL DEFAULT 0,
     is_broken INTEGER NOT NULL DEFAULT 0, -- 1: in this pass records moved further than pages overlap; 0: they did not
@@ -155,7 +155,7 @@ export const SYNC = [
   sql`CREATE TABLE request_rate ( -- one row: when the next request may be sent, if several processes share the rate limit of the upstream
     id INTEGER PRIMARY KEY CHECK (id = 1),
     next_ms REAL NOT NULL, -- earliest time of the next request by our own limit, in milliseconds since 1970 by the clock of the database
-    held_until_ms REAL NOT NULL, -- earliest time of the next request by an answer of the upstream, in the same unit
+    blocked_until_ms REAL NOT NULL, -- earliest time of the next request by an answer of the upstream, in the same unit
     requests_left INTEGER, -- requests that the upstream still allows before reset_ms; null if it has not said
     reset_ms REAL NOT NULL, -- when the upstream starts a new count, in the same unit
     under_way INTEGER NOT NULL -- number of requests without an answer since that count began

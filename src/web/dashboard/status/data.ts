@@ -6,7 +6,7 @@ import { counted } from '../../../report/words/numbers.ts'
 import type { Db } from '../../../store/db/store.ts'
 import { countDetails } from '../../../store/leads/detail.ts'
 import { countLeads } from '../../../store/leads/lead.ts'
-import { countQuarantinedRecords, listLastHeld } from '../../../store/leads/quarantined-record.ts'
+import { countQuarantinedRecords, listLastQuarantined } from '../../../store/leads/quarantined-record.ts'
 import { readSnapshotInfo } from '../../../store/snapshot/snapshot.ts'
 import { countAgents } from '../../../store/sync/samples.ts'
 import { listDrift, listMissingFields } from '../../../store/sync/schema-drift.ts'
@@ -92,13 +92,13 @@ function snapshotOf(file: string, isOld: boolean, clock: Clock): ResourceView {
   return { name: 'Snapshot', tag, ...momentsOf(info?.madeAt ?? null, clock), note: null }
 }
 
-const HELD_MAX = 20
+const QUARANTINED_MAX = 20
 const DRIFT_DAYS = 30
 const DRIFT_MAX = 30
 
 interface RecordsView {
-  readonly heldCount: string
-  readonly isAnyHeld: boolean
+  readonly quarantinedCount: string
+  readonly isAnyQuarantined: boolean
   /** The most recent quarantined records; `more` counts the others. */
   readonly held: readonly QuarantineView[]
   readonly more: string | null
@@ -130,7 +130,7 @@ const RESOURCES = {
 
 export async function readRecords(db: Db, clock: Clock): Promise<RecordsView> {
   const total = await countQuarantinedRecords(db)
-  const held = total === 0 ? [] : await listLastHeld(db, HELD_MAX)
+  const held = total === 0 ? [] : await listLastQuarantined(db, QUARANTINED_MAX)
   const since = new Date(clock.now.getTime() - DRIFT_DAYS * 86_400_000).toISOString()
   const drift = (await listDrift(db, since)).map(({ change, path, types, at }) => ({
     ...{ path, at: clock.at(at), change: changeText(change, types) },
@@ -138,8 +138,8 @@ export async function readRecords(db: Db, clock: Clock): Promise<RecordsView> {
   const drifted = new Set(drift.map(({ path }) => path))
   const gone = (await listMissingFields(db)).filter(({ path }) => !drifted.has(path))
   return {
-    heldCount: counted(total, 'record'),
-    isAnyHeld: total > 0,
+    quarantinedCount: counted(total, 'record'),
+    isAnyQuarantined: total > 0,
     held: held.map(({ resource, recordId, reason, firstSeenAt, lastSeenAt }) => ({
       ...{ resource: RESOURCES[resource], record: recordId, reason },
       ...{ first: clock.at(firstSeenAt), last: clock.at(lastSeenAt) },

@@ -142,7 +142,7 @@ describe('figures backtest', () => {
     const [days] = ranges
     expect(days).toMatchObject({ figure: 'new_leads', pipeline_id: null, each: 'day', shown: 'printed' })
     expect(days.judged).toBeGreaterThan(20)
-    expect(days.held_95).toBeGreaterThan(0.8 * days.judged)
+    expect(days.hits_95).toBeGreaterThan(0.8 * days.judged)
     expect(ends).toMatchObject([
       { forecasts: 0, shown: 'learning', errors_at_day_10: null },
       { forecasts: 0 },
@@ -172,15 +172,15 @@ describe('figures backtest', () => {
     {
       await using store = await openStore(join(folder, 'leadsheet.db'), NOW)
       const published = { before: '2026-11-19', timeZone: 'Europe/Berlin' }
-      await publishRanges(store, published, { kind: 'day', figure: 'new_leads', held: 50, of: 64 })
+      await publishRanges(store, published, { kind: 'day', figure: 'new_leads', hits: 50, of: 64 })
       const pipelines = JSON.stringify([pipeline])
-      await publishRanges(store, published, { kind: 'month_end', figure: 'won', held: 2, of: 3, pipelines })
+      await publishRanges(store, published, { kind: 'month_end', figure: 'won', hits: 2, of: 3, pipelines })
       const row = { status: 'paused', days: 5, winners: 100, longer: 5 }
       const dates = ['2026-07-04', '2026-08-03'].map((tested_from) => ({ ...row, tested_from }))
       await store.write((trx) => trx.insertInto('stall_test').values(dates).execute())
     }
     const { stdout: asPublished } = await run('figures', 'backtest')
-    expect(asPublished).toMatch(/^AS PUBLISHED +OF +RANGE OF +RANGES +HELD +SHARE +MEANT +SHOWN$/m)
+    expect(asPublished).toMatch(/^AS PUBLISHED +OF +RANGE OF +RANGES +HITS +SHARE +MEANT +SHOWN$/m)
     expect(asPublished).toMatch(
       /^new_leads +ALL +day +64 +50 +78\.1% +95\.0% +withheld: published ranges held too/m,
     )
@@ -191,7 +191,7 @@ describe('figures backtest', () => {
     const ofOne = JSON.parse((await run('figures', 'backtest', '--pipeline', pipeline, '--json')).stdout).data
     expect(ofOne.published).toEqual([
       {
-        ...{ figure: 'won', pipeline_ids: [pipeline], range_of: 'month_end', meant: 0.8, ranges: 3, held: 2 },
+        ...{ figure: 'won', pipeline_ids: [pipeline], range_of: 'month_end', meant: 0.8, ranges: 3, hits: 2 },
         ...{ currency: null, windows: 3, is_withheld: false },
       },
     ])
