@@ -28,7 +28,7 @@ describe('from the service to the mail', () => {
     syncing.clock.now = NOW
     const result = await syncing.sync({ pageSize: 200 })
     expect(result).toMatchObject({ outcome: 'ok', complete: true, stats: 4, agents: 12, retries: 0 })
-    expect(result.leads.held).toBe(0)
+    expect(result.leads.quarantined).toBe(0)
 
     const deps = { ...reportDeps(syncing.store, () => NOW), log: SILENT }
     await using server = await openMailServer()

@@ -74,12 +74,12 @@ async function checkSecondPage(source: Source, signal: AbortSignal): Promise<Che
 }
 
 function* checkFields(source: Source, sample: readonly unknown[]): Generator<CheckResult> {
-  const held = sample.map((record) => source.mapLead(record)).filter(isQuarantined)
-  yield held.length === 0
+  const quarantined = sample.map((record) => source.mapLead(record)).filter(isQuarantined)
+  yield quarantined.length === 0
     ? ok('records', `all ${sample.length} of the sample can be read`)
     : warn(
         'records',
-        `${held.length} of ${sample.length} cannot be read: ${held[0]?.reason ?? ''}`,
+        `${quarantined.length} of ${sample.length} cannot be read: ${quarantined[0]?.reason ?? ''}`,
         'check mapping.lead of the profile',
       )
 

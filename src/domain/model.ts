@@ -62,7 +62,7 @@ export interface LeadDetail {
   readonly enrichment: string | null
   readonly activity: readonly Activity[]
   /** The entries of the activity history that could not be read. */
-  readonly held: readonly QuarantinedRecord[]
+  readonly quarantined: readonly QuarantinedRecord[]
   readonly raw: string
 }
 

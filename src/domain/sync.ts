@@ -50,7 +50,7 @@ export interface LeadCounts {
   readonly updated: number
   readonly unchanged: number
   readonly deleted: number
-  readonly held: number
+  readonly quarantined: number
 }
 
 /**

@@ -55,7 +55,7 @@ export interface Measures {
   readonly events: readonly EventCount[]
   readonly waitingEvents: WaitingEvents
   readonly lastEventAt: Instant | null
-  readonly held: readonly { readonly resource: string; readonly records: number }[]
+  readonly quarantined: readonly { readonly resource: string; readonly records: number }[]
   readonly size: StoreSize
   readonly snapshotMadeAt: Instant | null
   readonly lastHeartbeatAt: Instant | null
@@ -88,7 +88,7 @@ export function createMeasuring(installation: Installation): (now: Date) => Prom
     events: await countEvents(db),
     waitingEvents: await countWaitingEvents(db),
     lastEventAt: await findLastArrival(db, 'any'),
-    held: await countQuarantinedByKind(db),
+    quarantined: await countQuarantinedByKind(db),
     size: await readSize(store),
     snapshotMadeAt: (snapshotAfterSync && readSnapshotInfo(snapshotAfterSync)?.madeAt) ?? null,
     lastHeartbeatAt: (await findLastUptime(db))?.last_heartbeat_at ?? null,

@@ -23,14 +23,8 @@ interface Definition {
 
 const STATES = { ok: 0, warn: 1, fail: 2 } as const
 const OUTCOMES = ['ok', 'ok_no_change', 'partial', 'deferred', 'failed', 'killed'] as const
-/** The results of reading a lead, and the columns of a run that count them. */
-const RESULTS = [
-  ...(['inserted', 'updated', 'unchanged'] as const).map((name) => [name, name] as const),
-  ...([
-    ['deleted', 'deleted'],
-    ['quarantined', 'held'],
-  ] as const),
-]
+/** The results of reading a lead, named like the columns of a run that count them. */
+const RESULTS = ['inserted', 'updated', 'unchanged', 'deleted', 'quarantined'] as const
 const SCHEDULED_RUN_STATES = ['pending', 'running', 'held', 'done', 'failed', 'skipped'] as const
 const MESSAGE_STATES = ['pending', 'sending', 'data', 'sent', 'failed', 'unconfirmed', 'withdrawn'] as const
 const QUARANTINED_KINDS = ['lead', 'pipeline_stat', 'agent', 'activity'] as const
@@ -74,9 +68,9 @@ export const DEFINITIONS: readonly Definition[] = [
   gauge(
     'leadsheet_quarantined_records',
     'Quarantined records: records that leadsheet cannot map, and keeps until it can.',
-    ({ held }) =>
+    ({ quarantined }) =>
       QUARANTINED_KINDS.map((resource) =>
-        sample({ resource }, numberIn(held, 'resource', resource, 'records')),
+        sample({ resource }, numberIn(quarantined, 'resource', resource, 'records')),
       ),
     ['resource'],
   ),
@@ -89,7 +83,7 @@ export const DEFINITIONS: readonly Definition[] = [
   counter(
     'leadsheet_sync_rows_total',
     'Leads that syncs have inserted, updated, left unchanged, marked as deleted or quarantined, by result.',
-    ({ runs }) => RESULTS.map(([result, column]) => sample({ result }, sum(runs.map((run) => run[column])))),
+    ({ runs }) => RESULTS.map((result) => sample({ result }, sum(runs.map((run) => run[result])))),
     ['result'],
   ),
   counter(

@@ -100,7 +100,7 @@ async function run(
   return store.write(async (trx) => {
     const runId = await startRun(trx, { mode: 'full', parts: ['leads'], at })
     if (problems.length === 0) await markLeadsWhole(trx, runId, at, 0)
-    const counts = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, held: 0 }
+    const counts = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined: 0 }
     const none = { stats: 0, agents: 0, details: { read: 0, notFound: 0, failed: 0 }, pages: 0 }
     await finishRun(
       trx,

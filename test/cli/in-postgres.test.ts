@@ -41,7 +41,7 @@ async function installWithLeads() {
   await save(store, [lead('l1'), lead('l2', { companyName: 'Bäcker' })])
   await store.write(async (trx) => {
     const enrichment = JSON.stringify({ funding: { total_usd: 1_500_000 }, hiring: { is_hiring: true } })
-    const detail = { leadId: 'l1', updatedAt: null, enrichment, activity: [], held: [], raw: '{}' }
+    const detail = { leadId: 'l1', updatedAt: null, enrichment, activity: [], quarantined: [], raw: '{}' }
     const waiting = { no: 1, id: 'l1', updatedAt: '2026-11-01T00:00:00.000Z' }
     await saveDetails(trx, [{ lead: waiting, detail }], seenAt('2026-11-21T06:00:00Z'))
   })

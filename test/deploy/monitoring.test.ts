@@ -84,7 +84,7 @@ async function scrape(open?: typeof openShared): Promise<Map<string, Metric>> {
   await store.write(async (trx) => {
     const runId = await startRun(trx, { mode: 'full', parts: ['leads'], at: AT })
     await markLeadsWhole(trx, runId, AT, 0)
-    const none = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, held: 0 }
+    const none = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined: 0 }
     const counts = {
       leads: none,
       stats: 0,

@@ -126,7 +126,7 @@ it('those who ask again and again are never refused, whoever is behind the same 
  */
 
 const NOW = new Date('2026-11-21T12:00:00Z')
-const COUNTS = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, held: 0, pages: 1 }
+const COUNTS = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined: 0, pages: 1 }
 
 async function serveMetrics() {
   const store = await openEmptyStore()

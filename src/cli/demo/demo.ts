@@ -37,7 +37,6 @@ import { REFERENCE_PROFILE } from '../../upstream/profile/reference-profile.ts'
 import { openSource } from '../../upstream/source.ts'
 import { addExamples, wholeNumber } from '../command.ts'
 import { endingOf, summary, withProgress } from '../commands/data/sync.ts'
-import { leadCountsJson } from '../json/parts.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { LIVE_SPEED, runLiveDemo } from './live.ts'
 
@@ -152,7 +151,7 @@ async function runDemo(terminal: Terminal, address: string | undefined, isFresh:
       snapshot,
       settings: file,
       reports: reports.map(mailedJson),
-      leads: leadCountsJson(result.leads),
+      leads: result.leads,
     })
   else printSummary(terminal, result, { reports, place: store.place, snapshot, settings: file })
   terminal.end(endingOf(result))

@@ -24,10 +24,6 @@ export const leadCounts = z.strictObject({
   quarantined: count.describe('records that could not be mapped'),
 })
 
-export function leadCountsJson<Counts extends { readonly held: number }>({ held, ...counts }: Counts) {
-  return { ...counts, quarantined: held }
-}
-
 export const check = z.strictObject({
   what: text,
   status: z.enum(['ok', 'warn', 'fail']),

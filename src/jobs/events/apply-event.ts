@@ -189,9 +189,13 @@ async function keepLead(
 }
 
 /** Quarantines a record that could not be mapped. The stored lead is not changed. */
-async function keepQuarantinedLead(trx: Trx, held: QuarantinedRecord, seen: Observation): Promise<void> {
-  await saveQuarantinedRecords(trx, [held], seen.at)
-  const nos = await findLeadNos(trx, held.id === null ? [] : [held.id])
+async function keepQuarantinedLead(
+  trx: Trx,
+  quarantined: QuarantinedRecord,
+  seen: Observation,
+): Promise<void> {
+  await saveQuarantinedRecords(trx, [quarantined], seen.at)
+  const nos = await findLeadNos(trx, quarantined.id === null ? [] : [quarantined.id])
   await forgetFingerprints(trx, [...nos.values()])
   for (const no of nos.values()) await noteReadByEvent(trx, no)
 }

@@ -118,13 +118,13 @@ async function readShared(
     if (signal.aborted) end = hasUsedUpItsTime(signal) ? null : signal.reason
     else end = thrown
   }
-  const held = await writeUnderLease(run, async (trx) => {
+  const quarantined = await writeUnderLease(run, async (trx) => {
     const reading = await findDetailRun(trx, runId)
     await endDetails(trx, runId)
     if (reading !== undefined) addUsage(run.helped, reading)
-    return reading?.held ?? 0
+    return reading?.quarantined ?? 0
   })
-  return { held, end }
+  return { quarantined, end }
 }
 
 /**
@@ -233,8 +233,12 @@ async function readLead(deps: DetailBatchDeps, lead: WaitingLead, asking: Asking
   const { runId, signal } = asking
   try {
     const detail = await source.fetchDetail(lead.id, signal)
-    await keep(deps, lead, asking, { failure: null, isNotFound: false, held: detail.held.length }, (trx) =>
-      saveDetails(trx, [{ lead, detail }], { runId, at: now().toISOString() }),
+    await keep(
+      deps,
+      lead,
+      asking,
+      { failure: null, isNotFound: false, quarantined: detail.quarantined.length },
+      (trx) => saveDetails(trx, [{ lead, detail }], { runId, at: now().toISOString() }),
     )
   } catch (thrown) {
     if (signal.aborted) throw thrown
@@ -245,7 +249,7 @@ async function readLead(deps: DetailBatchDeps, lead: WaitingLead, asking: Asking
     }
     const isNotFound = isKnown && thrown.code === 'api_not_found'
     if (isKnown) log.warn({ lead: lead.id, code: thrown.code }, thrown.message)
-    await keep(deps, lead, asking, { failure: thrown, isNotFound, held: 0 }, (trx) =>
+    await keep(deps, lead, asking, { failure: thrown, isNotFound, quarantined: 0 }, (trx) =>
       postponeDetail(trx, lead, errorText(thrown), now()),
     )
     if (!isKnown) throw thrown
@@ -255,14 +259,14 @@ async function readLead(deps: DetailBatchDeps, lead: WaitingLead, asking: Asking
 interface Result {
   readonly failure: unknown
   readonly isNotFound: boolean
-  readonly held: number
+  readonly quarantined: number
 }
 
 async function keep(
   { store }: DetailBatchDeps,
   { no }: WaitingLead,
   { runId, takeUsage }: Asking,
-  { failure, isNotFound, held }: Result,
+  { failure, isNotFound, quarantined }: Result,
   save: (trx: Trx) => Promise<void>,
 ): Promise<void> {
   const failed = failure !== null
@@ -276,7 +280,7 @@ async function keep(
       failed: failed && !isNotFound ? 1 : 0,
     }
     await addDetailCounts(trx, runId, counts)
-    const { failuresInRow } = await noteResult(trx, runId, { failed, held, ...usage })
+    const { failuresInRow } = await noteResult(trx, runId, { failed, quarantined, ...usage })
     if (failuresInRow >= FAILURES_MAX) await stopDetails(trx, runId, endOf(allFailing(failure)))
   })
 }

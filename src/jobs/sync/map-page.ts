@@ -23,7 +23,7 @@ export interface MappedPage {
    */
   readonly known: readonly number[]
   readonly leads: readonly Lead[]
-  readonly held: readonly QuarantinedRecord[]
+  readonly quarantined: readonly QuarantinedRecord[]
   /** All records of the page. `recordOf` gives the record of each mapped lead. */
   readonly records: readonly RawRecord[]
   readonly recordOf: ReadonlyMap<Lead, RawRecord>
@@ -36,7 +36,7 @@ export interface MappedPage {
 export function mapPage(source: Source, records: readonly RawRecord[], findKnown: FindKnown): MappedPage {
   const known = new Set<number>()
   const leads = new Map<Lead, RawRecord>()
-  const held: QuarantinedRecord[] = []
+  const quarantined: QuarantinedRecord[] = []
   for (const record of records) {
     // The fingerprint is looked up again, because other pages were written since this page was fetched.
     const no = findKnown(record.high, record.low)
@@ -45,12 +45,12 @@ export function mapPage(source: Source, records: readonly RawRecord[], findKnown
       continue
     }
     const mapped = source.mapLead(record.value, record.text)
-    if (isQuarantined(mapped)) held.push(mapped)
+    if (isQuarantined(mapped)) quarantined.push(mapped)
     else leads.set(mapped, record)
   }
-  const isWithoutIds = held.length === records.length && held.every((row) => row.id === null)
+  const isWithoutIds = quarantined.length === records.length && quarantined.every((row) => row.id === null)
   if (isWithoutIds && records.length > 1) throw withoutIds(source, records)
-  return { known: [...known], leads: [...leads.keys()], held, records, recordOf: leads }
+  return { known: [...known], leads: [...leads.keys()], quarantined, records, recordOf: leads }
 }
 
 /** Joins pages that are stored together. */
@@ -58,7 +58,7 @@ export function joinPages(pages: readonly MappedPage[]): MappedPage {
   return {
     known: pages.flatMap(({ known }) => known),
     leads: pages.flatMap(({ leads }) => leads),
-    held: pages.flatMap(({ held }) => held),
+    quarantined: pages.flatMap(({ quarantined }) => quarantined),
     records: pages.flatMap(({ records }) => records),
     recordOf: new Map(pages.flatMap(({ recordOf }) => [...recordOf])),
   }
@@ -118,7 +118,7 @@ export function leadIdsOf(page: MappedPage): string[] {
 }
 
 export function quarantinedIdsOf(page: MappedPage): string[] {
-  return page.held.flatMap(({ id }) => (id === null ? [] : [id]))
+  return page.quarantined.flatMap(({ id }) => (id === null ? [] : [id]))
 }
 
 function withoutIds(source: Source, records: readonly RawRecord[]): LeadsheetError {

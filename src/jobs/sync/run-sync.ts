@@ -86,7 +86,7 @@ export async function syncUnder(lease: Lease, deps: SyncDeps, options: SyncOptio
       updated: counts.updated,
       unchanged: counts.unchanged,
       deleted: counts.deleted,
-      held: counts.held,
+      quarantined: counts.quarantined,
     },
     scan: await findScanResult(deps.store.db, runId),
     stats: done.stats,

@@ -138,7 +138,7 @@ export async function retryQuarantinedLeads(run: SyncRun): Promise<number> {
         seen,
       )
       for (const { raw_sha256 } of mapped) await deleteQuarantinedRecord(trx, 'lead', raw_sha256)
-      const counts = { pages: 0, seen: 0, unchanged: 0, deleted: 0, held: 0 }
+      const counts = { pages: 0, seen: 0, unchanged: 0, deleted: 0, quarantined: 0 }
       await addCounts(trx, run.runId, {
         ...counts,
         inserted: saved.filter(({ change }) => change === 'inserted').length,

@@ -73,7 +73,7 @@ export interface DetailWorkers {
 
 export interface DetailsDone {
   /** The number of activity entries that were quarantined because they could not be read. */
-  readonly held: number
+  readonly quarantined: number
   /** The error that ended the reading early; null if no error did. */
   readonly end: unknown
 }

@@ -41,7 +41,7 @@ export async function syncDetails(run: SyncRun, onProblem: (problem: SyncProblem
   })
   const isShared = run.detailWorkers !== undefined && leads.length > run.detailWorkers.batchLeads
   const done = await (isShared ? run.detailWorkers.read(run, leads, details) : readAlone(run, leads, details))
-  if (done.held > 0) onProblem(unreadableEntries(done.held))
+  if (done.quarantined > 0) onProblem(unreadableEntries(done.quarantined))
   if (done.end !== null) throw done.end
 }
 
@@ -56,7 +56,7 @@ async function readAlone(
   const rest = leads.values()
   const keep = createKeeper(run)
   let done = 0
-  let held = 0
+  let quarantined = 0
   let failuresInRow = 0
   const readRest = async (): Promise<void> => {
     for (const lead of rest) {
@@ -67,7 +67,7 @@ async function readAlone(
         if (++failuresInRow >= FAILURES_MAX) throw allFailing(outcome)
       } else {
         failuresInRow = 0
-        held += outcome.held.length
+        quarantined += outcome.quarantined.length
       }
       onProgress?.({ part: 'details', pages: 0, done: ++done, total: leads.length })
     }
@@ -77,7 +77,7 @@ async function readAlone(
   )
   await Promise.all(readers)
   const isAsPlanned = !stop.signal.aborted || hasUsedUpItsTime(stop.signal)
-  return { held, end: isAsPlanned ? null : stop.signal.reason }
+  return { quarantined, end: isAsPlanned ? null : stop.signal.reason }
 }
 
 /** A lead with its details, or with the error why they could not be read. */

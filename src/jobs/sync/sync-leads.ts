@@ -121,7 +121,10 @@ async function beginScan(run: SyncRun): Promise<Scan> {
   const isRemap = await isOtherProfile(store, profile)
   if (isRemap) {
     const count = await retryQuarantinedLeads(run)
-    run.log.info({ count }, 'the profile changed: held leads were mapped anew, and all leads are read again')
+    run.log.info(
+      { count },
+      'the profile changed: quarantined leads were mapped anew, and all leads are read again',
+    )
   }
   const underWay = await findScan(store.db)
   if (underWay && underWay.mode === mode && isResumable(underWay, profile, run.now())) return underWay

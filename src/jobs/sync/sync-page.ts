@@ -75,7 +75,7 @@ export function canWait(
   memory: ScanState,
 ): boolean {
   const isOrdinary = step.cursor !== null && step.tail.length === 0 && !step.hasMoved && !step.isBroken
-  if (!isOrdinary || scan.pass > 1 || mapped.held.length > 0) return false
+  if (!isOrdinary || scan.pass > 1 || mapped.quarantined.length > 0) return false
   const [no] = mapped.known
   if (no === undefined || mapped.known.length < mapped.leads.length) return false
   return memory.seenLeads.passOf(no) === 0 && !waiting.some((other) => other.mapped.known.includes(no))
@@ -134,8 +134,12 @@ async function saveTogether(
  * Tells whether each lead of some pages is on them once, was not seen before, and was not read because of an
  * event, and no record is quarantined.
  */
-async function areApart(trx: Trx, { known, leads, held }: MappedPage, memory: ScanState): Promise<boolean> {
-  if (held.length > 0) return false
+async function areApart(
+  trx: Trx,
+  { known, leads, quarantined }: MappedPage,
+  memory: ScanState,
+): Promise<boolean> {
+  if (quarantined.length > 0) return false
   const ids = new Set(leads.map(({ id }) => id))
   const nos = [...known, ...(await findLeadNos(trx, [...ids])).values()]
   const isSeen = (no: number): boolean => memory.seenLeads.passOf(no) > 0 || memory.readByEvents.has(no)
@@ -182,7 +186,7 @@ async function advance(
       fresh: keysHere.filter((each) => fresh.has(each)).length,
       freshInPass: keysHere.filter((each) => memory.seenLeads.passOf(each) !== before.pass).length,
       born: knownBorn + savedBorn.length,
-      withoutId: page.held.filter((row) => row.id === null).length,
+      withoutId: page.quarantined.filter((row) => row.id === null).length,
       rows: page.records.length,
       cleaned: page.leads.filter((lead) => lead.cleaned.length > 0).length,
       cut: page.leads.reduce((sum, lead) => sum + lead.cut, 0),
@@ -196,7 +200,7 @@ async function advance(
   const count = (change: SavedLead['change']): number =>
     savedFresh.filter((lead) => lead.change === change).length
   const knownFresh = written.known.filter((no) => fresh.has(no))
-  const freshQuarantined = written.held.filter((each) => each === null || fresh.has(each))
+  const freshQuarantined = written.quarantined.filter((each) => each === null || fresh.has(each))
   const counts = await addCounts(trx, run.runId, {
     pages: pages.length,
     seen: savedFresh.length + knownFresh.length,
@@ -204,7 +208,7 @@ async function advance(
     updated: count('updated'),
     unchanged: count('unchanged') + knownFresh.length,
     deleted: 0,
-    held: before.pass === 1 ? freshQuarantined.length : 0,
+    quarantined: before.pass === 1 ? freshQuarantined.length : 0,
   })
   return { scan, seenKeys, written, ...counts }
 }
@@ -224,7 +228,7 @@ interface Written {
    * One entry for each quarantined record of the page. The entry is the number of its lead if that lead is
    * stored, otherwise the id of the record, or null if the record has no id.
    */
-  readonly held: readonly (SeenKey | null)[]
+  readonly quarantined: readonly (SeenKey | null)[]
   readonly fingerprints: readonly Fingerprint[]
   /**
    * The numbers in the store of the leads whose fingerprints were deleted, so that the next scan maps these
@@ -246,8 +250,8 @@ async function writePage(
     : await saveLeads(trx, page.leads, seen, scan.is_remap === 1)
   const updated = saved.filter(({ change }) => change === 'updated').map(({ no }) => no)
   await outdateDetails(trx, updated, seen.at)
-  await saveQuarantinedRecords(trx, page.held, seen.at)
-  if (page.held.length > 0) memory.hasQuarantined = true
+  await saveQuarantinedRecords(trx, page.quarantined, seen.at)
+  if (page.quarantined.length > 0) memory.hasQuarantined = true
   if (memory.hasQuarantined) await releaseQuarantinedRecords(trx, 'lead', leadIdsOf(page))
   const quarantinedNos = isAllNew ? new Map<string, number>() : await findLeadNos(trx, quarantinedIdsOf(page))
   const fingerprints = fingerprintsOf(scan, saved, page)
@@ -260,15 +264,15 @@ async function writePage(
   return {
     saved,
     known: page.known.filter((no) => !savedNos.has(no)),
-    held: page.held.map(({ id }) => (id === null ? null : (quarantinedNos.get(id) ?? id))),
+    quarantined: page.quarantined.map(({ id }) => (id === null ? null : (quarantinedNos.get(id) ?? id))),
     fingerprints,
     unknown,
   }
 }
 
 /** Lists the leads and the quarantined records of the page, each of them once. */
-function seenKeysOn({ saved, known, held }: Written): SeenKey[] {
-  const quarantinedKeys = held.filter((each) => each !== null)
+function seenKeysOn({ saved, known, quarantined }: Written): SeenKey[] {
+  const quarantinedKeys = quarantined.filter((each) => each !== null)
   return [...new Set<SeenKey>([...known, ...saved.map(({ no }) => no), ...quarantinedKeys])]
 }
 

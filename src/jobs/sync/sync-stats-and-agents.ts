@@ -69,11 +69,11 @@ export async function saveOrQuarantineStat(
 export async function syncAgents(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<number> {
   if (!run.source.has('agents')) return 0
   const read = await fetchAgents(run.source, run.options.signal)
-  const { agents, held } = read
+  const { agents, quarantined } = read
   const at = run.now()
   const seen = { runId: run.runId, at: at.toISOString() }
   await writeUnderLease(run, (trx) => saveOrQuarantineAgents(trx, read, seen))
-  for (const { id, reason } of held) {
+  for (const { id, reason } of quarantined) {
     const problem = unreadable(reason)
     onProblem({
       ...problem,
@@ -85,32 +85,32 @@ export async function syncAgents(run: SyncRun, onProblem: (problem: SyncProblem)
     part: 'agents',
     pages: 0,
     done: agents.length,
-    total: agents.length + held.length,
+    total: agents.length + quarantined.length,
   })
   return agents.length
 }
 
 interface ReadAgents {
   readonly agents: readonly Agent[]
-  readonly held: readonly QuarantinedRecord[]
+  readonly quarantined: readonly QuarantinedRecord[]
 }
 
 export async function fetchAgents(source: Source, signal: AbortSignal): Promise<ReadAgents> {
   const mapped = (await source.fetchAgents(signal)).map(source.mapAgent)
   return {
     agents: mapped.filter((row): row is Agent => !isQuarantined(row)),
-    held: mapped.filter(isQuarantined),
+    quarantined: mapped.filter(isQuarantined),
   }
 }
 
 /** Saves the agents, and quarantines the records that could not be mapped. */
 export async function saveOrQuarantineAgents(
   trx: Trx,
-  { agents, held }: ReadAgents,
+  { agents, quarantined }: ReadAgents,
   seen: Observation,
 ): Promise<void> {
-  await saveAgents(trx, agents, seen, { isWhole: held.length === 0 })
+  await saveAgents(trx, agents, seen, { isWhole: quarantined.length === 0 })
   const ids = agents.map((agent) => agent.id)
   await releaseQuarantinedRecords(trx, 'agent', ids)
-  await saveQuarantinedRecords(trx, held, seen.at)
+  await saveQuarantinedRecords(trx, quarantined, seen.at)
 }

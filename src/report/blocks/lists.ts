@@ -326,20 +326,20 @@ export interface Listed {
   readonly total: number
   readonly shown: number
   /** The number of rows that the figures contain. An attached file has these rows too. */
-  readonly held: number
+  readonly stored: number
 }
 
 /** Formats `and 9 more in the attached daily-stalled.xlsx`; empty if nothing is left out. */
 export function moreOf(
   list: string,
-  { total, shown, held }: Listed,
+  { total, shown, stored }: Listed,
   { words }: LocaleContext,
   { attached }: BlockContext,
 ): string {
   if (total <= shown) return ''
   const file = attached.get(list)
-  if (file === undefined || held <= shown) return words('truncation.some', { n: total - shown })
-  return held < total
-    ? words('truncation.partInFile', { n: total - shown, held: held - shown, file })
+  if (file === undefined || stored <= shown) return words('truncation.some', { n: total - shown })
+  return stored < total
+    ? words('truncation.partInFile', { n: total - shown, inFile: stored - shown, file })
     : words('truncation.inFile', { n: total - shown, file })
 }

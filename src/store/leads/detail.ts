@@ -124,10 +124,10 @@ export async function saveDetails(trx: Trx, read: readonly DetailRead[], seen: O
     raw: detail.raw,
   }))
   await insertRows(trx, 'lead_detail', rows, { key: ['lead_id'] })
-  const activity = read.map(({ lead, detail: { activity: entries, held } }) => ({
+  const activity = read.map(({ lead, detail: { activity: entries, quarantined } }) => ({
     leadId: lead.id,
     entries,
-    held,
+    quarantined,
   }))
   await saveActivity(trx, activity, seen)
   await refreshStageMoves(
@@ -167,7 +167,7 @@ async function noteAsked(trx: Trx, rows: Rows<'detail_queue'>): Promise<void> {
 interface ActivityRead {
   readonly leadId: string
   readonly entries: readonly Activity[]
-  readonly held: readonly QuarantinedRecord[]
+  readonly quarantined: readonly QuarantinedRecord[]
 }
 
 /**
@@ -198,8 +198,8 @@ export async function saveActivity(
     key: ['lead_id', 'id'],
     update: ['at', 'type', 'agent_id', 'summary', 'from_status', 'to_status'],
   })
-  const held = read.flatMap(({ leadId, held }) =>
-    held.map(({ reason, raw }) => ({
+  const quarantined = read.flatMap(({ leadId, quarantined }) =>
+    quarantined.map(({ reason, raw }) => ({
       resource: 'activity',
       raw_sha256: createHash('sha256').update(raw).digest('hex'),
       record_id: leadId,
@@ -214,9 +214,9 @@ export async function saveActivity(
     .deleteFrom('quarantined_record')
     .where('resource', '=', 'activity')
     .where('record_id', 'in', listOf(read.map(({ leadId }) => leadId)))
-    .where('raw_sha256', 'not in', listOf(held.map((row) => row.raw_sha256)))
+    .where('raw_sha256', 'not in', listOf(quarantined.map((row) => row.raw_sha256)))
     .execute()
-  await insertRows(trx, 'quarantined_record', held, {
+  await insertRows(trx, 'quarantined_record', quarantined, {
     key: ['resource', 'raw_sha256'],
     update: ['reason', 'last_seen_at'],
   })

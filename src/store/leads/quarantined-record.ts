@@ -15,10 +15,10 @@ const RESOURCES: readonly QuarantinedRecord['resource'][] = ['lead', 'pipeline_s
  */
 export async function saveQuarantinedRecords(
   trx: Trx,
-  held: readonly QuarantinedRecord[],
+  quarantined: readonly QuarantinedRecord[],
   at: Instant,
 ): Promise<void> {
-  const rows = held.map((row) => ({
+  const rows = quarantined.map((row) => ({
     resource: row.resource,
     record_id: row.id,
     raw_sha256: createHash('sha256').update(row.raw).digest('hex'),

@@ -16,7 +16,7 @@ export interface RunCounts {
   readonly updated: number
   readonly unchanged: number
   readonly deleted: number
-  readonly held: number
+  readonly quarantined: number
 }
 
 export interface ScheduledRunCounts {
@@ -33,7 +33,7 @@ const NUMBERS = [
   'updated',
   'unchanged',
   'deleted',
-  'held',
+  'quarantined',
 ] as const
 
 /**
@@ -76,7 +76,7 @@ async function readRuns(db: Db, after: number): Promise<RunGroup[]> {
     SELECT coalesce(outcome, 'running') AS outcome, sync_run.rowid <= edge.no AS "isEnded", max(sync_run.rowid) AS last,
       count(*) AS runs, sum(requests) AS requests, sum(retries) AS retries, sum(leads_inserted) AS inserted,
       sum(leads_updated) AS updated, sum(leads_unchanged) AS unchanged, sum(leads_deleted) AS deleted,
-      sum(leads_quarantined) AS held
+      sum(leads_quarantined) AS quarantined
     FROM edge CROSS JOIN sync_run WHERE sync_run.rowid > ${after} GROUP BY 1, 2`.execute(db)
   return rows
 }

@@ -23,7 +23,7 @@ export interface DetailsEnd {
 interface DetailRun extends RunUsage {
   readonly failuresInRow: number
   /** The number of activity entries that were quarantined. */
-  readonly held: number
+  readonly quarantined: number
   /** The reason why the reading ended early; null while the reading continues. */
   readonly ended: DetailsEnd | null
 }
@@ -56,7 +56,7 @@ export async function findDetailRun(db: Db, runId: string): Promise<DetailRun | 
   return (
     row && {
       failuresInRow: row.failures_in_row,
-      held: row.held,
+      quarantined: row.quarantined,
       requests: row.requests,
       retries: row.retries,
       ended: row.ended === null ? null : JSON.parse(row.ended),
@@ -108,14 +108,19 @@ export async function dequeueDetail(trx: Trx, runId: string, leadNo: number): Pr
 export async function noteResult(
   trx: Trx,
   runId: string,
-  { failed, held, requests, retries }: RunUsage & { readonly failed: boolean; readonly held: number },
+  {
+    failed,
+    quarantined,
+    requests,
+    retries,
+  }: RunUsage & { readonly failed: boolean; readonly quarantined: number },
 ): Promise<{ failuresInRow: number }> {
   return trx
     .updateTable('detail_run')
     .where('run_id', '=', runId)
     .set((eb) => ({
       failures_in_row: failed ? eb('failures_in_row', '+', 1) : 0,
-      held: eb('held', '+', held),
+      quarantined: eb('quarantined', '+', quarantined),
       requests: eb('requests', '+', requests),
       retries: eb('retries', '+', retries),
     }))

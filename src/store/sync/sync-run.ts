@@ -84,7 +84,7 @@ const updateCounts = statement((db, { id, ...counts }: PageCounts & { id: string
       leads_updated: eb('leads_updated', '+', counts.updated),
       leads_unchanged: eb('leads_unchanged', '+', counts.unchanged),
       leads_deleted: eb('leads_deleted', '+', counts.deleted),
-      leads_quarantined: eb('leads_quarantined', '+', counts.held),
+      leads_quarantined: eb('leads_quarantined', '+', counts.quarantined),
     }))
     .returning(['pages', 'leads_seen as seen'])
     .compile(),
@@ -143,7 +143,7 @@ export async function readCounts(
     updated: row.leads_updated,
     unchanged: row.leads_unchanged,
     deleted: row.leads_deleted,
-    held: row.leads_quarantined,
+    quarantined: row.leads_quarantined,
     pages: row.pages,
     details: { read: row.details_read, notFound: row.details_not_found, failed: row.details_failed },
   }
@@ -160,7 +160,7 @@ export interface RunSummary {
   readonly inserted: number
   readonly updated: number
   readonly deleted: number
-  readonly held: number
+  readonly quarantined: number
   readonly requests: number
   readonly retries: number
   readonly durationMs: number | null
@@ -184,7 +184,7 @@ export async function listRuns(db: Db, limit: number): Promise<RunSummary[]> {
     inserted: row.leads_inserted,
     updated: row.leads_updated,
     deleted: row.leads_deleted,
-    held: row.leads_quarantined,
+    quarantined: row.leads_quarantined,
     requests: row.requests,
     retries: row.retries,
     durationMs: row.duration_ms,

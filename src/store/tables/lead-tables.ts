@@ -105,7 +105,7 @@ interface DetailQueueTable {
 interface DetailRunTable {
   run_id: string
   failures_in_row: Generated<number>
-  held: Generated<number>
+  quarantined: Generated<number>
   requests: Generated<number>
   retries: Generated<number>
   ended: string | null

@@ -37,7 +37,7 @@ export function mapDetail(raw: unknown, leadId: string, profile: Profile): LeadD
     updatedAt: readInstant(record, lead.updated_at),
     enrichment: found === null ? null : JSON.stringify(found),
     activity: entries.filter((entry): entry is Activity => !('reason' in entry)),
-    held: entries.filter((entry): entry is QuarantinedRecord => 'reason' in entry),
+    quarantined: entries.filter((entry): entry is QuarantinedRecord => 'reason' in entry),
     raw: text,
   }
 }

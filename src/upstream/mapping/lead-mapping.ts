@@ -82,7 +82,7 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | Q
   const fit = fitRecord(raw, sent)
   if ('reason' in fit) return oversized('lead', id, fit)
   const { record, cut } = fit
-  if (id === null) return held('lead', null, fit.text, `id: nothing at ${placesOf(fields.id)}`)
+  if (id === null) return quarantine('lead', null, fit.text, `id: nothing at ${placesOf(fields.id)}`)
   const cleaned: string[] = []
   let wrong: string | null = null
   const values: Record<string, unknown> = { ...NOTHING, id, raw: fit.text, cleaned, cut }
@@ -93,7 +93,7 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | Q
     values[name] = instant
   }
   wrong ??= findAbsurd(record, fields, LEAD_RANGES)
-  if (wrong !== null) return held('lead', id, fit.text, wrong)
+  if (wrong !== null) return quarantine('lead', id, fit.text, wrong)
   for (const { name, column, type, absent } of VALUES) {
     const value = readField(record, fields[column])
     if (type === 'text' && typeof value === 'string' && isOddText(value)) cleaned.push(column)
@@ -117,11 +117,11 @@ export function mapPipelineStat(
   const fit = fitRecord(raw)
   if ('reason' in fit) return oversized('pipeline_stat', pipelineId, fit)
   if (typeof raw !== 'object' || raw === null) {
-    return held('pipeline_stat', pipelineId, fit.text, 'statistics: not an object')
+    return quarantine('pipeline_stat', pipelineId, fit.text, 'statistics: not an object')
   }
   const fields = profile.mapping.stat
   const wrong = findAbsurd(raw, fields, STAT_RANGES) ?? findAbsurdStage(raw, profile)
-  if (wrong !== null) return held('pipeline_stat', pipelineId, fit.text, wrong)
+  if (wrong !== null) return quarantine('pipeline_stat', pipelineId, fit.text, wrong)
   const number = (name: keyof typeof fields): number | null => readNumber(raw, fields[name])
   const count = (name: keyof typeof fields): number | null => readCount(raw, fields[name])
   return {
@@ -147,9 +147,9 @@ export function mapAgent(raw: unknown, profile: Profile): Agent | QuarantinedRec
   const id = readId(raw, fields.id)
   const fit = fitRecord(raw)
   if ('reason' in fit) return oversized('agent', id, fit)
-  if (id === null) return held('agent', null, fit.text, `id: nothing at ${placesOf(fields.id)}`)
+  if (id === null) return quarantine('agent', null, fit.text, `id: nothing at ${placesOf(fields.id)}`)
   const wrong = findAbsurd(raw, fields, AGENT_RANGES)
-  if (wrong !== null) return held('agent', id, fit.text, wrong)
+  if (wrong !== null) return quarantine('agent', id, fit.text, wrong)
   const text = (name: keyof typeof fields): string | null => readText(raw, fields[name])
   return {
     id,
@@ -258,7 +258,7 @@ function placesOf(rule: FieldRule | undefined): string {
   return (rule?.from ?? []).map((path) => path.join('.')).join(' or ') || 'no place (the mapping names none)'
 }
 
-function held(
+function quarantine(
   resource: QuarantinedRecord['resource'],
   id: string | null,
   raw: string,

@@ -91,7 +91,7 @@ describe(`values that are absurd (SEED=${SEED})`, () => {
         pageSize: 1000,
         details: { top: null, perRun: 100, concurrency: 4 },
       })
-      expect(leads.held).toBeGreaterThan(20)
+      expect(leads.quarantined).toBeGreaterThan(20)
       expect(leads.seen).toBeGreaterThan(100)
       await copy.intake.take([...upstream.leads.keys()].slice(0, 20).map((id) => eventOf(id)))
       await copy.worker.idle()

@@ -118,9 +118,9 @@ describe('known leads', () => {
       'page',
       all.map((record, index) => (index === 3 ? { ...record, created: 'soon' } : record)),
     )
-    expect((await listing.sync()).leads).toMatchObject({ held: 1, unchanged: 29 })
+    expect((await listing.sync()).leads).toMatchObject({ quarantined: 1, unchanged: 29 })
     listing.answer = paged('page', all)
-    expect((await listing.sync()).leads).toMatchObject({ held: 0, unchanged: 30 })
+    expect((await listing.sync()).leads).toMatchObject({ quarantined: 0, unchanged: 30 })
     expect(await listing.store.db.selectFrom('quarantined_record').selectAll().execute()).toEqual([])
   })
 })

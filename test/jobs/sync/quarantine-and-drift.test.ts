@@ -18,7 +18,7 @@ describe('quarantined records', () => {
     }))
     const first = { lead: { ...MAPPING.lead, created_at: 'begun' } }
     await using listing = await openListing({ ...PAGE, ...SINCE, mapping: first }, paged('page', all))
-    expect((await listing.sync()).leads).toMatchObject({ seen: 29, held: 1 })
+    expect((await listing.sync()).leads).toMatchObject({ seen: 29, quarantined: 1 })
     expect(await held(listing)).toEqual([
       { record_id: 'l003', reason: 'created_at: "soon" is not an instant' },
     ])
@@ -41,7 +41,7 @@ describe('quarantined records', () => {
     await listing.sync()
     expect(await held(listing)).toEqual([{ record_id: '1', reason: 'created_at: "later" is not an instant' }])
     listing.answer = list('2026-11-01')
-    expect((await listing.sync()).leads).toMatchObject({ inserted: 1, held: 0 })
+    expect((await listing.sync()).leads).toMatchObject({ inserted: 1, quarantined: 0 })
     expect(await held(listing)).toEqual([])
   })
 
@@ -52,7 +52,7 @@ describe('quarantined records', () => {
     all[7] = { id: 'long', name: 'x'.repeat(70_000) }
     await using listing = await openListing({ paging: { kind: 'none' } }, () => ({ records: all }))
     const result = await listing.sync({ pageSize: 1000 })
-    expect(result.leads).toMatchObject({ seen: 998, inserted: 998, held: 2 })
+    expect(result.leads).toMatchObject({ seen: 998, inserted: 998, quarantined: 2 })
     expect(result.scan).toMatchObject({ scan_result: 'complete', cut: 1 })
     expect(result.scan?.warnings).toContain('texts of more than 64 kB that were cut: 1')
     expect(await held(listing)).toEqual(

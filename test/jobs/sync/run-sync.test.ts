@@ -29,7 +29,14 @@ describe('a sync', () => {
     await using syncing = await openSyncing(upstream.url)
     const result = await syncing.sync(LEADS)
     expect(result).toMatchObject({ outcome: 'ok', complete: true, pages: 4, requests: 4, retries: 0 })
-    expect(result.leads).toEqual({ seen: 35, inserted: 35, updated: 0, unchanged: 0, deleted: 0, held: 0 })
+    expect(result.leads).toEqual({
+      seen: 35,
+      inserted: 35,
+      updated: 0,
+      unchanged: 0,
+      deleted: 0,
+      quarantined: 0,
+    })
     const stored = await syncing.store.db
       .selectFrom('lead')
       .innerJoin('lead_raw', 'lead_raw.lead_no', 'lead.no')
@@ -107,7 +114,7 @@ describe('a sync', () => {
     await using syncing = await openSyncing(upstream.url)
     upstream.put(4, { created_at: 'yesterday' })
     const result = await syncing.sync(LEADS)
-    expect(result.leads).toMatchObject({ seen: 9, inserted: 9, held: 1 })
+    expect(result.leads).toMatchObject({ seen: 9, inserted: 9, quarantined: 1 })
     const held = await syncing.store.db.selectFrom('quarantined_record').selectAll().execute()
     expect(held).toHaveLength(1)
     expect(held[0]?.reason).toBe('created_at: "yesterday" is not an instant')
@@ -338,11 +345,17 @@ describe('leads that are gone upstream', () => {
     await syncing.sync(LEADS)
     const unreadable = upstream.put(7, { created_at: 'yesterday' })
     for (let round = 0; round < 3; round++) {
-      expect((await syncing.sync({ ...LEADS, full: true })).leads).toMatchObject({ held: 1, deleted: 0 })
+      expect((await syncing.sync({ ...LEADS, full: true })).leads).toMatchObject({
+        quarantined: 1,
+        deleted: 0,
+      })
     }
     upstream.leads.set(unreadable.id, { ...unreadable, id: '' })
     for (let round = 0; round < 3; round++) {
-      expect((await syncing.sync({ ...LEADS, full: true })).leads).toMatchObject({ held: 1, deleted: 0 })
+      expect((await syncing.sync({ ...LEADS, full: true })).leads).toMatchObject({
+        quarantined: 1,
+        deleted: 0,
+      })
     }
   })
 })

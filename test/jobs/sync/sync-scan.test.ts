@@ -296,7 +296,14 @@ describe('leads on more than one page', () => {
       return { records: all.slice(at, at + size), next: at + size < all.length ? String(at + size) : null }
     })
     const result = await listing.sync()
-    expect(result.leads).toEqual({ seen: 25, inserted: 25, updated: 0, unchanged: 0, deleted: 0, held: 0 })
+    expect(result.leads).toEqual({
+      seen: 25,
+      inserted: 25,
+      updated: 0,
+      unchanged: 0,
+      deleted: 0,
+      quarantined: 0,
+    })
     expect(result.scan?.distinct).toBe(25)
     expect(await ids(listing)).toEqual(idsOf(25))
   })
@@ -465,7 +472,7 @@ describe('leads that are gone', () => {
     const broken = all.map((record, index) => (index === 3 ? { ...record, created: 'soon' } : record))
     listing.answer = paged('page', broken)
     for (let round = 0; round < 3; round++) {
-      expect((await listing.sync()).leads).toMatchObject({ seen: 29, held: 1, deleted: 0 })
+      expect((await listing.sync()).leads).toMatchObject({ seen: 29, quarantined: 1, deleted: 0 })
     }
     expect(await countDeleted(listing)).toBe(0)
   })

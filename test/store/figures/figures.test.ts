@@ -374,7 +374,7 @@ describe('freshness', () => {
   const failed = (store: Store, at: string, message: string): Promise<void> =>
     store.write(async (trx) => {
       const runId = await startRun(trx, { mode: 'incremental', parts: ['leads'], at })
-      const leads = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, held: 0 }
+      const leads = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined: 0 }
       const problems = [{ part: 'leads' as const, code: 'api_unreachable', message, hint: null }]
       const counts = {
         stats: 0,

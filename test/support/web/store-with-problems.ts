@@ -17,7 +17,7 @@ import { busyDay } from '../reports/figures.ts'
 import { lead, save, saveWholeRun } from '../store.ts'
 import { STATUS_AT } from './status-page.ts'
 
-const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, held: 0 }
+const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined: 0 }
 const LONG = 'GET https://leads.example.com/api/v1/a-path-of-one-very-long-word-that-no-column-has-room-for'
 
 /** @returns the lease of the running sync */

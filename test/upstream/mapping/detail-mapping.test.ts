@@ -45,7 +45,7 @@ describe('the details of a lead', () => {
     expect(detail).toMatchObject({
       updatedAt: '2026-11-20T00:00:00.000Z',
       enrichment: '{"size":3}',
-      held: [],
+      quarantined: [],
     })
     expect(detail.activity).toEqual([
       {
@@ -67,7 +67,7 @@ describe('the details of a lead', () => {
       updatedAt: null,
       enrichment: null,
       activity: [],
-      held: [],
+      quarantined: [],
       raw: JSON.stringify(record),
     })
   })
@@ -77,7 +77,7 @@ describe('the details of a lead', () => {
     ['null', { id: '7', facts: null, history: null }],
     ['nothing in the lists', { id: '7', history: { events: [] } }],
   ])('may have %s', (_name, record) => {
-    expect(mapped(record)).toMatchObject({ enrichment: null, activity: [], held: [] })
+    expect(mapped(record)).toMatchObject({ enrichment: null, activity: [], quarantined: [] })
   })
 
   it('need not repeat the id of the lead', () => {
@@ -115,9 +115,11 @@ describe('an entry of the activity', () => {
     ['that is null', null, 'at: nothing there'],
     ['that is text', 'called', 'at: nothing there'],
   ])('%s is held with the reason, and the others come through', (_name, bad, reason) => {
-    const { activity, held } = read(entry, bad)
+    const { activity, quarantined } = read(entry, bad)
     expect(activity).toHaveLength(1)
-    expect(held).toEqual([{ resource: 'activity', id: '7', reason, raw: JSON.stringify(bad), isWhole: true }])
+    expect(quarantined).toEqual([
+      { resource: 'activity', id: '7', reason, raw: JSON.stringify(bad), isWhole: true },
+    ])
   })
 
   it('keeps the id that the upstream gave it, digit for digit', () => {

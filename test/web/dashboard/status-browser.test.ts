@@ -24,7 +24,7 @@ const REGISTERED: EventSource = {
   readRegistration: async () => ({ events: ['lead.updated'], registeredAt: '2026-11-21T06:00:00.000Z' }),
   ...{ isByHand: false, canRegister: true },
 }
-const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, held: 0 }
+const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined: 0 }
 
 describe.skipIf(!hasBrowser())('the status page in a browser', () => {
   let browser: Browser

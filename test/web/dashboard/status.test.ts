@@ -20,7 +20,7 @@ import { busyDay } from '../../support/reports/figures.ts'
 import { lead, save, saveWholeRun } from '../../support/store.ts'
 import { openStatusPage, STATUS_AT } from '../../support/web/status-page.ts'
 
-const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, held: 0, pages: 0 }
+const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined: 0, pages: 0 }
 
 function ago(minutes: number): string {
   return new Date(STATUS_AT.getTime() - minutes * 60_000).toISOString()

@@ -10,7 +10,6 @@ import type { Store } from '../../../store/db/store.ts'
 import { listWholeScans } from '../../../store/sync/watermark.ts'
 import { addExamples } from '../../command.ts'
 import type { Ending } from '../../exit-status.ts'
-import { leadCountsJson } from '../../json/parts.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 import { publishAfterwards, publishedLine } from '../analysis/snapshot.ts'
 import { withSource } from './with-source.ts'
@@ -114,7 +113,7 @@ async function confirmDeletions(terminal: Terminal, { db }: Store, options: Opti
   if (scan === undefined || scan.heldBack === 0) {
     throw new LeadsheetError(
       'usage_invalid',
-      'The last complete scan held back no deleted leads: there is nothing to accept',
+      'The last complete scan quarantined back no deleted leads: there is nothing to accept',
       {
         hint: `${shellCommand('sync --full')} marks leads as deleted that two complete scans in a row did not find.`,
       },
@@ -145,15 +144,15 @@ function printResult(terminal: Terminal, result: SyncResult): void {
   }
   for (const warning of result.scan?.warnings ?? []) terminal.note(`warning: leads: ${warning}`)
   for (const drift of driftLines(result)) terminal.note(`drift: ${drift}`)
-  if (result.leads.held > 0)
+  if (result.leads.quarantined > 0)
     terminal.note(
-      `warning: ${result.leads.held} records could not be read; they are in the table quarantined_record`,
+      `warning: ${result.leads.quarantined} records could not be read; they are in the table quarantined_record`,
     )
   terminal.end(endingOf(result))
 }
 
 export function endingOf(result: SyncResult): Ending {
-  return result.leads.held > 0 && result.complete ? 'partly' : ENDINGS[result.outcome]
+  return result.leads.quarantined > 0 && result.complete ? 'partly' : ENDINGS[result.outcome]
 }
 
 function codeOf(code: string): ErrorCode {
@@ -167,7 +166,7 @@ export function summary(result: SyncResult): string[] {
     `${englishCount(leads.updated)} changed`,
     `${englishCount(leads.unchanged)} unchanged`,
     leads.deleted > 0 ? `${englishCount(leads.deleted)} deleted` : '',
-    leads.held > 0 ? `${englishCount(leads.held)} quarantined` : '',
+    leads.quarantined > 0 ? `${englishCount(leads.quarantined)} quarantined` : '',
   ].filter((text) => text !== '')
   const seconds = (result.durationMs / 1000).toFixed(1)
   const retries = result.retries > 0 ? `, ${result.retries} retries` : ''
@@ -238,7 +237,7 @@ function jsonOf(result: SyncResult) {
     run_id: result.runId,
     outcome: result.outcome,
     complete: result.complete,
-    leads: leadCountsJson(result.leads),
+    leads: result.leads,
     scan: result.scan && scanJson(result.scan),
     stats: result.stats,
     agents: result.agents,

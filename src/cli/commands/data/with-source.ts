@@ -24,11 +24,12 @@ export function keepReadable<T extends object>(
   terminal: Terminal,
   mapped: readonly (T | QuarantinedRecord)[],
 ): T[] {
-  const held = mapped.filter(isQuarantined)
-  for (const { resource, reason } of held.slice(0, 3)) terminal.note(`unreadable ${resource}: ${reason}`)
-  if (held.length > 0) {
+  const quarantined = mapped.filter(isQuarantined)
+  for (const { resource, reason } of quarantined.slice(0, 3))
+    terminal.note(`unreadable ${resource}: ${reason}`)
+  if (quarantined.length > 0) {
     terminal.note(
-      `${held.length} of ${mapped.length} records could not be read; --json shows them as they are`,
+      `${quarantined.length} of ${mapped.length} records could not be read; --json shows them as they are`,
     )
     terminal.end('partly')
   }

@@ -102,7 +102,7 @@ function runJson(run: RunSummary) {
       inserted: run.inserted,
       updated: run.updated,
       deleted: run.deleted,
-      quarantined: run.held,
+      quarantined: run.quarantined,
     },
     requests: run.requests,
     retries: run.retries,

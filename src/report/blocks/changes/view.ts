@@ -91,7 +91,7 @@ export function composeChanges(
           value: lead.value ? numbers.money(lead.value) : '',
         })),
         more: isNamed
-          ? moreOf('changes', { total, shown: shown.length, held: rows.length }, locale, context)
+          ? moreOf('changes', { total, shown: shown.length, stored: rows.length }, locale, context)
           : '',
       }
     }),

@@ -74,7 +74,7 @@ export function composePipelines(
     })),
     more: moreOf(
       'pipelines',
-      { total: byPipeline.length, shown: shown.length, held: byPipeline.length },
+      { total: byPipeline.length, shown: shown.length, stored: byPipeline.length },
       locale,
       context,
     ),

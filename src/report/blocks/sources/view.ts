@@ -58,7 +58,7 @@ export function composeSources(
     more: isTold
       ? moreOf(
           'sources',
-          { total: bySource.length, shown: shown.length, held: bySource.length },
+          { total: bySource.length, shown: shown.length, stored: bySource.length },
           locale,
           context,
         )

@@ -71,7 +71,7 @@ export function composeStalled(
       value: lead.value ? numbers.money(lead.value) : '',
     })),
     more: history.isShown
-      ? moreOf('stalled', { total, shown: shown.length, held: rows.length }, locale, context)
+      ? moreOf('stalled', { total, shown: shown.length, stored: rows.length }, locale, context)
       : '',
   }
 }

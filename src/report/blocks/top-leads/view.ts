@@ -65,7 +65,7 @@ export function composeTopLeads(
     })),
     more: moreOf(
       'top_leads',
-      { total: topLeads.total, shown: shown.length, held: topLeads.rows.length },
+      { total: topLeads.total, shown: shown.length, stored: topLeads.rows.length },
       locale,
       context,
     ),

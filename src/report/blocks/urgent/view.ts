@@ -64,7 +64,7 @@ export function composeUrgent(
     stillSentence(still, locale),
     moreOf(
       'urgent',
-      { total: total - still.length, shown: shown.length, held: rows.length - still.length },
+      { total: total - still.length, shown: shown.length, stored: rows.length - still.length },
       locale,
       context,
     ),

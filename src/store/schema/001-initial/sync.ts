@@ -107,7 +107,7 @@ export const SYNC = [
   sql`CREATE TABLE detail_run ( -- one row while several processes read details for a sync
     run_id TEXT PRIMARY KEY, -- sync_run.id
     failures_in_row INTEGER NOT NULL DEFAULT 0, -- number of leads in a row whose details could not be read
-    held INTEGER NOT NULL DEFAULT 0, -- number of activity entries that were quarantined
+    quarantined INTEGER NOT NULL DEFAULT 0, -- number of activity entries that were quarantined
     requests INTEGER NOT NULL DEFAULT 0, -- number of requests to the upstream, without those of the process that runs the sync
     retries INTEGER NOT NULL DEFAULT 0, -- number of these requests that were retries
     ended TEXT -- JSON: why the reading ended early, as code, message, hint and notBefore; null while it continues

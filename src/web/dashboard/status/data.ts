@@ -100,7 +100,7 @@ interface RecordsView {
   readonly quarantinedCount: string
   readonly isAnyQuarantined: boolean
   /** The most recent quarantined records; `more` counts the others. */
-  readonly held: readonly QuarantineView[]
+  readonly quarantined: readonly QuarantineView[]
   readonly more: string | null
   readonly drift: readonly DriftView[]
   readonly days: number
@@ -130,7 +130,7 @@ const RESOURCES = {
 
 export async function readRecords(db: Db, clock: Clock): Promise<RecordsView> {
   const total = await countQuarantinedRecords(db)
-  const held = total === 0 ? [] : await listLastQuarantined(db, QUARANTINED_MAX)
+  const quarantined = total === 0 ? [] : await listLastQuarantined(db, QUARANTINED_MAX)
   const since = new Date(clock.now.getTime() - DRIFT_DAYS * 86_400_000).toISOString()
   const drift = (await listDrift(db, since)).map(({ change, path, types, at }) => ({
     ...{ path, at: clock.at(at), change: changeText(change, types) },
@@ -140,11 +140,11 @@ export async function readRecords(db: Db, clock: Clock): Promise<RecordsView> {
   return {
     quarantinedCount: counted(total, 'record'),
     isAnyQuarantined: total > 0,
-    held: held.map(({ resource, recordId, reason, firstSeenAt, lastSeenAt }) => ({
+    quarantined: quarantined.map(({ resource, recordId, reason, firstSeenAt, lastSeenAt }) => ({
       ...{ resource: RESOURCES[resource], record: recordId, reason },
       ...{ first: clock.at(firstSeenAt), last: clock.at(lastSeenAt) },
     })),
-    more: total > held.length ? `and ${count(total - held.length)} more` : null,
+    more: total > quarantined.length ? `and ${count(total - quarantined.length)} more` : null,
     drift: [
       ...drift,
       ...gone.map(({ path, missingSince }) => ({
