@@ -18,7 +18,7 @@ const RETIRED: readonly { readonly word: RegExp; readonly allowed?: RegExp }[] =
   { word: /slots?/ },
   { word: /wish(?:es)?/ },
   { word: /subscriptions?/, allowed: /subscription_id/ },
-  { word: /held_rows?/ },
+  { word: /held/, allowed: /held_(?:back|text|leases)/ },
   { word: /verdicts?/ },
   { word: /readings?/ },
   { word: /gone|absences?/ },
