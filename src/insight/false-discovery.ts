@@ -4,7 +4,7 @@
  */
 
 /**
- * The chance of a false claim in a report in which nothing changed. As a change is told once, fewer than one in 30
+ * The chance of a false claim in a report in which nothing changed. As a change is news once, fewer than one in 30
  * reports has a new one.
  */
 const FALSE_REPORTS = 0.04

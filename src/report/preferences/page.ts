@@ -145,7 +145,7 @@ function formatFilter({ pipelineIds, conditions }: LeadFilter, locale: LocaleCon
 }
 
 // The number of days after today that are examined to see whether a schedule repeats weekly.
-const DAYS_TOLD = 28
+const DAYS_SHOWN = 28
 // The maximum number of times of one day that are named. If there are more, they are only counted.
 const CLOCKS_NAMED = 4
 // The maximum number of scheduled runs that are listed. More are never needed, because a schedule with so
@@ -154,7 +154,7 @@ const TIMES_MAX = 400
 
 /** Lists the next scheduled runs of a schedule, for the functions below. */
 export function listDueTimes(timing: Timing, now: Date): Instant[] {
-  const until = now.getTime() + (DAYS_TOLD + 2) * DAY_MS
+  const until = now.getTime() + (DAYS_SHOWN + 2) * DAY_MS
   const times: Instant[] = []
   let next = nextScheduledRun(timing, now)
   while (next !== null && next.getTime() < until && times.length < TIMES_MAX) {
@@ -171,11 +171,11 @@ export function listDueTimes(timing: Timing, now: Date): Instant[] {
 export function formatDueTimes(times: readonly Instant[], locale: LocaleContext): string | null {
   const today = localDay(Date.parse(locale.now), locale.timeZone)
   const byDay = Map.groupBy(times, (at) => localDay(Date.parse(at), locale.timeZone))
-  const days = [...byDay.keys()].filter((day) => day > today && day <= today + DAYS_TOLD)
+  const days = [...byDay.keys()].filter((day) => day > today && day <= today + DAYS_SHOWN)
   const weekdays = [...new Set(days.map(weekdayOf))].sort()
   const clocks = days.map((day) => (byDay.get(day) ?? []).map(locale.dates.time))
   const [first = []] = clocks
-  const isSameEachWeek = days.length * 7 === weekdays.length * DAYS_TOLD
+  const isSameEachWeek = days.length * 7 === weekdays.length * DAYS_SHOWN
   const isSameEachDay = clocks.every((each) => each.join() === first.join())
   return days.length > 0 && isSameEachWeek && isSameEachDay ? formatWeekly(weekdays, first, locale) : null
 }

@@ -29,8 +29,8 @@ import { formatMoneys } from '../lists.ts'
 
 // The maximum length of a value in large print, in characters.
 const LARGE_LENGTH = 7
-// From so many told ranges on, their record is said in the place of the one that was tested on past days.
-const TOLD_MIN = 60
+// From so many published ranges on, their record replaces the record of the test on past days.
+const PUBLISHED_MIN = 60
 
 export interface KpisView {
   readonly kind: 'kpis'
@@ -241,7 +241,7 @@ function recordOf({ insight }: ReportFigures, { words }: LocaleContext): string 
   const sum = (count: (each: RangeRecord) => number) => records.reduce((all, each) => all + count(each), 0)
   const of = sum((each) => each.of)
   const { publishedRecord } = insight ?? {}
-  if (of > 0 && publishedRecord && publishedRecord.of >= TOLD_MIN)
+  if (of > 0 && publishedRecord && publishedRecord.of >= PUBLISHED_MIN)
     return words('kpis.publishedRecord', { ...publishedRecord })
   return of === 0 ? '' : words('kpis.record', { hits: sum((each) => each.hits), of })
 }
