@@ -19,33 +19,36 @@ export interface UsualRange {
   readonly high: number
 }
 
-/** The number of earlier ranges like this one, and of those that held the number that came. */
+/**
+ * A count of earlier ranges of the same kind: there were `of` ranges, and the real number lay within `held` of them.
+ */
 export interface RangeRecord {
   readonly hits: number
   readonly of: number
 }
 
 /**
- * `high`, `low`: the number is unusual, judged together with all other numbers of the report. `learning`:
- * there are too few earlier periods. `withheld`: earlier ranges held too rarely, so none is shown. `left_out`: an
- * annotation says what was different, or too much of the period is holidays.
+ * Tells whether a number is unusual. `high`, `low`: it is unusual, judged together with all other numbers of the
+ * report. `learning`: too few earlier periods are known. `withheld`: earlier ranges held too rarely, so no range is
+ * shown. `left_out`: an annotation explains the period, or too much of the period is holidays.
  */
 export type Judgement = 'usual' | 'high' | 'low' | 'learning' | 'withheld' | 'left_out'
 
-/** Several days in a row that together are unusual, although no single one of them need be. */
+/** Several days in a row that together are unusual, even if each single day is usual. */
 export interface Shift {
   /** The local date of the first of the days. */
   readonly since: string
   readonly days: number
   readonly actual: number
   readonly expected: number
-  /** False if an issue that was sent before already called a part of these days unusual: a change is news once. */
+  /** False if an earlier sent issue already called a part of these days unusual, because a change is news only once. */
   readonly isNew: boolean
 }
 
 /**
- * The numbers that this issue, or one that was sent before, called unusual: the last local date of the last such
- * period by the name of the figure, a space and the id of the pipeline. The id is empty for all leads of the report.
+ * The last period in which this issue or an earlier sent issue called each number unusual. The key is the name of the
+ * figure, a space and the id of the pipeline; the id is empty for all leads of the report. The value is the last
+ * local date of that period.
  */
 export type LastUnusualDays = Readonly<Record<string, string>>
 
@@ -57,7 +60,7 @@ export interface Expectation {
   readonly judgement: Judgement
   /** The range that holds 19 of 20 usual periods; null while learning and if it is withheld. */
   readonly range: UsualRange | null
-  /** The number that is most to be expected; null without a range. */
+  /** The expected number; null without a range. */
   readonly expected: number | null
   /** The number of earlier periods of the same kind that are known, and how many a range needs. */
   readonly periods: { readonly known: number; readonly needed: number }
@@ -71,8 +74,8 @@ export interface Expectation {
 export type DriverDimension = 'pipeline_id' | 'source' | 'company_country' | 'agent_id'
 
 /**
- * The origin of an unusual number. The differences of the parts and of the rest add up to the difference of
- * the number from the one that was to be expected.
+ * The origin of an unusual number. The differences of the parts and of the rest add up to the actual minus the
+ * expected number.
  */
 export interface Driver {
   readonly figure: ExpectedFigure
@@ -114,8 +117,8 @@ export interface PaceGoal {
 }
 
 /**
- * The win rate of the 30 days up to the end of a period. That of all leads is judged together with the other numbers
- * of the report. That of a pipeline has a range, and is never called unusual.
+ * The win rate of the 30 days up to the end of a period. The rate of all leads is judged together with the other
+ * numbers of the report. The rate of a single pipeline has a range, but is never called unusual.
  */
 export interface JudgedWinRate {
   /** The pipeline that is counted; null for all leads of the report. */
@@ -123,19 +126,19 @@ export interface JudgedWinRate {
   readonly won: number
   readonly decided: number
   readonly judgement: Judgement
-  /** The range of wins among as many decided leads in which 19 of 20 usual windows lie; null without a range. */
+  /** The range of the number of wins among `decided` leads that holds 19 of 20 usual windows; null without a range. */
   readonly range: UsualRange | null
   /** The expected rate, from 0 to 1; null without a range. */
   readonly expected: number | null
   /** How many earlier windows of 30 days are known, and how many a range needs. */
   readonly periods: { readonly known: number; readonly needed: number }
   readonly record: RangeRecord | null
-  /** Null unless the rate is unusual and something stands out. */
+  /** The origin of an unusual rate; null if the rate is not unusual, or if nothing stands out. */
   readonly origin: RateOrigin | null
 }
 
 /**
- * The money that was won in the period, in one currency, of all leads of the report. It has a range, and is never
+ * The money won in the period in one currency, by all leads of the report. The amount has a range, but is never
  * called unusual.
  */
 export interface JudgedMoney {
@@ -157,7 +160,7 @@ export interface JudgedMoney {
 export interface RateOrigin {
   readonly dimension: DriverDimension
   readonly difference: number
-  /** The difference that comes from other shares of the groups, although their rates stayed. */
+  /** The part of the difference that comes from changed shares of the groups, not from changed rates. */
   readonly mix: number
   /** At most three groups whose own rate changed; the name is null for leads without a source, country or agent. */
   readonly parts: readonly { readonly name: string | null; readonly within: number }[]
@@ -167,7 +170,7 @@ export interface RateOrigin {
 /** The length of time that a printed range covers. A win rate covers 30 days. An `_end` is a forecast, printed before the end. */
 export type RangeKind = 'day' | 'week' | 'month' | '30_days' | `${GoalPeriod}_end`
 
-/** A range that a report published, with the number that came. */
+/** A range that a report published, with the real number. */
 export interface PublishedRange {
   readonly figure: CountedFigure | 'win_rate'
   readonly kind: RangeKind
@@ -180,7 +183,7 @@ export interface PublishedRange {
   readonly firstDay: string
   readonly lastDay: string
   readonly range: UsualRange
-  /** Null while the days are not over. */
+  /** The real number; null until it is known. */
   readonly actual: number | null
 }
 
@@ -204,21 +207,24 @@ export interface Pace {
   readonly goal: PaceGoal | null
   readonly soFar: number
   readonly daysLeft: number
-  /** The mean of a day in the last 28 days. */
+  /** The mean per day over the last 28 days. */
   readonly perDay: number
-  /** The expected end with the range that holds 8 of 10; null if it is not known or withheld. */
+  /**
+   * The expected number at the end of the span, with the range that holds 8 of 10 such ends; null if unknown or
+   * withheld.
+   */
   readonly end: (UsualRange & { readonly expected: number; readonly record: RangeRecord }) | null
 }
 
 /** An open lead that is about to stay longer in its stage than nearly all later winners did. */
 export interface UrgentLead extends ListedLead {
-  /** The whole days that it has been in its stage at the end of the period. */
+  /** The number of whole days that the lead had been in its stage at the end of the period. */
   readonly stageDays: number
-  /** The days after which a lead of its stage counts as stalled. */
+  /** The number of days after which a lead in this stage counts as stalled. */
   readonly limitDays: number
   /** Tells whether the limit comes from winners; otherwise it is the number of days of the settings. */
   readonly isOfWinners: boolean
-  /** Tells whether the last issue that was sent did not list it. */
+  /** Tells whether the last sent issue did not list the lead. */
   readonly isNew: boolean
 }
 
@@ -245,7 +251,10 @@ export interface Insight {
   /** All leads first, then each pipeline. */
   readonly expectations: readonly Expectation[]
   readonly lastUnusual: LastUnusualDays
-  /** The ranges that issues published before, of the numbers of all leads with a range; absent in issues of older versions. */
+  /**
+   * The record of the ranges that earlier issues published for the numbers of all leads; absent in issues of older
+   * versions.
+   */
   readonly publishedRecord?: RangeRecord
   readonly drivers: readonly Driver[]
   /** All leads first, then each pipeline if the report has several; empty if it is filtered by more than pipelines. */
@@ -255,7 +264,7 @@ export interface Insight {
   readonly pace: readonly Pace[]
   /** The leads that will soon stall, the best value first. `rows` are the first of them. */
   readonly urgent: { readonly total: number; readonly rows: readonly UrgentLead[] }
-  /** Null if too few leads were won to say what is old. */
+  /** The count of old leads; null if too few leads were won to say which age is old. */
   readonly oldLeads: OldLeadCount | null
   /** The notes about the days of the period and of the charts, in order of their days. */
   readonly notes: readonly DayNote[]

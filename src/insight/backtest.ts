@@ -1,6 +1,6 @@
 /**
- * Makes the claims of reports again at every past day, each by the numbers before it alone, and counts how often
- * they were right.
+ * Repeats the claims of reports for every past day, from the numbers before that day alone, and counts how often the
+ * claims were right.
  */
 import type { ExpectedFigure, RangeRecord, UsualRange } from '../domain/insight.ts'
 import { findUnusual, isNewAnomaly } from './false-discovery.ts'
@@ -14,7 +14,7 @@ import { judgeRate, RATE_NEEDED, type RateNumbers, replayRate } from './win-rate
 export const SCALES: readonly Scale[] = ['day', 'week', 'month']
 /** The days of a month after which its end is forecast again. */
 const END_POINTS = [5, 10, 15, 20, 25]
-/** After this day of a month, its expected end is compared with two naive methods. */
+/** The day of a month after which its expected end is compared with two naive methods. */
 export const COMPARED_DAY = 10
 const TRAILING_DAYS = 28
 const LAST_DAYS = 90
@@ -25,14 +25,14 @@ export interface RangeTest {
   /** The pipeline that is counted; null for all leads. */
   readonly pipeline: DailyNumbers['pipeline']
   readonly scale: Scale
-  /** The numbers that had a range, and how many of them lay within it. */
+  /** How many numbers had a range, and how many of these lay within it. */
   readonly judged: number
   readonly hits95: number
   readonly hits80: number
   /** The numbers that a report would have called news, judged with all other series. */
   readonly claims: number
   readonly shown: Shown
-  /** The earlier numbers of the same kind that the next range would rest on, and how many it needs. */
+  /** How many earlier numbers of the same kind the next range can use, and how many it needs. */
   readonly periods: { readonly known: number; readonly needed: number }
 }
 
@@ -46,7 +46,7 @@ export interface RateTest
   readonly claimDays: { readonly judged: number; readonly withClaims: number } | null
 }
 
-/** The reports of one scale: those that had something to judge, and those that had news. */
+/** A count of the reports of one scale: how many had something to judge, and how many had news. */
 export interface ReportTest {
   readonly scale: Scale
   readonly judged: number
@@ -76,7 +76,7 @@ export interface TestedDay {
   readonly value: number
   readonly range: UsualRange | null
   readonly isUnusual: boolean
-  /** Tells whether nothing was learned from the day and it was not judged. */
+  /** Tells whether the day was left out: ranges did not learn from the day, and it was not judged. */
   readonly isLeftOut: boolean
 }
 

@@ -15,7 +15,7 @@ const SHARE_OF_HIGH = 0.7
 
 export interface CountDistribution {
   readonly mean: number
-  /** At least the mean. */
+  /** The variance, which is at least the mean. */
   readonly variance: number
 }
 

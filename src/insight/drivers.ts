@@ -6,14 +6,14 @@
 import { normalProbability } from './count-distribution.ts'
 import type { Step } from './usual-range.ts'
 
-/** A member is named if its share is this unlikely, of all members of all groups together. */
+/** The chance below which a share is unusual enough to name the member, over all members of all groups together. */
 const NAMED_BELOW = 0.05
-/** A named member has at least this share of the whole difference. */
+/** The least share of the whole difference that a named member must have. */
 const DIFFERENCE_MIN = 0.25
 const NAMED_MAX = 3
-/** The days before the difference from which the usual share of a member is taken. */
+/** The number of days before the difference that give the usual share of a member. */
 const SHARE_DAYS = 56
-/** The most numbers in a row by which shares are judged. */
+/** The largest number of values in a row by which shares are judged. */
 const RECENT_MAX = 14
 
 export interface Member {
@@ -76,7 +76,7 @@ function sum(numbers: readonly number[]): number {
 interface Split {
   readonly parts: readonly Part[]
   readonly rest: number
-  /** The chance of a share as unusual as that of the member that stands out most, if only chance moved leads. */
+  /** The chance of a share as unusual as the most unusual member has, if only chance moved leads. */
   readonly probability: number
 }
 
@@ -149,16 +149,17 @@ export function countRecent(steps: readonly Step[], values: readonly (number | n
 }
 
 /**
- * Returns the part of the chance of a false name that a member gets. Half of it goes by shares, because a large
- * member is more often the origin of a difference that is seen, and half to all alike, for members that are new.
+ * Returns a member's part of the accepted chance of a false name. Half of this chance is divided by share, because a
+ * large member is more often the origin of a visible difference. The other half is divided equally, for the sake of
+ * new members.
  */
 export function weightOf(share: number, members: number): number {
   return (share + 1 / members) / 2
 }
 
 /**
- * Returns the chance that the share of a member differs to one side as much as it does from its share before, if
- * only chance moved leads between the members.
+ * Returns the chance that a member's share differs this much from its earlier share, in this direction, if only
+ * chance moved leads between the members.
  */
 function shareProbability(
   member: Member,

@@ -11,9 +11,9 @@ import { isTrusted, recordOf } from './record.ts'
 import { type DailyNumbers, seriesOf } from './series.ts'
 import { judgeSeries, NEEDED, type Scale, type Step } from './usual-range.ts'
 
-/** A report of more days than this is only judged if it is of a week or a month. */
+/** The largest number of days of a judged report. A longer report is judged only if it covers a week or a month. */
 const DAYS_MAX = 7
-/** The numbers of a sparkline, as in `domain/period.ts`. */
+/** The number of values in a sparkline, as in `domain/period.ts`. */
 const SPARK: Readonly<Record<Scale, number>> = { day: 14, week: 12, month: 12 }
 
 export interface ReportDays {
@@ -34,7 +34,7 @@ export interface Judged {
   /** The expected sum of these days, and the ratio of the variance to that of independent leads. */
   readonly expected: number
   readonly overdispersion: number
-  /** The sum of the left-out days of the period. It is in neither side of the difference. */
+  /** The sum of the left-out days of the period. The difference does not contain these days. */
   readonly leftOut: number
 }
 
@@ -166,7 +166,10 @@ function bandOf(
   return ranges.slice(-SPARK[scale])
 }
 
-/** Adds what left-out days had to the range of the other days, so that it can be set beside the whole number. */
+/**
+ * Adds the sum of the left-out days to the range of the other days, so that the range can be compared with the whole
+ * number.
+ */
 function plus({ low, high }: UsualRange, leftOut: number): UsualRange {
   return { low: low + leftOut, high: high + leftOut }
 }

@@ -9,17 +9,17 @@
  */
 const FALSE_REPORTS = 0.04
 
-/** So many times as much weight as a single pipeline has a number of all leads, at most. */
+/** The largest weight of a number of all leads, as a multiple of the weight of a single pipeline. */
 const WEIGHT_OF_ALL = 4
 
 interface Judged {
-  /** The chance of something as unusual if nothing changed; null if the number was not judged. */
+  /** The chance of a number as unusual as this one if nothing changed; null if the number was not judged. */
   readonly probability: number | null
   /** Tells whether the number counts all leads of the report, not a part of them. */
   readonly isOfAll: boolean
 }
 
-/** Returns which of the numbers are unusual, in their order. */
+/** Returns for each number, in their order, whether it is unusual. */
 export function findUnusual(numbers: readonly Judged[], share = FALSE_REPORTS): boolean[] {
   const judged = numbers.flatMap(({ probability, isOfAll }, index) =>
     probability === null ? [] : [{ index, isOfAll, probability }],

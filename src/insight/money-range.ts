@@ -9,11 +9,11 @@ import { isTrusted, type Shown } from './record.ts'
 import { weekdayOf } from './series.ts'
 import { isWithin } from './usual-range.ts'
 
-/** The days that are drawn from, and how many of them a range needs. */
+/** The number of earlier days to draw from, and how many of these days a range needs. */
 const POOL_DAYS = 364
 export const MONEY_DAYS_NEEDED = 182
 const DRAWS = 300
-/** After so many days, an older day counts half as much for the present number of wins. */
+/** The factor by which a day's weight in the present number of wins falls with each later day: by half in 35 days. */
 const LEVEL_FADE = 0.5 ** (1 / 35)
 /** The step of the correction of the ranges, as for counts: of single days, and of longer spans. */
 const [GAMMA_OF_DAYS, GAMMA_OF_WEEKS] = [0.01, 0.015]
@@ -25,7 +25,7 @@ export interface MoneyDays {
   readonly dates: readonly string[]
   readonly money: readonly number[]
   readonly won: readonly number[]
-  /** Tells of each day whether it is left out, because of a holiday or an annotation. */
+  /** Tells for each day whether it is left out because of a holiday or an annotation. */
   readonly isLeftOut: readonly boolean[]
 }
 
@@ -36,10 +36,10 @@ export interface MoneyNumbers extends MoneyDays {
   readonly distrusted?: readonly RangeKind[]
 }
 
-/** One span of days, with the money of those that are not left out. */
+/** One span of days, with the money of the days that are not left out. */
 export interface MoneyStep {
   readonly money: number
-  /** Null while too few days are known, and if all days are left out. */
+  /** The ranges; null while too few days are known, and if all days are left out. */
   readonly forecast: { readonly range95: Range; readonly range80: Range } | null
 }
 
@@ -52,7 +52,7 @@ export interface JudgedMoneySpans {
 }
 
 /**
- * Judges each span by the days before it, counted back from the last day.
+ * Judges each span by the days before the span. Spans are counted back from the last day.
  * @param length the days of a span, from 1 to 7
  */
 export function judgeMoney(days: MoneyDays, length: number): JudgedMoneySpans {
@@ -81,10 +81,10 @@ export function judgeMoney(days: MoneyDays, length: number): JudgedMoneySpans {
   return { steps, record, isTrusted: isTrusted({ hits: record.hits95, of: record.of }) }
 }
 
-/** A count of how often the usual range of the money that was won held, in one currency. It is never news. */
+/** A count of how often the usual range of the money won in one currency held. Such money is never news. */
 export interface MoneyTest {
   readonly currency: string
-  /** The spans that had a range, and how many of them lay within it. */
+  /** How many spans had a range, and how many of these lay within it. */
   readonly judged: number
   readonly hits95: number
   readonly hits80: number
@@ -123,8 +123,8 @@ export function testMoney(
 }
 
 /**
- * Draws possible sums of a span from the days before it, in ascending order. The same days always give the same sums.
- * Null if all days of the span are left out.
+ * Draws possible sums of a span from the days before the span, and returns them in ascending order. The same days
+ * always give the same sums. Returns null if all days of the span are left out.
  */
 function drawSums(
   { weekdays, money, won, isLeftOut }: MoneyDays & { readonly weekdays: readonly number[] },
@@ -169,7 +169,10 @@ function rangeOf(sums: readonly number[], misses: number): Range {
   return { low: at(misses / 2), high: at(1 - misses / 2) }
 }
 
-/** Makes numbers from 0 to below 1 that look random (Park and Miller, 1988), the same each time. */
+/**
+ * Returns a generator of pseudo-random numbers from 0 to below 1 (Park and Miller, 1988). Each generator gives the
+ * same numbers.
+ */
 function randomNumbers(): () => number {
   let state = 1
   return () => {

@@ -1,11 +1,11 @@
 /**
- * Forecasts where a month, quarter or year will end, from what it has so far. Of several methods, the one that was
- * nearest in earlier spans is taken. The range is as wide as the earlier errors at the same point.
+ * Forecasts where a month, quarter or year will end, from its days so far. Takes the method that was nearest in
+ * earlier spans. The range is as wide as the earlier errors at the same point.
  */
 import { type CountDistribution, probabilitiesOf, type Range, rangeWith } from './count-distribution.ts'
 import { isWithin, judgeSeries } from './usual-range.ts'
 
-/** A span of days, as places in the series. `to` is the first day after it, and may lie beyond the series. */
+/** A span of days, as positions in the series. `to` is the first day after the span, and may lie beyond the series. */
 export interface Span {
   readonly from: number
   readonly to: number
@@ -16,15 +16,15 @@ export interface CountedDays {
   readonly values: readonly number[]
   /** The weekday of each day. */
   readonly places: readonly number[]
-  /** Tells of each day whether it is left out of what is expected; by default none is. */
+  /** Tells for each day whether expectations leave it out; by default none is left out. */
   readonly isLeftOut?: readonly boolean[]
-  /** Tells which days are holidays, up to the end of the span that is under way; by default none is. */
+  /** Tells for each day up to the end of the present span whether it is a holiday; by default none is. */
   readonly isHoliday?: readonly boolean[]
 }
 
 export interface EndForecast {
   readonly expected: number
-  /** The range that is meant to hold 8 of 10 times. */
+  /** The range that is meant to hold in 8 of 10 cases. */
   readonly range: Range
   /** The number of earlier spans with such a range, and of those in which it held. */
   readonly record: { readonly hits: number; readonly of: number }
@@ -32,28 +32,31 @@ export interface EndForecast {
 }
 
 /**
- * `line`: the same number each day. `profile`: the level and the cycle of the last weeks. `trailing`: the mean of
- * the last 28 days. `same_point`: the profile, corrected by what came of it from the same point of earlier spans.
- * `same_quarter_month`: the same, but of every third span alone.
+ * The method of a forecast. `line`: the same number each day. `profile`: the level and the cycle of the last weeks.
+ * `trailing`: the mean of the last 28 days. `same_point`: the profile, corrected by the real numbers from the same
+ * point of earlier spans on. `same_quarter_month`: as `same_point`, but from every third span alone.
  */
 export type Method = 'line' | 'profile' | 'trailing' | 'same_point' | 'same_quarter_month'
 const METHODS: readonly Method[] = ['profile', 'line', 'trailing', 'same_point', 'same_quarter_month']
 
 const MISS = 0.2
 const TRAILING_DAYS = 28
-/** The earlier spans from which a method may be chosen. */
+/** The number of earlier spans from which on a method may be chosen. */
 const SPANS_MIN = 3
 /** The last spans from which a correction is learned, and the leads that speak for none. */
 const LAST_SPANS = 12
 const CORRECTION_PRIOR = 5
-/** A method is taken instead of the profile if its errors are below this share of those of the profile. */
+/** A method replaces the profile if its errors are below this share of the profile's errors. */
 const CLEARLY = 0.97
 /** The least number of earlier ranges, and the shares of them that must have held. */
 const RECORD_MIN = 30
 const [HIT_MIN, HIT_MAX] = [0.68, 0.95]
 /** The weight of the model's own spread, as a number of earlier errors. */
 const ERROR_PRIOR = 4
-/** An error counts so much less than the next one for the spread, because later methods are better chosen. */
+/**
+ * The factor by which an error's weight in the spread falls with each later error, because later methods are better
+ * chosen.
+ */
 const FADE = 0.95
 
 /**
@@ -185,7 +188,7 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
   const rest = { mean: Math.max(chosen.mean + onHolidays, 0.02), variance: chosen.variance * more }
   return { expected: soFar + rest.mean, range: rangeAt(soFar, rest), record, method }
 
-  /** Returns what the holidays ahead are expected to have. */
+  /** Returns the number that the holidays ahead are expected to bring. */
   function holidaysAhead(): number {
     const ahead = isHoliday.flatMap((is, day) => (is && day >= at && day < now.to ? [placeOf(day)] : []))
     let [came, usual] = [CORRECTION_PRIOR, CORRECTION_PRIOR]
@@ -205,7 +208,10 @@ interface Errors {
   readonly count: number
 }
 
-/** Returns the method that is furthest below the errors of the profile; the profile unless one clearly is. */
+/**
+ * Returns the method whose errors are furthest below those of the profile; the profile itself if none is clearly
+ * below.
+ */
 function chooseMethod(errors: ReadonlyMap<Method, Errors>): Method {
   let best: { method: Method; share: number } = { method: 'profile', share: CLEARLY }
   for (const [method, { sum, ofProfile, count }] of errors) {
@@ -214,14 +220,14 @@ function chooseMethod(errors: ReadonlyMap<Method, Errors>): Method {
   return best.method
 }
 
-/** Lists the months as places of days. The first day of each is there; the last month may not have ended. */
+/** Lists the months whose first day is among the dates, as positions of days. The last month may not have ended. */
 export function monthsOf(dates: readonly string[]): Span[] {
   const starts = dates.flatMap((date, index) => (date.endsWith('-01') ? [index] : []))
   return starts.map((from) => ({ from, to: from + Number(lastDayOf(dates[from] ?? '').slice(8)) }))
 }
 
 /**
- * Lists spans that follow one another, as places of dates. The last one ends with the dates, and may not be over.
+ * Lists consecutive spans, as positions of dates. The last span ends with the dates, and may be incomplete.
  * @param isFirst tells whether a span begins on a date
  */
 export function spansOf(dates: readonly string[], isFirst: (date: string) => boolean): Span[] {

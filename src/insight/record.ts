@@ -4,13 +4,15 @@ import { isWithin, type Step } from './usual-range.ts'
 
 /** The share of numbers that a range is meant to hold. */
 export const MEANT = 0.95
-/** The last judged numbers that count. */
+/** The number of last judged numbers that a record counts. */
 const LAST = 365
 /** Below this many judged numbers a series is trusted, because nothing speaks against it yet. */
 export const JUDGED_MIN = 60
-/** The same for ranges of a month or 30 days, which are wide, and of which there are few. */
+/** As `JUDGED_MIN`, but for ranges of a month or 30 days, which are wide and few. */
 export const WINDOWS_MIN = 15
-/** A record that is this unlikely for ranges that hold as often as meant withholds them. */
+/**
+ * Ranges are withheld if ranges that hold as often as meant would have such a record with a smaller chance than this.
+ */
 const WITHHELD_BELOW = 0.01
 
 /** `learning`: too few earlier numbers are known. `withheld`: earlier claims were right too rarely. */

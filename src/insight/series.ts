@@ -3,7 +3,10 @@ import type { ExpectedFigure, RangeKind } from '../domain/insight.ts'
 import type { CountSeries, Scale } from './usual-range.ts'
 
 const DAY_MS = 86_400_000
-/** A week or month of which less than this share is left is neither judged nor learned from. */
+/**
+ * The least share of a week or month that must remain after days are left out. Below this share, the number is
+ * neither judged nor learned from.
+ */
 const LEAST_SHARE = 0.5
 
 /** The numbers of one figure by local day. */
@@ -12,9 +15,9 @@ export interface DailyNumbers {
   /** The pipeline that is counted; null for all leads of the report. */
   readonly pipeline: { readonly id: string; readonly name: string } | null
   readonly values: readonly number[]
-  /** Tells of each day whether it is left out, because of a holiday or an annotation; by default none is. */
+  /** Tells for each day whether it is left out because of a holiday or an annotation; by default none is. */
   readonly isLeftOut?: readonly boolean[]
-  /** Tells whether an annotation explains a day of the report's period, so that it is not judged. */
+  /** Tells whether an annotation explains a day of the report's period, so that the period is not judged. */
   readonly isExplained?: boolean
   /** The kinds of ranges that held too rarely when reports published them; by default none. */
   readonly distrusted?: readonly RangeKind[]
@@ -67,7 +70,7 @@ function weeksOf(days: number): Group[] {
   })
 }
 
-/** Lists the months whose first day is there. The last one ends with the dates. */
+/** Lists the months whose first day is among the dates. The last month ends with the dates. */
 function monthsOf(dates: readonly string[]): Group[] {
   const starts = dates.flatMap((date, index) => (date.endsWith('-01') ? [index] : []))
   return starts.map((from, index) => ({

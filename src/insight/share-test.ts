@@ -10,13 +10,13 @@ const TAIL = 0.05
 /** The share of dates on which a printed share must hold. */
 export const DATES_MEANT = 0.85
 
-/** The number of later winners of a date, and of those beyond the threshold. */
+/** The number of later winners of a test date, and the number of those beyond the threshold. */
 export interface TestedDate {
   readonly winners: number
   readonly longer: number
 }
 
-/** A count of the dates on which a share came true. */
+/** A count of the dates on which a share held. */
 export interface ShareTest {
   readonly dates: number
   readonly hits: number

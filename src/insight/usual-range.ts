@@ -33,7 +33,7 @@ export type Scale = 'day' | 'week' | 'month'
 
 interface Tuning extends Windows {
   readonly places: number
-  /** After so many numbers, an older number counts half as much for the level. */
+  /** The number of values after which an older value has half the weight in the level. */
   readonly halfLife: number
   /** The weight of a Poisson spread, as a number of values. */
   readonly spreadPrior: number
@@ -73,12 +73,18 @@ const TUNING: Readonly<Record<Scale, Tuning>> = {
   },
 }
 
-/** The numbers of the same place that a range needs. */
+/** How many numbers at the same place of the cycle a range needs. */
 export const NEEDED = 8
 const [MISS_MIN, MISS_MAX] = [0.002, 0.6]
-/** After so many numbers, an older one counts half as much for the spread and the factors of the cycle. */
+/**
+ * The factor by which a number's weight in the spread and in the factors of the cycle falls with each later number:
+ * by half in 182 numbers.
+ */
 const SLOW_FADE = 0.5 ** (1 / 182)
-/** A place of the cycle has this many leads at first that came at the level, so that its factor begins near 1. */
+/**
+ * The number of made-up leads at the level with which each place of the cycle begins, so that its factor begins near
+ * 1.
+ */
 const PLACE_PRIOR = 2
 /** A single number moves the level, the factors and the windows with it by at most this many deviations. */
 const CLIP = 3
@@ -97,9 +103,9 @@ export interface Misses {
 }
 
 export interface Step {
-  /** The known numbers of the same place before this one. */
+  /** How many earlier numbers at the same place of the cycle are known. */
   readonly known: number
-  /** Null while too few numbers are known. */
+  /** The forecast; null while too few numbers are known. */
   readonly forecast: Forecast | null
   /** Null without a forecast, and for an unknown number. */
   readonly anomaly: Anomaly | null
@@ -115,7 +121,10 @@ export interface JudgedSeries {
   readonly outlook: (index: number, ahead: readonly number[]) => CountDistribution
 }
 
-/** Goes through a series. The zeros before the first lead tell nothing: the series has not begun. */
+/**
+ * Judges each number of a series by the numbers before it. Ignores the zeros before the first lead, because the
+ * series has not begun there.
+ */
 export function judgeSeries({ values, places, shares, scale }: CountSeries): JudgedSeries {
   const tuning = TUNING[scale]
   const fade = 0.5 ** (1 / tuning.halfLife)
@@ -259,7 +268,7 @@ function correct(
   misses.of80 = step(misses.of80, 0.2, forecast.range80)
 }
 
-/** Tells whether a place of the cycle has next to no leads, such as Sundays. Its ranges always hold. */
+/** Tells whether a place of the cycle, such as Sundays, has almost no leads. The ranges of such a place always hold. */
 function isIdle({ factor, mean }: HistoryPoint): boolean {
   return factor < 0.1 && mean < 0.3
 }
@@ -273,7 +282,7 @@ function learnSpread(spread: WeightedSum, expected: HistoryPoint, value: number)
   spread.weight = spread.weight * SLOW_FADE + 1
 }
 
-/** Sets the level anew, from the numbers since `start` alone. */
+/** Computes the level again, from the numbers since `start` alone. */
 function restart(level: Level, history: readonly HistoryPoint[], start: number, fade: number): void {
   level.sum = 0
   level.weight = 0

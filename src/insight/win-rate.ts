@@ -11,24 +11,24 @@ import {
 import { isTrusted, WINDOWS_MIN } from './record.ts'
 import { isWithin } from './usual-range.ts'
 
-/** The win rate of a report is that of so many days. */
+/** The number of days that the win rate of a report covers. */
 export const RATE_DAYS = 30
-/** The earlier windows that a range needs. */
+/** How many earlier windows a range needs. */
 export const RATE_NEEDED = 8
-/** A rate of fewer decided leads has no range, and is never news. */
+/** The least number of decided leads. A rate of fewer leads has no range, and is never news. */
 export const DECIDED_MIN = 10
-/** After so many windows, an older one counts half as much. */
+/** The factor by which a window's weight falls with each later window: by half in 6 windows. */
 const FADE = 0.5 ** (1 / 6)
 const SPREAD_FADE = 0.5 ** (1 / 48)
 /** The weight of chance alone, as a number of windows, and the most that one window tells about the spread. */
 const SPREAD_PRIOR = 6
 const SPREAD_CAP = 12
-/** The spread within a window is learned from parts of so many days. */
+/** The number of days in each part of a window. The spread within a window is learned from these parts. */
 const PART_DAYS = 5
 /** The step of the correction of the ranges, as for months. */
 const GAMMA = 0.025
 const [MISS_MIN, MISS_MAX] = [0.002, 0.6]
-/** Up to so many decided leads the probabilities are summed one by one. */
+/** Up to this many decided leads the probabilities are summed one by one. */
 const EXACT_MAX = 400
 
 /** The numbers by local day, all up to the same day. */
@@ -44,11 +44,11 @@ export interface RateNumbers extends RateDays {
   readonly isDistrusted?: boolean
 }
 
-/** One window of days; the ranges are of its number of wins. */
+/** One window of days, with the ranges of its number of wins. */
 export interface RateStep {
   readonly won: number
   readonly decided: number
-  /** Null while too little is known, and for few decided leads. */
+  /** The forecast; null while too little is known, and for few decided leads. */
   readonly forecast: {
     readonly rate: number
     readonly range95: { readonly low: number; readonly high: number }
@@ -56,7 +56,7 @@ export interface RateStep {
     /** The chance of a rate as unusual if nothing changed, from 0 to 1. */
     readonly probability: number
   } | null
-  /** The windows with decided leads before this one. */
+  /** How many earlier windows have decided leads. */
   readonly known: number
 }
 
@@ -74,7 +74,7 @@ export interface JudgedRate {
   readonly isTrusted: boolean
 }
 
-/** Judges each window of 30 days by those before it, counted back from the last day. */
+/** Judges each window of 30 days by the windows before it. Windows are counted back from the last day. */
 export function judgeRate({ won, lost }: RateDays): JudgedRate {
   const seen = { won: 0, decided: 0, squares: 0 }
   const spread = { sum: 0, weight: 0 }
@@ -185,7 +185,10 @@ export function winsOf(decided: number, rate: number, variance: number): CountPr
   return summedUp(decided, rate, factor > 1 + 1e-9 ? (decided - factor) / (factor - 1) : null)
 }
 
-/** Returns the binomial distribution of the number among `of` that have what each has with a probability of `rate`. */
+/**
+ * Returns the binomial distribution: how many of `of` cases have a property that each case has with the probability
+ * `rate`.
+ */
 export function binomialOf(of: number, rate: number): CountProbabilities {
   return summedUp(of, rate, null)
 }

@@ -4,26 +4,26 @@
  */
 import { type CountDistribution, tailProbability } from './count-distribution.ts'
 
-/** A number further off than this many deviations tells no more about the spread. */
+/** The number of deviations at which the effect of a number on the spread is capped. */
 export const SPREAD_CAP = 3.5
-/** No expected number is smaller. */
+/** The least value of an expected number. */
 export const MEAN_MIN = 0.02
-/** A window this unlikely starts a new level. */
+/** A window with a smaller chance than this starts a new level. */
 const RESTART_BELOW = 1e-4
-/** So many independent windows have about the same chance of a rare value as all windows of a day. */
+/** The number of independent windows that have about the same chance of a rare value as all windows of a day. */
 const INDEPENDENT_WINDOWS = 3.5
 /** The weight of the spread that single numbers explain, as a number of windows. */
 const WINDOW_PRIOR = 60
-/** A window nearer to its mean than this, in squared deviations, is not looked at closer. */
+/** The squared deviation from the mean below which a window is not examined further. */
 const LOOKED_AT_FROM = 1.5
 
 /** The most unusual window. The shortest window is the latest number alone. */
 export interface Anomaly {
-  /** The chance of something as unusual if nothing changed, from 0 to 1. */
+  /** The chance of a window as unusual as this one if nothing changed, from 0 to 1. */
   readonly probability: number
-  /** The length of the most unusual window; 1 for the number alone. */
+  /** The number of values in the window; 1 for the latest number alone. */
   readonly length: number
-  /** The sum of the window, and what was to be expected of it before it began. */
+  /** The sum of the window, and the sum that was expected before the window began. */
   readonly actual: number
   readonly expected: number
 }
@@ -53,7 +53,7 @@ export interface WeightedSum {
 export interface Windows {
   /** The lengths of the last windows that are judged together. */
   readonly windows: readonly number[]
-  /** The least length after which the level may start anew. */
+  /** The least length of a window after which the level may start again. */
   readonly restartAfter: number
 }
 

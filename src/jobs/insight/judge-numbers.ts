@@ -207,7 +207,7 @@ export async function readReportRates(
   )
 }
 
-/** Lists of a currency the kinds of ranges of the money that held too rarely when they were published. */
+/** Lists, for a currency, the kinds of published money ranges that held too rarely. */
 export function moneyDistrust({
   trackRecord,
   pipelineIds,
@@ -215,7 +215,7 @@ export function moneyDistrust({
   return (currency) => trackRecord.distrusted('won_value', pipelineIds, currency)
 }
 
-/** Tells of a pipeline, or of all leads, whether the ranges of its win rate held too rarely when they were published. */
+/** Tells, for a pipeline or for all leads, whether the published ranges of the win rate held too rarely. */
 export function rateDistrust(leftOut: LeftOut): (pipeline: DailyNumbers['pipeline']) => boolean {
   return (pipeline) => leftOut.trackRecord.distrusted('win_rate', pipelinesOf(pipeline, leftOut)).length > 0
 }

@@ -7,8 +7,8 @@ import { dayBefore, MONTHS } from './forecast.ts'
 import { scaleOf } from './track-record.ts'
 
 /**
- * Lists the ranges that an issue publishes. One whose data do not cover its period, or whose times cannot be right, has
- * none.
+ * Lists the ranges that an issue publishes. The list is empty if the data do not cover the issue's period, or contain
+ * times that cannot be right.
  */
 export function rangesOf(
   { kind, period, filter, insight, freshness }: ReportFigures,

@@ -27,8 +27,8 @@ export interface TestedShare extends ShareTest {
 }
 
 /**
- * Counts thresholds anew if they are a day old, and tests some earlier ones. A sync does it in its own thread, so that
- * a report of a daemon seldom has to.
+ * Counts the thresholds again if the last count is a day old, and tests some earlier thresholds. A sync does this in
+ * its own thread, so that a daemon's report seldom has to.
  */
 export async function refreshThresholds(store: Pick<Store, 'db' | 'write'>, now: Date): Promise<void> {
   await refreshStallThresholds(store, now, async () => {
@@ -41,7 +41,7 @@ export async function refreshThresholds(store: Pick<Store, 'db' | 'write'>, now:
 }
 
 /**
- * Reads how often each share came true, first that of the age.
+ * Reads how often each share held. The share for the age comes first.
  * @param asOf the time up to which all leads have been read
  */
 export async function readShares(db: Db, asOf: Instant): Promise<TestedShare[]> {

@@ -20,7 +20,7 @@ export interface StallTest {
 }
 
 /**
- * Tests the dates that were not tested yet, the last one first.
+ * Tests the dates that were not tested yet, the latest date first.
  * @param asOf the time up to which all leads have been read
  * @param datesMax the most dates that are tested now
  */

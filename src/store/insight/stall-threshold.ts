@@ -19,7 +19,7 @@ const KNOWN_TIMES = 3
 const WINNERS_DAYS = 365
 const COUNTED_EVERY_MS = 20 * 3_600_000
 const DAY_MS = 86_400_000
-/** The winners of so many days are later winners of a date that is tested. */
+/** The number of days after a test date whose winners count as its later winners. */
 export const NEXT_DAYS = 30
 
 /** The row of `stall_threshold` for the age of a lead instead of its stay in a stage. */
@@ -43,7 +43,7 @@ export interface OldLeads {
 }
 
 /**
- * Counts thresholds and old leads anew if they were counted longer than about a day ago.
+ * Counts the thresholds and the old leads again if the last count is more than about a day old.
  * @param findDistrusted finds the stages whose thresholds came true too rarely, and the empty text for the age
  */
 export async function refreshStallThresholds(
