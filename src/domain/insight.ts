@@ -294,8 +294,8 @@ export interface Annotation {
 export const ANNOTATION_TEXT_MAX = 120
 
 /**
- * Returns whether an annotation concerns the number of some pipelines. What concerns one pipeline concerns the
- * number of all.
+ * Returns whether an annotation concerns a number that counts these pipelines. An annotation of one pipeline also
+ * concerns the number of all pipelines.
  * @param pipelineIds null for all pipelines
  */
 export function isAbout(
@@ -305,7 +305,7 @@ export function isAbout(
   return pipelineId === null || pipelineIds === null || pipelineIds.includes(pipelineId)
 }
 
-/** Tells of each date whether it is left out of the number of some pipelines. */
+/** Tells for each date whether an annotation excludes it from the numbers of these pipelines. */
 export function leftOutOf(
   dates: readonly string[],
   annotations: readonly Annotation[],

@@ -137,7 +137,7 @@ export async function judgeNumbers(
   }
 }
 
-/** The sources of the days that are left out of expectations, and of what is distrusted. */
+/** The facts that decide which days are left out of expectations, and which kinds of ranges are distrusted. */
 export interface LeftOut {
   readonly annotations: readonly Annotation[]
   readonly holidays: readonly string[]
@@ -153,7 +153,7 @@ function pipelinesOf(
   return pipeline === null ? pipelineIds : [pipeline.id]
 }
 
-/** Tells of each date whether it is left out of the numbers of a pipeline, or of all leads of the report. */
+/** Tells for each date whether it is left out of the numbers of a pipeline, or of all leads of the report. */
 export function daysLeftOut(
   dates: readonly string[],
   pipeline: DailyNumbers['pipeline'],

@@ -8,14 +8,17 @@ import { runQuery } from '../figures/query.ts'
 
 /** The share of later winners that stayed longer in a stage than its threshold. */
 export const STAY_SHARE = 0.05
-/** The share of winners that were older when they were won than the age at which a lead counts as lost. */
+/** The share of winners that were won only after the age from which a lead counts as lost. */
 export const AGE_SHARE = 0.01
 /** The least number of stays, and of winners, from which a threshold is taken. */
 const STAYS_MIN = 60
 const WINNERS_MIN = 300
-/** The first lead must be so many times as old as a threshold, because leads of a short time are won soon. */
+/**
+ * The first lead must be at least this many times as old as a threshold, because all leads of a short time are won
+ * soon.
+ */
 const KNOWN_TIMES = 3
-/** The winners that count were won in the last year. */
+/** The number of days back from now in which the counted winners were won. */
 const WINNERS_DAYS = 365
 const COUNTED_EVERY_MS = 20 * 3_600_000
 const DAY_MS = 86_400_000

@@ -22,8 +22,8 @@ interface Row extends ListedRow {
 }
 
 /**
- * Reads the leads that will cross the threshold of their stage within some days, or have crossed it and were not in
- * the stage for the days after which a lead counts as stalled, the best value first.
+ * Reads the open leads that will soon cross the threshold of their stage, or have crossed the threshold but have not
+ * been in the stage for `stalledDays` days. The best value comes first.
  * @param horizonDays at most this many days before the threshold, and at most the last fifth of it
  * @returns the first leads, and the number of all
  */

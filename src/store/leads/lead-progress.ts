@@ -97,7 +97,7 @@ export function progressOf(
   }
 }
 
-/** Returns what is in the row of a lead; nulls for a lead that has no row yet. */
+/** Returns the progress in the row of a lead; all values are null if the lead has no row yet. */
 export function progressIn(row: LeadProgress | undefined): LeadProgress {
   const { reached = null, known_from = null, is_sampled = null } = row ?? {}
   return { reached, known_from, is_sampled }
