@@ -22,6 +22,9 @@ const SECTIONS = {
 }
 const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
 
+// Or VitePress takes a link to a query for a page, and appends .html.
+process.env.VITE_EXTRA_EXTENSIONS = 'sql'
+
 export default defineConfig({
   title: 'leadsheet',
   description:

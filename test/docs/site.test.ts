@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { extname, join, relative } from 'node:path'
+import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
 import { folderWith } from '../support/folder.ts'
@@ -72,17 +72,10 @@ function findDeadLinks(site: string, page: string): string[] {
     const folder = path.startsWith('/') ? site : join(site, page, '..')
     const file =
       path === '' ? join(site, page) : join(folder, path.endsWith('/') ? `${path}index.html` : path)
-    // links.test.ts reports missing pages.
-    if (!existsSync(file))
-      return existsSync(pageOf(site, file)) || !file.endsWith('.html') ? [`${page}: ${target}`] : []
+    if (!existsSync(file)) return [`${page}: ${target}`]
     const isThere = anchor === undefined || readFileSync(file, 'utf8').includes(`id="${decodeURI(anchor)}"`)
     return isThere ? [] : [`${page}: ${target}`]
   })
-}
-
-/** Returns the page from which a file of the site is made. */
-function pageOf(site: string, file: string): string {
-  return join('docs', relative(site, file).replace(/\.html$/, '.md'))
 }
 
 /** @returns the address of a server for the folder, which ends with the test */
