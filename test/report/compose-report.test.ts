@@ -358,6 +358,11 @@ describe('the headline', () => {
     expect(headline(figures).detail).toBe(
       'Most of all it came from crawl: 2 instead of about 23. 3 won, as usual.',
     )
+    const small = { ...driver, parts: [{ name: 'crawl', actual: 2, expected: 9, difference: -7 }], rest: -17 }
+    expect(
+      headline({ ...low, insight: { ...NOTHING_URGENT, ...low.insight, drivers: [small] } } as ReportFigures)
+        .detail,
+    ).toBe('What stands out most is crawl: 2 instead of about 9. 3 won, as usual.')
     expect(block('drivers', figures).drivers).toEqual([
       {
         text: '18 new leads instead of about 42, by source:',

@@ -224,7 +224,9 @@ function originOf(
   const [part] = driver?.parts ?? []
   if (driver && part && part.difference < 0 === (direction === 'low')) {
     const { dimension } = driver
+    const isMost = 2 * Math.abs(part.difference) >= Math.abs(driver.actual - driver.expected)
     return words('headline.origin', {
+      isMost,
       name: part.name === null ? words('drivers.without', { dimension }) : oneLine(part.name, NAME_LENGTH),
       actual: part.actual,
       expected: numbers.count(Math.round(part.expected)),
