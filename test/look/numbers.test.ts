@@ -143,8 +143,10 @@ describe('the numbers of a mail', () => {
         days.slice(end - 7, end).reduce((sum, day) => sum + Number(day[column]), 0) / 7
       const [newLeads, won, newBefore] = [mean('newLeads', 96), mean('won', 96), mean('newLeads', 7)]
       expect(newLeads * won * newBefore).toBeGreaterThan(0)
-      said(`Over the last 7 days ${short(newLeads)} new leads and ${short(won)} won a day on average`)
-      said(`it was ${short(newBefore)} and ${short(mean('won', 7))}.`)
+      said(
+        `Over the last 7 days there were ${short(newLeads)} new leads and ${short(won)} wins a day on average`,
+      )
+      said(`there were ${short(newBefore)} and ${short(mean('won', 7))}.`)
     })
 
     it('in the funnel', () => {

@@ -126,6 +126,23 @@ describe('the headline', () => {
     })
   })
 
+  it('does not call a day usual if a number is outside its range, and not unusual either', () => {
+    const many = judge(day([42, 50], [9, 2]))
+    expect(headline(many)).toMatchObject({
+      text: '42 new leads and 9 won: nothing clearly unusual.',
+      detail: 'The number of wins is above its usual range, but chance alone may explain it.',
+    })
+    expect(headline(many).subject).toMatch(/^nothing clearly unusual, 42 new, 9 won/)
+    expect(headline(many, { locale: 'de-DE' })).toMatchObject({
+      text: '42 neue Leads und 9 gewonnen: nichts eindeutig Ungewöhnliches.',
+      detail: 'Die Zahl der Abschlüsse liegt über dem üblichen Bereich, das kann aber Zufall sein.',
+    })
+    // Beside news of new leads, such wins are not said to be as usual.
+    expect(headline(judge(day([18, 50], [0, 2]), FEW)).detail).toBe(
+      'The number of wins is below its usual range, but chance alone may explain it.',
+    )
+  })
+
   it('calls a day usual although nothing has ever been won', () => {
     const never = { judgement: 'learning', range: null, periods: { known: 0, needed: 8 } } as const
     expect(headline(judge(day([42, 50], [0, 0]), {}, never)).text).toBe(
@@ -261,12 +278,12 @@ describe('the headline', () => {
     const shift = { since: '2026-11-16', days: 5, actual: 130, expected: 200.4, isNew: true }
     const shifted = judge(day([35, 50], [3, 2]), { shift }, {}, { shift, ...MARKET })
     expect(headline(shifted)).toMatchObject({
-      text: 'Fewer new leads than usual since 16 Nov: 130 in 5\u00a0days, where about 200 are usual.',
+      text: 'Fewer new leads than usual over the last 5\u00a0days: 130, where about 200 are usual.',
       detail: 'Fewer than usual in EU mid-market. 3 won, as usual.',
     })
-    expect(headline(shifted).subject).toMatch(/^35 new \(fewer than usual since 16 Nov\), 3 won/)
+    expect(headline(shifted).subject).toMatch(/^35 new \(fewer than usual over 5 days\), 3 won/)
     expect(block('kpis', shifted).tiles).toMatchObject([
-      { usual: 'fewer than usual since 16 Nov', usualRange: '', tone: 'bad' },
+      { usual: 'fewer than usual over 5\u00a0days', usualRange: '', tone: 'bad' },
       { usual: 'usual for a Friday:', usualRange: '1–5', tone: 'neutral' },
       {},
       {},
@@ -279,14 +296,14 @@ describe('the headline', () => {
     expect(headline(lasting)).toMatchObject({
       text: '35 new leads and 3 won: no further change.',
       detail:
-        'Still fewer new leads than usual since 16 Nov. Still fewer new leads than usual in EU mid-market since 16 Nov.',
+        'Over the last 5\u00a0days there were still fewer new leads than usual. Over the last 5\u00a0days there were still fewer new leads than usual in EU mid-market.',
     })
     expect(headline(lasting).subject).toMatch(/^no further change, 35 new, 3 won/)
     expect(headline(lasting, { locale: 'de-DE' }).detail).toContain(
-      'Weiterhin weniger neue Leads als üblich seit dem 16. Nov.',
+      'In den letzten 5\u00a0Tagen gab es weiterhin weniger neue Leads als üblich. ',
     )
     expect(block('kpis', lasting).tiles).toMatchObject([
-      { usual: 'fewer than usual since 16 Nov' },
+      { usual: 'fewer than usual over 5\u00a0days' },
       {},
       {},
       {},
@@ -341,6 +358,11 @@ describe('the headline', () => {
     expect(headline(figures).detail).toBe(
       'Most of all it came from crawl: 2 instead of about 23. 3 won, as usual.',
     )
+    const small = { ...driver, parts: [{ name: 'crawl', actual: 2, expected: 9, difference: -7 }], rest: -17 }
+    expect(
+      headline({ ...low, insight: { ...NOTHING_URGENT, ...low.insight, drivers: [small] } } as ReportFigures)
+        .detail,
+    ).toBe('What stands out most is crawl: 2 instead of about 9. 3 won, as usual.')
     expect(block('drivers', figures).drivers).toEqual([
       {
         text: '18 new leads instead of about 42, by source:',
@@ -391,7 +413,7 @@ describe('the headline', () => {
   it('of the first day compares with nothing', () => {
     const first = headline(firstDay())
     expect(first.text).toBe('59 new leads and 3 won.')
-    expect(first.detail).toMatch(/^These are the first figures/)
+    expect(first.detail).toMatch(/^There is nothing yet to compare this with\./)
     expect(first.scope).toBe('EU mid-market and US growth')
     expect(block('kpis', firstDay()).tiles.map(({ change, basis }) => change + basis)).toEqual([
       '',
@@ -464,13 +486,15 @@ describe('a trend', () => {
 
   it('is told by its last mean beside its first', () => {
     expect(block('trend', busy).finding).toMatch(
-      /^Over the last 7 days \d+ new leads and [\d.]+ won a day on average; in the 7 days up to 23 Aug it was \d+ and [\d.]+\.$/,
+      /^Over the last 7 days there were \d+ new leads and [\d.]+ wins a day on average; in the 7 days up to 23 Aug there were \d+ and [\d.]+\.$/,
     )
   })
 
   it('whose last days are not known says up to when it goes', () => {
     const trend = busy.trend.map((day, index) => (index < 93 ? day : { ...day, newLeads: null, won: null }))
-    expect(block('trend', { ...busy, trend }).finding).toMatch(/^In the 7 days up to 17 Nov \d+ new leads/)
+    expect(block('trend', { ...busy, trend }).finding).toMatch(
+      /^In the 7 days up to 17 Nov there were \d+ new leads/,
+    )
   })
 })
 

@@ -45,6 +45,7 @@ export function composeFunnel({ funnel }: ReportFigures, locale: LocaleContext):
     isEmpty || history?.isShown === false
       ? []
       : funnel.stages.map((stage) => (days.isShown ? stage : { ...stage, medianDays: null }))
+  const hasDays = stages.some(({ medianDays }) => medianDays !== null)
   const source = funnel.source === 'service' ? 'funnel.ofService' : 'funnel.ofOurs'
   return {
     kind: 'funnel',
@@ -56,23 +57,26 @@ export function composeFunnel({ funnel }: ReportFigures, locale: LocaleContext):
         : joined([
             words(source, { asOf: dates.recent(funnel.asOf) }),
             history?.note ?? null,
-            noteOfDays(days, locale),
+            noteOfDays(days, hasDays, locale),
           ]),
     columns: {
       stage: words('funnel.stage'),
       reached: words('funnel.reached'),
       conversion: words('funnel.conversion'),
-      inStage: stages.some(({ medianDays }) => medianDays !== null) ? words('funnel.inStage') : null,
+      inStage: hasDays ? words('funnel.inStage') : null,
     },
     stages: stages.map((stage, position) => rowOf(stage, stages[position - 1], most, locale)),
   }
 }
 
-function noteOfDays({ isShown, note }: HistoryView, { words }: LocaleContext): string {
-  if (note === '') return ''
-  return isShown
-    ? `${words('funnel.inStage')}: ${note}`
-    : words('notShown', { what: words('funnel.inStage'), known: note || null })
+function noteOfDays(
+  { isShown, note }: HistoryView,
+  isColumn: boolean,
+  { words }: LocaleContext,
+): string | null {
+  const known = note || null
+  if (isColumn) return words('funnel.median', { known })
+  return isShown || known === null ? null : words('notShown', { what: words('funnel.inStage'), known })
 }
 
 function rowOf(stage: Stage, before: Stage | undefined, most: number, locale: LocaleContext): FunnelRow {

@@ -10,7 +10,7 @@ import {
 import type { News } from '../../change.ts'
 import { isImplausible } from '../../context.ts'
 import { oneLine } from '../../words/clean-text.ts'
-import { formatLocalDay, type PeriodNames } from '../../words/dates.ts'
+import type { PeriodNames } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 
 /** The most sentences of the headline. */
@@ -49,12 +49,15 @@ export function composeJudged(
   if (unusual.length === 0 && rate === null) {
     if (!usual.some(({ figure }) => figure === 'new_leads') || !isWonAsEver(figures)) return null
     const both = words('headline.counts', { newLeads: counts.new_leads, won: counts.won })
-    const key = lasting.length === 0 ? 'usual' : 'noFurtherChange'
+    const outside = usual.filter(isOutside)
+    const key = lasting.length > 0 ? 'noFurtherChange' : outside.length > 0 ? 'nearUsual' : 'usual'
     return {
       text: words(`headline.${key}`, { counts: both, ...names }),
-      detail: lasting
+      detail: [
+        ...lasting.map((each) => stillOf(each, locale)),
+        ...outside.map((each) => outsideOf(each, locale)),
+      ]
         .slice(0, SENTENCES_MAX - 1)
-        .map((each) => stillOf(each, locale))
         .join(' '),
       subject: words(`subject.${key}`, { counts: EXPECTED_FIGURES.map(countOf).join(', '), ...names }),
     }
@@ -62,11 +65,15 @@ export function composeJudged(
   const ofAll = unusual.filter(({ pipeline }) => pipeline === null)
   const named = new Set(ofAll.map(({ figure }) => figure))
   const single = unusual.filter(({ figure }) => !named.has(figure))
-  const left = usual.flatMap(({ figure, shift }) => (named.has(figure) || shift !== null ? [] : [figure]))
+  const left = usual.filter(({ figure, shift }) => !named.has(figure) && shift === null)
   const asUsual =
-    left.length === EXPECTED_FIGURES.length
+    left.length === EXPECTED_FIGURES.length && !left.some(isOutside)
       ? [words('headline.asUsual.all', { newLeads: counts.new_leads, won: counts.won })]
-      : left.map((figure) => words(`headline.asUsual.${figure}`, { n: counts[figure] }))
+      : left.map((each) =>
+          isOutside(each)
+            ? outsideOf(each, locale)
+            : words(`headline.asUsual.${each.figure}`, { n: counts[each.figure] }),
+        )
   const news = [
     ...ofAll.flatMap((each) => [sentenceOf(each, names, locale), originOf(each, figures, unusual, locale)]),
     ...single.map((each) => sentenceOf(each, names, locale)),
@@ -176,19 +183,28 @@ function sentenceOf(expectation: Expectation, names: PeriodNames, locale: Locale
   return words(`headline.shift.${figure}`, {
     ...{ where, actual: shift.actual, days: shift.days },
     direction: directionOf(expectation),
-    since: formatLocalDay(locale.tag, shift.since),
     expected: numbers.count(Math.round(shift.expected)),
   })
 }
 
 /** Says that a change goes on that an earlier report told. */
-function stillOf(expectation: Expectation, { words, tag }: LocaleContext): string {
+function stillOf(expectation: Expectation, { words }: LocaleContext): string {
   const { figure, pipeline, shift } = expectation
   return words(`headline.still.${figure}`, {
     where: pipeline && oneLine(pipeline.name, NAME_LENGTH),
     direction: directionOf(expectation),
-    since: formatLocalDay(tag, shift?.since ?? ''),
+    days: shift?.days ?? 0,
   })
+}
+
+/** Says that a number outside its range is not called unusual, so that the tile does not contradict the headline. */
+function outsideOf({ figure, actual, range }: Expectation, { words }: LocaleContext): string {
+  return words(`headline.outside.${figure}`, { direction: actual > (range?.high ?? actual) ? 'high' : 'low' })
+}
+
+/** Tells whether a number that is not unusual, with no shift, is outside its usual range all the same. */
+function isOutside({ actual, range, shift }: Expectation): boolean {
+  return shift === null && range !== null && (actual < range.low || actual > range.high)
 }
 
 /**
@@ -208,7 +224,9 @@ function originOf(
   const [part] = driver?.parts ?? []
   if (driver && part && part.difference < 0 === (direction === 'low')) {
     const { dimension } = driver
+    const isMost = 2 * Math.abs(part.difference) >= Math.abs(driver.actual - driver.expected)
     return words('headline.origin', {
+      isMost,
       name: part.name === null ? words('drivers.without', { dimension }) : oneLine(part.name, NAME_LENGTH),
       actual: part.actual,
       expected: numbers.count(Math.round(part.expected)),
@@ -259,12 +277,12 @@ export function percentsOf({ low, high }: UsualRange, decided: number) {
   return { low: Math.round((100 * low) / decided), high: Math.round((100 * high) / decided) }
 }
 
-function inBrackets(expectation: Expectation, { words, tag }: LocaleContext): string {
+function inBrackets(expectation: Expectation, { words }: LocaleContext): string {
   const { judgement, range, shift } = expectation
   if (shift !== null && !isUnusual(judgement))
     return words('subject.shift', {
       direction: directionOf(expectation),
-      since: formatLocalDay(tag, shift.since),
+      days: shift.days,
     })
   return range === null ? '' : words('subject.range', { range: words('range', boundsOf(range)) })
 }

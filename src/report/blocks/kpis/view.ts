@@ -21,7 +21,7 @@ import {
   isImplausible,
 } from '../../context.ts'
 import { marksOfSparks, notesOfPeriod, writeNote } from '../../day-notes.ts'
-import { formatLocalDay, namePeriod } from '../../words/dates.ts'
+import { namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { FEW } from '../../words/numbers.ts'
 import { boundsOf, directionOf, expectationOf, newsOf, percentsOf } from '../headline/judged.ts'
@@ -265,8 +265,8 @@ function usualRange(figures: ReportFigures, figure: ExpectedFigure, locale: Loca
   if (judgement === 'left_out' && note !== undefined)
     return { ...NOTHING_USUAL, usual: writeNote(note, locale) }
   if (judgement === 'usual' && shift !== null) {
-    const since = formatLocalDay(tag, shift.since)
-    return { ...NOTHING_USUAL, usual: words('kpis.shift', { direction: directionOf(found), since }) }
+    const { days } = shift
+    return { ...NOTHING_USUAL, usual: words('kpis.shift', { direction: directionOf(found), days }) }
   }
   if (range === null) return NOTHING_USUAL
   return {

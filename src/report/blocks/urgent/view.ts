@@ -43,7 +43,7 @@ export interface UrgentView {
     readonly age: string
     readonly value: string
   }[]
-  /** The sentences below the list: leads of the last report, leads left out, and old leads. */
+  /** The sentences below the list: leads left out, leads of the last report, and old leads. */
   readonly lines: readonly string[]
 }
 
@@ -61,13 +61,13 @@ export function composeUrgent(
   const still = rows.filter(({ isNew }) => !isNew)
   const shown = shownOf(fresh, fresh.length + total - rows.length, ROWS)
   const lines = [
-    stillSentence(still, locale),
     moreOf(
       'urgent',
       { total: total - still.length, shown: shown.length, stored: rows.length - still.length },
       locale,
       context,
     ),
+    stillSentence(still, locale),
     oldSentence(figures, locale),
   ].filter(Boolean)
   if (shown.length === 0 && lines.length === 0) return []
