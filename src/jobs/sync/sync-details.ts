@@ -33,7 +33,10 @@ export const FAILURES_MAX = 10
  */
 export async function syncDetails(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<void> {
   const { details } = run.options
-  if (!details || !run.source.has('lead')) return
+  const { enrichment, activity } = run.source.profile.mapping
+  // Asks for no lead if nothing of the answers would be kept.
+  const isMapped = enrichment !== undefined || activity !== undefined
+  if (!details || !isMapped || !run.source.has('lead')) return
   const leads = await listWaitingLeads(run.store.db, {
     now: run.now().toISOString(),
     top: details.top,

@@ -84,6 +84,7 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       options.signal.throwIfAborted()
       if (page === null) return { scan, stop: 'past_end' }
       const mapped = mapPage(source, page.records, memory.known.find)
+      const isMapped = new Set(mapped.recordOf.values())
       const tail = tailOf(scan)
       const isInPlace = begins(source, page.records, tail)
       const isContinued = isInPlace || continues(tail, idsOf(source, page.records))
@@ -108,7 +109,9 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
         positions.add(next)
         ahead = fetchPage(rewind(paging, next, nextTail.length))
       }
-      memory.watch.observe(page.records)
+      // Quarantined records never become known, so every scan reads them: in a sample of the few records that are
+      // read, they would stand for all, and their fields would look new.
+      memory.watch.observe(page.records.filter((record) => record.known !== null || isMapped.has(record)))
       const step = {
         cursor: next,
         tail: nextTail,

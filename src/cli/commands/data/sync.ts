@@ -144,10 +144,10 @@ function printResult(terminal: Terminal, result: SyncResult): void {
   }
   for (const warning of result.scan?.warnings ?? []) terminal.note(`warning: leads: ${warning}`)
   for (const drift of driftLines(result)) terminal.note(`drift: ${drift}`)
-  if (result.leads.quarantined > 0)
-    terminal.note(
-      `warning: ${result.leads.quarantined} records could not be read; they are in the table quarantined_record`,
-    )
+  const { quarantined } = result.leads
+  const records = quarantined === 1 ? '1 record' : `${quarantined} records`
+  if (quarantined > 0)
+    terminal.note(`warning: ${records} could not be read: see the table quarantined_record`)
   terminal.end(endingOf(result))
 }
 

@@ -50,15 +50,16 @@ export function composeFunnel({ funnel }: ReportFigures, locale: LocaleContext):
   return {
     kind: 'funnel',
     title: words('funnel.title'),
-    note: isEmpty
-      ? words('funnel.empty')
-      : history?.isShown === false
+    note:
+      history?.isShown === false
         ? words('notShown', { what: null, known: history.note || null })
-        : joined([
-            words(source, { asOf: dates.recent(funnel.asOf) }),
-            history?.note ?? null,
-            noteOfDays(days, hasDays, locale),
-          ]),
+        : isEmpty
+          ? words('funnel.empty')
+          : joined([
+              words(source, { asOf: dates.recent(funnel.asOf) }),
+              history?.note ?? null,
+              noteOfDays(days, hasDays, locale),
+            ]),
     columns: {
       stage: words('funnel.stage'),
       reached: words('funnel.reached'),
