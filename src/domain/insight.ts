@@ -13,6 +13,9 @@ export type ExpectedFigure = (typeof EXPECTED_FIGURES)[number]
 export const COUNTED_FIGURES = ['new_leads', 'won', 'lost', 'won_value'] as const
 export type CountedFigure = (typeof COUNTED_FIGURES)[number]
 
+/** The pipeline whose leads a number counts; null for all leads of the report. */
+export type CountedPipeline = { readonly id: string; readonly name: string } | null
+
 /** Both bounds belong to the range. */
 export interface UsualRange {
   readonly low: number
@@ -54,8 +57,7 @@ export type LastUnusualDays = Readonly<Record<string, string>>
 
 export interface Expectation {
   readonly figure: ExpectedFigure
-  /** The pipeline that is counted; null for all leads of the report. */
-  readonly pipeline: { readonly id: string; readonly name: string } | null
+  readonly pipeline: CountedPipeline
   readonly actual: number
   readonly judgement: Judgement
   /** The range that holds 19 of 20 usual periods; null while learning and if it is withheld. */
@@ -121,8 +123,7 @@ export interface PaceGoal {
  * numbers of the report. The rate of a single pipeline has a range, but is never called unusual.
  */
 export interface JudgedWinRate {
-  /** The pipeline that is counted; null for all leads of the report. */
-  readonly pipeline: { readonly id: string; readonly name: string } | null
+  readonly pipeline: CountedPipeline
   readonly won: number
   readonly decided: number
   readonly judgement: Judgement
@@ -244,7 +245,7 @@ export interface OldLeadCount {
 /** An annotation, as a report shows it. */
 export interface DayNote extends Pick<Annotation, 'firstDay' | 'lastDay' | 'text' | 'isLeftOut'> {
   /** The pipeline that it concerns; null for all leads. */
-  readonly pipeline: { readonly id: string; readonly name: string } | null
+  readonly pipeline: CountedPipeline
 }
 
 export interface Insight {

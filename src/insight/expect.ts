@@ -8,7 +8,7 @@ import { type CountDistribution, probabilitiesOf, rangeWith, tailProbability } f
 import { countRecent } from './drivers.ts'
 import { findUnusual } from './false-discovery.ts'
 import { isTrusted, recordOf } from './record.ts'
-import { type DailyNumbers, seriesOf } from './series.ts'
+import { type DailyNumbers, seriesOf, total } from './series.ts'
 import { judgeSeries, NEEDED, type Scale, type Step } from './usual-range.ts'
 
 /** The largest number of days of a judged report. A longer report is judged only if it covers a week or a month. */
@@ -96,8 +96,8 @@ function judgeOne(numbers: DailyNumbers, days: ReportDays, scale: Scale): One {
   const last = steps.at(-1)
   const parts = series.values.slice(first)
   const isWhole = parts.length > 0 && parts.every((value) => value !== null)
-  const judged = parts.reduce<number>((sum, value) => sum + (value ?? 0), 0)
-  const actual = numbers.values.slice(-days.length).reduce((sum, value) => sum + value, 0)
+  const judged = total(parts.map((value) => value ?? 0))
+  const actual = total(numbers.values.slice(-days.length))
   const leftOut = isWhole ? actual - judged : 0
   const record = recordOf(steps, series.values)
   const isJudged = isWhole && numbers.isExplained !== true

@@ -2,14 +2,10 @@
  * Forecasts where a month, quarter or year will end, from its days so far. Takes the method that was nearest in
  * earlier spans. The range is as wide as the earlier errors at the same point.
  */
-import { type CountDistribution, probabilitiesOf, type Range, rangeWith } from './count-distribution.ts'
+import type { RangeRecord, UsualRange } from '../domain/insight.ts'
+import { type CountDistribution, probabilitiesOf, rangeWith } from './count-distribution.ts'
+import { isFirstOfMonth, type Span, spansOf, total } from './series.ts'
 import { isWithin, judgeSeries } from './usual-range.ts'
-
-/** A span of days, as positions in the series. `to` is the first day after the span, and may lie beyond the series. */
-export interface Span {
-  readonly from: number
-  readonly to: number
-}
 
 /** The numbers of the days up to now. */
 export interface CountedDays {
@@ -25,9 +21,9 @@ export interface CountedDays {
 export interface EndForecast {
   readonly expected: number
   /** The range that is meant to hold in 8 of 10 cases. */
-  readonly range: Range
+  readonly range: UsualRange
   /** The number of earlier spans with such a range, and of those in which it held. */
-  readonly record: { readonly hits: number; readonly of: number }
+  readonly record: RangeRecord
   readonly method: Method
 }
 
@@ -60,7 +56,7 @@ const ERROR_PRIOR = 4
 const FADE = 0.95
 
 /**
- * Forecasts the end of the span that is under way. What is left out is known to have come, and says nothing about
+ * Forecasts the end of the span that is under way, which may lie beyond the series. What is left out is known to have come, and says nothing about
  * other days. A holiday ahead is expected to have the share of a usual day that earlier holidays had.
  * @param earlier the complete spans of the same kind before, the oldest first
  * @returns null if the ranges of earlier spans held too rarely or too often, or if there are too few
@@ -140,7 +136,7 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
   const errors = new Map(METHODS.map((method) => [method, { sum: 0, ofProfile: 0, count: 0 }]))
   const squares = { sum: 0, count: 0 }
   const record = { hits: 0, of: 0 }
-  const rangeAt = (soFar: number, { mean, variance }: CountDistribution): Range => {
+  const rangeAt = (soFar: number, { mean, variance }: CountDistribution): UsualRange => {
     const factor = Math.max(0.5, (squares.sum + ERROR_PRIOR) / (squares.count + ERROR_PRIOR))
     const range = rangeWith(probabilitiesOf({ mean, variance: Math.max(mean, variance * factor) }), MISS)
     return { low: soFar + range.low, high: soFar + range.high }
@@ -181,7 +177,7 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
   const estimates = estimateRest(now, at, earlier)
   const chosen = estimates[method] ?? estimates.profile
   if (chosen === null) return null
-  const soFar = series.values.slice(now.from).reduce((sum, value) => sum + value, 0)
+  const soFar = total(series.values.slice(now.from))
   if (now.to <= at) return { expected: soFar, range: { low: soFar, high: soFar }, record, method }
   const onHolidays = holidaysAhead()
   const more = 1 + onHolidays / Math.max(chosen.mean, 0.02)
@@ -222,21 +218,8 @@ function chooseMethod(errors: ReadonlyMap<Method, Errors>): Method {
 
 /** Lists the months whose first day is among the dates, as positions of days. The last month may not have ended. */
 export function monthsOf(dates: readonly string[]): Span[] {
-  const starts = dates.flatMap((date, index) => (date.endsWith('-01') ? [index] : []))
-  return starts.map((from) => ({ from, to: from + Number(lastDayOf(dates[from] ?? '').slice(8)) }))
-}
-
-/**
- * Lists consecutive spans, as positions of dates. The last span ends with the dates, and may be incomplete.
- * @param isFirst tells whether a span begins on a date
- */
-export function spansOf(dates: readonly string[], isFirst: (date: string) => boolean): Span[] {
-  const starts = dates.flatMap((date, index) => (isFirst(date) ? [index] : []))
-  return starts.map((from, index) => ({ from, to: starts[index + 1] ?? dates.length }))
-}
-
-/** Returns the last date of the month of a date. */
-export function lastDayOf(date: string): string {
-  const [year, month] = [Number(date.slice(0, 4)), Number(date.slice(5, 7))]
-  return new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10)
+  return spansOf(dates, isFirstOfMonth).map(({ from }) => {
+    const [year, month] = [Number(dates[from]?.slice(0, 4)), Number(dates[from]?.slice(5, 7))]
+    return { from, to: from + new Date(Date.UTC(year, month, 0)).getUTCDate() }
+  })
 }

@@ -31,7 +31,7 @@ describe('the usual win rate', () => {
     const all = { of: 0, hits95: 0, hits80: 0 }
     for (let seed = 1; seed <= 120; seed++) {
       const { record } = judgeRate(daysOf(decided, rate, 3 * seed + 40_000, overdispersion))
-      all.of += record.of
+      all.of += record.judged
       all.hits95 += record.hits95
       all.hits80 += record.hits80
     }
