@@ -35,7 +35,7 @@ export interface RangeRecord {
  * report. `learning`: too few earlier periods are known. `withheld`: earlier ranges held too rarely, so no range is
  * shown. `left_out`: an annotation explains the period, or too much of the period is holidays.
  */
-export type Judgement = 'usual' | 'high' | 'low' | 'learning' | 'withheld' | 'left_out'
+type Judgement = 'usual' | 'high' | 'low' | 'learning' | 'withheld' | 'left_out'
 
 /** Several days in a row that together are unusual, even if each single day is usual. */
 export interface Shift {
@@ -90,7 +90,7 @@ export interface Driver {
   readonly rest: number
 }
 
-export interface DriverPart {
+interface DriverPart {
   /** The name of the pipeline, source, country or agent; null for leads without one. */
   readonly name: string | null
   readonly actual: number
@@ -112,7 +112,7 @@ export interface Goal extends PaceGoal {
   readonly pipelines: readonly string[] | null
 }
 
-export interface PaceGoal {
+interface PaceGoal {
   readonly name: string
   readonly target: number
   readonly owner: string | null

@@ -15,7 +15,7 @@ export const SCALES: readonly Scale[] = ['day', 'week', 'month']
 /** The days of a month after which its end is forecast again. */
 const END_POINTS = [5, 10, 15, 20, 25]
 /** The day of a month after which its expected end is compared with two naive methods. */
-export const COMPARED_DAY = 10
+const COMPARED_DAY = 10
 const TRAILING_DAYS = 28
 const LAST_DAYS = 90
 
@@ -41,7 +41,7 @@ export interface RateTest extends Hits, Pick<RangeTest, 'pipeline' | 'shown' | '
 }
 
 /** A count of the reports of one scale: how many had something to judge, and how many had news. */
-export interface ReportTest {
+interface ReportTest {
   readonly scale: Scale
   readonly judged: number
   readonly withClaims: number
@@ -65,7 +65,7 @@ export interface EndTest {
 }
 
 /** One day of a series as a report would have shown it. */
-export interface TestedDay {
+interface TestedDay {
   readonly date: string
   readonly value: number
   readonly range: UsualRange | null
@@ -142,7 +142,7 @@ export function backtest(
 }
 
 /** A series with the numbers that reports called unusual. */
-export interface ReplayedSeries {
+interface ReplayedSeries {
   readonly values: readonly (number | null)[]
   readonly steps: readonly Step[]
   readonly unusual: readonly boolean[]

@@ -17,7 +17,7 @@ const SHARE_DAYS = 56
 /** The largest number of values in a row by which shares are judged. */
 const RECENT_MAX = 14
 
-export interface Member {
+interface Member {
   readonly name: string
   readonly actual: number
   /** The count of the days by which the share is judged; `actual` unless given. */
@@ -26,7 +26,7 @@ export interface Member {
   readonly before: number
 }
 
-export interface Part {
+interface Part {
   readonly name: string
   readonly actual: number
   readonly expected: number

@@ -16,7 +16,7 @@ const DAYS_MAX = 7
 /** The number of values in a sparkline, as in `domain/period.ts`. */
 const SPARK: Readonly<Record<Scale, number>> = { day: 14, week: 12, month: 12 }
 
-export interface ReportDays {
+interface ReportDays {
   readonly kind: PeriodKind
   /** The local dates, in order and without a gap. The last ones are those of the period. */
   readonly dates: readonly string[]

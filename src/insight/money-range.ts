@@ -19,7 +19,7 @@ const [GAMMA_OF_DAYS, GAMMA_OF_WEEKS] = [0.01, 0.015]
 const WEEK = 7
 
 /** The money in one currency and the number of won leads by local day, all up to the same day. */
-export interface MoneyDays {
+interface MoneyDays {
   readonly dates: readonly string[]
   readonly money: readonly number[]
   readonly won: readonly number[]
@@ -35,13 +35,13 @@ export interface MoneyNumbers extends MoneyDays {
 }
 
 /** One span of days, with the money of the days that are not left out. */
-export interface MoneyStep {
+interface MoneyStep {
   readonly money: number
   /** The ranges; null while too few days are known, and if all days are left out. */
   readonly forecast: Ranges | null
 }
 
-export interface JudgedMoneySpans {
+interface JudgedMoneySpans {
   /** The spans, the oldest first; the last one ends with the last day. */
   readonly steps: readonly MoneyStep[]
   /** The record of all spans but the last one. */

@@ -18,7 +18,7 @@ export interface CountedDays {
   readonly isHoliday?: readonly boolean[]
 }
 
-export interface EndForecast {
+interface EndForecast {
   readonly expected: number
   /** The range that is meant to hold in 8 of 10 cases. */
   readonly range: UsualRange
@@ -32,7 +32,7 @@ export interface EndForecast {
  * `trailing`: the mean of the last 28 days. `same_point`: the profile, corrected by the real numbers from the same
  * point of earlier spans on. `same_quarter_month`: as `same_point`, but from every third span alone.
  */
-export type Method = 'line' | 'profile' | 'trailing' | 'same_point' | 'same_quarter_month'
+type Method = 'line' | 'profile' | 'trailing' | 'same_point' | 'same_quarter_month'
 const METHODS: readonly Method[] = ['profile', 'line', 'trailing', 'same_point', 'same_quarter_month']
 
 const MISS = 0.2

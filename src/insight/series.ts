@@ -22,7 +22,7 @@ export interface DailyNumbers {
   readonly distrusted?: readonly RangeKind[]
 }
 
-export interface PeriodSeries extends CountSeries {
+interface PeriodSeries extends CountSeries {
   /** The sum of the left-out days of each week or month; 0 in a series of days, and for a span that is not judged. */
   readonly leftOut: readonly number[]
 }

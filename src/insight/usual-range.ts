@@ -98,12 +98,12 @@ export interface Ranges {
 }
 
 /** The expectation of one number, from the numbers before it. */
-export interface Forecast extends CountDistribution, Ranges {
+interface Forecast extends CountDistribution, Ranges {
   /** The shares of misses at which the ranges were made, after the correction. */
   readonly misses: Misses
 }
 
-export interface Misses {
+interface Misses {
   readonly of95: number
   readonly of80: number
 }
@@ -117,7 +117,7 @@ export interface Step {
   readonly anomaly: Anomaly | null
 }
 
-export interface JudgedSeries {
+interface JudgedSeries {
   /** One step for each number. */
   readonly steps: readonly Step[]
   /**
@@ -248,7 +248,7 @@ function between(low: number, value: number, high: number): number {
 }
 
 /** Makes the ranges of a number at the corrected shares of misses. */
-export function forecastOf(expected: CountDistribution, misses: Misses): Forecast {
+function forecastOf(expected: CountDistribution, misses: Misses): Forecast {
   const probabilities = probabilitiesOf(expected)
   return {
     ...expected,

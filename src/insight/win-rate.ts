@@ -33,7 +33,7 @@ const GAMMA = 0.025
 const EXACT_MAX = 400
 
 /** The numbers by local day, all up to the same day. */
-export interface RateDays {
+interface RateDays {
   readonly won: readonly number[]
   readonly lost: readonly number[]
 }
@@ -45,7 +45,7 @@ export interface RateNumbers extends RateDays {
 }
 
 /** One window of days, with the ranges of its number of wins. */
-export interface RateStep {
+interface RateStep {
   readonly won: number
   readonly decided: number
   /** The forecast; null while too little is known, and for few decided leads. */
@@ -60,7 +60,7 @@ export interface RateStep {
   readonly known: number
 }
 
-export interface JudgedRate {
+interface JudgedRate {
   /** The windows, the oldest first; the last one ends with the last day. */
   readonly steps: readonly RateStep[]
   /** The record of all windows but the last one. */

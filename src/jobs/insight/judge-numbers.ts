@@ -139,7 +139,7 @@ export async function judgeNumbers(
 }
 
 /** The facts that decide which days are left out of expectations, and which kinds of ranges are distrusted. */
-export interface LeftOut {
+interface LeftOut {
   readonly annotations: readonly Annotation[]
   readonly holidays: readonly string[]
   /** The pipelines of the report; null for all. */

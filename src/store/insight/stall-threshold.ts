@@ -35,7 +35,7 @@ export interface StallThreshold {
   readonly days: number | null
 }
 
-export interface OldLeads {
+interface OldLeads {
   readonly pipelineId: string
   /** ISO 4217; empty for leads without a value. */
   readonly currency: string
