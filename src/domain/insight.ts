@@ -23,7 +23,7 @@ export interface UsualRange {
 }
 
 /**
- * A count of earlier ranges of the same kind: there were `of` ranges, and the real number lay within `held` of them.
+ * A count of earlier ranges of the same kind: there were `of` ranges, and the real number lay within `hits` of them.
  */
 export interface RangeRecord {
   readonly hits: number
@@ -32,8 +32,9 @@ export interface RangeRecord {
 
 /**
  * Tells whether a number is unusual. `high`, `low`: it is unusual, judged together with all other numbers of the
- * report. `learning`: too few earlier periods are known. `withheld`: earlier ranges held too rarely, so no range is
- * shown. `left_out`: an annotation explains the period, or too much of the period is holidays.
+ * report. `usual`: it is not, although it may lie outside its range. `learning`: too few earlier periods are known.
+ * `withheld`: earlier ranges held too rarely, so no range is shown. `left_out`: an annotation explains the period, or
+ * too much of the period is holidays.
  */
 type Judgement = 'usual' | 'high' | 'low' | 'learning' | 'withheld' | 'left_out'
 
@@ -64,7 +65,7 @@ export interface Expectation {
   readonly range: UsualRange | null
   /** The expected number; null without a range. */
   readonly expected: number | null
-  /** The number of earlier periods of the same kind that are known, and how many a range needs. */
+  /** How many earlier periods of the same kind are known, and how many a range needs. */
   readonly periods: { readonly known: number; readonly needed: number }
   readonly record: RangeRecord | null
   /** The ranges of the periods of the sparkline, in their order; null for periods without a range. */
@@ -168,7 +169,10 @@ export interface RateOrigin {
   readonly rest: number
 }
 
-/** The length of time that a printed range covers. A win rate covers 30 days. An `_end` is a forecast, printed before the end. */
+/**
+ * The length of time that a printed range covers. A win rate covers 30 days. An `_end` is a forecast, printed before the
+ * end.
+ */
 export type RangeKind = 'day' | 'week' | 'month' | '30_days' | `${GoalPeriod}_end`
 
 /** A range that a report published, with the real number. */
@@ -260,7 +264,9 @@ export interface Insight {
   readonly drivers: readonly Driver[]
   /** All leads first, then each pipeline if the report has several; empty if it is filtered by more than pipelines. */
   readonly winRates: readonly JudgedWinRate[]
-  /** One amount for each of the main currencies; empty for a month, and if the report is filtered by more than pipelines. */
+  /**
+   * One amount for each of the main currencies; empty for a month, and if the report is filtered by more than pipelines.
+   */
   readonly wonValues: readonly JudgedMoney[]
   readonly pace: readonly Pace[]
   /** The leads that will soon stall, the best value first. `rows` are the first of them. */

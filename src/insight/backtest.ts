@@ -14,7 +14,7 @@ import { judgeRate, RATE_NEEDED, type RateNumbers, replayRate } from './win-rate
 export const SCALES: readonly Scale[] = ['day', 'week', 'month']
 /** The days of a month after which its end is forecast again. */
 const END_POINTS = [5, 10, 15, 20, 25]
-/** The day of a month after which its expected end is compared with two naive methods. */
+/** The day of a month after which its expected end is compared with a line, and with the mean of the last 28 days. */
 const COMPARED_DAY = 10
 const TRAILING_DAYS = 28
 const LAST_DAYS = 90
@@ -34,8 +34,8 @@ export interface RangeTest extends Hits {
 /** A count of how often the usual range of the win rate of 30 days held. */
 export interface RateTest extends Hits, Pick<RangeTest, 'pipeline' | 'shown' | 'periods'> {
   /**
-   * The days whose report had a range, and those on which it would have called the rate unusual, judged with all series. Null
-   * for a pipeline, whose rate is never called unusual.
+   * The days whose report had a range, and those on which it would have called the rate unusual, judged with all
+   * series. Null for a pipeline, whose rate is never called unusual.
    */
   readonly claimDays: { readonly judged: number; readonly withClaims: number } | null
 }
@@ -80,7 +80,7 @@ export interface Backtest {
   /** The days that were left out of a series, because of holidays or of annotations. */
   readonly leftOut: { readonly holidays: number; readonly annotated: number }
   readonly ranges: readonly RangeTest[]
-  /** The windows of 30 days are counted back from the last day. Without a lead that was won or lost, there is no test. */
+  /** The windows of 30 days end with the last day. Without a lead that was won or lost, there is no test. */
   readonly winRates: readonly RateTest[]
   readonly wonValues: readonly MoneyTest[]
   readonly reports: readonly ReportTest[]
@@ -253,7 +253,7 @@ function wholeDays(scale: Scale, dates: readonly string[]): number {
   return dates.findLastIndex(isLast) + 1
 }
 
-/** Tells the ends of past months after some of their days, and compares them with what came. */
+/** Forecasts the ends of past months after some of their days, and compares them with the real ends. */
 function testEnds(
   dates: readonly string[],
   { figure, values, isLeftOut = [], distrusted = [] }: DailyNumbers,

@@ -24,7 +24,7 @@ interface ReportDays {
   readonly length: number
 }
 
-/** A judged number, with the values that split its difference. */
+/** A judged number, with the values that `drivers.ts` needs to split its difference by groups. */
 export interface Judged {
   readonly expectation: Expectation
   /** The days at the end of the series that are unusual together; those of the period unless there is a shift. */
@@ -77,6 +77,7 @@ function scaleOf({ kind, length }: ReportDays): Scale | null {
   return length <= DAYS_MAX ? 'day' : null
 }
 
+/** A number that is judged alone, before the numbers of the report are compared. */
 interface One extends Judged {
   readonly isOfAll: boolean
   readonly probability: number | null

@@ -39,12 +39,12 @@ const MISS = 0.2
 const TRAILING_DAYS = 28
 /** The number of earlier spans from which on a method may be chosen. */
 const SPANS_MIN = 3
-/** The last spans from which a correction is learned, and the leads that speak for none. */
+/** The number of last spans from which a correction is learned, and of made-up leads that speak for no correction. */
 const LAST_SPANS = 12
 const CORRECTION_PRIOR = 5
 /** A method replaces the profile if its errors are below this share of the profile's errors. */
 const CLEARLY = 0.97
-/** The least number of earlier ranges, and the shares of them that must have held. */
+/** The least number of earlier ranges, and the least and the largest share of them that must have held. */
 const RECORD_MIN = 30
 const [HIT_MIN, HIT_MAX] = [0.68, 0.95]
 /** The weight of the model's own spread, as a number of earlier errors. */
@@ -56,9 +56,10 @@ const ERROR_PRIOR = 4
 const FADE = 0.95
 
 /**
- * Forecasts the end of the span that is under way, which may lie beyond the series. What is left out is known to have come, and says nothing about
- * other days. A holiday ahead is expected to have the share of a usual day that earlier holidays had.
+ * Forecasts the end of the span that is under way. Left-out days count in the sum, but say nothing about other days. A
+ * holiday ahead is expected to have the share of a usual day that earlier holidays had.
  * @param earlier the complete spans of the same kind before, the oldest first
+ * @param now the span under way, whose end may lie beyond the series
  * @returns null if the ranges of earlier spans held too rarely or too often, or if there are too few
  */
 export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: Span): EndForecast | null {
@@ -111,7 +112,7 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
         came += sumOf(point, span.to)
         wanted += outlookOf(point, span.to).mean
       }
-      // Some leads as the profile tells them keep small numbers from a large correction.
+      // The made-up leads keep small numbers from a large correction.
       return spans.length < SPANS_MIN || wanted === 0
         ? null
         : (came + CORRECTION_PRIOR) / (wanted + CORRECTION_PRIOR)
@@ -146,7 +147,7 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
     const length = span.to - span.from
     const at = span.from + Math.min(Math.max(point, 0), length - 1)
     const whole = sumOf(span.from, span.to)
-    // Days three before and after are judged too. They say more about the width of the range, but little about the method.
+    // The third day before and after is judged too, because more errors make the width of the range surer.
     for (const day of [at - 3, at, at + 3]) {
       if (day < span.from + 1 || day >= span.to || (judged.steps[day]?.known ?? 0) < 1) continue
       if (daysOf(day, span.to) === 0) continue

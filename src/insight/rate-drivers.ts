@@ -6,7 +6,7 @@
 import { normalProbability } from './count-distribution.ts'
 import { weightOf, wholeParts } from './drivers.ts'
 
-/** A group is named if a change so different from the others is this unlikely, of all groups together. */
+/** A group is named if a change so different from those of the others has a smaller chance, for all groups together. */
 const NAMED_BELOW = 0.02
 /** A named group has at least this share of the whole difference. */
 const DIFFERENCE_MIN = 0.25

@@ -1,4 +1,7 @@
-/** Makes series of days, weeks or months from the numbers of days. Days that are left out count on neither side. */
+/**
+ * Makes series of days, weeks or months from the numbers of days. Left-out days add nothing to a number, and nothing to
+ * what is expected of it.
+ */
 import type { CountedPipeline, ExpectedFigure, RangeKind } from '../domain/insight.ts'
 import type { CountSeries, Scale } from './usual-range.ts'
 

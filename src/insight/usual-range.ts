@@ -88,7 +88,7 @@ const SLOW_FADE = 0.5 ** (1 / 182)
  * 1.
  */
 const PLACE_PRIOR = 2
-/** A single number moves the level, the factors and the windows with it by at most this many deviations. */
+/** A number that is off by more deviations than this moves the level, the factors and the windows no further. */
 const CLIP = 3
 
 /** The ranges of one number, which are meant to hold for 95 % and for 80 % of numbers. */
@@ -99,7 +99,7 @@ export interface Ranges {
 
 /** The expectation of one number, from the numbers before it. */
 interface Forecast extends CountDistribution, Ranges {
-  /** The shares of misses at which the ranges were made, after the correction. */
+  /** The corrected shares of misses at which the ranges were made. */
   readonly misses: Misses
 }
 

@@ -22,7 +22,7 @@ export const DECIDED_MIN = 10
 /** The factor by which a window's weight falls with each later window: by half in 6 windows. */
 const FADE = 0.5 ** (1 / 6)
 const SPREAD_FADE = 0.5 ** (1 / 48)
-/** The weight of chance alone, as a number of windows, and the most that one window tells about the spread. */
+/** The weight of the spread of chance alone, as a number of windows, and the most that one window adds to the spread. */
 const SPREAD_PRIOR = 6
 const SPREAD_CAP = 12
 /** The number of days in each part of a window. The spread within a window is learned from these parts. */
@@ -82,7 +82,7 @@ export function judgeRate({ won, lost }: RateDays): JudgedRate {
     const wins = total(won.slice(from, end))
     const decided = wins + total(lost.slice(from, end))
     const rate = (seen.won + 0.5) / (seen.decided + 1)
-    // The number of decided leads that the weighed rate is worth.
+    // The number of decided leads of equal weight that would make the rate as sure.
     const worth = seen.squares > 0 ? seen.decided ** 2 / seen.squares : 0
     const chance = decided * rate * (1 - rate) * (1 + decided / Math.max(worth, 1))
     const factor = Math.max(1, ...[spread, spreadWithin].map(factorOf))

@@ -241,10 +241,7 @@ function ratioIn(rows: readonly FigureRow[]): Ratio {
   return { part: rows[0]?.part ?? 0, whole: rows[0]?.whole ?? 0 }
 }
 
-/*
- * Reads all figures of several scopes from one consistent read of the database, although a sync may be
- * writing meanwhile.
- */
+/* The figures of several scopes, from one consistent read of the database. */
 
 /** The coverage of each figure that depends on the history of leads. */
 export type Coverages = ReadonlyMap<FigureName, HistoryCoverage>

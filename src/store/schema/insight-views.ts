@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 
 /** Builds columns from the parts of a JSON object: their names, paths and types. */
-function columns(from: string, list: readonly (readonly [name: string, path: string, type: Type])[]) {
+function columns(from: string, list: readonly Column[]) {
   return sql.raw(
     list
       .map(([name, path, type]) => {
@@ -14,7 +14,7 @@ function columns(from: string, list: readonly (readonly [name: string, path: str
       .join(', '),
   )
 }
-type Type = 'text' | 'whole' | 'number' | 'flag'
+type Column = readonly [name: string, path: string, type: 'text' | 'whole' | 'number' | 'flag']
 
 /** The comments on the columns of {@link OF_ISSUE}. */
 const ABOUT_ISSUE = sql.raw(`-- issue_id: report_issue.id
@@ -22,6 +22,17 @@ const ABOUT_ISSUE = sql.raw(`-- issue_id: report_issue.id
     -- period_to: UTC: when the period ends (exclusive)`)
 const OF_ISSUE = sql.raw('report_issue.id AS issue_id, report_issue.report, period_from, period_to')
 
+/** The columns of a judged count and of a judged win rate. */
+const JUDGED: readonly Column[] = [
+  ['low', 'range.low', 'whole'],
+  ['high', 'range.high', 'whole'],
+  ['expected', 'expected', 'number'],
+  ['judgement', 'judgement', 'text'],
+  ['known', 'periods.known', 'whole'],
+  ['needed', 'periods.needed', 'whole'],
+  ['hits', 'record.hits', 'whole'],
+  ['of_ranges', 'record.of', 'whole'],
+]
 const DRIVER = columns('driver', [
   ['figure', 'figure', 'text'],
   ['figure_actual', 'actual', 'whole'],
@@ -30,7 +41,8 @@ const DRIVER = columns('driver', [
 ])
 
 /**
- * Selects how many of the published ranges held. The groups are in the order of the primary key, so that nothing is sorted.
+ * Selects how many of the published ranges held. The groups are in the order of the primary key, so that nothing is
+ * sorted.
  * @param where a condition on the rows of published_range
  */
 export function publishedRecords(where: RawBuilder<unknown>): RawBuilder<unknown> {
@@ -54,7 +66,7 @@ export const INSIGHT_VIEWS = {
     -- low: lower bound of the usual range, which holds 19 of 20 usual periods; null without a range
     -- high: upper bound of that range; both bounds belong to it
     -- expected: number of leads that was expected; null without a range
-    -- judgement: usual, high or low; learning: too few earlier periods; withheld: earlier ranges held too rarely; left_out: annotated or mostly holidays
+    -- judgement: high or low: unusual among all numbers of the issue; usual: not unusual, even if outside the range; learning: too few earlier periods; withheld: earlier ranges held too rarely; left_out: annotated or mostly holidays
     -- known: number of earlier periods of the same kind that were known
     -- needed: number of such periods that a range needs
     -- hits: how many of the last ranges held; null before the first range
@@ -69,14 +81,7 @@ export const INSIGHT_VIEWS = {
       ['pipeline_id', 'pipeline.id', 'text'],
       ['pipeline_name', 'pipeline.name', 'text'],
       ['actual', 'actual', 'whole'],
-      ['low', 'range.low', 'whole'],
-      ['high', 'range.high', 'whole'],
-      ['expected', 'expected', 'number'],
-      ['judgement', 'judgement', 'text'],
-      ['known', 'periods.known', 'whole'],
-      ['needed', 'periods.needed', 'whole'],
-      ['hits', 'record.hits', 'whole'],
-      ['of_ranges', 'record.of', 'whole'],
+      ...JUDGED,
       ['shift_since', 'shift.since', 'text'],
       ['shift_days', 'shift.days', 'whole'],
       ['shift_actual', 'shift.actual', 'whole'],
@@ -112,14 +117,7 @@ export const INSIGHT_VIEWS = {
       ['pipeline_name', 'pipeline.name', 'text'],
       ['won', 'won', 'whole'],
       ['decided', 'decided', 'whole'],
-      ['low', 'range.low', 'whole'],
-      ['high', 'range.high', 'whole'],
-      ['expected', 'expected', 'number'],
-      ['judgement', 'judgement', 'text'],
-      ['known', 'periods.known', 'whole'],
-      ['needed', 'periods.needed', 'whole'],
-      ['hits', 'record.hits', 'whole'],
-      ['of_ranges', 'record.of', 'whole'],
+      ...JUDGED,
       ['dimension', 'origin.dimension', 'text'],
       ['difference', 'origin.difference', 'whole'],
       ['mix', 'origin.mix', 'whole'],
