@@ -66,7 +66,7 @@ export const INSIGHT_VIEWS = {
     -- low: lower bound of the usual range, which holds 19 of 20 usual periods; null without a range
     -- high: upper bound of that range; both bounds belong to it
     -- expected: number of leads that was expected; null without a range
-    -- judgement: high or low: unusual among all numbers of the issue; usual: not unusual, even if outside the range; learning: too few earlier periods; withheld: earlier ranges held too rarely; left_out: annotated or mostly holidays
+    -- judgement: high or low: unusual; usual: not, even outside the range; learning: too few earlier periods; withheld: ranges held too rarely; left_out: annotated or mostly holidays
     -- known: number of earlier periods of the same kind that were known
     -- needed: number of such periods that a range needs
     -- hits: how many of the last ranges held; null before the first range
