@@ -13,6 +13,9 @@ export type ExpectedFigure = (typeof EXPECTED_FIGURES)[number]
 export const COUNTED_FIGURES = ['new_leads', 'won', 'lost', 'won_value'] as const
 export type CountedFigure = (typeof COUNTED_FIGURES)[number]
 
+/** The pipeline whose leads a number counts; null for all leads of the report. */
+export type CountedPipeline = { readonly id: string; readonly name: string } | null
+
 /** Both bounds belong to the range. */
 export interface UsualRange {
   readonly low: number
@@ -20,7 +23,7 @@ export interface UsualRange {
 }
 
 /**
- * A count of earlier ranges of the same kind: there were `of` ranges, and the real number lay within `held` of them.
+ * A count of earlier ranges of the same kind: there were `of` ranges, and the real number lay within `hits` of them.
  */
 export interface RangeRecord {
   readonly hits: number
@@ -29,10 +32,11 @@ export interface RangeRecord {
 
 /**
  * Tells whether a number is unusual. `high`, `low`: it is unusual, judged together with all other numbers of the
- * report. `learning`: too few earlier periods are known. `withheld`: earlier ranges held too rarely, so no range is
- * shown. `left_out`: an annotation explains the period, or too much of the period is holidays.
+ * report. `usual`: it is not, although it may lie outside its range. `learning`: too few earlier periods are known.
+ * `withheld`: earlier ranges held too rarely, so no range is shown. `left_out`: an annotation explains the period, or
+ * too much of the period is holidays.
  */
-export type Judgement = 'usual' | 'high' | 'low' | 'learning' | 'withheld' | 'left_out'
+type Judgement = 'usual' | 'high' | 'low' | 'learning' | 'withheld' | 'left_out'
 
 /** Several days in a row that together are unusual, even if each single day is usual. */
 export interface Shift {
@@ -54,15 +58,14 @@ export type LastUnusualDays = Readonly<Record<string, string>>
 
 export interface Expectation {
   readonly figure: ExpectedFigure
-  /** The pipeline that is counted; null for all leads of the report. */
-  readonly pipeline: { readonly id: string; readonly name: string } | null
+  readonly pipeline: CountedPipeline
   readonly actual: number
   readonly judgement: Judgement
   /** The range that holds 19 of 20 usual periods; null while learning and if it is withheld. */
   readonly range: UsualRange | null
   /** The expected number; null without a range. */
   readonly expected: number | null
-  /** The number of earlier periods of the same kind that are known, and how many a range needs. */
+  /** How many earlier periods of the same kind are known, and how many a range needs. */
   readonly periods: { readonly known: number; readonly needed: number }
   readonly record: RangeRecord | null
   /** The ranges of the periods of the sparkline, in their order; null for periods without a range. */
@@ -88,7 +91,7 @@ export interface Driver {
   readonly rest: number
 }
 
-export interface DriverPart {
+interface DriverPart {
   /** The name of the pipeline, source, country or agent; null for leads without one. */
   readonly name: string | null
   readonly actual: number
@@ -110,7 +113,7 @@ export interface Goal extends PaceGoal {
   readonly pipelines: readonly string[] | null
 }
 
-export interface PaceGoal {
+interface PaceGoal {
   readonly name: string
   readonly target: number
   readonly owner: string | null
@@ -121,8 +124,7 @@ export interface PaceGoal {
  * numbers of the report. The rate of a single pipeline has a range, but is never called unusual.
  */
 export interface JudgedWinRate {
-  /** The pipeline that is counted; null for all leads of the report. */
-  readonly pipeline: { readonly id: string; readonly name: string } | null
+  readonly pipeline: CountedPipeline
   readonly won: number
   readonly decided: number
   readonly judgement: Judgement
@@ -167,7 +169,10 @@ export interface RateOrigin {
   readonly rest: number
 }
 
-/** The length of time that a printed range covers. A win rate covers 30 days. An `_end` is a forecast, printed before the end. */
+/**
+ * The length of time that a printed range covers. A win rate covers 30 days. An `_end` is a forecast, printed before the
+ * end.
+ */
 export type RangeKind = 'day' | 'week' | 'month' | '30_days' | `${GoalPeriod}_end`
 
 /** A range that a report published, with the real number. */
@@ -244,7 +249,7 @@ export interface OldLeadCount {
 /** An annotation, as a report shows it. */
 export interface DayNote extends Pick<Annotation, 'firstDay' | 'lastDay' | 'text' | 'isLeftOut'> {
   /** The pipeline that it concerns; null for all leads. */
-  readonly pipeline: { readonly id: string; readonly name: string } | null
+  readonly pipeline: CountedPipeline
 }
 
 export interface Insight {
@@ -259,7 +264,9 @@ export interface Insight {
   readonly drivers: readonly Driver[]
   /** All leads first, then each pipeline if the report has several; empty if it is filtered by more than pipelines. */
   readonly winRates: readonly JudgedWinRate[]
-  /** One amount for each of the main currencies; empty for a month, and if the report is filtered by more than pipelines. */
+  /**
+   * One amount for each of the main currencies; empty for a month, and if the report is filtered by more than pipelines.
+   */
   readonly wonValues: readonly JudgedMoney[]
   readonly pace: readonly Pace[]
   /** The leads that will soon stall, the best value first. `rows` are the first of them. */

@@ -2,33 +2,28 @@
  * Repeats the claims of reports for every past day, from the numbers before that day alone, and counts how often the
  * claims were right.
  */
-import type { ExpectedFigure, RangeRecord, UsualRange } from '../domain/insight.ts'
+import type { CountedPipeline, ExpectedFigure, RangeRecord, UsualRange } from '../domain/insight.ts'
 import { findUnusual, isNewAnomaly } from './false-discovery.ts'
 import { type MoneyNumbers, type MoneyTest, testMoney } from './money-range.ts'
-import { forecastEnd, monthsOf, type Span } from './pace.ts'
-import { isTrusted, recordOf, type Shown } from './record.ts'
-import { type DailyNumbers, seriesOf, weekdayOf } from './series.ts'
+import { forecastEnd, monthsOf } from './pace.ts'
+import { countHits, type Hits, isTrusted, recordOf, type Shown, shownOf } from './record.ts'
+import { type DailyNumbers, groupsOf, type Span, seriesOf, total, weekdayOf } from './series.ts'
 import { isWithin, judgeSeries, NEEDED, type Scale, type Step } from './usual-range.ts'
 import { judgeRate, RATE_NEEDED, type RateNumbers, replayRate } from './win-rate.ts'
 
 export const SCALES: readonly Scale[] = ['day', 'week', 'month']
 /** The days of a month after which its end is forecast again. */
 const END_POINTS = [5, 10, 15, 20, 25]
-/** The day of a month after which its expected end is compared with two naive methods. */
-export const COMPARED_DAY = 10
+/** The day of a month after which its expected end is compared with a line, and with the mean of the last 28 days. */
+const COMPARED_DAY = 10
 const TRAILING_DAYS = 28
 const LAST_DAYS = 90
 
 /** A count of how often the usual ranges of one series held, at one scale. */
-export interface RangeTest {
+export interface RangeTest extends Hits {
   readonly figure: ExpectedFigure
-  /** The pipeline that is counted; null for all leads. */
-  readonly pipeline: DailyNumbers['pipeline']
+  readonly pipeline: CountedPipeline
   readonly scale: Scale
-  /** How many numbers had a range, and how many of these lay within it. */
-  readonly judged: number
-  readonly hits95: number
-  readonly hits80: number
   /** The numbers that a report would have called news, judged with all other series. */
   readonly claims: number
   readonly shown: Shown
@@ -37,17 +32,16 @@ export interface RangeTest {
 }
 
 /** A count of how often the usual range of the win rate of 30 days held. */
-export interface RateTest
-  extends Pick<RangeTest, 'pipeline' | 'judged' | 'hits95' | 'hits80' | 'shown' | 'periods'> {
+export interface RateTest extends Hits, Pick<RangeTest, 'pipeline' | 'shown' | 'periods'> {
   /**
-   * The days whose report had a range, and those on which it would have called the rate unusual, judged with all series. Null
-   * for a pipeline, whose rate is never called unusual.
+   * The days whose report had a range, and those on which it would have called the rate unusual, judged with all
+   * series. Null for a pipeline, whose rate is never called unusual.
    */
   readonly claimDays: { readonly judged: number; readonly withClaims: number } | null
 }
 
 /** A count of the reports of one scale: how many had something to judge, and how many had news. */
-export interface ReportTest {
+interface ReportTest {
   readonly scale: Scale
   readonly judged: number
   readonly withClaims: number
@@ -71,7 +65,7 @@ export interface EndTest {
 }
 
 /** One day of a series as a report would have shown it. */
-export interface TestedDay {
+interface TestedDay {
   readonly date: string
   readonly value: number
   readonly range: UsualRange | null
@@ -86,7 +80,7 @@ export interface Backtest {
   /** The days that were left out of a series, because of holidays or of annotations. */
   readonly leftOut: { readonly holidays: number; readonly annotated: number }
   readonly ranges: readonly RangeTest[]
-  /** The windows of 30 days are counted back from the last day. Without a lead that was won or lost, there is no test. */
+  /** The windows of 30 days end with the last day. Without a lead that was won or lost, there is no test. */
   readonly winRates: readonly RateTest[]
   readonly wonValues: readonly MoneyTest[]
   readonly reports: readonly ReportTest[]
@@ -148,7 +142,7 @@ export function backtest(
 }
 
 /** A series with the numbers that reports called unusual. */
-export interface ReplayedSeries {
+interface ReplayedSeries {
   readonly values: readonly (number | null)[]
   readonly steps: readonly Step[]
   readonly unusual: readonly boolean[]
@@ -187,7 +181,7 @@ function testScale(
     return { ...each, steps: judgeSeries(series).steps, values, places, unusual: values.map(() => false) }
   })
   const report = { scale, judged: 0, withClaims: 0 }
-  const ends = endsOf(scale, dates.slice(0, whole))
+  const groups = groupsOf(dates.slice(0, whole), scale)
   let rateClaims = 0
   for (let index = 0; index < (series[0]?.values.length ?? 0); index++) {
     const probabilities = series.map(({ steps, values }) => {
@@ -195,7 +189,7 @@ function testScale(
       if (anomaly === null) return null
       return isTrusted(recordOf(steps.slice(0, index + 1), values)) ? anomaly.probability : null
     })
-    const ofRate = rates[ends[index] ?? -1] ?? null
+    const ofRate = rates[(groups[index]?.to ?? 0) - 1] ?? null
     if (ofRate === null && probabilities.every((each) => each === null)) continue
     report.judged++
     const unusual = findUnusual([
@@ -215,14 +209,7 @@ function testScale(
 
 function testRanges(scale: Scale, series: Replayed): RangeTest {
   const { figure, pipeline, steps, values, places, distrusted } = series
-  const test = { judged: 0, hits95: 0, hits80: 0 }
-  for (const [index, { forecast }] of steps.entries()) {
-    const value = values[index] ?? null
-    if (forecast === null || value === null) continue
-    test.judged++
-    if (isWithin(forecast.range95, value)) test.hits95++
-    if (isWithin(forecast.range80, value)) test.hits80++
-  }
+  const test = countHits(steps.map(({ forecast }, index) => ({ forecast, value: values[index] ?? null })))
   const known = knownNext(places, values)
   const isReady = known >= NEEDED && test.judged > 0
   return {
@@ -233,34 +220,19 @@ function testRanges(scale: Scale, series: Replayed): RangeTest {
   }
 }
 
-function shownOf(isReady: boolean, isBelieved: boolean): Shown {
-  return !isReady ? 'learning' : isBelieved ? 'printed' : 'withheld'
-}
-
 function testRate(
   { pipeline, isDistrusted, ...days }: RateNumbers,
   claimDays: RateTest['claimDays'],
 ): RateTest | null {
   const { steps, isTrusted } = judgeRate(days)
   if (steps.every(({ decided }) => decided === 0)) return null
-  const forecasts = steps.flatMap(({ forecast, won }) => (forecast === null ? [] : [{ ...forecast, won }]))
   const last = steps.at(-1)
   return {
-    judged: forecasts.length,
-    hits95: forecasts.filter(({ range95, won }) => isWithin(range95, won)).length,
-    hits80: forecasts.filter(({ range80, won }) => isWithin(range80, won)).length,
+    ...countHits(steps.map(({ forecast, won }) => ({ forecast, value: won }))),
     ...{ pipeline, claimDays },
     shown: shownOf(last?.forecast != null, isTrusted && !isDistrusted),
     periods: { known: last?.known ?? 0, needed: RATE_NEEDED },
   }
-}
-
-/** Lists the last day of each number of a scale. */
-function endsOf(scale: Scale, dates: readonly string[]): number[] {
-  if (scale === 'day') return dates.map((_, day) => day)
-  if (scale === 'month') return monthsOf(dates).map(({ to }) => to - 1)
-  const weeks = Math.floor(dates.length / 7)
-  return Array.from({ length: weeks }, (_, week) => dates.length - 1 - 7 * (weeks - 1 - week))
 }
 
 /** Counts the known numbers of each place of the cycle, and returns the smallest of these counts. */
@@ -281,7 +253,7 @@ function wholeDays(scale: Scale, dates: readonly string[]): number {
   return dates.findLastIndex(isLast) + 1
 }
 
-/** Tells the ends of past months after some of their days, and compares them with what came. */
+/** Forecasts the ends of past months after some of their days, and compares them with the real ends. */
 function testEnds(
   dates: readonly string[],
   { figure, values, isLeftOut = [], distrusted = [] }: DailyNumbers,
@@ -339,8 +311,4 @@ function testEnds(
           },
     shown: shownOf(isShown || ranges.of > 0, isShown && !distrusted.includes('month_end')),
   }
-}
-
-function total(numbers: readonly number[]): number {
-  return numbers.reduce((sum, each) => sum + each, 0)
 }

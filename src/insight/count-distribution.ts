@@ -3,6 +3,8 @@
  * larger. Small means are summed exactly, large ones are approximated.
  */
 
+import type { UsualRange } from '../domain/insight.ts'
+
 /** Up to this mean the probabilities are summed one by one. */
 const EXACT_MEAN_MAX = 60
 /** The probability beyond the last count that is summed. */
@@ -17,12 +19,6 @@ export interface CountDistribution {
   readonly mean: number
   /** The variance, which is at least the mean. */
   readonly variance: number
-}
-
-/** Both bounds belong to the range. */
-export interface Range {
-  readonly low: number
-  readonly high: number
 }
 
 export interface CountProbabilities {
@@ -58,7 +54,7 @@ export function tailProbability(distribution: CountDistribution, count: number):
  * Returns the range that leaves out about the share `miss`, about half of it at each end. Because counts are
  * whole, of the possible ranges the one whose share is nearest is chosen.
  */
-export function rangeWith({ upTo, quantile }: CountProbabilities, miss: number): Range {
+export function rangeWith({ upTo, quantile }: CountProbabilities, miss: number): UsualRange {
   const [low, high] = [quantile(miss / 2), quantile(1 - miss / 2)]
   const candidates = [
     { low, high },
@@ -66,7 +62,7 @@ export function rangeWith({ upTo, quantile }: CountProbabilities, miss: number):
     { low, high: high - 1 },
     { low: low + 1, high: high - 1 },
   ].filter((range) => range.low <= range.high)
-  const distance = (range: Range) => Math.abs(upTo(range.high) - upTo(range.low - 1) - (1 - miss))
+  const distance = (range: UsualRange) => Math.abs(upTo(range.high) - upTo(range.low - 1) - (1 - miss))
   return candidates.reduce((best, range) => (distance(range) < distance(best) ? range : best))
 }
 

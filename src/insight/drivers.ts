@@ -4,6 +4,7 @@
  * change of all members alike names none.
  */
 import { normalProbability } from './count-distribution.ts'
+import { total } from './series.ts'
 import type { Step } from './usual-range.ts'
 
 /** The chance below which a share is unusual enough to name the member, over all members of all groups together. */
@@ -16,7 +17,7 @@ const SHARE_DAYS = 56
 /** The largest number of values in a row by which shares are judged. */
 const RECENT_MAX = 14
 
-export interface Member {
+interface Member {
   readonly name: string
   readonly actual: number
   /** The count of the days by which the share is judged; `actual` unless given. */
@@ -25,7 +26,7 @@ export interface Member {
   readonly before: number
 }
 
-export interface Part {
+interface Part {
   readonly name: string
   readonly actual: number
   readonly expected: number
@@ -58,19 +59,15 @@ export function chooseSplit<Name>(
       const from = numbers.length - Math.max(days, recentDays)
       return {
         name,
-        actual: sum(numbers.slice(-days)),
-        recent: sum(numbers.slice(from)),
-        before: sum(numbers.slice(Math.max(0, from - SHARE_DAYS), from)),
+        actual: total(numbers.slice(-days)),
+        recent: total(numbers.slice(from)),
+        before: total(numbers.slice(Math.max(0, from - SHARE_DAYS), from)),
       }
     })
     const split = splitDifference(given, expected, overdispersion, groups.length)
-    return split === null ? [] : [{ ...split, group, actual: sum(given.map(({ actual }) => actual)) }]
+    return split === null ? [] : [{ ...split, group, actual: total(given.map(({ actual }) => actual)) }]
   })
   return splits.sort((one, other) => one.probability - other.probability)[0] ?? null
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((all, each) => all + each, 0)
 }
 
 interface Split {
@@ -94,9 +91,9 @@ export function splitDifference(
   overdispersion: number,
   groups = 1,
 ): Split | null {
-  const actual = members.reduce((sum, member) => sum + member.actual, 0)
-  const before = members.reduce((sum, member) => sum + member.before, 0)
-  const recent = members.reduce((sum, member) => sum + (member.recent ?? member.actual), 0)
+  const actual = total(members.map((member) => member.actual))
+  const before = total(members.map((member) => member.before))
+  const recent = total(members.map((member) => member.recent ?? member.actual))
   if (before === 0 || members.length < 2) return null
   const whole = actual - Math.round(expected)
   const wanted = members.map((member) => (member.before / before) * Math.round(expected))
@@ -124,10 +121,9 @@ export function splitDifference(
     .slice(0, NAMED_MAX)
   const [first] = named
   if (first === undefined) return null
-  const namedSum = named.reduce((sum, { difference }) => sum + difference, 0)
   return {
     parts: named.map(({ probability: _, ...part }) => part),
-    rest: whole - namedSum,
+    rest: whole - total(named.map(({ difference }) => difference)),
     probability: Math.min(...named.map(({ probability }) => probability)),
   }
 }
@@ -178,7 +174,7 @@ function shareProbability(
 /** Rounds numbers that add up to about a whole so that they add up to it exactly; largest remainders go up. */
 export function wholeParts(numbers: readonly number[], whole: number): number[] {
   const floors = numbers.map(Math.floor)
-  let left = whole - floors.reduce((sum, each) => sum + each, 0)
+  let left = whole - total(floors)
   const byRemainder = numbers
     .map((each, index) => ({ index, remainder: each - Math.floor(each) }))
     .sort((one, other) => other.remainder - one.remainder || one.index - other.index)

@@ -8,7 +8,7 @@ import { type CountDistribution, probabilitiesOf, rangeWith, tailProbability } f
 import { countRecent } from './drivers.ts'
 import { findUnusual } from './false-discovery.ts'
 import { isTrusted, recordOf } from './record.ts'
-import { type DailyNumbers, seriesOf } from './series.ts'
+import { type DailyNumbers, seriesOf, total } from './series.ts'
 import { judgeSeries, NEEDED, type Scale, type Step } from './usual-range.ts'
 
 /** The largest number of days of a judged report. A longer report is judged only if it covers a week or a month. */
@@ -16,7 +16,7 @@ const DAYS_MAX = 7
 /** The number of values in a sparkline, as in `domain/period.ts`. */
 const SPARK: Readonly<Record<Scale, number>> = { day: 14, week: 12, month: 12 }
 
-export interface ReportDays {
+interface ReportDays {
   readonly kind: PeriodKind
   /** The local dates, in order and without a gap. The last ones are those of the period. */
   readonly dates: readonly string[]
@@ -24,7 +24,7 @@ export interface ReportDays {
   readonly length: number
 }
 
-/** A judged number, with the values that split its difference. */
+/** A judged number, with the values that `drivers.ts` needs to split its difference by groups. */
 export interface Judged {
   readonly expectation: Expectation
   /** The days at the end of the series that are unusual together; those of the period unless there is a shift. */
@@ -77,6 +77,7 @@ function scaleOf({ kind, length }: ReportDays): Scale | null {
   return length <= DAYS_MAX ? 'day' : null
 }
 
+/** A number that is judged alone, before the numbers of the report are compared. */
 interface One extends Judged {
   readonly isOfAll: boolean
   readonly probability: number | null
@@ -96,8 +97,8 @@ function judgeOne(numbers: DailyNumbers, days: ReportDays, scale: Scale): One {
   const last = steps.at(-1)
   const parts = series.values.slice(first)
   const isWhole = parts.length > 0 && parts.every((value) => value !== null)
-  const judged = parts.reduce<number>((sum, value) => sum + (value ?? 0), 0)
-  const actual = numbers.values.slice(-days.length).reduce((sum, value) => sum + value, 0)
+  const judged = total(parts.map((value) => value ?? 0))
+  const actual = total(numbers.values.slice(-days.length))
   const leftOut = isWhole ? actual - judged : 0
   const record = recordOf(steps, series.values)
   const isJudged = isWhole && numbers.isExplained !== true

@@ -26,7 +26,7 @@ export function findUnusual(numbers: readonly Judged[], share = FALSE_REPORTS): 
   )
   const ofAll = judged.filter(({ isOfAll }) => isOfAll).length
   const others = judged.length - ofAll
-  // The weights have a mean of 1. Beyond an equal part, at most two thirds of all weight goes to the numbers of all leads.
+  // The weights have a mean of 1. The numbers of all leads get at most two thirds of all weight, unless they are more.
   const weight =
     others === 0 || ofAll === 0 ? 1 : Math.min(WEIGHT_OF_ALL, Math.max(1, (judged.length * 2) / (3 * ofAll)))
   const rest = others === 0 ? 1 : (judged.length - weight * ofAll) / others

@@ -3,11 +3,10 @@
  * no distribution is assumed: a day is compared with the same weekdays of the last year, and several days with sums of
  * days that are drawn from these.
  */
-import type { RangeKind } from '../domain/insight.ts'
-import type { Range } from './count-distribution.ts'
-import { isTrusted, type Shown } from './record.ts'
-import { weekdayOf } from './series.ts'
-import { isWithin } from './usual-range.ts'
+import type { RangeKind, UsualRange } from '../domain/insight.ts'
+import { countHits, type Hits, isTrusted, type Shown, shownOf } from './record.ts'
+import { total, weekdayOf } from './series.ts'
+import { correct, type Ranges } from './usual-range.ts'
 
 /** The number of earlier days to draw from, and how many of these days a range needs. */
 const POOL_DAYS = 364
@@ -17,11 +16,10 @@ const DRAWS = 300
 const LEVEL_FADE = 0.5 ** (1 / 35)
 /** The step of the correction of the ranges, as for counts: of single days, and of longer spans. */
 const [GAMMA_OF_DAYS, GAMMA_OF_WEEKS] = [0.01, 0.015]
-const [MISS_MIN, MISS_MAX] = [0.002, 0.6]
 const WEEK = 7
 
 /** The money in one currency and the number of won leads by local day, all up to the same day. */
-export interface MoneyDays {
+interface MoneyDays {
   readonly dates: readonly string[]
   readonly money: readonly number[]
   readonly won: readonly number[]
@@ -37,16 +35,17 @@ export interface MoneyNumbers extends MoneyDays {
 }
 
 /** One span of days, with the money of the days that are not left out. */
-export interface MoneyStep {
+interface MoneyStep {
   readonly money: number
   /** The ranges; null while too few days are known, and if all days are left out. */
-  readonly forecast: { readonly range95: Range; readonly range80: Range } | null
+  readonly forecast: Ranges | null
 }
 
-export interface JudgedMoneySpans {
+interface JudgedMoneySpans {
   /** The spans, the oldest first; the last one ends with the last day. */
   readonly steps: readonly MoneyStep[]
-  readonly record: { readonly of: number; readonly hits95: number; readonly hits80: number }
+  /** The record of all spans but the last one. */
+  readonly record: Hits
   /** Tells whether the record does not speak against the ranges. */
   readonly isTrusted: boolean
 }
@@ -60,7 +59,6 @@ export function judgeMoney(days: MoneyDays, length: number): JudgedMoneySpans {
   const weekdays = days.dates.map(weekdayOf)
   const misses = { of95: 0.05, of80: 0.2 }
   const gamma = length < WEEK ? GAMMA_OF_DAYS : GAMMA_OF_WEEKS
-  const record = { of: 0, hits95: 0, hits80: 0 }
   const steps: MoneyStep[] = []
   for (let from = money.length % length; from < money.length; from += length) {
     const sums = from < MONEY_DAYS_NEEDED ? null : drawSums({ ...days, weekdays }, from, length)
@@ -70,24 +68,19 @@ export function judgeMoney(days: MoneyDays, length: number): JudgedMoneySpans {
     }
     const actual = total(money.slice(from, from + length).filter((_, day) => !isLeftOut[from + day]))
     steps.push({ money: actual, forecast })
-    if (forecast === null || from + length === money.length) continue
-    const [hits95, hits80] = [isWithin(forecast.range95, actual), isWithin(forecast.range80, actual)]
-    record.of++
-    if (hits95) record.hits95++
-    if (hits80) record.hits80++
-    misses.of95 = corrected(misses.of95, 0.05, hits95, gamma)
-    misses.of80 = corrected(misses.of80, 0.2, hits80, gamma)
+    if (forecast !== null) correct(misses, forecast, actual, gamma)
   }
-  return { steps, record, isTrusted: isTrusted({ hits: record.hits95, of: record.of }) }
+  const record = countMoneyHits(steps.slice(0, -1))
+  return { steps, record, isTrusted: isTrusted({ hits: record.hits95, of: record.judged }) }
+}
+
+function countMoneyHits(steps: readonly MoneyStep[]): Hits {
+  return countHits(steps.map(({ forecast, money }) => ({ forecast, value: money })))
 }
 
 /** A count of how often the usual range of the money won in one currency held. Such money is never news. */
-export interface MoneyTest {
+export interface MoneyTest extends Hits {
   readonly currency: string
-  /** How many spans had a range, and how many of these lay within it. */
-  readonly judged: number
-  readonly hits95: number
-  readonly hits80: number
   readonly shown: Shown
   /** How many days are known, and how many a range needs. */
   readonly periods: { readonly known: number; readonly needed: number }
@@ -107,17 +100,10 @@ export function testMoney(
     { dates: upTo(dates), money: upTo(money), won: upTo(won), isLeftOut: upTo(isLeftOut) },
     scale === 'week' ? 7 : 1,
   )
-  const judged = steps.flatMap(({ money, forecast }) => (forecast === null ? [] : [{ ...forecast, money }]))
   return {
-    ...{ currency, scale, judged: judged.length },
-    hits95: judged.filter(({ range95, money }) => isWithin(range95, money)).length,
-    hits80: judged.filter(({ range80, money }) => isWithin(range80, money)).length,
-    shown:
-      whole < MONEY_DAYS_NEEDED
-        ? 'learning'
-        : isTrusted && !distrusted?.includes(scale)
-          ? 'printed'
-          : 'withheld',
+    ...{ currency, scale },
+    ...countMoneyHits(steps),
+    shown: shownOf(whole >= MONEY_DAYS_NEEDED, isTrusted && !distrusted?.includes(scale)),
     periods: { known: whole, needed: MONEY_DAYS_NEEDED },
   }
 }
@@ -164,7 +150,7 @@ function drawSums(
   return [...Float64Array.from(sums, (sum) => level * sum).sort()]
 }
 
-function rangeOf(sums: readonly number[], misses: number): Range {
+function rangeOf(sums: readonly number[], misses: number): UsualRange {
   const at = (share: number) => sums[Math.round(share * (sums.length - 1))] ?? 0
   return { low: at(misses / 2), high: at(1 - misses / 2) }
 }
@@ -179,12 +165,4 @@ function randomNumbers(): () => number {
     state = (state * 48_271) % 2_147_483_647
     return state / 2_147_483_647
   }
-}
-
-function corrected(miss: number, target: number, isHit: boolean, gamma: number): number {
-  return Math.min(MISS_MAX, Math.max(MISS_MIN, miss + gamma * (target - (isHit ? 0 : 1))))
-}
-
-function total(numbers: readonly number[]): number {
-  return numbers.reduce((sum, each) => sum + each, 0)
 }

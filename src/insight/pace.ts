@@ -2,14 +2,10 @@
  * Forecasts where a month, quarter or year will end, from its days so far. Takes the method that was nearest in
  * earlier spans. The range is as wide as the earlier errors at the same point.
  */
-import { type CountDistribution, probabilitiesOf, type Range, rangeWith } from './count-distribution.ts'
+import type { RangeRecord, UsualRange } from '../domain/insight.ts'
+import { type CountDistribution, probabilitiesOf, rangeWith } from './count-distribution.ts'
+import { isFirstOfMonth, type Span, spansOf, total } from './series.ts'
 import { isWithin, judgeSeries } from './usual-range.ts'
-
-/** A span of days, as positions in the series. `to` is the first day after the span, and may lie beyond the series. */
-export interface Span {
-  readonly from: number
-  readonly to: number
-}
 
 /** The numbers of the days up to now. */
 export interface CountedDays {
@@ -22,12 +18,12 @@ export interface CountedDays {
   readonly isHoliday?: readonly boolean[]
 }
 
-export interface EndForecast {
+interface EndForecast {
   readonly expected: number
   /** The range that is meant to hold in 8 of 10 cases. */
-  readonly range: Range
+  readonly range: UsualRange
   /** The number of earlier spans with such a range, and of those in which it held. */
-  readonly record: { readonly hits: number; readonly of: number }
+  readonly record: RangeRecord
   readonly method: Method
 }
 
@@ -36,19 +32,19 @@ export interface EndForecast {
  * `trailing`: the mean of the last 28 days. `same_point`: the profile, corrected by the real numbers from the same
  * point of earlier spans on. `same_quarter_month`: as `same_point`, but from every third span alone.
  */
-export type Method = 'line' | 'profile' | 'trailing' | 'same_point' | 'same_quarter_month'
+type Method = 'line' | 'profile' | 'trailing' | 'same_point' | 'same_quarter_month'
 const METHODS: readonly Method[] = ['profile', 'line', 'trailing', 'same_point', 'same_quarter_month']
 
 const MISS = 0.2
 const TRAILING_DAYS = 28
 /** The number of earlier spans from which on a method may be chosen. */
 const SPANS_MIN = 3
-/** The last spans from which a correction is learned, and the leads that speak for none. */
+/** The number of last spans from which a correction is learned, and of made-up leads that speak for no correction. */
 const LAST_SPANS = 12
 const CORRECTION_PRIOR = 5
 /** A method replaces the profile if its errors are below this share of the profile's errors. */
 const CLEARLY = 0.97
-/** The least number of earlier ranges, and the shares of them that must have held. */
+/** The least number of earlier ranges, and the least and the largest share of them that must have held. */
 const RECORD_MIN = 30
 const [HIT_MIN, HIT_MAX] = [0.68, 0.95]
 /** The weight of the model's own spread, as a number of earlier errors. */
@@ -60,9 +56,10 @@ const ERROR_PRIOR = 4
 const FADE = 0.95
 
 /**
- * Forecasts the end of the span that is under way. What is left out is known to have come, and says nothing about
- * other days. A holiday ahead is expected to have the share of a usual day that earlier holidays had.
+ * Forecasts the end of the span that is under way. Left-out days count in the sum, but say nothing about other days. A
+ * holiday ahead is expected to have the share of a usual day that earlier holidays had.
  * @param earlier the complete spans of the same kind before, the oldest first
+ * @param now the span under way, whose end may lie beyond the series
  * @returns null if the ranges of earlier spans held too rarely or too often, or if there are too few
  */
 export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: Span): EndForecast | null {
@@ -115,7 +112,7 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
         came += sumOf(point, span.to)
         wanted += outlookOf(point, span.to).mean
       }
-      // Some leads as the profile tells them keep small numbers from a large correction.
+      // The made-up leads keep small numbers from a large correction.
       return spans.length < SPANS_MIN || wanted === 0
         ? null
         : (came + CORRECTION_PRIOR) / (wanted + CORRECTION_PRIOR)
@@ -140,7 +137,7 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
   const errors = new Map(METHODS.map((method) => [method, { sum: 0, ofProfile: 0, count: 0 }]))
   const squares = { sum: 0, count: 0 }
   const record = { hits: 0, of: 0 }
-  const rangeAt = (soFar: number, { mean, variance }: CountDistribution): Range => {
+  const rangeAt = (soFar: number, { mean, variance }: CountDistribution): UsualRange => {
     const factor = Math.max(0.5, (squares.sum + ERROR_PRIOR) / (squares.count + ERROR_PRIOR))
     const range = rangeWith(probabilitiesOf({ mean, variance: Math.max(mean, variance * factor) }), MISS)
     return { low: soFar + range.low, high: soFar + range.high }
@@ -150,7 +147,7 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
     const length = span.to - span.from
     const at = span.from + Math.min(Math.max(point, 0), length - 1)
     const whole = sumOf(span.from, span.to)
-    // Days three before and after are judged too. They say more about the width of the range, but little about the method.
+    // The third day before and after is judged too, because more errors make the width of the range surer.
     for (const day of [at - 3, at, at + 3]) {
       if (day < span.from + 1 || day >= span.to || (judged.steps[day]?.known ?? 0) < 1) continue
       if (daysOf(day, span.to) === 0) continue
@@ -181,7 +178,7 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
   const estimates = estimateRest(now, at, earlier)
   const chosen = estimates[method] ?? estimates.profile
   if (chosen === null) return null
-  const soFar = series.values.slice(now.from).reduce((sum, value) => sum + value, 0)
+  const soFar = total(series.values.slice(now.from))
   if (now.to <= at) return { expected: soFar, range: { low: soFar, high: soFar }, record, method }
   const onHolidays = holidaysAhead()
   const more = 1 + onHolidays / Math.max(chosen.mean, 0.02)
@@ -222,21 +219,8 @@ function chooseMethod(errors: ReadonlyMap<Method, Errors>): Method {
 
 /** Lists the months whose first day is among the dates, as positions of days. The last month may not have ended. */
 export function monthsOf(dates: readonly string[]): Span[] {
-  const starts = dates.flatMap((date, index) => (date.endsWith('-01') ? [index] : []))
-  return starts.map((from) => ({ from, to: from + Number(lastDayOf(dates[from] ?? '').slice(8)) }))
-}
-
-/**
- * Lists consecutive spans, as positions of dates. The last span ends with the dates, and may be incomplete.
- * @param isFirst tells whether a span begins on a date
- */
-export function spansOf(dates: readonly string[], isFirst: (date: string) => boolean): Span[] {
-  const starts = dates.flatMap((date, index) => (isFirst(date) ? [index] : []))
-  return starts.map((from, index) => ({ from, to: starts[index + 1] ?? dates.length }))
-}
-
-/** Returns the last date of the month of a date. */
-export function lastDayOf(date: string): string {
-  const [year, month] = [Number(date.slice(0, 4)), Number(date.slice(5, 7))]
-  return new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10)
+  return spansOf(dates, isFirstOfMonth).map(({ from }) => {
+    const [year, month] = [Number(dates[from]?.slice(0, 4)), Number(dates[from]?.slice(5, 7))]
+    return { from, to: from + new Date(Date.UTC(year, month, 0)).getUTCDate() }
+  })
 }

@@ -6,7 +6,7 @@
 import { normalProbability } from './count-distribution.ts'
 import { weightOf, wholeParts } from './drivers.ts'
 
-/** A group is named if a change so different from the others is this unlikely, of all groups together. */
+/** A group is named if a change so different from those of the others has a smaller chance, for all groups together. */
 const NAMED_BELOW = 0.02
 /** A named group has at least this share of the whole difference. */
 const DIFFERENCE_MIN = 0.25
@@ -17,7 +17,7 @@ const MIX_MIN = 0.5
 const TENTHS = 1000
 
 /** The number of leads that were won, and the number of all that were closed. */
-export interface RateCounts {
+interface RateCounts {
   readonly hits: number
   readonly of: number
 }
@@ -29,7 +29,7 @@ export interface RateMember {
 }
 
 /** All numbers are whole tenths of a percentage point: `mix`, `within` of all named, and `rest` make `difference`. */
-export interface RateSplit {
+interface RateSplit {
   readonly difference: number
   readonly mix: number
   /** The named groups, the largest part first; at most three, and none if no group stands out. */

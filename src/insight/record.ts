@@ -1,6 +1,7 @@
 /** Counts how often the ranges of a series held, and decides whether they may still be shown. */
+import type { RangeRecord } from '../domain/insight.ts'
 import { normalQuantile } from './count-distribution.ts'
-import { isWithin, type Step } from './usual-range.ts'
+import { isWithin, type Ranges, type Step } from './usual-range.ts'
 
 /** The share of numbers that a range is meant to hold. */
 export const MEANT = 0.95
@@ -18,9 +19,30 @@ const WITHHELD_BELOW = 0.01
 /** `learning`: too few earlier numbers are known. `withheld`: earlier claims were right too rarely. */
 export type Shown = 'printed' | 'withheld' | 'learning'
 
-export interface RangeRecord {
-  readonly hits: number
-  readonly of: number
+/** Returns how a range is shown whose earlier ranges are believed, once enough earlier numbers are known. */
+export function shownOf(isReady: boolean, isBelieved: boolean): Shown {
+  return !isReady ? 'learning' : isBelieved ? 'printed' : 'withheld'
+}
+
+/** A count of the numbers that had ranges, and of those that lay within them. */
+export interface Hits {
+  readonly judged: number
+  readonly hits95: number
+  readonly hits80: number
+}
+
+/** Counts how many numbers lay within their ranges. Leaves out unknown numbers, and those without ranges. */
+export function countHits(
+  numbers: readonly { readonly forecast: Ranges | null; readonly value: number | null }[],
+): Hits {
+  const counted = { judged: 0, hits95: 0, hits80: 0 }
+  for (const { forecast, value } of numbers) {
+    if (forecast === null || value === null) continue
+    counted.judged++
+    if (isWithin(forecast.range95, value)) counted.hits95++
+    if (isWithin(forecast.range80, value)) counted.hits80++
+  }
+  return counted
 }
 
 /** Counts how many of the last judged numbers lay within the ranges that were made before them. */

@@ -1,5 +1,8 @@
-/** Makes series of days, weeks or months from the numbers of days. Days that are left out count on neither side. */
-import type { ExpectedFigure, RangeKind } from '../domain/insight.ts'
+/**
+ * Makes series of days, weeks or months from the numbers of days. Left-out days add nothing to a number, and nothing to
+ * what is expected of it.
+ */
+import type { CountedPipeline, ExpectedFigure, RangeKind } from '../domain/insight.ts'
 import type { CountSeries, Scale } from './usual-range.ts'
 
 const DAY_MS = 86_400_000
@@ -12,8 +15,7 @@ const LEAST_SHARE = 0.5
 /** The numbers of one figure by local day. */
 export interface DailyNumbers {
   readonly figure: ExpectedFigure
-  /** The pipeline that is counted; null for all leads of the report. */
-  readonly pipeline: { readonly id: string; readonly name: string } | null
+  readonly pipeline: CountedPipeline
   readonly values: readonly number[]
   /** Tells for each day whether it is left out because of a holiday or an annotation; by default none is. */
   readonly isLeftOut?: readonly boolean[]
@@ -23,7 +25,7 @@ export interface DailyNumbers {
   readonly distrusted?: readonly RangeKind[]
 }
 
-export interface PeriodSeries extends CountSeries {
+interface PeriodSeries extends CountSeries {
   /** The sum of the left-out days of each week or month; 0 in a series of days, and for a span that is not judged. */
   readonly leftOut: readonly number[]
 }
@@ -38,7 +40,7 @@ export function seriesOf(
     const known = values.map((value, day) => (isLeftOut[day] ? null : value))
     return { values: known, places: dates.map(weekdayOf), scale, leftOut: values.map(() => 0) }
   }
-  const groups = (scale === 'week' ? weeksOf(values.length) : monthsOf(dates)).map((group) => {
+  const groups = groupsOf(dates, scale).map((group) => {
     const sums = { known: 0, leftOut: 0 }
     for (let day = group.from; day < group.to; day++)
       sums[isLeftOut[day] ? 'leftOut' : 'known'] += values[day] ?? 0
@@ -55,29 +57,43 @@ export function seriesOf(
   }
 }
 
-interface Group {
-  /** The first day, and the day after the last one, as places of the dates. */
+/** A span of days, as positions of dates. `to` is the first day after the span. */
+export interface Span {
   readonly from: number
   readonly to: number
+}
+
+/** A day, week or month of a series, with its place in the cycle. */
+interface Group extends Span {
   readonly place: number
 }
 
-function weeksOf(days: number): Group[] {
-  const count = Math.floor(days / 7)
-  return Array.from({ length: count }, (_, week) => {
-    const to = days - 7 * (count - 1 - week)
-    return { from: to - 7, to, place: 0 }
-  })
+/** Lists the numbers of a series as groups of days. The last week or month ends with the dates. */
+export function groupsOf(dates: readonly string[], scale: Scale): Group[] {
+  const days = dates.length
+  if (scale === 'day') return dates.map((date, day) => ({ from: day, to: day + 1, place: weekdayOf(date) }))
+  if (scale === 'week')
+    return spansOf(dates, (_, day) => (days - day) % 7 === 0).map((week) => ({ ...week, place: 0 }))
+  return spansOf(dates, isFirstOfMonth).map((month) => ({
+    ...month,
+    place: (Number(dates[month.from]?.slice(5, 7)) - 1) % 3,
+  }))
 }
 
-/** Lists the months whose first day is among the dates. The last month ends with the dates. */
-function monthsOf(dates: readonly string[]): Group[] {
-  const starts = dates.flatMap((date, index) => (date.endsWith('-01') ? [index] : []))
-  return starts.map((from, index) => ({
-    from,
-    to: starts[index + 1] ?? dates.length,
-    place: (Number(dates[from]?.slice(5, 7)) - 1) % 3,
-  }))
+/**
+ * Lists consecutive spans. The last span ends with the dates, and may be incomplete.
+ * @param isFirst tells whether a span begins on a date
+ */
+export function spansOf(
+  dates: readonly string[],
+  isFirst: (date: string, position: number) => boolean,
+): Span[] {
+  const starts = dates.flatMap((date, index) => (isFirst(date, index) ? [index] : []))
+  return starts.map((from, index) => ({ from, to: starts[index + 1] ?? dates.length }))
+}
+
+export function isFirstOfMonth(date: string): boolean {
+  return date.endsWith('-01')
 }
 
 /**
@@ -113,4 +129,8 @@ function sharesOf(
 /** Returns the weekday of a date from 0, a Monday. */
 export function weekdayOf(date: string): number {
   return (Math.floor(Date.parse(date) / DAY_MS) + 3) % 7
+}
+
+export function total(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0)
 }

@@ -6,7 +6,8 @@
  * negative binomial distribution. The width of the ranges is corrected by how often earlier ranges held (adaptive
  * conformal inference; Gibbs and Candès, 2021, https://arxiv.org/abs/2106.00170).
  */
-import { type CountDistribution, probabilitiesOf, type Range, rangeWith } from './count-distribution.ts'
+import type { UsualRange } from '../domain/insight.ts'
+import { type CountDistribution, probabilitiesOf, rangeWith } from './count-distribution.ts'
 import {
   type Anomaly,
   type HistoryPoint,
@@ -75,6 +76,7 @@ const TUNING: Readonly<Record<Scale, Tuning>> = {
 
 /** How many numbers at the same place of the cycle a range needs. */
 export const NEEDED = 8
+/** The least and the largest share of misses at which a range is made. */
 const [MISS_MIN, MISS_MAX] = [0.002, 0.6]
 /**
  * The factor by which a number's weight in the spread and in the factors of the cycle falls with each later number:
@@ -86,18 +88,22 @@ const SLOW_FADE = 0.5 ** (1 / 182)
  * 1.
  */
 const PLACE_PRIOR = 2
-/** A single number moves the level, the factors and the windows with it by at most this many deviations. */
+/** A number that is off by more deviations than this moves the level, the factors and the windows no further. */
 const CLIP = 3
 
+/** The ranges of one number, which are meant to hold for 95 % and for 80 % of numbers. */
+export interface Ranges {
+  readonly range95: UsualRange
+  readonly range80: UsualRange
+}
+
 /** The expectation of one number, from the numbers before it. */
-export interface Forecast extends CountDistribution {
-  readonly range95: Range
-  readonly range80: Range
-  /** The shares of misses at which the ranges were made, after the correction. */
+interface Forecast extends CountDistribution, Ranges {
+  /** The corrected shares of misses at which the ranges were made. */
   readonly misses: Misses
 }
 
-export interface Misses {
+interface Misses {
   readonly of95: number
   readonly of80: number
 }
@@ -111,7 +117,7 @@ export interface Step {
   readonly anomaly: Anomaly | null
 }
 
-export interface JudgedSeries {
+interface JudgedSeries {
   /** One step for each number. */
   readonly steps: readonly Step[]
   /**
@@ -242,7 +248,7 @@ function between(low: number, value: number, high: number): number {
 }
 
 /** Makes the ranges of a number at the corrected shares of misses. */
-export function forecastOf(expected: CountDistribution, misses: Misses): Forecast {
+function forecastOf(expected: CountDistribution, misses: Misses): Forecast {
   const probabilities = probabilitiesOf(expected)
   return {
     ...expected,
@@ -252,20 +258,21 @@ export function forecastOf(expected: CountDistribution, misses: Misses): Forecas
   }
 }
 
-export function isWithin({ low, high }: Range, value: number): boolean {
+export function isWithin({ low, high }: UsualRange, value: number): boolean {
   return value >= low && value <= high
 }
 
-function correct(
+/** Moves the shares of misses by a step of `gamma`: down if the ranges did not hold for a number, and up if they did. */
+export function correct(
   misses: { of95: number; of80: number },
-  forecast: Forecast,
+  ranges: Ranges,
   value: number,
   gamma: number,
 ): void {
-  const step = (miss: number, target: number, range: Range) =>
-    Math.min(MISS_MAX, Math.max(MISS_MIN, miss + gamma * (target - (isWithin(range, value) ? 0 : 1))))
-  misses.of95 = step(misses.of95, 0.05, forecast.range95)
-  misses.of80 = step(misses.of80, 0.2, forecast.range80)
+  const step = (miss: number, target: number, range: UsualRange) =>
+    between(MISS_MIN, miss + gamma * (target - (isWithin(range, value) ? 0 : 1)), MISS_MAX)
+  misses.of95 = step(misses.of95, 0.05, ranges.range95)
+  misses.of80 = step(misses.of80, 0.2, ranges.range80)
 }
 
 /** Tells whether a place of the cycle, such as Sundays, has almost no leads. The ranges of such a place always hold. */

@@ -2,14 +2,16 @@
  * The usual range of the win rate, from the rates of earlier windows of 30 days. The wins among the decided leads
  * are a beta-binomial count, so that a rate of few leads has a wide range.
  */
+import type { CountedPipeline } from '../domain/insight.ts'
 import {
   type CountProbabilities,
   normalProbability,
   normalQuantile,
   rangeWith,
 } from './count-distribution.ts'
-import { isTrusted, WINDOWS_MIN } from './record.ts'
-import { isWithin } from './usual-range.ts'
+import { countHits, type Hits, isTrusted, WINDOWS_MIN } from './record.ts'
+import { total } from './series.ts'
+import { correct, isWithin, type Ranges } from './usual-range.ts'
 
 /** The number of days that the win rate of a report covers. */
 export const RATE_DAYS = 30
@@ -20,56 +22,49 @@ export const DECIDED_MIN = 10
 /** The factor by which a window's weight falls with each later window: by half in 6 windows. */
 const FADE = 0.5 ** (1 / 6)
 const SPREAD_FADE = 0.5 ** (1 / 48)
-/** The weight of chance alone, as a number of windows, and the most that one window tells about the spread. */
+/** The weight of the spread of chance alone, as a number of windows, and the most that one window adds to the spread. */
 const SPREAD_PRIOR = 6
 const SPREAD_CAP = 12
 /** The number of days in each part of a window. The spread within a window is learned from these parts. */
 const PART_DAYS = 5
 /** The step of the correction of the ranges, as for months. */
 const GAMMA = 0.025
-const [MISS_MIN, MISS_MAX] = [0.002, 0.6]
 /** Up to this many decided leads the probabilities are summed one by one. */
 const EXACT_MAX = 400
 
 /** The numbers by local day, all up to the same day. */
-export interface RateDays {
+interface RateDays {
   readonly won: readonly number[]
   readonly lost: readonly number[]
 }
 
 export interface RateNumbers extends RateDays {
-  /** The pipeline that is counted; null for all leads. */
-  readonly pipeline: { readonly id: string; readonly name: string } | null
+  readonly pipeline: CountedPipeline
   /** Tells whether the ranges of earlier reports were right too rarely to print more; false by default. */
   readonly isDistrusted?: boolean
 }
 
 /** One window of days, with the ranges of its number of wins. */
-export interface RateStep {
+interface RateStep {
   readonly won: number
   readonly decided: number
   /** The forecast; null while too little is known, and for few decided leads. */
-  readonly forecast: {
-    readonly rate: number
-    readonly range95: { readonly low: number; readonly high: number }
-    readonly range80: { readonly low: number; readonly high: number }
-    /** The chance of a rate as unusual if nothing changed, from 0 to 1. */
-    readonly probability: number
-  } | null
+  readonly forecast:
+    | (Ranges & {
+        readonly rate: number
+        /** The chance of a rate as unusual if nothing changed, from 0 to 1. */
+        readonly probability: number
+      })
+    | null
   /** How many earlier windows have decided leads. */
   readonly known: number
 }
 
-export interface RateRecord {
-  readonly of: number
-  readonly hits95: number
-  readonly hits80: number
-}
-
-export interface JudgedRate {
+interface JudgedRate {
   /** The windows, the oldest first; the last one ends with the last day. */
   readonly steps: readonly RateStep[]
-  readonly record: RateRecord
+  /** The record of all windows but the last one. */
+  readonly record: Hits
   /** Tells whether the record does not speak against the ranges. */
   readonly isTrusted: boolean
 }
@@ -80,15 +75,14 @@ export function judgeRate({ won, lost }: RateDays): JudgedRate {
   const spread = { sum: 0, weight: 0 }
   const spreadWithin = { sum: 0, weight: 0 }
   const misses = { of95: 0.05, of80: 0.2 }
-  const record = { of: 0, hits95: 0, hits80: 0 }
   const steps: RateStep[] = []
   let known = 0
   for (let end = won.length % RATE_DAYS || RATE_DAYS; end <= won.length; end += RATE_DAYS) {
     const from = Math.max(0, end - RATE_DAYS)
-    const wins = sum(won.slice(from, end))
-    const decided = wins + sum(lost.slice(from, end))
+    const wins = total(won.slice(from, end))
+    const decided = wins + total(lost.slice(from, end))
     const rate = (seen.won + 0.5) / (seen.decided + 1)
-    // The number of decided leads that the weighed rate is worth.
+    // The number of decided leads of equal weight that would make the rate as sure.
     const worth = seen.squares > 0 ? seen.decided ** 2 / seen.squares : 0
     const chance = decided * rate * (1 - rate) * (1 + decided / Math.max(worth, 1))
     const factor = Math.max(1, ...[spread, spreadWithin].map(factorOf))
@@ -104,21 +98,11 @@ export function judgeRate({ won, lost }: RateDays): JudgedRate {
     }
     steps.push({ won: wins, decided, forecast, known })
     if (decided === 0 || end === won.length) continue
-    if (forecast !== null) {
-      const [hits95, hits80] = [isWithin(forecast.range95, wins), isWithin(forecast.range80, wins)]
-      record.of++
-      if (hits95) record.hits95++
-      if (hits80) record.hits80++
-      misses.of95 = corrected(misses.of95, 0.05, hits95)
-      misses.of80 = corrected(misses.of80, 0.2, hits80)
-    }
+    if (forecast !== null) correct(misses, forecast, wins, GAMMA)
     if (known > 0) learn(spread, wins - decided * rate, chance)
     for (let part = from; part < end; part += PART_DAYS) {
-      const [ofPart, lostOfPart] = [won, lost].map((each) => sum(each.slice(part, part + PART_DAYS))) as [
-        number,
-        number,
-      ]
-      const all = ofPart + lostOfPart
+      const ofPart = total(won.slice(part, part + PART_DAYS))
+      const all = ofPart + total(lost.slice(part, part + PART_DAYS))
       const own = (wins + 0.5) / (decided + 1)
       // The rate of the window itself is known from its parts, so that these scatter less around it.
       if (all > 0 && all < decided)
@@ -129,12 +113,8 @@ export function judgeRate({ won, lost }: RateDays): JudgedRate {
     seen.squares = seen.squares * FADE ** 2 + decided
     known++
   }
-  return { steps, record, isTrusted: isRateTrusted(record) }
-}
-
-/** Returns whether the record of earlier ranges does not speak against them. */
-function isRateTrusted({ of, hits95 }: Pick<RateRecord, 'of' | 'hits95'>): boolean {
-  return isTrusted({ hits: hits95, of }, WINDOWS_MIN)
+  const record = countHits(steps.slice(0, -1).map((step) => ({ forecast: step.forecast, value: step.won })))
+  return { steps, record, isTrusted: isTrusted({ hits: record.hits95, of: record.judged }, WINDOWS_MIN) }
 }
 
 /**
@@ -146,13 +126,13 @@ export function replayRate({ won, lost }: RateDays): (number | null)[] {
   // Reports that are 30 days apart rest on the same windows, so one series serves all of them.
   for (let length = won.length; length > Math.max(0, won.length - RATE_DAYS); length--) {
     const { steps } = judgeRate({ won: won.slice(0, length), lost: lost.slice(0, length) })
-    const record = { of: 0, hits95: 0 }
+    const record = { hits: 0, of: 0 }
     for (const [index, { forecast, won: wins }] of steps.entries()) {
       if (forecast === null) continue
       const day = length - 1 - RATE_DAYS * (steps.length - 1 - index)
-      if (isRateTrusted(record)) probabilities[day] = forecast.probability
+      if (isTrusted(record, WINDOWS_MIN)) probabilities[day] = forecast.probability
       record.of++
-      if (isWithin(forecast.range95, wins)) record.hits95++
+      if (isWithin(forecast.range95, wins)) record.hits++
     }
   }
   return probabilities
@@ -172,10 +152,6 @@ function learn(spread: Spread, off: number, variance: number): void {
   spread.sum =
     spread.sum * SPREAD_FADE + Math.min(SPREAD_CAP * Math.max(1, factorOf(spread)), off ** 2 / variance)
   spread.weight = spread.weight * SPREAD_FADE + 1
-}
-
-function corrected(miss: number, target: number, isHit: boolean): number {
-  return Math.min(MISS_MAX, Math.max(MISS_MIN, miss + GAMMA * (target - (isHit ? 0 : 1))))
 }
 
 /** Returns the distribution of the wins among decided leads: beta-binomial, or nearly normal if there are many. */
@@ -205,7 +181,7 @@ function summedUp(decided: number, rate: number, size: number | null): CountProb
     logs.push(log)
   }
   const parts = logs.map((each) => Math.exp(each - most))
-  const all = sum(parts)
+  const all = total(parts)
   let below = 0
   const sums = parts.map((part) => {
     below += part / all
@@ -226,8 +202,4 @@ function nearlyNormal(decided: number, mean: number, deviation: number): CountPr
     upTo: (wins) => (wins >= decided ? 1 : wins < 0 ? 0 : normalProbability((wins + 0.5 - mean) / deviation)),
     quantile: (probability) => within(mean + deviation * normalQuantile(probability)),
   }
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((all, each) => all + each, 0)
 }

@@ -10,11 +10,11 @@ export const SPREAD_CAP = 3.5
 export const MEAN_MIN = 0.02
 /** A window with a smaller chance than this starts a new level. */
 const RESTART_BELOW = 1e-4
-/** The number of independent windows that have about the same chance of a rare value as all windows of a day. */
+/** The windows of a day overlap. Together they find a rare value about as often as this many independent windows. */
 const INDEPENDENT_WINDOWS = 3.5
 /** The weight of the spread that single numbers explain, as a number of windows. */
 const WINDOW_PRIOR = 60
-/** The squared deviation from the mean below which a window is not examined further. */
+/** A window is not examined further if its squared deviation from the mean, divided by the variance, is below this. */
 const LOOKED_AT_FROM = 1.5
 
 /** The most unusual window. The shortest window is the latest number alone. */
@@ -28,7 +28,7 @@ export interface Anomaly {
   readonly expected: number
 }
 
-/** A number of a series, with the mean and the variance that were expected from the numbers before it. */
+/** A number of a series, with the mean and the variance that the numbers before it let expect. */
 export interface HistoryPoint extends CountDistribution {
   readonly value: number | null
   /** The value, but no further from the mean than a single number may move what is learned. */
@@ -49,7 +49,7 @@ export interface WeightedSum {
   weight: number
 }
 
-/** The windows that are judged at a scale. */
+/** The windows that are judged in a series of days, weeks or months. */
 export interface Windows {
   /** The lengths of the last windows that are judged together. */
   readonly windows: readonly number[]
@@ -57,7 +57,13 @@ export interface Windows {
   readonly restartAfter: number
 }
 
-/** Judges the last windows, each by the level before it began. */
+/**
+ * Judges the last windows, each by the level before it began.
+ * @param history all numbers so far; each window ends with the last one
+ * @param segmentStart the place at which the present level began; no window begins before it
+ * @param windowSpread what was learned of the spread of each window; is changed
+ * @returns `restart` is the place from which on the level is new; null if it is the same
+ */
 export function judgeWindows(
   history: readonly HistoryPoint[],
   { windows, restartAfter }: Windows,

@@ -12,8 +12,12 @@ import type { Log } from '../log.ts'
 import { FAILING, WELL } from '../report/blocks/agents/view.ts'
 import { MEAN_DAYS } from '../report/charts/trend-layout.ts'
 import type { Store } from '../store/db/store.ts'
-import { countOverview, readOverviewMark } from '../store/figures/overview-subprocess.ts'
-import type { Overview, OverviewRequest } from '../store/figures/pipeline-overview.ts'
+import {
+  countOverview,
+  type Overview,
+  type OverviewRequest,
+  readOverviewMark,
+} from '../store/figures/pipeline-overview.ts'
 import { listAnnotations } from '../store/insight/annotation.ts'
 import { listNames } from '../store/insight/daily-count.ts'
 import { findLastWholeRun } from '../store/sync/sync-run.ts'

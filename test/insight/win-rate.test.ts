@@ -1,7 +1,8 @@
 /** The usual range of the win rate, from counts by day that a seed repeats. */
 import { describe, expect, it } from 'vitest'
-import { judgeRate, winsOf } from '../../src/insight/win-rate.ts'
+import { binomialOf, judgeRate, winsOf } from '../../src/insight/win-rate.ts'
 import { dailyNumbers } from '../support/reports/daily-numbers.ts'
+import { jStat } from '../support/reports/jstat.ts'
 
 const DAYS = 1096
 
@@ -31,7 +32,7 @@ describe('the usual win rate', () => {
     const all = { of: 0, hits95: 0, hits80: 0 }
     for (let seed = 1; seed <= 120; seed++) {
       const { record } = judgeRate(daysOf(decided, rate, 3 * seed + 40_000, overdispersion))
-      all.of += record.of
+      all.of += record.judged
       all.hits95 += record.hits95
       all.hits80 += record.hits80
     }
@@ -80,5 +81,17 @@ describe('the usual win rate', () => {
     const [many, few] = [winsOf(401, 0.3, 401 * 0.21), winsOf(399, 0.3, 399 * 0.21)]
     for (const probability of [0.025, 0.5, 0.975])
       expect(Math.abs(many.quantile(probability) - few.quantile(probability))).toBeLessThanOrEqual(2)
+  })
+})
+
+describe('the binomial distribution', () => {
+  it('is that of a library', () => {
+    for (const of of [1, 30, 400, 401, 5_000])
+      for (const rate of [0.01, 0.05])
+        for (const count of [0, 1, Math.floor(of * rate), Math.floor(of * rate) + 3, of - 1]) {
+          const above = count >= of ? 0 : jStat.ibeta(rate, count + 1, of - count)
+          expect(1 - binomialOf(of, rate).upTo(count)).toBeCloseTo(above, 6)
+        }
+    expect(binomialOf(30, 0.05).upTo(-1)).toBe(0)
   })
 })

@@ -126,21 +126,30 @@ describe('the headline', () => {
     })
   })
 
-  it('does not call a day usual if a number is outside its range, and not unusual either', () => {
-    const many = judge(day([42, 50], [9, 2]))
-    expect(headline(many)).toMatchObject({
-      text: '42 new leads and 9 won: nothing clearly unusual.',
-      detail: 'The number of wins is above its usual range, but chance alone may explain it.',
+  it('does not call a number usual that its tile shows outside the usual range', () => {
+    const few = judge(day([28, 50], [3, 2]))
+    expect(headline(few)).toMatchObject({
+      text: '28 new leads and 3 won: no clear change.',
+      detail: 'Fewer new leads than the usual 31 to 54, which can be chance.',
     })
-    expect(headline(many).subject).toMatch(/^nothing clearly unusual, 42 new, 9 won/)
-    expect(headline(many, { locale: 'de-DE' })).toMatchObject({
-      text: '42 neue Leads und 9 gewonnen: nichts eindeutig Ungewöhnliches.',
-      detail: 'Die Zahl der Abschlüsse liegt über dem üblichen Bereich, das kann aber Zufall sein.',
+    expect(headline(few).subject).toMatch(/^no clear change, 28 new, 3 won/)
+    expect(block('kpis', few).tiles[0]).toMatchObject({ value: '28', usualRange: '31–54', tone: 'neutral' })
+    expect(headline(few, { locale: 'de-DE' })).toMatchObject({
+      text: '28 neue Leads und 3 gewonnen: keine deutliche Änderung.',
+      detail: 'Weniger neue Leads als die üblichen 31 bis 54; das kann Zufall sein.',
     })
-    // Beside news of new leads, such wins are not said to be as usual.
-    expect(headline(judge(day([18, 50], [0, 2]), FEW)).detail).toBe(
-      'The number of wins is below its usual range, but chance alone may explain it.',
+    expect(headline(judge(day([31, 50], [5, 2]))).text).toBe('31 new leads and 5 won: a usual Friday.')
+    expect(headline(judge(day([60, 50], [6, 2]))).detail).toBe(
+      'More new leads than the usual 31 to 54, which can be chance. More wins than the usual 1 to 5, which can be chance.',
     )
+    expect(headline(judge(day([18, 50], [6, 2]), FEW))).toMatchObject({
+      text: 'Fewer new leads than usual: 18, where a usual Friday brings 31 to 54.',
+      detail: 'More wins than the usual 1 to 5, which can be chance.',
+    })
+    expect(headline(judge(day([28, 50], [3, 2]), {}, {}, { ...FEW, ...MARKET }))).toMatchObject({
+      text: 'Fewer new leads than usual in EU mid-market: 3, where a usual Friday brings 9 to 21.',
+      detail: '3 won, as usual. Fewer new leads than the usual 31 to 54, which can be chance.',
+    })
   })
 
   it('calls a day usual although nothing has ever been won', () => {
@@ -201,6 +210,23 @@ describe('the headline', () => {
       expect(headline(rated({ judgement: 'low', won: 15, origin })).detail).toMatch(
         /^It is the mix: more leads than before come from pipelines with another rate\./,
       )
+    })
+
+    it('is not called usual either where its tile shows it outside the usual range', () => {
+      const low = rated({ judgement: 'usual', won: 20, origin: null })
+      expect(headline(low)).toMatchObject({
+        text: '42 new leads and 3 won: no clear change.',
+        detail: 'The win rate is lower than the usual 22 to 35%, which can be chance.',
+      })
+      const both = rated(
+        { judgement: 'usual', won: 36, origin: null },
+        judge(day([28, 50], [9, 2]), {}, MANY),
+      )
+      expect(headline(both)).toMatchObject({
+        text: 'More wins than usual: 9, where a usual Friday brings 1 to 5.',
+        detail:
+          'Fewer new leads than the usual 31 to 54, which can be chance. The win rate is higher than the usual 22 to 35%, which can be chance.',
+      })
     })
 
     it('has its usual range in the tile, and no word in the headline where it is usual', () => {

@@ -2,8 +2,8 @@
 
 import type { CountedFigure, DriverDimension, Goal, GoalPeriod, Pace } from '../../domain/insight.ts'
 import { type Annotation, leftOutOf } from '../../domain/insight.ts'
-import { forecastEnd, spansOf } from '../../insight/pace.ts'
-import { weekdayOf } from '../../insight/series.ts'
+import { forecastEnd } from '../../insight/pace.ts'
+import { spansOf, total, weekdayOf } from '../../insight/series.ts'
 import type { TrackRecord } from './track-record.ts'
 
 /** The numbers that are forecast without a goal. */
@@ -132,8 +132,4 @@ function daysBetween(from: string, to: string): number {
 /** Adds up lists number by number. */
 export function sumOf(lists: readonly (readonly number[])[], length: number): number[] {
   return Array.from({ length }, (_, index) => lists.reduce((sum, numbers) => sum + (numbers[index] ?? 0), 0))
-}
-
-function total(numbers: readonly number[]): number {
-  return numbers.reduce((sum, each) => sum + each, 0)
 }

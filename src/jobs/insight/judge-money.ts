@@ -2,6 +2,7 @@
 import type { PeriodKind } from '../../domain/figures.ts'
 import type { JudgedMoney, RangeKind } from '../../domain/insight.ts'
 import { judgeMoney, MONEY_DAYS_NEEDED, type MoneyNumbers } from '../../insight/money-range.ts'
+import { total } from '../../insight/series.ts'
 import type { Db } from '../../store/db/store.ts'
 import { listWonCurrencies } from '../../store/insight/daily-count.ts'
 import { type DailyReader, sumOf } from './forecast.ts'
@@ -58,11 +59,7 @@ export function judgePeriodMoney(
       ...{ currency, amount, days: { known, needed: MONEY_DAYS_NEEDED } },
       judgement: isShown ? 'usual' : !isReady ? 'learning' : isTrusted ? 'left_out' : 'withheld',
       range: isShown ? { low: range.low + leftOut, high: range.high + leftOut } : null,
-      record: record.of > 0 ? { hits: record.hits95, of: record.of } : null,
+      record: record.judged > 0 ? { hits: record.hits95, of: record.judged } : null,
     }
   })
-}
-
-function total(numbers: readonly number[]): number {
-  return numbers.reduce((sum, each) => sum + each, 0)
 }

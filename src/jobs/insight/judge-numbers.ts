@@ -4,6 +4,7 @@
  */
 import type {
   Annotation,
+  CountedPipeline,
   Driver,
   DriverDimension,
   Goal,
@@ -138,7 +139,7 @@ export async function judgeNumbers(
 }
 
 /** The facts that decide which days are left out of expectations, and which kinds of ranges are distrusted. */
-export interface LeftOut {
+interface LeftOut {
   readonly annotations: readonly Annotation[]
   readonly holidays: readonly string[]
   /** The pipelines of the report; null for all. */
@@ -147,7 +148,7 @@ export interface LeftOut {
 }
 
 function pipelinesOf(
-  pipeline: DailyNumbers['pipeline'],
+  pipeline: CountedPipeline,
   { pipelineIds }: Pick<LeftOut, 'pipelineIds'>,
 ): readonly string[] | null {
   return pipeline === null ? pipelineIds : [pipeline.id]
@@ -156,7 +157,7 @@ function pipelinesOf(
 /** Tells for each date whether it is left out of the numbers of a pipeline, or of all leads of the report. */
 export function daysLeftOut(
   dates: readonly string[],
-  pipeline: DailyNumbers['pipeline'],
+  pipeline: CountedPipeline,
   leftOut: LeftOut,
 ): boolean[] {
   const annotated = leftOutOf(dates, leftOut.annotations, pipelinesOf(pipeline, leftOut))
@@ -178,7 +179,7 @@ export async function readNumbers(
   const numbers: DailyNumbers[] = []
   for (const figure of EXPECTED_FIGURES) {
     const byPipeline = await reader.read(figure, 'pipeline_id')
-    const add = (pipeline: DailyNumbers['pipeline'], values: readonly number[]) =>
+    const add = (pipeline: CountedPipeline, values: readonly number[]) =>
       numbers.push({
         ...{ figure, pipeline, values, isLeftOut: daysLeftOut(dates, pipeline, leftOut) },
         distrusted: leftOut.trackRecord.distrusted(figure, pipelinesOf(pipeline, leftOut)),
@@ -216,7 +217,7 @@ export function moneyDistrust({
 }
 
 /** Tells, for a pipeline or for all leads, whether the published ranges of the win rate held too rarely. */
-export function rateDistrust(leftOut: LeftOut): (pipeline: DailyNumbers['pipeline']) => boolean {
+export function rateDistrust(leftOut: LeftOut): (pipeline: CountedPipeline) => boolean {
   return (pipeline) => leftOut.trackRecord.distrusted('win_rate', pipelinesOf(pipeline, leftOut)).length > 0
 }
 

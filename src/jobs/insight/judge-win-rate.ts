@@ -1,7 +1,7 @@
 /** Judges the win rates of a report: of all its leads, and of each pipeline. Finds the origin of an unusual one. */
-import type { DriverDimension, JudgedWinRate } from '../../domain/insight.ts'
+import type { CountedPipeline, DriverDimension, JudgedWinRate } from '../../domain/insight.ts'
 import { chooseRateSplit, type RateMember } from '../../insight/rate-drivers.ts'
-import type { DailyNumbers } from '../../insight/series.ts'
+import { total } from '../../insight/series.ts'
 import { judgeRate, RATE_DAYS, RATE_NEEDED, type RateNumbers } from '../../insight/win-rate.ts'
 import { DIMENSIONS } from '../../store/insight/daily-count.ts'
 import { type DailyReader, sumOf } from './forecast.ts'
@@ -18,12 +18,12 @@ const BEFORE_DAYS = 6 * RATE_DAYS
 export async function readRates(
   { dates, read }: DailyReader,
   names: ReadonlyMap<string, string>,
-  leftOutOf: (pipeline: DailyNumbers['pipeline']) => readonly boolean[],
-  isDistrusted: (pipeline: DailyNumbers['pipeline']) => boolean,
+  leftOutOf: (pipeline: CountedPipeline) => readonly boolean[],
+  isDistrusted: (pipeline: CountedPipeline) => boolean,
 ): Promise<[ofAll: RateNumbers, ...ofPipelines: RateNumbers[]]> {
   const [won, lost] = await Promise.all([read('won', 'pipeline_id'), read('lost', 'pipeline_id')])
   const ids = [...new Set([...won.keys(), ...lost.keys()])].sort()
-  const ratesOf = (pipeline: DailyNumbers['pipeline'], members: readonly string[]): RateNumbers => {
+  const ratesOf = (pipeline: CountedPipeline, members: readonly string[]): RateNumbers => {
     const isLeftOut = leftOutOf(pipeline)
     const [ofWon = [], ofLost = []] = [won, lost].map((all) =>
       sumOf(
@@ -54,7 +54,7 @@ export function judgeWinRate({ pipeline, isDistrusted, ...days }: RateNumbers): 
       judgement: isShown ? 'usual' : forecast === null ? 'learning' : 'withheld',
       range: isShown ? forecast.range95 : null,
       expected: isShown ? forecast.rate : null,
-      record: record.of > 0 ? { hits: record.hits95, of: record.of } : null,
+      record: record.judged > 0 ? { hits: record.hits95, of: record.judged } : null,
     },
     probability: isShown ? forecast.probability : null,
   }
@@ -74,7 +74,9 @@ export async function explainUnusualRate(
       (['won', 'lost'] as const).map((figure) => reader.read(figure, dimension)),
     )
     const countsOf = (member: string, from: number, to?: number) => {
-      const [hits = 0, missed = 0] = [wins, losses].map((each) => total(each?.get(member)?.slice(from, to)))
+      const [hits = 0, missed = 0] = [wins, losses].map((each) =>
+        total(each?.get(member)?.slice(from, to) ?? []),
+      )
       return { hits, of: hits + missed }
     }
     const members = [...new Set([...(wins?.keys() ?? []), ...(losses?.keys() ?? [])])].sort()
@@ -93,8 +95,4 @@ export async function explainUnusualRate(
   const { dimension, difference, mix, named, rest } = split
   const parts = named.map(({ name, within }) => ({ name: nameOf(name, dimension), within }))
   return { judgement, origin: { dimension, difference, mix, parts, rest } }
-}
-
-function total(numbers: readonly number[] = []): number {
-  return numbers.reduce((sum, each) => sum + each, 0)
 }

@@ -48,7 +48,10 @@ export function rangesOf(
   return [...numbers, ...rates, ...moneys, ...ends]
 }
 
-/** Returns the ids of the pipelines that a forecast counts; null for all. The forecast has only names, so its goal gives the ids. */
+/**
+ * Returns the ids of the pipelines that a forecast counts; null for all. The forecast has only names, so its goal gives
+ * the ids.
+ */
 function pipelinesOfEnd(
   { goal, pipelines }: Pace,
   goals: readonly Goal[],

@@ -39,7 +39,7 @@ interface BacktestRequest {
 }
 
 /** The dates and numbers that are tested. */
-export type Tested = Parameters<typeof backtest>
+type Tested = Parameters<typeof backtest>
 
 /** The results of the test, and the record of the ranges that reports published. */
 export interface TestedRecord extends Backtest {

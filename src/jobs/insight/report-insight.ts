@@ -25,7 +25,7 @@ interface InsightDeps {
 /** A report of a period that ended longer ago lists no urgent leads, because they are read as they are now. */
 const PAST_DAYS = 7
 const DAY_MS = 86_400_000
-/** Within how many days the leads of a report will stall: up to the next report, or a little more. */
+/** A report lists leads that will stall within this many days: up to the next report, or a little more. */
 const URGENT_DAYS = { day: 3, working_day: 3, since_last: 3, week: 7, month: 14 } as const
 
 /**

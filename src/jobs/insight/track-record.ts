@@ -8,7 +8,7 @@ import { readPublishedRecords } from '../../store/insight/published-range.ts'
 type Figure = PublishedRange['figure']
 type PipelineIds = readonly string[] | null
 
-/** A number as a report judges it; one without a figure is a win rate. */
+/** A number that a report judged. A win rate has no figure. */
 interface Shown {
   readonly figure?: Figure
   readonly currency?: string

@@ -1,8 +1,11 @@
-/** Withholds thresholds of stages, and the age of lost leads, that did not come true for later winners. */
+/**
+ * Withholds thresholds of stages, and the age of lost leads, that did not come true for later winners. Reports print
+ * that of the leads won next, 1 % are older than a lost lead, and 5 % stay longer in a stage than its threshold.
+ */
 
 import type { Instant } from '../../domain/model.ts'
-import type { Shown } from '../../insight/record.ts'
-import { type ShareTest, shownOf, testShare } from '../../insight/share-test.ts'
+import { isTrusted, type Shown, WINDOWS_MIN } from '../../insight/record.ts'
+import { binomialOf } from '../../insight/win-rate.ts'
 import type { Db, Store } from '../../store/db/store.ts'
 import { listStallTests, testStallThresholds } from '../../store/insight/stall-test.ts'
 import {
@@ -17,6 +20,18 @@ import { findLastWholeRun } from '../../store/sync/sync-run.ts'
 
 /** The most dates that are tested each time, because with a million leads a date takes a second. */
 const DATES_AT_ONCE = 6
+/** A share holds on a date if the number of later winners beyond it lies in its interval of 90 %. */
+const TAIL = 0.05
+/** The share of dates on which a printed share must hold. */
+const DATES_MEANT = 0.85
+
+/** A count of the dates on which a share held. */
+interface ShareTest {
+  readonly dates: number
+  readonly hits: number
+  /** Tells whether the dates do not speak against the share. */
+  readonly isTrusted: boolean
+}
 
 export interface TestedShare extends ShareTest {
   /** The status of the stage; null for the age of lost leads. */
@@ -57,4 +72,29 @@ export async function readShares(db: Db, asOf: Instant): Promise<TestedShare[]> 
     const { days } = (status === WHOLE_AGE ? age : thresholds.get(status)) ?? { days: null }
     return { ...test, status: status || null, share, shown: shownOf(test, days !== null) }
   })
+}
+
+/** The number of later winners of a test date, and the number of those beyond the threshold. */
+interface TestedDate {
+  readonly winners: number
+  readonly longer: number
+}
+
+/** Counts the dates on which a share held. A date without later winners says nothing. */
+export function testShare(share: number, tested: readonly TestedDate[]): ShareTest {
+  const judged = tested.filter(({ winners }) => winners > 0)
+  const hits = judged.filter((date) => isWithinInterval(share, date)).length
+  const record = { hits, of: judged.length }
+  return { dates: judged.length, hits, isTrusted: isTrusted(record, WINDOWS_MIN, DATES_MEANT) }
+}
+
+/** Returns whether, by the share, a count this small and a count this large each have a chance of more than 5 %. */
+function isWithinInterval(share: number, { winners, longer }: TestedDate): boolean {
+  const { upTo } = binomialOf(winners, share)
+  return upTo(longer) > TAIL && 1 - upTo(longer - 1) > TAIL
+}
+
+/** @param isKnown tells whether there are enough winners for a threshold now */
+export function shownOf({ isTrusted }: ShareTest, isKnown: boolean): Shown {
+  return !isTrusted ? 'withheld' : isKnown ? 'printed' : 'learning'
 }

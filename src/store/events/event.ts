@@ -130,7 +130,7 @@ export type QueuedEvent = Readonly<EventQueueTable>
  * lead, the record of the later event stays, whichever arrived first. Where an event has no record, the lead
  * is requested from the upstream.
  */
-export async function queueEvents(trx: Trx, events: readonly QueuedChange[], at: Instant): Promise<void> {
+async function queueEvents(trx: Trx, events: readonly QueuedChange[], at: Instant): Promise<void> {
   if (events.length === 0) return
   const rows = mergedByKey(events).map(({ resource, resourceId, isDeletion, record, occurredAt, times }) => [
     ...[resource, resourceId, isDeletion ? 1 : 0, record],

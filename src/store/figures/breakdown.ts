@@ -9,6 +9,7 @@ import type { ReadTrx } from './query.ts'
 import { type FigureScope, type Query, readRows } from './query.ts'
 import { RECENT } from './relation.ts'
 
+/** Builds SQL that counts the new, won and recently closed leads by the column `group`. */
 const counted = (
   group: string,
   recent = RECENT,
@@ -21,7 +22,7 @@ const counted = (
     FROM closed WHERE outcome IN ('won', 'lost') AND closed_at >= min(:from, ${recent})) AS each
   GROUP BY ${group}`
 
-/** The same without the leads that were closed before the period, for comparison with an earlier period. */
+/** Counts an earlier period for comparison: without a win rate, and so without leads closed before that period. */
 const countedIn = (group: string): Query => ({ reads: ['new_lead', 'closed'], sql: counted(group, ':from') })
 
 export const COUNTS_BY_PIPELINE = {

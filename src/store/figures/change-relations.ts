@@ -32,7 +32,7 @@ export function changeRelations({ chosen, inScope, isPast, version, storedOr, jo
           ${version(' AND valid_from < :since AND (:reported_at IS NULL OR each.observed_at <= :reported_at)', 'DESC')})`,
     'iif(lead.status_changed_at < :since AND (:reported_at IS NULL OR lead.first_seen_at <= :reported_at), lead.status, NULL)',
   )
-  // Leads that were created after the period tell nothing, and long after it they are most of those that arrived.
+  // Leaves out leads that were created after the period. Long after the period, they are most of those that arrived.
   const arrived = isPast
     ? 'SELECT id FROM lead WHERE first_seen_at > :reported_at'
     : `SELECT id FROM lead WHERE first_seen_at > :reported_at AND +created_at < :to
@@ -45,7 +45,7 @@ export function changeRelations({ chosen, inScope, isPast, version, storedOr, jo
     news: {
       reads: [],
       isMaterialized: true,
-      sql: `-- leads that may not be what the last issue knew them to be
+      sql: `-- leads whose status may differ from what the last issue knew
     SELECT DISTINCT lead_id FROM (
       SELECT lead_id FROM stage_move WHERE moved_at >= :since AND moved_at < :to
       UNION ALL SELECT lead_id FROM stage_move WHERE observed_at > :reported_at AND moved_at < :since
@@ -58,15 +58,15 @@ export function changeRelations({ chosen, inScope, isPast, version, storedOr, jo
     news_move: {
       reads: ['news', 'entered'],
       isMaterialized: true,
-      sql: `-- the moves of these leads that were known
+      sql: `-- the known moves of the leads in news
     SELECT lead_id, entered_at AS moved_at, from_status, status AS to_status FROM entered
     WHERE lead_id IN (SELECT lead_id FROM news) AND from_status IS NOT NULL`,
     },
     standing: {
       reads: [...chosen, 'news', ...known],
       isMaterialized: true,
-      sql: `-- the status of these leads that the last issue knew, or the first since, and that at the end of the period:
-    -- by their moves, which may be known from before the first state that was read
+      sql: `-- two statuses of each lead in news: the one that the last issue knew, or else the first one since, and the one at
+    -- the end of the period. Moves come first, because they may be older than the first state that was read
     SELECT *, coalesce((SELECT max(moved_at) FROM ${moves} AS each
         WHERE each.lead_id = stood.lead_id AND moved_at < :to AND each.to_status = stood.to_status),
         status_changed_at, valid_from) AS changed_at
@@ -90,7 +90,7 @@ export function changeRelations({ chosen, inScope, isPast, version, storedOr, jo
     change: {
       reads: [...chosen, 'news', ...known, 'standing'],
       isMaterialized: true,
-      sql: `-- what has become of leads since the last issue, each once
+      sql: `-- leads that have changed since the last issue, each once, with the kind of their change
     SELECT sorted.*, CASE kind WHEN 'deleted' THEN deleted_since WHEN 'returned' THEN returned_at ELSE changed_at END AS at
     FROM (SELECT *, CASE
         WHEN is_deleted THEN iif(was_deleted, NULL, 'deleted')

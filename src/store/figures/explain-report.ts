@@ -99,9 +99,9 @@ export function explainReport(request: ReportRequest, figures: ReportFigures): E
 
   /** Explains our counts for each pipeline whose statistics at the upstream differ from our counts. */
   function ourLevels(): Explained[] {
-    const readings = new Map(figures.serviceStats.map(({ pipelineName, asOf }) => [pipelineName, asOf]))
+    const sampled = new Map(figures.serviceStats.map(({ pipelineName, asOf }) => [pipelineName, asOf]))
     return figures.byPipeline.flatMap(({ id, name }): Explained[] => {
-      const asOf = readings.get(name)
+      const asOf = sampled.get(name)
       if (asOf === undefined) return []
       const title = `${OUR_LEVELS.title}: ${name}`
       return [explain('service_stats', { ...OUR_LEVELS, title }, scopeOfSample(scope, id, asOf))]

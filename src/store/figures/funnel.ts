@@ -31,7 +31,7 @@ export const SERVICE_FUNNEL = {
   WHERE (:pipelines IS NULL OR pipeline_id IN (SELECT value FROM json_each(:pipelines)))
     AND status IN (SELECT status FROM stage WHERE in_funnel = 1)
     AND EXISTS (SELECT 1 FROM lead_count WHERE lead_count.pipeline_id = funnel_latest.pipeline_id AND leads > 0)
-    -- not of some pipelines alone
+    -- no funnel if a pipeline with leads has no statistics
     AND NOT EXISTS (SELECT 1 FROM pipeline AS each WHERE id NOT IN (SELECT pipeline_id FROM funnel_latest)
       AND (:pipelines IS NULL OR id IN (SELECT value FROM json_each(:pipelines)))
       AND EXISTS (SELECT 1 FROM lead_count WHERE lead_count.pipeline_id = each.id AND leads > 0))

@@ -2,12 +2,7 @@
 
 import { openReader } from '../db/sqlite.ts'
 import { answerParent } from '../db/subprocess.ts'
-import { type Overview, type OverviewRequest, readOverview } from './pipeline-overview.ts'
-
-export interface OverviewJob {
-  readonly file: string
-  readonly request: OverviewRequest
-}
+import { type Overview, type OverviewJob, readOverview } from './pipeline-overview.ts'
 
 answerParent(async ({ file, request }: OverviewJob): Promise<Overview> => {
   const db = openReader(file)

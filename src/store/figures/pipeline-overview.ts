@@ -1,12 +1,16 @@
 /**
  * The data that the dashboard shows of pipelines and agents. All pipelines are read at once, because most
- * queries cost the same for one pipeline as for all. With a million leads this takes seconds, so
- * `store/figures/overview-subprocess.ts` runs it in a child process.
+ * queries cost the same for one pipeline as for all. With a million leads this takes seconds and would block the
+ * daemon, so a child process reads an SQLite store. PostgreSQL counts in its own server.
  */
+import { dirname } from 'node:path'
+import { sql } from 'kysely'
 import type { Funnel, TrendDay } from '../../domain/figures.ts'
 import type { Outage } from '../../domain/lists.ts'
 import type { Instant, Money, Period, Ratio } from '../../domain/model.ts'
-import type { Db } from '../db/store.ts'
+import { cancellableQuery } from '../db/postgres.ts'
+import type { Db, Store } from '../db/store.ts'
+import { askChild, programFile } from '../db/subprocess.ts'
 import type { Counts, Level } from './breakdown.ts'
 import { COUNTS_BY_PIPELINE, LEVELS_BY_PIPELINE, openValueOf, STALLED_BY_PIPELINE } from './breakdown.ts'
 import { OUTAGES } from './freshness-figures.ts'
@@ -52,6 +56,42 @@ export interface PipelineOverview {
   readonly funnel: Funnel
   /** Each figure of the upstream's own statistics, with our count of the same figure. */
   readonly statistics: readonly StatPair[]
+}
+
+/** The job of the child process. */
+export interface OverviewJob {
+  readonly file: string
+  readonly request: OverviewRequest
+}
+
+const CHILD = programFile(import.meta.url, 'overview-child')
+/** Because other programs use the PostgreSQL server too, the query may not take longer than this. */
+const TIMEOUT_MS = 5 * 60_000
+
+/**
+ * Counts the overview without blocking the daemon.
+ * @throws any error of the store, and the reason of an aborted signal
+ */
+export async function countOverview(
+  { db, place }: Pick<Store, 'db' | 'place'>,
+  request: OverviewRequest,
+  signal: AbortSignal,
+): Promise<Overview> {
+  if (place.kind === 'postgres')
+    return cancellableQuery(db, (one) => readOverview(one, request), { signal, timeoutMs: TIMEOUT_MS })
+  const { file } = place
+  return askChild<OverviewJob, Overview>(CHILD, { file, request }, { folder: dirname(file), signal })
+}
+
+/**
+ * Returns a text that changes when a sync ends or old rows are pruned. While the text is the same, the
+ * overview is the same too.
+ */
+export async function readOverviewMark(db: Db): Promise<string> {
+  const { rows } = await sql<{ mark: string }>`
+    SELECT (SELECT coalesce(max(rowid), 0) FROM sync_run WHERE outcome IS NOT NULL)
+      || ' ' || (SELECT coalesce(sum("rows"), 0) FROM pruned) AS mark`.execute(db)
+  return rows[0]?.mark ?? ''
 }
 
 const NO_FUNNEL: Funnel = {

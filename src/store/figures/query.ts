@@ -57,13 +57,13 @@ export type QueryValues = Readonly<Record<string, Value>>
 
 const PARAMETER = /:([a-z][a-z0-9_]*)\b/g
 
-/** Relations of any filter whose temporary table also serves periods that end later than its own period. */
+/** Relations that are the same for every filter, and whose temporary table also serves periods that end later. */
 const OF_LATER_PERIODS: readonly RelationName[] = ['reopened']
 
-/** Relations of any filter. */
+/** Relations that are the same for every filter, so that the temporary table of any filter serves. */
 const OF_ANY_FILTER: readonly RelationName[] = ['changed']
 
-/** Relations whose temporary table of all pipelines also serves some of them. */
+/** Relations whose temporary table of all pipelines also serves a filter by pipelines. */
 const OF_SOME_PIPELINES: readonly RelationName[] = ['level', 'idle_then', 'stalled_count']
 
 const NO_TEMP_TABLES: ReadTrx['tempTables'] = new Map()

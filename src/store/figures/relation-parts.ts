@@ -174,11 +174,12 @@ export const KNOWN_THEN = `
         FROM entered GROUP BY lead_id, pipeline_id, created_at) AS each
       WHERE changed_at > ${SETTLED}`
 
+/** The condition that the period ended more than 30 days before the last lead was first read. */
 const IS_OLD = `:to < strftime('%Y-%m-%dT%H:%M:%fZ', (SELECT max(first_seen_at) FROM lead), '-30 days')`
 
 /**
- * The SQL of all leads if the period ended long ago, or if it did not, and of none otherwise. The join lets SQLite
- * ask only once.
+ * The SQL of all leads if the period ended long ago (`LEADS_IF_OLD`), or if it did not (`LEADS_IF_NEW`), and of no
+ * leads otherwise. Because it is a join, SQLite tests the condition only once.
  */
 export const LEADS_IF_OLD = `(SELECT 1 AS one WHERE ${IS_OLD}) AS old CROSS JOIN lead`
 export const LEADS_IF_NEW = `(SELECT 1 AS one WHERE NOT ${IS_OLD}) AS old CROSS JOIN lead`
@@ -193,7 +194,7 @@ export const STAYS_IF_OLD = `(SELECT DISTINCT status AS each_status FROM lead_co
 /** The SQL of a time: a lead that last changed at this time or before is stalled. */
 export const STALLED_SINCE = `strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-' || :stalled_days || ' days')`
 
-/** The ends of the gap between two syncs in which an instant lies. */
+/** The SQL of the time up to which the first sync after an instant, or the last sync before it, had read all leads. */
 export const readAfter = (at: string, past = ''): string =>
   `(SELECT min(leads_as_of) FROM sync_run WHERE leads_as_of >= ${at}${past})`
 export const readBefore = (at: string): string =>
@@ -209,7 +210,7 @@ export const unsureStates = (columns: string, at: string, after: string, before:
     SELECT ${columns} FROM state WHERE valid_from >= ${before} AND valid_from < ${at} AND changed_at >= ${at}
       AND coalesce(valid_to, '~') >= coalesce(${after}, ${at})${and}`
 
-/** The same condition for a lead with a single state. */
+/** Builds the condition of {@link unsureStates} for a lead with a single state. */
 export const unsureOnlyState = (at: string, before: string): string =>
   `valid_from >= ${before} AND valid_from < ${at} AND +changed_at >= ${at}`
 
@@ -222,9 +223,9 @@ export function idleRelations({ chosen, past }: Bounds, counted: readonly Relati
   return {
     idle_then: {
       reads: [...chosen, 'deleted_then', 'lead_then', 'changed'],
-      sql: `-- of the changed leads those that were open at the end of the period, and when they had last changed in any way.
-    -- That is known (is_known) of one that changed too late to stand still, that a sync read after the period and
-    -- before its next change, or whose activity has that change and so all before it
+      sql: `-- changed leads that were open at the end of the period, and the time of their last change before that end.
+    -- is_known tells whether this time is sure: it is too late for the lead to be stalled, or a sync read the lead after
+    -- the period and before its next change, or the activity of the lead has its next change and so all earlier ones
     SELECT lead_id, pipeline_id, changed_at, (changed_at > ${STALLED_SINCE} OR next_at = '~'
         OR next_at >= (SELECT min(leads_as_of) FROM sync_run WHERE leads_as_of >= :to${past('AND leads_as_of <= :known_at')})
           AND EXISTS (SELECT 1 FROM lead_version AS each WHERE each.lead_id = stood.lead_id AND changed_at < :to${known})
@@ -239,7 +240,8 @@ export function idleRelations({ chosen, past }: Bounds, counted: readonly Relati
     },
     stalled_count: {
       reads: [...counted, ...chosen, 'deleted_then', 'lead_then', 'changed', 'open_now', 'idle', 'idle_then'],
-      sql: `-- how many leads were stalled at the end of the period: those of now that have not changed since, and those of then
+      sql: `-- number of leads that were stalled at the end of the period: unchanged leads that are stalled now, and changed ones
+    -- that were stalled then
     SELECT pipeline_id, sum(leads) AS leads FROM (
     SELECT pipeline_id, leads FROM open_now
     UNION ALL SELECT pipeline_id, -1 FROM idle WHERE changed_at > ${STALLED_SINCE}
@@ -258,8 +260,8 @@ export function funnelRelations({ chosen, isPast, inScope, inPipelines }: Bounds
   const byMoves = `coalesce((SELECT max(position) FROM stage_move JOIN stage ON in_funnel = 1
           AND (status = to_status AND moved_at < :to OR status = from_status AND coalesce(entered_at, '') < :to)
         WHERE stage_move.lead_id = each.lead_id), 0)`
-  const furthest = `-- how many leads had come how far by the end of the period; all have come to the first stage. The position is
-    -- null for leads whose statuses are not all known`
+  const furthest = `-- number of leads by the furthest stage that they had reached by the end of the period; all have reached the first
+    -- stage. position is null for leads whose statuses are not all known`
   const hidden = `is_sampled = 1 AND ${HAS_STATUS_ACTIVITY}`
   const reach: Relation = isPast
     ? {
@@ -274,7 +276,7 @@ export function funnelRelations({ chosen, isPast, inScope, inPipelines }: Bounds
         reads: [...chosen, ...(chosen.length > 0 ? (['chosen_count'] as const) : []), 'deleted_then'],
         isMaterialized: true,
         sql: `${furthest}.
-    -- The counts of now, without the leads that have changed since, and these as they were then
+    -- Counts all leads as they are now, takes out those that have changed since, and adds these as they were then
     SELECT position, sum(leads) AS leads FROM (
       SELECT iif(reached < 0 OR ${hidden}, NULL, max(${first}, ${byStatus()}, reached)) AS position, leads
       FROM ${chosen.length > 0 ? 'chosen_count' : 'lead_count'} AS each WHERE true${inPipelines()}
@@ -287,7 +289,7 @@ export function funnelRelations({ chosen, isPast, inScope, inPipelines }: Bounds
         FROM (
           SELECT no AS moved_no FROM lead WHERE status IN (SELECT status FROM lead_count) AND status_changed_at >= :to
           UNION SELECT no FROM lead WHERE created_at >= strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-60 seconds')
-          -- the first move since then; without one before it began then, or the lead is not wholly known
+          -- leads by their first move since then: the status before it had begun by then, or its beginning is unknown
           UNION SELECT lead.no FROM stage_move CROSS JOIN lead
             WHERE moved_at >= :to AND (entered_at IS NULL OR entered_at < :to) AND lead.id = lead_id
           UNION SELECT lead.no FROM lead_deletion CROSS JOIN lead
@@ -326,7 +328,7 @@ export function spanRelations({ chosen, inPipelines, pipelineAt }: Bounds) {
     arrival_gone: {
       reads: [...chosen, 'span'],
       isMaterialized: true,
-      sql: `-- those of them that were deleted at the end of the span
+      sql: `-- leads created in each span that were deleted at the end of the span
     SELECT place FROM lead_deletion CROSS JOIN lead CROSS JOIN span
     WHERE lead.id = lead_id AND lead.created_at >= (SELECT min(span_from) FROM span) AND ${isIn}
       AND deleted_since < span_to AND (returned_at IS NULL OR returned_at >= span_to)`,

@@ -61,7 +61,8 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
   const knownStay = (lead: string, condition: string): string =>
     past(`AND coalesce((SELECT observed_at FROM stage_move AS begun WHERE begun.lead_id = ${lead}${condition}
         ORDER BY moved_at DESC LIMIT 1), (SELECT first_seen_at FROM lead AS seen WHERE seen.id = ${lead})) <= :known_at`)
-  // If the temporary table of the relation is of an earlier end, it also has stays that have ended before the end of this period.
+  // The temporary table of `reopened` may be that of an earlier period. Then it also has stays that ended before the end
+  // of this period.
   const isReopened = isPast
     ? '(reopened_at >= :to OR reopened.observed_at > :known_at)'
     : 'reopened_at >= :to'
@@ -77,7 +78,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     chosen_count: {
       reads: ['chosen'],
       isMaterialized: true,
-      sql: `-- what lead_count has of all leads, of the chosen ones
+      sql: `-- the counts of lead_count, but of the chosen leads alone
     SELECT pipeline_id, status, ${CURRENCY} AS value_currency, ${reachedSql()} AS reached,
       ifnull(is_sampled, 0) AS is_sampled, count(*) AS leads, sum(ifnull(value_amount, 0)) AS value_amount
     FROM chosen JOIN lead ON lead.no = lead_no WHERE deleted_at IS NULL GROUP BY 1, 2, 3, 4, 5`,
@@ -90,36 +91,36 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     },
     level_now: {
       reads: counted,
-      sql: `-- leads now by how they count
+      sql: `-- number and value of the leads as they are now, by pipeline, outcome and currency
     SELECT pipeline_id, coalesce(outcome, 'open') AS outcome, value_currency, leads, value_amount
     FROM ${counts} LEFT JOIN stage USING (status) WHERE true${inPipelines()}`,
     },
     state: {
       reads: chosen,
-      sql: `-- the states of leads that have changed since they were first read, by how they count
+      sql: `-- the stored states of leads that have changed since they were first read, with their outcome and value
     SELECT lead_id, pipeline_id, coalesce(outcome, 'open') AS outcome, ${CURRENCY} AS value_currency,
       ifnull(value_amount, 0) AS value_amount, valid_from, valid_to, changed_at
     FROM lead_history LEFT JOIN stage USING (status) WHERE true${inScope()}`,
     },
     only_state: {
       reads: chosen,
-      sql: `-- the same of leads that have not changed since then
+      sql: `-- the single state of each lead that has not changed since it was first read, with its outcome and value
     SELECT id AS lead_id, pipeline_id, coalesce(outcome, 'open') AS outcome, ${CURRENCY} AS value_currency,
       ifnull(value_amount, 0) AS value_amount, status_changed_at AS valid_from, updated_at AS changed_at
-    -- status by status, because an index lists the leads of each by the time of their state
+    -- goes status by status, because an index lists the leads of a status by the start of their state
     FROM (SELECT DISTINCT status AS each_status FROM lead_count) AS each CROSS JOIN lead LEFT JOIN stage USING (status)
     WHERE lead.status = each_status AND derived_version IS NOT NULL${inScope('pipeline_id', 'lead.no')}`,
     },
     early: {
       reads: chosen,
-      sql: `-- leads first read after the period that had changed since it: what they were like before that change (known_from)
-    -- is not known, nor their status up to their first known state (ended_at)
+      sql: `-- leads that were first read after the period and had changed since: their value is unknown before known_from,
+    -- and their status before ended_at, when their first known state began
     SELECT lead_id, pipeline_id, coalesce(outcome, 'open') AS outcome, ${CURRENCY} AS value_currency,
       ifnull(value_amount, 0) AS value_amount, created_at, max(created_at, min(first_seen_at, valid_from)) AS ended_at,
       max(valid_from, changed_at) AS known_from
     FROM (SELECT lead.id AS lead_id, +lead.created_at AS created_at, lead.first_seen_at, ${stateOf('pipeline_id status value_amount value_currency')},
         ${stateOf('valid_from changed_at')}
-      -- only of those that came later, by an index of its own; one not updated since had a state before
+      -- finds these leads by the index on first_seen_at; a lead that was not updated since has its state of then
       FROM (SELECT id AS arrived_id FROM lead
         WHERE first_seen_at >= :to AND created_at < first_seen_at AND +updated_at >= :to) AS arrived
       CROSS JOIN lead ${joinState(null)} WHERE lead.id = arrived_id) AS state
@@ -129,7 +130,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     early_once: {
       reads: [...chosen, 'early'],
       isMaterialized: true,
-      sql: '-- the same, computed once\n    SELECT * FROM early',
+      sql: '-- the leads of early, computed once\n    SELECT * FROM early',
     },
     deleted_then: {
       reads: [],
@@ -139,7 +140,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     },
     lead_then: {
       reads: [...chosen, 'deleted_then'],
-      sql: `-- leads as they were at the end of the period; open and without a status before the first state that is known
+      sql: `-- leads as they were at the end of the period; a lead whose first known state began later is open, without a status
     SELECT lead_id, created_at, pipeline_id, stage.status, coalesce(outcome, 'open') AS outcome, score, value_amount,
       value_currency
     FROM (SELECT lead.id AS lead_id, lead.created_at, ${stateOf('pipeline_id status score value_amount value_currency')},
@@ -164,14 +165,14 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     level_stored: isPast
       ? {
           reads: [...chosen, 'deleted_then', 'lead_then'],
-          sql: `-- leads at the end of the period by how they counted
+          sql: `-- leads at the end of the period, each with its pipeline, outcome, currency and value
     SELECT pipeline_id, outcome, ${CURRENCY} AS value_currency, 1 AS leads, ifnull(value_amount, 0) AS value_amount
     FROM lead_then`,
         }
       : {
           reads: [...counted, 'level_now', 'state', 'only_state'],
-          sql: `-- leads at the end of the period by how they counted, by their known states: the counts of now, with the states
-    -- that have ended since put back, and those that have begun since taken out
+          sql: `-- number and value of the leads at the end of the period, by pipeline, outcome and currency, from their known
+    -- states: the counts of now, plus the states that have ended since, minus the states that have begun since
     SELECT pipeline_id, outcome, value_currency, sum(leads) AS leads, total(value_amount) AS value_amount FROM (
     SELECT * FROM level_now
     UNION ALL
@@ -186,20 +187,20 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     level: isPast
       ? {
           reads: [...chosen, 'deleted_then', 'lead_then', 'level_stored'],
-          sql: `-- the same
+          sql: `-- the leads of level_stored
     SELECT * FROM level_stored`,
         }
       : {
           reads: [...counted, 'level_now', 'state', 'only_state', 'early', 'level_stored'],
-          sql: `-- the same with leads that were there before their first known state
+          sql: `-- the leads of level_stored, and those that existed then but whose first known state began later
     SELECT * FROM level_stored
     UNION ALL
     SELECT pipeline_id, 'open', value_currency, 1, value_amount FROM early WHERE created_at < :to AND ended_at >= :to`,
         },
     value_unsure: {
       reads: [...chosen, 'state', 'only_state', 'early'],
-      sql: `-- leads whose value at the end of the period is not known: first read after a later change, or changed again
-    -- between the syncs before and after that end
+      sql: `-- leads whose value at the end of the period is not known, because they were first read after a later change, or
+    -- changed after that end and before the next sync
     SELECT lead_id, iif(ended_at >= :to, 'open', outcome) AS outcome, value_currency, value_amount
     FROM early WHERE created_at < :to AND known_from >= :to
     UNION ALL
@@ -212,17 +213,17 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     changed: {
       reads: [],
       sql: isPast
-        ? `-- leads that are not now what they were at the end of the period
+        ? `-- leads that have changed since the end of the period
     SELECT lead_id FROM lead_version WHERE valid_from >= :to OR observed_at > :known_at
     UNION ALL SELECT lead_id FROM lead_deletion WHERE deleted_since >= :to OR deleted_since > :known_at OR returned_at > :known_at
     UNION ALL SELECT id FROM lead
       WHERE status IN (SELECT status FROM lead_count) AND updated_at >= :to AND deleted_at IS NULL OR observed_at > :known_at`
-        : `-- leads that were there at the end of the period, and are not now what they were
+        : `-- leads that existed at the end of the period and have changed since
     SELECT lead_id FROM lead_history WHERE valid_to >= :to AND valid_from < :to
     UNION ALL SELECT lead_id FROM lead_deletion WHERE deleted_since >= :to OR returned_at >= :to
     UNION ALL SELECT id FROM ${LEADS_IF_NEW}
       WHERE status IN (SELECT status FROM lead_count) AND updated_at >= :to AND deleted_at IS NULL
-    -- since long ago most leads have changed, and one look at all rows tells which of them were there
+    -- if the period ended long ago, most leads have changed, so all rows are read once
     UNION ALL SELECT id FROM ${LEADS_IF_OLD} WHERE +created_at < :to AND +updated_at >= :to
     UNION ALL SELECT id FROM ${STAYS_IF_OLD} AND status_changed_at < :to AND +created_at >= :to`,
     },
@@ -232,7 +233,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       sql: `-- stays in closed stages that have ended since the end of the period
     SELECT lead_id, pipeline_id, outcome, entered_at AS closed_at, moved_at AS reopened_at,
       ${isPast ? 'observed_at' : 'CAST(NULL AS TEXT)'} AS observed_at
-    -- by the moves since, because otherwise SQLite sorts all moves
+    -- begins with the moves since then, because otherwise SQLite sorts all moves
     FROM stage_move CROSS JOIN stage
     WHERE status = from_status AND outcome <> 'open' AND (moved_at >= :to${past('OR observed_at > :known_at')})`,
     },
@@ -256,7 +257,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     },
     closed_once: {
       reads: [...chosen, 'reopened'],
-      sql: `-- each time that a lead was closed that has been reopened since the end of the period
+      sql: `-- each time that a lead was closed and then, after the end of the period, reopened
     SELECT lead_id, pipeline_id, outcome, closed_at, reopened_at FROM reopened WHERE closed_at IS NOT NULL${inScope()}`,
     },
     win: {
@@ -268,12 +269,12 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     },
     entered: {
       reads: [],
-      sql: `-- each time that a lead came into a status, by the states and the activity that were known
+      sql: `-- each time that a lead entered a status, by the states and the activity that were known
     SELECT step.lead_id, lead.pipeline_id, lead.created_at, step.status, step.at AS entered_at, before_at,
       coalesce(activity_from, before) AS from_status, before, activity_from
     FROM (SELECT *, lag(status) OVER lead_in_order AS before, lag(at) OVER lead_in_order AS before_at
       FROM (SELECT *, lag(status) OVER lead_in_order AS repeated FROM (
-          -- the first state after an absence begins with the return, the status in it before that
+          -- when a deleted lead returns, its state begins with the return, but its status may have begun earlier
           SELECT lead_id, min(valid_from, ifnull(status_changed_at, changed_at)) AS at, status, NULL AS activity_from
           FROM lead_version WHERE observed_at <= :known_at
           UNION ALL
@@ -287,14 +288,16 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     entry: isPast
       ? {
           reads: [...chosen, 'deleted_then', 'entered'],
-          sql: `-- each time that a lead came into a qualified stage in the period; one first known in it only if it is as new
+          sql: `-- each time that a lead entered a qualified stage in the period; a lead that was first read in such a stage
+    -- counts only if it was created in the period
     SELECT lead_id, pipeline_id, entered_at FROM entered
     WHERE status IN ${QUALIFIED_STATUSES} AND entered_at >= :from AND entered_at < :to AND ${isThere}
       AND (from_status IS NOT NULL OR lead_id IN (SELECT id FROM lead WHERE created_at >= :from))`,
         }
       : {
           reads: [...chosen, 'deleted_then'],
-          sql: `-- each time that a lead came into a qualified stage in the period; one first known in it only if it is as new
+          sql: `-- each time that a lead entered a qualified stage in the period; a lead that was first read in such a stage
+    -- counts only if it was created in the period
     SELECT * FROM (
       SELECT lead_id, pipeline_id, moved_at AS entered_at
       FROM stage_move WHERE to_status IN ${QUALIFIED_STATUSES} AND moved_at >= :from AND moved_at < :to
@@ -324,7 +327,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
         },
     in_question: {
       reads: isPast ? [...chosen, 'deleted_then', 'entered'] : [...chosen, 'deleted_then'],
-      sql: `-- leads that may have moved in the period, and since when each of their statuses is known
+      sql: `-- leads whose status may have changed in the period, and the time since when all their statuses are known
     SELECT * FROM (${isPast ? KNOWN_THEN : KNOWN_NOW}) AS lead_known
     WHERE changed_at >= :from AND created_at < :to AND ${isThere}`,
     },
@@ -335,7 +338,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     },
     idle: {
       reads: chosen,
-      sql: `-- leads that are open now, and when they last changed in any way
+      sql: `-- leads that are open now, and the time of their last change of any kind
     SELECT id AS lead_id, status, pipeline_id, updated_at AS changed_at
     FROM lead WHERE status IN ${OPEN_STATUSES} AND deleted_at IS NULL${inScope('pipeline_id', 'lead.no')}`,
     },

@@ -103,7 +103,7 @@ async function readCore(
   return {
     trx,
     freshness: await readFreshness(db, period.to),
-    pipelines: await comparePipelines(db, filter.pipelineIds),
+    pipelines: await listPipelines(db, filter.pipelineIds),
     leads: countIn(await readFigureAt(trx, 'leads', scope)),
     newLeads: compared('newLeads'),
     won: compared('won'),
@@ -241,18 +241,7 @@ function ratioIn(rows: readonly FigureRow[]): Ratio {
   return { part: rows[0]?.part ?? 0, whole: rows[0]?.whole ?? 0 }
 }
 
-async function comparePipelines(
-  db: Db,
-  pipelineIds: readonly string[] | null,
-): Promise<{ id: string; name: string }[]> {
-  const all = db.selectFrom('pipeline').select(['id', 'name']).orderBy('name').orderBy('id')
-  return (pipelineIds === null ? all : all.where('id', 'in', listOf(pipelineIds))).execute()
-}
-
-/*
- * Reads all figures of several scopes from one consistent read of the database, although a sync may be
- * writing meanwhile.
- */
+/* The figures of several scopes, from one consistent read of the database. */
 
 /** The coverage of each figure that depends on the history of leads. */
 export type Coverages = ReadonlyMap<FigureName, HistoryCoverage>
@@ -312,7 +301,14 @@ async function readEach<T>(
 
 const OF_FIGURES = ['reopened', 'level', 'changed', 'idle_then', 'stalled_count'] as const
 
-/** Lists all pipelines in order of name. */
-export async function listPipelines(db: Db): Promise<{ id: string; name: string }[]> {
-  return db.selectFrom('pipeline').select(['id', 'name']).orderBy('name').orderBy('id').execute()
+/**
+ * Lists pipelines in order of name.
+ * @param ids null for all pipelines
+ */
+export async function listPipelines(
+  db: Db,
+  ids: readonly string[] | null = null,
+): Promise<{ id: string; name: string }[]> {
+  const all = db.selectFrom('pipeline').select(['id', 'name']).orderBy('name').orderBy('id')
+  return (ids === null ? all : all.where('id', 'in', listOf(ids))).execute()
 }

@@ -48,7 +48,7 @@ export const STALLED_LEADS = {
   reads: ['lead_then', 'changed', 'idle', 'idle_then'],
   sql: `SELECT ${LISTED}, longest.changed_at AS "changedAt"
   FROM (
-    -- the first of each status, so that an index leads to them
+    -- of each status only the leads that have stalled longest, which an index finds
     SELECT idle.* FROM (SELECT DISTINCT status, coalesce((SELECT changed_at FROM idle AS rows
         WHERE rows.status = open.status AND changed_at <= ${STALLED_SINCE}
           AND lead_id NOT IN (SELECT lead_id FROM changed) ORDER BY changed_at LIMIT 1 OFFSET :rows), ${STALLED_SINCE}) AS last_at
@@ -57,13 +57,13 @@ export const STALLED_LEADS = {
       AND lead_id NOT IN (SELECT lead_id FROM changed)
     UNION ALL SELECT lead_id, NULL, pipeline_id, changed_at FROM idle_then WHERE changed_at <= ${STALLED_SINCE} AND is_known
     ORDER BY changed_at, pipeline_id, lead_id LIMIT :rows) AS longest
-  -- few leads, so that each is looked up
+  -- only few leads are left, so each is looked up
   CROSS JOIN lead_then CROSS JOIN lead CROSS JOIN pipeline
   WHERE lead_then.lead_id = longest.lead_id AND lead.id = longest.lead_id AND pipeline.id = lead_then.pipeline_id
   ORDER BY longest.changed_at, longest.pipeline_id, lead.id`,
 } as const
 
-/** The row of a listed lead, with its value as two columns. */
+/** The row of a listed lead, with its value as two columns: the amount and its currency. */
 export type ListedRow = Omit<ListedLead, 'value'> & {
   readonly amount: number | null
   readonly currency: string | null
@@ -152,7 +152,7 @@ interface Row extends Omit<ChangedLead, 'value'> {
 
 /**
  * Reads the changes of leads since the last issue.
- * @param told the last issue that was sent; null before the first issue
+ * @param since the last issue that was sent; null before the first issue
  */
 export async function readChanges(
   trx: ReadTrx,

@@ -84,7 +84,7 @@ export const OPEN_VALUE_SERIES = {
       + (SELECT total(value_amount) FROM only_state
         WHERE ${unsureOnlyState('span_to', 'read_before')} AND outcome = 'open' AND value_currency = :currency) AS unsure
   FROM (
-    -- what had ended by the end of the next span is put back, what had begun is taken out
+    -- for each span, the value of the states that ended before the next span did, minus that of the states that began
     SELECT place, span_to, read_after, read_before, (SELECT total(value_amount) FROM state
         WHERE valid_to >= span_to AND valid_to < until AND outcome = 'open' AND value_currency = :currency)
       - (SELECT total(value_amount) FROM state

@@ -4,6 +4,7 @@
  */
 import type { StatDifference } from '../../domain/lists.ts'
 import type { Instant, StageOutcome } from '../../domain/model.ts'
+import type { PipelineStatTable } from '../tables/tables.ts'
 import { toCents } from './definition.ts'
 import type { ReadTrx } from './query.ts'
 import { type FigureScope, readRows } from './query.ts'
@@ -27,21 +28,7 @@ export const OUR_LEVELS = {
   FROM level GROUP BY outcome, value_currency`,
 } as const
 
-interface Reading {
-  readonly pipelineName: string
-  readonly pipeline_id: string
-  readonly as_of: Instant
-  readonly leads: number | null
-  readonly open: number | null
-  readonly won: number | null
-  readonly lost: number | null
-  readonly disqualified: number | null
-  readonly win_rate: number | null
-  readonly open_value_amount: number | null
-  readonly open_value_currency: string | null
-  readonly won_value_amount: number | null
-  readonly won_value_currency: string | null
-}
+type Sample = Readonly<PipelineStatTable> & { readonly pipelineName: string }
 
 interface Level {
   readonly outcome: StageOutcome
@@ -75,14 +62,10 @@ export async function readServiceStats(trx: ReadTrx, scope: FigureScope): Promis
 /** Reads each figure in the upstream's statistics of the pipelines, with our count of the same figure. */
 export async function readStatPairs(trx: ReadTrx, scope: FigureScope): Promise<StatPair[]> {
   const all: StatPair[] = []
-  for (const reading of await readRows<Reading>(trx, STAT_SAMPLES, scope)) {
-    const levels = await readRows<Level>(
-      trx,
-      OUR_LEVELS,
-      scopeOfSample(scope, reading.pipeline_id, reading.as_of),
-    )
-    const { pipelineName, pipeline_id: pipelineId, as_of: asOf } = reading
-    for (const { upstream, ...pair } of pairsOf(reading, levels)) {
+  for (const sample of await readRows<Sample>(trx, STAT_SAMPLES, scope)) {
+    const { pipelineName, pipeline_id: pipelineId, as_of: asOf } = sample
+    const levels = await readRows<Level>(trx, OUR_LEVELS, scopeOfSample(scope, pipelineId, asOf))
+    for (const { upstream, ...pair } of pairsOf(sample, levels)) {
       if (upstream === null) continue
       const isSame = Math.abs(pair.ours - upstream) <= toleranceOf(pair.figure)
       all.push({ pipelineId, pipelineName, ...pair, upstream, isSame, asOf })
@@ -99,45 +82,29 @@ export function scopeOfSample(scope: FigureScope, pipelineId: string, asOf: Inst
   return { ...scope, to, filter: { pipelineIds: [pipelineId], conditions: [] } }
 }
 
-function pairsOf(reading: Reading, levels: readonly Level[]): Pair[] {
+function pairsOf(sample: Sample, levels: readonly Level[]): Pair[] {
   const count = (outcome?: StageOutcome) =>
     levels
       .filter((level) => outcome === undefined || level.outcome === outcome)
       .reduce((sum, level) => sum + level.leads, 0)
-  const value = (outcome: StageOutcome, currency: string) =>
-    levels.find((level) => level.outcome === outcome && level.currency === currency)?.amount ?? 0
+  const value = (outcome: 'open' | 'won', currency: string | null, upstream: number | null): Pair[] => {
+    if (currency === null) return []
+    const level = levels.find((each) => each.outcome === outcome && each.currency === currency)
+    return [{ figure: `${outcome}_value`, currency, ours: level?.amount ?? 0, upstream }]
+  }
   const [won, lost] = [count('won'), count('lost')]
-  const { open_value_currency: openCurrency, won_value_currency: wonCurrency } = reading
   const plain = { currency: null }
   return [
-    { ...plain, figure: 'leads', ours: count(), upstream: reading.leads },
-    { ...plain, figure: 'open', ours: count('open'), upstream: reading.open },
-    { ...plain, figure: 'won', ours: won, upstream: reading.won },
-    { ...plain, figure: 'lost', ours: lost, upstream: reading.lost },
-    { ...plain, figure: 'disqualified', ours: count('disqualified'), upstream: reading.disqualified },
+    { ...plain, figure: 'leads', ours: count(), upstream: sample.leads },
+    { ...plain, figure: 'open', ours: count('open'), upstream: sample.open },
+    { ...plain, figure: 'won', ours: won, upstream: sample.won },
+    { ...plain, figure: 'lost', ours: lost, upstream: sample.lost },
+    { ...plain, figure: 'disqualified', ours: count('disqualified'), upstream: sample.disqualified },
     ...(won + lost > 0
-      ? [{ ...plain, figure: 'win_rate' as const, ours: won / (won + lost), upstream: reading.win_rate }]
+      ? [{ ...plain, figure: 'win_rate' as const, ours: won / (won + lost), upstream: sample.win_rate }]
       : []),
-    ...(openCurrency !== null
-      ? [
-          {
-            figure: 'open_value' as const,
-            currency: openCurrency,
-            ours: value('open', openCurrency),
-            upstream: reading.open_value_amount,
-          },
-        ]
-      : []),
-    ...(wonCurrency !== null
-      ? [
-          {
-            figure: 'won_value' as const,
-            currency: wonCurrency,
-            ours: value('won', wonCurrency),
-            upstream: reading.won_value_amount,
-          },
-        ]
-      : []),
+    ...value('open', sample.open_value_currency, sample.open_value_amount),
+    ...value('won', sample.won_value_currency, sample.won_value_amount),
   ]
 }
 

@@ -1,6 +1,6 @@
 /**
- * Stores the ranges that reports published, and counts how many held. Nothing that
- * becomes known later changes this record.
+ * Stores the ranges that reports published, and counts how many held. Nothing that becomes known later changes this
+ * record.
  */
 import { sql } from 'kysely'
 import type { PublishedRange, PublishedRecord, RangeKind } from '../../domain/insight.ts'

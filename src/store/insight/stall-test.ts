@@ -11,7 +11,7 @@ const LAST_DAYS = 1096
 /** A date is tested some days after the next 30 days, because leads may be read late. */
 const READ_AFTER_DAYS = 3
 
-export interface StallTest {
+interface StallTest {
   /** The status of the stage; empty for the age. */
   readonly status: string
   readonly days: number | null

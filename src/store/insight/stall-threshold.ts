@@ -35,7 +35,7 @@ export interface StallThreshold {
   readonly days: number | null
 }
 
-export interface OldLeads {
+interface OldLeads {
   readonly pipelineId: string
   /** ISO 4217; empty for leads without a value. */
   readonly currency: string
@@ -166,8 +166,8 @@ async function countOld(db: Db, created_before: Instant): Promise<OldLeads[]> {
   )
 }
 
-/** Selects the value that the given share exceeds: the smallest one with at most that share above it. */
-const at = (share: number): string => `CAST(ceil((1 - ${share}) * rows) AS bigint)`
+/** The SQL of the place, among `rows` values in order, of the smallest value that at most the given share exceed. */
+const placeOf = (share: number): string => `CAST(ceil((1 - ${share}) * rows) AS bigint)`
 
 const STAYS = `WITH winner AS (
     SELECT lead.id, lead.created_at, lead.status_changed_at FROM stage CROSS JOIN lead
@@ -186,7 +186,7 @@ const THRESHOLDS = `${STAYS},
     SELECT status, days, row_number() OVER (PARTITION BY status ORDER BY days) AS place,
       count(*) OVER (PARTITION BY status) AS rows FROM stay)
   SELECT status, max(rows) AS winners, round(max(CASE WHEN rows >= iif(status = '', ${WINNERS_MIN}, ${STAYS_MIN})
-      AND place = iif(status = '', ${at(AGE_SHARE)}, ${at(STAY_SHARE)}) THEN days END), 2) AS days
+      AND place = iif(status = '', ${placeOf(AGE_SHARE)}, ${placeOf(STAY_SHARE)}) THEN days END), 2) AS days
   FROM placed GROUP BY status ORDER BY status`
 
 const LONGER = `${STAYS}

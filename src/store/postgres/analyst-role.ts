@@ -8,17 +8,18 @@ import { CompiledQuery, sql } from 'kysely'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { PostgresPlace } from '../db/postgres.ts'
 import type { Store } from '../db/store.ts'
+import { quoted } from '../schema/describe.ts'
 import { PUBLISHED } from '../schema/published.ts'
 import { VIEWS } from '../schema/views.ts'
 import type { Tables } from '../tables/tables.ts'
-import { quoted, textOf } from './schema-from-sqlite.ts'
+import { textOf } from './schema-from-sqlite.ts'
 
 /** Matches role names that never need quotes. */
 const ROLE = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/
 /** The number of hash rounds of a password, which is PostgreSQL's own default. */
 const SCRAM_ROUNDS = 4096
 
-export interface AnalystRole {
+interface AnalystRole {
   readonly role: string
   /** The password to set; null keeps the present password, or sets none for a new role. */
   readonly password: string | null

@@ -81,7 +81,7 @@ export const FUNCTIONS: readonly string[] = [
     IF to_regoperator('->> (text, integer)') IS NULL THEN
       CREATE OPERATOR ->> (LEFTARG = text, RIGHTARG = integer, FUNCTION = json_part);
     END IF;
-    -- Tells SQLite not to look something up, and PostgreSQL nothing.
+    -- The sign + keeps SQLite from using an index; for PostgreSQL it changes nothing.
     IF to_regoperator('+ (NONE, text)') IS NULL THEN
       CREATE OPERATOR + (RIGHTARG = text, FUNCTION = same);
     END IF;

@@ -32,8 +32,8 @@ export const SEARCH: readonly string[] = [
   'CREATE INDEX issue_search_words ON issue_search USING gin (words)',
   "COMMENT ON TABLE issue_search IS 'one row per issue: its words, kept by a trigger'",
   "COMMENT ON COLUMN issue_search.issue_id IS 'report_issue.id'",
-  "COMMENT ON COLUMN issue_search.said IS 'subject, report with what its leads are chosen by, and text, each between bars'",
-  "COMMENT ON COLUMN issue_search.words IS 'which words those are'",
+  "COMMENT ON COLUMN issue_search.said IS 'words of the subject, of the name and filter of the report, and of the text, each part after a bar'",
+  "COMMENT ON COLUMN issue_search.words IS 'the same words, for the index'",
 ]
 
 /** The functions and triggers. They are created again whenever the text of one of them changes. */

@@ -3,7 +3,7 @@
  * comments. So both databases have the same tables.
  */
 
-import type { Relation } from '../schema/describe.ts'
+import { quoted, type Relation } from '../schema/describe.ts'
 import type { SqliteObject } from '../schema/migrate.ts'
 
 /** Instants and ids are sorted by their bytes, as in SQLite, whatever the collation of the database. */
@@ -86,10 +86,6 @@ export function commentsSql({ name, kind, meaning, columns }: Relation): string[
         (column) => `COMMENT ON COLUMN ${quoted(name)}.${quoted(column.name)} IS ${textOf(column.meaning)}`,
       ),
   ]
-}
-
-export function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
 }
 
 export function textOf(value: string): string {

@@ -220,7 +220,7 @@ async function findTrespass(client: pg.Client, sql: string, own: readonly string
 }
 
 /** Sends the text with the extended protocol, in which PostgreSQL refuses a second statement. */
-export function alone(text: string): pg.QueryConfig {
+function alone(text: string): pg.QueryConfig {
   // The type definitions of `pg` lack this property.
   return Object.assign({ text }, { queryMode: 'extended' })
 }

@@ -3,6 +3,7 @@
  * because a snapshot file is never written to: a new snapshot replaces it.
  */
 import Database from 'better-sqlite3'
+import { quoted } from '../schema/describe.ts'
 
 /** A value of a snapshot. Whole numbers are bigint, so that they keep every digit. */
 export type Cell = string | number | bigint | null
@@ -139,8 +140,4 @@ function typeOf(column: ColumnRow, seen: Seen): CellType {
   if (seen.real === 1n) return 'real'
   if (seen.integer === 1n) return 'integer'
   return column.type === 'ANY' ? 'integer' : 'text'
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
 }

@@ -94,12 +94,7 @@ export async function findLastMailedEnd(db: Db, report: string, by: Instant): Pr
 
 /** Lists the sections that failed in the report's last mailed issue. */
 export async function listLastFailed(db: Db, report: string): Promise<readonly FailedSection[]> {
-  const row = await db
-    .selectFrom('report_issue')
-    .where('report', '=', report)
-    .where(({ exists, selectFrom }) =>
-      exists(selectFrom('delivery').whereRef('issue_id', '=', 'report_issue.id').select('message_id')),
-    )
+  const row = await mailedIssues(db, report)
     .orderBy('period_from', 'desc')
     .limit(1)
     .select(sql<string | null>`figures ->> '$.failed'`.as('failed'))
@@ -228,15 +223,10 @@ function sentIssues(
   end: Instant,
   comparison: '<' | '<=' = '<',
 ) {
-  return db
-    .selectFrom('report_issue')
-    .where('report', '=', report)
+  return mailedIssues(db, report)
     .where('variant', '=', variant)
     .where('kind', '=', kind)
     .where('period_to', comparison, end)
-    .where(({ exists, selectFrom }) =>
-      exists(selectFrom('delivery').whereRef('issue_id', '=', 'report_issue.id').select('message_id')),
-    )
     .orderBy('period_to', 'desc')
     .limit(1)
 }

@@ -73,7 +73,7 @@ export async function downsampleRows(
   return counts
 }
 
-export interface Sample {
+interface Sample {
   readonly at: Instant
   readonly status: string
 }

@@ -122,7 +122,7 @@ const renewLease = statementForLater((db, { holder, until }: { holder: string; u
 )
 
 /** The lease of another thread, as far as a thread that works for the holder needs it. */
-export interface LeaseInUse {
+interface LeaseInUse {
   readonly name: string
   readonly holder: string
 }

@@ -100,12 +100,7 @@ export async function beginScheduledRun(
     started_at: at,
     attempts: scheduledRun.attempts + (scheduledRun.state === 'held' ? 0 : 1),
   }
-  await trx
-    .updateTable('scheduled_run')
-    .where('schedule', '=', scheduledRun.schedule)
-    .where('due_at', '=', scheduledRun.due_at)
-    .set(begun)
-    .execute()
+  await update(trx, scheduledRun, begun)
   return { ...scheduledRun, ...begun }
 }
 
@@ -115,11 +110,19 @@ export async function finishScheduledRun(
   end: Pick<ScheduledRun, 'state' | 'not_before' | 'finished_at' | 'message'> &
     Partial<Pick<ScheduledRun, 'attempts'>>,
 ): Promise<void> {
+  await update(trx, scheduledRun, end)
+}
+
+async function update(
+  trx: Trx,
+  { schedule, due_at }: Pick<ScheduledRun, 'schedule' | 'due_at'>,
+  values: Partial<ScheduledRun>,
+): Promise<void> {
   await trx
     .updateTable('scheduled_run')
-    .where('schedule', '=', scheduledRun.schedule)
-    .where('due_at', '=', scheduledRun.due_at)
-    .set(end)
+    .where('schedule', '=', schedule)
+    .where('due_at', '=', due_at)
+    .set(values)
     .execute()
 }
 
@@ -193,11 +196,6 @@ export async function approveScheduledRun(
 ): Promise<ScheduledRun | undefined> {
   const latest = (await listOpenScheduledRuns(trx, schedule, at)).at(-1)
   if (!latest) return undefined
-  await trx
-    .updateTable('scheduled_run')
-    .where('schedule', '=', schedule)
-    .where('due_at', '=', latest.due_at)
-    .set({ approved_at: at, not_before: null })
-    .execute()
+  await update(trx, latest, { approved_at: at, not_before: null })
   return latest
 }

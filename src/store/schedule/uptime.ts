@@ -186,10 +186,10 @@ const BUSY_TIMEOUT_MS = 2_000
  * @throws LeadsheetError store_corrupt, store_unreachable, store_refused
  */
 export async function readLastHeartbeat(place: StorePlace): Promise<LastHeartbeat | undefined> {
-  return place.kind === 'sqlite' ? readBeatOfFile(place.file) : readBeatOfServer(place)
+  return place.kind === 'sqlite' ? readHeartbeatOfFile(place.file) : readHeartbeatOfServer(place)
 }
 
-function readBeatOfFile(file: string): LastHeartbeat | undefined {
+function readHeartbeatOfFile(file: string): LastHeartbeat | undefined {
   if (!existsSync(file)) return undefined
   const url = pathToFileURL(file)
   // Without a write-ahead log no process has the file open, so the file does not change. `immutable`
@@ -215,7 +215,7 @@ function readBeatOfFile(file: string): LastHeartbeat | undefined {
  * Reads the last heartbeat of a worker on this machine, or of any worker if none ran here. Prefers a running
  * worker to a worker that has ended.
  */
-async function readBeatOfServer(place: PostgresPlace): Promise<LastHeartbeat | undefined> {
+async function readHeartbeatOfServer(place: PostgresPlace): Promise<LastHeartbeat | undefined> {
   return quickRead(place, 'daemon_uptime', async (client) => {
     const { rows } = await client.query(
       `SELECT last_heartbeat_at, ended_at FROM daemon_uptime
@@ -234,7 +234,7 @@ function heartbeatOf({ last_heartbeat_at, ended_at }: Readonly<Record<string, un
 }
 
 /** The most loads that are kept, because wrong settings may be loaded again and again. */
-const READINGS_MAX = 100
+const LOADS_MAX = 100
 
 export interface ConfigLoad {
   readonly id: number
@@ -252,9 +252,9 @@ export interface ConfigLoad {
 
 export async function addConfigLoad(
   trx: Trx,
-  reading: Pick<ConfigLoad, 'at' | 'refused' | 'changed'> & { readonly program: string },
+  load: Pick<ConfigLoad, 'at' | 'refused' | 'changed'> & { readonly program: string },
 ): Promise<void> {
-  const { at, refused, changed, program } = reading
+  const { at, refused, changed, program } = load
   const { id } = await trx
     .insertInto('config_load')
     .values({
@@ -265,12 +265,12 @@ export async function addConfigLoad(
     .executeTakeFirstOrThrow()
   await trx
     .deleteFrom('config_load')
-    .where('id', '<=', id - READINGS_MAX)
+    .where('id', '<=', id - LOADS_MAX)
     .execute()
 }
 
 /** The daemon that loaded the settings, because several daemons may run. */
-type ReadBy = Pick<ConfigLoad, 'host' | 'pid'>
+type LoadedBy = Pick<ConfigLoad, 'host' | 'pid'>
 
 /**
  * Finds the last load of the settings, or the last load that came into force. `by` limits the search to one
@@ -279,31 +279,31 @@ type ReadBy = Pick<ConfigLoad, 'host' | 'pid'>
 export async function findConfigLoad(
   db: Db,
   which: 'last' | 'in_force',
-  by: ReadBy | null = null,
+  by: LoadedBy | null = null,
 ): Promise<ConfigLoad | undefined> {
-  const all = readings(db).orderBy('id', 'desc')
+  const all = loads(db).orderBy('id', 'desc')
   const last = by === null ? all : all.where('host', '=', by.host).where('pid', '=', by.pid)
-  return readingOf(await (which === 'last' ? last : last.where('refused', 'is', null)).executeTakeFirst())
+  return loadOf(await (which === 'last' ? last : last.where('refused', 'is', null)).executeTakeFirst())
 }
 
 /** Finds the next load of the same daemon. */
 export async function findNextConfigLoad(
   db: Db,
-  { id, host, pid }: Pick<ConfigLoad, 'id'> & ReadBy,
+  { id, host, pid }: Pick<ConfigLoad, 'id'> & LoadedBy,
 ): Promise<ConfigLoad | undefined> {
-  const own = readings(db).where('host', '=', host).where('pid', '=', pid)
-  return readingOf(await own.where('id', '>', id).orderBy('id').executeTakeFirst())
+  const own = loads(db).where('host', '=', host).where('pid', '=', pid)
+  return loadOf(await own.where('id', '>', id).orderBy('id').executeTakeFirst())
 }
 
-function readings(db: Db) {
+function loads(db: Db) {
   return db
     .selectFrom('config_load')
     .select(['id', 'read_at as at', 'refused', 'changed', 'pid', 'host'])
     .limit(1)
 }
 
-function readingOf(
-  row: Awaited<ReturnType<ReturnType<typeof readings>['executeTakeFirst']>>,
+function loadOf(
+  row: Awaited<ReturnType<ReturnType<typeof loads>['executeTakeFirst']>>,
 ): ConfigLoad | undefined {
   return row && { ...row, changed: row.changed === null ? null : JSON.parse(row.changed) }
 }

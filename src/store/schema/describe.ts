@@ -12,7 +12,7 @@ export interface Relation {
   readonly columns: readonly Column[]
 }
 
-export interface Column {
+interface Column {
   readonly name: string
   /** The declared type of the column; null for a column that a view computes. */
   readonly type: string | null

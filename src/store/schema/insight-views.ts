@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 
 /** Builds columns from the parts of a JSON object: their names, paths and types. */
-function columns(from: string, list: readonly (readonly [name: string, path: string, type: Type])[]) {
+function columns(from: string, list: readonly Column[]) {
   return sql.raw(
     list
       .map(([name, path, type]) => {
@@ -14,12 +14,35 @@ function columns(from: string, list: readonly (readonly [name: string, path: str
       .join(', '),
   )
 }
-type Type = 'text' | 'whole' | 'number' | 'flag'
+type Column = readonly [name: string, path: string, type: 'text' | 'whole' | 'number' | 'flag']
 
+/** The comments on the columns of {@link OF_ISSUE}. */
+const ABOUT_ISSUE = sql.raw(`-- issue_id: report_issue.id
+    -- period_from: UTC: when the period of the issue begins
+    -- period_to: UTC: when the period ends (exclusive)`)
 const OF_ISSUE = sql.raw('report_issue.id AS issue_id, report_issue.report, period_from, period_to')
 
+/** The columns of a judged count and of a judged win rate. */
+const JUDGED: readonly Column[] = [
+  ['low', 'range.low', 'whole'],
+  ['high', 'range.high', 'whole'],
+  ['expected', 'expected', 'number'],
+  ['judgement', 'judgement', 'text'],
+  ['known', 'periods.known', 'whole'],
+  ['needed', 'periods.needed', 'whole'],
+  ['hits', 'record.hits', 'whole'],
+  ['of_ranges', 'record.of', 'whole'],
+]
+const DRIVER = columns('driver', [
+  ['figure', 'figure', 'text'],
+  ['figure_actual', 'actual', 'whole'],
+  ['figure_expected', 'expected', 'whole'],
+  ['dimension', 'dimension', 'text'],
+])
+
 /**
- * Selects how many of the published ranges held. The groups are in the order of the primary key, so that nothing is sorted.
+ * Selects how many of the published ranges held. The groups are in the order of the primary key, so that nothing is
+ * sorted.
  * @param where a condition on the rows of published_range
  */
 export function publishedRecords(where: RawBuilder<unknown>): RawBuilder<unknown> {
@@ -35,9 +58,7 @@ export function publishedRecords(where: RawBuilder<unknown>): RawBuilder<unknown
 export const INSIGHT_VIEWS = {
   usual_range: sql`CREATE VIEW usual_range AS
     -- one row per issue and number that it judged: the usual range, and whether the number was usual
-    -- issue_id: report_issue.id
-    -- period_from: UTC: when the period of the issue begins
-    -- period_to: UTC: when the period ends (exclusive)
+    ${ABOUT_ISSUE}
     -- figure: new_leads or won
     -- pipeline_id: pipeline.id; null for all leads of the report
     -- pipeline_name: name of the pipeline when the issue was made
@@ -45,7 +66,7 @@ export const INSIGHT_VIEWS = {
     -- low: lower bound of the usual range, which holds 19 of 20 usual periods; null without a range
     -- high: upper bound of that range; both bounds belong to it
     -- expected: number of leads that was expected; null without a range
-    -- judgement: usual, high or low; learning: too few earlier periods; withheld: earlier ranges held too rarely; left_out: annotated or mostly holidays
+    -- judgement: high or low: unusual; usual: not, even outside the range; learning: too few earlier periods; withheld: ranges held too rarely; left_out: annotated or mostly holidays
     -- known: number of earlier periods of the same kind that were known
     -- needed: number of such periods that a range needs
     -- hits: how many of the last ranges held; null before the first range
@@ -60,14 +81,7 @@ export const INSIGHT_VIEWS = {
       ['pipeline_id', 'pipeline.id', 'text'],
       ['pipeline_name', 'pipeline.name', 'text'],
       ['actual', 'actual', 'whole'],
-      ['low', 'range.low', 'whole'],
-      ['high', 'range.high', 'whole'],
-      ['expected', 'expected', 'number'],
-      ['judgement', 'judgement', 'text'],
-      ['known', 'periods.known', 'whole'],
-      ['needed', 'periods.needed', 'whole'],
-      ['hits', 'record.hits', 'whole'],
-      ['of_ranges', 'record.of', 'whole'],
+      ...JUDGED,
       ['shift_since', 'shift.since', 'text'],
       ['shift_days', 'shift.days', 'whole'],
       ['shift_actual', 'shift.actual', 'whole'],
@@ -103,14 +117,7 @@ export const INSIGHT_VIEWS = {
       ['pipeline_name', 'pipeline.name', 'text'],
       ['won', 'won', 'whole'],
       ['decided', 'decided', 'whole'],
-      ['low', 'range.low', 'whole'],
-      ['high', 'range.high', 'whole'],
-      ['expected', 'expected', 'number'],
-      ['judgement', 'judgement', 'text'],
-      ['known', 'periods.known', 'whole'],
-      ['needed', 'periods.needed', 'whole'],
-      ['hits', 'record.hits', 'whole'],
-      ['of_ranges', 'record.of', 'whole'],
+      ...JUDGED,
       ['dimension', 'origin.dimension', 'text'],
       ['difference', 'origin.difference', 'whole'],
       ['mix', 'origin.mix', 'whole'],
@@ -121,9 +128,7 @@ export const INSIGHT_VIEWS = {
 
   won_value_range: sql`CREATE VIEW won_value_range AS
     -- one row per issue and currency: the money that was won in the period, and its usual range
-    -- issue_id: report_issue.id
-    -- period_from: UTC: when the period of the issue begins
-    -- period_to: UTC: when the period ends (exclusive)
+    ${ABOUT_ISSUE}
     -- currency: ISO 4217
     -- amount: money that was won in the period, in whole units of currency
     -- low: lower bound of the usual range, which holds 19 of 20 usual periods; null without a range
@@ -148,9 +153,7 @@ export const INSIGHT_VIEWS = {
 
   expected_end: sql`CREATE VIEW expected_end AS
     -- one row per issue and number of its Outlook: where a month, quarter or fiscal year will end, and the goal
-    -- issue_id: report_issue.id
-    -- period_from: UTC: when the period of the issue begins
-    -- period_to: UTC: when the period ends (exclusive)
+    ${ABOUT_ISSUE}
     -- figure: new_leads, won, lost or won_value
     -- currency: ISO 4217 for money; null for a number of leads
     -- pipelines: JSON: list of pipeline.id; null for all leads of the report
@@ -197,9 +200,7 @@ export const INSIGHT_VIEWS = {
 
   driver_part: sql`CREATE VIEW driver_part AS
     -- one row per issue, unusual number and named part, and one for all other parts: the differences add up to the whole difference
-    -- issue_id: report_issue.id
-    -- period_from: UTC: when the period of the issue begins
-    -- period_to: UTC: when the period ends (exclusive)
+    ${ABOUT_ISSUE}
     -- figure: new_leads or won
     -- figure_actual: the unusual number of leads
     -- figure_expected: number of leads that was expected
@@ -212,32 +213,23 @@ export const INSIGHT_VIEWS = {
     WITH driver AS (
       SELECT ${OF_ISSUE}, each.value AS driver
       FROM report_issue CROSS JOIN json_each(report_issue.figures ->> '$.insight.drivers') AS each)
-    SELECT issue_id, report, period_from, period_to, ${columns('driver', [
-      ['figure', 'figure', 'text'],
-      ['figure_actual', 'actual', 'whole'],
-      ['figure_expected', 'expected', 'whole'],
-      ['dimension', 'dimension', 'text'],
-    ])}, CAST(part.key AS integer) + 1 AS place, ${columns('part.value', [
-      ['part', 'name', 'text'],
-      ['actual', 'actual', 'whole'],
-      ['expected', 'expected', 'number'],
-      ['difference', 'difference', 'whole'],
-    ])}
+    SELECT issue_id, report, period_from, period_to, ${DRIVER}, CAST(part.key AS integer) + 1 AS place, ${columns(
+      'part.value',
+      [
+        ['part', 'name', 'text'],
+        ['actual', 'actual', 'whole'],
+        ['expected', 'expected', 'number'],
+        ['difference', 'difference', 'whole'],
+      ],
+    )}
     FROM driver CROSS JOIN json_each(driver ->> '$.parts') AS part
     UNION ALL
-    SELECT issue_id, report, period_from, period_to, ${columns('driver', [
-      ['figure', 'figure', 'text'],
-      ['figure_actual', 'actual', 'whole'],
-      ['figure_expected', 'expected', 'whole'],
-      ['dimension', 'dimension', 'text'],
-    ])}, NULL, NULL, NULL, NULL, CAST(driver ->> '$.rest' AS integer)
+    SELECT issue_id, report, period_from, period_to, ${DRIVER}, NULL, NULL, NULL, NULL, CAST(driver ->> '$.rest' AS integer)
     FROM driver`,
 
   urgent_lead: sql`CREATE VIEW urgent_lead AS
     -- one row per issue and urgent lead that it listed: an open lead that was about to stay in its stage longer than nearly all winners
-    -- issue_id: report_issue.id
-    -- period_from: UTC: when the period of the issue begins
-    -- period_to: UTC: when the period ends (exclusive)
+    ${ABOUT_ISSUE}
     -- place: place in the list; 1 has the highest value
     -- lead_id: lead.id
     -- company_name: name of the company at that time

@@ -275,7 +275,7 @@ function checkFile(database: Database.Database): void {
     throw new Error(`the snapshot does not pass its checks: ${faults.slice(0, 3).join('; ')}`)
 }
 
-export function flush(file: string): void {
+function flush(file: string): void {
   const descriptor = openSync(file, 'r')
   try {
     fsyncSync(descriptor)

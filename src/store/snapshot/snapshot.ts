@@ -3,12 +3,13 @@
  * snapshot replaces the file as a whole. A program that has the old file open can go on reading it.
  */
 import { existsSync } from 'node:fs'
-import { chmod, link, open, readdir, rename, rm } from 'node:fs/promises'
+import { chmod, link, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
 import { CompiledQuery, sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'
+import { flush } from '../backup/backup.ts'
 import type { CopiedRow, CopiedTable } from '../copy/copied-tables.ts'
 import { listCopiedTables, readChunks } from '../copy/copied-tables.ts'
 import { insertCopies } from '../db/rows.ts'
@@ -64,7 +65,7 @@ export async function makeSnapshot(
     await chmod(unfinished, MODE)
     if (options.keep > 0) await keepAs(unfinished, file, job.madeAt)
     await rename(unfinished, file)
-    await flushFolder(dirname(file))
+    await flush(dirname(file))
     await removeOld(file, options.keep)
     await removeLeftovers(file)
     const info = readSnapshotInfo(file)
@@ -148,16 +149,6 @@ async function removeOld(file: string, keep: number): Promise<void> {
   const pattern = new RegExp(`^${RegExp.escape(basename(file, '.db'))}-\\d{8}T\\d{6}Z\\.db$`)
   const kept = (await readdir(dirname(file))).filter((name) => pattern.test(name)).sort()
   for (const name of kept.slice(0, Math.max(0, kept.length - keep))) await rm(join(dirname(file), name))
-}
-
-/** Flushes the folder, so that the new name outlives a power cut. */
-async function flushFolder(folder: string): Promise<void> {
-  const handle = await open(folder)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }
 
 function unwritable(file: string, reason: string, cause?: unknown): LeadsheetError {

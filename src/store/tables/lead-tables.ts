@@ -173,7 +173,7 @@ export interface EventQueueTable {
   failures: number
 }
 
-export interface EventCountTable {
+interface EventCountTable {
   hour: string
   outcome: EventOutcome
   events: number
@@ -199,8 +199,4 @@ export interface PrunedTable {
   before: string
   pruned_at: string
   rows: number
-}
-
-export interface RetentionTables {
-  pruned: PrunedTable
 }

@@ -3,7 +3,7 @@ import type { Generated, GeneratedAlways } from 'kysely'
 import type { PeriodKind } from '../../domain/figures.ts'
 import type { ScanStop } from '../../domain/sync.ts'
 import type { InsightTables } from './insight-tables.ts'
-import type { EventTables, LeadTables, RetentionTables } from './lead-tables.ts'
+import type { EventTables, LeadTables, PrunedTable } from './lead-tables.ts'
 import type { AlertTables, DeliveryTables, PreferenceTables } from './outbox-tables.ts'
 
 interface Installation {
@@ -12,7 +12,7 @@ interface Installation {
   moving_from: string | null
 }
 
-export interface StageTable {
+interface StageTable {
   status: string
   position: number
   outcome: 'open' | 'won' | 'lost' | 'disqualified'
@@ -56,7 +56,7 @@ interface PipelineStageStat {
   median_hours: number | null
 }
 
-export interface AgentTable {
+interface AgentTable {
   id: string
   name: string
   kind: string | null
@@ -238,7 +238,7 @@ export interface DaemonUptimeTable {
   pid: number
 }
 
-interface SettingsRead {
+interface ConfigLoad {
   id: GeneratedAlways<number>
   read_at: string
   refused: string | null
@@ -257,7 +257,7 @@ interface RequestRateTable {
   under_way: number
 }
 
-export interface LeaseTable {
+interface LeaseTable {
   name: string
   holder: string
   host: string
@@ -269,7 +269,6 @@ export interface LeaseTable {
 export interface Tables
   extends LeadTables,
     EventTables,
-    RetentionTables,
     InsightTables,
     DeliveryTables,
     PreferenceTables,
@@ -290,12 +289,13 @@ export interface Tables
   sync_scan_result: SyncScanResult
   sync_watermark: { resource: string; updated_at: string; not_before: string | null }
   quarantined_record: QuarantinedRecord
+  pruned: PrunedTable
   field_seen: FieldSeen
   request_rate: RequestRateTable
   upstream_profile: { id: number; sha256: string; since: string }
   report_issue: ReportIssueTable
   scheduled_run: ScheduledRunTable
   daemon_uptime: DaemonUptimeTable
-  config_load: SettingsRead
+  config_load: ConfigLoad
   lease: LeaseTable
 }

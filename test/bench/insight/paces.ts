@@ -1,5 +1,6 @@
 /** Counts how often the expected end of a month holds, and how far off it is, by the day of the report. */
-import { forecastEnd, type Span } from '../../../src/insight/pace.ts'
+import { forecastEnd } from '../../../src/insight/pace.ts'
+import type { Span } from '../../../src/insight/series.ts'
 import { dailyNumbers, type Numbers, weekdaysOf } from '../../support/reports/daily-numbers.ts'
 import { type Result, resultOf } from './result.ts'
 

@@ -45,18 +45,16 @@ export function composeJudged(
     ({ judgement, shift }) => judgement === 'usual' && shift?.isNew === false,
   )
   const rate = sentencesOfRate(figures, locale)
+  const outside = listOutside(figures)
+  const asides = outside.map((each) => asideOf(each, locale))
   const countOf = (figure: ExpectedFigure) => words(`subject.${figure}`, { n: counts[figure] })
   if (unusual.length === 0 && rate === null) {
     if (!usual.some(({ figure }) => figure === 'new_leads') || !isWonAsEver(figures)) return null
     const both = words('headline.counts', { newLeads: counts.new_leads, won: counts.won })
-    const outside = usual.filter(isOutside)
-    const key = lasting.length > 0 ? 'noFurtherChange' : outside.length > 0 ? 'nearUsual' : 'usual'
+    const key = lasting.length > 0 ? 'noFurtherChange' : outside.length > 0 ? 'noClearChange' : 'usual'
     return {
       text: words(`headline.${key}`, { counts: both, ...names }),
-      detail: [
-        ...lasting.map((each) => stillOf(each, locale)),
-        ...outside.map((each) => outsideOf(each, locale)),
-      ]
+      detail: [...lasting.map((each) => stillOf(each, locale)), ...asides]
         .slice(0, SENTENCES_MAX - 1)
         .join(' '),
       subject: words(`subject.${key}`, { counts: EXPECTED_FIGURES.map(countOf).join(', '), ...names }),
@@ -65,21 +63,21 @@ export function composeJudged(
   const ofAll = unusual.filter(({ pipeline }) => pipeline === null)
   const named = new Set(ofAll.map(({ figure }) => figure))
   const single = unusual.filter(({ figure }) => !named.has(figure))
-  const left = usual.filter(({ figure, shift }) => !named.has(figure) && shift === null)
+  const isAside = (figure: ExpectedFigure) => outside.some((each) => each.figure === figure)
+  const left = usual.flatMap(({ figure, shift }) =>
+    named.has(figure) || shift !== null || isAside(figure) ? [] : [figure],
+  )
   const asUsual =
-    left.length === EXPECTED_FIGURES.length && !left.some(isOutside)
+    left.length === EXPECTED_FIGURES.length
       ? [words('headline.asUsual.all', { newLeads: counts.new_leads, won: counts.won })]
-      : left.map((each) =>
-          isOutside(each)
-            ? outsideOf(each, locale)
-            : words(`headline.asUsual.${each.figure}`, { n: counts[each.figure] }),
-        )
+      : [...left.map((figure) => words(`headline.asUsual.${figure}`, { n: counts[figure] })), ...asides]
   const news = [
     ...ofAll.flatMap((each) => [sentenceOf(each, names, locale), originOf(each, figures, unusual, locale)]),
     ...single.map((each) => sentenceOf(each, names, locale)),
     ...(rate?.sentences ?? []),
   ].filter(Boolean)
-  const [text = '', ...others] = [...news.slice(0, SENTENCES_MAX - asUsual.length), ...asUsual]
+  const told = news.slice(0, Math.max(1, SENTENCES_MAX - asUsual.length))
+  const [text = '', ...others] = [...told, ...asUsual].slice(0, SENTENCES_MAX)
   const subject = EXPECTED_FIGURES.map((figure) => {
     const one = unusual.find((each) => each.pipeline === null && each.figure === figure)
     return one === undefined ? countOf(figure) : `${countOf(figure)} ${inBrackets(one, locale)}`
@@ -187,6 +185,39 @@ function sentenceOf(expectation: Expectation, names: PeriodNames, locale: Locale
   })
 }
 
+interface Outside {
+  readonly figure: ExpectedFigure | 'win_rate'
+  readonly direction: 'high' | 'low'
+  readonly range: UsualRange
+  /** The number of decided leads of a win rate; null for a count. */
+  readonly decided: number | null
+}
+
+/**
+ * Lists the numbers of all leads that lie outside their printed range, but are not called unusual, because among so
+ * many numbers chance alone puts some there. The headline must not call them usual.
+ */
+function listOutside(figures: ReportFigures): Outside[] {
+  const counts = listTold(figures)
+    .filter(({ pipeline, shift }) => pipeline === null && shift === null)
+    .map((each) => ({ ...each, decided: null }))
+  const rate = rateOfAll(figures.insight)
+  return [...counts, ...(rate ? [{ ...rate, figure: 'win_rate' as const, actual: rate.won }] : [])].flatMap(
+    ({ figure, judgement, range, actual, decided }) =>
+      judgement !== 'usual' || range === null || (actual >= range.low && actual <= range.high)
+        ? []
+        : [{ figure, range, decided, direction: actual > range.high ? 'high' : 'low' }],
+  )
+}
+
+function asideOf({ figure, direction, range, decided }: Outside, { words }: LocaleContext): string {
+  const inWords =
+    decided === null
+      ? words('rangeInWords', boundsOf(range))
+      : words('rateRangeInWords', percentsOf(range, decided))
+  return words(`headline.aside.${figure}`, { direction, range: inWords })
+}
+
 /** Says that a change goes on that an earlier report told. */
 function stillOf(expectation: Expectation, { words }: LocaleContext): string {
   const { figure, pipeline, shift } = expectation
@@ -195,16 +226,6 @@ function stillOf(expectation: Expectation, { words }: LocaleContext): string {
     direction: directionOf(expectation),
     days: shift?.days ?? 0,
   })
-}
-
-/** Says that a number outside its range is not called unusual, so that the tile does not contradict the headline. */
-function outsideOf({ figure, actual, range }: Expectation, { words }: LocaleContext): string {
-  return words(`headline.outside.${figure}`, { direction: actual > (range?.high ?? actual) ? 'high' : 'low' })
-}
-
-/** Tells whether a number that is not unusual, with no shift, is outside its usual range all the same. */
-function isOutside({ actual, range, shift }: Expectation): boolean {
-  return shift === null && range !== null && (actual < range.low || actual > range.high)
 }
 
 /**

@@ -1,20 +1,6 @@
-/** The test of the shares of later winners, and the binomial distribution that it rests on. */
+/** The test of the shares of later winners. */
 import { describe, expect, it } from 'vitest'
-import { shownOf, testShare } from '../../src/insight/share-test.ts'
-import { binomialOf } from '../../src/insight/win-rate.ts'
-import { jStat } from '../support/reports/jstat.ts'
-
-describe('the binomial distribution', () => {
-  it('is that of a library', () => {
-    for (const of of [1, 30, 400, 401, 5_000])
-      for (const rate of [0.01, 0.05])
-        for (const count of [0, 1, Math.floor(of * rate), Math.floor(of * rate) + 3, of - 1]) {
-          const above = count >= of ? 0 : jStat.ibeta(rate, count + 1, of - count)
-          expect(1 - binomialOf(of, rate).upTo(count)).toBeCloseTo(above, 6)
-        }
-    expect(binomialOf(30, 0.05).upTo(-1)).toBe(0)
-  })
-})
+import { shownOf, testShare } from '../../../src/jobs/insight/winner-shares.ts'
 
 describe('a share of later winners', () => {
   const date = (winners: number, longer: number) => ({ winners, longer })
