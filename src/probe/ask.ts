@@ -36,7 +36,8 @@ export interface Reply {
 
 export type Headers = Readonly<Record<string, string>>
 
-export interface Asker {
+/** Sends the requests of one probe. Whoever opens it disposes of it, which closes its connections. */
+export interface Asker extends AsyncDisposable {
   /** The way in which the next requests send the API key. */
   auth: Auth
   /** Headers of every request, as the user gave them. `{key}` stands for the API key. */
@@ -45,7 +46,6 @@ export interface Asker {
   readonly requests: number
   /** Returns how many more requests may be sent until their total reaches the limit. */
   left(limit: number): number
-  close(): Promise<void>
 }
 
 interface AskerOptions {
@@ -88,7 +88,7 @@ export function openAsker(options: AskerOptions): Asker {
       return client.usage.requests
     },
     left: (limit) => Math.max(0, limit - known.size),
-    close: () => client.close(),
+    [Symbol.asyncDispose]: () => client.close(),
     async get(url, headers = {}) {
       const question = JSON.stringify([url.href, headers, asker.auth])
       const before = known.get(question)

@@ -87,21 +87,16 @@ async function askMailUrl(
   const { protocol, username, password } = new URL(value)
   if (protocol === 'file:' || password !== '') return said(value)
   const known = loginIn(tried)
-  const user = decodeURIComponent(username) || (await askUser(prompter, given, known.user || NONE))
+  // An address of an option without a user needs no login.
+  const askUser = async () =>
+    given === undefined ? prompter.ask({ text: 'User, or none', standard: known.user || NONE }) : NONE
+  const user = decodeURIComponent(username) || (await askUser())
   if (user === NONE) return said(value)
   const kept = user === known.user ? known.password : ''
   const typed = await prompter.askHidden(
     `Password (hidden${kept === '' ? '' : '; Enter keeps the last one'})`,
   )
   return said(withLogin(value, user, typed || kept))
-}
-
-/**
- * Asks for the user name. Does not ask if the address was given, because an address without a user needs no
- * login.
- */
-async function askUser(prompter: Prompter, given: Answer | undefined, standard: string): Promise<string> {
-  return given === undefined ? prompter.ask({ text: 'User, or none', standard }) : NONE
 }
 
 /** Returns the user and the password of a URL; empty if there are none. */
@@ -163,11 +158,8 @@ async function askTime(asking: Asking): Promise<Pick<Answers, 'timeZone' | 'sche
   })
   const timing = { expression: schedule.value, timeZone: timeZone.value, holidays: [] }
   const times: string[] = []
-  for (
-    let at = nextScheduledRun(timing, now);
-    at !== null && times.length < TIMES_SHOWN;
-    at = nextScheduledRun(timing, at)
-  )
+  let at = nextScheduledRun(timing, now)
+  for (; at !== null && times.length < TIMES_SHOWN; at = nextScheduledRun(timing, at))
     times.push(localTime(at, timeZone.value))
   prompter.say(`  That is ${times.join(', ')} …`)
   return { timeZone, schedule }
@@ -186,7 +178,8 @@ async function askDashboard(asking: Asking): Promise<Pick<Answers, 'listen' | 't
     if (check.status === 'ok') return dashboardOf(listen, given.token)
     tell(check)
     if ((await prompter.choose(...AGAIN_OR_KEEP)) === 'keep') return dashboardOf(listen, given.token)
-    known = changeable(given).listen
+    // Only an address in the environment stays as it is.
+    known = known?.variable ? known : undefined
     standard = listen.value
   }
 }
@@ -263,11 +256,6 @@ async function givenAgain({ prompter, tell }: Asking, before: Given): Promise<Gi
   }
 }
 
-/** Returns only the answers that come from the environment, so that all other answers are asked for again. */
-function changeable(given: Given): Given {
-  return Object.fromEntries(Object.entries(given).filter(([, answer]) => answer?.variable))
-}
-
 // The address at which `leadsheet service run` serves the reference service.
 const SERVICE_URL = 'http://127.0.0.1:8484/api/v1'
 
@@ -288,7 +276,7 @@ async function askService(asking: Asking): Promise<ServiceAnswers> {
       standard,
       fault: (url) => settingFault(['api', 'url'], url) ?? openHttpFault(url),
     })
-    const key = given.key ?? said(await askKey(prompter, tried))
+    const key: Answer = given.key ?? said(await askKey(prompter, tried))
     const keyPlace = placeOfAnswer(key)
     if (keyPlace !== null) prompter.say(`  API key: in ${keyPlace}, which stays there`)
     const profile = given.profile ?? said(null)
