@@ -51,7 +51,7 @@ export interface ProbeResult {
  * @throws LeadsheetError api_unreachable, api_deferred
  */
 export async function probe(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
-  // Because an upstream may put the API key into its links.
+  // The key is redacted, because an upstream may put it into its links.
   const redact = redactor([options.key])
   const result = await ask(asker, options)
   const findings = result.findings.map((each) => ({ ...each, evidence: redact(each.evidence) }))
@@ -137,8 +137,8 @@ class Cut {
 }
 
 /**
- * Requests the list with an unknown parameter. Returns null if the parameter changes nothing; otherwise the
- * changed page, or `refused`. Names must then be tried one by one.
+ * Requests the list with a parameter that no upstream knows. Returns null if the answer stays the same,
+ * otherwise the changed page, or `refused`. If it is not null, the later steps try each name in its own request.
  */
 async function mindsUnknown(asker: Asker, { list, first }: FoundList): Promise<Page | 'refused' | null> {
   const page = await readPage(asker, list, { leadsheet_probe: '1' })

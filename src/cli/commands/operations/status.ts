@@ -21,7 +21,7 @@ import type { ListedIssue } from '../../../store/reports/issue-list.ts'
 import { findSyncUnderWay, type RunSummary } from '../../../store/sync/sync-run.ts'
 import { lookForViolations } from '../../checks/machine-check.ts'
 import { addExamples } from '../../command.ts'
-import { STATUS_COLORS } from '../../exit-status.ts'
+import { STATUS_COLORS, STATUS_ENDINGS } from '../../exit-status.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 import { issueJson } from '../reports/history.ts'
@@ -29,8 +29,6 @@ import { outageJson, outageText, wordOf } from '../reports/outbox.ts'
 import { alertJson } from './alerts.ts'
 import { heldText } from './schedule.ts'
 
-// The overall status decides the exit status, as in `leadsheet doctor`, so that scripts and cron can react.
-const ENDINGS = { ok: 'done', warn: 'partly', fail: 'failed' } as const
 const ROWS = { runs: 5, scheduledRuns: 5, issues: 5, events: 5, alerts: 100 }
 
 type Status = StatusOf<ConfiguredSchedule>
@@ -51,7 +49,7 @@ async function showStatus(terminal: Terminal): Promise<void> {
   })
   if (terminal.json) terminal.printJson('status', statusJson(database, status))
   else await printStatus(terminal, database, status, (await findSyncUnderWay(store.db, now)) !== null)
-  terminal.end(ENDINGS[status.health.status])
+  terminal.end(STATUS_ENDINGS[status.health.status])
 }
 
 /** Checks the rules of a small database. Returns null if there is no database yet. */
