@@ -23,7 +23,7 @@ export async function openAlerts(
   config: Config,
   deps: {
     readonly store: Store
-    /** See `Source`. */
+    /** Returns by how many milliseconds our clock is ahead of the upstream's clock; null if unknown. */
     readonly clockAheadMs: () => number | null
     readonly log: Log
     readonly poster: Poster

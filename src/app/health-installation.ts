@@ -43,13 +43,10 @@ function mailServerOf({ smtp: { url } }: Config): string | null {
  * stored leads need no profile.
  */
 function besideLeads(config: Config): Resource[] {
-  try {
-    const profile = profileOf(config)
-    return (['stats', 'agents'] as const).filter((resource) => hasEndpoint(profile, resource))
-  } catch (thrown) {
-    if (thrown instanceof LeadsheetError) return []
-    throw thrown
-  }
+  const profile = findProfile(config)
+  return (['stats', 'agents'] as const).filter(
+    (resource) => profile !== null && hasEndpoint(profile, resource),
+  )
 }
 
 /**

@@ -1,15 +1,15 @@
 /** Opens the store and finds the files in the data directory. */
 import { existsSync, readdirSync, statSync } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Config } from '../config/config.ts'
-import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { readVersion } from '../packages.ts'
 import { upgradeIfOlder } from '../store/backup/upgrade.ts'
-import { refuseNetworkFileSystem } from '../store/db/file-system.ts'
+import { makeFolder, refuseNetworkFileSystem } from '../store/db/file-system.ts'
 import { placeOf, type StorePlace } from '../store/db/place.ts'
 import type { Store } from '../store/db/store.ts'
 import { isStoreThere } from '../store/db/store-exists.ts'
@@ -80,16 +80,7 @@ export interface Opening {
  */
 export async function openData(settings: DataSettings, opening: Opening | null = null): Promise<Store> {
   const { dataDir, allowNetworkFs } = settings
-  await mkdir(dataDir, { recursive: true }).catch((cause: unknown) => {
-    throw new LeadsheetError(
-      'data_unwritable',
-      `The data directory ${dataDir} cannot be made: ${errorText(cause)}`,
-      {
-        hint: 'Set data_dir (LEADSHEET_DATA_DIR) to a folder that this user may write to.',
-        cause,
-      },
-    )
-  })
+  await makeFolder(dataDir, 'Set data_dir (LEADSHEET_DATA_DIR) to a folder that this user may write to.')
   const place = storePlaceOf(settings)
   const isMissing = place.kind === 'sqlite' && !hasBytes(place.file)
   if (place.kind === 'sqlite') {

@@ -64,14 +64,18 @@ async function run({ settings, address, full, lease, logLevel }: ThreadJob) {
 function configOf(settings: unknown): Config {
   const config = pasteSettings(settings) as Config
   const { profile } = config.api
-  // The profile was checked when the daemon was opened, so no message names a place in it.
+  // The function `nameOf` cannot be passed to a thread. This one names only the file of the profile, because the
+  // daemon has already reported the mistakes with their lines.
   return {
     ...config,
     api: { ...config.api, profile: profile && { ...profile, nameOf: () => profile.origin } },
   }
 }
 
-/** Asks the daemon, so that the sync and the events keep to one rate limit together. */
+/**
+ * Returns a rate limit that passes each call on to the rate limit of the daemon, so that the sync and the
+ * daemon's events share one limit.
+ */
 function remoteRequestRate(): RequestRate {
   const call =
     (method: keyof RequestRate) =>

@@ -18,7 +18,7 @@ import { type Check, type Finding, SHOWN, SHOWN_AND_ALERTED } from './check.ts'
 
 const DEFERRED_MINUTES = 120
 /** The number of refused issues in a row from which the refusals are no accident. */
-const REFUSED_IN_ROW = 3
+export const REFUSED_IN_ROW = 3
 const WEEK_MINUTES = 7 * 24 * 60
 const OF_MESSAGES = {
   part: 'messages',

@@ -203,7 +203,7 @@ async function formatWell(part: Part, facts: Facts): Promise<string | null> {
     case 'times':
       return 'those of the leads differ, as they should'
     case 'syncs':
-      return 'the last one was well'
+      return (await facts.runs()).length === 0 ? 'none has run yet' : 'the last one was well'
     case 'upstream':
       return 'nothing odd about what came'
     case 'events':

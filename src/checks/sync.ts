@@ -53,6 +53,15 @@ export const SYNC_CHECKS = {
     alert: 'at_once',
     find: async (facts) => findKeyRefused(await listEndedRuns(facts)),
   },
+  first_sync_unfinished: {
+    part: 'syncs',
+    question: 'Has a first sync finished?',
+    title: 'first sync not finished',
+    meaning: null,
+    severity: 'warn',
+    shownIn: SHOWN,
+    find: findFirstUnfinished,
+  },
   sync_failing: {
     part: 'syncs',
     question: 'Do syncs succeed?',
@@ -182,6 +191,23 @@ function findKeyRefused([last]: readonly RunSummary[]): Finding[] {
   if (!last || !problem) return []
   const hint = problem.hint ?? 'Check api.key, and ask for one that may read leads.'
   return [{ subject: '', message: problem.message, hint }]
+}
+
+/**
+ * Finds a first sync that was killed or stopped. It may have read all leads, but not their details, the
+ * statistics or the agents. A daemon that is alive repeats the sync by itself.
+ */
+async function findFirstUnfinished(facts: Facts): Promise<Finding[]> {
+  const [last] = await facts.runs()
+  const ended = (await listEndedRuns(facts)).filter(({ outcome }) => outcome !== 'killed')
+  if (last === undefined || ended.length > 0 || (await facts.daemonState()) === 'alive') return []
+  if ((await facts.leases()).some(({ name }) => name === 'sync')) return []
+  return [
+    plain(
+      `the first sync has not finished: it was stopped after its start at ${formatUtc(last.startedAt)}`,
+      `run ${shellCommand('sync')}; it goes on from there`,
+    ),
+  ]
 }
 
 async function findFailing(facts: Facts): Promise<Finding[]> {

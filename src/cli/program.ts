@@ -61,11 +61,18 @@ export function createProgram(signal: AbortSignal): {
 export async function runProgram(program: Command, args: readonly string[]): Promise<void> {
   const [first, ...rest] = args
   try {
-    await program.parseAsync(first === 'help' ? [...rest, '--help'] : args, { from: 'user' })
+    await program.parseAsync(first === 'help' ? helpArgs(program, rest) : args, { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode !== 0) throw usageError(error, program, args)
   }
+}
+
+/** Returns arguments that print the help of a command. An unknown command is left to fail as one. */
+function helpArgs(program: Command, words: readonly string[]): readonly string[] {
+  const [name] = words
+  const isKnown = name === undefined || program.commands.some((command) => command.name() === name)
+  return isKnown ? [...words, '--help'] : [name]
 }
 
 /**
@@ -87,8 +94,21 @@ function usageError(error: CommanderError, program: Command, args: readonly stri
   const mistyped = error.code === 'commander.excessArguments' ? subcommandMeant(program, args) : null
   if (mistyped !== null) return mistyped
   const text = error.code === 'commander.help' ? 'a command is missing' : message
-  const hint = suggestion ?? `\`${calledCommand(program, args)} --help\` shows what there is.`
+  const hint = isNear(message, suggestion)
+    ? suggestion
+    : `\`${calledCommand(program, args)} --help\` shows what there is.`
   return new LeadsheetError('usage_invalid', text, { hint, cause: error })
+}
+
+/**
+ * Returns whether commander's suggestion resembles the mistyped word. Without this, commander suggests
+ * `--version` for `--period`.
+ */
+function isNear(message: string, suggestion: string | undefined): suggestion is string {
+  if (suggestion === undefined) return false
+  const [, found] = /'([^']+)'/.exec(message) ?? []
+  const [, meant] = /^Did you mean (\S+)\?$/.exec(suggestion) ?? []
+  return found === undefined || meant === undefined || nearest(found, [meant]) !== null
 }
 
 /** Returns an error for a mistyped subcommand, such as `recipients pauze x`. */

@@ -185,8 +185,7 @@ const topLevel = group({
       .meta({ description: 'How many requests for details run at the same time.' }),
   })
     .transform(({ policy, top, ...limits }) =>
-      // The result is null if no details of single leads are read. `top` is null if details of all leads are
-      // read.
+      // Null means that no details of single leads are read, and a `top` of null that those of all leads are.
       policy === 'none' ? null : { top: policy === 'top' ? top : null, ...limits },
     )
     .prefault({})
@@ -258,15 +257,11 @@ export interface SettingSchema {
   readonly isWhole?: boolean
 }
 
-/**
- * A setting that an environment variable can give, that is secret, or that can be read from a separate file.
- */
+/** A setting that an environment variable or a file of its own can give, or that is secret. */
 interface SpecialSetting {
   /** The path. `['reports', 0, 'schedule']` belongs to the first report. */
   readonly path: SettingPath
-  /**
-   * The setting that names a file with the value, such as `api.key_file`; null if there is no such setting.
-   */
+  /** The setting that names a file with the value, such as `api.key_file`; null if there is none. */
   readonly filePath: SettingPath | null
   readonly env: string | null
   readonly secret: SecretKind | null
@@ -274,13 +269,13 @@ interface SpecialSetting {
 
 let known: (SettingSchema & Record<string, unknown>) | undefined
 
-function wholeSchema(): SettingSchema & Record<string, unknown> {
+function wholeSchema() {
   known ??= z.toJSONSchema(settingsSchema, {
     io: 'input',
     // A group without required settings may be left empty in YAML, which reads it as null.
     override: ({ zodSchema, jsonSchema }) => {
       const { def } = zodSchema._zod
-      // The default and the examples are added here, because zod leaves them out for transformed values.
+      // Zod leaves the default and the examples of transformed values out.
       if ('defaultValue' in def) jsonSchema.default = def.defaultValue
       const examples = z.globalRegistry.get(zodSchema)?.examples
       if (Array.isArray(examples)) jsonSchema.examples = examples
@@ -297,9 +292,8 @@ function wholeSchema(): SettingSchema & Record<string, unknown> {
 export function settingsJsonSchema(): Record<string, unknown> {
   const isOurs = (key: string, value: unknown) =>
     key === 'settingNames' || (['env', 'secret', 'isWhole'].includes(key) && !isTree(value))
-  const { $schema, ...schema } = JSON.parse(
-    JSON.stringify(wholeSchema(), (key, value: unknown) => (isOurs(key, value) ? undefined : value)),
-  )
+  const text = JSON.stringify(wholeSchema(), (key, value) => (isOurs(key, value) ? undefined : value))
+  const { $schema, ...schema } = JSON.parse(text)
   return { $schema, title: 'Settings of leadsheet', ...schema }
 }
 
@@ -312,10 +306,7 @@ export function schemaAt(path: SettingPath): SettingSchema | undefined {
   }, wholeSchema())
 }
 
-/**
- * Converts the path of a setting to the names in the settings file: `['mail', 'maxMb']` becomes `['mail',
- * 'max_mb']`.
- */
+/** Converts a path to the names in the settings file: `['mail', 'maxMb']` becomes `['mail', 'max_mb']`. */
 export function settingPath(path: SettingPath): SettingPath {
   return path.map((key, index) => {
     const names = schemaAt(settingPath(path.slice(0, index)))?.settingNames
@@ -342,10 +333,7 @@ export function* settingsIn(tree: unknown, path: SettingPath = []): Generator<[S
   }
 }
 
-/**
- * Yields all settings with an environment variable, a secret value or a separate file, in the order of the
- * schema.
- */
+/** Yields all special settings, in the order of the schema. */
 export function* specialSettings(
   schema: SettingSchema = wholeSchema(),
   path: SettingPath = [],

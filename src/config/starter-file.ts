@@ -149,7 +149,7 @@ export function exampleYaml(): string {
  * Writes a settings file in the order of the schema.
  * @param shown the settings to write; null writes all settings as comments
  */
-export function settingsYaml(opening: string, shown: Shown | null = null): string {
+function settingsYaml(opening: string, shown: Shown | null = null): string {
   const parts = Object.entries(schemaAt([])?.properties ?? {})
     .map(([name, schema]) => settingLines(schema, [name], schemaAt([]), '', shown).join('\n'))
     .filter((lines) => lines !== '')

@@ -1,6 +1,6 @@
 /**
- * Sends the probe's requests (GETs only, one after the other with a pause, no request twice, at most
- * REQUESTS_MAX), reads pages of the probed list, and finds the one candidate that has an effect: many are
+ * Sends the probe's requests and reads pages of the probed list. The requests are GETs, one after the other
+ * with a pause, none twice, and at most REQUESTS_MAX. To find the one parameter that has an effect, many are
  * tried in one request, and then halves of them.
  */
 import type { IncomingHttpHeaders } from 'node:http'
@@ -21,7 +21,7 @@ const GAP_MS = 50
 
 export type Auth = Profile['auth']
 
-/** A form of sending the key that sends no key, only the further headers. */
+/** An authorization that sends no key. With it, only the further headers of the user are added. */
 const NO_KEY = { header: 'Authorization', value: '' } as const
 
 export interface Reply {
@@ -36,7 +36,8 @@ export interface Reply {
 
 export type Headers = Readonly<Record<string, string>>
 
-export interface Asker {
+/** Sends the requests of one probe. Whoever opens it disposes of it, which closes its connections. */
+export interface Asker extends AsyncDisposable {
   /** The way in which the next requests send the API key. */
   auth: Auth
   /** Headers of every request, as the user gave them. `{key}` stands for the API key. */
@@ -45,7 +46,6 @@ export interface Asker {
   readonly requests: number
   /** Returns how many more requests may be sent until their total reaches the limit. */
   left(limit: number): number
-  close(): Promise<void>
 }
 
 interface AskerOptions {
@@ -67,7 +67,7 @@ interface AskerOptions {
  */
 export function openAsker(options: AskerOptions): Asker {
   const { apiKey, signal } = options
-  // Because refused trials are normal in a probe and need no warning.
+  // Warnings are left out, because refused trials are normal in a probe.
   const log = options.log.child({}, { level: 'error' })
   const client = createClient({
     apiKey,
@@ -88,7 +88,7 @@ export function openAsker(options: AskerOptions): Asker {
       return client.usage.requests
     },
     left: (limit) => Math.max(0, limit - known.size),
-    close: () => client.close(),
+    [Symbol.asyncDispose]: () => client.close(),
     async get(url, headers = {}) {
       const question = JSON.stringify([url.href, headers, asker.auth])
       const before = known.get(question)

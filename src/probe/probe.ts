@@ -6,10 +6,11 @@ import type { Profile, ProfileInput, TimeFilter } from '../upstream/profile/prof
 import { parseProfile } from '../upstream/profile/profile.ts'
 import type { FieldPath } from '../upstream/values/json.ts'
 import { pathText, readPath, splitPath } from '../upstream/values/json.ts'
+import { toInstant } from '../upstream/values/scalar.ts'
 import type { Asker, Auth, Finding, Gap, List, Page, Params } from './ask.ts'
 import { evidenceOf, readPage } from './ask.ts'
 import type { FoundField } from './field-probe.ts'
-import { findFields, findStages, isName, isUnique, pickId } from './field-probe.ts'
+import { columnsOf, findFields, findStages, isName, isSmallNumber, isUnique, pickId } from './field-probe.ts'
 import { findOrder } from './list-parameters.ts'
 import type { FoundList } from './list-probe.ts'
 import { endpointPath, findList } from './list-probe.ts'
@@ -18,7 +19,9 @@ import { findOtherEndpoints, NO_OTHER_ENDPOINTS } from './other-endpoints.ts'
 import type { FoundPaging } from './paging-found.ts'
 import { findPaging, unreadPaging } from './paging-found.ts'
 import { findSince } from './since-probe.ts'
-import { unreadFields } from './unread-fields.ts'
+
+/** How many fields that nothing reads are named; a record may have hundreds. */
+const NAMED_MAX = 20
 
 interface ProbeOptions {
   readonly base: URL
@@ -48,7 +51,7 @@ export interface ProbeResult {
  * @throws LeadsheetError api_unreachable, api_deferred
  */
 export async function probe(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
-  // Because an upstream may put the API key into its links.
+  // The key is redacted, because an upstream may put it into its links.
   const redact = redactor([options.key])
   const result = await ask(asker, options)
   const findings = result.findings.map((each) => ({ ...each, evidence: redact(each.evidence) }))
@@ -96,14 +99,9 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
     ...others.findings,
   ]
   const input = draftProfile({
-    asker,
-    base,
-    list,
-    paging,
-    fields,
+    ...{ asker, base, list, paging, fields, others },
     since: since?.filter ?? null,
     sort: order?.sort ?? {},
-    others,
   })
   const isWhole = paging.input !== null
   return { findings, gaps, input, profile: isWhole ? parseProfile(input, 'probe') : null, tried: [] }
@@ -139,8 +137,8 @@ class Cut {
 }
 
 /**
- * Requests the list with an unknown parameter. Returns null if the parameter changes nothing; otherwise the
- * changed page, or `refused`. Names must then be tried one by one.
+ * Requests the list with a parameter that no upstream knows. Returns null if the answer stays the same,
+ * otherwise the changed page, or `refused`. If it is not null, the later steps try each name in its own request.
  */
 async function mindsUnknown(asker: Asker, { list, first }: FoundList): Promise<Page | 'refused' | null> {
   const page = await readPage(asker, list, { leadsheet_probe: '1' })
@@ -225,6 +223,42 @@ function missingFields(fields: readonly FoundField[]): Gap[] {
       problem: 'no field was recognised as this',
       remedy: null,
     }))
+}
+
+/**
+ * Returns a gap that names the fields of records that the profile does not read, with the kind of their
+ * values; none if it reads every field.
+ */
+function unreadFields(records: readonly unknown[], id: FieldPath, fields: readonly FoundField[]): Gap[] {
+  const read = new Set([pathText(id), ...fields.flatMap(({ rule }) => pathsOf(rule))])
+  const unread = columnsOf(records).filter(
+    ({ path, values }) => values.length > 0 && !read.has(pathText(path)),
+  )
+  if (unread.length === 0) return []
+  const named = unread.slice(0, NAMED_MAX).map(({ path, values }) => `${pathText(path)} (${kindOf(values)})`)
+  const more = unread.length > NAMED_MAX ? ` and ${unread.length - NAMED_MAX} more` : ''
+  return [
+    {
+      place: 'mapping.lead',
+      problem: `nothing reads these fields: ${named.join(', ')}${more}`,
+      remedy: null,
+    },
+  ]
+}
+
+function pathsOf(rule: FoundField['rule']): string[] {
+  if (typeof rule === 'string') return [rule]
+  if (Array.isArray(rule)) return rule
+  return 'all' in rule ? rule.all.flat() : [rule.from]
+}
+
+function kindOf(values: readonly unknown[]): string {
+  const all = (test: (value: unknown) => boolean) => values.every(test)
+  if (all((value) => typeof value === 'boolean')) return 'yes or no'
+  if (all((value) => toInstant(value) !== null && !isSmallNumber(value))) return 'a time'
+  if (all((value) => typeof value === 'number')) return 'a number'
+  if (all((value) => typeof value === 'string' && /^[^@\s]+@[^@\s]+$/.test(value))) return 'an e-mail address'
+  return all((value) => typeof value === 'string') ? 'a text' : all(Array.isArray) ? 'a list' : 'mixed values'
 }
 
 function noSince(fields: readonly FoundField[]): Gap {

@@ -292,6 +292,42 @@ it('statistics and agents that are old only warn', async () => {
   expect(await check('agents', all)).toMatchObject({ status: 'ok', found: 'none have come yet' })
 })
 
+describe('a first sync', () => {
+  const unfinished = {
+    status: 'warn',
+    found: 'the first sync has not finished: it was stopped after its start at 2026-11-21 11:30 UTC',
+    remedy: 'run `npx leadsheet sync`; it goes on from there',
+  }
+
+  it('that was killed after it had read all leads has not finished', async () => {
+    await saveWholeRun(store, minutesAgo(30))
+    expect(await check('syncs')).toMatchObject(unfinished)
+    expect((await health()).sentence).toBe(`T${unfinished.found.slice(1)}.`)
+  })
+
+  it('that a person stopped has not finished', async () => {
+    const id = await saveWholeRun(store, minutesAgo(30))
+    const problems = JSON.stringify([{ part: 'sync', code: 'run_interrupted', message: 'stopped by SIGINT' }])
+    const stopped = { outcome: 'failed', problems } as const
+    await store.db.updateTable('sync_run').where('id', '=', id).set(stopped).execute()
+    expect(await check('syncs')).toMatchObject(unfinished)
+  })
+
+  it('that runs, that a daemon repeats, or that another sync has finished is no problem', async () => {
+    expect(await check('syncs')).toMatchObject({ status: 'ok', found: 'none has run yet' })
+    await saveWholeRun(store, minutesAgo(30))
+    const lease = await claimLease(store, 'sync', () => NOW)
+    expect(await check('syncs')).toMatchObject({ status: 'ok' })
+    await lease.release()
+    await wholeRun(20)
+    expect(await check('syncs')).toMatchObject({ status: 'ok' })
+    await store.db.deleteFrom('sync_run').execute()
+    await saveWholeRun(store, minutesAgo(30))
+    await daemon(0)
+    expect(await check('syncs')).toMatchObject({ status: 'ok' })
+  })
+})
+
 describe('the daemon', () => {
   it('lives while its heartbeat is not older than three minutes', async () => {
     await daemon(2)

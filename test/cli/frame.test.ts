@@ -68,6 +68,18 @@ describe('wrong usage', () => {
     ['config chek', "unknown command 'chek'", 'Did you mean check?'],
     ['config check --quite', "unknown option '--quite'", 'Did you mean --quiet?'],
     [
+      'figures --period week',
+      "unknown option '--period'",
+      '`npx leadsheet figures --help` shows what there is.',
+    ],
+    ['help nope', "unknown command 'nope'", '`npx leadsheet --help` shows what there is.'],
+    ['help agnts', "unknown command 'agnts'", 'Did you mean agents?'],
+    [
+      'probe crm.example.com',
+      'the address: found "crm.example.com", expected a URL with http:// or https:// and without a user',
+      'Write it in full: `npx leadsheet probe https://crm.example.com/api`',
+    ],
+    [
       'leads show',
       "missing required argument 'id'",
       '`npx leadsheet leads show --help` shows what there is.',

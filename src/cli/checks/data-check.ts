@@ -4,7 +4,7 @@
  */
 
 import { existsSync } from 'node:fs'
-import { access, constants, mkdir } from 'node:fs/promises'
+import { access, constants } from 'node:fs/promises'
 import { installationOf } from '../../app/health-installation.ts'
 import { openData, pathsIn, storePlaceOf } from '../../app/installation.ts'
 import type { DaemonState } from '../../checks/check.ts'
@@ -15,7 +15,7 @@ import type { Config } from '../../config/config.ts'
 import { isWorldReadable } from '../../config/settings-file.ts'
 import { errorText } from '../../errors.ts'
 import { listAlerts } from '../../store/alerts/alert.ts'
-import { readFileSystem } from '../../store/db/file-system.ts'
+import { makeFolder, readFileSystem } from '../../store/db/file-system.ts'
 import { nameOf } from '../../store/db/place.ts'
 import type { Store } from '../../store/db/store.ts'
 import { checkAlertWays } from './delivery-check.ts'
@@ -107,8 +107,9 @@ function resultsOf({ what, found, findings }: PartResult, isNew: boolean): Check
 
 async function checkFolder(config: Config): Promise<CheckResult> {
   const { dataDir } = config
+  const remedy = 'set data_dir (LEADSHEET_DATA_DIR) to a folder that this user may write to'
   try {
-    await mkdir(dataDir, { recursive: true })
+    await makeFolder(dataDir, remedy)
     await access(dataDir, constants.W_OK)
     const place = storePlaceOf(config)
     if (place.kind === 'sqlite' && existsSync(place.file) && isWorldReadable(place.file)) {
@@ -120,11 +121,7 @@ async function checkFolder(config: Config): Promise<CheckResult> {
     }
     return ok('data directory', `${dataDir} can be written`)
   } catch (thrown) {
-    return fail(
-      'data directory',
-      errorText(thrown),
-      'set data_dir (LEADSHEET_DATA_DIR) to a folder that this user may write to',
-    )
+    return fail('data directory', errorText(thrown), remedy)
   }
 }
 

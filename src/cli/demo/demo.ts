@@ -3,7 +3,7 @@
  * settings. A second run continues with the same data. With `--database-url` the local copy is in PostgreSQL.
  */
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
@@ -27,6 +27,7 @@ import { fileNameOf, openTransport } from '../../mail/transport.ts'
 import type { Service } from '../../service/open.ts'
 import { openService } from '../../service/open.ts'
 import { DAY_MS } from '../../service/simulation/calendar.ts'
+import { makeFolder } from '../../store/db/file-system.ts'
 import type { StorePlace } from '../../store/db/place.ts'
 import { nameOf } from '../../store/db/place.ts'
 import type { Store } from '../../store/db/store.ts'
@@ -38,7 +39,7 @@ import { openSource } from '../../upstream/source.ts'
 import { addExamples, wholeNumber } from '../command.ts'
 import { endingOf, summary, withProgress } from '../commands/data/sync.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import { LIVE_SPEED, runLiveDemo } from './live.ts'
+import { FOLDER_HINT, LIVE_SPEED, runLiveDemo } from './live.ts'
 
 const FOLDER = 'data/demo'
 const POSTGRES_FOLDER = 'data/demo/postgres'
@@ -132,7 +133,7 @@ async function runDemo(terminal: Terminal, address: string | undefined, isFresh:
   const name = address === undefined ? FOLDER : POSTGRES_FOLDER
   const folder = resolve(name)
   if (isFresh) await rm(folder, { recursive: true, force: true })
-  await mkdir(folder, { recursive: true })
+  await makeFolder(folder, FOLDER_HINT)
   if (address !== undefined) await writeStoreFile(folder, address)
   const file = join(folder, 'leadsheet.yaml')
   if (!existsSync(file)) await writeFile(file, settingsOf(name, address !== undefined), { mode: 0o600 })

@@ -4,7 +4,7 @@
  * local copy.
  */
 import { existsSync } from 'node:fs'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join, relative, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -23,6 +23,7 @@ import { counted } from '../../report/words/numbers.ts'
 import type { Service } from '../../service/open.ts'
 import { openService } from '../../service/open.ts'
 import { DAY_MS, HOUR_MS, isWeekend, startOfDay } from '../../service/simulation/calendar.ts'
+import { makeFolder } from '../../store/db/file-system.ts'
 import type { Store } from '../../store/db/store.ts'
 import type { EventNews } from '../../store/events/event-stats.ts'
 import { countEvents, listEvents } from '../../store/events/event-stats.ts'
@@ -37,6 +38,8 @@ import type { Terminal } from '../terminal/terminal.ts'
 
 /** Simulated seconds per second. At this speed a lead changes every second or two during office hours. */
 export const LIVE_SPEED = 120
+/** The hint of an error that the demo's folder cannot be made. */
+export const FOLDER_HINT = 'Start the demo in a folder that this user may write to.'
 
 const FOLDER = 'data/demo/live'
 const SEED = 1
@@ -115,7 +118,7 @@ async function clear(folder: string): Promise<void> {
     }
   }
   await rm(folder, { recursive: true, force: true })
-  await mkdir(folder, { recursive: true })
+  await makeFolder(folder, FOLDER_HINT)
 }
 
 /** Returns the busy hour of the last working day that leaves enough time to play. */

@@ -8,6 +8,7 @@ import { relative, resolve } from 'node:path'
 import { needsKey, profileFrom } from '../../app/configured-upstream.ts'
 import type { Config } from '../../config/config.ts'
 import { settingFault } from '../../config/errors.ts'
+import { loadConfig } from '../../config/load.ts'
 import { listenText } from '../../config/schema-web.ts'
 import type { SettingPath } from '../../config/setting-path.ts'
 import type { ProfileData } from '../../config/settings-file.ts'
@@ -241,8 +242,8 @@ function readNamed(flag: string, name: string, problems: string[]): string | und
 }
 
 /**
- * Reads the files of the answers again, because the user may have corrected them. Keeps what the environment gives and
- * drops all other answers, so that they are asked for again.
+ * Reads the files of the answers again, also those that the environment names, because the user may have corrected
+ * them. Drops all answers that neither a file nor the environment gives, so that they are asked for again.
  * @returns the answers, and what is wrong with their files
  */
 export function readAgain({ key, mailUrl, profile, ...others }: Given): {
@@ -257,14 +258,27 @@ export function readAgain({ key, mailUrl, profile, ...others }: Given): {
     if (fault !== null) problems.push(`${flag}: ${fault}`)
     return value === undefined || fault !== null ? undefined : { ...answer, value }
   }
+  const environment = readEnvironmentAgain(problems)
   const known = {
     ...others,
     key: text('--key-file', ['api', 'key'], key),
     mailUrl: text('--smtp-url-file', ['smtp', 'url'], mailUrl),
     profile: profile?.file ? readNamedProfile('--profile', profile.file, problems) : profile,
+    ...environment,
   }
   const kept = Object.entries(known).filter(([, answer]) => answer?.variable || answer?.file)
   return { given: Object.fromEntries(kept), problems }
+}
+
+/** Reads the answers from the environment. Returns none if a variable or its file has a mistake. */
+function readEnvironmentAgain(problems: string[]): Given {
+  try {
+    return dropAbsent(fromEnvironment(loadConfig({ file: null })))
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError)) throw thrown
+    problems.push(...(thrown.mistakes ?? [thrown.message]))
+    return {}
+  }
 }
 
 function readNamedProfile(

@@ -147,7 +147,7 @@ function shownPath(path: string): string {
   return fromHere.startsWith('..') ? path : fromHere
 }
 
-export interface CheckSummary {
+interface CheckSummary {
   /** Checks whose results nobody has seen yet. */
   readonly checks: readonly CheckResult[]
   readonly warnings: readonly string[]

@@ -49,8 +49,8 @@ async function askMail(asking: Asking): Promise<Pick<Answers, 'mailUrl' | 'from'
   prompter.say('', '2 of 5  The mail server, or a folder that gets the mails as .eml files')
   let { given } = asking
   let sender: string | undefined
-  for (let standard = 'file:./outbox'; ; ) {
-    const mailUrl = await askMailUrl(prompter, given.mailUrl, standard)
+  for (let tried: string | null = null; ; ) {
+    const mailUrl = await askMailUrl(prompter, given.mailUrl, tried)
     const from = await answerOf(prompter, given.from, {
       text: 'Sender',
       standard: sender ?? senderFor(mailUrl.value),
@@ -61,34 +61,48 @@ async function askMail(asking: Asking): Promise<Pick<Answers, 'mailUrl' | 'from'
     if (check.status === 'ok') return { mailUrl, from }
     if ((await prompter.choose(...AGAIN_OR_KEEP)) === 'keep') return { mailUrl, from }
     given = await givenAgain(asking, given)
-    standard = withoutLogin(mailUrl.value)
+    tried = mailUrl.value
     sender = from.value === senderFor(mailUrl.value) ? undefined : from.value
   }
 }
 
-/** Asks for the URL of the mail server, then for the user and the hidden password. */
-async function askMailUrl(prompter: Prompter, given: Answer | undefined, standard: string): Promise<Answer> {
+/**
+ * Asks for the URL of the mail server, then for the user and the hidden password.
+ * @param tried the URL whose trial has failed, of which Enter keeps each part; null before the first trial
+ */
+async function askMailUrl(
+  prompter: Prompter,
+  given: Answer | undefined,
+  tried: string | null,
+): Promise<Answer> {
   if (given !== undefined && (given.variable ?? given.file) !== null) {
     prompter.say(`  Mail server: in ${given.variable ?? given.file}, which stays there`)
     return given
   }
   const { value } = await answerOf(prompter, given, {
     text: 'Address, such as smtp://mail.example.com:587',
-    standard,
+    standard: tried === null ? 'file:./outbox' : withoutLogin(tried),
     fault: (url) => settingFault(['smtp', 'url'], url),
   })
   const { protocol, username, password } = new URL(value)
   if (protocol === 'file:' || password !== '') return said(value)
-  const user = decodeURIComponent(username) || (await askUser(prompter, given))
-  return said(user === NONE ? value : withLogin(value, user, await prompter.askHidden('Password (hidden)')))
+  const known = loginIn(tried)
+  // An address of an option without a user needs no login.
+  const askUser = async () =>
+    given === undefined ? prompter.ask({ text: 'User, or none', standard: known.user || NONE }) : NONE
+  const user = decodeURIComponent(username) || (await askUser())
+  if (user === NONE) return said(value)
+  const kept = user === known.user ? known.password : ''
+  const typed = await prompter.askHidden(
+    `Password (hidden${kept === '' ? '' : '; Enter keeps the last one'})`,
+  )
+  return said(withLogin(value, user, typed || kept))
 }
 
-/**
- * Asks for the user name. Does not ask if the address was given, because an address without a user needs no
- * login.
- */
-async function askUser(prompter: Prompter, given: Answer | undefined): Promise<string> {
-  return given === undefined ? prompter.ask({ text: 'User, or none', standard: NONE }) : NONE
+/** Returns the user and the password of a URL; empty if there are none. */
+function loginIn(mailUrl: string | null): { readonly user: string; readonly password: string } {
+  const { username = '', password = '' } = mailUrl === null ? {} : new URL(mailUrl)
+  return { user: decodeURIComponent(username), password: decodeURIComponent(password) }
 }
 
 function withLogin(url: string, user: string, password: string): string {
@@ -144,11 +158,8 @@ async function askTime(asking: Asking): Promise<Pick<Answers, 'timeZone' | 'sche
   })
   const timing = { expression: schedule.value, timeZone: timeZone.value, holidays: [] }
   const times: string[] = []
-  for (
-    let at = nextScheduledRun(timing, now);
-    at !== null && times.length < TIMES_SHOWN;
-    at = nextScheduledRun(timing, at)
-  )
+  let at = nextScheduledRun(timing, now)
+  for (; at !== null && times.length < TIMES_SHOWN; at = nextScheduledRun(timing, at))
     times.push(localTime(at, timeZone.value))
   prompter.say(`  That is ${times.join(', ')} …`)
   return { timeZone, schedule }
@@ -167,7 +178,8 @@ async function askDashboard(asking: Asking): Promise<Pick<Answers, 'listen' | 't
     if (check.status === 'ok') return dashboardOf(listen, given.token)
     tell(check)
     if ((await prompter.choose(...AGAIN_OR_KEEP)) === 'keep') return dashboardOf(listen, given.token)
-    known = changeable(given).listen
+    // Only an address in the environment stays as it is.
+    known = known?.variable ? known : undefined
     standard = listen.value
   }
 }
@@ -244,11 +256,6 @@ async function givenAgain({ prompter, tell }: Asking, before: Given): Promise<Gi
   }
 }
 
-/** Returns only the answers that come from the environment, so that all other answers are asked for again. */
-function changeable(given: Given): Given {
-  return Object.fromEntries(Object.entries(given).filter(([, answer]) => answer?.variable))
-}
-
 // The address at which `leadsheet service run` serves the reference service.
 const SERVICE_URL = 'http://127.0.0.1:8484/api/v1'
 
@@ -262,13 +269,14 @@ async function askService(asking: Asking): Promise<ServiceAnswers> {
   const { prompter, tell } = asking
   prompter.say('', '1 of 5  The service that the leads come from')
   let { given } = asking
+  let tried: string | null = null
   for (let standard = SERVICE_URL; ; ) {
     const apiUrl = await answerOf(prompter, given.apiUrl, {
       text: 'Its address',
       standard,
       fault: (url) => settingFault(['api', 'url'], url) ?? openHttpFault(url),
     })
-    const key = given.key ?? said((await prompter.askHidden('API key (stays hidden; Enter for none)')).trim())
+    const key: Answer = given.key ?? said(await askKey(prompter, tried))
     const keyPlace = placeOfAnswer(key)
     if (keyPlace !== null) prompter.say(`  API key: in ${keyPlace}, which stays there`)
     const profile = given.profile ?? said(null)
@@ -289,7 +297,15 @@ async function askService(asking: Asking): Promise<ServiceAnswers> {
     if (found !== null) return { apiUrl, key, ...found }
     given = await givenAgain(asking, given)
     standard = apiUrl.value
+    tried = key.value
   }
+}
+
+/** @param tried the key whose trial has failed, which Enter keeps; null or empty if there is none */
+async function askKey(prompter: Prompter, tried: string | null): Promise<string> {
+  const enter = tried ? `Enter keeps the last one; ${NONE} for no key` : 'Enter for none'
+  const typed = (await prompter.askHidden(`API key (stays hidden; ${enter})`)).trim()
+  return typed === NONE ? '' : typed || (tried ?? '')
 }
 
 /** Probes the service and tries the resulting profile. Returns null if no profile could be found. */

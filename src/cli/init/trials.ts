@@ -62,12 +62,12 @@ export async function tryService(
 ): Promise<{ checks: readonly CheckResult[]; answers: boolean }> {
   const redact = redactor([key])
   try {
-    await using source = openDisposable(
-      openSource({
-        ...{ baseUrl: url, apiKey: key, maxWaitMs: WAIT_MS, log, backoff: BACKOFF.upstreamWhileWaiting },
-        profile: profileFrom(profile),
-      }),
-    )
+    await using opened = new AsyncDisposableStack()
+    const source = openSource({
+      ...{ baseUrl: url, apiKey: key, maxWaitMs: WAIT_MS, log, backoff: BACKOFF.upstreamWhileWaiting },
+      profile: profileFrom(profile),
+    })
+    opened.defer(() => source.close())
     await source.listLeads({}, null, 1, { signal })
     const checks: CheckResult[] = []
     for await (const check of checkUpstream(source, signal))
@@ -92,7 +92,7 @@ export async function probeService(
   onStep: (step: string) => void,
   { log, signal }: TrialDeps,
 ): Promise<ProbeResult> {
-  await using asker = openDisposable(openAsker({ apiKey: key, maxWaitMs: WAIT_MS, log, signal }))
+  await using asker = openAsker({ apiKey: key, maxWaitMs: WAIT_MS, log, signal })
   return await probe(asker, { base: new URL(url), path: null, key, onStep })
 }
 
@@ -109,10 +109,6 @@ export async function tryListen(listen: string): Promise<CheckResult> {
   return fault === null
     ? ok('dashboard', `${listen} is free`)
     : warn('dashboard', `cannot listen at ${listen}: ${fault}`, 'take another address')
-}
-
-function openDisposable<T extends { close(): Promise<void> }>(opened: T): T & AsyncDisposable {
-  return Object.assign(opened, { [Symbol.asyncDispose]: () => opened.close() })
 }
 
 // The name in the headers of the test mail, instead of the name of a report.

@@ -28,19 +28,17 @@ const made = z.strictObject({
     left_out: leftOut,
   }),
 })
+const messageCounts = z.strictObject({
+  ...{ total: count, sent: count, failed: count, unconfirmed: count, withdrawn: count },
+})
 export const issue = z.strictObject({
   ...{ report: text, period },
   filter: z.strictObject({ pipeline_ids: texts.nullable(), conditions: z.array(z.unknown()) }).nullable(),
   ...{ subject: text, made_at: instant },
   made_by: text.nullable().describe('the version of leadsheet'),
   not_sent: text.nullable().describe('why it was not sent; null if nothing prevented it'),
-  messages: z.strictObject({
-    total: count,
-    sent: count,
-    failed: count,
-    unconfirmed: count,
-    withdrawn: count,
-  }),
+  messages: messageCounts.describe('the first message to each recipient'),
+  copies: messageCounts.describe('the last copy to each recipient of a `report resend`'),
 })
 const keptMessage = { recipient: text, message_id: text, state: messageState, state_at: instant, response }
 const preference = {

@@ -18,7 +18,7 @@ import type { Db } from '../../store/db/store.ts'
 import { explainReport } from '../../store/figures/explain-report.ts'
 import type { ReportRequest } from '../../store/figures/report-figures.ts'
 import { explainReportQuery } from '../../store/queries/report-query.ts'
-import type { ListedIssue } from '../../store/reports/issue-list.ts'
+import type { ListedIssue, MessageCounts } from '../../store/reports/issue-list.ts'
 import { countIssues, listIssues } from '../../store/reports/issue-list.ts'
 
 export interface Archive {
@@ -225,10 +225,19 @@ export async function writeArchiveIndex(archive: Archive, db: Db): Promise<strin
  * Describes whether an issue was sent, such as `sent to 12`, `sent to 10 of 12, 2 refused` or `not sent:
  * quiet`.
  */
-export function issueState({ notSent, messages }: Pick<ListedIssue, 'notSent' | 'messages'>): string {
-  const { total, sent, failed, unconfirmed, withdrawn } = messages
-  if (total === 0) return notSent === null ? 'looked at, not sent' : `not sent: ${notSent}`
-  if (sent === total) return `sent to ${total}`
+export function issueState({
+  notSent,
+  messages,
+  copies,
+}: Pick<ListedIssue, 'notSent' | 'messages' | 'copies'>): string {
+  if (messages.total === 0) return notSent === null ? 'looked at, not sent' : `not sent: ${notSent}`
+  const copied = copies.total === 0 ? '' : `; again to ${countsText(copies)}`
+  return `sent to ${countsText(messages)}${copied}`
+}
+
+/** Formats counts: `2`, or `1 of 3, 1 refused, 1 waiting` if not all messages are sent. */
+function countsText({ total, sent, failed, unconfirmed, withdrawn }: MessageCounts): string {
+  if (sent === total) return String(total)
   const waiting = total - sent - failed - unconfirmed - withdrawn
   const rest = [
     ...(failed > 0 ? [`${failed} refused`] : []),
@@ -236,7 +245,7 @@ export function issueState({ notSent, messages }: Pick<ListedIssue, 'notSent' | 
     ...(withdrawn > 0 ? [`${withdrawn} not wanted`] : []),
     ...(waiting > 0 ? [`${waiting} waiting`] : []),
   ]
-  return `sent to ${sent} of ${total}, ${rest.join(', ')}`
+  return `${sent} of ${total}, ${rest.join(', ')}`
 }
 
 /** Describes the filter of an issue; null if the issue uses the report's own filter. */
@@ -247,7 +256,8 @@ export function variantText(variant: string): string | null {
 }
 
 function lineOf(archive: Archive, issue: ListedIssue): IndexLine {
-  const { report, period, variant, subject, messages } = issue
+  const { report, period, variant, subject, messages, copies } = issue
+  const problems = messages.failed + messages.unconfirmed + copies.failed + copies.unconfirmed
   const page = archivedPage(issue)
   const scope = variantText(variant)
   return {
@@ -255,7 +265,7 @@ function lineOf(archive: Archive, issue: ListedIssue): IndexLine {
     subject,
     about: [report, formatDates(period), ...(scope === null ? [] : [scope])].join(' · '),
     state: issueState(issue),
-    tone: messages.failed + messages.unconfirmed > 0 ? 'bad' : messages.sent > 0 ? 'good' : 'about',
+    tone: problems > 0 ? 'bad' : messages.sent > 0 ? 'good' : 'about',
   }
 }
 

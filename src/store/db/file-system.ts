@@ -1,11 +1,11 @@
 /**
- * Checks whether a folder can hold a database. SQLite's write-ahead log needs locks and shared memory.
+ * Makes folders, and checks whether a folder can hold a database. SQLite's write-ahead log needs locks and shared memory.
  * Network file systems provide neither, and sooner or later damage the file without an error.
  */
 import type { StatsFs } from 'node:fs'
-import { stat, statfs } from 'node:fs/promises'
+import { mkdir, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { LeadsheetError } from '../../errors.ts'
+import { faultText, LeadsheetError } from '../../errors.ts'
 
 /** Sizes in bytes: the free disk space, the database, and its write-ahead log. */
 export interface Room {
@@ -49,6 +49,38 @@ const LOCAL_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x794c7630, 'overlay'],
 ])
 const PASSING: readonly string[] = ['tmpfs', 'overlay']
+
+/**
+ * Makes a folder and the folders above it, unless they are there.
+ * @throws LeadsheetError data_unwritable with this hint
+ */
+export async function makeFolder(path: string, hint: string): Promise<void> {
+  try {
+    await makeMissing(path)
+  } catch (cause) {
+    throw new LeadsheetError('data_unwritable', `The folder ${path} cannot be made: ${faultText(cause)}`, {
+      hint,
+      cause,
+    })
+  }
+}
+
+/**
+ * Makes the folders one by one. Node's `recursive` tries for ever where a folder above is there but can hold
+ * no folder, such as /proc.
+ */
+async function makeMissing(path: string): Promise<void> {
+  if (await isFolder(path)) return
+  if (!(await isFolder(dirname(path)))) await makeMissing(dirname(path))
+  await mkdir(path).catch(async (thrown: unknown) => {
+    // Another process may have made the folder meanwhile.
+    if (!(await isFolder(path))) throw thrown
+  })
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isDirectory() === true
+}
 
 /** Returns the name of a folder's file system, and whether its files outlive the machine or container. */
 export async function readFileSystem(

@@ -19,11 +19,14 @@ export interface ListedIssue {
    * The reason why the issue was not sent on time; null if the issue was sent, or was made only for viewing.
    */
   readonly notSent: string | null
+  /** The first message to each recipient: it tells whether the recipient has the report. */
   readonly messages: MessageCounts
+  /** The last copy to each recipient who got the report and was then sent a new copy. */
+  readonly copies: MessageCounts
 }
 
-/** The states of the last message to each recipient. */
-interface MessageCounts {
+/** The number of messages, and how many of them are in which state. The others wait to be sent. */
+export interface MessageCounts {
   readonly total: number
   readonly sent: number
   /** The messages that the server refused permanently. */
@@ -34,7 +37,13 @@ interface MessageCounts {
   readonly withdrawn: number
 }
 
-type Row = Omit<ListedIssue, 'period' | 'messages'> & Period & MessageCounts
+const STATES = ['sent', 'failed', 'unconfirmed', 'withdrawn'] as const satisfies (keyof MessageCounts)[]
+
+type CountColumns<Kind extends string> = Record<`${Kind}_${keyof MessageCounts}`, number>
+type Row = Omit<ListedIssue, 'period' | 'messages' | 'copies'> &
+  Period &
+  CountColumns<'first'> &
+  CountColumns<'copy'>
 
 /**
  * Lists the issues, newest first.
@@ -111,21 +120,36 @@ async function list(db: Db, condition: RawBuilder<boolean>, limit: number): Prom
         rendered_at AS "renderedAt", program_version AS "programVersion", not_sent AS "notSent"
       FROM report_issue WHERE ${condition}
       ORDER BY period_to DESC, rendered_at DESC, report, variant LIMIT ${limit})
-    SELECT listed.*, total, sent, failed, "unconfirmed", withdrawn
-    FROM listed JOIN (SELECT listed.id AS counted, count(message_id) AS total,
-        count(*) FILTER (WHERE state = 'sent') AS sent, count(*) FILTER (WHERE state = 'failed') AS failed,
-        count(*) FILTER (WHERE state = 'unconfirmed') AS "unconfirmed",
-        count(*) FILTER (WHERE state = 'withdrawn') AS withdrawn
-      FROM listed LEFT JOIN delivery ON issue_id = listed.id AND NOT EXISTS (SELECT 1 FROM delivery AS later
-        WHERE later.issue_id = listed.id AND later.recipient = delivery.recipient
-          AND later.revision > delivery.revision)
+    SELECT * FROM listed JOIN (
+      SELECT listed.id AS counted, ${countColumns('first', sql`revision = 0`)}, ${countColumns('copy', sql`revision > 0`)}
+      FROM listed LEFT JOIN delivery ON issue_id = listed.id AND (revision = 0 OR NOT EXISTS (
+        SELECT 1 FROM delivery AS later WHERE later.issue_id = listed.id AND later.recipient = delivery.recipient
+          AND later.revision > delivery.revision))
       GROUP BY listed.id) AS message_count ON counted = listed.id
     ORDER BY "to" DESC, "renderedAt" DESC, report, variant`.execute(db)
-  return rows.map(({ from, to, timeZone, total, sent, failed, unconfirmed, withdrawn, ...issue }) => ({
-    ...issue,
-    period: { from, to, timeZone },
-    messages: { total, sent, failed, unconfirmed, withdrawn },
+  return rows.map((row) => ({
+    ...{ id: row.id, report: row.report, kind: row.kind, variant: row.variant, subject: row.subject },
+    ...{ renderedAt: row.renderedAt, programVersion: row.programVersion, notSent: row.notSent },
+    period: { from: row.from, to: row.to, timeZone: row.timeZone },
+    messages: {
+      ...{ total: row.first_total, sent: row.first_sent, failed: row.first_failed },
+      ...{ unconfirmed: row.first_unconfirmed, withdrawn: row.first_withdrawn },
+    },
+    copies: {
+      ...{ total: row.copy_total, sent: row.copy_sent, failed: row.copy_failed },
+      ...{ unconfirmed: row.copy_unconfirmed, withdrawn: row.copy_withdrawn },
+    },
   }))
+}
+
+/** Counts the messages that satisfy `condition`, in columns such as `first_total` and `first_sent`. */
+function countColumns(kind: 'first' | 'copy', condition: RawBuilder<unknown>): RawBuilder<unknown> {
+  const total = sql`count(*) FILTER (WHERE ${condition}) AS ${sql.ref(`${kind}_total`)}`
+  const states = STATES.map(
+    (state) =>
+      sql`count(*) FILTER (WHERE ${condition} AND state = ${sql.lit(state)}) AS ${sql.ref(`${kind}_${state}`)}`,
+  )
+  return sql.join([total, ...states])
 }
 
 export async function countIssues(db: Db): Promise<number> {

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { parse, stringify } from 'yaml'
 import type { CheckResult } from '../../../src/checks/check.ts'
 import type { Given } from '../../../src/cli/init/answers.ts'
@@ -120,6 +120,35 @@ describe('the service', () => {
     expect(answers.profile.value?.problem).toBeNull()
   })
 
+  test('is tried with the file of an environment variable as it was corrected meanwhile', async () => {
+    await using service = await startService(folderWith(), NOW, 2)
+    const key = await service.createKey({ name: 'init', scope: 'read' })
+    const file = join(folderWith({ key: 'not-the-key' }), 'key')
+    vi.stubEnv('LEADSHEET_API_KEY_FILE', file)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const correct = (): string => {
+      writeFileSync(file, key)
+      return 'again'
+    }
+    const { answers, screen } = await ask(
+      { 'Its address': [service.url, ''], 'Once more': [correct] },
+      readGiven({}, loadConfig({ file: null })),
+    )
+    expect(screen).toMatch(/does not accept the API key[\s\S]*ok list of leads: /)
+    expect(answers.key).toEqual({ value: key, variable: 'LEADSHEET_API_KEY_FILE', file: null })
+  })
+
+  test('is tried with the key that was typed before, if only the address was wrong', async () => {
+    await using service = await startService(folderWith(), NOW, 2)
+    const key = await service.createKey({ name: 'init', scope: 'read' })
+    const { answers } = await ask({
+      'Its address': [NOWHERE, service.url],
+      'API key': [key, ''],
+      'Once more': ['again'],
+    })
+    expect(answers.key.value).toBe(key)
+  })
+
   test('with thousands of leads is told of with commas, as all that comes after', async () => {
     await using upstream = await startUpstream(1_200)
     const { screen } = await ask({ 'Its address': [upstream.url], 'API key': [KEY] })
@@ -181,6 +210,17 @@ describe('the mail server', () => {
     expect(screen).not.toMatch(/p ä|p%20/)
     expect(answers.from.value).toBe('Lead reports <dana@example.org>')
     expect(answers.alertRecipients.value).toEqual(['ana@example.com'])
+  })
+
+  test('is tried with the login that was typed before, if only the address was wrong', async () => {
+    const { answers } = await ask({
+      Address: ['smtp://127.0.0.1:9', 'smtp://127.0.0.2:9', 'ana@example.com', 'none'],
+      User: ['dana', ''],
+      Password: [PASSWORD, ''],
+      Sender: ['reports@example.com', ''],
+      'Once more': ['keep', 'again', 'keep'],
+    })
+    expect(answers.mailUrl.value).toBe(`smtp://dana:${encodeURIComponent(PASSWORD)}@127.0.0.2:9`)
   })
 
   test('is offered again without the login that was typed with it, and so is the sender', async () => {

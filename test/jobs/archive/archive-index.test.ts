@@ -76,12 +76,32 @@ describe('the issues that are kept', () => {
 })
 
 test.each([
-  [{ notSent: null, messages: NO_MESSAGES }, 'looked at, not sent'],
-  [{ notSent: 'quiet', messages: NO_MESSAGES }, 'not sent: quiet'],
-  [{ notSent: null, messages: { ...NO_MESSAGES, total: 12, sent: 12 } }, 'sent to 12'],
+  [{ notSent: null, messages: NO_MESSAGES, copies: NO_MESSAGES }, 'looked at, not sent'],
+  [{ notSent: 'quiet', messages: NO_MESSAGES, copies: NO_MESSAGES }, 'not sent: quiet'],
+  [{ notSent: null, messages: { ...NO_MESSAGES, total: 12, sent: 12 }, copies: NO_MESSAGES }, 'sent to 12'],
   [
-    { notSent: null, messages: { total: 10, sent: 5, failed: 1, unconfirmed: 1, withdrawn: 1 } },
+    {
+      notSent: null,
+      messages: { total: 10, sent: 5, failed: 1, unconfirmed: 1, withdrawn: 1 },
+      copies: NO_MESSAGES,
+    },
     'sent to 5 of 10, 1 refused, 1 unconfirmed, 1 not wanted, 2 waiting',
+  ],
+  [
+    {
+      notSent: null,
+      messages: { ...NO_MESSAGES, total: 2, sent: 2 },
+      copies: { ...NO_MESSAGES, total: 1, sent: 1 },
+    },
+    'sent to 2; again to 1',
+  ],
+  [
+    {
+      notSent: null,
+      messages: { ...NO_MESSAGES, total: 3, sent: 2, failed: 1 },
+      copies: { ...NO_MESSAGES, total: 2, sent: 1 },
+    },
+    'sent to 2 of 3, 1 refused; again to 1 of 2, 1 waiting',
   ],
 ])('the state of %j is told as "%s"', (issue, state) => {
   expect(issueState(issue)).toBe(state)
@@ -151,19 +171,20 @@ describe('the page of all issues', () => {
     expect(readFileSync(join(folder, 'index.html'), 'utf8')).toContain('sent to 1')
   })
 
-  test('counts of each recipient the last message', async () => {
+  test('counts a copy that was sent again apart from the message that the recipient already has', async () => {
     await using store = await openEmptyStore()
     const { id } = await keep(store, '2026-11-20', {})
     await store.write(async (trx) => {
-      for (const revision of [0, 1]) {
+      for (const revision of [0, 1, 2]) {
         const pack = createMessagePack()
         addToPack(pack, { ...MESSAGE, messageId: `<${revision}@example.com>` })
         await enqueueMessages(trx, { issueId: id, revision }, pack, MESSAGE.date)
       }
       const sent = { state: 'sent', at: MESSAGE.date, nextAttemptAt: null, response: '250 Ok' } as const
       await moveDelivery(trx, '<0@example.com>', ['pending'], sent)
+      await moveDelivery(trx, '<1@example.com>', ['pending'], sent)
     })
-    expect(await pageOf(store)).toContain('sent to 0 of 1, 1 waiting')
+    expect(await pageOf(store)).toContain('sent to 1; again to 0 of 1, 1 waiting')
   })
 
   test('is there also before the first issue', async () => {

@@ -1,6 +1,7 @@
-import { statfsSync } from 'node:fs'
+import { existsSync, statfsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { networkFault, refuseNetworkFileSystem } from '../../../src/store/db/file-system.ts'
+import { makeFolder, networkFault, refuseNetworkFileSystem } from '../../../src/store/db/file-system.ts'
 import { folderWith } from '../../support/folder.ts'
 
 describe('a data directory on a network file system', () => {
@@ -43,4 +44,32 @@ describe('a data directory on a network file system', () => {
       ),
     ).resolves.toBe(isLocal)
   })
+})
+
+describe('a folder', () => {
+  it('is made with those above it, and may be there already', async () => {
+    const folder = join(folderWith(), 'a', 'b')
+    await makeFolder(folder, 'no hint')
+    await makeFolder(folder, 'no hint')
+    expect(existsSync(folder)).toBe(true)
+  })
+
+  it.each([
+    ['in /proc, which takes none', () => '/proc/leadsheet/data', 'ENOENT: no such file or directory'],
+    ['in the place of a file', () => file(), 'EEXIST: file already exists'],
+    ['below a file', () => join(file(), 'data'), 'EEXIST: file already exists'],
+  ])('that cannot be made fails at once: %s', async (_where, path, reason) => {
+    const folder = path()
+    await expect(makeFolder(folder, 'Choose another.')).rejects.toMatchObject({
+      code: 'data_unwritable',
+      message: `The folder ${folder} cannot be made: ${reason}`,
+      hint: 'Choose another.',
+    })
+  })
+
+  function file(): string {
+    const path = join(folderWith(), 'file')
+    writeFileSync(path, '')
+    return path
+  }
 })

@@ -37,7 +37,7 @@ export async function probeForeign(
     const text = result.input === null ? '' : profileText(result.input, result, url, '2026-11-21')
     return { ...result, text }
   } finally {
-    await asker.close()
+    await asker[Symbol.asyncDispose]()
   }
 }
 

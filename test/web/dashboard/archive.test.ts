@@ -146,7 +146,7 @@ describe('an issue in the archive', () => {
         /clara@example\.com paused by the operator on 2026-11-20: on leave sent .* German/,
       ),
     ])
-    expect(wordsOf(page.text)).toContain('sent to 2 of 3, 1 refused')
+    expect(wordsOf(page.text)).toContain('sent to 2 of 3, 1 refused; again to 1')
     const beside = await pathOf(store, JSON.stringify({ pipelineIds: ['pl_emea'], conditions: [] }))
     expect(linksIn(page.text)).toContain(beside)
     expect(wordsOf((await get(url, beside)).text)).toContain('pipelines pl_emea')

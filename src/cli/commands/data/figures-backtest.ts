@@ -119,7 +119,7 @@ function neededOfRate({ periods: { known, needed } }: RateTest): string {
   return `${needed} windows of ${RATE_DAYS} days (${known} so far)`
 }
 
-/** Tells whether any series has a range at a scale. A scale without one is a note rather than lines. */
+/** Tells whether any series has a range at this scale. If none has, a note takes the place of the table's lines. */
 function isPartlyKnown(scale: RangeTest['scale'], ranges: readonly RangeTest[]): boolean {
   return ranges.some((row) => row.scale === scale && (row.judged > 0 || row.shown !== 'learning'))
 }
@@ -249,7 +249,7 @@ function neededOf({ scale, periods: { known, needed } }: Pick<RangeTest, 'scale'
   return `${needed} ${NEEDED_OF[scale]} (${known} so far)`
 }
 
-/** Converts a count to a rate per year, by the periods that were judged; null if none was. */
+/** Converts a count to a rate per year, by the number of judged periods; null if no period was judged. */
 function aYear(times: number, { scale, judged }: Pick<RangeTest, 'scale' | 'judged'>): number | null {
   return judged === 0 ? null : (times / judged) * PER_YEAR[scale]
 }

@@ -217,7 +217,7 @@ export function receiverUrl({ web: { publicUrl } }: Pick<Config, 'web'>): string
  * @throws LeadsheetError config_missing if the settings have no address, config_invalid if the profile cannot
  * read events
  */
-export function requireReceiverUrl(config: Config): string {
+function requireReceiverUrl(config: Config): string {
   const profile = profileOf(config)
   if (profile.webhook === undefined) {
     throw new LeadsheetError(

@@ -96,7 +96,7 @@ async function acknowledgeOne(terminal: Terminal, id: number): Promise<void> {
 interface Tried {
   readonly channel: 'mail' | 'webhook' | 'heartbeat'
   /**
-   * The mail address. For other channels only the origin of their URL, because the rest of the URL is secret.
+   * The mail address, or the origin of the URL of another channel. The rest of that URL is secret.
    */
   readonly to: string
   readonly isTaken: boolean

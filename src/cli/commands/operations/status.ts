@@ -18,10 +18,10 @@ import type { QueueCounts } from '../../../queue/job-list.ts'
 import { nameOf } from '../../../store/db/place.ts'
 import type { Store } from '../../../store/db/store.ts'
 import type { ListedIssue } from '../../../store/reports/issue-list.ts'
-import type { RunSummary } from '../../../store/sync/sync-run.ts'
+import { findSyncUnderWay, type RunSummary } from '../../../store/sync/sync-run.ts'
 import { lookForViolations } from '../../checks/machine-check.ts'
 import { addExamples } from '../../command.ts'
-import { STATUS_COLORS } from '../../exit-status.ts'
+import { STATUS_COLORS, STATUS_ENDINGS } from '../../exit-status.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 import { issueJson } from '../reports/history.ts'
@@ -29,8 +29,6 @@ import { outageJson, outageText, wordOf } from '../reports/outbox.ts'
 import { alertJson } from './alerts.ts'
 import { heldText } from './schedule.ts'
 
-// The overall status decides the exit status, as in `leadsheet doctor`, so that scripts and cron can react.
-const ENDINGS = { ok: 'done', warn: 'partly', fail: 'failed' } as const
 const ROWS = { runs: 5, scheduledRuns: 5, issues: 5, events: 5, alerts: 100 }
 
 type Status = StatusOf<ConfiguredSchedule>
@@ -50,8 +48,8 @@ async function showStatus(terminal: Terminal): Promise<void> {
     findViolations: () => findBroken(store, now),
   })
   if (terminal.json) terminal.printJson('status', statusJson(database, status))
-  else await printStatus(terminal, database, status)
-  terminal.end(ENDINGS[status.health.status])
+  else await printStatus(terminal, database, status, (await findSyncUnderWay(store.db, now)) !== null)
+  terminal.end(STATUS_ENDINGS[status.health.status])
 }
 
 /** Checks the rules of a small database. Returns null if there is no database yet. */
@@ -149,7 +147,14 @@ function jobsText(jobs: readonly QueueCounts[]): string {
   return `${sum('waiting')} waiting, ${sum('active')} running${given}`
 }
 
-async function printStatus(terminal: Terminal, database: string, status: Status): Promise<void> {
+/** @param isSyncing whether a sync is running now. If not, a run without an outcome was killed. */
+async function printStatus(
+  terminal: Terminal,
+  database: string,
+  status: Status,
+  isSyncing: boolean,
+): Promise<void> {
+  const running = isSyncing ? status.runs[0]?.id : undefined
   const messages = Object.entries(status.deliveries).map(([state, count]) => `${count} ${wordOf(state)}`)
   const failure = status.lastFailure
   const { health } = status
@@ -186,7 +191,7 @@ async function printStatus(terminal: Terminal, database: string, status: Status)
       [
         { title: 'SYNC', value: (run) => run.id, isWhole: true },
         { title: 'MODE', value: (run) => run.mode },
-        { title: 'OUTCOME', value: (run) => run.outcome ?? 'running' },
+        { title: 'OUTCOME', value: ({ id, outcome }) => outcome ?? (id === running ? 'running' : 'killed') },
         { title: 'LEADS', value: (run) => run.seen },
         { title: 'NEW', value: (run) => run.inserted },
         { title: 'CHANGED', value: (run) => run.updated },

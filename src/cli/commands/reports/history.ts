@@ -102,28 +102,17 @@ async function listHistory(terminal: Terminal, report: string | undefined, limit
   )
 }
 
-export function issueJson({
-  report,
-  period,
-  variant,
-  subject,
-  renderedAt,
-  programVersion,
-  notSent,
-  messages,
-}: ListedIssue) {
+export function issueJson(issue: ListedIssue) {
   return {
-    report,
-    period: periodJson(period),
-    filter: filterJson(variant),
-    subject,
-    made_at: renderedAt,
-    made_by: programVersion,
-    not_sent: notSent,
-    messages: {
-      ...{ total: messages.total, sent: messages.sent, failed: messages.failed },
-      ...{ unconfirmed: messages.unconfirmed, withdrawn: messages.withdrawn },
-    },
+    report: issue.report,
+    period: periodJson(issue.period),
+    filter: filterJson(issue.variant),
+    subject: issue.subject,
+    made_at: issue.renderedAt,
+    made_by: issue.programVersion,
+    not_sent: issue.notSent,
+    messages: issue.messages,
+    copies: issue.copies,
   }
 }
 

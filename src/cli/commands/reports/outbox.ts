@@ -4,6 +4,7 @@
  */
 import { type Command, Option } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'
+import { REFUSED_IN_ROW } from '../../../checks/mail.ts'
 import { formatDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import type { Store } from '../../../store/db/store.ts'
@@ -34,9 +35,6 @@ const STATES = {
 } as const satisfies Record<string, readonly DeliveryRowState[]>
 
 const LIMIT_DEFAULT = 50
-/** A recipient is listed as refusing after this many refused issues in a row. */
-const REFUSED_IN_ROW = 3
-
 export function defineOutbox(command: Command, terminal: Terminal): void {
   const list = command
     .command('list', { isDefault: true })

@@ -7,6 +7,7 @@ import { preferenceLinks } from '../../../app/configured-mail.ts'
 import { findReport } from '../../../app/configured-reports.ts'
 import { schedulesOf } from '../../../app/configured-schedules.ts'
 import { openData, openDataIfThere } from '../../../app/installation.ts'
+import { REFUSED_IN_ROW } from '../../../checks/mail.ts'
 import type { Config } from '../../../config/config.ts'
 import { filterText, type RecipientConfig, type ReportConfig } from '../../../config/report-config.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
@@ -31,9 +32,6 @@ interface Line {
   /** The refusals of the recipient's mail server; null if the server accepts the messages. */
   readonly refusing: RefusingRecipient | null
 }
-
-// A recipient counts as refusing after this many refused issues in a row.
-const REFUSED_IN_ROW = 3
 
 export function defineRecipients(command: Command, terminal: Terminal): void {
   const list = command

@@ -1,7 +1,7 @@
 /** `leadsheet report`: the parent of all commands about reports. */
 
 import { existsSync } from 'node:fs'
-import { access, mkdir, writeFile } from 'node:fs/promises'
+import { access, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { Command } from 'commander'
 import { openTemplatesOf } from '../../../app/configured-reports.ts'
@@ -9,6 +9,7 @@ import { TEMPLATES } from '../../../app/installation.ts'
 import { CALLED, faultText, LeadsheetError, shellCommand } from '../../../errors.ts'
 import { scaffoldReport } from '../../../report/definition.ts'
 import { SHARED_FOLDERS } from '../../../report/render/template-files.ts'
+import { makeFolder } from '../../../store/db/file-system.ts'
 import { addExamples, wholeNumber } from '../../command.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 import { defineApprove, defineHistory, defineList } from './history.ts'
@@ -115,12 +116,13 @@ async function refuseTaken(folder: string, name: string): Promise<void> {
 }
 
 async function write(folder: string, file: string, text: string): Promise<void> {
+  const hint = 'Set templates_dir (LEADSHEET_TEMPLATES_DIR) to a folder that this user may write to.'
+  await makeFolder(folder, hint)
   try {
-    await mkdir(folder, { recursive: true })
     await writeFile(file, text, { flag: 'wx' })
   } catch (cause) {
     throw new LeadsheetError('data_unwritable', `${file} cannot be written: ${faultText(cause)}`, {
-      hint: 'Set templates_dir (LEADSHEET_TEMPLATES_DIR) to a folder that this user may write to.',
+      hint,
       cause,
     })
   }

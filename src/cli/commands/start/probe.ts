@@ -43,7 +43,7 @@ async function runProbe(terminal: Terminal, argument: string | undefined, option
   const config = await terminal.config()
   const url = urlOf(argument ?? config.api.url)
   const key = keyOf(options) ?? config.api.key?.reveal() ?? ''
-  await using asker = openDisposable({
+  await using asker = openAsker({
     apiKey: key,
     headers: Object.fromEntries((options.header ?? []).map((text) => headerOf('--header', text))),
     maxWaitMs: config.api.maxWaitSeconds * 1000,
@@ -71,11 +71,6 @@ async function runProbe(terminal: Terminal, argument: string | undefined, option
   )
 }
 
-function openDisposable(options: Parameters<typeof openAsker>[0]) {
-  const asker = openAsker(options)
-  return Object.assign(asker, { [Symbol.asyncDispose]: () => asker.close() })
-}
-
 /** @throws LeadsheetError usage_invalid, config_missing */
 function urlOf(text: string | null): URL {
   if (text === null) {
@@ -87,7 +82,8 @@ function urlOf(text: string | null): URL {
   if (url !== null && /^https?:$/.test(url.protocol) && url.username === '') return url
   throw new LeadsheetError(
     'usage_invalid',
-    `expected a URL with http:// or https:// and without a user: ${text.slice(0, 80)}`,
+    `the address: found ${JSON.stringify(text.slice(0, 80))}, expected a URL with http:// or https:// and without a user`,
+    { hint: `Write it in full: ${shellCommand('probe https://crm.example.com/api')}` },
   )
 }
 

@@ -1,7 +1,7 @@
 /** `leadsheet service`: runs the reference service until Ctrl-C or SIGTERM, and manages its API keys. */
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { relative, resolve } from 'node:path'
+import { dirname, relative, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { InvalidArgumentError, Option } from 'commander'
 import { COMPANIES } from '../../../app/installation.ts'
@@ -11,6 +11,7 @@ import { readFaults } from '../../../service/faults/rules.ts'
 import type { ApiKey, Keyring, Service } from '../../../service/open.ts'
 import { openKeyring, openService } from '../../../service/open.ts'
 import { readScenario, SCENARIO_NAMES } from '../../../service/simulation/scenario.ts'
+import { makeFolder } from '../../../store/db/file-system.ts'
 import { findListenFault } from '../../checks/web-check.ts'
 import { addExamples, wholeNumber } from '../../command.ts'
 import type { Column } from '../../terminal/table.ts'
@@ -113,6 +114,7 @@ async function startService(
       hint: 'Choose another --port, or 0 for any that is free.',
     })
   }
+  await makeFolder(dirname(file), 'Name a folder that this user may write to with --data.')
   using progress = await terminal.progress('Simulating days')
   return await openService({
     file,

@@ -4,7 +4,7 @@ import { formatDates, localDates } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'
 import { issueState, variantText } from '../../../jobs/archive/archive.ts'
 import { type Excerpt, findExcerpts, searchIssues } from '../../../jobs/archive/search-issues.ts'
-import { countIssues, type ListedIssue } from '../../../store/reports/issue-list.ts'
+import { countIssues, type ListedIssue, type MessageCounts } from '../../../store/reports/issue-list.ts'
 import { ISSUE_STATES, type IssueState, listIssueReports } from '../../../store/reports/issue-search.ts'
 import { type DashboardDeps, frameOf } from '../../server/frame.ts'
 import { type AddRoutes, sendPage } from '../../server/server.ts'
@@ -212,10 +212,10 @@ export function issueTag(issue: ListedIssue): Tag {
   return { kind: kindOf(issue), text: issueState(issue) }
 }
 
-function kindOf({ messages }: ListedIssue): Tag['kind'] {
-  const { total, sent, failed, unconfirmed, withdrawn } = messages
-  if (total === 0) return 'off'
-  if (failed > 0) return 'fail'
-  if (unconfirmed > 0) return 'warn'
-  return sent + withdrawn === total ? 'ok' : 'busy'
+function kindOf({ messages, copies }: ListedIssue): Tag['kind'] {
+  if (messages.total === 0) return 'off'
+  const count = (state: keyof MessageCounts): number => messages[state] + copies[state]
+  if (count('failed') > 0) return 'fail'
+  if (count('unconfirmed') > 0) return 'warn'
+  return count('sent') + count('withdrawn') === count('total') ? 'ok' : 'busy'
 }

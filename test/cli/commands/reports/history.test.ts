@@ -46,6 +46,7 @@ test('history lists what is kept and what became of it', async () => {
       made_by: '1.2.3',
       not_sent: 'quiet',
       messages: { total: 0, sent: 0, failed: 0, unconfirmed: 0, withdrawn: 0 },
+      copies: { total: 0, sent: 0, failed: 0, unconfirmed: 0, withdrawn: 0 },
     },
   ])
 })
