@@ -28,7 +28,6 @@ export const webhookCreateSchema = z
     description: z.string().max(200).optional(),
   })
   .meta({ id: 'WebhookCreate' })
-export type WebhookCreate = z.infer<typeof webhookCreateSchema>
 
 /**
  * The reasons for disabling a webhook: `gone` if its address answered 410, `failing` if every attempt failed

@@ -15,7 +15,7 @@ const PAGE_FAULTS: ReadonlySet<FaultRule['fault']> = new Set(['duplicate', 'loop
  * requests that no route takes.
  */
 export function injectFaults(app: FastifyInstance, faults: Faults): void {
-  const plan = planFaults(faults)
+  const faultsFor = planFaults(faults)
   const struck = new WeakMap<FastifyRequest, readonly FaultRule[]>()
   const answeredInstead = new WeakSet<FastifyRequest>()
   const memory: PageMemory = { last: [] }
@@ -25,7 +25,7 @@ export function injectFaults(app: FastifyInstance, faults: Faults): void {
   app.addHook('preClose', async () => closing.abort())
   app.addHook('onRequest', async (request, reply) => {
     const [path = ''] = request.url.split('?')
-    const rules = plan.facing(request.method, path)
+    const rules = faultsFor(request.method, path)
     struck.set(request, rules)
     for (const rule of rules) {
       if (await answerInstead(rule, reply, closing.signal)) {
@@ -199,7 +199,7 @@ function dripping(body: Buffer, bytes: number, everyMs: number, signal: AbortSig
  * Makes a gzip body that unpacks to `mib` MiB of spaces. It consists of members of a kilobyte, one after
  * another (RFC 1952, 2.2).
  */
-export function bomb(mib: number): Readable {
+function bomb(mib: number): Readable {
   const member = gzipSync(Buffer.alloc(MIB, ' '), { level: 9 })
   return Readable.from(
     (function* () {

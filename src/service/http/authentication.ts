@@ -133,7 +133,7 @@ export async function createApiKey(
 }
 
 /** Finds the API key that a caller sends. Returns no key if it is unknown or revoked. */
-export async function findApiKey(
+async function findApiKey(
   db: ServiceDatabase,
   key: string,
 ): Promise<{ readonly id: string; readonly scope: KeyScope } | undefined> {

@@ -36,7 +36,7 @@ interface WebhookContext {
   checkAddress(url: string): Promise<string | null>
 }
 
-export interface Call<Query, Body> {
+interface Call<Query, Body> {
   /** The `:id` of the path; empty for a path without an id. */
   readonly id: string
   readonly query: Query

@@ -115,7 +115,7 @@ function newSecret(): string {
  * Returns the webhook.
  * @throws ProblemError not_found if there is none
  */
-export function found(webhook: WebhookRow | undefined, id: string): WebhookRow {
+function found(webhook: WebhookRow | undefined, id: string): WebhookRow {
   if (webhook === undefined) throw noSuchWebhook(id)
   return webhook
 }

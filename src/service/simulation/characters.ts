@@ -143,7 +143,7 @@ function criteria(given: Partial<Criteria>): Criteria {
  * reserves.
  */
 
-export interface Contact {
+interface Contact {
   readonly name: string
   readonly title: string
   readonly email: string | null

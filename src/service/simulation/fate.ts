@@ -3,7 +3,7 @@
  * on the seed, the pipeline, the day and the lead, so they always give the same result.
  */
 
-import { agentOf, pickAgent } from './agents.ts'
+import { pickAgent } from './agents.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay, WEEKDAY_ACTIVITY, weekday } from './calendar.ts'
 import type { Character } from './characters.ts'
 import { characterOf, READY_PIPELINES } from './characters.ts'
@@ -194,7 +194,7 @@ function countOfDay(world: World, pipelineId: string, day: number, random: Rando
  * Returns the position in the trend: 0 at the start of the history, rising to 1 after 90 days, and 1 from
  * then on.
  */
-export function trendAt(world: World, at: number): number {
+function trendAt(world: World, at: number): number {
   return Math.min(1, Math.max(0, (at - world.epochAt) / (90 * DAY_MS)))
 }
 
@@ -215,6 +215,6 @@ function withAgent(world: World, pipeline: Searched, planned: number, random: Ra
     at,
     agentId: agent.id,
     startedAt: outage === undefined ? searched : Math.max(searched, outage.endsAt),
-    source: random.pick(agentOf(agent.id).sources ?? ['web search']),
+    source: random.pick(agent.sources),
   }
 }

@@ -25,7 +25,7 @@ const FUNDING_STAGES = [
   { upToEmployees: Number.POSITIVE_INFINITY, stage: 'growth', medianUsd: 160_000_000 },
 ] as const
 
-export interface Enrichment {
+interface Enrichment {
   readonly [field: string]: unknown
   readonly technologies: readonly string[]
   readonly funding: { readonly stage: string; readonly total_usd: number } | null
@@ -166,7 +166,7 @@ const LINES = {
     'Will build it themselves',
   ],
 } as const
-type LineName = keyof typeof LINES
+export type LineName = keyof typeof LINES
 
 /** Picks one of the texts for an occasion and fills in its values. */
 export function lineFor(

@@ -30,7 +30,7 @@ const effectSchema = z.discriminatedUnion(
     /** Multiplies the discoveries that meet all conditions. */
     z.strictObject({
       ...{ effect: z.literal('discoveries'), times, ...span, pipeline },
-      source: nameOf(AGENTS.flatMap((agent) => agent.sources ?? [])).optional(),
+      source: nameOf(AGENTS.flatMap((agent) => agent.sources)).optional(),
       country: z.string().min(1).optional(),
       agent: nameOf(AGENTS.filter(({ kind }) => kind === 'discovery').map(({ id }) => id)).optional(),
     }),

@@ -253,7 +253,7 @@ const DAY_MS = 24 * 60 * 60_000
 /** The status of an answer that disables the webhook immediately. */
 const GONE = 410
 
-export interface Attempt {
+interface Attempt {
   readonly message: WebhookMessageRow
   /** The start of the attempt. */
   readonly at: number
@@ -263,7 +263,7 @@ export interface Attempt {
 type DisabledReason = NonNullable<WebhookRow['disabled_reason']>
 
 /** A webhook that was just disabled, and why. */
-export interface Disabled {
+interface Disabled {
   readonly webhook: WebhookRow
   readonly reason: DisabledReason
 }
