@@ -7,7 +7,7 @@ import { listPipelines } from '../store/figures/report-figures.ts'
 import { deleteAnnotation, insertAnnotation } from '../store/insight/annotation.ts'
 
 /** An annotation as a person gives it. */
-export interface GivenAnnotation {
+interface GivenAnnotation {
   /** A day, or the first and the last day: `2026-11-13` or `2026-11-13..2026-11-15`. */
   readonly days: string
   readonly text: string

@@ -169,17 +169,17 @@ function fits({ state }: Standing, choice: PreferenceChoice): boolean {
   return state !== 'unsubscribed' || (choice !== 'pause' && choice !== 'resume')
 }
 
-interface DeskDeps {
+interface PageDeps {
   readonly store: Store
   /** The reports that the settings define. */
-  readonly reports: readonly DeskReport[]
+  readonly reports: readonly SubscribedReport[]
   /** The locale for recipients that the settings no longer name. */
   readonly reader: { readonly locale: string; readonly timeZone: string }
   readonly log: Log
   readonly now: () => Date
 }
 
-interface DeskReport {
+interface SubscribedReport {
   readonly report: Report
   readonly recipients: readonly Recipient[]
   readonly timing: Timing
@@ -189,7 +189,7 @@ interface DeskReport {
  * Creates the functions of the preference page, which show and change what a recipient gets. Both functions
  * return null if this installation did not sign the token.
  */
-export function openPreferencePage(deps: DeskDeps) {
+export function openPreferencePage(deps: PageDeps) {
   const { store, log, now } = deps
   const subjectOf = async (token: string) => readLink(await readOrCreateLinkKey(store, now()), token)
   return {
@@ -214,7 +214,7 @@ export function openPreferencePage(deps: DeskDeps) {
  * Returns whether the recipient may make the choice. A person whom the settings do not name as a recipient
  * may only unsubscribe. A report that is sent at most weekly cannot be set to weekly.
  */
-function mayChoose(deps: DeskDeps, subject: PreferenceKey, choice: PreferenceChoice): boolean {
+function mayChoose(deps: PageDeps, subject: PreferenceKey, choice: PreferenceChoice): boolean {
   const { of, recipient } = findListed(deps, subject)
   if (choice === 'stop') return true
   if (of === undefined || recipient === undefined) return false
@@ -222,7 +222,7 @@ function mayChoose(deps: DeskDeps, subject: PreferenceKey, choice: PreferenceCho
 }
 
 async function viewOf(
-  deps: DeskDeps,
+  deps: PageDeps,
   subject: PreferenceKey,
   done: PreferenceChoice | null,
 ): Promise<PreferenceView> {
@@ -247,8 +247,8 @@ async function viewOf(
 }
 
 async function listedFacts(
-  { store, now }: DeskDeps,
-  { report, timing }: DeskReport,
+  { store, now }: PageDeps,
+  { report, timing }: SubscribedReport,
   { filter, attachments }: Recipient,
 ): Promise<ListedFacts> {
   const { kind, timeZone } = report
@@ -258,7 +258,7 @@ async function listedFacts(
   return { kind, filter, attachments, dueTimes, timeZone, isWeekNext }
 }
 
-function findListed({ reports }: DeskDeps, { address, report: name }: PreferenceKey) {
+function findListed({ reports }: PageDeps, { address, report: name }: PreferenceKey) {
   const of = reports.find(({ report }) => report.name === name)
   const recipient = of?.recipients.find((one) => one.address.toLowerCase() === address.toLowerCase())
   return { of, recipient }

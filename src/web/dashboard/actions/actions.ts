@@ -17,7 +17,7 @@ import {
   type ResendPlan,
 } from '../../../jobs/reports/resend.ts'
 import type { Schedule } from '../../../jobs/schedule/schedule.ts'
-import { release } from '../../../jobs/schedule/schedule-state.ts'
+import { approveRun } from '../../../jobs/schedule/schedule-state.ts'
 import { askSync } from '../../../jobs/sync/scheduled-sync.ts'
 import type { PreferenceChoice } from '../../../report/preferences/page.ts'
 import { findPreference } from '../../../store/reports/preference.ts'
@@ -106,7 +106,7 @@ export const ACTIONS: Readonly<Record<keyof typeof ACTION_PATHS, Action>> = {
 
   approve: async (deps, form) => {
     const { report } = findReport(deps, form)
-    await release(deps.work.store, `report:${report.name}`, deps.work.now())
+    await approveRun(deps.work.store, `report:${report.name}`, deps.work.now())
     deps.wake()
     return { done: `The report ${report.name} is approved. It is made and sent at once.` }
   },
