@@ -283,8 +283,8 @@ function startTicker(simulation: Simulation, clock: Clock, log: ServiceLog, onPl
     stop: async () => {
       stopping.abort()
       clearTimeout(timer)
-      // Because steps run one after the other, all have ended when the last has ended. Its caller gets its
-      // error.
+      // Steps run one after the other, so all have ended when the last has ended. An error of the last step is
+      // thrown to the caller of that step.
       await turn.catch(() => undefined)
     },
   }

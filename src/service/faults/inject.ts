@@ -16,7 +16,7 @@ const PAGE_FAULTS: ReadonlySet<FaultRule['fault']> = new Set(['duplicate', 'loop
  */
 export function injectFaults(app: FastifyInstance, faults: Faults): void {
   const faultsFor = planFaults(faults)
-  const struck = new WeakMap<FastifyRequest, readonly FaultRule[]>()
+  const faultsOf = new WeakMap<FastifyRequest, readonly FaultRule[]>()
   const answeredInstead = new WeakSet<FastifyRequest>()
   const memory: PageMemory = { last: [] }
   const hasPageFaults = faults.faults.some((rule) => PAGE_FAULTS.has(rule.fault))
@@ -26,7 +26,7 @@ export function injectFaults(app: FastifyInstance, faults: Faults): void {
   app.addHook('onRequest', async (request, reply) => {
     const [path = ''] = request.url.split('?')
     const rules = faultsFor(request.method, path)
-    struck.set(request, rules)
+    faultsOf.set(request, rules)
     for (const rule of rules) {
       if (await answerInstead(rule, reply, closing.signal)) {
         answeredInstead.add(request)
@@ -37,7 +37,7 @@ export function injectFaults(app: FastifyInstance, faults: Faults): void {
   })
   app.addHook('onSend', async (request, reply, payload) => {
     if (typeof payload !== 'string') return payload
-    const rules = struck.get(request) ?? []
+    const rules = faultsOf.get(request) ?? []
     const isPage = hasPageFaults && reply.statusCode === 200 && !answeredInstead.has(request)
     const cursor = new URLSearchParams(request.url.split('?')[1]).get('cursor')
     const text = isPage ? spoilPage(payload, rules, cursor, memory) : payload
@@ -125,7 +125,7 @@ interface ListBody {
   page: { next_cursor: string | null; has_more: boolean; total?: number }
 }
 
-/** Remembers the rows of the page before, so that the fault `shift` can repeat them. */
+/** The rows of the page before, which the fault `shift` can repeat. */
 interface PageMemory {
   last: readonly unknown[]
 }

@@ -164,21 +164,21 @@ export function planFaults({ seed, faults }: Faults): (method: string, path: str
     rule,
     pattern: patternOf(rule.path),
     random: randomFor('fault', seed, index),
-    met: 0,
+    requests: 0,
   }))
   return (method, path) => {
-    const struck: FaultRule[] = []
+    const found: FaultRule[] = []
     for (const each of rules) {
       const { rule } = each
       if (rule.method !== undefined && rule.method !== method) continue
       if (!each.pattern.test(path)) continue
-      each.met++
+      each.requests++
       // The chance is drawn for every request, so that the other conditions do not change which requests are
       // drawn.
       const isDrawn = rule.probability === undefined || each.random.chance(rule.probability)
-      if (isDrawn && isTurn(rule, each.met)) struck.push(rule)
+      if (isDrawn && isTurn(rule, each.requests)) found.push(rule)
     }
-    return struck
+    return found
   }
 }
 

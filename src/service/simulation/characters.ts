@@ -138,11 +138,7 @@ function criteria(given: Partial<Criteria>): Criteria {
   return criteriaSchema.parse(given)
 }
 
-/**
- * The contact at a company. Contacts are invented: every address is under `.example`, which RFC 2606
- * reserves.
- */
-
+/** An invented contact at a company. Every address is under `.example`, which RFC 2606 reserves. */
 interface Contact {
   readonly name: string
   readonly title: string

@@ -77,8 +77,7 @@ function share(random: Random, min: number, max: number): number {
   return Math.round(random.between(min, max) * 100) / 100
 }
 
-/** The texts of a lead's activities. `{name}` stands for a value. */
-
+/** The texts of a lead's activities, by occasion. `{name}` stands for a value. */
 const LINES = {
   discovered: [
     'Found through the {source}; matches the criteria of the pipeline',

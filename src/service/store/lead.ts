@@ -166,7 +166,10 @@ function comesAfter(order: LeadOrder, { value, id }: LeadPosition): Expression<S
   return order.descending ? sql<SqlBool>`${place} < ${reached}` : sql<SqlBool>`${place} > ${reached}`
 }
 
-/** The expression must equal that of the index, or SQLite would not use the index. */
+/**
+ * Returns the SQL by which leads are sorted. It must equal the expression of the index, or SQLite would not use
+ * the index.
+ */
 function sortExpression(key: Exclude<LeadSortKey, 'id'>): Expression<number> {
   return key === 'score' ? sql<number>`ifnull(score, -1)` : sql.ref<number>(key)
 }

@@ -46,7 +46,8 @@ export function createWebhookPoster(
   totalMs: number = TOTAL_MS,
 ): WebhookPoster {
   const agent = new Agent({
-    // Because an environment variable could otherwise turn the check of certificates off.
+    // `rejectUnauthorized` is set, because an environment variable could otherwise turn the check of
+    // certificates off.
     connect: { timeout: CONNECT_MS, rejectUnauthorized: true, lookup: guard.lookup },
   })
 
@@ -132,7 +133,6 @@ const WORDS: Readonly<Record<string, string>> = {
  * The content of a message, written once for each webhook, so that every attempt has the same id and the same
  * bytes.
  */
-
 type Message = Pick<WebhookMessageRow, 'id' | 'type' | 'body'>
 
 export function eventMessage({ id, type, at, data }: EventRow): Message {

@@ -174,7 +174,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       own.add(message.id)
       const made = attempt(queue, message).then((done) => {
         attempts.delete(made)
-        // Because the stop cut this attempt off, its outcome is unknown and the message stays in the queue.
+        // The stop cut this attempt off, so its outcome is unknown and the message stays in the queue.
         if (isStopped && done.outcome.status === null) return
         ended.push(done)
         wake()
