@@ -105,11 +105,13 @@ export function createClient(options: ClientOptions): Client {
   let notBefore = 0
   let askedUntil = 0
   let clockAheadMs: number | null = null
-  // Because an upstream may quote the key that it refuses, as text or encoded for HTTP Basic.
+  // Secrets are removed from quotes, because an upstream may quote the key that it refuses, as text or encoded
+  // for HTTP Basic.
   const redact = redactorOf(options)
   const { Agent } = loadPackage('undici')
   const dispatcher = new Agent({
-    // Because an environment variable could otherwise turn the check of certificates off.
+    // `rejectUnauthorized` is set, because an environment variable could otherwise turn the check of
+    // certificates off.
     connect: { timeout: deadlines.connectMs, rejectUnauthorized: true },
     headersTimeout: deadlines.headersMs,
     bodyTimeout: deadlines.bodyGapMs,
