@@ -230,8 +230,8 @@ function formatUnusual({ what, was, is }: UnusualWarning): string {
     case 'scope':
       return `the report is about ${is} leads, and was about ${was} when it was last sent`
     case 'scan':
-      return `the last whole reading of the list met ${is} leads, the one before it ${was}`
+      return `the last whole scan found ${is} leads, the one before it ${was}`
     case 'deletion':
-      return `the last whole reading of the list met only ${is} of ${was} leads`
+      return `the last whole scan found only ${is} of ${was} leads`
   }
 }

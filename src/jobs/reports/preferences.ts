@@ -98,7 +98,7 @@ export function preferenceText({ state, cadence, changedAt, changedBy, reason }:
  * Returns whether no issue was sent on an earlier day of this ISO week. If no issue is sent on the first day
  * of a week, the next day therefore counts as the first.
  */
-export async function isFirstOfWeek({ db }: Pick<Store, 'db'>, report: Report, at: Date): Promise<boolean> {
+async function isFirstOfWeek({ db }: Pick<Store, 'db'>, report: Report, at: Date): Promise<boolean> {
   const { name, timeZone, holidays } = report
   const { to: monday } = periodOf('week', at, timeZone, { holidays, lastEnd: null })
   const { to: today } = await findPeriod({ db }, report, at)
