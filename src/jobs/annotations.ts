@@ -5,6 +5,7 @@ import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Store } from '../store/db/store.ts'
 import { listPipelines } from '../store/figures/report-figures.ts'
 import { deleteAnnotation, insertAnnotation } from '../store/insight/annotation.ts'
+import { DAY_MS } from '../time.ts'
 
 /** An annotation as a person gives it. */
 interface GivenAnnotation {
@@ -20,7 +21,6 @@ interface GivenAnnotation {
 const AHEAD_MAX = 366
 /** The most days of one annotation, because expectations that leave out more have nothing to rest on. */
 const DAYS_MAX = 92
-const DAY_MS = 86_400_000
 
 /**
  * Checks and stores an annotation.

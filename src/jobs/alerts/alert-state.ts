@@ -8,9 +8,7 @@ import type { AlertFindings, Found } from '../../checks/run-checks.ts'
 import { alertFacts } from '../../checks/run-checks.ts'
 import type { Instant } from '../../domain/model.ts'
 import type { Alert } from '../../store/alerts/alert.ts'
-
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
+import { HOUR_MS, MINUTE_MS } from '../../time.ts'
 
 /**
  * The time within which a resolved alert reopens silently if its problem comes back. The alert is announced

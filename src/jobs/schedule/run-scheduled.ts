@@ -15,12 +15,10 @@ import {
   type ScheduledRun,
 } from '../../store/schedule/scheduled-run.ts'
 import { findGap } from '../../store/schedule/uptime.ts'
-import { formatUtc } from '../../time.ts'
+import { formatUtc, HOUR_MS } from '../../time.ts'
 import { startOf } from './enqueue-due-runs.ts'
 import { afterFailure, logFailure } from './job-failure.ts'
 import { type DueRun, formatHours, type Late, type RunEnd, type Schedule } from './schedule.ts'
-
-const HOUR_MS = 60 * 60_000
 
 interface DueDeps {
   readonly store: Store

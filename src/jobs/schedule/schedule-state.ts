@@ -14,6 +14,7 @@ import {
   listProblemRuns,
 } from '../../store/schedule/scheduled-run.ts'
 import { listRunningWorkers } from '../../store/schedule/uptime.ts'
+import { DAY_MS } from '../../time.ts'
 import { SET_UP } from './enqueue-due-runs.ts'
 import type { ScheduleSettings } from './schedule.ts'
 
@@ -64,7 +65,6 @@ export interface MissedScheduledRuns {
   readonly count: number
 }
 
-const DAY_MS = 86_400_000
 const SCHEDULED_RUNS_BACK = 400
 /**
  * The time without a tick that means that the daemon did not run. The daemon ticks each minute and may miss

@@ -6,6 +6,7 @@
 import { Readable } from 'node:stream'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Cell, Row } from '../../store/queries/snapshot-table.ts'
+import { DAY_MS } from '../../time.ts'
 import { harmlessText } from './encode-text.ts'
 
 /** The limits of Excel for rows, for the characters of a cell, and for the characters of a sheet's name. */
@@ -17,7 +18,6 @@ const DIGITS_MAX = 15
 
 /** Matches `2026-11-20T08:15:00.000Z`, and `2026-11-20 09:15:00` in local time. */
 const TIME = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d(?:\.\d+)?)Z| (\d\d:\d\d:\d\d))$/
-const DAY_MS = 86_400_000
 /**
  * The first day whose number is right in Excel. For earlier days Excel counts a February 29, 1900, which
  * never existed.
