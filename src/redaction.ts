@@ -73,7 +73,7 @@ function base64Encoded(text: string): string[] {
   const inside = text.length < SHORTEST_INSIDE ? [] : [0, 1, 2].map((before) => base64Inside(text, before))
   return [
     ...[bytes.toString('base64'), bytes.toString('base64url'), ...inside],
-    ...inside.map((messages) => messages.replaceAll('+', '-').replaceAll('/', '_')),
+    ...inside.map((form) => form.replaceAll('+', '-').replaceAll('/', '_')),
   ]
 }
 

@@ -1,7 +1,9 @@
-/** Formats instants and spans of time for messages to operators. */
+/** Units of time in milliseconds, and how instants and spans of time are written for operators. */
 import type { Instant } from './domain/model.ts'
 
-const MINUTE_MS = 60_000
+export const MINUTE_MS = 60_000
+export const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
 
 /** Formats a span of time as `20 s`, `4 min`, `3 h` or `5 days`. */
 export function formatSpan(ms: number): string {

@@ -9,7 +9,7 @@ import { registrationFile, watchSecrets } from '../jobs/events/webhook-registrat
 import { openRecord } from '../jobs/insight/read-backtest.ts'
 import { createMeasuring } from '../jobs/metric-values.ts'
 import { createOutlook, openOverview } from '../jobs/overview.ts'
-import { openPreferencePage } from '../jobs/recipients/change-preference.ts'
+import { openPreferencePage } from '../jobs/reports/preferences.ts'
 import type { StartedDaemon } from '../jobs/schedule/daemon.ts'
 import type { Log } from '../log.ts'
 import { readVersion } from '../packages.ts'

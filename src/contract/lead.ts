@@ -4,8 +4,7 @@
  */
 import { z } from 'zod'
 
-/* The statuses of a lead in the reference service, in funnel order. */
-
+/** The statuses of a lead in the reference service, in funnel order. */
 export const STAGES = [
   { status: 'discovered', outcome: 'open' },
   { status: 'enriched', outcome: 'open' },
@@ -22,15 +21,9 @@ export const LEAD_STATUSES = STAGES.map((stage) => stage.status)
 export type LeadStatus = (typeof STAGES)[number]['status']
 
 /** The stages of the funnel. They are the statuses on the way to won, won included. */
-export const FUNNEL_STATUSES = [
-  'discovered',
-  'enriched',
-  'qualified',
-  'contacted',
-  'replied',
-  'meeting',
-  'won',
-] as const satisfies readonly LeadStatus[]
+export const FUNNEL_STATUSES: readonly LeadStatus[] = STAGES.filter(
+  ({ outcome }) => outcome === 'open' || outcome === 'won',
+).map(({ status }) => status)
 
 /**
  * The form of an instant: RFC 3339 in UTC, such as `2026-11-20T08:15:00.000Z`. Answers always have the
@@ -71,8 +64,8 @@ const leadShape = {
   contact: contactSchema.nullable(),
   score: z.int().min(0).max(100).nullable().meta({ description: '0 to 100, null until scored' }),
   value: moneySchema.nullable().meta({ description: 'expected deal value, null until qualified' }),
-  source: z.string().meta({ description: 'where the discovering agent found the company' }),
-  agent_id: z.string().nullable().meta({ description: 'the agent that worked on it last' }),
+  source: z.string().meta({ description: 'where the agent found the company' }),
+  agent_id: z.string().nullable().meta({ description: 'the agent that worked on the lead last' }),
   tags: z.array(z.string()),
   created_at: instantSchema,
   updated_at: instantSchema,

@@ -1,4 +1,7 @@
-/** The form of pipelines in the API: their creation with targeting criteria, and their statistics. */
+/**
+ * The form of pipelines in the API (their creation with targeting criteria, and their statistics) and of agents
+ * (the current task of each agent, and its last 24 hours).
+ */
 import { z } from 'zod'
 import { instantSchema, LEAD_STATUSES, moneySchema } from './lead.ts'
 
@@ -55,12 +58,12 @@ const stageStatSchema = z
     current: z.int().meta({ description: 'leads whose status is this now' }),
     reached: z.int().meta({ description: 'leads of the cohort that ever had this status or a later one' }),
     conversion: rate.meta({
-      description: 'reached / reached of the stage before; null for the first and at 0',
+      description: 'reached / reached of the stage before; null for the first stage, or if that number is 0',
     }),
     median_hours: z
       .number()
       .nullable()
-      .meta({ description: 'median time in the stage, of the leads that left it' }),
+      .meta({ description: 'median time in the stage, of the leads that left the stage' }),
   })
   .meta({ id: 'StageStat' })
 
@@ -84,12 +87,10 @@ export const pipelineStatsSchema = z
     stages: z.array(stageStatSchema).meta({ description: 'the funnel, discovered to won' }),
     open_value: moneySchema,
     won_value: moneySchema,
-    win_rate: rate.meta({ description: 'won / (won + lost); null when neither' }),
+    win_rate: rate.meta({ description: 'won / (won + lost); null if both are 0' }),
   })
   .meta({ id: 'PipelineStats' })
 export type WirePipelineStats = z.infer<typeof pipelineStatsSchema>
-
-/* The form of agents in the API: the current task of each agent, and its last 24 hours. */
 
 export const AGENT_KINDS = ['discovery', 'enrichment', 'scoring', 'outreach'] as const
 export const AGENT_STATUSES = ['running', 'idle', 'failing', 'paused'] as const

@@ -28,7 +28,6 @@ export const webhookCreateSchema = z
     description: z.string().max(200).optional(),
   })
   .meta({ id: 'WebhookCreate' })
-export type WebhookCreate = z.infer<typeof webhookCreateSchema>
 
 /**
  * The reasons for disabling a webhook: `gone` if its address answered 410, `failing` if every attempt failed
@@ -45,7 +44,7 @@ const webhookShape = {
   disabled_reason: z.enum(DISABLED_REASONS).nullable(),
   disabled_at: instantSchema.nullable(),
   failing_since: instantSchema.nullable().meta({
-    description: 'when the first of the attempts failed since which none has succeeded',
+    description: 'when the first attempt failed after the last success; null if none has failed since',
   }),
   created_at: instantSchema,
 }
@@ -57,7 +56,10 @@ export type WireWebhook = z.infer<typeof webhookSchema>
 export const webhookWithSecretSchema = z
   .object({
     ...webhookShape,
-    secret: z.string().min(1).meta({ description: 'signs what is sent; no later answer shows it' }),
+    secret: z
+      .string()
+      .min(1)
+      .meta({ description: 'the secret that signs messages; no later answer shows it' }),
   })
   .meta({ id: 'WebhookWithSecret' })
 export type WireWebhookWithSecret = z.infer<typeof webhookWithSecretSchema>
@@ -70,20 +72,20 @@ export const webhookAttemptSchema = z
     message_id: z
       .string()
       .meta({ description: 'the `webhook-id` header, the same for each attempt of a message' }),
-    type: z.string().meta({ description: 'that of the event' }),
+    type: z.string().meta({ description: 'the type of the event' }),
     attempt: z.int().min(1),
     at: instantSchema,
     outcome: z.enum(['delivered', 'failed']),
-    status: z.int().nullable().meta({ description: 'of the answer; null where there was none' }),
-    error: z.string().nullable().meta({ description: 'why it failed; null where it did not' }),
+    status: z.int().nullable().meta({ description: 'the HTTP status of the answer; null without an answer' }),
+    error: z.string().nullable().meta({ description: 'why the attempt failed; null after a success' }),
     duration_ms: z.int().nonnegative(),
-    next_attempt_at: instantSchema.nullable().meta({ description: 'null where there is none to come' }),
+    next_attempt_at: instantSchema.nullable().meta({ description: 'null if no further attempt is made' }),
   })
   .meta({ id: 'WebhookAttempt' })
 export type WireWebhookAttempt = z.infer<typeof webhookAttemptSchema>
 
 export const webhookAttemptListSchema = z
-  .object({ data: z.array(webhookAttemptSchema).meta({ description: 'the last ones first' }) })
+  .object({ data: z.array(webhookAttemptSchema).meta({ description: 'the newest attempt first' }) })
   .meta({ id: 'WebhookAttemptList' })
 
 const leadKeys = { lead_id: z.string(), pipeline_id: z.string() }
@@ -100,7 +102,7 @@ const envelope = <T extends string, D extends z.ZodType>(id: string, type: T, da
       id: z.string(),
       type: z.literal(type),
       version: z.literal(EVENT_VERSION),
-      timestamp: instantSchema.meta({ description: 'when it happened' }),
+      timestamp: instantSchema.meta({ description: 'when the event happened' }),
       data,
     })
     .meta({ id })
@@ -154,8 +156,7 @@ export type EventData = WireEvent extends infer E
   : never
 
 /*
- * Signs webhooks by the Standard Webhooks specification: HMAC-SHA256 over id, time and body. The functions do
- * no I/O.
+ * Signs webhooks by the Standard Webhooks specification: HMAC-SHA256 over id, time and body.
  */
 
 /** The prefix of the headers, as in `webhook-id`. */

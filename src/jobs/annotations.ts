@@ -5,9 +5,10 @@ import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Store } from '../store/db/store.ts'
 import { listPipelines } from '../store/figures/report-figures.ts'
 import { deleteAnnotation, insertAnnotation } from '../store/insight/annotation.ts'
+import { DAY_MS } from '../time.ts'
 
 /** An annotation as a person gives it. */
-export interface GivenAnnotation {
+interface GivenAnnotation {
   /** A day, or the first and the last day: `2026-11-13` or `2026-11-13..2026-11-15`. */
   readonly days: string
   readonly text: string
@@ -20,7 +21,6 @@ export interface GivenAnnotation {
 const AHEAD_MAX = 366
 /** The most days of one annotation, because expectations that leave out more have nothing to rest on. */
 const DAYS_MAX = 92
-const DAY_MS = 86_400_000
 
 /**
  * Checks and stores an annotation.

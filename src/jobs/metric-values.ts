@@ -48,6 +48,7 @@ export interface Measures {
    * no such message.
    */
   readonly waitingSince: Instant | null
+  /** The number of mail servers that could not be reached at the last attempt. */
   readonly serversAway: number
   /** The checks of the open alerts that nobody has acknowledged, one entry for each alert. */
   readonly openAlerts: readonly string[]
@@ -57,10 +58,12 @@ export interface Measures {
   readonly lastEventAt: Instant | null
   readonly quarantined: readonly { readonly resource: string; readonly records: number }[]
   readonly size: StoreSize
+  /** Null if there is no snapshot yet, or if no snapshot is made after syncs. */
   readonly snapshotMadeAt: Instant | null
   readonly lastHeartbeatAt: Instant | null
   /** The number of running workers; null if the store is an SQLite file. */
   readonly workers: number | null
+  /** The numbers of jobs in the queue; null if the store is an SQLite file. */
   readonly jobs: readonly QueueCounts[] | null
 }
 

@@ -2,7 +2,7 @@
  * Keeps the dashboard's figures about pipelines and agents in memory, so that showing a page costs nothing.
  * The figures are counted soon after the start and after each sync, if somebody has opened the overview
  * within the last day. The overview tells the time of its figures.
- * It also tells how far goals are and where the month will end, as reports do.
+ * The outlook (goals, where the month will end, and win rates) is kept in memory too.
  */
 import type { Annotation, Goal, JudgedWinRate, Pace } from '../domain/insight.ts'
 import type { Instant } from '../domain/model.ts'
@@ -27,13 +27,12 @@ import { judgeWinRate } from './insight/judge-win-rate.ts'
 import { listTestedDates } from './insight/read-backtest.ts'
 import { readTrackRecord, type TrackRecord } from './insight/track-record.ts'
 
-/**
- * The number of days for which new and won leads are shown; TREND_DAYS_MAX is the number for the longest
- * trend.
- */
+/** The number of days for which new and won leads are shown. */
 export const PERIOD_DAYS = 30
+/** The number of days of the longest trend. */
 export const TREND_DAYS_MAX = 365
 
+/** The interval at which the store is asked for new data. */
 const LOOK_MS = 10_000
 /** The overview is counted in advance if somebody has opened it within this time. */
 const WANTED_MS = 24 * 60 * 60_000
@@ -138,11 +137,11 @@ export function openOverview(deps: OverviewDeps): OverviewKeeper {
  */
 function requestOf({ now, timeZone, stalledDays }: OverviewDeps, asOf: Instant): OverviewRequest {
   const period = daysBefore(new Date(asOf), PERIOD_DAYS, timeZone)
-  const readings = daysBefore(now(), PERIOD_DAYS, timeZone)
+  const samples = daysBefore(now(), PERIOD_DAYS, timeZone)
   return {
     ...{ asOf, period, stalledDays },
     trendDays: daysUpTo(period.to, TREND_DAYS_MAX + MEAN_DAYS - 1, timeZone),
-    agents: { from: readings.from, to: now().toISOString(), well: WELL, failing: FAILING },
+    agents: { from: samples.from, to: now().toISOString(), well: WELL, failing: FAILING },
   }
 }
 
@@ -157,7 +156,10 @@ interface Outlook {
   /** The last local date that is counted. */
   readonly lastDay: string
   readonly paces: readonly Pace[]
-  /** The win rate of the 30 days up to that day, of all leads or of the pipeline, then of each pipeline of several. */
+  /**
+   * The win rates of the 30 days up to `lastDay`: first that of all leads or of the one pipeline, then those of
+   * the single pipelines if there are several.
+   */
   readonly winRates: readonly JudgedWinRate[]
 }
 

@@ -2,7 +2,8 @@
  * The queue that several workers share: pg-boss, in a database schema of its own. A job that throws is tried
  * again with growing backoff, and is given up in the end. If a worker dies, another worker takes its job.
  */
-import type { PgBoss } from 'pg-boss'
+import { once } from 'node:events'
+import type { Job, PgBoss } from 'pg-boss'
 import { errorText, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { loadPackage } from '../packages.ts'
@@ -158,12 +159,6 @@ function bossJob<K extends JobKind>(kind: K, { data, key, afterSeconds }: NewJob
   }
 }
 
-interface Taken<T> {
-  readonly id: string
-  readonly data: T
-  readonly retryCount: number
-}
-
 function takeJobs<K extends JobKind>(
   boss: PgBoss,
   log: Log,
@@ -193,8 +188,7 @@ function takeJobs<K extends JobKind>(
         boss.notifyWorker(id)
       }
     })
-    if (!signal.aborted)
-      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+    if (!signal.aborted) await once(signal, 'abort')
     await boss.offWork(kind, { id, wait: true })
   }
   const ended = Promise.all(Array.from({ length: concurrency }, takeOneByOne)).catch((thrown: unknown) =>
@@ -216,13 +210,13 @@ function takeJobs<K extends JobKind>(
 async function doLogged<K extends JobKind>(
   log: Log,
   queue: K,
-  { id, data, retryCount }: Taken<JobData[K]>,
+  { id, data, retryCount }: Job<JobData[K]>,
   signal: AbortSignal,
   doJob: DoJob<K>,
 ): Promise<void> {
   const attempt = retryCount + 1
   try {
-    await doJob({ id, data, attempt, signal })
+    await doJob({ data, attempt, signal })
   } catch (thrown) {
     if (!signal.aborted) log.warn({ queue, job: id, attempt }, `a job failed: ${errorText(thrown)}`)
     throw thrown

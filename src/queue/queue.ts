@@ -3,7 +3,6 @@
  * of a single process, whose jobs are lost when the process ends. `pg-boss.ts` is the driver of several
  * workers.
  */
-import { randomUUID } from 'node:crypto'
 
 /** The data of each kind of job. The data must be the same after it was written as JSON and read again. */
 export interface JobData {
@@ -55,7 +54,6 @@ export const KEYS = {
 export const OWN_TASKS: readonly JobKind[] = ['snapshot', 'sent', 'reload']
 
 export interface Job<T> {
-  readonly id: string
   readonly data: T
   /** The number of the attempt, 1 for the first. */
   readonly attempt: number
@@ -140,8 +138,7 @@ export function openInProcessQueue(onFailure: (thrown: unknown, kind: JobKind) =
       adders.set(kind, (key, data) => {
         const isThere = waiting.some((job) => job.key === key) || (KEYS[kind] === 'once' && running.has(key))
         if (isThere) return
-        const run = async (): Promise<void> =>
-          doJob({ id: randomUUID(), data: data as JobData[K], attempt: 1, signal })
+        const run = async (): Promise<void> => doJob({ data: data as JobData[K], attempt: 1, signal })
         waiting.push({ key, run })
         runNext()
       })

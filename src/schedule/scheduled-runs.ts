@@ -6,7 +6,7 @@ import type { Pattern, Timing } from './timing.ts'
 import { parseExpression } from './timing.ts'
 import { DAY_MS, firstInstant, instantOf, isLeftOut, offsetMs, wallMs } from './zone.ts'
 
-export interface DueTime {
+interface DueTime {
   readonly due_at: Date
   /** The local time in ms as if it were UTC, even if a clock change skips that time. */
   readonly shownMs: number
@@ -30,7 +30,7 @@ export function nextDueTime(timing: Timing, after: Date): DueTime | null {
  * Returns the parsed expression of a timing.
  * @throws Error if the expression is invalid, which the settings prevent
  */
-export function patternOf(timing: Timing): Pattern {
+function patternOf(timing: Timing): Pattern {
   const known = patterns.get(timing)
   if (known) return known
   const pattern = parseExpression(timing.expression, timing.holidays)

@@ -60,8 +60,11 @@ const FIELDS = [
   ...['month (1 to 12, or JAN to DEC)', 'weekday (0 to 7, or SUN to SAT)'],
 ]
 
-/** Croner computes the times in UTC, so its own handling of clock changes has no effect. */
-export function parseCron(expression: string): Pattern | Fault {
+/**
+ * Parses a cron expression of five fields. Croner computes the times in UTC, so its own handling of clock
+ * changes has no effect.
+ */
+function parseCron(expression: string): Pattern | Fault {
   const fields = expression.trim().split(/\s+/)
   if (fields.length !== 5) return { fault: 'it has not five fields' }
   const pattern = read(expression)
@@ -109,7 +112,7 @@ export interface Pattern {
 }
 
 /** The reason why an expression cannot be read, worded so that it can stand after "expected …;". */
-export interface Fault {
+interface Fault {
   readonly fault: string
   /** The unknown word, if the expression contains one and cannot be read because of it. */
   readonly unknown?: string
@@ -131,15 +134,17 @@ const IN_MONTH = new RegExp(
 const MINUTE_MS = 60_000
 /** The number of days to search for the next day of a schedule. Every schedule has a day within a year. */
 const DAYS_MAX = 366
+/** The place of the last day of a kind in a month; see {@link placeOf}. */
 const LAST = -1
 
+/** Returns whether the schedule runs on a day, which is given in days since 1970-01-01. */
 type IsDay = (day: number) => boolean
 
 /**
  * Parses a schedule in words. Any other text is refused, because a guess could be wrong by a day.
  * @param holidays dates that are not working days, besides Saturdays and Sundays
  */
-export function parseWords(text: string, holidays: readonly string[]): Pattern | Fault {
+function parseWords(text: string, holidays: readonly string[]): Pattern | Fault {
   const words = text.trim().toLowerCase().replace(/\s+/g, ' ')
   const unknown = words.split(/[ ,]+/).find((word) => !WORDS.includes(word) && !/^\d/.test(word))
   if (unknown !== undefined) return { fault: `${JSON.stringify(unknown)} is none of its words`, unknown }

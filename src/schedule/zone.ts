@@ -41,8 +41,8 @@ export function offsetMs(atMs: number, timeZone: string): number {
 }
 
 /**
- * Returns the date that an instant belongs to. It differs from {@link localDay} where the clock is put back
- * over midnight.
+ * Returns the date that an instant belongs to, in days since 1970-01-01. It differs from {@link localDay} if
+ * the clock is put back over midnight: the repeated time belongs to the new date.
  */
 export function dayHolding(atMs: number, timeZone: string): number {
   const day = localDay(atMs, timeZone)

@@ -219,13 +219,13 @@ export interface Keyring extends AsyncDisposable {
  * @param file the service's database, created if it does not exist
  * @throws LeadsheetError data_unwritable, store_corrupt, store_newer
  */
-export async function openKeyring(file: string, now: () => number = Date.now): Promise<Keyring> {
+export async function openKeyring(file: string): Promise<Keyring> {
   const db = await openServiceDatabase(file)
   const close = (): Promise<void> => db.destroy()
   return {
-    create: (key) => createApiKey(db, key, now()),
+    create: (key) => createApiKey(db, key, Date.now()),
     list: () => listApiKeys(db),
-    revoke: (idOrPrefix) => revokeApiKey(db, idOrPrefix, now()),
+    revoke: (idOrPrefix) => revokeApiKey(db, idOrPrefix, Date.now()),
     close,
     [Symbol.asyncDispose]: close,
   }
@@ -283,16 +283,15 @@ function startTicker(simulation: Simulation, clock: Clock, log: ServiceLog, onPl
     stop: async () => {
       stopping.abort()
       clearTimeout(timer)
-      // Because steps run one after the other, all have ended when the last has ended. Its caller gets its
-      // error.
+      // Steps run one after the other, so all have ended when the last has ended. An error of the last step is
+      // thrown to the caller of that step.
       await turn.catch(() => undefined)
     },
   }
 }
 
 /** The simulated clock. From the moment the service opens it runs like real time, or faster if requested. */
-
-export interface Clock {
+interface Clock {
   /** Returns milliseconds since 1970 in simulated time. */
   now(): number
 }

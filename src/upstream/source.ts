@@ -22,8 +22,9 @@ import { shellCommand } from '../errors.ts'
 import type { Answer } from './client/answer.ts'
 import { quote, saidIn } from './client/answer.ts'
 import { authorize, redactorOf, refuseOpenHttp } from './client/authorize.ts'
+import type { Call } from './client/request.ts'
 import { endpointUrl, hasEndpoint } from './client/request.ts'
-import type { Call, ClientOptions, Usage } from './client/retrying-client.ts'
+import type { ClientOptions, Usage } from './client/retrying-client.ts'
 import { createClient } from './client/retrying-client.ts'
 import { unexpected } from './client/upstream-failure.ts'
 import type { SingleLead } from './mapping/detail-mapping.ts'
@@ -49,7 +50,7 @@ export interface RawPage {
   readonly saysMore?: boolean
 }
 
-export interface ListOptions {
+interface ListOptions {
   readonly signal?: AbortSignal
   /** Looks up known records. Without this function no record counts as known. */
   readonly findKnown?: FindKnown | undefined
@@ -165,7 +166,7 @@ export function openSource(options: SourceOptions): Source {
 
   async function fetchRaw(id: string, signal?: AbortSignal): Promise<{ url: URL; raw: unknown }> {
     const url = at('lead', id)
-    const { body } = await call({ method: 'GET', url, ...(signal && { signal }) })
+    const { body } = await call({ method: 'GET', url, signal })
     return { url, raw: readPath(body, profile.envelope.lead) }
   }
 
@@ -187,7 +188,7 @@ export function openSource(options: SourceOptions): Source {
         url,
         headers,
         parse: (bytes) => readListBody(bytes, profile, findKnown),
-        ...(signal && { signal }),
+        signal,
       })
       const { body, records } = answer.body
       refuseError(url, answer.status, body)
@@ -218,21 +219,21 @@ export function openSource(options: SourceOptions): Source {
     readLeadRecord: (record, id) => readSingleLead(parseJson(record), id, profile),
     async createPipeline(body, idempotencyKey, signal) {
       const url = at('pipelines')
-      const answer = await call({ method: 'POST', url, body, idempotencyKey, ...(signal && { signal }) })
+      const answer = await call({ method: 'POST', url, body, idempotencyKey, signal })
       return checked(url, pipelineSchema, answer.body)
     },
     async fetchPipelineStats(id, period = {}, signal) {
       const url = at('stats', id)
       if (period.from !== undefined) url.searchParams.set('from', period.from)
       if (period.to !== undefined) url.searchParams.set('to', period.to)
-      const { body } = await call({ method: 'GET', url, ...(signal && { signal }) })
+      const { body } = await call({ method: 'GET', url, signal })
       return readPath(body, profile.envelope.stats)
     },
     mapPipelineStat: (raw, pipelineId, observedAt) => mapPipelineStat(raw, pipelineId, profile, observedAt),
     webhooks: createWebhookSource({ profile, at: () => at('webhooks'), call, checked }),
     async fetchAgents(signal) {
       const url = at('agents')
-      const { body } = await call({ method: 'GET', url, ...(signal && { signal }) })
+      const { body } = await call({ method: 'GET', url, signal })
       return itemsOf(url, body, profile.envelope.agents, 'agents', redact)
     },
     mapAgent: (raw) => mapAgent(raw, profile),

@@ -9,6 +9,7 @@ import { shellCommand } from '../../errors.ts'
 import type { AlertMailView } from '../../report/render/alert-mail.ts'
 import { counted } from '../../report/words/numbers.ts'
 import type { Alert } from '../../store/alerts/alert.ts'
+import { formatUtc } from '../../time.ts'
 import type { Announcement } from './alert-state.ts'
 
 const TITLES_IN_SUBJECT = 3
@@ -133,8 +134,8 @@ export function alertMailView(message: AlertMessage): AlertMailView {
         hint: line.until === null ? line.hint : null,
         times:
           line.until === null
-            ? `No. ${line.id}, since ${formatTime(line.since)}`
-            : `No. ${line.id}, from ${formatTime(line.since)} to ${formatTime(line.until)}`,
+            ? `No. ${line.id}, since ${formatUtc(line.since)}`
+            : `No. ${line.id}, from ${formatUtc(line.since)} to ${formatUtc(line.until)}`,
       })),
       more: more === 0 ? null : `and ${more.toLocaleString('en')} more: ${shellCommand('alerts list')}`,
     })),
@@ -145,11 +146,6 @@ export function alertMailView(message: AlertMessage): AlertMailView {
       'You get this as an operator of leadsheet (alerts.recipients in its settings).',
     ],
   }
-}
-
-/** Formats an instant as `2026-11-20 07:00 UTC`. */
-export function formatTime(instant: Instant): string {
-  return `${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC`
 }
 
 function capital(text: string): string {

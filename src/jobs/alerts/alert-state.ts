@@ -8,9 +8,7 @@ import type { AlertFindings, Found } from '../../checks/run-checks.ts'
 import { alertFacts } from '../../checks/run-checks.ts'
 import type { Instant } from '../../domain/model.ts'
 import type { Alert } from '../../store/alerts/alert.ts'
-
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
+import { HOUR_MS, MINUTE_MS } from '../../time.ts'
 
 /**
  * The time within which a resolved alert reopens silently if its problem comes back. The alert is announced
@@ -22,6 +20,7 @@ export const REOPEN_MS = HOUR_MS
  * second after one, and so on; the last value repeats.
  */
 const GAP_MINUTES = [0, 5, 15, 60] as const
+/** The time for which an earlier message counts for {@link GAP_MINUTES}. */
 export const GAPS_COUNT_MS = 6 * HOUR_MS
 
 /** The alerts and the times of messages, as read from the store. */
@@ -31,13 +30,19 @@ export interface KnownAlerts {
    * announced yet.
    */
   readonly alerts: readonly Alert[]
+  /** The id of the next new alert. */
   readonly nextId: number
   /** The times at which messages were made, oldest first, at least for the last {@link GAPS_COUNT_MS}. */
   readonly messagesAt: readonly Instant[]
 }
 
 export interface AlertRules {
+  /**
+   * The number of failures in a row that open an alert, for checks whose alerts open `after_failures`. The
+   * alerts of other checks open at the first finding.
+   */
   readonly afterFailures: number
+  /** The hours between two reminders of open alerts. */
   readonly remindHours: number
 }
 
@@ -75,8 +80,8 @@ function applyFindings(
   const alerts: Alert[] = []
   const dropped: number[] = []
   // If an alert came back after a while, the store also has an older row that only waits for its
-  // announcement. Unresolved rows come first here, because after the clock was set a row that was resolved
-  // long ago can look newer.
+  // announcement. The map keeps the last row of each key. Unresolved rows are sorted to the end, because after
+  // the clock was set a row that was resolved long ago can look newer.
   const latest = new Map(
     [...known.alerts].sort(byLiveness).map((alert) => [keyOf(alert.check, alert.subject), alert]),
   )

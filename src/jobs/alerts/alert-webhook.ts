@@ -9,16 +9,10 @@ import type { Log } from '../../log.ts'
 import { BACKOFF, GIVE_UP, ladderWaitMs } from '../../retry.ts'
 import { listWaitingPosts, updatePost, type WaitingPost } from '../../store/alerts/alert-message.ts'
 import type { Store } from '../../store/db/store.ts'
-import {
-  type AlertLine,
-  type AlertMessage,
-  type AlertSection,
-  formatTime,
-  sectionsOf,
-} from './alert-message.ts'
+import { formatUtc, MINUTE_MS } from '../../time.ts'
+import { type AlertLine, type AlertMessage, type AlertSection, sectionsOf } from './alert-message.ts'
 import type { Poster, PostOutcome } from './http-post.ts'
 
-const MINUTE_MS = 60_000
 const GIVE_UP_MS = GIVE_UP.alertWebhook.hours * 60 * MINUTE_MS
 const POSTS_AT_ONCE = 10
 /**
@@ -160,7 +154,7 @@ function bodyOf({ message, hint, since, until }: AlertLine): string {
   const cut = message.length <= TEXT_MAX ? message : `${message.slice(0, TEXT_MAX)}…`
   return until === null
     ? `${cut}\n${hint}`
-    : `From ${formatTime(since)} to ${formatTime(until)}. It was: ${cut}`
+    : `From ${formatUtc(since)} to ${formatUtc(until)}. It was: ${cut}`
 }
 
 function moreOf({ more }: AlertSection): string[] {

@@ -75,20 +75,6 @@ export async function archiveIssue(archive: Archive, issue: ArchivedIssue): Prom
   return page
 }
 
-/**
- * Writes a file in the top folder of the archive and replaces an earlier file of that name.
- * @returns the path of the file
- * @throws LeadsheetError data_unwritable
- */
-async function writeArchiveFile(archive: Archive, name: string, content: string): Promise<string> {
-  const file = join(archive.folder, name)
-  await writable(file, async () => {
-    await mkdir(archive.folder, { recursive: true })
-    await replaceFile(file, content)
-  })
-  return file
-}
-
 /** Returns the path of an issue's page within the archive, whether or not the page exists. */
 export function archivedPage(issue: Pick<ArchivedIssue, 'report' | 'period' | 'variant'>): string {
   return join(issue.report, folderNameOf(issue), PAGE)
@@ -218,7 +204,12 @@ export async function writeArchiveIndex(archive: Archive, db: Db): Promise<strin
     name,
     issues: all.map((one) => lineOf(archive, one)),
   }))
-  return writeArchiveFile(archive, 'index.html', archive.pages.index({ summary: summaryOf(count), months }))
+  const page = join(archive.folder, PAGE)
+  await writable(page, async () => {
+    await mkdir(archive.folder, { recursive: true })
+    await replaceFile(page, archive.pages.index({ summary: summaryOf(count), months }))
+  })
+  return page
 }
 
 /**
@@ -283,12 +274,8 @@ function summaryOf(count: number): string {
   return count === 1 ? 'One issue.' : `${count} issues, the newest first.`
 }
 
-/*
- * Explains how each figure of an issue was computed. The issue's page in the archive shows this explanation.
- */
-
 /**
- * Explains the figures.
+ * Explains how each figure of an issue was computed. The issue's page in the archive shows this explanation.
  * @param request the request with which the figures were read
  * @param readAt the time at which the figures were read
  */

@@ -18,6 +18,7 @@ import {
   postponeEvent,
 } from '../../store/events/event.ts'
 import { readWatermark, saveNotBefore } from '../../store/sync/watermark.ts'
+import { MINUTE_MS } from '../../time.ts'
 import type { Source } from '../../upstream/source.ts'
 import { createRateLimit } from '../outbox/rate-limit.ts'
 import { logFailure } from '../schedule/job-failure.ts'
@@ -25,7 +26,6 @@ import type { SerialTask } from '../schedule/serial-task.ts'
 import type { ApplyDeps } from './apply-event.ts'
 import { applyEvent } from './apply-event.ts'
 
-const MINUTE_MS = 60_000
 /** The wait before the task looks again whether leads must still be left to a sync. */
 const LOOK_AGAIN_MS = 1_000
 /** The number of failures in a row after which the upstream is to blame and not a single lead. */

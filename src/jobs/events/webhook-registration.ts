@@ -153,12 +153,12 @@ export function watchSecrets(
 
 /**
  * Returns a function that reads the state; it reads the file again only after the file has changed.
- * @param formatProblem called once for each version of the file that cannot be read; the state read before
+ * @param onProblem called once for each version of the file that cannot be read; the state read before
  *   then stays valid
  */
 export function watchState(
   file: string,
-  formatProblem: (problem: LeadsheetError) => void,
+  onProblem: (problem: LeadsheetError) => void,
 ): () => RegistrationState {
   let state = UNREGISTERED
   let seen = ''
@@ -170,7 +170,7 @@ export function watchState(
       state = readState(file)
     } catch (thrown) {
       if (!(thrown instanceof LeadsheetError)) throw thrown
-      formatProblem(thrown)
+      onProblem(thrown)
     }
     return state
   }

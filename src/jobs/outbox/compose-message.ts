@@ -44,19 +44,9 @@ export function messageFor(
   const { installationId } = store
   const id = messageId({ installationId, report, period, recipient: to.address, revision, from })
   return {
-    from,
-    to: to.address,
-    toName: to.name,
-    replyTo,
-    unsubscribe: unsubscribeFor(sender, report, to.address),
-    subject,
-    html,
-    text,
-    lang,
-    files,
-    messageId: id,
-    date,
-    report,
+    ...{ from, to: to.address, toName: to.name, replyTo },
+    ...{ subject, html, text, lang, files },
+    ...{ messageId: id, date, report, unsubscribe: unsubscribeFor(sender, report, to.address) },
   }
 }
 

@@ -7,8 +7,7 @@ import type { FailedSend } from '../../mail/smtp-failure.ts'
 import { BACKOFF, GIVE_UP, ladderWaitMs, longestWaitMs } from '../../retry.ts'
 import { type Delivery, type DeliveryMove, UNCONFIRMED_MAX } from '../../store/outbox/delivery.ts'
 import type { MailOutage } from '../../store/outbox/send-limits.ts'
-
-const HOUR_MS = 60 * 60_000
+import { HOUR_MS } from '../../time.ts'
 
 /** The current time, and a random number from 0 up to 1 by which the backoff varies. */
 interface Drawn {

@@ -3,6 +3,7 @@
  * each message becomes a job that any worker may take. The outbox table decides which messages still have to
  * be sent, so a job that runs twice sends nothing twice.
  */
+import { once } from 'node:events'
 import type { Queue } from '../../queue/queue.ts'
 import { type Delivery, findDelivery, isAnyOnItsWay, listWaiting } from '../../store/outbox/delivery.ts'
 import { findMailOutage, reserveProbe } from '../../store/outbox/send-limits.ts'
@@ -92,7 +93,7 @@ function createMessageWorker(
     const working = queue.work('message', { concurrency: 1, signal }, (job) =>
       send(job.data.messageId, job.signal),
     )
-    await onceAborted(signal)
+    if (!signal.aborted) await once(signal, 'abort')
     clearTimeout(sentTimer)
     await working.idle()
     await endSender()
@@ -169,9 +170,4 @@ function isWaiting(one: Delivery): one is Delivery & { nextAttemptAt: string } {
  */
 function isOurFault(one: Delivery): boolean {
   return one.state === 'pending' && one.attempts > 0 && one.deferredAt === null
-}
-
-async function onceAborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted)
-    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 }

@@ -1,6 +1,5 @@
 /** Limits the rate of messages and of requests for leads: at most a given number within a given time. */
-
-const MINUTE_MS = 60_000
+import { MINUTE_MS } from '../../time.ts'
 
 export interface RateLimit {
   /**

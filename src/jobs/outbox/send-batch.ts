@@ -34,7 +34,11 @@ export interface DeliveryPolicy {
   readonly rateLimit: RateLimit
 }
 
-export interface DeliverDeps extends SendOneDeps {
+export interface DeliverDeps {
+  readonly store: Store
+  readonly transport: Transport
+  readonly log: Log
+  readonly now: () => Date
   readonly policy: DeliveryPolicy
 }
 
@@ -72,15 +76,11 @@ function leaseName({ place }: Store): string {
 }
 
 /** Recovers messages that killed senders left half-way. */
-export async function recoverMessages({
-  store,
-  now,
-  policy,
-}: Pick<DeliverDeps, 'store' | 'now' | 'policy'>): Promise<void> {
+export async function recoverMessages({ store, now, policy }: DeliverDeps): Promise<void> {
   await store.write((trx) => recoverDeliveries(trx, now(), unconfirmedMaxOf(policy.onUnconfirmed)))
 }
 
-export interface SendOptions {
+interface SendOptions {
   readonly signal: AbortSignal
   /**
    * The time at which sending must end; null if every message must be sent, even if the rate limit makes it
@@ -166,14 +166,6 @@ async function noteOutage(
  * the message got.
  */
 
-interface SendOneDeps {
-  readonly store: Store
-  readonly transport: Transport
-  readonly log: Log
-  readonly now: () => Date
-  readonly policy: { readonly onUnconfirmed: UnconfirmedPolicy }
-}
-
 /**
  * The time for which a stopping program waits for the server's answer to a message whose body was sent.
  * Without the answer the message is unconfirmed.
@@ -188,8 +180,8 @@ const ANSWER_MS = 5_000
  *   longer wants it
  * @throws LeadsheetError errors of the store, such as job_busy if another process has taken over
  */
-export async function sendOne(
-  deps: SendOneDeps,
+async function sendOne(
+  deps: DeliverDeps,
   lease: Lease,
   one: Delivery,
   signal: AbortSignal,

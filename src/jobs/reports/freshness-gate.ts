@@ -17,7 +17,7 @@ import { readFigure } from '../../store/figures/query.ts'
 import { findLastSent } from '../../store/reports/issue.ts'
 import { findLastRun, type LastRun } from '../../store/sync/sync-run.ts'
 import { readWatermark } from '../../store/sync/watermark.ts'
-import { formatUtc } from '../../time.ts'
+import { formatUtc, MINUTE_MS } from '../../time.ts'
 import type { DueRun, RunEnd } from '../schedule/schedule.ts'
 import { SYNC_PARTS, type SyncDeps, sync } from '../sync/run-sync.ts'
 import type { SyncOptions } from '../sync/sync-context.ts'
@@ -44,7 +44,6 @@ interface DataState {
  * details.
  */
 const REPORTED_PARTS = SYNC_PARTS.filter((part) => part !== 'details')
-const MINUTE_MS = 60_000
 /** The minutes that the gate waits after a failed sync before it starts another sync. */
 const RETRY_MINUTES = 5
 /**
@@ -230,8 +229,8 @@ function formatUnusual({ what, was, is }: UnusualWarning): string {
     case 'scope':
       return `the report is about ${is} leads, and was about ${was} when it was last sent`
     case 'scan':
-      return `the last whole reading of the list met ${is} leads, the one before it ${was}`
+      return `the last whole scan found ${is} leads, the one before it ${was}`
     case 'deletion':
-      return `the last whole reading of the list met only ${is} of ${was} leads`
+      return `the last whole scan found only ${is} of ${was} leads`
   }
 }

@@ -103,7 +103,7 @@ export async function picturesOf(issue: Issue): Promise<readonly MessageFile[]> 
 }
 
 /** Returns the language in which the issue was rendered, and the time zone of its period. */
-export function localeContextOf({ html, period, renderedAt }: Issue): LocaleContext {
+function localeContextOf({ html, period, renderedAt }: Issue): LocaleContext {
   const [, lang = DEFAULT_LOCALE] = /<html lang="([\w-]+)"/.exec(html) ?? []
   return createLocaleContext(hasWordsIn(lang) ? lang : DEFAULT_LOCALE, period.timeZone, renderedAt)
 }

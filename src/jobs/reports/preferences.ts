@@ -1,11 +1,27 @@
 /**
- * Applies the recipients' preferences to a report: decides who gets the report now, and who gets it weekly.
- * Weekly subscribers get last week's report when the first issue of an ISO week is sent.
+ * The preferences of recipients: who gets a report now and who gets it weekly, and what changes when a recipient
+ * or an operator chooses something else. Weekly subscribers get last week's report when the first issue of an ISO
+ * week is sent.
  */
 import { periodOf } from '../../domain/period.ts'
+import type { Log } from '../../log.ts'
+import { readLink } from '../../mail/message.ts'
+import type { ListedFacts, PreferenceChoice, PreferenceView } from '../../report/preferences/page.ts'
+import { areMoreThanWeekly, composePreferencePage, listDueTimes } from '../../report/preferences/page.ts'
+import { createLocaleContext, nameReport } from '../../report/words/locale-context.ts'
+import type { Timing } from '../../schedule/timing.ts'
 import type { Store } from '../../store/db/store.ts'
+import { listRefusing } from '../../store/outbox/delivery-problems.ts'
+import { withdrawMessages } from '../../store/outbox/message-resolve.ts'
 import { wasSent } from '../../store/reports/issue.ts'
-import { findPreference, listPreferences, type Preference } from '../../store/reports/preference.ts'
+import type { Preference, PreferenceKey } from '../../store/reports/preference.ts'
+import {
+  copyPreferences,
+  findPreference,
+  listPreferences,
+  readOrCreateLinkKey,
+  savePreference,
+} from '../../store/reports/preference.ts'
 import { findPeriod } from './make-issue.ts'
 import type { Recipient, Report } from './report-definition.ts'
 
@@ -82,9 +98,193 @@ export function preferenceText({ state, cadence, changedAt, changedBy, reason }:
  * Returns whether no issue was sent on an earlier day of this ISO week. If no issue is sent on the first day
  * of a week, the next day therefore counts as the first.
  */
-export async function isFirstOfWeek({ db }: Pick<Store, 'db'>, report: Report, at: Date): Promise<boolean> {
+async function isFirstOfWeek({ db }: Pick<Store, 'db'>, report: Report, at: Date): Promise<boolean> {
   const { name, timeZone, holidays } = report
   const { to: monday } = periodOf('week', at, timeZone, { holidays, lastEnd: null })
   const { to: today } = await findPeriod({ db }, report, at)
   return !(await wasSent(db, name, { from: monday, to: today }))
+}
+
+interface ChosenBy {
+  readonly by: Preference['changedBy']
+  readonly reason: string | null
+}
+
+export interface ChangedPreference {
+  readonly preference: Preference
+  /** Tells whether the choice was possible; false if the recipient had unsubscribed before. */
+  readonly isFit: boolean
+  /** The number of waiting messages that will now never be sent. */
+  readonly withdrawn: number
+}
+
+type Standing = Pick<Preference, 'state' | 'cadence'>
+
+const NEVER_CHANGED: Standing = { state: 'active', cadence: 'as_scheduled' }
+const OUTCOMES: Readonly<Record<PreferenceChoice, Partial<Standing>>> = {
+  weekly: { cadence: 'weekly' },
+  as_scheduled: { cadence: 'as_scheduled' },
+  pause: { state: 'paused' },
+  resume: { state: 'active' },
+  start: { state: 'active' },
+  stop: { state: 'unsubscribed' },
+}
+
+/**
+ * Stores a recipient's choice and withdraws waiting messages if the choice requires it. If the choice changes
+ * nothing, the author and the time of the earlier choice stay too.
+ */
+export async function changePreference(
+  store: Store,
+  key: PreferenceKey,
+  choice: PreferenceChoice,
+  { by, reason }: ChosenBy,
+  now: Date,
+): Promise<ChangedPreference> {
+  const at = now.toISOString()
+  const changed = await store.write(async (trx) => {
+    const earlier = await findPreference(trx, key)
+    const { state, cadence } = earlier ?? NEVER_CHANGED
+    const isFit = fits({ state, cadence }, choice)
+    const chosen = { state, cadence, ...(isFit ? OUTCOMES[choice] : {}) }
+    if (earlier && chosen.state === state && chosen.cadence === cadence) {
+      return { preference: earlier, isFit, withdrawn: 0 }
+    }
+    const address = key.address.toLowerCase()
+    const { report } = key
+    const preference = { address, report, ...chosen, changedAt: at, changedBy: by, reason }
+    await savePreference(trx, preference)
+    const withdrawn = chosen.state === 'active' ? 0 : await withdrawMessages(trx, key, at)
+    return { preference, isFit, withdrawn }
+  })
+  await copyPreferences(store)
+  return changed
+}
+
+/**
+ * Returns whether the choice is possible. A recipient who has unsubscribed cannot be paused or resumed from a
+ * page that was opened before that.
+ */
+function fits({ state }: Standing, choice: PreferenceChoice): boolean {
+  return state !== 'unsubscribed' || (choice !== 'pause' && choice !== 'resume')
+}
+
+interface PageDeps {
+  readonly store: Store
+  /** The reports that the settings define. */
+  readonly reports: readonly SubscribedReport[]
+  /** The locale for recipients that the settings no longer name. */
+  readonly reader: { readonly locale: string; readonly timeZone: string }
+  readonly log: Log
+  readonly now: () => Date
+}
+
+interface SubscribedReport {
+  readonly report: Report
+  readonly recipients: readonly Recipient[]
+  readonly timing: Timing
+}
+
+/**
+ * Creates the functions of the preference page, which show and change what a recipient gets. Both functions
+ * return null if this installation did not sign the token.
+ */
+export function openPreferencePage(deps: PageDeps) {
+  const { store, log, now } = deps
+  const subjectOf = async (token: string) => readLink(await readOrCreateLinkKey(store, now()), token)
+  return {
+    async show(token: string): Promise<PreferenceView | null> {
+      const subject = await subjectOf(token)
+      return subject && viewOf(deps, subject, null)
+    },
+    async change(token: string, choice: PreferenceChoice): Promise<PreferenceView | null> {
+      const subject = await subjectOf(token)
+      if (subject === null) return null
+      if (!mayChoose(deps, subject, choice)) return viewOf(deps, subject, null)
+      const by = { by: 'recipient', reason: null } as const
+      const { isFit } = await changePreference(store, subject, choice, by, now())
+      const { address: recipient, report } = subject
+      if (isFit) log.info({ recipient, report, choice }, 'preference changed')
+      return viewOf(deps, subject, isFit ? choice : null)
+    },
+  }
+}
+
+/**
+ * Returns whether the recipient may make the choice. A person whom the settings do not name as a recipient
+ * may only unsubscribe. A report that is sent at most weekly cannot be set to weekly.
+ */
+function mayChoose(deps: PageDeps, subject: PreferenceKey, choice: PreferenceChoice): boolean {
+  const { of, recipient } = findListed(deps, subject)
+  if (choice === 'stop') return true
+  if (of === undefined || recipient === undefined) return false
+  return choice !== 'weekly' || areMoreThanWeekly(listDueTimes(of.timing, deps.now()), of.timing.timeZone)
+}
+
+async function viewOf(
+  deps: PageDeps,
+  subject: PreferenceKey,
+  done: PreferenceChoice | null,
+): Promise<PreferenceView> {
+  const { of, recipient } = findListed(deps, subject)
+  const now = deps.now()
+  const { locale: tag, timeZone } = recipient ?? of?.report ?? deps.reader
+  const locale = createLocaleContext(tag, timeZone, now.toISOString())
+  const preference = await findPreference(deps.store.db, subject)
+  const { changedAt, changedBy } = preference ?? {}
+  return composePreferencePage(
+    {
+      address: recipient?.address ?? subject.address,
+      title: of?.report.title ?? nameReport(subject.report, locale),
+      state: preference?.state ?? 'active',
+      isWeekly: preference?.cadence === 'weekly',
+      changed: changedAt && changedBy ? { at: changedAt, by: changedBy } : null,
+      listed: of && recipient ? await listedFacts(deps, of, recipient) : null,
+      done,
+    },
+    locale,
+  )
+}
+
+async function listedFacts(
+  { store, now }: PageDeps,
+  { report, timing }: SubscribedReport,
+  { filter, attachments }: Recipient,
+): Promise<ListedFacts> {
+  const { kind, timeZone } = report
+  const dueTimes = listDueTimes(timing, now())
+  const [next] = dueTimes
+  const isWeekNext = next !== undefined && (await isFirstOfWeek(store, report, new Date(next)))
+  return { kind, filter, attachments, dueTimes, timeZone, isWeekNext }
+}
+
+function findListed({ reports }: PageDeps, { address, report: name }: PreferenceKey) {
+  const of = reports.find(({ report }) => report.name === name)
+  const recipient = of?.recipients.find((one) => one.address.toLowerCase() === address.toLowerCase())
+  return { of, recipient }
+}
+
+interface PauseDeps {
+  readonly store: Store
+  readonly log: Log
+  readonly now: () => Date
+  /**
+   * The number of refused issues in a row after which a recipient is paused; 0 if recipients are never
+   * paused.
+   */
+  readonly suppressAfterBounces: number
+}
+
+/**
+ * Pauses recipients for whom the mail server refused too many issues in a row. They stay paused until a
+ * person resumes them.
+ */
+export async function pauseRefused({ store, log, now, suppressAfterBounces }: PauseDeps): Promise<void> {
+  if (suppressAfterBounces === 0) return
+  for (const { recipient, report, issues, response } of await listRefusing(store.db, suppressAfterBounces)) {
+    const reason = `${issues} issues in a row were refused: ${response}`
+    const chosenBy = { by: 'leadsheet', reason } as const
+    await changePreference(store, { address: recipient, report }, 'pause', chosenBy, now())
+    log.warn({ recipient, report }, `paused: ${reason}`)
+  }
 }

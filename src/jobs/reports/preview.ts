@@ -12,6 +12,7 @@ import { emptyFigures, sampleFigures, sampleTable } from '../../report/sample.ts
 import { createLocaleContext, nameReport } from '../../report/words/locale-context.ts'
 import type { StorePlace } from '../../store/db/place.ts'
 import { tryReportQueries } from '../../store/queries/report-query.ts'
+import { HOUR_MS } from '../../time.ts'
 import { writeArchiveIndex } from '../archive/archive.ts'
 import type { MessageContent, Sender } from '../outbox/compose-message.ts'
 import { messageFor } from '../outbox/compose-message.ts'
@@ -31,8 +32,6 @@ type PreviewDeps = Omit<IssueDeps, 'archive' | 'program'>
 interface PreviewAudience extends Audience {
   readonly address: string | null
 }
-
-const HOUR_MS = 60 * 60_000
 
 /**
  * Renders a preview, which is neither stored nor sent.

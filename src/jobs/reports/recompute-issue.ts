@@ -79,8 +79,8 @@ export interface FigureDifference {
 
 /**
  * The figures that are compared, each with the block that is marked as failed if the figure could not be read.
- * `headline` stands for the main figures: without them there is no report. All other figures (agents, freshness, the upstream's own numbers)
- * describe the time at which they were read, so they are not compared.
+ * `headline` stands for the main figures, without which there is no report. All other figures (agents,
+ * freshness, the upstream's own numbers) describe the time at which they were read, so they are not compared.
  */
 const COMPARED = {
   leads: 'headline',

@@ -1,6 +1,7 @@
 /**
  * Renders an issue for each recipient: texts, charts and files. Charts are drawn once per language. Files and
- * views are made once for all recipients with the same wishes, whom only the footer tells apart.
+ * views are made once for all recipients with the same locale, blocks and attachments, because only the footer
+ * differs between these recipients.
  */
 
 import type { BlockName } from '../../domain/choices.ts'
@@ -109,8 +110,10 @@ export function createContents(
   return async (audience, recipient, resend = null) => {
     const locale = createLocaleContext(audience.locale, audience.timeZone, renderedAt)
     const isMail = recipient !== null
-    const likes = [locale.tag, locale.timeZone, audience.blocks, audience.attachments, isMail, resend]
-    const composed = await once(views, JSON.stringify(likes), () => compose(audience, locale, isMail, resend))
+    const shared = [locale.tag, locale.timeZone, audience.blocks, audience.attachments, isMail, resend]
+    const composed = await once(views, JSON.stringify(shared), () =>
+      compose(audience, locale, isMail, resend),
+    )
     const { shown, left, files } = composed
     const unsubscribe =
       recipient && unsubscribeLink(unsubscribeFor(deps.sender, report.name, recipient), report.name)

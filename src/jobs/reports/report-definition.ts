@@ -48,8 +48,8 @@ export interface GateSettings {
 }
 
 /**
- * What a recipient gets of a report: its language, time zone, filter, blocks and files. The report has the values of
- * the page in the archive.
+ * What a recipient gets of a report: its language, time zone, filter, blocks and files. The report's own values
+ * apply to the page in the archive.
  */
 export interface Audience {
   /** The language tag (BCP 47). */

@@ -13,7 +13,7 @@ const SHARE_LEFT = 0.5
 
 type Counted = Pick<ReportFigures, 'leads' | 'filter'>
 
-export interface LeadCounts {
+interface LeadCounts {
   /** The leads that the report covers now. */
   readonly now: Counted
   /**

@@ -4,6 +4,7 @@
  * distributes the work.
  */
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import cron from 'node-cron'
 import { LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
@@ -160,10 +161,7 @@ export async function keepTicking({ signal, tick, sinceTickMs }: StartedDaemon):
     startTick()
   }, WATCH_MS)
   startTick()
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve()
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+  if (!signal.aborted) await once(signal, 'abort')
   clearInterval(watchdog)
   await clock.destroy()
   await inFlight

@@ -9,14 +9,13 @@ import { jitterMs, LATE_MS } from '../../schedule/timing.ts'
 import type { Db, Store } from '../../store/db/store.ts'
 import { addScheduledRun, findLastScheduledRun } from '../../store/schedule/scheduled-run.ts'
 import { findGap, type Gap } from '../../store/schedule/uptime.ts'
-import { formatUtc } from '../../time.ts'
+import { formatUtc, HOUR_MS } from '../../time.ts'
 import { formatHours, type Schedule } from './schedule.ts'
 
 /** The maximum number of scheduled runs that are stored at once. */
 const SCHEDULED_RUNS_MAX = 400
 /** The message in the first row of a schedule. The runs of the schedule are counted from this row. */
 export const SET_UP = 'the schedule was set up'
-const HOUR_MS = 60 * 60_000
 
 interface NotedScheduledRun {
   readonly due_at: Instant

@@ -4,6 +4,7 @@ import type { Instant } from '../../domain/model.ts'
 import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { BACKOFF, ladderWaitMs } from '../../retry.ts'
+import type { RunEnd } from './schedule.ts'
 
 const PASSING = new Set<string>([
   'api_unreachable',
@@ -29,23 +30,13 @@ export function logFailure(log: Log, thrown: unknown, at: Readonly<Record<string
   log[isBusy ? 'info' : 'error']({ ...at, ...fields }, errorText(thrown))
 }
 
-type AfterFailure =
-  | { readonly state: 'failed'; readonly message: string }
-  | {
-      readonly state: 'again'
-      readonly message: string
-      readonly notBefore: Instant | null
-      /** Tells whether nothing was tried yet; if so, the attempt does not count. */
-      readonly isWait?: boolean
-    }
-
 /**
  * Decides what happens to a scheduled run that threw an error. If the job was not to blame, the run is tried
  * again at the next tick. After a transient failure the run is tried again as `BACKOFF.scheduledRun` says.
  * Any other failure is final.
  * @param attempt the number of the attempt, 1 for the first
  */
-export function afterFailure(thrown: unknown, attempt: number, now: Date): AfterFailure {
+export function afterFailure(thrown: unknown, attempt: number, now: Date): RunEnd {
   const message = errorText(thrown)
   if (!(thrown instanceof LeadsheetError)) return { state: 'failed', message }
   if (COMES_AGAIN.has(thrown.code)) return { state: 'again', message, notBefore: null, isWait: true }
@@ -60,7 +51,7 @@ export function isTransient(code: string): boolean {
 }
 
 /** Plans another attempt of a run, or fails the run after its last attempt. */
-export function retryLater(message: string, attempt: number, now: Date, notBefore?: Instant): AfterFailure {
+export function retryLater(message: string, attempt: number, now: Date, notBefore?: Instant): RunEnd {
   const waitMs = ladderWaitMs(BACKOFF.scheduledRun, attempt, 0)
   if (waitMs === null) return { state: 'failed', message: `${message}; tried ${attempt} times` }
   const after = new Date(now.getTime() + waitMs).toISOString()

@@ -11,6 +11,7 @@ import {
   type Series,
 } from '../../store/retention/retention.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
+import { DAY_MS } from '../../time.ts'
 
 export interface Retention {
   /**
@@ -37,7 +38,6 @@ interface PruneJob {
   readonly signal: AbortSignal
 }
 
-const DAY_MS = 86_400_000
 /**
  * The number of days for which events are kept. A sender may repeat an event for some days. If the repeated
  * event is no longer stored, it only causes one more request.

@@ -15,12 +15,10 @@ import {
   type ScheduledRun,
 } from '../../store/schedule/scheduled-run.ts'
 import { findGap } from '../../store/schedule/uptime.ts'
-import { formatUtc } from '../../time.ts'
+import { formatUtc, HOUR_MS } from '../../time.ts'
 import { startOf } from './enqueue-due-runs.ts'
 import { afterFailure, logFailure } from './job-failure.ts'
 import { type DueRun, formatHours, type Late, type RunEnd, type Schedule } from './schedule.ts'
-
-const HOUR_MS = 60 * 60_000
 
 interface DueDeps {
   readonly store: Store
@@ -102,14 +100,14 @@ async function claimNext(trx: Trx, schedule: Schedule, now: Date): Promise<Sched
   const takesAll = schedule.catchUp.policy === 'all'
   for (;;) {
     const open = await listOpenScheduledRuns(trx, schedule.name, now.toISOString())
-    const released = open.find(
+    const approved = open.find(
       (scheduledRun) => scheduledRun.approved_at !== null && !hasToWait(scheduledRun, now),
     )
     const oldest = takesAll ? open.find(({ state }) => state !== 'held') : undefined
-    const next = released ?? oldest ?? open.at(-1)
+    const next = approved ?? oldest ?? open.at(-1)
     if (!next || hasToWait(next, now)) return null
     const end = { not_before: null, finished_at: now.toISOString() }
-    const behind = released ? open.slice(0, open.indexOf(released)) : open.filter((dueAt) => dueAt !== next)
+    const behind = approved ? open.slice(0, open.indexOf(approved)) : open.filter((run) => run !== next)
     for (const left of behind.filter(({ state }) => !takesAll || state === 'held'))
       await finishScheduledRun(trx, left, { ...end, state: 'skipped', message: formatLeft(left, next) })
     if (next.state === 'held' || !isPast(schedule, next, now.getTime()))

@@ -14,6 +14,7 @@ import {
   listProblemRuns,
 } from '../../store/schedule/scheduled-run.ts'
 import { listRunningWorkers } from '../../store/schedule/uptime.ts'
+import { DAY_MS } from '../../time.ts'
 import { SET_UP } from './enqueue-due-runs.ts'
 import type { ScheduleSettings } from './schedule.ts'
 
@@ -43,34 +44,27 @@ export function outcomeText({ state, message }: Pick<ScheduledRun, 'state' | 'me
   return state === 'pending' && message !== null ? 'waits' : state
 }
 
-/* Approves a scheduled report that is held or is waiting. */
-
 /**
- * Approves the report's scheduled run, so that it goes ahead.
+ * Approves the report's scheduled run that is held or waits for data, so that it goes ahead.
  * @param schedule the name in the store, such as `report:daily`
  * @returns the scheduled run as it was before
  * @throws LeadsheetError usage_invalid if no run of the schedule is held or waiting
  */
-export async function release(store: Store, schedule: string, now: Date): Promise<ScheduledRun> {
-  const released = await store.write((trx) => approveScheduledRun(trx, schedule, now.toISOString()))
-  if (released !== undefined) return released
+export async function approveRun(store: Store, schedule: string, now: Date): Promise<ScheduledRun> {
+  const approved = await store.write((trx) => approveScheduledRun(trx, schedule, now.toISOString()))
+  if (approved !== undefined) return approved
   throw new LeadsheetError('usage_invalid', `Nothing of ${schedule} is held or waits`, {
     hint: `${shellCommand('schedule')} shows what became of each; ${shellCommand('report send NAME')} sends one by hand.`,
   })
 }
 
-/*
- * Lists recent scheduled runs that were late, skipped or failed. Consecutive runs with the same outcome
- * become one entry.
- */
-
+/** Consecutive scheduled runs of one schedule that were late, skipped or failed in the same way. */
 export interface MissedScheduledRuns {
   readonly first: ScheduledRun
   readonly last: ScheduledRun
   readonly count: number
 }
 
-const DAY_MS = 86_400_000
 const SCHEDULED_RUNS_BACK = 400
 /**
  * The time without a tick that means that the daemon did not run. The daemon ticks each minute and may miss
@@ -78,7 +72,7 @@ const SCHEDULED_RUNS_BACK = 400
  */
 export const GAP_MS = 150_000
 
-/** Reads the missed runs of a schedule, the newest first. */
+/** Reads the recent runs of a schedule that were late, skipped or failed, the newest first. */
 export async function readMissedScheduledRuns(
   db: Db,
   schedule: string,
@@ -104,8 +98,6 @@ export async function readMissedScheduledRuns(
   return missed
 }
 
-/* Lists the running workers, and the work in progress of each. */
-
 export interface RunningWorker {
   readonly host: string
   readonly pid: number
@@ -115,6 +107,7 @@ export interface RunningWorker {
   readonly inFlight: readonly string[]
 }
 
+/** Lists the running workers, and the work in progress of each. */
 export async function listWorkers(db: Db, now: Date): Promise<RunningWorker[]> {
   const workers = await listRunningWorkers(db, new Date(now.getTime() - HEARTBEAT_MAX_MS).toISOString())
   const leases = await listHeldLeases(db, now)

@@ -6,9 +6,6 @@ import type { Lease } from '../../store/schedule/lease.ts'
 /** The name of the lease that a process must hold to sync. */
 export const SYNC_LEASE = 'sync'
 
-/** The delay in milliseconds after which a run counts as late. */
-export const LATE_MS = 5 * 60_000
-
 export interface Schedule {
   /** The name of the schedule in the store, such as `sync`, `sync-full` or `report:daily`. */
   readonly name: string

@@ -5,11 +5,8 @@
 import type { Log } from '../../log.ts'
 import type { Store } from '../../store/db/store.ts'
 import { beginUptime, endUptime, recordHeartbeat } from '../../store/schedule/uptime.ts'
+import { GAP_MS } from './schedule-state.ts'
 
-/**
- * The delay after which a late tick is reported. Ticks come each minute, and one lost tick is not reported.
- */
-const LATE_MS = 150_000
 /** The smallest clock change that is reported. Smaller corrections of the clock are normal. */
 const CLOCK_STEP_MS = 60_000
 
@@ -40,11 +37,14 @@ export async function openUptime({ store, log, now, monotonicMs }: UptimeDeps): 
       const heartbeat = { at: now(), monotonicMs: monotonicMs() }
       const passedMs = heartbeat.at.getTime() - last.at.getTime()
       const isClockSet = Math.abs(passedMs - (heartbeat.monotonicMs - last.monotonicMs)) > CLOCK_STEP_MS
-      if (passedMs >= -CLOCK_STEP_MS && passedMs <= LATE_MS) {
+      if (passedMs >= -CLOCK_STEP_MS && passedMs <= GAP_MS) {
         await store.write((trx) => recordHeartbeat(trx, id, heartbeat.at.toISOString()))
       } else {
         id = await begin(heartbeat.at, isClockSet ? 'clock' : 'blocked')
-        log.warn({ from: last.at.toISOString(), to: heartbeat.at.toISOString() }, tell(passedMs, isClockSet))
+        log.warn(
+          { from: last.at.toISOString(), to: heartbeat.at.toISOString() },
+          gapText(passedMs, isClockSet),
+        )
       }
       // `last` is set only after the write, so that a gap that could not be stored is found again at the next
       // tick.
@@ -54,7 +54,7 @@ export async function openUptime({ store, log, now, monotonicMs }: UptimeDeps): 
   }
 }
 
-function tell(passedMs: number, isClockSet: boolean): string {
+function gapText(passedMs: number, isClockSet: boolean): string {
   const minutes = `${Math.round(Math.abs(passedMs) / 60_000)} minutes`
   if (passedMs < 0) return `The clock was set back by ${minutes}; what ran in that time does not run again`
   return isClockSet

@@ -6,6 +6,7 @@
 import { Readable } from 'node:stream'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Cell, Row } from '../../store/queries/snapshot-table.ts'
+import { DAY_MS } from '../../time.ts'
 import { harmlessText } from './encode-text.ts'
 
 /** The limits of Excel for rows, for the characters of a cell, and for the characters of a sheet's name. */
@@ -17,7 +18,6 @@ const DIGITS_MAX = 15
 
 /** Matches `2026-11-20T08:15:00.000Z`, and `2026-11-20 09:15:00` in local time. */
 const TIME = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d(?:\.\d+)?)Z| (\d\d:\d\d:\d\d))$/
-const DAY_MS = 86_400_000
 /**
  * The first day whose number is right in Excel. For earlier days Excel counts a February 29, 1900, which
  * never existed.
@@ -102,14 +102,14 @@ function* sheetXml(
   onCut: () => void,
 ): Generator<string> {
   if (count !== null && count >= ROWS_MAX) throw tooLarge(name)
-  const messages = columns.map((_, index) => columnMessages(index))
+  const letters = columns.map((_, index) => columnLetters(index))
   const frozen = `<sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>`
   const widths = columns.map(
     (column, index) =>
       `<col min="${index + 1}" max="${index + 1}" width="${column.width ?? (column.isInstant ? WIDTH_OF_TIME : NARROW)}" customWidth="1"/>`,
   )
   const headings = columns.map(
-    (column, index) => `<c r="${messages[index]}1" s="${STYLE.heading}" ${textOf(column.name, onCut)}</c>`,
+    (column, index) => `<c r="${letters[index]}1" s="${STYLE.heading}" ${textOf(column.name, onCut)}</c>`,
   )
   yield `${XML}<worksheet xmlns="${MAIN}">${frozen}<cols>${widths.join('')}</cols><sheetData><row r="1">${headings.join('')}</row>`
   let number = 1
@@ -123,7 +123,7 @@ function* sheetXml(
     const cells = row.map((cell, index) =>
       cell === null
         ? ''
-        : `<c r="${messages[index]}${at}" ${cellXml(cell, columns[index]?.isInstant === true)}</c>`,
+        : `<c r="${letters[index]}${at}" ${cellXml(cell, columns[index]?.isInstant === true)}</c>`,
     )
     return `<row r="${at}">${cells.join('')}</row>`
   }
@@ -179,9 +179,9 @@ function xmlText(text: string): string {
 }
 
 /** Returns the letters of a column in Excel: 0 is A, 25 is Z, 26 is AA. */
-function columnMessages(index: number): string {
+function columnLetters(index: number): string {
   const rest = Math.floor(index / 26)
-  return (rest === 0 ? '' : columnMessages(rest - 1)) + String.fromCharCode(65 + (index % 26))
+  return (rest === 0 ? '' : columnLetters(rest - 1)) + String.fromCharCode(65 + (index % 26))
 }
 
 function tooLarge(table: string): LeadsheetError {

@@ -15,8 +15,8 @@ const PAGE_FAULTS: ReadonlySet<FaultRule['fault']> = new Set(['duplicate', 'loop
  * requests that no route takes.
  */
 export function injectFaults(app: FastifyInstance, faults: Faults): void {
-  const plan = planFaults(faults)
-  const struck = new WeakMap<FastifyRequest, readonly FaultRule[]>()
+  const faultsFor = planFaults(faults)
+  const faultsOf = new WeakMap<FastifyRequest, readonly FaultRule[]>()
   const answeredInstead = new WeakSet<FastifyRequest>()
   const memory: PageMemory = { last: [] }
   const hasPageFaults = faults.faults.some((rule) => PAGE_FAULTS.has(rule.fault))
@@ -25,8 +25,8 @@ export function injectFaults(app: FastifyInstance, faults: Faults): void {
   app.addHook('preClose', async () => closing.abort())
   app.addHook('onRequest', async (request, reply) => {
     const [path = ''] = request.url.split('?')
-    const rules = plan.facing(request.method, path)
-    struck.set(request, rules)
+    const rules = faultsFor(request.method, path)
+    faultsOf.set(request, rules)
     for (const rule of rules) {
       if (await answerInstead(rule, reply, closing.signal)) {
         answeredInstead.add(request)
@@ -37,7 +37,7 @@ export function injectFaults(app: FastifyInstance, faults: Faults): void {
   })
   app.addHook('onSend', async (request, reply, payload) => {
     if (typeof payload !== 'string') return payload
-    const rules = struck.get(request) ?? []
+    const rules = faultsOf.get(request) ?? []
     const isPage = hasPageFaults && reply.statusCode === 200 && !answeredInstead.has(request)
     const cursor = new URLSearchParams(request.url.split('?')[1]).get('cursor')
     const text = isPage ? spoilPage(payload, rules, cursor, memory) : payload
@@ -125,7 +125,7 @@ interface ListBody {
   page: { next_cursor: string | null; has_more: boolean; total?: number }
 }
 
-/** Remembers the rows of the page before, so that the fault `shift` can repeat them. */
+/** The rows of the page before, which the fault `shift` can repeat. */
 interface PageMemory {
   last: readonly unknown[]
 }
@@ -199,7 +199,7 @@ function dripping(body: Buffer, bytes: number, everyMs: number, signal: AbortSig
  * Makes a gzip body that unpacks to `mib` MiB of spaces. It consists of members of a kilobyte, one after
  * another (RFC 1952, 2.2).
  */
-export function bomb(mib: number): Readable {
+function bomb(mib: number): Readable {
   const member = gzipSync(Buffer.alloc(MIB, ' '), { level: 9 })
   return Readable.from(
     (function* () {

@@ -155,35 +155,30 @@ function nameOf(input: unknown): string {
   return name === undefined ? 'fault' : `fault ${JSON.stringify(name)}`
 }
 
-/** Decides which faults a request gets. Every rule counts its own requests. */
-
-interface FaultPlan {
-  /** Counts the request and returns its faults, in the order of the rules. */
-  facing(method: string, path: string): readonly FaultRule[]
-}
-
-export function planFaults({ seed, faults }: Faults): FaultPlan {
+/**
+ * Returns a function that decides which faults a request gets, in the order of the rules. Every rule counts the
+ * requests with its method and path.
+ */
+export function planFaults({ seed, faults }: Faults): (method: string, path: string) => readonly FaultRule[] {
   const rules = faults.map((rule, index) => ({
     rule,
     pattern: patternOf(rule.path),
     random: randomFor('fault', seed, index),
-    met: 0,
+    requests: 0,
   }))
-  return {
-    facing: (method, path) => {
-      const struck: FaultRule[] = []
-      for (const each of rules) {
-        const { rule } = each
-        if (rule.method !== undefined && rule.method !== method) continue
-        if (!each.pattern.test(path)) continue
-        each.met++
-        // The chance is drawn for every request, so that the other conditions do not change which requests
-        // are drawn.
-        const isDrawn = rule.probability === undefined || each.random.chance(rule.probability)
-        if (isDrawn && isTurn(rule, each.met)) struck.push(rule)
-      }
-      return struck
-    },
+  return (method, path) => {
+    const found: FaultRule[] = []
+    for (const each of rules) {
+      const { rule } = each
+      if (rule.method !== undefined && rule.method !== method) continue
+      if (!each.pattern.test(path)) continue
+      each.requests++
+      // The chance is drawn for every request, so that the other conditions do not change which requests are
+      // drawn.
+      const isDrawn = rule.probability === undefined || each.random.chance(rule.probability)
+      if (isDrawn && isTurn(rule, each.requests)) found.push(rule)
+    }
+    return found
   }
 }
 

@@ -42,7 +42,10 @@ export async function authenticate(
   return key.id
 }
 
-/** Makes the refusal. Its text says only what is wrong with the header, never whether a key exists. */
+/**
+ * Makes the refusal. Its text says only what is wrong with the header, never whether a key exists.
+ * @param shown the key in the header; undefined if the header is not of the form `Bearer <key>`
+ */
 function unauthorized(header: string | undefined, shown: string | undefined): ProblemError {
   const [detail, challenge] =
     header === undefined
@@ -56,7 +59,6 @@ function unauthorized(header: string | undefined, shown: string | undefined): Pr
 }
 
 /** Limits the requests of a key per minute. Requests are counted in memory, in fixed windows of a minute. */
-
 export interface RateLimiter {
   /** Counts one request of a key, and returns whether it is allowed. */
   count(keyId: string): RateVerdict
@@ -133,7 +135,7 @@ export async function createApiKey(
 }
 
 /** Finds the API key that a caller sends. Returns no key if it is unknown or revoked. */
-export async function findApiKey(
+async function findApiKey(
   db: ServiceDatabase,
   key: string,
 ): Promise<{ readonly id: string; readonly scope: KeyScope } | undefined> {

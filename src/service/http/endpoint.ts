@@ -36,7 +36,8 @@ interface WebhookContext {
   checkAddress(url: string): Promise<string | null>
 }
 
-export interface Call<Query, Body> {
+/** A request to an endpoint, after its input was checked. */
+interface Call<Query, Body> {
   /** The `:id` of the path; empty for a path without an id. */
   readonly id: string
   readonly query: Query
@@ -56,7 +57,7 @@ export interface Endpoint<Query = unknown, Body = unknown, Answer = unknown> {
   readonly status: 200 | 201 | 204
   /** The schema of the answer; a 204 has none. */
   readonly answer?: z.ZodType<Answer>
-  /** The problems with which this endpoint may refuse a request, in addition to those of every endpoint. */
+  /** The problems with which this endpoint may refuse a request, besides the problems of every endpoint. */
   readonly problems: readonly ProblemCode[]
   /** Marks an endpoint that only the reference service has; the API's document does not describe it. */
   readonly isExtension?: true
@@ -81,7 +82,6 @@ export function endpoint<Query, Body, Answer>(
 }
 
 /** The content of the opaque cursor: the list for which it was made, and where the page before ended. */
-
 const cursorSchema = z.strictObject({ list: z.string(), value: z.number(), id: z.string() })
 
 export function encodeCursor(query: LeadQuery, { value, id }: LeadPosition): string {

@@ -17,49 +17,49 @@ const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 
 /** The description of webhooks, in Markdown. */
-export const WEBHOOK_WORDS = `Being told of events.
+export const WEBHOOK_WORDS = `Messages about events, sent to an address of the client.
 
-**Delivery.** Each event is POSTed, as a message, to each active webhook that is registered for its type. \
-A message is taken when the answer is 2XX and comes within ${duration(TOTAL_MS)}; nobody reads its body. \
-Anything else has failed, redirects too, which are not followed. A message that failed is sent again \
-${listOf(BACKOFF.serviceWebhook.waitsMs.map(duration))} after the attempt before, each wait up to a tenth longer: \
-${BACKOFF.serviceWebhook.waitsMs.length + 1} attempts, of which the first is made at once. A \`Retry-After\` with 429 or 503 is \
-waited for, 24 h at most.
+**Delivery.** Each event is sent by POST, as a message, to each active webhook that is registered for its type. \
+A message counts as delivered if the answer has a status 2XX and comes within ${duration(TOTAL_MS)}. The body of the \
+answer is ignored. Any other answer is a failure, also a redirect, which is not followed. A failed message is sent again \
+${listOf(BACKOFF.serviceWebhook.waitsMs.map(duration))} after the previous attempt; each wait may be up to a tenth longer. \
+There are ${BACKOFF.serviceWebhook.waitsMs.length + 1} attempts in total, the first of which is made immediately. A \`Retry-After\` in an \
+answer with status 429 or 503 is respected, up to 24 h.
 
-**At least once, in no order.** A message may come twice, since its answer may be lost, and a later one before \
-an earlier one. \`webhook-id\` is the same for each attempt of a message: keep it, and do nothing for one that is known. \
-A message names what has changed; its newest state is a GET away.
+**At least once, in no order.** A message may arrive twice, because its answer may be lost. A later message may arrive before \
+an earlier one. \`webhook-id\` is the same for each attempt of a message: store it, and ignore a message whose id you know. \
+A message names what has changed; a GET returns the newest state.
 
-**Disabled webhooks.** Answering 410 disables a webhook at once (\`disabled_reason\` is \`gone\`); so do \
-${GIVE_UP.serviceWebhook.days} days of failed attempts, with none between them that succeeded (\`failing\`). What waited for it \
-then, and what happens until it is enabled, is never sent.
+**Disabled webhooks.** An answer with status 410 disables the webhook immediately (\`disabled_reason\` is \`gone\`). \
+${GIVE_UP.serviceWebhook.days} days in which every attempt fails disable it too (\`failing\`). Messages that wait at that time are \
+never sent, and neither are the events that happen until the webhook is enabled again.
 
-**Signature.** As the Standard Webhooks specification has it, so its libraries can check it. The key is what \
-the part of the secret behind \`whsec_\` stands for in base64; signed is the text \
-\`{webhook-id}.{webhook-timestamp}.{body}\`, the body byte for byte as it came; \`webhook-signature\` has \
-\`v1,\` and the HMAC-SHA256 in base64. Several of them stand apart by a blank, and one that is right is enough. \
-Compare in constant time, and refuse a \`webhook-timestamp\` that is more than ${duration(TOLERANCE_SECONDS * SECOND_MS)} \
-from now.
+**Signature.** Messages are signed by the Standard Webhooks specification, so its libraries can verify them. The key is the part \
+of the secret after \`whsec_\`, decoded from base64. The signed text is \`{webhook-id}.{webhook-timestamp}.{body}\`, with the \
+body exactly as received. \`webhook-signature\` contains \`v1,\` and the HMAC-SHA256 in base64. It may contain several \
+signatures, separated by a space; one valid signature is enough. Compare signatures in constant time, and refuse a \
+\`webhook-timestamp\` that is more than ${duration(TOLERANCE_SECONDS * SECOND_MS)} from now.
 
-**Secrets.** A webhook whose secret is rotated signs with the new one and the one before for 24 h.
+**Secrets.** For 24 h after a rotation, messages are signed with both the new secret and the old one.
 
-**Versions.** \`version\` is that of the payload. Within version ${EVENT_VERSION} fields may be added, and \
-values to those that are enumerated; none goes away or changes its meaning. New types of events may come; \
-a webhook is sent only those that it is registered for.`
+**Versions.** \`version\` is the version of the payload. Within version ${EVENT_VERSION}, fields and enumerated values may be \
+added, but none is removed or changes its meaning. New types of events may be added; a webhook gets only the types that it is \
+registered for.`
 
 export const WEBHOOK_PARAMETERS: Json = {
   'webhook-id': {
     name: 'webhook-id',
     in: 'header',
     required: true,
-    description: 'Of the message: the same for each attempt, by which one that comes twice is known.',
+    description:
+      'The id of the message. It is the same for each attempt, so a repeated message can be recognised.',
     schema: { type: 'string', pattern: '^msg_' },
   },
   'webhook-timestamp': {
     name: 'webhook-timestamp',
     in: 'header',
     required: true,
-    description: 'When this attempt was made, in seconds since 1970. It is signed.',
+    description: 'The time of this attempt, in seconds since 1970. The signature covers it.',
     schema: { type: 'integer' },
   },
   'webhook-signature': {
@@ -67,36 +67,36 @@ export const WEBHOOK_PARAMETERS: Json = {
     in: 'header',
     required: true,
     description:
-      'One signature, or two apart by a blank for 24 h after the secret was rotated: `v1,` and base64.',
+      'A signature: `v1,` and base64. For 24 h after a rotation of the secret, two signatures separated by a space.',
     schema: { type: 'string', pattern: '^v1,\\S+( v1,\\S+)*$' },
   },
 }
 
 export const WEBHOOK_RESPONSES: Json = {
-  WebhookTaken: { description: 'The message is taken, and is not sent again.' },
-  WebhookNotFound: { description: 'The webhook is disabled: it is sent nothing any more.' },
+  WebhookTaken: { description: 'The message is delivered, and is not sent again.' },
+  WebhookNotFound: { description: 'The webhook is disabled and gets no further messages.' },
   WebhookBusy: {
     description:
-      'The message is sent again, and nothing is sent before what `Retry-After` asks for has passed.',
+      'The message is sent again. Nothing is sent before the time that `Retry-After` asks for has passed.',
     headers: {
       'Retry-After': {
-        description: 'Seconds, or a date of HTTP; 24 h at most are waited.',
+        description: 'Seconds, or an HTTP date; the wait is at most 24 h.',
         schema: { type: 'string' },
       },
     },
   },
-  WebhookFailed: { description: 'The message is sent again, as with no answer at all.' },
+  WebhookFailed: { description: 'The message is sent again, as after no answer at all.' },
 }
 
 const SUMMARIES: Readonly<Record<EventType | typeof PING_TYPE, string>> = {
   'lead.created': 'A lead was discovered',
-  'lead.updated': 'A lead changed in anything but its status',
+  'lead.updated': 'A lead changed, but not its status',
   'lead.status_changed': 'A lead moved to another status',
   'lead.removed': 'A lead was removed: it is no longer listed and answers 404',
   'pipeline.created': 'A pipeline was created',
-  'pipeline.updated': 'A pipeline changed, such as when it was completed',
-  'agent.status_changed': 'An agent fails, is paused or works again; not sent for each task',
-  [PING_TYPE]: 'Somebody tries the webhook: nothing has happened',
+  'pipeline.updated': 'A pipeline changed, for example because it was completed',
+  'agent.status_changed': 'An agent fails, is paused or works again; not sent for single tasks',
+  [PING_TYPE]: 'A test message: nothing has happened',
 }
 
 /** Returns the `webhooks` section, with one entry for each type of message. */
@@ -167,7 +167,7 @@ export class Components {
   refer(schema: z.ZodType, direction: Direction): Json {
     const id = z.globalRegistry.get(schema)?.id
     if (id === undefined) throw new TypeError('a schema of the document has no id')
-    // Because the schema is inside an array, zod puts its definition among those that the array refers to.
+    // The schema is put into an array, because zod then lists its definition in `$defs`.
     const { $defs } = toSchema(z.array(schema), direction) as { $defs: Record<string, Json> }
     for (const [name, definition] of Object.entries($defs)) {
       this.schemas[componentName(name, direction)] = pointToComponents(definition, direction)

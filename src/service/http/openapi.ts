@@ -70,17 +70,17 @@ export function describeApi(endpoints: readonly Endpoint[]): Json {
 
 const DESCRIPTION = [
   'Every error is `application/problem+json` (RFC 9457) with a stable `code`.',
-  'Instants are RFC 3339 in UTC. Answers may gain fields: ignore those that you do not know.',
-  '`updated_at` of a lead moves with every change of it, its activity included, and never lies in the future;',
-  'a removed lead is no longer listed and answers 404.',
-  'In the reference service all that happens is simulated; contacts, scores, values and enrichment are invented.',
+  'Instants are RFC 3339 in UTC. Answers may gain fields: ignore fields that you do not know.',
+  '`updated_at` of a lead changes with every change of the lead, including its activity, and is never in the future.',
+  'A removed lead is no longer listed and answers 404.',
+  'In the reference service everything is simulated; contacts, scores, values and enrichment are invented.',
 ].join(' ')
 
 const TAGS = [
   { name: 'leads', description: 'Companies that agents discovered, with their state in a pipeline' },
-  { name: 'pipelines', description: 'What is looked for, and how it goes' },
+  { name: 'pipelines', description: 'Searches with targeting criteria, and their statistics' },
   { name: 'webhooks', description: WEBHOOK_WORDS },
-  { name: 'agents', description: 'Who does the work' },
+  { name: 'agents', description: 'The agents that search for leads and work on them' },
 ]
 
 const integerHeader = (description: string): Json => ({
@@ -91,7 +91,7 @@ const integerHeader = (description: string): Json => ({
 
 const HEADERS: Json = {
   'RateLimit-Limit': integerHeader('Requests that the key may make in a minute'),
-  'RateLimit-Remaining': integerHeader('Requests that are left of them'),
+  'RateLimit-Remaining': integerHeader('Requests that are left in this minute'),
   'RateLimit-Reset': integerHeader('Seconds until the next minute begins'),
   'Retry-After': integerHeader('Seconds to wait before the next request'),
   'WWW-Authenticate': {
@@ -100,7 +100,7 @@ const HEADERS: Json = {
     schema: { type: 'string' },
   },
   'Idempotency-Replayed': {
-    description: 'Present when this is the kept answer to an earlier request with the same Idempotency-Key',
+    description: 'Present if this is the stored answer to an earlier request with the same Idempotency-Key',
     schema: { type: 'string', const: 'true' },
   },
 }
@@ -109,13 +109,14 @@ const RATE_HEADERS = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset
 const IDEMPOTENCY_PARAMETER: Json = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'Names the request for 24 hours: sent again with the same body, it is answered, not repeated.',
+  description:
+    'Names the request for 24 hours. A request that is sent again with the same key and body gets the stored answer and does nothing.',
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
 }
 
 const EXTENSION = "An extension: not in the API's document."
 
-const SUCCESSES = { 200: 'As asked for', 201: 'Created', 204: 'Deleted' }
+const SUCCESSES = { 200: 'The answer', 201: 'Created', 204: 'Deleted' }
 
 function describeEndpoint(endpoint: Endpoint, components: Components): Json {
   const { path, operationId, summary, body, answer, scope, status, isExtension, actsOnce } = endpoint
@@ -153,7 +154,7 @@ function describeEndpoint(endpoint: Endpoint, components: Components): Json {
 
 function problemsOf({ method, problems, body, actsOnce }: Endpoint): readonly ProblemCode[] {
   const ofWriting = method === 'GET' ? [] : WRITE_PROBLEMS
-  // Because all requests without a body are equal, a repeated Idempotency-Key cannot conflict.
+  // All requests without a body are equal, so a repeated Idempotency-Key cannot conflict.
   const ofKeys: readonly ProblemCode[] = actsOnce && body !== undefined ? ['idempotency_conflict'] : []
   return [...new Set([...problems, ...COMMON_PROBLEMS, ...ofWriting, ...ofKeys])]
 }

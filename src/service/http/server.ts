@@ -244,7 +244,7 @@ function answerOnce(
 
 const KEPT_MS = 24 * 60 * 60_000
 
-export interface RequestName {
+interface RequestName {
   readonly keyId: string
   readonly path: string
   readonly idempotencyKey: string
@@ -260,14 +260,14 @@ interface KeptAnswer {
  * Deletes answers older than a day. This is the first statement of its transaction and makes it a writing
  * transaction from the start.
  */
-export async function deleteOldAnswers(db: ServiceDatabase, now: number): Promise<void> {
+async function deleteOldAnswers(db: ServiceDatabase, now: number): Promise<void> {
   await db
     .deleteFrom('idempotent_answer')
     .where('created_at', '<=', now - KEPT_MS)
     .execute()
 }
 
-export function findAnswer(db: ServiceDatabase, name: RequestName): Promise<KeptAnswer | undefined> {
+function findAnswer(db: ServiceDatabase, name: RequestName): Promise<KeptAnswer | undefined> {
   return db
     .selectFrom('idempotent_answer')
     .select(['request_sha256 as requestSha256', 'answer'])
@@ -277,7 +277,7 @@ export function findAnswer(db: ServiceDatabase, name: RequestName): Promise<Kept
     .executeTakeFirst()
 }
 
-export async function insertAnswer(
+async function insertAnswer(
   db: ServiceDatabase,
   name: RequestName,
   kept: KeptAnswer,

@@ -47,10 +47,10 @@ const listLeadsEndpoint = endpoint({
   operationId: 'listLeads',
   summary: 'List leads, filtered, sorted and in pages',
   description:
-    'Pages follow one another by `cursor` and hold still while leads change: sorted by `id`, `created_at` or ' +
-    '`-created_at` no lead is left out or comes twice. Sorted by `updated_at`, a lead that changes during the ' +
-    'walk comes again, further on, as it is then; none is left out. Sorted by `-updated_at` or by score, a lead ' +
-    'that moves during the walk may be passed over. `limit` may differ from page to page, filters and sort may not.',
+    'The `cursor` of a page leads to the next page. Sorted by `id`, `created_at` or `-created_at`, every lead is ' +
+    'listed once, even if leads change between two pages. Sorted by `updated_at`, no lead is left out, but a lead ' +
+    'that changes between two pages is listed again. Sorted by `-updated_at` or by score, a lead that changes ' +
+    'between two pages may be left out. `limit` may change from page to page; filters and sort must not.',
   scope: 'read',
   query: leadQuerySchema,
   status: 200,
@@ -120,8 +120,8 @@ const createPipelineEndpoint = endpoint({
   operationId: 'createPipeline',
   summary: 'Create a discovery pipeline with targeting criteria',
   description:
-    'The agents begin at once: the first leads are there within the hour. A pipeline is `completed` when ' +
-    'its limit is reached or nothing more matches its criteria.',
+    'The agents begin immediately, so there are first leads within an hour. A pipeline is `completed` when its ' +
+    'limit is reached or no further company matches its criteria.',
   scope: 'write',
   body: pipelineCreateSchema,
   status: 201,
@@ -152,8 +152,8 @@ const pipelineStatsEndpoint = endpoint({
   operationId: 'getPipelineStats',
   summary: 'Totals, funnel, times, values and win rate of a pipeline',
   description:
-    'For the whole life, or for the leads created in `from` (included) to `to` (not included), wherever ' +
-    'they stand now. Leads that were removed do not count.',
+    'Counts all leads, or the leads created from `from` (included) to `to` (not included), whatever their present ' +
+    'status is. Removed leads are not counted.',
   scope: 'read',
   query: statsQuerySchema,
   status: 200,
@@ -182,7 +182,7 @@ const agentsEndpoint = endpoint({
   method: 'GET',
   path: PATHS.agents,
   operationId: 'getAgentsStatus',
-  summary: 'What each agent is doing and how it fared in the last 24 hours',
+  summary: 'The current task of each agent, and its last 24 hours',
   scope: 'read',
   status: 200,
   answer: agentListSchema,

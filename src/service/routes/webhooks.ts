@@ -30,10 +30,10 @@ export const registerWebhookEndpoint = endpoint({
   method: 'POST',
   path: PATHS.webhooks,
   operationId: 'registerWebhook',
-  summary: 'Register an address that is told of events',
+  summary: 'Register an address that gets messages about events',
   description:
-    'It is told of what happens from then on. Keep the `secret` of the answer: no other answer shows it. ' +
-    `The address must be a public one, with https. There may be ${MAX_WEBHOOKS} registrations.`,
+    'The address gets the events that happen from then on. Store the `secret` of the answer: no other answer ' +
+    `shows it. The address must be public and https. There may be ${MAX_WEBHOOKS} registrations.`,
   scope: 'write',
   body: webhookCreateSchema,
   status: 201,
@@ -82,7 +82,7 @@ export const showWebhookEndpoint = endpoint({
   method: 'GET',
   path: PATHS.webhook,
   operationId: 'getWebhook',
-  summary: 'One webhook, with whether it is sent anything and since when it fails',
+  summary: 'One webhook: whether it is active, and since when its attempts fail',
   scope: 'read',
   status: 200,
   answer: webhookSchema,
@@ -96,7 +96,7 @@ export const deleteWebhookEndpoint = endpoint({
   path: PATHS.webhook,
   operationId: 'deleteWebhook',
   summary: 'End a registration',
-  description: 'Nothing is sent any more, not even what waits; only what is on its way still arrives.',
+  description: 'No message is sent any more, not even waiting ones. Requests under way may still arrive.',
   scope: 'write',
   status: 204,
   problems: ['not_found'],
@@ -115,7 +115,7 @@ function newSecret(): string {
  * Returns the webhook.
  * @throws ProblemError not_found if there is none
  */
-export function found(webhook: WebhookRow | undefined, id: string): WebhookRow {
+function found(webhook: WebhookRow | undefined, id: string): WebhookRow {
   if (webhook === undefined) throw noSuchWebhook(id)
   return webhook
 }
@@ -138,9 +138,9 @@ export const rotateWebhookEndpoint = endpoint({
   operationId: 'rotateWebhookSecret',
   summary: 'Give a webhook a new secret',
   description:
-    'Keep the `secret` of the answer: no other answer shows it. What is sent has two signatures for ' +
-    `${OLD_SECRET_HOURS} hours, of the new secret and of the one before; then only that of the new one. ` +
-    'A rotation within these hours ends the oldest secret at once.',
+    'Store the `secret` of the answer: no other answer shows it. For ' +
+    `${OLD_SECRET_HOURS} hours messages are signed with both the new secret and the old one, then only with the ` +
+    'new one. Another rotation within these hours ends the oldest secret immediately.',
   scope: 'write',
   status: 200,
   answer: webhookWithSecretSchema,
@@ -158,10 +158,10 @@ export const testWebhookEndpoint = endpoint({
   method: 'POST',
   path: PATHS.webhookTest,
   operationId: 'testWebhook',
-  summary: 'Send a webhook.ping at once, and answer with what became of it',
+  summary: 'Send a webhook.ping immediately, and answer with the outcome',
   description:
-    'Each request sends one, to a disabled webhook too. It is not sent again when it fails: this answers ' +
-    '200 all the same, with an `outcome` of `failed`.',
+    'Each request sends one test message, also to a disabled webhook. A failed test message is not sent again: ' +
+    'the answer then has status 200 and the `outcome` `failed`.',
   scope: 'write',
   status: 200,
   answer: webhookAttemptSchema,
@@ -176,8 +176,8 @@ export const enableWebhookEndpoint = endpoint({
   operationId: 'enableWebhook',
   summary: 'Send events to a disabled webhook again',
   description:
-    'It is told of what happens from then on. What waited when it was disabled, and what has happened since, ' +
-    'is not sent. An active webhook stays as it is.',
+    'The webhook gets the events that happen from then on. Messages that waited when it was disabled, and events ' +
+    'since then, are not sent. An active webhook stays unchanged.',
   scope: 'write',
   status: 200,
   answer: webhookSchema,
@@ -191,7 +191,7 @@ export const listWebhookAttemptsEndpoint = endpoint({
   method: 'GET',
   path: PATHS.webhookAttempts,
   operationId: 'listWebhookAttempts',
-  summary: `The last ${MAX_ATTEMPTS_LISTED} times that something was sent to a webhook, the newest first`,
+  summary: `The last ${MAX_ATTEMPTS_LISTED} attempts to send a message to a webhook, the newest first`,
   scope: 'read',
   status: 200,
   answer: webhookAttemptListSchema,

@@ -163,7 +163,7 @@ type AgentTask = Pick<LeadRow, 'id' | 'pipeline_id' | 'next_step'> & {
   readonly ends_at: number
 }
 
-export interface AgentFacts {
+interface AgentFacts {
   /** The latest incident of each agent that had one. */
   readonly incidents: ReadonlyMap<string, AgentIncidentRow>
   /** The tasks under way. The task that ends first comes first. */

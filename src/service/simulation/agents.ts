@@ -10,8 +10,8 @@ export interface AgentProfile {
   readonly kind: AgentKind
   /** The regions whose leads the agent takes first. An agent with an empty list takes leads of any region. */
   readonly regions: readonly string[]
-  /** The places where a discovery agent finds companies, used as a lead's `source`. */
-  readonly sources?: readonly string[]
+  /** The places where a discovery agent finds companies, used as a lead's `source`. Other agents have none. */
+  readonly sources: readonly string[]
 }
 
 const EASTERN = ['Europe', 'Africa', 'Middle East and North Africa']
@@ -22,11 +22,11 @@ export const AGENTS: readonly AgentProfile[] = [
   discovery('agt_scout_1', 'Scout-1 (EU registers)', EASTERN, ['company register', 'trade fair list']),
   discovery('agt_scout_2', 'Scout-2 (startup directories)', [], ['startup directory', 'accelerator list']),
   discovery('agt_scout_3', 'Scout-3 (launches and jobs)', [], ['launch calendar', 'job board', 'news']),
-  agent('agt_enricher_1', 'Enricher-1 (company sites)', 'enrichment', []),
-  agent('agt_enricher_2', 'Enricher-2 (people)', 'enrichment', []),
-  agent('agt_enricher_3', 'Enricher-3 (technology)', 'enrichment', []),
-  agent('agt_scorer_1', 'Scorer-1', 'scoring', []),
-  agent('agt_scorer_2', 'Scorer-2', 'scoring', []),
+  agent('agt_enricher_1', 'Enricher-1 (company sites)', 'enrichment'),
+  agent('agt_enricher_2', 'Enricher-2 (people)', 'enrichment'),
+  agent('agt_enricher_3', 'Enricher-3 (technology)', 'enrichment'),
+  agent('agt_scorer_1', 'Scorer-1', 'scoring'),
+  agent('agt_scorer_2', 'Scorer-2', 'scoring'),
   agent('agt_outreach_1', 'Outreach-1 (EMEA)', 'outreach', EASTERN),
   agent('agt_outreach_2', 'Outreach-2 (Americas)', 'outreach', AMERICAN),
   agent('agt_outreach_3', 'Outreach-3 (Americas)', 'outreach', AMERICAN),
@@ -71,15 +71,12 @@ export function pickAgent(kind: AgentKind, region: string | null, random: Random
   return random.pick(open.length > 0 ? open : able)
 }
 
-function agent(id: string, name: string, kind: AgentKind, regions: readonly string[]): AgentProfile {
-  return { id, name, kind, regions }
+type Texts = readonly string[]
+
+function discovery(id: string, name: string, regions: Texts, sources: Texts): AgentProfile {
+  return { id, name, kind: 'discovery', regions, sources }
 }
 
-function discovery(
-  id: string,
-  name: string,
-  regions: readonly string[],
-  sources: readonly string[],
-): AgentProfile {
-  return { id, name, kind: 'discovery', regions, sources }
+function agent(id: string, name: string, kind: AgentKind, regions: Texts = []): AgentProfile {
+  return { id, name, kind, regions, sources: [] }
 }

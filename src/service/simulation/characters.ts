@@ -138,12 +138,8 @@ function criteria(given: Partial<Criteria>): Criteria {
   return criteriaSchema.parse(given)
 }
 
-/**
- * The contact at a company. Contacts are invented: every address is under `.example`, which RFC 2606
- * reserves.
- */
-
-export interface Contact {
+/** An invented contact at a company. Every address is under `.example`, which RFC 2606 reserves. */
+interface Contact {
   readonly name: string
   readonly title: string
   readonly email: string | null

@@ -3,7 +3,8 @@
  * on the seed, the pipeline, the day and the lead, so they always give the same result.
  */
 
-import { agentOf, pickAgent } from './agents.ts'
+import type { PipelineRow } from '../store/database.ts'
+import { pickAgent } from './agents.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay, WEEKDAY_ACTIVITY, weekday } from './calendar.ts'
 import type { Character } from './characters.ts'
 import { characterOf, READY_PIPELINES } from './characters.ts'
@@ -13,6 +14,7 @@ import { randomFor } from './random.ts'
 import { discoveryFactor, drawNear, meetsAlways } from './scenario.ts'
 import type { World } from './world.ts'
 
+/** What will become of a lead, unless an effect of a scenario changes it. */
 export interface Fate {
   readonly score: number
   readonly isQualified: boolean
@@ -125,11 +127,6 @@ export interface Discovery {
   readonly source: string
 }
 
-interface Searched {
-  readonly id: string
-  readonly created_at: number
-}
-
 /** A pipeline that a client creates gets this many leads within the hour, so that the client sees it work. */
 const FIRST_SWEEP_LEADS = 12
 const FIRST_SWEEP_MS = 90 * MINUTE_MS
@@ -141,7 +138,7 @@ const READY_LEADS_PER_DAY = READY_PIPELINES.reduce((sum, one) => sum + one.chara
 /** Lists the discoveries of the pipeline with `from < at <= to`, in order of time. */
 export function listDiscoveries(
   world: World,
-  pipeline: Searched,
+  pipeline: Pick<PipelineRow, 'id' | 'created_at'>,
   from: number,
   to: number,
 ): readonly Discovery[] {
@@ -155,7 +152,11 @@ export function listDiscoveries(
   return found.sort((a, b) => a.at - b.at)
 }
 
-function discoveriesOfDay(world: World, pipeline: Searched, day: number): readonly Discovery[] {
+function discoveriesOfDay(
+  world: World,
+  pipeline: Pick<PipelineRow, 'id' | 'created_at'>,
+  day: number,
+): readonly Discovery[] {
   const random = randomFor(world.seed, 'discovery', pipeline.id, day)
   const planned = Array.from({ length: countOfDay(world, pipeline.id, day, random) }, () =>
     Math.round(
@@ -171,7 +172,7 @@ function discoveriesOfDay(world: World, pipeline: Searched, day: number): readon
     .filter((discovery) => discovery.at > pipeline.created_at)
 }
 
-/** Repeats or leaves out the discovery if the scenario wants it, some seconds apart. */
+/** Repeats the discovery some seconds apart, or leaves it out, if an effect of the scenario requires that. */
 function multiply(world: World, found: Discovery, random: Random): readonly Discovery[] {
   const { scenario, epochAt } = world
   if (scenario === null) return [found]
@@ -194,7 +195,7 @@ function countOfDay(world: World, pipelineId: string, day: number, random: Rando
  * Returns the position in the trend: 0 at the start of the history, rising to 1 after 90 days, and 1 from
  * then on.
  */
-export function trendAt(world: World, at: number): number {
+function trendAt(world: World, at: number): number {
   return Math.min(1, Math.max(0, (at - world.epochAt) / (90 * DAY_MS)))
 }
 
@@ -204,7 +205,12 @@ function firstSweep(createdAt: number, random: Random): readonly number[] {
   )
 }
 
-function withAgent(world: World, pipeline: Searched, planned: number, random: Random): Discovery {
+function withAgent(
+  world: World,
+  pipeline: Pick<PipelineRow, 'id' | 'created_at'>,
+  planned: number,
+  random: Random,
+): Discovery {
   const pipelineId = pipeline.id
   const agent = pickAgent('discovery', pipelineId === 'pl_emea' ? 'Europe' : null, random)
   const outage = world.incidents.duringWork(agent.id, planned)
@@ -215,6 +221,6 @@ function withAgent(world: World, pipeline: Searched, planned: number, random: Ra
     at,
     agentId: agent.id,
     startedAt: outage === undefined ? searched : Math.max(searched, outage.endsAt),
-    source: random.pick(agentOf(agent.id).sources ?? ['web search']),
+    source: random.pick(agent.sources),
   }
 }

@@ -25,7 +25,7 @@ const FUNDING_STAGES = [
   { upToEmployees: Number.POSITIVE_INFINITY, stage: 'growth', medianUsd: 160_000_000 },
 ] as const
 
-export interface Enrichment {
+interface Enrichment {
   readonly [field: string]: unknown
   readonly technologies: readonly string[]
   readonly funding: { readonly stage: string; readonly total_usd: number } | null
@@ -77,8 +77,7 @@ function share(random: Random, min: number, max: number): number {
   return Math.round(random.between(min, max) * 100) / 100
 }
 
-/** The texts of a lead's activities. `{name}` stands for a value. */
-
+/** The texts of a lead's activities, by occasion. `{name}` stands for a value. */
 const LINES = {
   discovered: [
     'Found through the {source}; matches the criteria of the pipeline',
@@ -166,7 +165,7 @@ const LINES = {
     'Will build it themselves',
   ],
 } as const
-type LineName = keyof typeof LINES
+export type LineName = keyof typeof LINES
 
 /** Picks one of the texts for an occasion and fills in its values. */
 export function lineFor(

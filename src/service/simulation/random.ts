@@ -98,7 +98,6 @@ function sfc32(seed: readonly [number, number, number, number]): () => number {
 }
 
 /** A binary heap, which finds the first item without sorting the rest. */
-
 interface Heap<T> {
   push(item: T): void
   /** Removes and returns the first item; undefined when the heap is empty. */

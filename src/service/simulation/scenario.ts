@@ -1,6 +1,6 @@
 /**
- * Reads and checks scenarios: histories in which nothing changes but what a table of effects plants, so that
- * claims about a history can be held against what is known to be in it.
+ * Reads and checks scenarios. A scenario is a history without trends and incidents, in which only a table of
+ * effects changes something. Tests compare what leadsheet claims about the history with these known effects.
  */
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
@@ -30,7 +30,7 @@ const effectSchema = z.discriminatedUnion(
     /** Multiplies the discoveries that meet all conditions. */
     z.strictObject({
       ...{ effect: z.literal('discoveries'), times, ...span, pipeline },
-      source: nameOf(AGENTS.flatMap((agent) => agent.sources ?? [])).optional(),
+      source: nameOf(AGENTS.flatMap((agent) => agent.sources)).optional(),
       country: z.string().min(1).optional(),
       agent: nameOf(AGENTS.filter(({ kind }) => kind === 'discovery').map(({ id }) => id)).optional(),
     }),
@@ -111,8 +111,7 @@ export function readScenario(nameOrFile: string): Scenario {
   return parseScenario(data, nameOrFile)
 }
 
-/** The effects of a scenario at one instant. */
-
+/** A discovery, with the facts that decide which effects of the scenario apply to it. */
 interface Found {
   readonly pipelineId: string
   readonly at: number
@@ -127,8 +126,8 @@ interface Stage {
 }
 
 /**
- * Returns by how much the discoveries of one kind are multiplied; 1 changes nothing.
- * @param country only effects on this country count; undefined for those that name no country
+ * Returns the factor by which discoveries like this one are multiplied; 1 changes nothing.
+ * @param country the country whose effects are applied; if absent, the effects that name no country
  */
 export function discoveryFactor({ scenario, epochAt }: Stage, found: Found, country?: string): number {
   let factor = 1
@@ -148,12 +147,12 @@ export function listCountries({ effects }: Scenario): readonly string[] {
   return effects.flatMap((effect) => (effect.effect === 'discoveries' ? (effect.country ?? []) : []))
 }
 
-/** Draws a whole number with this mean, from the two that are nearest to it. */
+/** Draws one of the two whole numbers next to `mean`, so that the average of many draws is `mean`. */
 export function drawNear(mean: number, random: Random): number {
   return Math.floor(mean) + (random.chance(mean % 1) ? 1 : 0)
 }
 
-/** Tells whether the lead stays in its stage instead of taking the step that is due at this instant. */
+/** Returns whether the lead stays in its stage instead of taking the step that is due at this instant. */
 export function isDead(
   { scenario, epochAt }: Stage,
   lead: { readonly status: string; readonly pipeline_id: string },
@@ -167,14 +166,14 @@ export function isDead(
   )
 }
 
-/** Tells whether every contacted lead gets to a meeting. */
+/** Returns whether every contacted lead gets to a meeting. */
 export function meetsAlways({ effects }: Scenario): boolean {
   return effects.some(({ effect }) => effect === 'quarter-end')
 }
 
 /**
- * Tells whether a lead that was met is won.
- * @param chance the chance from 0 to 1 without the scenario
+ * Returns whether a lead is won after its meeting.
+ * @param chance the chance from 0 to 1 that the lead would be won without the scenario
  */
 export function isWonAfterMeeting(
   { scenario, epochAt, seed }: Stage & { readonly seed: number },

@@ -45,7 +45,10 @@ interface Plan {
   readonly earliestAt: number
 }
 
-/** Writes the next step, its time and its agent into the lead's row. `now` is the instant of planning. */
+/**
+ * Writes the next step, its time and its agent into the row of the lead.
+ * @param now the simulated time at which the step is planned
+ */
 export function schedule(
   world: World,
   lead: LeadRow,

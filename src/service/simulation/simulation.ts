@@ -130,7 +130,7 @@ async function begin(db: ServiceDatabase, options: SimulationOptions): Promise<S
   return state
 }
 
-export interface Searched {
+interface Searched {
   readonly pipeline: PipelineRow
   readonly pool: Pool
 }
@@ -154,7 +154,7 @@ const SCARCE_SHARE = 0.35
  * @param searched the pipelines with their pools, from which this function takes companies
  * @returns the changes with `from < at <= to`
  */
-export function simulate(
+function simulate(
   world: World,
   due: readonly LeadRow[],
   searched: readonly Searched[],

@@ -6,7 +6,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from './calendar.ts'
 import { inventContact } from './characters.ts'
 import type { Company } from './companies.ts'
 import { type Fate, fateOf } from './fate.ts'
-import { inventEnrichment, lineFor } from './lead-details.ts'
+import { inventEnrichment, type LineName, lineFor } from './lead-details.ts'
 import { type Random, randomFor } from './random.ts'
 import { isDead, isWonAfterMeeting } from './scenario.ts'
 import { isStep, rest, type Step, schedule } from './schedule.ts'
@@ -106,31 +106,18 @@ function score(moment: Moment): Next {
 function decide(moment: Moment): Next {
   const { fate, company, random } = moment
   if (fate.isQualified) {
-    change(moment, {
-      type: 'status_changed',
-      summary: lineFor('qualified', random, { score: fate.score }),
-      set: { status: 'qualified', value_amount: fate.dealUsd, value_currency: 'USD' },
-    })
+    const value = { value_amount: fate.dealUsd, value_currency: 'USD' }
+    move(moment, 'qualified', 'qualified', value)
     if (fate.stallsAt === 'qualified') return untilGivenUp(random)
     return { step: fate.isDropped ? 'drop' : 'contact', afterMs: random.between(0.2, 2.6) * DAY_MS }
   }
-  const line = company.state === 'inactive' ? 'no longer operating' : 'disqualified'
-  change(moment, {
-    type: 'status_changed',
-    summary: lineFor(line, random, { score: fate.score }),
-    set: { status: 'disqualified' },
-  })
+  move(moment, 'disqualified', company.state === 'inactive' ? 'no longer operating' : 'disqualified')
   return random.chance(0.01) ? { step: 'erase', afterMs: random.between(5, 25) * DAY_MS } : null
 }
 
 function contact(moment: Moment): Next {
   const { fate, random } = moment
-  const line = moment.lead.contact_email === null ? 'contacted without address' : 'contacted'
-  change(moment, {
-    type: 'status_changed',
-    summary: lineFor(line, random, { contact: moment.lead.contact_name ?? 'the company' }),
-    set: { status: 'contacted' },
-  })
+  move(moment, 'contacted', moment.lead.contact_email === null ? 'contacted without address' : 'contacted')
   if (fate.bounces) return { step: 'bounce', afterMs: random.between(0.01, 0.3) * DAY_MS }
   if (fate.replies && fate.replyAfterMs < 3.3 * DAY_MS)
     return { step: 'read_reply', afterMs: fate.replyAfterMs }
@@ -139,21 +126,13 @@ function contact(moment: Moment): Next {
 
 /** Moves the lead back one stage, because the message reached nobody. */
 function bounce(moment: Moment): Next {
-  change(moment, {
-    type: 'status_changed',
-    summary: lineFor('bounced', moment.random, { contact: moment.lead.contact_name ?? 'the company' }),
-    set: { status: 'qualified' },
-  })
+  move(moment, 'qualified', 'bounced')
   return { step: 'contact_again', afterMs: moment.random.between(0.5, 3) * DAY_MS }
 }
 
 /** Disqualifies a lead that meets the criteria, because it must not be contacted. */
 function drop(moment: Moment): Next {
-  change(moment, {
-    type: 'status_changed',
-    summary: lineFor('dropped', moment.random),
-    set: { status: 'disqualified' },
-  })
+  move(moment, 'disqualified', 'dropped')
   return null
 }
 
@@ -168,34 +147,21 @@ function followUp(moment: Moment, isFirst: boolean): Next {
 
 function readReply(moment: Moment): Next {
   const { fate, random } = moment
-  const line = fate.meets ? 'replied with interest' : 'replied'
-  change(moment, {
-    type: 'status_changed',
-    summary: lineFor(line, random),
-    set: { status: 'replied' },
-  })
+  move(moment, 'replied', fate.meets ? 'replied with interest' : 'replied')
   if (fate.stallsAt === 'replied') return untilGivenUp(random)
   if (fate.meets) return { step: 'meet', afterMs: fate.meetingAfterMs }
   return { step: 'close', afterMs: random.between(0.5, 4) * DAY_MS }
 }
 
 function meet(moment: Moment): Next {
-  change(moment, {
-    type: 'status_changed',
-    summary: lineFor('meeting', moment.random),
-    set: { status: 'meeting' },
-  })
+  move(moment, 'meeting', 'meeting')
   if (moment.fate.isSetBack) return { step: 'set_back', afterMs: moment.random.between(1, 4) * DAY_MS }
   return { step: 'negotiate', afterMs: moment.random.between(2, 4) * DAY_MS }
 }
 
 /** Moves the lead back one stage, because the meeting must be held again with other people. */
 function setBack(moment: Moment): Next {
-  change(moment, {
-    type: 'status_changed',
-    summary: lineFor('set back', moment.random),
-    set: { status: 'replied' },
-  })
+  move(moment, 'replied', 'set back')
   return { step: 'meet_again', afterMs: moment.fate.meetingAfterMs }
 }
 
@@ -209,13 +175,9 @@ function negotiate(moment: Moment): Next {
 }
 
 function close(moment: Moment): Next {
-  const { fate, random, lead } = moment
+  const { fate, lead } = moment
   const isWon = lead.status === 'meeting' && fate.stallsAt === null && isWinner(moment)
-  change(moment, {
-    type: 'status_changed',
-    summary: lineFor(isWon ? 'won' : lossOf(lead.status), random),
-    set: { status: isWon ? 'won' : 'lost' },
-  })
+  move(moment, isWon ? 'won' : 'lost', isWon ? 'won' : lossOf(lead.status))
   return null
 }
 
@@ -239,6 +201,22 @@ function lossOf(status: LeadRow['status']): 'lost in silence' | 'lost after repl
 function erase({ changes, lead, at }: Moment): Next {
   recordRemoval(changes, lead, at, 'erased at the request of the contact')
   return null
+}
+
+/** Moves the lead to a status, with one of the activity texts for the occasion. */
+function move(
+  moment: Moment,
+  status: LeadRow['status'],
+  occasion: LineName,
+  more: Partial<LeadRow> = {},
+): void {
+  const { lead, fate, random } = moment
+  const values = { score: fate.score, contact: lead.contact_name ?? 'the company' }
+  change(moment, {
+    type: 'status_changed',
+    summary: lineFor(occasion, random, values),
+    set: { status, ...more },
+  })
 }
 
 function change(moment: Moment, made: Omit<LeadChange, 'at' | 'agentId'>): void {

@@ -17,7 +17,7 @@ export interface World {
   readonly epochAt: number
   readonly companies: ReadonlyMap<number, Company>
   readonly incidents: IncidentCalendar
-  /** Null for the usual history, in which trends and incidents happen. */
+  /** The scenario; null for the usual history, in which trends and incidents happen. */
   readonly scenario: Scenario | null
 }
 
@@ -34,7 +34,10 @@ export function createWorld(
   }
 }
 
-/** The scenarios last for years, in which each company is found anew this often. */
+/**
+ * The number of times that each company can be discovered in a scenario, because a scenario lasts for years and
+ * would run out of companies.
+ */
 const COMPANY_COPIES = 12
 
 function repeat(companies: readonly Company[]): readonly Company[] {
@@ -43,8 +46,7 @@ function repeat(companies: readonly Company[]): readonly Company[] {
   ).flat()
 }
 
-/* The companies that a pipeline can still discover, in the order of their discovery. */
-
+/** The companies that a pipeline can still discover, in the order of their discovery. */
 export interface Pool {
   /** Returns how many companies can still be taken. The number is lower if the criteria set a limit. */
   remaining(): number
@@ -52,7 +54,7 @@ export interface Pool {
   remainingShare(): number
   /**
    * Takes the next company.
-   * @param isWanted takes the next one for which this is true
+   * @param isWanted tells whether a company may be taken; if absent, any company may
    * @throws RangeError if no such company is left
    */
   take(isWanted?: (company: Company) => boolean): Company

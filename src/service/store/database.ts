@@ -94,7 +94,6 @@ async function unknownMigrations(db: ServiceDatabase): Promise<readonly string[]
 }
 
 /** Converts an instant from the database (whole milliseconds) to the wire (RFC 3339 in UTC). */
-
 export function instantOf(at: number): string {
   return new Date(at).toISOString()
 }

@@ -55,7 +55,7 @@ const LIST_COLUMNS = [
   'updated_at',
   'status_changed_at',
 ] as const satisfies readonly (keyof LeadRow)[]
-export type ListedLead = Pick<LeadRow, (typeof LIST_COLUMNS)[number]>
+type ListedLead = Pick<LeadRow, (typeof LIST_COLUMNS)[number]>
 
 /**
  * Lists the leads after a position (keyset paging), so that added or deleted leads elsewhere do not shift the
@@ -166,7 +166,10 @@ function comesAfter(order: LeadOrder, { value, id }: LeadPosition): Expression<S
   return order.descending ? sql<SqlBool>`${place} < ${reached}` : sql<SqlBool>`${place} > ${reached}`
 }
 
-/** The expression must equal that of the index, or SQLite would not use the index. */
+/**
+ * Returns the SQL by which leads are sorted. It must equal the expression of the index, or SQLite would not use
+ * the index.
+ */
 function sortExpression(key: Exclude<LeadSortKey, 'id'>): Expression<number> {
   return key === 'score' ? sql<number>`ifnull(score, -1)` : sql.ref<number>(key)
 }
@@ -175,7 +178,7 @@ function sortExpression(key: Exclude<LeadSortKey, 'id'>): Expression<number> {
  * Converts text to lower case without accents, so that `Zoe` finds `Zoë`. Stored text and search words are
  * converted in the same way.
  */
-export function fold(text: string): string {
+function fold(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 }
 

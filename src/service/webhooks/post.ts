@@ -46,7 +46,8 @@ export function createWebhookPoster(
   totalMs: number = TOTAL_MS,
 ): WebhookPoster {
   const agent = new Agent({
-    // Because an environment variable could otherwise turn the check of certificates off.
+    // `rejectUnauthorized` is set, because an environment variable could otherwise turn the check of
+    // certificates off.
     connect: { timeout: CONNECT_MS, rejectUnauthorized: true, lookup: guard.lookup },
   })
 
@@ -132,8 +133,7 @@ const WORDS: Readonly<Record<string, string>> = {
  * The content of a message, written once for each webhook, so that every attempt has the same id and the same
  * bytes.
  */
-
-export type Message = Pick<WebhookMessageRow, 'id' | 'type' | 'body'>
+type Message = Pick<WebhookMessageRow, 'id' | 'type' | 'body'>
 
 export function eventMessage({ id, type, at, data }: EventRow): Message {
   return messageOf(`evt_${id}`, type, at, JSON.parse(data))
@@ -179,7 +179,7 @@ const CLOSED_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 const CLOSED = blockListOf(CLOSED_IPV4, CLOSED_IPV6)
 const LOOPBACK = blockListOf(['127.0.0.0/8'], ['::1/128'])
 
-export interface AddressGuard {
+interface AddressGuard {
   /**
    * Returns the reason why nothing is sent to the URL, as a clause; null if messages may be sent. Only the
    * URL itself is judged.
@@ -198,7 +198,7 @@ export interface AddressGuard {
  * Thrown if a name resolves to an address that is not allowed. The message does not contain the address,
  * because it is private.
  */
-export class AddressRefused extends Error {
+class AddressRefused extends Error {
   constructor() {
     super('its name leads to an address of this machine or of a private or reserved network')
     this.name = 'AddressRefused'

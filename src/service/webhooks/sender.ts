@@ -174,7 +174,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       own.add(message.id)
       const made = attempt(queue, message).then((done) => {
         attempts.delete(made)
-        // Because the stop cut this attempt off, its outcome is unknown and the message stays in the queue.
+        // The stop cut this attempt off, so its outcome is unknown and the message stays in the queue.
         if (isStopped && done.outcome.status === null) return
         ended.push(done)
         wake()
@@ -253,7 +253,7 @@ const DAY_MS = 24 * 60 * 60_000
 /** The status of an answer that disables the webhook immediately. */
 const GONE = 410
 
-export interface Attempt {
+interface Attempt {
   readonly message: WebhookMessageRow
   /** The start of the attempt. */
   readonly at: number
@@ -263,7 +263,7 @@ export interface Attempt {
 type DisabledReason = NonNullable<WebhookRow['disabled_reason']>
 
 /** A webhook that was just disabled, and why. */
-export interface Disabled {
+interface Disabled {
   readonly webhook: WebhookRow
   readonly reason: DisabledReason
 }

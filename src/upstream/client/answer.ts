@@ -8,6 +8,7 @@ import { constants, gunzip } from 'node:zlib'
 import type { LeadsheetError } from '../../errors.ts'
 import { parseJson, skipSpace } from '../values/json.ts'
 import { isThrottled, wantedWaitMs } from './rate-limit.ts'
+import type { Call } from './request.ts'
 import { isPassingStatus, redirected, refusal, unexpected, unreachable } from './upstream-failure.ts'
 
 /**
@@ -35,20 +36,8 @@ export interface Failed {
 }
 
 /** The facts of the request that decide what its answer means. */
-export interface Asked {
-  readonly call: {
-    readonly method?: string
-    readonly url: URL
-    readonly headers?: Readonly<Record<string, string>>
-    /**
-     * Tells whether refusals, and bodies that are not JSON, are returned as answers too. Their body is text.
-     */
-    readonly takesAny?: boolean
-    /** The statuses of refusals that are also returned as answers. Their body is then text. */
-    readonly takes?: readonly number[]
-    /** Parses the body in place of the JSON parser. Throws SyntaxError for a body that is not JSON. */
-    readonly parse?: (body: Buffer) => unknown
-  }
+interface Asked {
+  readonly call: Call
   /** The number of this attempt, from 1. */
   readonly attempt: number
   readonly now: Date
@@ -57,7 +46,7 @@ export interface Asked {
 }
 
 /** The part of undici's response that is used here. */
-export interface Response {
+interface Response {
   readonly statusCode: number
   readonly headers: IncomingHttpHeaders
   readonly body: AsyncIterable<Buffer>
@@ -144,11 +133,11 @@ function failed(error: LeadsheetError): Failed {
   return { error, isPassing: false, isThrottled: false, waitMs: null, isUndecided: true }
 }
 
-/** The limits of a body in bytes: the first as sent, the second unpacked. */
-
 const MIB = 1024 * 1024
+/** The largest body in bytes, as it is sent. */
 const WIRE_BYTES_MAX = 32 * MIB
-export const BODY_BYTES_MAX = 64 * MIB
+/** The largest body in bytes, after it was unpacked. */
+const BODY_BYTES_MAX = 64 * MIB
 /** The number of bytes that are read of an error's body. No error message needs more. */
 const ERROR_BYTES_MAX = 64 * 1024
 const QUOTE_CHARS = 200
@@ -193,7 +182,7 @@ async function readErrorBody(body: AsyncIterable<Buffer>, headers: IncomingHttpH
  * Returns whether an answer is JSON by its content type. An answer without a content type is judged by the
  * beginning of its text.
  */
-export function isJson(headers: IncomingHttpHeaders, text: string): boolean {
+function isJson(headers: IncomingHttpHeaders, text: string): boolean {
   const type = headers['content-type']
   return type === undefined
     ? /^\s*[[{]/.test(text)

@@ -1,8 +1,35 @@
-/** The addresses of requests: an endpoint's URL, an id as a step of a path, and the path and query as sent. */
+/**
+ * A request as the client takes it, and its address: an endpoint's URL, an id as a step of a path, and the path
+ * and query as sent.
+ */
 
 import { API_PREFIX } from '../../contract/api.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { EndpointName, Profile } from '../profile/profile.ts'
+
+/** A request to the upstream. */
+export interface Call<T = unknown> {
+  /** A DELETE returns only its status; its body is dropped. */
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly url: URL
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  /** Makes it safe to retry a POST. A POST without a key is sent only once. */
+  readonly idempotencyKey?: string | undefined
+  /**
+   * Tells whether refusals, and bodies that are not JSON, are returned as answers too. Their body is text.
+   * The probe uses this.
+   */
+  readonly takesAny?: boolean
+  /** The statuses of refusals that are also returned as answers, with their text as the body. */
+  readonly takes?: readonly number[]
+  /**
+   * Parses the body of a successful answer in place of the JSON parser. Throws SyntaxError for a body that is
+   * not JSON.
+   */
+  readonly parse?: (body: Buffer) => T
+  readonly signal?: AbortSignal | undefined
+}
 
 const NONE = 'none'
 const BASE = '.'

@@ -12,7 +12,7 @@ import { type Answer, type Failed, readAnswer } from './answer.ts'
 import { redactorOf } from './authorize.ts'
 import type { RequestRate } from './rate-limit.ts'
 import { type Budget, createRequestRate, readBudget } from './rate-limit.ts'
-import { requestTarget } from './request.ts'
+import { type Call, requestTarget } from './request.ts'
 import { isPassingError, isWireError, mayHaveArrived, undecided, unreachable } from './upstream-failure.ts'
 
 /** The deadlines for the steps of one attempt, in milliseconds. */
@@ -70,29 +70,6 @@ export interface ClientOptions {
   readonly deadlines?: Partial<Deadlines>
 }
 
-export interface Call<T = unknown> {
-  /** A DELETE returns only its status; its body is dropped. */
-  readonly method: 'GET' | 'POST' | 'DELETE'
-  readonly url: URL
-  readonly body?: unknown
-  readonly headers?: Readonly<Record<string, string>>
-  /** Makes it safe to retry a POST. A POST without a key is sent only once. */
-  readonly idempotencyKey?: string
-  /**
-   * Tells whether refusals, and bodies that are not JSON, are returned as answers too. Their body is text.
-   * The probe uses this.
-   */
-  readonly takesAny?: boolean
-  /** The statuses of refusals that are also returned as answers, with their text as the body. */
-  readonly takes?: readonly number[]
-  /**
-   * Parses the body of a successful answer in place of the JSON parser. Throws SyntaxError for a body that is
-   * not JSON.
-   */
-  readonly parse?: (body: Buffer) => T
-  readonly signal?: AbortSignal
-}
-
 /** Counts the requests sent, including retries, and the answers which said that requests come too fast. */
 export interface Usage {
   readonly requests: number
@@ -128,11 +105,13 @@ export function createClient(options: ClientOptions): Client {
   let notBefore = 0
   let askedUntil = 0
   let clockAheadMs: number | null = null
-  // Because an upstream may quote the key that it refuses, as text or encoded for HTTP Basic.
+  // Secrets are removed from quotes, because an upstream may quote the key that it refuses, as text or encoded
+  // for HTTP Basic.
   const redact = redactorOf(options)
   const { Agent } = loadPackage('undici')
   const dispatcher = new Agent({
-    // Because an environment variable could otherwise turn the check of certificates off.
+    // `rejectUnauthorized` is set, because an environment variable could otherwise turn the check of
+    // certificates off.
     connect: { timeout: deadlines.connectMs, rejectUnauthorized: true },
     headersTimeout: deadlines.headersMs,
     bodyTimeout: deadlines.bodyGapMs,

@@ -62,7 +62,7 @@ export function isWireError(thrown: unknown): boolean {
   return (
     isPassingError(thrown) ||
     (thrown instanceof Error &&
-      // Because some errors of the HTTP parser have no code.
+      // Some errors of the HTTP parser have no code, so they are found by their name.
       (thrown.name === 'HTTPParserError' ||
         /^(UND_ERR|HPE_|ERR_|E[A-Z]+$|CERT|DEPTH|SELF|UNABLE|Z_)/.test(codeOf(thrown))))
   )

@@ -6,6 +6,12 @@ import { z } from 'zod'
 import { type FieldPath, fieldPathSchema, pathText, readPath, splitPath } from '../values/json.ts'
 import { cleanText, toInstant, toNumber } from '../values/scalar.ts'
 
+/** The place of a value in an answer or a webhook request: a path in the body, or a header. */
+export const placeSchema = z.union([
+  fieldPathSchema.transform((path) => ({ path })),
+  z.strictObject({ header: z.string().min(1) }),
+])
+
 export const TRANSFORMS = ['lower', 'trim', 'first', 'join', 'domain', 'count'] as const
 type Transform = (typeof TRANSFORMS)[number]
 const NOWHERE: readonly FieldPath[] = []

@@ -8,7 +8,7 @@ import { API_PREFIX } from '../../contract/api.ts'
 import { LEAD_FIELDS } from '../../domain/lead-fields.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { fieldPathSchema } from '../values/json.ts'
-import { fieldRuleSchema } from './field-rule.ts'
+import { fieldRuleSchema, placeSchema } from './field-rule.ts'
 import { explainIssue, type NamePlace } from './profile-mistakes.ts'
 import { webhookProfileSchema } from './webhook-profile.ts'
 
@@ -17,12 +17,7 @@ import { webhookProfileSchema } from './webhook-profile.ts'
  * endpoint.
  */
 const endpoint = z.string().min(1)
-/** The place of a value in an answer: a path in the body, or a header. */
-const place = z.union([
-  fieldPathSchema.transform((path) => ({ path })),
-  z.strictObject({ header: z.string().min(1) }),
-])
-export type Place = z.output<typeof place>
+export type Place = z.output<typeof placeSchema>
 
 const endpointsSchema = z.strictObject({
   leads: endpoint.default(`${API_PREFIX}/leads`),
@@ -81,7 +76,7 @@ const more = {
   /**
    * The place of the number of all records. This total is shown; it ends a list only with `stop_at_total`.
    */
-  total: place.optional(),
+  total: placeSchema.optional(),
 }
 /**
  * Tells whether a list ends at its total, for upstreams that answer a request past the last page with an
@@ -90,13 +85,13 @@ const more = {
 const stop_at_total = z.boolean().default(false)
 
 export const pagingSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('cursor'), param: z.string(), next: place, ...size, ...more }),
+  z.strictObject({ kind: z.literal('cursor'), param: z.string(), next: placeSchema, ...size, ...more }),
   z.strictObject({
     kind: z.literal('page'),
     param: z.string(),
     start: z.int().min(0).default(1),
     /** The place of the number of pages. Pages after the last are then not requested. */
-    pages: place.optional(),
+    pages: placeSchema.optional(),
     stop_at_total,
     ...size,
     ...more,

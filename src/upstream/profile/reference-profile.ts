@@ -1,7 +1,7 @@
 /** The built-in profile of the reference service. */
 import { FUNNEL_STATUSES, STAGES } from '../../contract/lead.ts'
 import { fieldsWith } from '../../domain/lead-fields.ts'
-import { type Profile, parseProfile } from './profile.ts'
+import { ACTIVITY_FIELDS, type Profile, parseProfile } from './profile.ts'
 
 export const REFERENCE_PROFILE: Profile = parseProfile(
   {
@@ -71,15 +71,7 @@ export const REFERENCE_PROFILE: Profile = parseProfile(
       enrichment: 'enrichment',
       activity: {
         items: 'activity',
-        fields: {
-          id: 'id',
-          at: 'at',
-          type: 'type',
-          agent_id: 'agent_id',
-          summary: 'summary',
-          from_status: 'from_status',
-          to_status: 'to_status',
-        },
+        fields: Object.fromEntries(ACTIVITY_FIELDS.map((name) => [name, name])),
       },
     },
     stages: STAGES.map(({ status, outcome }) => ({

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { STANDARD_PREFIX, TOLERANCE_SECONDS } from '../../contract/webhook.ts'
 import { fieldPathSchema } from '../values/json.ts'
-import { fieldRuleSchema } from './field-rule.ts'
+import { fieldRuleSchema, placeSchema } from './field-rule.ts'
 
 /** The placeholders that the setting `signed` may contain. */
 export const SIGNED_PARTS = ['body', 'timestamp', 'method', 'url'] as const
@@ -82,12 +82,6 @@ const verifySchema = z.discriminatedUnion('scheme', [
 ])
 export type WebhookVerify = z.output<typeof verifySchema>
 
-/** The place of a value: a path in the event, or a header of the request. */
-const place = z.union([
-  fieldPathSchema.transform((path) => ({ path })),
-  z.strictObject({ header: z.string().min(1) }),
-])
-
 export const webhookProfileSchema = z
   .strictObject({
     verify: verifySchema,
@@ -97,10 +91,10 @@ export const webhookProfileSchema = z
      * The place of the event's id. The id must be the same whenever the upstream sends the event again.
      * Without a place, the id is derived from the event.
      */
-    id: place.optional(),
-    type: place.optional(),
+    id: placeSchema.optional(),
+    type: placeSchema.optional(),
     /** The place of the event's time. */
-    time: place.optional(),
+    time: placeSchema.optional(),
     /**
      * The places of the ids of the lead, pipeline or agent that the event is about. The first id that is
      * found counts.

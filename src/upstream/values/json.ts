@@ -67,10 +67,10 @@ function stringEnd(json: string, open: number): number {
   return json.length
 }
 
-/**
- * The bytes of JSON's punctuation. The functions below find where values begin and end without parsing. Their
- * results are right only for valid JSON, so the caller must parse the pieces. In UTF-8 no byte of another
- * character equals one of these bytes.
+/*
+ * The following functions find where values begin and end without parsing. Their results are right only for
+ * valid JSON, so the caller must parse the pieces. They compare the bytes of JSON's punctuation; in UTF-8 no byte
+ * of another character equals one of these bytes.
  */
 
 export const COMMA = 0x2c
@@ -239,7 +239,11 @@ export function isEmptyList(body: unknown, depth = 0): boolean {
   )
 }
 
-/** Lists every single value outside the records, with its path. */
+/**
+ * Lists every value outside the records that is neither an object nor a list, with its path. Of the lists only
+ * those of links are searched.
+ * @param records the path of the records
+ */
 export function* leavesAround(body: unknown, records: FieldPath, path: FieldPath = []): Generator<Leaf> {
   if (path.length > LEAF_DEPTH_MAX || (path.length === records.length && isPrefix(records, path))) return
   if (Array.isArray(body)) {
@@ -269,7 +273,7 @@ export interface Leaf {
   readonly value: unknown
 }
 
-/** Lists every single value and every list inside a record, with its path. */
+/** Lists every value inside a record that is not an object, with its path. Lists are listed as a whole. */
 export function* fieldsOf(record: unknown, path: FieldPath = []): Generator<Leaf> {
   if (typeof record === 'object' && record !== null && !Array.isArray(record) && path.length < DEPTH_MAX) {
     for (const [name, value] of Object.entries(record)) yield* fieldsOf(value, [...path, name])

@@ -126,7 +126,7 @@ export const RATE = { min: 0, max: 100 }
  */
 export function toNumber(value: unknown): number | null {
   const number = parseNumber(value)
-  // Because adding 0 turns -0 into 0. Otherwise -0 would be printed as a number below 0.
+  // Adding 0 turns -0 into 0, because -0 would be printed as a number below 0.
   return Number.isFinite(number) ? number + 0 : null
 }
 

@@ -12,8 +12,8 @@ import {
 } from '../../contract/webhook.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Answer } from '../client/answer.ts'
+import type { Call } from '../client/request.ts'
 import { hasEndpoint, pathStep } from '../client/request.ts'
-import type { Call } from '../client/retrying-client.ts'
 import type { Profile } from '../profile/profile.ts'
 
 export type { WireWebhookAttempt }
@@ -27,8 +27,8 @@ export type WireWebhook = z.infer<typeof shownSchema>
 export type WireWebhookWithSecret = z.infer<typeof withSecretSchema>
 
 /**
- * A request to register a webhook, like `WebhookCreate`. It may also name events that only the upstream
- * knows.
+ * A request to register a webhook. Unlike the `webhookCreateSchema` of the contract, it may also name events
+ * that only the upstream knows.
  */
 export interface WebhookOrder {
   readonly url: string
@@ -102,40 +102,30 @@ export function createWebhookSource({ profile, at, call, checked }: WebhookSourc
     const url = at()
     const below = [id, action].filter((part) => part !== undefined).map(pathStep)
     url.pathname = [url.pathname.replace(/\/$/, ''), ...below].join('/')
-    const answer = await call({
-      ...{ method, url, body, takes: UNOFFERED },
-      ...(idempotencyKey !== undefined && { idempotencyKey }),
-      ...(signal && { signal }),
-    })
+    const answer = await call({ method, url, body, takes: UNOFFERED, idempotencyKey, signal })
     return { url, status: answer.status, body: answer.body }
   }
 
   return {
     register: (body, idempotencyKey, signal) =>
-      ask(withSecretSchema, {
-        ...{ what: 'register webhooks', method: 'POST', body, idempotencyKey, signal },
-      }),
+      ask(withSecretSchema, { what: 'register webhooks', method: 'POST', body, idempotencyKey, signal }),
     list: async (signal) => (await ask(listSchema, { what: 'list webhooks', method: 'GET', signal })).data,
     show: (id, signal) => ask(shownSchema, { what: 'show a webhook', method: 'GET', id, signal }),
     rotate: (id, idempotencyKey, signal) =>
       ask(withSecretSchema, {
-        ...{ what: 'give a webhook a new secret', method: 'POST', action: 'rotate' },
-        ...{ id, idempotencyKey, signal },
+        what: 'give a webhook a new secret',
+        ...{ method: 'POST', id, action: 'rotate', idempotencyKey, signal },
       }),
     test: (id, signal) =>
       ask(webhookAttemptSchema, { what: 'test a webhook', method: 'POST', id, action: 'test', signal }),
     enable: (id, idempotencyKey, signal) =>
       ask(shownSchema, {
-        ...{ what: 'enable a webhook', method: 'POST', action: 'enable', id, idempotencyKey, signal },
+        what: 'enable a webhook',
+        ...{ method: 'POST', id, action: 'enable', idempotencyKey, signal },
       }),
     listAttempts: async (id, signal) => {
-      const asking = {
-        what: 'list what was sent to a webhook',
-        method: 'GET',
-        id,
-        action: 'attempts',
-        signal,
-      } as const
+      const what = 'list what was sent to a webhook'
+      const asking = { what, method: 'GET', id, action: 'attempts', signal } as const
       return (await ask(webhookAttemptListSchema, asking)).data
     },
     async remove(id, signal) {

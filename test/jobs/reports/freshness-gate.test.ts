@@ -318,7 +318,7 @@ describe('a report about far fewer leads than before', () => {
     world.clock.now = next
     await sync(world.work, { ...world.work.syncOptions(signal), full: true })
     const due = dueAt(next)
-    const told = 'the last whole reading of the list met only 20 of 40 leads'
+    const told = 'the last whole scan found only 20 of 40 leads'
     expect(await world.run(next, due)).toEqual({ state: 'held', message: told })
     await expect(requireGoodData(world.work, world.report, RECIPIENTS, next)).rejects.toMatchObject({
       message: expect.stringContaining(told),

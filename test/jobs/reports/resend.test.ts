@@ -1,7 +1,7 @@
 // @both-stores
 /** Messages that are sent again: which, to whom, and whether unchanged or as new ones. */
 import { describe, expect, it } from 'vitest'
-import { changePreference } from '../../../src/jobs/recipients/change-preference.ts'
+import { changePreference } from '../../../src/jobs/reports/preferences.ts'
 import { enqueueResend, planResend, type ResendPlan } from '../../../src/jobs/reports/resend.ts'
 import { type DeliveryMove, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { readMessage } from '../../../src/store/outbox/stored-message.ts'

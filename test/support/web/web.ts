@@ -1,6 +1,6 @@
 /** The recipients' pages on a server of the test, with a report for ana, ben and dana. */
 import { onTestFinished } from 'vitest'
-import { openPreferencePage } from '../../../src/jobs/recipients/change-preference.ts'
+import { openPreferencePage } from '../../../src/jobs/reports/preferences.ts'
 import { signLink } from '../../../src/mail/message.ts'
 import { openWebPages } from '../../../src/report/preferences/page.ts'
 import type { Timing } from '../../../src/schedule/timing.ts'

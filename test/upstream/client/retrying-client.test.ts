@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import type { Call } from '../../../src/upstream/client/request.ts'
 import {
-  type Call,
   type Client,
   type ClientOptions,
   createClient,

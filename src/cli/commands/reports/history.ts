@@ -11,7 +11,7 @@ import type { LeadFilter } from '../../../domain/figures.ts'
 import { formatDates } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'
 import { issueState, variantText } from '../../../jobs/archive/archive.ts'
-import { release } from '../../../jobs/schedule/schedule-state.ts'
+import { approveRun } from '../../../jobs/schedule/schedule-state.ts'
 import { type ListedIssue, listIssues } from '../../../store/reports/issue-list.ts'
 import { addExamples, wholeNumber } from '../../command.ts'
 import { periodJson } from '../../json/parts.ts'
@@ -72,7 +72,7 @@ async function approveReport(terminal: Terminal, name: string): Promise<void> {
   const config = await terminal.config()
   const schedule = findSchedule(config, name)
   await using store = await openData(config)
-  const { due_at, message } = await release(store, schedule.name, new Date())
+  const { due_at, message } = await approveRun(store, schedule.name, new Date())
   if (terminal.json) return terminal.printJson('report approve', { schedule: schedule.name, due_at, message })
   terminal.print(
     `${schedule.name} of ${formatInstant(due_at)} is approved: the daemon runs it within a minute`,

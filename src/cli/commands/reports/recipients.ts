@@ -11,8 +11,11 @@ import { REFUSED_IN_ROW } from '../../../checks/mail.ts'
 import type { Config } from '../../../config/config.ts'
 import { filterText, type RecipientConfig, type ReportConfig } from '../../../config/report-config.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
-import { type ChangedPreference, changePreference } from '../../../jobs/recipients/change-preference.ts'
-import { preferenceText } from '../../../jobs/reports/preferences.ts'
+import {
+  type ChangedPreference,
+  changePreference,
+  preferenceText,
+} from '../../../jobs/reports/preferences.ts'
 import { areMoreThanWeekly, listDueTimes, type PreferenceChoice } from '../../../report/preferences/page.ts'
 import type { Store } from '../../../store/db/store.ts'
 import { listRefusing, type RefusingRecipient } from '../../../store/outbox/delivery-problems.ts'

@@ -6,8 +6,8 @@ import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { acknowledgeAlert } from '../../../jobs/alerts/run.ts'
 import { annotate, removeAnnotation } from '../../../jobs/annotations.ts'
 import type { DeliverDeps } from '../../../jobs/outbox/send-batch.ts'
-import { changePreference } from '../../../jobs/recipients/change-preference.ts'
 import type { ReportDeps } from '../../../jobs/reports/enqueue-report.ts'
+import { changePreference } from '../../../jobs/reports/preferences.ts'
 import { sendTestReport } from '../../../jobs/reports/preview.ts'
 import type { Recipient, Report } from '../../../jobs/reports/report-definition.ts'
 import {
@@ -17,7 +17,7 @@ import {
   type ResendPlan,
 } from '../../../jobs/reports/resend.ts'
 import type { Schedule } from '../../../jobs/schedule/schedule.ts'
-import { release } from '../../../jobs/schedule/schedule-state.ts'
+import { approveRun } from '../../../jobs/schedule/schedule-state.ts'
 import { askSync } from '../../../jobs/sync/scheduled-sync.ts'
 import type { PreferenceChoice } from '../../../report/preferences/page.ts'
 import { findPreference } from '../../../store/reports/preference.ts'
@@ -106,7 +106,7 @@ export const ACTIONS: Readonly<Record<keyof typeof ACTION_PATHS, Action>> = {
 
   approve: async (deps, form) => {
     const { report } = findReport(deps, form)
-    await release(deps.work.store, `report:${report.name}`, deps.work.now())
+    await approveRun(deps.work.store, `report:${report.name}`, deps.work.now())
     deps.wake()
     return { done: `The report ${report.name} is approved. It is made and sent at once.` }
   },

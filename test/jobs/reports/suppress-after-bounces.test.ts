@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest'
 import { messageFor } from '../../../src/jobs/outbox/compose-message.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
-import { changePreference, pauseRefused } from '../../../src/jobs/recipients/change-preference.ts'
+import { changePreference, pauseRefused } from '../../../src/jobs/reports/preferences.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { listRefusing } from '../../../src/store/outbox/delivery-problems.ts'
 import { saveIssue } from '../../../src/store/reports/issue.ts'
