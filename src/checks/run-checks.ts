@@ -3,6 +3,7 @@
  * daemon's alerts and for every place that shows the health of the installation.
  */
 import { LeadsheetError, shellCommand } from '../errors.ts'
+import { upperFirst } from '../report/words/clean-text.ts'
 import { counted } from '../report/words/numbers.ts'
 import { nextScheduledRun } from '../schedule/scheduled-runs.ts'
 import { countLeads } from '../store/leads/lead.ts'
@@ -152,7 +153,7 @@ function resultOf(part: Part, findings: PartResult['findings']): PartResult {
 
 function formatWrong(worst: PartResult, others: readonly PartResult[]): string {
   const said = worst.found.replace(/\.$/, '')
-  const first = capitalized(NAMED.includes(worst.what) ? `${worst.what}: ${said}` : said)
+  const first = upperFirst(NAMED.includes(worst.what) ? `${worst.what}: ${said}` : said)
   if (others.length === 0) return `${first}.`
   const names = others.flatMap(({ what, findings }) => {
     const titles = findings.filter(({ brief }) => brief === undefined).map(({ check }) => CHECKS[check].title)
@@ -244,10 +245,6 @@ async function formatFresh(facts: Facts, resource: Freshness['resource']): Promi
   return asOf === null
     ? 'none have come yet'
     : `read ${formatSpan(facts.now.getTime() - Date.parse(asOf))} ago`
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 const TABLE = {

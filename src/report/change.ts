@@ -18,7 +18,7 @@ export interface Change {
 }
 
 /** The direction that is good news; null if neither direction is. */
-export type Welcome = 'up' | 'down' | null
+type Welcome = 'up' | 'down' | null
 
 /**
  * Formats a change such as `+9 (+18%)`. The percentage is left out for counts below {@link FEW}. If the
@@ -69,7 +69,7 @@ export function toneOfNews({ tone }: Pick<Change, 'tone'>, news: News): Tone {
 }
 
 /** Formats `+18%`, or `new` for a prior value of 0. Returns null for no change. */
-export function percentOf(current: number, prior: number, locale: LocaleContext): string | null {
+function percentOf(current: number, prior: number, locale: LocaleContext): string | null {
   if (current === prior) return null
   if (prior === 0) return locale.words('isNew')
   const share = (current - prior) / Math.abs(prior)

@@ -5,7 +5,7 @@
 import type { FailedSection, ReportFigures, TrendDay } from '../../domain/figures.ts'
 import type { DayNote, ExpectedFigure, UsualRange } from '../../domain/insight.ts'
 import { errorText } from '../../errors.ts'
-import type { ChartName, ChartSource } from '../context.ts'
+import { CHART_NAMES, type ChartName, type ChartSource } from '../context.ts'
 import { marksOfDays, marksOfSparks } from '../day-notes.ts'
 import { encodePng, rasterise } from './png.ts'
 import type { Point, Run, Scheme } from './svg.ts'
@@ -52,13 +52,6 @@ const LEAST_SPARK_VALUES = 2
 // The displayed width of the trend in CSS pixels, which is the width of a mail's text. The chart is drawn
 // narrower and then enlarged, so that its letters stay large on a phone.
 const TREND_SHOWN_WIDTH = 552
-const CHART_NAMES = [
-  'trend',
-  'spark-new-leads',
-  'spark-won',
-  'spark-win-rate',
-  'spark-open-value',
-] as const satisfies readonly ChartName[]
 
 export interface DrawnCharts {
   readonly files: readonly ChartFile[]

@@ -41,8 +41,12 @@ export function oneLineOrNull(text: string | null, max: number): string | null {
 
 /** Turns `meeting_booked` into `Meeting booked`. Words in capitals stay unchanged. */
 export function capitalise(status: string): string {
-  const words = oneLine(status.replace(/[_-]+/g, ' '), STATUS_LENGTH)
-  return words.slice(0, 1).toUpperCase() + words.slice(1)
+  return upperFirst(oneLine(status.replace(/[_-]+/g, ' '), STATUS_LENGTH))
+}
+
+/** Turns `the report` into `The report`. */
+export function upperFirst(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 /**

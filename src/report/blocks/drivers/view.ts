@@ -15,7 +15,7 @@ import { NAME_LENGTH } from '../lists.ts'
 /** The width of the longest bar, in percent of its column. */
 const BAR_WIDTH = 100
 
-export interface DriversView {
+interface DriversView {
   readonly kind: 'drivers'
   readonly title: string
   readonly drivers: readonly {

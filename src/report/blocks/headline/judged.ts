@@ -11,7 +11,7 @@ import type { News } from '../../change.ts'
 import { isImplausible } from '../../context.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import { formatLocalDay, type PeriodNames } from '../../words/dates.ts'
-import type { LocaleContext } from '../../words/locale-context.ts'
+import { type LocaleContext, shortenNames } from '../../words/locale-context.ts'
 
 /** The most sentences of the headline. */
 const SENTENCES_MAX = 3
@@ -219,10 +219,8 @@ function originOf(
     pipeline === null ? [] : [oneLine(pipeline.name, NAME_LENGTH)],
   )
   if (pipelines.length === 0) return ''
-  const others = pipelines.length - NAMED_MAX
-  const listed =
-    others > 1 ? [...pipelines.slice(0, NAMED_MAX), words('scope.others', { n: others })] : pipelines
-  return words('headline.alike', { direction, pipelines: locale.and(listed) })
+  const listed = locale.and(shortenNames(pipelines, NAMED_MAX, locale))
+  return words('headline.alike', { direction, pipelines: listed })
 }
 
 /** Tells on which side of the usual an unusual number is. */

@@ -14,6 +14,7 @@ import {
 import type { BlockContext, ChartName, ChartSource } from '../../context.ts'
 import {
   type Coverage,
+  canCompare,
   composeHistory,
   coverageOf,
   type HistoryView,
@@ -25,14 +26,14 @@ import { formatLocalDay, namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { FEW } from '../../words/numbers.ts'
 import { boundsOf, directionOf, expectationOf, newsOf, percentsOf } from '../headline/judged.ts'
-import { formatMoneys } from '../lists.ts'
+import { formatMoneys, splitMoneys } from '../lists.ts'
 
 // The maximum length of a value in large print, in characters.
 const LARGE_LENGTH = 7
 // From so many published ranges on, their record replaces the record of the test on past days.
 const PUBLISHED_MIN = 60
 
-export interface KpisView {
+interface KpisView {
   readonly kind: 'kpis'
   readonly tiles: readonly KpiView[]
   /** The notes that the sparklines mark with rings; empty without any. */
@@ -46,7 +47,7 @@ export interface KpisView {
   readonly columns: { readonly label: number; readonly value: number; readonly note: number }
 }
 
-export interface KpiView {
+interface KpiView {
   readonly label: string
   readonly value: string
   /** Tells whether the value is too long for large print. */
@@ -82,7 +83,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
 
   const { newLeads, won, wonValue, winRate, openValue, known, sparklines } = figures
   const coverage = coverageOf(figures)
-  const isComparable = coverage === 'whole' && !isFirst(figures)
+  const isComparable = canCompare(figures)
   const moved = (change: Change | null, figure?: ExpectedFigure | 'win_rate'): Moved => ({
     arrow: (isComparable && change?.arrow) || '',
     change: (isComparable && change?.text) || '',
@@ -174,7 +175,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
         label: words('kpis.openValue'),
         ...moneyOf(openValue.current, locale),
         ...moved(changeOfMoney(openValue, null, locale)),
-        basis: basis(formatMoneys(inCurrency(openValue.prior), locale).largest ?? words('kpis.nothing')),
+        basis: basis(splitMoneys(inCurrency(openValue.prior), locale).largest ?? words('kpis.nothing')),
         line: line('spark-open-value', sparklines.openValue, (amount) => numbers.money({ amount, currency })),
       },
       known.value,
@@ -308,10 +309,8 @@ function priorRate({ current, prior }: Compared<Ratio>, locale: LocaleContext): 
 }
 
 function moneyOf(moneys: readonly Money[], locale: LocaleContext): { value: string; note: string } {
-  const { largest, others } = formatMoneys(moneys, locale)
-  const [first] = moneys
-  if (largest === null || first === undefined)
-    return { value: locale.words('none'), note: locale.words('kpis.noValues') }
+  const { largest, others } = splitMoneys(moneys, locale)
+  if (largest === null) return { value: locale.words('none'), note: locale.words('kpis.noValues') }
   return { value: largest, note: others ?? '' }
 }
 
@@ -320,8 +319,7 @@ function moneyOf(moneys: readonly Money[], locale: LocaleContext): { value: stri
  * data.
  */
 function worthOf(coverage: Coverage, won: number, moneys: readonly Money[], locale: LocaleContext): string {
-  const { largest, others } = formatMoneys(moneys, locale)
-  const value = [largest, others].filter(Boolean).join(' ')
+  const value = formatMoneys(moneys, locale)
   if (coverage === 'part')
     return value ? locale.words('kpis.soFarWorth', { value }) : locale.words('kpis.soFar')
   if (won === 0) return ''

@@ -1,5 +1,4 @@
 /** The pace block: where the numbers of the month will end, and how that compares with the goals. */
-import type { ReportFigures } from '../../../domain/figures.ts'
 import type { Pace } from '../../../domain/insight.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import { formatLocalDay } from '../../words/dates.ts'
@@ -24,13 +23,8 @@ export interface PaceView {
   readonly record: string
 }
 
-/** Returns no view if there is neither a goal nor an expected end. */
-export function composePace({ insight }: ReportFigures, locale: LocaleContext): PaceView[] {
-  return composePaces(insight?.pace ?? [], locale)
-}
-
-/** Composes the view of paces for reports and for the dashboard. */
-export function composePaces(paces: readonly Pace[], locale: LocaleContext): PaceView[] {
+/** Returns no view if there is neither a goal nor an expected end. The dashboard shows the same view. */
+export function composePace(paces: readonly Pace[], locale: LocaleContext): PaceView[] {
   const shown = paces.filter(({ goal, end }) => goal !== null || end !== null)
   if (shown.length === 0) return []
   const { words } = locale

@@ -12,7 +12,7 @@ import { capitalise, oneLine, oneLineOrNull } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { type ListColumn, type ListTable, listTable } from '../lists.ts'
 
-export interface QueryView {
+interface QueryView {
   readonly kind: 'queries'
   readonly title: string
   readonly note: string
@@ -226,7 +226,7 @@ function linesOf(columns: readonly ShownColumn[], rows: readonly (readonly Shown
 
 /** Returns all rows of the query, for an attached file. */
 export function listQuery({ title, columns, rows, isCut }: QueryTable, locale: LocaleContext): ListTable {
-  const more = isCut ? locale.words('queries.cut', { shown: rows.length }) : null
+  const more = isCut ? locale.words('queries.cut', { shown: rows.length }) : ''
   const holdsInstants = (index: number) => {
     const cells = rows.map((row) => row[index] ?? null).filter((cell) => cell !== null)
     return cells.length > 0 && cells.every((cell) => typeof cell === 'string' && isInstant(cell))

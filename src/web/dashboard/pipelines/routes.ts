@@ -4,8 +4,10 @@ import type { Funnel } from '../../../domain/figures.ts'
 import { type Annotation, isAbout } from '../../../domain/insight.ts'
 import { formatDates } from '../../../domain/period.ts'
 import type { OutlookReader, OverviewKeeper } from '../../../jobs/overview.ts'
+import { writeDays } from '../../../report/blocks/funnel/view.ts'
 import type { PaceView } from '../../../report/blocks/pace/view.ts'
-import { composePaces } from '../../../report/blocks/pace/view.ts'
+import { composePace } from '../../../report/blocks/pace/view.ts'
+import { writeStat } from '../../../report/blocks/service-stats/view.ts'
 import { composeHistory } from '../../../report/context.ts'
 import { capitalise } from '../../../report/words/clean-text.ts'
 import { formatLocalDay, namePeriod } from '../../../report/words/dates.ts'
@@ -23,7 +25,7 @@ import { frameOf, withInlineCode } from '../../server/frame.ts'
 import type { AddRoutes } from '../../server/server.ts'
 import { sendPage } from '../../server/server.ts'
 import type { Clock, Moment } from '../format.ts'
-import { clockOf, count, dataAgeOf, LOCALE, NONE, nameOf, numbers, share } from '../format.ts'
+import { clockOf, count, dataAgeOf, LOCALE, NONE, nameOf, share } from '../format.ts'
 import type { PipelineLine, TrendDays, TrendView } from './view.ts'
 import { cellsOf, composeList, composeTrend, trendDaysOf } from './view.ts'
 
@@ -116,7 +118,7 @@ function composeOutlook(
   outlook: Awaited<ReturnType<OutlookReader['read']>>,
   locale: LocaleContext,
 ): OutlookView | null {
-  const [view] = outlook === null ? [] : composePaces(outlook.paces, locale)
+  const [view] = outlook === null ? [] : composePace(outlook.paces, locale)
   return view === undefined || outlook === null
     ? null
     : { ...view, lastDay: formatLocalDay(locale.tag, outlook.lastDay) }
@@ -280,7 +282,7 @@ function composeFunnel(
         name: nameStatus(status, locale),
         reached: count(reached),
         conversion: before === undefined ? NONE : share({ part: reached, whole: before.reached }),
-        days: medianDays === null || !ofDays.isShown ? NONE : writeDays(medianDays),
+        days: medianDays === null || !ofDays.isShown ? NONE : writeDays(medianDays, locale),
         // A stage that any lead has reached keeps a visible bar.
         bar: reached === 0 ? '0' : String(Math.max(1, Math.round((100 * reached) / most))),
       }
@@ -288,32 +290,18 @@ function composeFunnel(
   }
 }
 
-/** Formats days: `<0.1`, `0.2`, `4.0`, `12`. */
-function writeDays(days: number): string {
-  if (days < 0.05) return `<${numbers.fixed(0.1, 1)}`
-  return days < 9.95 ? numbers.fixed(days, 1) : count(days)
-}
-
-function composeStatistics(
-  pairs: readonly StatPair[],
-  { words }: LocaleContext,
-  clock: Clock,
-): StatisticsView {
+function composeStatistics(pairs: readonly StatPair[], locale: LocaleContext, clock: Clock): StatisticsView {
   const asOf = pairs[0]?.asOf
   return {
     asOf: asOf === undefined ? null : clock.at(asOf),
     isSame: pairs.every(({ isSame }) => isSame),
     rows: pairs.map((pair) => ({
-      figure: words(`service_stats.figures.${pair.figure}`),
-      ours: write(pair, pair.ours),
-      upstream: write(pair, pair.upstream),
-      difference: pair.isSame ? '' : signed(pair.upstream - pair.ours, (size) => write(pair, size)),
+      figure: locale.words(`service_stats.figures.${pair.figure}`),
+      ours: writeStat(pair, pair.ours, locale),
+      upstream: writeStat(pair, pair.upstream, locale),
+      difference: pair.isSame
+        ? ''
+        : signed(pair.upstream - pair.ours, (size) => writeStat(pair, size, locale)),
     })),
   }
-}
-
-/** Formats a value without rounding, because rounding could make two different amounts look the same. */
-function write({ figure, currency }: StatPair, value: number): string {
-  if (figure === 'win_rate') return numbers.exactRate(value)
-  return currency === null ? count(value) : numbers.exactMoney({ amount: value, currency })
 }

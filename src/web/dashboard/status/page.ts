@@ -3,6 +3,7 @@ import type { Installation, Part } from '../../../checks/check.ts'
 import type { Health, PartResult } from '../../../checks/run-checks.ts'
 import { alertFacts, CHECKS, readHealth } from '../../../checks/run-checks.ts'
 import type { Log } from '../../../log.ts'
+import { upperFirst } from '../../../report/words/clean-text.ts'
 import { counted } from '../../../report/words/numbers.ts'
 import type { Alert } from '../../../store/alerts/alert.ts'
 import { listAlerts } from '../../../store/alerts/alert.ts'
@@ -165,10 +166,9 @@ function isCovered({ what, findings }: PartResult, alerts: readonly Alert[]): bo
 
 function findingOf({ what, status, found, remedy }: PartResult, clock: Clock): FindingView[] {
   if (status === 'ok') return []
-  const first = `${found.charAt(0).toUpperCase()}${found.slice(1)}`
   const problem = {
     key: `check-${what.replaceAll(' ', '-')}`,
-    ...{ kind: status, title: what, message: withInlineCode(clock.within(first)) },
+    ...{ kind: status, title: what, message: withInlineCode(clock.within(upperFirst(found))) },
     remedy: remedy === null ? null : withInlineCode(clock.within(remedy)),
   }
   return [{ ...problem, since: null, known: null, acknowledge: null }]
