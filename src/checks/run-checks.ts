@@ -10,7 +10,7 @@ import { countLeads } from '../store/leads/lead.ts'
 import { countQuarantinedRecords } from '../store/leads/quarantined-record.ts'
 import { formatSpan } from '../time.ts'
 import type { Check, CheckResult, Facts, Finding, Installation, Knowledge, Part, Severity } from './check.ts'
-import { isInMemory, ok, PARTS, readFacts } from './check.ts'
+import { isInMemory, ok, PARTS, plain, readFacts } from './check.ts'
 import { EVENT_CHECKS, formatArrivals } from './events.ts'
 import { LEAD_CHECKS } from './leads.ts'
 import { checkServer, MACHINE_CHECKS, megabytes, readRoom } from './machine.ts'
@@ -120,7 +120,7 @@ async function findForStatus(facts: Facts, check: CheckId): Promise<Finding[]> {
   const alerts = (await facts.openAlerts()).filter((alert) => alert.check === check)
   const found = await CHECKS[check].find(facts).catch((thrown: unknown): Finding[] => {
     if (!(thrown instanceof LeadsheetError) || thrown.code.startsWith('store_')) throw thrown
-    return [{ subject: '', message: thrown.message, brief: thrown.message, hint: thrown.hint ?? '' }]
+    return [plain(thrown.message, thrown.hint ?? '')]
   })
   if (found === null) {
     return alerts
