@@ -268,7 +268,7 @@ export function unsubscribeLink(unsubscribe: Unsubscribe, report: string): strin
  * Returns the header fields of RFC 2369, 3.2. If there is an https address, the fields of RFC 8058 let a mail
  * program unsubscribe by itself.
  */
-export function unsubscribeFields(unsubscribe: Unsubscribe, report: string): Record<string, string> {
+function unsubscribeFields(unsubscribe: Unsubscribe, report: string): Record<string, string> {
   const byMail = `<${mailLink(unsubscribe.mailto, report)}>`
   if (unsubscribe.url === null) return { 'List-Unsubscribe': byMail }
   const link = unsubscribeLink(unsubscribe, report)

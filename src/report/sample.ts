@@ -8,6 +8,7 @@ import { LISTED_FIELDS } from '../domain/lead-fields.ts'
 import type { ChangedLead, ChangeKind, ListedLead, QueryTable } from '../domain/lists.ts'
 import type { Instant, Money, Period } from '../domain/model.ts'
 import { daysUpTo, localDates, periodsUpTo } from '../domain/period.ts'
+import { DAY_MS } from '../schedule/zone.ts'
 import { BLOCK_QUERIES } from './blocks/registry.ts'
 
 interface SampleScope {
@@ -19,7 +20,6 @@ interface SampleScope {
   readonly queries: readonly QueryTable[]
 }
 
-const DAY_MS = 24 * 60 * 60_000
 const HOUR_MS = 60 * 60_000
 const TREND_DAYS = 96
 const CURRENCY = 'EUR'

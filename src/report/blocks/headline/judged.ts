@@ -1,6 +1,7 @@
 /** The sentences of the headline about what is unusual, or about how usual the period was. */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import {
+  type DriverDimension,
   EXPECTED_FIGURES,
   type Expectation,
   type ExpectedFigure,
@@ -94,8 +95,9 @@ export function composeJudged(
 /** Says an unusual win rate, and where it came from; null if it is not unusual. */
 function sentencesOfRate(
   { insight }: ReportFigures,
-  { words, numbers }: LocaleContext,
+  locale: LocaleContext,
 ): { sentences: readonly string[]; subject: string } | null {
+  const { words, numbers } = locale
   const { judgement = 'usual', range = null, won = 0, decided = 0, origin = null } = rateOfAll(insight) ?? {}
   if (range === null || !isUnusual(judgement)) return null
   const rateWords = { direction: judgement, rate: numbers.rate(won / decided) }
@@ -109,10 +111,7 @@ function sentencesOfRate(
             part === undefined
               ? words('headline.mix', { dimension: origin.dimension })
               : words('headline.rateOrigin', {
-                  name:
-                    part.name === null
-                      ? words('drivers.without', { dimension: origin.dimension })
-                      : oneLine(part.name, NAME_LENGTH),
+                  name: nameOf(part.name, origin.dimension, locale),
                   part: numbers.decimal(Math.abs(part.within) / 10, 1),
                 }),
           ]),
@@ -164,13 +163,8 @@ function sentenceOf(expectation: Expectation, names: PeriodNames, locale: Locale
   const where = pipeline && oneLine(pipeline.name, NAME_LENGTH)
   if (range !== null && isUnusual(judgement))
     return words(`headline.unusual.${figure}`, {
-      ...{
-        ...names,
-        where,
-        actual,
-        direction: judgement,
-        range: locale.words('rangeInWords', boundsOf(range)),
-      },
+      ...{ ...names, where, actual, direction: judgement },
+      range: words('rangeInWords', boundsOf(range)),
     })
   if (shift === null) return ''
   return words(`headline.shift.${figure}`, {
@@ -207,9 +201,8 @@ function originOf(
   const driver = insight?.drivers.find((each) => each.figure === figure)
   const [part] = driver?.parts ?? []
   if (driver && part && part.difference < 0 === (direction === 'low')) {
-    const { dimension } = driver
     return words('headline.origin', {
-      name: part.name === null ? words('drivers.without', { dimension }) : oneLine(part.name, NAME_LENGTH),
+      name: nameOf(part.name, driver.dimension, locale),
       actual: part.actual,
       expected: numbers.count(Math.round(part.expected)),
     })
@@ -221,6 +214,11 @@ function originOf(
   if (pipelines.length === 0) return ''
   const listed = locale.and(shortenNames(pipelines, NAMED_MAX, locale))
   return words('headline.alike', { direction, pipelines: listed })
+}
+
+/** Names a source, country or agent; null is the leads without one. */
+function nameOf(name: string | null, dimension: DriverDimension, { words }: LocaleContext): string {
+  return name === null ? words('drivers.without', { dimension }) : oneLine(name, NAME_LENGTH)
 }
 
 /** Tells on which side of the usual an unusual number is. */

@@ -14,6 +14,7 @@ import { formatLocalDay, namePeriod } from '../../../report/words/dates.ts'
 import type { LocaleContext } from '../../../report/words/locale-context.ts'
 import { createLocaleContext, nameStatus } from '../../../report/words/locale-context.ts'
 import { signed } from '../../../report/words/numbers.ts'
+import { dateOf, localDay } from '../../../schedule/zone.ts'
 import type { FigureName } from '../../../store/figures/definition.ts'
 import type { Overview, PipelineOverview } from '../../../store/figures/pipeline-overview.ts'
 import { findFigure } from '../../../store/figures/query.ts'
@@ -151,8 +152,7 @@ function composeMeanings(
   pipelineId: string | null,
   clock: Clock,
 ): MeaningsView {
-  const day = new Intl.DateTimeFormat('en-CA', { timeZone: period.timeZone, dateStyle: 'short' })
-  const [from, to] = [period.from, period.to].map((at) => day.format(Date.parse(at)))
+  const [from, to] = [period.from, period.to].map((at) => dateOf(localDay(Date.parse(at), period.timeZone)))
   const scope = pipelineId === null ? '' : ` --pipeline ${pipelineId}`
   return {
     period: formatDates(period),

@@ -54,8 +54,10 @@ type Counted = Pick<
   'leads' | 'open' | 'openValue' | 'stalled' | 'newLeads' | 'won' | 'winRate' | 'trend'
 >
 
-/** Composes the rows. If there are several pipelines, the last row is for all of them. */
-/** @param rates what is known of usual win rates */
+/**
+ * Composes the rows. If there are several pipelines, the last row is for all of them.
+ * @param rates the judged win rates of the pipelines and of all leads, as far as they are known
+ */
 export function composeList(
   pipelines: readonly PipelineOverview[],
   rates: readonly JudgedWinRate[],
