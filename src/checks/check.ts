@@ -205,7 +205,7 @@ export interface Installation {
   readonly afterFailures: number
 }
 
-/** The facts that only some processes know; absent if the process does not know them. */
+/** The facts that only some processes know. A fact that the process does not know is absent. */
 export interface Knowledge {
   /** Returns by how many milliseconds our clock is ahead of the upstream's clock; null if unknown. */
   readonly clockAheadMs?: () => number | null

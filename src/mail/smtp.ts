@@ -114,8 +114,8 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
   }
 }
 
-/**
- * A session with a mail server. It uses nodemailer's connection and not `sendMail`, because `sendMail` cannot
+/*
+ * The session with a mail server. It uses nodemailer's connection and not `sendMail`, because `sendMail` cannot
  * tell whether the connection broke before or after the message was sent.
  */
 
@@ -235,7 +235,6 @@ function step<T>(
 }
 
 /** The connection details of a mail server, read from its URL. */
-
 interface SmtpServer {
   /** The name of the server without the password, such as `smtp://mail.example.com:587`. */
   readonly name: string

@@ -63,7 +63,7 @@ export function changeOfMoney(
   return change(current - prior, write, percentOf(current, prior, locale), welcome, locale)
 }
 
-/** Returns the tone of a change that is in the direction of the news. Any other change may be chance: neutral. */
+/** Returns the tone of a change to an unusual number; neutral for any other change, which may be chance. */
 export function toneOfNews({ tone }: Pick<Change, 'tone'>, news: News): Tone {
   return (tone === 'good' && news === 'high') || (tone === 'bad' && news === 'low') ? tone : 'neutral'
 }

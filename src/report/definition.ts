@@ -1,6 +1,6 @@
 /**
- * Parses `report.yaml`, the definition in a report's folder, and writes that of a new report. All of its
- * entries are optional, and the settings of the installation override them.
+ * Parses `report.yaml`, the definition in a report's folder, and writes the `report.yaml` of a new report. All of
+ * its entries are optional, and the settings of the installation override them.
  */
 import { isMap, isNode, isScalar, LineCounter, parseDocument, stringify } from 'yaml'
 import { z } from 'zod'

@@ -1,6 +1,6 @@
 /**
- * Makes up figures, to preview a report before there are leads and to try its templates before sending. One
- * set fills every block, the other leaves every block empty.
+ * Makes up figures, to preview a report before there are leads and to try its templates before sending. The
+ * figures of `sampleFigures` fill every block; with those of `emptyFigures`, every block is empty.
  */
 import type { PeriodKind, ReportFigures } from '../domain/figures.ts'
 import type { Expectation, ExpectedFigure, JudgedWinRate } from '../domain/insight.ts'
@@ -38,7 +38,7 @@ const PEOPLE = [
 ] as const
 const ABOUT = 'Plans and runs production lines for mid-sized makers of parts'
 
-/** Returns a usual win rate, with a range as wide as that of few decided leads. */
+/** Returns a usual win rate. Its range has the width that follows from this number of decided leads. */
 function sampleRate(pipeline: JudgedWinRate['pipeline'], won: number, decided: number): JudgedWinRate {
   const wide = Math.round(2 * Math.sqrt(won * (1 - won / decided)))
   return {

@@ -186,7 +186,7 @@ const BAND_OPACITY = 0.18
 const RING_RADIUS = 3.25
 const RING = `fill="none" stroke="${ON_ANY_BACKGROUND}" stroke-width="1.25"`
 
-/** The usual range of each value of a sparkline; null for values without one. */
+/** The usual range of each value of a sparkline; null for values without a range. */
 type Band = readonly (UsualRange | null)[]
 
 interface SparklineLayout {
@@ -199,7 +199,7 @@ interface SparklineLayout {
   readonly end: Point | null
 }
 
-/** @param rings the places of values that have a ring, because somebody noted their day */
+/** @param rings the places of the values that get a ring, because their days have a note */
 export function drawSparkline(
   values: readonly (number | null)[],
   band: Band = [],

@@ -176,7 +176,7 @@ export function finishText(text: string): string {
     .trim()}\n`
 }
 
-/* Checks whether a rendered report may be sent, because an empty mail is worse than none. */
+/* The check of a rendered report before it is sent, because an empty mail is worse than none. */
 
 // Matches the preheader. It also contains the headline, but is shown only in the inbox.
 const PREHEADER = /<div[^>]*aria-hidden="true"[^>]*>.*?<\/div>/s

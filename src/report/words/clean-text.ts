@@ -14,7 +14,7 @@ const STACKED_MARKS = /(\p{M}{4})\p{M}+/gu
 
 const STATUS_LENGTH = 24
 
-// Made when it is first used, because that reads data of languages, which most commands do not need.
+// Created at its first use, because creating it reads language data that most commands do not need.
 let segmenter: Intl.Segmenter | undefined
 
 /**
@@ -72,7 +72,7 @@ function shorten(text: string, max: number): string {
   return `${(space > max * 0.7 ? kept.slice(0, space) : kept).replace(/(?<![\s,;:·-])[\s,;:·-]+$/u, '')}…`
 }
 
-/** Splits a text into what readers take for single characters. */
+/** Splits a text into graphemes, which are single characters to a reader: an emoji of several code points is one. */
 export function splitGraphemes(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
   return segmenter.segment(text)

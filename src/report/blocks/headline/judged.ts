@@ -1,4 +1,4 @@
-/** The sentences of the headline about what is unusual, or about how usual the period was. */
+/** The sentences of the headline that name unusual numbers, or say that the numbers are usual. */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import {
   type DriverDimension,
@@ -28,8 +28,8 @@ export interface Sentences {
 }
 
 /**
- * Says what is unusual, or that nothing is. Returns null if no number was judged, so that the counts are only
- * set beside those of the period before.
+ * Composes the sentences. Returns null if no number was judged; the headline then compares the counts with those
+ * of the period before.
  */
 export function composeJudged(
   figures: ReportFigures,
@@ -92,7 +92,7 @@ export function composeJudged(
   }
 }
 
-/** Says an unusual win rate, and where it came from; null if it is not unusual. */
+/** Returns the sentences about an unusual win rate and its origin; null if the rate is usual or not judged. */
 function sentencesOfRate(
   { insight }: ReportFigures,
   locale: LocaleContext,
@@ -120,7 +120,7 @@ function sentencesOfRate(
   }
 }
 
-/** Returns whether the wins are usual, or nothing has ever been won, so that none is usual too. */
+/** Returns whether the number of won leads is usual. No won lead is usual while nothing was ever won. */
 function isWonAsEver({ insight, won }: ReportFigures): boolean {
   const expectation = insight?.expectations.find(
     ({ figure, pipeline }) => figure === 'won' && pipeline === null,
@@ -128,7 +128,10 @@ function isWonAsEver({ insight, won }: ReportFigures): boolean {
   return expectation?.judgement === 'usual' || (expectation?.judgement === 'learning' && won.current === 0)
 }
 
-/** Lists the numbers of a report that are news, all leads before single pipelines. A change is news once. */
+/**
+ * Lists the unusual numbers of a report, those of all leads before those of single pipelines. A lasting change is
+ * listed only by the first report that shows it.
+ */
 export function listUnusual(figures: ReportFigures): readonly Expectation[] {
   return listTold(figures).filter(({ judgement, shift }) => isUnusual(judgement) || shift?.isNew)
 }
@@ -140,7 +143,7 @@ function listTold(figures: ReportFigures): readonly Expectation[] {
   )
 }
 
-/** Says from when on usual ranges will be known; empty if no number waits for earlier periods. */
+/** Says how many periods are still missing until usual ranges are known; empty if they are known. */
 export function composeLearning(
   { insight }: Pick<ReportFigures, 'insight'>,
   names: PeriodNames,
@@ -175,7 +178,7 @@ function sentenceOf(expectation: Expectation, names: PeriodNames, locale: Locale
   })
 }
 
-/** Says that a change goes on that an earlier report told. */
+/** Says that a change lasts which an earlier report has already named. */
 function stillOf(expectation: Expectation, { words, tag }: LocaleContext): string {
   const { figure, pipeline, shift } = expectation
   return words(`headline.still.${figure}`, {
@@ -221,7 +224,7 @@ function nameOf(name: string | null, dimension: DriverDimension, { words }: Loca
   return name === null ? words('drivers.without', { dimension }) : oneLine(name, NAME_LENGTH)
 }
 
-/** Tells on which side of the usual an unusual number is. */
+/** Returns the side of the usual on which an unusual number is. */
 export function directionOf({ judgement, shift }: Expectation): 'high' | 'low' {
   if (isUnusual(judgement) || shift === null) return judgement === 'high' ? 'high' : 'low'
   return shift.actual > shift.expected ? 'high' : 'low'
@@ -238,7 +241,10 @@ export function expectationOf(
   )
 }
 
-/** Tells on which side of the usual a number is, alone or with the days before it; null if it is usual or not judged. */
+/**
+ * Returns the side of the usual on which a number is, alone or as part of a lasting change; null if it is usual
+ * or not judged.
+ */
 export function newsOf(judged: Expectation | undefined): News {
   if (judged === undefined) return null
   const isNews = isUnusual(judged.judgement) || (judged.judgement === 'usual' && judged.shift !== null)
@@ -255,6 +261,7 @@ export function percentsOf({ low, high }: UsualRange, decided: number) {
   return { low: Math.round((100 * low) / decided), high: Math.round((100 * high) / decided) }
 }
 
+/** Formats the text in brackets behind a count in the subject: the usual range, or the start of a change. */
 function inBrackets(expectation: Expectation, { words, tag }: LocaleContext): string {
   const { judgement, range, shift } = expectation
   if (shift !== null && !isUnusual(judgement))

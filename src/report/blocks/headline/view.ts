@@ -89,7 +89,7 @@ export function composeHeadline(
   }
 }
 
-/** Says what is known of days that are not judged for it; empty if the numbers are judged. */
+/** Returns the notes about the period if its numbers are not judged because of them; otherwise empty. */
 function explanationOf(figures: ReportFigures, locale: LocaleContext): string {
   const isExplained = figures.insight?.expectations.some(({ judgement }) => judgement === 'left_out')
   const notes = isExplained ? notesOfPeriod(figures).slice(0, NOTES) : []

@@ -30,7 +30,7 @@ import { formatMoneys, splitMoneys } from '../lists.ts'
 
 // The maximum length of a value in large print, in characters.
 const LARGE_LENGTH = 7
-// From so many published ranges on, their record replaces the record of the test on past days.
+// The number of published ranges from which their record is shown instead of the record of the backtest.
 const PUBLISHED_MIN = 60
 
 interface KpisView {
@@ -62,7 +62,7 @@ interface KpiView {
   readonly tone: Tone
   /** The value in the period with which the report compares; empty if there is none. */
   readonly basis: string
-  /** The words before the range, such as `usual for a Friday:`; empty if nothing is known. */
+  /** The words before the range, such as `usual for a Friday:`; empty if no range is known. */
   readonly usual: string
   /** The usual range, such as `31–54`; empty without one. */
   readonly usualRange: string
@@ -80,7 +80,6 @@ const NOTHING_USUAL: Usual = { usual: '', usualRange: '', usualWorth: '' }
 
 export function composeKpis(figures: ReportFigures, locale: LocaleContext, context: BlockContext): KpisView {
   const { words, numbers } = locale
-
   const { newLeads, won, wonValue, winRate, openValue, known, sparklines } = figures
   const coverage = coverageOf(figures)
   const isComparable = canCompare(figures)
@@ -199,7 +198,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
   }
 }
 
-/** Writes the notes of the sparklines, without those that the tiles say. */
+/** Returns the notes that the sparklines mark, without the notes that the tiles show in place of a usual range. */
 function markedOf(figures: ReportFigures, locale: LocaleContext): string {
   const isSaid = expectationOf(figures, 'new_leads')?.judgement === 'left_out'
   const said = isSaid ? notesOfPeriod(figures) : []
@@ -208,7 +207,7 @@ function markedOf(figures: ReportFigures, locale: LocaleContext): string {
   return left.length === 0 ? '' : locale.words('kpis.marked', { notes: left.join('; ') })
 }
 
-/** Adds the usual range of the money to that of the won leads, in the currency of most of it. */
+/** Adds the usual range of the won value, in the currency of most of that value, to the range of the won leads. */
 function withWorth(
   usual: Usual,
   { insight, wonValue }: ReportFigures,
@@ -223,7 +222,7 @@ function withWorth(
   return { ...usual, usualWorth: worth }
 }
 
-/** Says which rates are usual of as many decided leads. */
+/** Returns the win rates that are usual for this number of decided leads. */
 function usualRate({ insight }: ReportFigures, { words }: LocaleContext): Usual {
   const { range = null, decided = 0 } = rateOfAll(insight) ?? {}
   if (range === null) return NOTHING_USUAL
@@ -234,6 +233,7 @@ function usualRate({ insight }: ReportFigures, { words }: LocaleContext): Usual 
   }
 }
 
+/** Returns a sentence about how often the usual ranges were right; empty if none was tested. */
 function recordOf({ insight }: ReportFigures, { words }: LocaleContext): string {
   const { expectations = [], winRates = [], wonValues = [] } = insight ?? {}
   const ofAll = [...expectations, ...winRates].filter(({ pipeline }) => pipeline === null)
@@ -247,6 +247,7 @@ function recordOf({ insight }: ReportFigures, { words }: LocaleContext): string 
   return of === 0 ? '' : words('kpis.record', { hits: sum((each) => each.hits), of })
 }
 
+/** Returns the side of the usual on which a figure is; null for a usual figure, and for a tile without one. */
 function newsIn(figures: ReportFigures, figure: ExpectedFigure | 'win_rate' | undefined): News {
   if (figure !== 'win_rate') return figure === undefined ? null : newsOf(expectationOf(figures, figure))
   const judgement = rateOfAll(figures.insight)?.judgement
@@ -254,8 +255,8 @@ function newsIn(figures: ReportFigures, figure: ExpectedFigure | 'win_rate' | un
 }
 
 /**
- * Says what is usual, or what is known of days that are not judged. Several days that are unusual together are said instead of the range, because that has
- * already followed them.
+ * Returns the usual range of a figure. A period that is not judged gets its note instead. A lasting change gets
+ * the day of its start instead, because the range has already moved with the change.
  */
 function usualRange(figures: ReportFigures, figure: ExpectedFigure, locale: LocaleContext): Usual {
   const { words, tag } = locale

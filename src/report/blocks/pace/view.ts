@@ -14,9 +14,9 @@ export interface PaceView {
     readonly scope: string
     /** The number so far, with the goal if there is one: `41` or `41 of 80`. */
     readonly soFar: string
-    /** The expected end with its range; what is missing if it is not known; empty for money, and at the end. */
+    /** The expected end with its range, or a note that it is unknown; empty for money without one, and at the end. */
     readonly end: string
-    /** The number that is needed a day; empty without a goal. */
+    /** The number that each remaining day needs to reach the goal; empty without a goal. */
     readonly needed: string
   }[]
   /** A sentence about how often such ranges were right; empty without a range. */

@@ -81,6 +81,7 @@ export function composePipelines(
   }
 }
 
+/** Returns a note that only some pipelines are shown, and by which number they were chosen. */
 function chosenBy(
   figures: ReportFigures,
   hasNew: boolean,
@@ -121,7 +122,7 @@ function detailOf(
   ])
 }
 
-/** Says in which ranges the numbers of a pipeline usually lie. */
+/** Returns the usual ranges of the numbers of a pipeline; null if none is known. */
 function usualOf(
   id: string,
   figures: ReportFigures,

@@ -152,7 +152,7 @@ function cellText(
   return oneLineOrNull(cell, CELL_LENGTH) ?? words('none')
 }
 
-/** Tells whether a text is an instant. A text of other people may have the form of one without being one. */
+/** Returns whether a text is an instant. Data from outside may look like one, such as `2026-13-40T00:00:00Z`. */
 function isInstant(text: string): boolean {
   if (!INSTANT.test(text)) return false
   const at = new Date(text)

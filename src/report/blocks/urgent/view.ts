@@ -24,9 +24,9 @@ import {
 } from '../lists.ts'
 
 const ROWS = 5
-/** The most leads of the last report that are named again. */
+/** The maximum number of leads that are named again although the last report has named them. */
 const STILL_NAMED = 3
-/** The least share of the open leads that is worth a sentence. */
+/** The share of the open leads from which old leads get a sentence. */
 const OLD_SHARE_MIN = 0.05
 
 interface UrgentView {
@@ -100,7 +100,10 @@ export function listUrgent(figures: ListedFigures, locale: LocaleContext, option
   return leadTable(words('urgent.title', { isOld: false }), own, urgent, locale, options)
 }
 
-/** The leads of a list can have limits of winners and limits of the settings; only the former are explained. */
+/**
+ * Composes the note of the block. It explains the limits only if all come from the leads that were won, and none
+ * from the settings.
+ */
 function noteOf(rows: readonly UrgentLead[], total: number, still: number, { words }: LocaleContext): string {
   return words('urgent.note', {
     ...{ n: total, fresh: total - still, isAllNew: still === 0, isOne: total === 1 },
@@ -109,12 +112,14 @@ function noteOf(rows: readonly UrgentLead[], total: number, still: number, { wor
   })
 }
 
+/** Names the urgent leads that the last report has already named; empty if there are none. */
 function stillSentence(leads: readonly UrgentLead[], locale: LocaleContext): string {
   if (leads.length === 0) return ''
   const names = leads.map(({ companyName }) => oneLine(companyName, NAME_LENGTH))
   return locale.words('urgent.stillUrgent', { names: locale.and(shortenNames(names, STILL_NAMED, locale)) })
 }
 
+/** Says how many open leads are older than nearly all won leads were; empty if few are. */
 function oldSentence({ insight }: ReportFigures, locale: LocaleContext): string {
   if (!insight?.oldLeads) return ''
   const { old, open, value, ageDays, winners, countedAt } = insight.oldLeads

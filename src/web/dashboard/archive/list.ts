@@ -1,4 +1,4 @@
-/** The archive: all issues, newest first, filtered by report, state and words. */
+/** The list of the archive: all issues, newest first, filtered by report, state and words. */
 
 import { formatDates, localDates } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'

@@ -108,7 +108,7 @@ function periodOf({ period, stalledDays }: Overview) {
   return { period: namePeriod(LOCALE, 'since_last', period).short, stalledDays }
 }
 
-/** The progress of goals and the expected end of the month, in the words of reports; for `{{> outlook}}`. */
+/** The progress of goals and the expected end of the month, as in reports. The template `{{> outlook}}` shows it. */
 interface OutlookView extends PaceView {
   /** The last day that is counted, such as `20 November`. */
   readonly lastDay: string
@@ -125,7 +125,7 @@ function composeOutlook(
     : { ...view, lastDay: formatLocalDay(locale.tag, outlook.lastDay) }
 }
 
-/** The definitions of the figures, shared with reports and commands. Shown by `{{> meanings}}`. */
+/** The definitions of the figures, shared with reports and commands. The template `{{> meanings}}` shows them. */
 interface MeaningsView {
   /** The period, such as `2026-10-22 to 2026-11-20`. */
   readonly period: string
@@ -171,10 +171,7 @@ interface SnapshotFiles {
   readonly metadata: string
 }
 
-/**
- * The command that opens the snapshot in Datasette, to see single leads. The template `{{> analysts}}` shows
- * it.
- */
+/** The command that opens the snapshot in Datasette, to see single leads. */
 interface AnalystsView {
   readonly file: string
   readonly command: string

@@ -95,7 +95,10 @@ export function cellsOf(
   }
 }
 
-/** Formats a usual range if it is of the same days as the rate: the last report may have counted fewer days. */
+/**
+ * Formats the usual range of a win rate; empty if it was judged for other days than those of the shown rate, because
+ * the last report may have counted fewer days.
+ */
 function writeUsual({ won, decided, range }: JudgedWinRate, { part, whole }: Ratio): string {
   if (range === null || won !== part || decided !== whole) return ''
   const { low, high } = percentsOf(range, decided)
