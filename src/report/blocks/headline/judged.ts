@@ -143,7 +143,7 @@ function listTold(figures: ReportFigures): readonly Expectation[] {
   )
 }
 
-/** Says how many periods are still missing until usual ranges are known; empty if they are known. */
+/** Says how many periods usual ranges need, and how many are known so far; empty if enough are known. */
 export function composeLearning(
   { insight }: Pick<ReportFigures, 'insight'>,
   names: PeriodNames,
