@@ -59,34 +59,14 @@ export type Severity = 'warn' | 'fail'
 export type Place = 'status' | 'doctor' | 'readyz' | 'metrics' | 'alerts'
 
 export const SHOWN: readonly Place[] = ['status', 'doctor', 'metrics']
-export const SHOWN_AND_ALERTED: readonly Place[] = [...SHOWN, 'alerts']
+/** The values of most checks: a finding is a warning, is shown, and opens an alert at once. */
+export const ALERTED = { severity: 'warn', shownIn: [...SHOWN, 'alerts'], alert: 'at_once' } as const
 
 /** The lines of `status` and /metrics, in the order in which they are shown. */
 export const PARTS = [
-  ...[
-    'database',
-    'daemon',
-    'leads',
-    'statistics',
-    'agents',
-    'times',
-    'syncs',
-    'upstream',
-    'events',
-    'schedules',
-  ],
-  ...[
-    'reports',
-    'messages',
-    'recipients',
-    'quarantined records',
-    'disk',
-    'log',
-    'snapshot',
-    'clock',
-    'jobs',
-    'settings',
-  ],
+  ...['database', 'daemon', 'leads', 'statistics', 'agents', 'times', 'syncs', 'upstream', 'events'],
+  ...['schedules', 'reports', 'messages', 'recipients', 'quarantined records', 'disk', 'log', 'snapshot'],
+  ...['clock', 'jobs', 'settings'],
 ] as const
 export type Part = (typeof PARTS)[number]
 
@@ -113,6 +93,14 @@ export interface Finding {
    * before this time does not cover the new occurrence.
    */
   readonly last?: Instant
+}
+
+/**
+ * Makes the only finding of a check.
+ * @param message a text without addresses and without text from other servers
+ */
+export function plain(message: string, hint: string): Finding {
+  return { subject: '', message, brief: message, hint }
 }
 
 /** One line of `status`, `doctor` and `init`. */
@@ -217,7 +205,7 @@ export interface Installation {
   readonly afterFailures: number
 }
 
-/** The facts that only some processes know; absent if the process does not know them. */
+/** The facts that only some processes know. A fact that the process does not know is absent. */
 export interface Knowledge {
   /** Returns by how many milliseconds our clock is ahead of the upstream's clock; null if unknown. */
   readonly clockAheadMs?: () => number | null

@@ -17,8 +17,7 @@ import { findProfileSince } from '../store/sync/watermark.ts'
 import type { EventOutcome } from '../store/tables/lead-tables.ts'
 import { formatSpan, formatUtc, minutesBefore } from '../time.ts'
 import type { Check, EventSource, Facts, Finding, KnownRegistration } from './check.ts'
-import { daemonStateOf, SHOWN_AND_ALERTED } from './check.ts'
-import { plain } from './sync.ts'
+import { ALERTED, daemonStateOf, plain } from './check.ts'
 
 /*
  * Decides whether events have stopped: syncs find changes for which no event came, and nothing else explains
@@ -173,11 +172,10 @@ const WAIT_MINUTES = 30
 const FAILED_LEAST = 5
 const FAILED_SHARE = 0.1
 
-const OF_EVENTS = { part: 'events', severity: 'warn', shownIn: SHOWN_AND_ALERTED, alert: 'at_once' } as const
-
 export const EVENT_CHECKS = {
   events_stopped: {
-    ...OF_EVENTS,
+    ...ALERTED,
+    part: 'events',
     question: 'Do events arrive?',
     title: 'events stopped',
     meaning:
@@ -185,14 +183,16 @@ export const EVENT_CHECKS = {
     find: whereEvents(findStopped),
   },
   events_waiting: {
-    ...OF_EVENTS,
+    ...ALERTED,
+    part: 'events',
     question: 'Are events processed in time?',
     title: 'events waiting',
     meaning: 'leads that events announced are still not read after half an hour',
     find: whereEvents(findWaiting),
   },
   events_failing: {
-    ...OF_EVENTS,
+    ...ALERTED,
+    part: 'events',
     question: 'Can events be read and processed?',
     title: 'events failing',
     meaning:

@@ -6,7 +6,7 @@ import { listDrift } from '../store/sync/schema-drift.ts'
 import { listWholeScans, type WholeScan } from '../store/sync/watermark.ts'
 import { formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
-import { type Check, type Finding, SHOWN_AND_ALERTED } from './check.ts'
+import { ALERTED, type Check, type Finding } from './check.ts'
 
 const DAY_MINUTES = 24 * 60
 /** The number of leads to judge. Fewer leads may halve or double without a fault. */
@@ -14,23 +14,20 @@ const LEADS_LEAST = 50
 
 export const LEAD_CHECKS = {
   deletions_refused: {
+    ...ALERTED,
     part: 'upstream',
     question: 'Did the last complete scan find most of the known leads?',
     title: 'mass deletion refused',
     meaning:
       'more than a fifth of the leads were missing from a complete scan, so none of them was marked as deleted',
-    severity: 'warn',
-    shownIn: SHOWN_AND_ALERTED,
-    alert: 'at_once',
     find: async ({ db }) => findRefused((await listWholeScans(db, 1))[0]),
   },
   counts_unusual: {
+    ...ALERTED,
     part: 'upstream',
     question: 'Did the last complete scan find about as many leads as the one before?',
     title: 'unusual number of leads',
     meaning: 'a complete scan found less than half, or more than twice, as many leads as the one before',
-    severity: 'warn',
-    shownIn: SHOWN_AND_ALERTED,
     alert: 'once',
     async find({ db }) {
       const [scan, before] = await listWholeScans(db, 2)
@@ -38,23 +35,20 @@ export const LEAD_CHECKS = {
     },
   },
   fields_changed: {
+    ...ALERTED,
     part: 'upstream',
     question: 'Do records still have the same fields?',
     title: 'fields changed',
     meaning: 'a field has disappeared from the records, or its type has changed',
-    severity: 'warn',
-    shownIn: SHOWN_AND_ALERTED,
     alert: 'once',
     find: findChangedFields,
   },
   records_quarantined: {
+    ...ALERTED,
     part: 'quarantined records',
     question: 'Can all records be mapped?',
     title: 'records quarantined',
     meaning: 'records of the last day cannot be mapped',
-    severity: 'warn',
-    shownIn: SHOWN_AND_ALERTED,
-    alert: 'at_once',
     find: findQuarantined,
   },
 } as const satisfies Record<string, Check>

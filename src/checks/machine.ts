@@ -9,17 +9,7 @@ import { isOfDaemon } from '../store/schedule/lease.ts'
 import { listClockSets } from '../store/schedule/uptime.ts'
 import { formatSpan, formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
-import {
-  type Check,
-  type CheckResult,
-  type Finding,
-  fail,
-  ok,
-  SHOWN,
-  SHOWN_AND_ALERTED,
-  warn,
-} from './check.ts'
-import { plain } from './sync.ts'
+import { ALERTED, type Check, type CheckResult, type Finding, fail, ok, plain, SHOWN, warn } from './check.ts'
 
 const MB = 1_000_000
 /**
@@ -52,13 +42,12 @@ export const MACHINE_CHECKS = {
     find: findUnwritable,
   },
   store_damaged: {
+    ...ALERTED,
     part: 'database',
     question: 'Is the data in the database consistent?',
     title: 'database rules broken',
     meaning: 'one of the consistency rules that `doctor` checks is broken; checked once an hour',
     severity: 'fail',
-    shownIn: SHOWN_AND_ALERTED,
-    alert: 'at_once',
     find: findDamage,
   },
   daemon_away: {
@@ -71,76 +60,66 @@ export const MACHINE_CHECKS = {
     find: findDaemonAway,
   },
   disk_low: {
+    ...ALERTED,
     part: 'disk',
     question: 'Is there disk space for another snapshot and for the log of a sync?',
     title: 'disk nearly full',
     meaning: 'there is not enough disk space for another snapshot and the log of a sync',
-    severity: 'warn',
     setting: 'snapshot.keep',
-    shownIn: SHOWN_AND_ALERTED,
     alert: 'after_failures',
     find: findDiskLow,
   },
   log_large: {
+    ...ALERTED,
     part: 'log',
     question: 'Is the write-ahead log being emptied?',
     title: 'write-ahead log large',
     meaning: 'the write-ahead log is larger than 128 MB although no sync is running',
-    severity: 'warn',
-    shownIn: SHOWN_AND_ALERTED,
     alert: 'after_failures',
     find: findLogLarge,
   },
   snapshot_old: {
+    ...ALERTED,
     part: 'snapshot',
     question: 'Is the snapshot as recent as the synced data?',
     title: 'snapshot old',
     meaning: 'for more than two hours, the database has had newer data than the snapshot',
-    severity: 'warn',
     setting: 'snapshot.when',
-    shownIn: SHOWN_AND_ALERTED,
-    alert: 'at_once',
     find: findSnapshotOld,
   },
   clock_set: {
+    ...ALERTED,
     part: 'clock',
     question: 'Did the clock run without jumps today?',
     title: 'clock set',
     meaning: 'the clock went back or jumped by more than two minutes, or the machine slept',
-    severity: 'warn',
-    shownIn: SHOWN_AND_ALERTED,
     alert: 'once',
     find: findClockSets,
   },
   clock_wrong: {
+    ...ALERTED,
     part: 'clock',
     question: 'Do the clocks of this machine and of the upstream agree?',
     title: 'clock wrong',
     meaning: 'the clock of this machine and the clock of the upstream differ by more than two minutes',
-    severity: 'warn',
-    shownIn: SHOWN_AND_ALERTED,
     alert: 'after_failures',
     find: findClockWrong,
   },
   job_stuck: {
+    ...ALERTED,
     part: 'jobs',
     question: 'Do jobs finish in time?',
     title: 'job stuck',
     meaning: 'a sync, report or delivery has run far longer than its limit',
-    severity: 'warn',
     setting: 'api.run_minutes',
-    shownIn: SHOWN_AND_ALERTED,
-    alert: 'at_once',
     find: findStuck,
   },
   jobs_dead: {
+    ...ALERTED,
     part: 'jobs',
     question: 'Are all jobs of the workers done or still being tried?',
     title: 'jobs given up',
     meaning: 'jobs of the workers failed repeatedly and are not tried any more; only with PostgreSQL',
-    severity: 'warn',
-    shownIn: SHOWN_AND_ALERTED,
-    alert: 'at_once',
     find: findDeadJobs,
   },
 } as const satisfies Record<string, Check>

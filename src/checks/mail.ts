@@ -14,22 +14,17 @@ import { findMailOutage, type MailOutage } from '../store/outbox/send-limits.ts'
 import { listPreferences } from '../store/reports/preference.ts'
 import { formatSpan, formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
-import { type Check, type Finding, SHOWN, SHOWN_AND_ALERTED } from './check.ts'
+import { ALERTED, type Check, type Finding, plain, SHOWN } from './check.ts'
 
 const DEFERRED_MINUTES = 120
 /** The number of refused issues in a row from which the refusals are no accident. */
 export const REFUSED_IN_ROW = 3
 const WEEK_MINUTES = 7 * 24 * 60
-const OF_MESSAGES = {
-  part: 'messages',
-  severity: 'warn',
-  shownIn: SHOWN_AND_ALERTED,
-  alert: 'at_once',
-} as const
 
 export const MAIL_CHECKS = {
   mail_away: {
-    ...OF_MESSAGES,
+    ...ALERTED,
+    part: 'messages',
     question: 'Does the mail server accept messages?',
     title: 'mail waiting',
     meaning:
@@ -39,7 +34,8 @@ export const MAIL_CHECKS = {
     find: findOutage,
   },
   messages_waiting: {
-    ...OF_MESSAGES,
+    ...ALERTED,
+    part: 'messages',
     question: 'Are messages sent in time?',
     title: 'messages deferred',
     meaning: 'the mail server has deferred messages for more than two hours',
@@ -55,7 +51,8 @@ export const MAIL_CHECKS = {
     find: findLate,
   },
   messages_failed: {
-    ...OF_MESSAGES,
+    ...ALERTED,
+    part: 'messages',
     question: 'Are messages accepted?',
     title: 'messages refused',
     meaning:
@@ -63,7 +60,8 @@ export const MAIL_CHECKS = {
     find: async ({ db, now }) => (await listRefused(db, minutesBefore(now, WEEK_MINUTES))).map(refused),
   },
   messages_unconfirmed: {
-    ...OF_MESSAGES,
+    ...ALERTED,
+    part: 'messages',
     question: 'Is it clear for every message whether it arrived?',
     title: 'messages unconfirmed',
     meaning: 'messages may or may not have arrived, and a person has to decide',
@@ -72,7 +70,7 @@ export const MAIL_CHECKS = {
       (await listUnconfirmed(db, minutesBefore(now, WEEK_MINUTES))).map(unconfirmed),
   },
   recipient_failing: {
-    ...OF_MESSAGES,
+    ...ALERTED,
     part: 'recipients',
     question: 'Do the addresses of recipients accept mail?',
     title: 'recipient failing',
@@ -80,7 +78,7 @@ export const MAIL_CHECKS = {
     find: async ({ db }) => (await listRefusing(db, REFUSED_IN_ROW)).map(failing),
   },
   recipient_paused: {
-    ...OF_MESSAGES,
+    ...ALERTED,
     part: 'recipients',
     question: 'Do all recipients still get their reports?',
     title: 'recipient paused',
@@ -125,8 +123,7 @@ async function findLate(facts: Facts): Promise<Finding[]> {
   const { since } = await countWaiting(facts.db)
   if (since === null || since >= minutesBefore(facts.now, DEFERRED_MINUTES)) return []
   if ((await findOutage(facts)).length > 0) return []
-  const message = await formatWaiting(facts)
-  return [{ subject: '', message, brief: message, hint: `${shellCommand('outbox list')} lists them.` }]
+  return [plain(await formatWaiting(facts), `${shellCommand('outbox list')} lists them.`)]
 }
 
 async function findPaused({ db }: Facts): Promise<Finding[]> {

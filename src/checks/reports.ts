@@ -12,7 +12,7 @@ import {
 } from '../store/schedule/scheduled-run.ts'
 import { formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
-import { type Check, type Finding, SHOWN, SHOWN_AND_ALERTED } from './check.ts'
+import { ALERTED, type Check, type Finding, plain, SHOWN } from './check.ts'
 
 /** The delay in minutes after which a scheduled run counts as late. */
 const LATE_MINUTES = 30
@@ -29,23 +29,19 @@ export const REPORT_CHECKS = {
     find: findBehind,
   },
   report_held: {
+    ...ALERTED,
     part: 'schedules',
     question: 'Is no report held for approval?',
     title: 'report held',
     meaning: 'a report waits until a person approves it',
-    severity: 'warn',
-    shownIn: SHOWN_AND_ALERTED,
-    alert: 'at_once',
     find: forEachReport((report, run) => (run?.state === 'held' ? [held(report, run)] : [])),
   },
   report_failed: {
+    ...ALERTED,
     part: 'reports',
     question: 'Did the last run of each report succeed?',
     title: 'report failed',
     meaning: 'the last scheduled run of a report sent no messages because it failed or was skipped',
-    severity: 'warn',
-    shownIn: SHOWN_AND_ALERTED,
-    alert: 'at_once',
     find: forEachReport((report, run) => (run === undefined ? [] : failed(report, run))),
   },
   report_late: {
@@ -61,12 +57,11 @@ export const REPORT_CHECKS = {
     find: forEachReport((report, run, { now }) => (run === undefined ? [] : late(report, run, now))),
   },
   report_missed: {
+    ...ALERTED,
     part: 'reports',
     question: 'Was every report of the last day made?',
     title: 'report missed',
     meaning: 'scheduled runs of a report were missed while the daemon was down, and were not caught up',
-    severity: 'warn',
-    shownIn: SHOWN_AND_ALERTED,
     alert: 'once',
     find: forEachReport(async (report, _, { db, now }) =>
       missed(
@@ -76,13 +71,11 @@ export const REPORT_CHECKS = {
     ),
   },
   sections_failed: {
+    ...ALERTED,
     part: 'reports',
     question: 'Was the last mailed issue of each report complete?',
     title: 'report incomplete',
     meaning: 'a block of the last mailed issue of a report could not be made',
-    severity: 'warn',
-    shownIn: SHOWN_AND_ALERTED,
-    alert: 'at_once',
     find: forEachReport(async (report, _, { db }) => incomplete(report, await listLastFailed(db, report))),
   },
 } as const satisfies Record<string, Check>
@@ -117,9 +110,8 @@ async function findBehind(facts: Facts): Promise<Finding[]> {
     if (dueAt !== null) behind.push(`${called} since ${formatUtc(dueAt.toISOString())}`)
   }
   if (behind.length === 0) return []
-  const message = `not begun: ${behind.join(', ')}`
   const hint = `${shellCommand('schedule')} shows what is due, and ${shellCommand('status')} what runs and what waits`
-  return [{ subject: '', message, brief: message, hint }]
+  return [plain(`not begun: ${behind.join(', ')}`, hint)]
 }
 
 /**

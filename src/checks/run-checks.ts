@@ -3,13 +3,14 @@
  * daemon's alerts and for every place that shows the health of the installation.
  */
 import { LeadsheetError, shellCommand } from '../errors.ts'
+import { upperFirst } from '../report/words/clean-text.ts'
 import { counted } from '../report/words/numbers.ts'
 import { nextScheduledRun } from '../schedule/scheduled-runs.ts'
 import { countLeads } from '../store/leads/lead.ts'
 import { countQuarantinedRecords } from '../store/leads/quarantined-record.ts'
 import { formatSpan } from '../time.ts'
 import type { Check, CheckResult, Facts, Finding, Installation, Knowledge, Part, Severity } from './check.ts'
-import { isInMemory, ok, PARTS, readFacts } from './check.ts'
+import { isInMemory, ok, PARTS, plain, readFacts } from './check.ts'
 import { EVENT_CHECKS, formatArrivals } from './events.ts'
 import { LEAD_CHECKS } from './leads.ts'
 import { checkServer, MACHINE_CHECKS, megabytes, readRoom } from './machine.ts'
@@ -119,7 +120,7 @@ async function findForStatus(facts: Facts, check: CheckId): Promise<Finding[]> {
   const alerts = (await facts.openAlerts()).filter((alert) => alert.check === check)
   const found = await CHECKS[check].find(facts).catch((thrown: unknown): Finding[] => {
     if (!(thrown instanceof LeadsheetError) || thrown.code.startsWith('store_')) throw thrown
-    return [{ subject: '', message: thrown.message, brief: thrown.message, hint: thrown.hint ?? '' }]
+    return [plain(thrown.message, thrown.hint ?? '')]
   })
   if (found === null) {
     return alerts
@@ -152,7 +153,7 @@ function resultOf(part: Part, findings: PartResult['findings']): PartResult {
 
 function formatWrong(worst: PartResult, others: readonly PartResult[]): string {
   const said = worst.found.replace(/\.$/, '')
-  const first = capitalized(NAMED.includes(worst.what) ? `${worst.what}: ${said}` : said)
+  const first = upperFirst(NAMED.includes(worst.what) ? `${worst.what}: ${said}` : said)
   if (others.length === 0) return `${first}.`
   const names = others.flatMap(({ what, findings }) => {
     const titles = findings.filter(({ brief }) => brief === undefined).map(({ check }) => CHECKS[check].title)
@@ -244,10 +245,6 @@ async function formatFresh(facts: Facts, resource: Freshness['resource']): Promi
   return asOf === null
     ? 'none have come yet'
     : `read ${formatSpan(facts.now.getTime() - Date.parse(asOf))} ago`
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 const TABLE = {

@@ -7,21 +7,19 @@ import { isOfDaemon, listHeldLeases } from '../store/schedule/lease.ts'
 import { findConfigLoad } from '../store/schedule/uptime.ts'
 import { formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
-import { type Check, type Finding, SHOWN_AND_ALERTED } from './check.ts'
+import { ALERTED, type Check, type Finding } from './check.ts'
 
 /** The minutes that a person has to finish editing the settings and to reload them. */
 const UNREAD_MINUTES = 60
 
 export const SETTINGS_CHECKS = {
   settings_old: {
+    ...ALERTED,
     part: 'settings',
     question: 'Does the daemon use the current settings file?',
     title: 'settings not in force',
     meaning:
       'the daemon refused the settings file, or the file was changed an hour ago and the daemon has not reloaded it',
-    severity: 'warn',
-    shownIn: SHOWN_AND_ALERTED,
-    alert: 'at_once',
     find: findOld,
   },
 } as const satisfies Record<string, Check>

@@ -11,7 +11,7 @@ import type { Resource } from '../store/sync/watermark.ts'
 import { readWatermark } from '../store/sync/watermark.ts'
 import { formatSpan, formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
-import { type Check, type Finding, type Part, type Severity, SHOWN, SHOWN_AND_ALERTED } from './check.ts'
+import { ALERTED, type Check, type Finding, type Part, plain, type Severity, SHOWN } from './check.ts'
 
 const DEFERRED_MINUTES = 120
 /** The hours after which the data is old. Even without a schedule, one sync a day is expected. */
@@ -43,14 +43,13 @@ export const SYNC_CHECKS = {
     find: findImplausible,
   },
   key_refused: {
+    ...ALERTED,
     part: 'syncs',
     question: 'Does the upstream accept the API key?',
     title: 'API key refused',
     meaning: 'the upstream rejects the API key, or does not allow it to read',
     severity: 'fail',
     setting: 'api.key',
-    shownIn: SHOWN_AND_ALERTED,
-    alert: 'at_once',
     find: async (facts) => findKeyRefused(await listEndedRuns(facts)),
   },
   first_sync_unfinished: {
@@ -63,25 +62,22 @@ export const SYNC_CHECKS = {
     find: findFirstUnfinished,
   },
   sync_failing: {
+    ...ALERTED,
     part: 'syncs',
     question: 'Do syncs succeed?',
     title: 'sync failing',
     meaning: 'that many syncs in a row failed or were incomplete; the alert shows the last error',
-    severity: 'warn',
     setting: 'alerts.after_failures',
-    shownIn: SHOWN_AND_ALERTED,
     alert: 'after_failures',
     find: findFailing,
   },
   sync_deferred: {
+    ...ALERTED,
     part: 'syncs',
     question: 'Does the upstream allow syncs as often as scheduled?',
     title: 'sync deferred',
     meaning: 'the upstream has made syncs wait for more than two hours, or asks for such a wait',
-    severity: 'warn',
     setting: 'sync.schedule',
-    shownIn: SHOWN_AND_ALERTED,
-    alert: 'at_once',
     find: findDeferred,
   },
   sync_late: {
@@ -169,11 +165,6 @@ async function findImplausible({ db }: Facts): Promise<Finding[]> {
       `correct mapping.lead.${first.field} in the profile; figures that go by it are doubtful until then`,
     ),
   ]
-}
-
-/** Makes the only finding of a check; `message` must contain nothing private. */
-export function plain(message: string, hint: string): Finding {
-  return { subject: '', message, brief: message, hint }
 }
 
 /**

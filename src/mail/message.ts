@@ -101,10 +101,9 @@ function base32(bytes: Uint8Array): string {
   return digits.map((five) => Number.parseInt(five.padEnd(5, '0'), 2).toString(32)).join('')
 }
 
-/**
- * The files that a message carries and those that it leaves out. This is decided before rendering, so that
- * the text can name the files left out. Mail servers count a message as it is sent, and there a file is a
- * good third larger.
+/*
+ * Decides which files a message carries. This is decided before rendering, so that the text of the mail can name the
+ * files left out. The limits of mail servers apply to the encoded message, in which a file is over a third larger.
  */
 
 interface FittedFiles {
@@ -148,7 +147,6 @@ function sentBytes({ content, name }: MessageFile): number {
 }
 
 /** The options for sending one message, the same for every transport. */
-
 export interface TransportSendOptions {
   readonly signal: AbortSignal
   /**
@@ -268,7 +266,7 @@ export function unsubscribeLink(unsubscribe: Unsubscribe, report: string): strin
  * Returns the header fields of RFC 2369, 3.2. If there is an https address, the fields of RFC 8058 let a mail
  * program unsubscribe by itself.
  */
-export function unsubscribeFields(unsubscribe: Unsubscribe, report: string): Record<string, string> {
+function unsubscribeFields(unsubscribe: Unsubscribe, report: string): Record<string, string> {
   const byMail = `<${mailLink(unsubscribe.mailto, report)}>`
   if (unsubscribe.url === null) return { 'List-Unsubscribe': byMail }
   const link = unsubscribeLink(unsubscribe, report)
@@ -286,12 +284,13 @@ function mailLink(mailto: string, report: string): string {
   return `mailto:${to}?subject=${encodeURIComponent(`unsubscribe ${report}`)}`
 }
 
-/**
- * The content of a signed link. Without an account, the link proves that this installation wrote to this
+/*
+ * Signed links to the preference page. Without an account, the link proves that this installation wrote to this
  * address about this report. The link does not expire, because people open mails years later and RFC 8058
  * (3.1) wants the link to work then. It gives access only to the preference.
  */
 
+/** The content of a signed link. */
 export interface LinkSubject {
   readonly address: string
   /** The name of the report. */

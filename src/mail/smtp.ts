@@ -34,7 +34,7 @@ const MESSAGES_PER_CONNECTION = 50
  */
 export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) {
   const server = serverOf(url, timeouts)
-  let kept: SmtpSession | null = null
+  let kept: SMTPConnection | null = null
   let messages = 0
   let idle: NodeJS.Timeout | undefined
   // A connection can carry only one message at a time, so messages are sent one after the other.
@@ -114,12 +114,10 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
   }
 }
 
-/**
- * A session with a mail server. It uses nodemailer's connection and not `sendMail`, because `sendMail` cannot
+/*
+ * The session with a mail server. It uses nodemailer's connection and not `sendMail`, because `sendMail` cannot
  * tell whether the connection broke before or after the message was sent.
  */
-
-type SmtpSession = SMTPConnection
 
 /**
  * Tells how far the session got. The session updates this object, so that the code that catches a failure can
@@ -137,7 +135,7 @@ export async function connect(
   server: SmtpServer,
   signal: AbortSignal,
   progress: Progress,
-): Promise<SmtpSession> {
+): Promise<SMTPConnection> {
   const { default: Connection } = await import('nodemailer/lib/smtp-connection')
   const connection = new Connection(server.connection)
   // Errors reach the caller of a step. An error between two steps has no caller and is ignored, because the
@@ -161,8 +159,8 @@ export async function connect(
  * Sends one message in an open session.
  * @returns the server's reply to the whole message
  */
-export async function sendInSession(
-  session: SmtpSession,
+async function sendInSession(
+  session: SMTPConnection,
   server: SmtpServer,
   message: Message,
   bytes: Buffer,
@@ -204,7 +202,7 @@ function bodyOf(bytes: Buffer, beforeFirstByte: () => Promise<void>): Readable {
   })
 }
 
-function setPatience(session: SmtpSession, ms: number): void {
+function setPatience(session: SMTPConnection, ms: number): void {
   if (session._socket) session._socket.setTimeout(ms)
 }
 
@@ -237,7 +235,6 @@ function step<T>(
 }
 
 /** The connection details of a mail server, read from its URL. */
-
 interface SmtpServer {
   /** The name of the server without the password, such as `smtp://mail.example.com:587`. */
   readonly name: string

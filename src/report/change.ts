@@ -18,7 +18,7 @@ export interface Change {
 }
 
 /** The direction that is good news; null if neither direction is. */
-export type Welcome = 'up' | 'down' | null
+type Welcome = 'up' | 'down' | null
 
 /**
  * Formats a change such as `+9 (+18%)`. The percentage is left out for counts below {@link FEW}. If the
@@ -63,13 +63,13 @@ export function changeOfMoney(
   return change(current - prior, write, percentOf(current, prior, locale), welcome, locale)
 }
 
-/** Returns the tone of a change that is in the direction of the news. Any other change may be chance: neutral. */
+/** Returns the tone of a change to an unusual number; neutral for any other change, which may be chance. */
 export function toneOfNews({ tone }: Pick<Change, 'tone'>, news: News): Tone {
   return (tone === 'good' && news === 'high') || (tone === 'bad' && news === 'low') ? tone : 'neutral'
 }
 
 /** Formats `+18%`, or `new` for a prior value of 0. Returns null for no change. */
-export function percentOf(current: number, prior: number, locale: LocaleContext): string | null {
+function percentOf(current: number, prior: number, locale: LocaleContext): string | null {
   if (current === prior) return null
   if (prior === 0) return locale.words('isNew')
   const share = (current - prior) / Math.abs(prior)

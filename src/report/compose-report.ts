@@ -1,6 +1,6 @@
 /**
- * Composes the view of a report: all texts of the subject, the HTML and the plain text. They are computed
- * once, so that the three agree. HTML is in the templates, and the words are in `words/`.
+ * Composes the view of a report: all texts that the templates put into the subject, the HTML and the plain text.
+ * Each text is composed once, so that all three agree. The words are in `words/`.
  */
 
 import type { BlockName } from '../domain/choices.ts'
@@ -95,7 +95,10 @@ export function composeReport(
   return addressReport(view, locale, context)
 }
 
-/** Adds a recipient, whom only the footer names, to the view of the archive, which names nobody. */
+/**
+ * Adds a recipient to a view. Only the footer names the recipient, so the archive's view, which has none, serves
+ * all recipients.
+ */
 export function addressReport(
   view: ReportView,
   { words }: LocaleContext,

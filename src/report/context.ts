@@ -24,7 +24,14 @@ export interface Resend {
   readonly reason: string | null
 }
 
-export type ChartName = 'trend' | 'spark-new-leads' | 'spark-won' | 'spark-win-rate' | 'spark-open-value'
+export const CHART_NAMES = [
+  'trend',
+  'spark-new-leads',
+  'spark-won',
+  'spark-win-rate',
+  'spark-open-value',
+] as const
+export type ChartName = (typeof CHART_NAMES)[number]
 
 export interface BlockContext {
   /** The name of the report, such as `Daily leads`. The subject begins with this name. */
@@ -95,6 +102,11 @@ export function isStalledKnown({ stalled }: Pick<ReportFigures, 'stalled'>): boo
 /** Returns whether nothing is known of the period before, so that there is nothing to compare with. */
 export function isFirst({ newLeads, won, winRate, openValue }: ReportFigures): boolean {
   return newLeads.prior + won.prior + winRate.prior.whole + openValue.prior.length === 0
+}
+
+/** Returns whether the numbers of the period can be compared with those of the period before. */
+export function canCompare(figures: ReportFigures): boolean {
+  return coverageOf(figures) === 'whole' && !isFirst(figures)
 }
 
 /**

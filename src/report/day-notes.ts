@@ -1,4 +1,4 @@
-/** Writes the annotations of a period for a report. */
+/** The notes about days (annotations and holidays) in a report: which are shown, and their text. */
 import type { ReportFigures } from '../domain/figures.ts'
 import type { DayNote } from '../domain/insight.ts'
 import type { Period } from '../domain/model.ts'
@@ -9,10 +9,10 @@ import type { LocaleContext } from './words/locale-context.ts'
 
 const TEXT_LENGTH = 60
 const NAME_LENGTH = 40
-/** The most notes that one chart marks; later ones win. */
+/** The maximum number of notes that one chart marks. The latest notes are marked. */
 const MARKS_MAX = 3
 
-/** Lists the notes for which the numbers of the period are not judged. */
+/** Lists the notes that keep the numbers of the period from being judged. */
 export function notesOfPeriod({ insight, period }: ReportFigures): DayNote[] {
   const dates = datesOf(period)
   return (insight?.notes ?? []).filter((note) => note.isLeftOut && isWithin(note, dates))
@@ -36,7 +36,10 @@ export function marksOfDays(
   return shown.map((note, index) => ({ ...note, letter: String.fromCharCode(65 + index) }))
 }
 
-/** Lists the values of the sparklines that are marked, by their place, with their notes. */
+/**
+ * Lists the notes that the sparklines mark.
+ * @returns each note with the place of its value in the sparkline, from 0 for the oldest value
+ */
 export function marksOfSparks({
   insight,
   kind,

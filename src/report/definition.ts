@@ -1,6 +1,6 @@
 /**
- * Parses `report.yaml`, the definition in a report's folder, and writes that of a new report. All of its
- * entries are optional, and the settings of the installation override them.
+ * Parses `report.yaml`, the definition in a report's folder, and writes the `report.yaml` of a new report. All of
+ * its entries are optional, and the settings of the installation override them.
  */
 import { isMap, isNode, isScalar, LineCounter, parseDocument, stringify } from 'yaml'
 import { z } from 'zod'
@@ -9,6 +9,7 @@ import { BLOCKS, PERIOD_KINDS, SEND_POLICIES } from '../domain/choices.ts'
 import type { PeriodKind } from '../domain/figures.ts'
 import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import type { TemplateFile } from './render/template-files.ts'
+import { upperFirst } from './words/clean-text.ts'
 
 export interface ReportDefinition {
   /** The title of the report; null if the title is derived from the report's name. */
@@ -186,8 +187,7 @@ function offsetOf(document: Document, path: Path, part: 'value' | 'name'): numbe
 
 /** Turns `by-industry` into `By industry`. */
 function titleOf(name: string): string {
-  const words = name.replaceAll('-', ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
+  return upperFirst(name.replaceAll('-', ' '))
 }
 
 /**
@@ -199,9 +199,8 @@ export function scaffoldReport(
   name: string,
   from: Pick<ReportDefinition, 'period' | 'blocks' | 'sendWhen'>,
 ): string {
-  const words = name.replaceAll('-', ' ')
   // `stringify` adds quotes to names such as 2026, which YAML would read as a number.
-  const title = stringify(words.charAt(0).toUpperCase() + words.slice(1)).trim()
+  const title = stringify(titleOf(name)).trim()
   const sendWhen = typeof from.sendWhen === 'string' ? from.sendWhen : stringify(from.sendWhen, FLOW).trim()
   return `# All of this may be left out. What it means: docs/reference/report-definition.md
 title: ${title}

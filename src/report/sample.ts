@@ -1,6 +1,6 @@
 /**
- * Makes up figures, to preview a report before there are leads and to try its templates before sending. One
- * set fills every block, the other leaves every block empty.
+ * Makes up figures, to preview a report before there are leads and to try its templates before sending. The
+ * figures of `sampleFigures` fill every block; with those of `emptyFigures`, every block is empty.
  */
 import type { PeriodKind, ReportFigures } from '../domain/figures.ts'
 import type { Expectation, ExpectedFigure, JudgedWinRate } from '../domain/insight.ts'
@@ -8,6 +8,7 @@ import { LISTED_FIELDS } from '../domain/lead-fields.ts'
 import type { ChangedLead, ChangeKind, ListedLead, QueryTable } from '../domain/lists.ts'
 import type { Instant, Money, Period } from '../domain/model.ts'
 import { daysUpTo, localDates, periodsUpTo } from '../domain/period.ts'
+import { DAY_MS } from '../schedule/zone.ts'
 import { BLOCK_QUERIES } from './blocks/registry.ts'
 
 interface SampleScope {
@@ -19,7 +20,6 @@ interface SampleScope {
   readonly queries: readonly QueryTable[]
 }
 
-const DAY_MS = 24 * 60 * 60_000
 const HOUR_MS = 60 * 60_000
 const TREND_DAYS = 96
 const CURRENCY = 'EUR'
@@ -38,7 +38,7 @@ const PEOPLE = [
 ] as const
 const ABOUT = 'Plans and runs production lines for mid-sized makers of parts'
 
-/** Returns a usual win rate, with a range as wide as that of few decided leads. */
+/** Returns a usual win rate. Its range has the width that follows from this number of decided leads. */
 function sampleRate(pipeline: JudgedWinRate['pipeline'], won: number, decided: number): JudgedWinRate {
   const wide = Math.round(2 * Math.sqrt(won * (1 - won / decided)))
   return {

@@ -11,7 +11,7 @@ import type { BlockContext } from './context.ts'
 import { isImplausible } from './context.ts'
 import { nameSection } from './failed-blocks.ts'
 import { oneLine } from './words/clean-text.ts'
-import type { LocaleContext } from './words/locale-context.ts'
+import { type LocaleContext, shortenNames } from './words/locale-context.ts'
 
 export interface BannerView {
   /** Tells whether figures may be wrong. Otherwise the banner only has notes about the mail. */
@@ -101,8 +101,7 @@ function formatFailed(
   const { words } = locale
   const missed = listMissed(failed, blocks)
   const names = [...new Set(missed.map((each) => nameSection(each, figures.queries, locale)))]
-  const others = names.length - NAMED
-  const named = others > 1 ? [...names.slice(0, NAMED), words('scope.others', { n: others })] : names
+  const named = shortenNames(names, NAMED, locale)
   return [
     ...(names.length === 0 ? [] : [words('warnings.failed', { n: names.length, names: locale.and(named) })]),
     ...(notMade.length === 0 ? [] : [words('warnings.notMade', { names: locale.and(notMade) })]),

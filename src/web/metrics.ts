@@ -29,6 +29,14 @@ const SCHEDULED_RUN_STATES = ['pending', 'running', 'held', 'done', 'failed', 's
 const MESSAGE_STATES = ['pending', 'sending', 'data', 'sent', 'failed', 'unconfirmed', 'withdrawn'] as const
 const QUARANTINED_KINDS = ['lead', 'pipeline_stat', 'agent', 'activity'] as const
 
+const define =
+  (type: Definition['type']) =>
+  (name: string, help: string, read: Definition['read'], labels: readonly string[] = []): Definition => {
+    return { name, type, help, labels, read }
+  }
+const gauge = define('gauge')
+const counter = define('counter')
+
 export const DEFINITIONS: readonly Definition[] = [
   gauge('leadsheet_health_state', 'Overall health: 0 ok, 1 warn, 2 fail.', ({ health }) =>
     one(STATES[health.status]),
@@ -218,24 +226,6 @@ export const DEFINITIONS: readonly Definition[] = [
     ['queue', 'state'],
   ),
 ]
-
-function gauge(
-  name: string,
-  help: string,
-  read: Definition['read'],
-  labels: readonly string[] = [],
-): Definition {
-  return { name, type: 'gauge', help, labels, read }
-}
-
-function counter(
-  name: string,
-  help: string,
-  read: Definition['read'],
-  labels: readonly string[] = [],
-): Definition {
-  return { name, type: 'counter', help, labels, read }
-}
 
 function one(value: number): Sample[] {
   return [sample({}, value)]

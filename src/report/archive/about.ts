@@ -138,8 +138,8 @@ function formatAt(at: Instant, timeZone: string): string {
 }
 
 /*
- * Makes tables of the numbers of an issue. One has a row for each figure, the other a row for each day of the
- * trend.
+ * The tables of an issue's numbers, for CSV files: `figureTable` has a row for each figure, `trendTable` a row for
+ * each day of the trend.
  */
 
 /** A table whose cells are numbers, not formatted text. */

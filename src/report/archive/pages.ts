@@ -5,8 +5,7 @@
  */
 
 import type { MessageFile } from '../../domain/message.ts'
-import { LeadsheetError } from '../../errors.ts'
-import { createCompiler, readTemplateFiles, type TemplateFile } from '../render/template-files.ts'
+import { createCompiler, readTemplateFiles } from '../render/template-files.ts'
 
 export interface ArchivePages {
   /** Renders the page of an issue: the mail with its pictures, and the facts about it. */
@@ -88,17 +87,11 @@ const POLICY = [
 export async function openArchivePages(folder: string): Promise<ArchivePages> {
   const files = await readTemplateFiles(folder, null)
   const compile = createCompiler('html', new Map())
-  const take = (name: string): TemplateFile => {
-    const found = files.find(FOLDER, name)
-    if (found) return found
-    throw new LeadsheetError('report_template', `template ${FOLDER}/${name} is missing`, {
-      hint: 'Restore the templates as they came with the program.',
-    })
-  }
-  const nav = compile(take('nav.hbs'))
-  const about = compile(take('about.hbs'))
-  const index = compile(take('index.hbs'))
-  const head = `<meta http-equiv="Content-Security-Policy" content="${POLICY}"><style>${take('archive.css').text}</style>`
+  const nav = compile(files.take(FOLDER, 'nav.hbs'))
+  const about = compile(files.take(FOLDER, 'about.hbs'))
+  const index = compile(files.take(FOLDER, 'index.hbs'))
+  const { text: css } = files.take(FOLDER, 'archive.css')
+  const head = `<meta http-equiv="Content-Security-Policy" content="${POLICY}"><style>${css}</style>`
   const withHead = (page: string) => page.replace('</head>', () => `${head}</head>`)
   return {
     issue: (mail, neighbours, view) =>

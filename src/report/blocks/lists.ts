@@ -4,8 +4,8 @@
  */
 import type { ReportFigures } from '../../domain/figures.ts'
 import { LISTED_FIELDS } from '../../domain/lead-fields.ts'
-import type { ListedLead } from '../../domain/lists.ts'
-import type { Compared, Instant, Money, Ratio } from '../../domain/model.ts'
+import type { ListedLead, PipelineLine } from '../../domain/lists.ts'
+import type { Compared, Instant, Money, Period, Ratio } from '../../domain/model.ts'
 import { wallMs } from '../../schedule/zone.ts'
 import type { Change, News } from '../change.ts'
 import { changeOfCount, toneOfNews } from '../change.ts'
@@ -20,7 +20,7 @@ import { FEW } from '../words/numbers.ts'
 // the text.
 const TEXT_LENGTH = 32_000
 
-export type ListCell = string | number | null
+type ListCell = string | number | null
 
 export interface ListTable {
   readonly title: string
@@ -39,10 +39,7 @@ export interface ListColumn<Row> {
   readonly cell: (row: Row) => ListCell
 }
 
-export interface ListOptions {
-  /** An address such as `https://crm.example.com/leads/{id}`; null for no links. */
-  readonly leadUrl: string | null
-}
+export type ListOptions = Pick<BlockContext, 'leadUrl'>
 
 /** The figures from which lists are made. */
 export type ListedFigures = Pick<
@@ -61,17 +58,17 @@ export type ListedFigures = Pick<
 
 /**
  * Composes a table.
- * @param more the text of the last row if rows are left out, otherwise null
+ * @param more the text of the last row; empty if no rows are left out
  */
 export function listTable<Row>(
   title: string,
   columns: readonly ListColumn<Row>[],
   rows: readonly Row[],
-  more: string | null,
+  more: string,
   locale: LocaleContext,
 ): ListTable {
   const cells = rows.map((row) => columns.map((column) => cleanCell(column, column.cell(row), locale)))
-  const last = more === null ? [] : [columns.map((_, index) => (index === 0 ? more : null))]
+  const last = more === '' ? [] : [columns.map((_, index) => (index === 0 ? more : null))]
   return {
     title,
     columns: columns.map(({ name: heading, isInstant = false }) => {
@@ -110,19 +107,21 @@ export function columnsByCurrency<Row>(
 }
 
 /**
- * Returns the columns of a list of leads.
- * @param first the columns that only this list has
+ * Composes a table of leads.
+ * @param ownColumns the columns that only this list has
  */
-export function leadColumns<Row extends ListedLead>(
+export function leadTable<Row extends ListedLead>(
+  title: string,
+  ownColumns: readonly ListColumn<Row>[],
+  { rows, total }: { readonly rows: readonly Row[]; readonly total: number },
   locale: LocaleContext,
   options: ListOptions,
-  first: readonly ListColumn<Row>[],
-): readonly ListColumn<Row>[] {
-  return [
+): ListTable {
+  const columns: readonly ListColumn<Row>[] = [
     { name: locale.words('lists.company'), cell: (lead) => lead.companyName },
     { name: locale.words('lists.pipeline'), cell: (lead) => lead.pipelineName },
     { name: locale.words('lists.stage'), cell: (lead) => nameStatus(lead.status, locale) },
-    ...first,
+    ...ownColumns,
     { name: locale.words('lists.score'), cell: (lead) => lead.score },
     ...moneyColumns<Row>(locale, (lead) => lead.value),
     ...LISTED_FIELDS.map((field) => ({
@@ -133,48 +132,40 @@ export function leadColumns<Row extends ListedLead>(
     { name: locale.words('lists.changedAt'), isInstant: true, cell: (lead) => lead.changedAt },
     ...identityColumns<Row>(locale, options),
   ]
+  return listTable(title, columns, rows, moreThan(rows.length, total, locale), locale)
 }
 
+/** Returns a column for the id of each lead, and one for its link if leads have links. */
 export function identityColumns<Row extends { readonly id: string }>(
   { words }: LocaleContext,
-  { leadUrl }: ListOptions,
+  options: ListOptions,
 ): readonly ListColumn<Row>[] {
   const id: ListColumn<Row> = { name: words('lists.id'), cell: (lead) => lead.id }
-  if (leadUrl === null) return [id]
-  const link = (lead: Row) => leadUrl.replaceAll('{id}', encodeURIComponent(lead.id))
-  return [id, { name: words('lists.link'), cell: link }]
+  if (options.leadUrl === null) return [id]
+  return [id, { name: words('lists.link'), cell: (lead) => linkTo(lead.id, options) }]
 }
 
-interface ComparedLine {
-  readonly newLeads: Compared<number>
-  readonly won: Compared<number>
-}
+type ComparedLine = Pick<PipelineLine, 'newLeads' | 'won'>
 
+/** Returns the columns of new and of won leads, each in the period and in the period before. */
 export function comparedColumns<Row extends ComparedLine>(
   { kind, period, prior }: ListedFigures,
   { tag, words }: LocaleContext,
 ): readonly ListColumn<Row>[] {
-  const [now, before] = [period, prior].map((each) => namePeriod(tag, kind, each).brief)
-  return [
-    {
-      name: words('lists.of', { figure: words('lists.newLeads'), period: now ?? '' }),
-      cell: ({ newLeads }) => newLeads.current,
-    },
-    {
-      name: words('lists.of', { figure: words('lists.newLeads'), period: before ?? '' }),
-      cell: ({ newLeads }) => newLeads.prior,
-    },
-    {
-      name: words('lists.of', { figure: words('lists.won'), period: now ?? '' }),
-      cell: ({ won }) => won.current,
-    },
-    {
-      name: words('lists.of', { figure: words('lists.won'), period: before ?? '' }),
-      cell: ({ won }) => won.prior,
-    },
-  ]
+  const column = (figure: keyof ComparedLine, of: 'current' | 'prior', dates: Period): ListColumn<Row> => ({
+    name: words('lists.of', {
+      figure: words(`lists.${figure}`),
+      period: namePeriod(tag, kind, dates).brief,
+    }),
+    cell: (row) => row[figure][of],
+  })
+  return (['newLeads', 'won'] as const).flatMap((figure) => [
+    column(figure, 'current', period),
+    column(figure, 'prior', prior),
+  ])
 }
 
+/** Returns a column for the win rate in percent, and one for the number of decided leads. */
 export function winRateColumns<Row extends { readonly winRate: Ratio }>({
   words,
 }: LocaleContext): readonly ListColumn<Row>[] {
@@ -185,8 +176,9 @@ export function winRateColumns<Row extends { readonly winRate: Ratio }>({
   ]
 }
 
-export function moreThan(shown: number, total: number, locale: LocaleContext): string | null {
-  return total > shown ? locale.words('truncation.some', { n: total - shown }) : null
+/** Formats `and 9 more`; empty if nothing is left out. */
+export function moreThan(shown: number, total: number, { words }: LocaleContext): string {
+  return total > shown ? words('truncation.some', { n: total - shown }) : ''
 }
 
 function cleanCell(
@@ -232,16 +224,14 @@ export interface ComparedTable {
 
 export interface ComparedCell {
   readonly value: string
-  /**
-   * The change as a difference, not a percentage, such as `+9`; empty if there is nothing to compare with.
-   */
+  /** The difference to the period before, such as `+9`; empty if there is none, or nothing to compare with. */
   readonly change: string
   readonly tone: Change['tone']
   /** Value and change on one line: `59 (+9)`. */
   readonly text: string
 }
 
-/** @param news only a change in this direction has a colour */
+/** @param news the side of the usual on which the number is; only a change in that direction has a colour */
 export function compareCell(
   compared: Compared<number>,
   isComparable: boolean,
@@ -272,8 +262,16 @@ const PIPELINE_LENGTH = 24
 // The separator of the parts of a line. The no-break space prevents a line that starts with the dot.
 const SEPARATOR = '\u00a0· '
 
+/** Composes the company of a lead and its link, which the template `{{> lead}}` shows. */
+export function composeLead(
+  { id, companyName }: { readonly id: string; readonly companyName: string },
+  options: ListOptions,
+): { readonly company: string; readonly url: string } {
+  return { company: oneLine(companyName, NAME_LENGTH), url: linkTo(id, options) }
+}
+
 /** Returns the address at which the lead can be opened; empty if there is none. */
-export function linkTo(leadId: string, { leadUrl }: BlockContext): string {
+function linkTo(leadId: string, { leadUrl }: ListOptions): string {
   return leadUrl === null ? '' : leadUrl.replaceAll('{id}', encodeURIComponent(leadId.toWellFormed()))
 }
 
@@ -289,6 +287,7 @@ export function pipelineOf(
   return oneLineOrNull(pipelineName, PIPELINE_LENGTH)?.replaceAll(' ', '\u00a0') ?? null
 }
 
+/** Joins the parts of a line with dots, without those that are null or empty. */
 export function joined(parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== '').join(SEPARATOR)
 }
@@ -297,11 +296,17 @@ export function joined(parts: readonly (string | null)[]): string {
 // are only counted.
 const OTHERS_NAMED = 2
 
+/** Formats amounts as `$1.2m + €300k, £20k`; empty if there are none. */
+export function formatMoneys(moneys: readonly Money[], locale: LocaleContext): string {
+  const { largest, others } = splitMoneys(moneys, locale)
+  return [largest, others].filter(Boolean).join(' ')
+}
+
 /**
  * Formats the first amount, and the others as `+ €300k, £20k`. Amounts in different currencies are never
  * added.
  */
-export function formatMoneys(
+export function splitMoneys(
   moneys: readonly Money[],
   { numbers, words }: LocaleContext,
 ): { largest: string | null; others: string | null } {
@@ -321,7 +326,7 @@ export function shownOf<T>(rows: readonly T[], total: number, most: number): rea
   return rows.slice(0, total === most + 1 ? most + 1 : most)
 }
 
-export interface Listed {
+interface Listed {
   /** The number of all rows, and of those that are shown. */
   readonly total: number
   readonly shown: number
@@ -333,12 +338,12 @@ export interface Listed {
 export function moreOf(
   list: string,
   { total, shown, stored }: Listed,
-  { words }: LocaleContext,
+  locale: LocaleContext,
   { attached }: BlockContext,
 ): string {
-  if (total <= shown) return ''
+  const { words } = locale
   const file = attached.get(list)
-  if (file === undefined || stored <= shown) return words('truncation.some', { n: total - shown })
+  if (total <= shown || file === undefined || stored <= shown) return moreThan(shown, total, locale)
   return stored < total
     ? words('truncation.partInFile', { n: total - shown, inFile: stored - shown, file })
     : words('truncation.inFile', { n: total - shown, file })

@@ -92,12 +92,12 @@ const REGISTRY = {
   },
   drivers: {
     title: 'Where the difference came from',
-    compose: (figures, locale) => composeDrivers(figures, locale),
+    compose: composeDrivers,
     isShown: 'unless unread',
   },
   pace: {
     title: 'Outlook',
-    compose: (figures, locale) => composePace(figures, locale),
+    compose: ({ insight }, locale) => composePace(insight?.pace ?? [], locale),
     isShown: 'unless unread',
   },
   trend: { title: 'Trend', compose: (...given) => [composeTrend(...given)], isShown: 'unless quiet' },
@@ -164,7 +164,7 @@ const REGISTRY = {
   },
   queries: {
     title: 'Queries of the report',
-    compose: (...given) => composeQueries(...given),
+    compose: composeQueries,
     isShown: 'unless unread',
   },
 } as const satisfies {

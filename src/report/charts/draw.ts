@@ -5,7 +5,7 @@
 import type { FailedSection, ReportFigures, TrendDay } from '../../domain/figures.ts'
 import type { DayNote, ExpectedFigure, UsualRange } from '../../domain/insight.ts'
 import { errorText } from '../../errors.ts'
-import type { ChartName, ChartSource } from '../context.ts'
+import { CHART_NAMES, type ChartName, type ChartSource } from '../context.ts'
 import { marksOfDays, marksOfSparks } from '../day-notes.ts'
 import { encodePng, rasterise } from './png.ts'
 import type { Point, Run, Scheme } from './svg.ts'
@@ -52,13 +52,6 @@ const LEAST_SPARK_VALUES = 2
 // The displayed width of the trend in CSS pixels, which is the width of a mail's text. The chart is drawn
 // narrower and then enlarged, so that its letters stay large on a phone.
 const TREND_SHOWN_WIDTH = 552
-const CHART_NAMES = [
-  'trend',
-  'spark-new-leads',
-  'spark-won',
-  'spark-win-rate',
-  'spark-open-value',
-] as const satisfies readonly ChartName[]
 
 export interface DrawnCharts {
   readonly files: readonly ChartFile[]
@@ -193,7 +186,7 @@ const BAND_OPACITY = 0.18
 const RING_RADIUS = 3.25
 const RING = `fill="none" stroke="${ON_ANY_BACKGROUND}" stroke-width="1.25"`
 
-/** The usual range of each value of a sparkline; null for values without one. */
+/** The usual range of each value of a sparkline; null for values without a range. */
 type Band = readonly (UsualRange | null)[]
 
 interface SparklineLayout {
@@ -206,7 +199,7 @@ interface SparklineLayout {
   readonly end: Point | null
 }
 
-/** @param rings the places of values that have a ring, because somebody noted their day */
+/** @param rings the places of the values that get a ring, because their days have a note */
 export function drawSparkline(
   values: readonly (number | null)[],
   band: Band = [],

@@ -24,7 +24,8 @@ export const COLUMN_BASE = TREND_HEIGHT - 6
 const TOP = 10
 const BELOW = 28
 const LABEL_HEIGHT = 17
-// The room for the letters of marks above the plot, and the least width of a marked area.
+// The height of the line above the plot with the letters of marks, the minimum width of a marked area, and the
+// minimum distance of two letters.
 const MARK_HEIGHT = 16
 const MARK_WIDTH = 3
 const LETTER_WIDTH = 12

@@ -1,12 +1,10 @@
 /** Composes the preference page. On this page, a recipient sees which reports they get and changes that. */
 import type { LeadFilter, PeriodKind } from '../../domain/figures.ts'
 import type { Instant } from '../../domain/model.ts'
-import { LeadsheetError } from '../../errors.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import type { Timing } from '../../schedule/timing.ts'
 import { DAY_MS, localDay, mondayOf, weekdayOf } from '../../schedule/zone.ts'
 import { nameCondition } from '../blocks/headline/view.ts'
-import type { TemplateFile } from '../render/template-files.ts'
 import { createCompiler, readTemplateFiles } from '../render/template-files.ts'
 import { oneLine } from '../words/clean-text.ts'
 import type { LocaleContext } from '../words/locale-context.ts'
@@ -245,17 +243,10 @@ const FOLDER = 'web'
  */
 export async function openWebPages(folder: string): Promise<WebPages> {
   const files = await readTemplateFiles(folder, null)
-  const take = (name: string): TemplateFile => {
-    const found = files.find(FOLDER, name)
-    if (found) return found
-    throw new LeadsheetError('report_template', `template ${FOLDER}/${name} is missing`, {
-      hint: 'Restore the templates as they came with the program.',
-    })
-  }
-  const compile = createCompiler('html', new Map([['page', take('page.hbs')]]))
+  const compile = createCompiler('html', new Map([['page', files.take(FOLDER, 'page.hbs')]]))
   return {
-    stylesheet: take('web.css').text,
-    preference: compile(take('preference.hbs')),
-    error: compile(take('error.hbs')),
+    stylesheet: files.take(FOLDER, 'web.css').text,
+    preference: compile(files.take(FOLDER, 'preference.hbs')),
+    error: compile(files.take(FOLDER, 'error.hbs')),
   }
 }

@@ -1,8 +1,7 @@
 /** Renders the mail of an alert, styled like a report. The mail is in English, like the commands in it. */
 
 import type { Rendered } from '../../domain/message.ts'
-import { LeadsheetError } from '../../errors.ts'
-import { createCompiler, readTemplateFiles, type TemplateFile } from './template-files.ts'
+import { createCompiler, LAYOUT, readTemplateFiles } from './template-files.ts'
 import { finishHtml, finishSubject, finishText } from './templates.ts'
 
 export interface AlertMailView {
@@ -39,24 +38,10 @@ const FOLDER = 'alert'
  */
 export async function openAlertMail(folder: string, own: string | null): Promise<RenderAlert> {
   const files = await readTemplateFiles(folder, own)
-  const take = (file: TemplateFile | undefined, name: string): TemplateFile => {
-    if (file) return file
-    throw new LeadsheetError('report_template', `template ${name} is missing`, {
-      hint: 'Restore the templates as they came with the program.',
-    })
-  }
-  const parts = new Map([
-    ['body', take(files.find(FOLDER, 'html.hbs'), `${FOLDER}/html.hbs`)],
-    ['filler', take(files.findLayout('filler.hbs'), 'layout/filler.hbs')],
-    ['banner', take(files.findLayout('banner.html.hbs'), 'layout/banner.html.hbs')],
-  ])
-  const pageOf = createCompiler('html', parts)(take(files.findLayout('page.hbs'), 'layout/page.hbs'))
-  const textOf = createCompiler('text', new Map())(take(files.find(FOLDER, 'text.hbs'), `${FOLDER}/text.hbs`))
-  const styles = {
-    inline: files.styles(FOLDER, 'styles.css'),
-    mobile: files.styles(FOLDER, 'mobile.css'),
-    dark: files.styles(FOLDER, 'dark.css'),
-  }
+  const body = new Map([['body', files.take(FOLDER, 'html.hbs')]])
+  const pageOf = createCompiler('html', body)(files.take(LAYOUT, 'page.hbs'))
+  const textOf = createCompiler('text', new Map())(files.take(FOLDER, 'text.hbs'))
+  const styles = files.styles(FOLDER)
   return (view) => {
     const subject = finishSubject(`[leadsheet] ${view.title}`)
     const preheader = view.sections.flatMap(({ lines }) => lines.map(({ message }) => message)).join(' ')

@@ -18,24 +18,36 @@ export interface TemplateFile {
 export interface TemplateFiles {
   /** The folders that are reports, sorted by name. */
   readonly reports: readonly string[]
-  /** Finds a file in the report's folder. */
-  find(report: string, file: string): TemplateFile | undefined
+  /** Finds a file in a folder, such as that of a report. */
+  find(folder: string, file: string): TemplateFile | undefined
   /** Lists the files of a folder, as found in both places. */
   list(folder: string): readonly string[]
-  /** Finds a file in the layout that all reports share. */
-  findLayout(file: string): TemplateFile | undefined
+  /**
+   * Returns a file that the program needs.
+   * @throws LeadsheetError report_template if the file is missing
+   */
+  take(folder: string, file: string): TemplateFile
   /**
    * Returns all parts that a report may include, by file name. The report's own parts replace others of the
    * same name.
    */
   partials(report: string): ReadonlyMap<string, TemplateFile>
-  /** Returns the layout's stylesheet, followed by the additions of the installation and of the report. */
-  styles(report: string, file: string): string
+  /** Returns the layout's stylesheets, each followed by the additions of the installation and of the report. */
+  styles(report: string): MailStyles
   /** Returns files in the report's folder that have no known name. */
   strays(report: string): readonly TemplateFile[]
 }
 
-const LAYOUT = 'layout'
+export interface MailStyles {
+  /** The styles that are written into the elements: `styles.css`. */
+  readonly inline: string
+  /** The rules for phones and for dark mode, which stay blocks: `mobile.css` and `dark.css`. */
+  readonly mobile: string
+  readonly dark: string
+}
+
+/** The folder of templates that all reports share. */
+export const LAYOUT = 'layout'
 const BLOCKS = 'blocks'
 const BLOCK_FOLDERS = join(import.meta.dirname, '..', 'blocks')
 /** The folders of templates that are not reports. */
@@ -57,6 +69,10 @@ export async function readTemplateFiles(program: string, own: string | null): Pr
   const programTree = new Map([...(await readTree(program)), ...(await readBlockTemplates())])
   const trees = own === null ? [programTree] : [await readTree(own), programTree]
   const first = (file: string) => trees.map((tree) => tree.get(file)).find((found) => found !== undefined)
+  const styles = (report: string, file: string) =>
+    [...trees.toReversed().map((tree) => tree.get(`${LAYOUT}/${file}`)), first(`${report}/${file}`)]
+      .flatMap((found) => found?.text ?? [])
+      .join('\n')
   const inFolder = (tree: Tree, folder: string) =>
     [...tree].flatMap(([path, file]) => {
       const name = path.slice(folder.length + 1)
@@ -66,19 +82,26 @@ export async function readTemplateFiles(program: string, own: string | null): Pr
     reports: [...new Set(trees.flatMap((tree) => [...tree.keys()].map(folderOf)))]
       .filter((name) => name !== '' && !SHARED_FOLDERS.includes(name))
       .sort(),
-    find: (report, file) => first(`${report}/${file}`),
+    find: (folder, file) => first(`${folder}/${file}`),
     list: (folder) => [...new Set(trees.flatMap((tree) => inFolder(tree, folder).map(([name]) => name)))],
-    findLayout: (file) => first(`${LAYOUT}/${file}`),
+    take: (folder, file) => {
+      const found = first(`${folder}/${file}`)
+      if (found) return found
+      throw new LeadsheetError('report_template', `template ${folder}/${file} is missing`, {
+        hint: 'Restore the templates as they came with the program.',
+      })
+    },
     partials: (report) =>
       new Map(
         [LAYOUT, BLOCKS, `${report}/${BLOCKS}`].flatMap((folder) =>
           trees.toReversed().flatMap((tree) => inFolder(tree, folder)),
         ),
       ),
-    styles: (report, file) =>
-      [...trees.toReversed().map((tree) => tree.get(`${LAYOUT}/${file}`)), first(`${report}/${file}`)]
-        .flatMap((found) => found?.text ?? [])
-        .join('\n'),
+    styles: (report) => ({
+      inline: styles(report, 'styles.css'),
+      mobile: styles(report, 'mobile.css'),
+      dark: styles(report, 'dark.css'),
+    }),
     strays: (report) =>
       trees.flatMap((tree) =>
         inFolder(tree, report).flatMap(([name, file]) => (REPORT_FILES.includes(name) ? [] : [file])),

@@ -9,8 +9,8 @@ import type { ReportView } from '../compose-report.ts'
 import type { ReportDefinition } from '../definition.ts'
 import { DEFAULT_DEFINITION, parseDefinition } from '../definition.ts'
 import { oneLine, wrapLines } from '../words/clean-text.ts'
-import type { TemplateFile, TemplateFiles } from './template-files.ts'
-import { createCompiler, REPORT_FILES, readTemplateFiles } from './template-files.ts'
+import type { MailStyles, TemplateFile, TemplateFiles } from './template-files.ts'
+import { createCompiler, LAYOUT, REPORT_FILES, readTemplateFiles } from './template-files.ts'
 
 export interface Templates {
   /** Returns the names of all reports with a folder, sorted. */
@@ -96,7 +96,7 @@ function openReport(files: TemplateFiles, name: string): Report {
  * Compiles a report. HTML and text have separate parts: `{{> kpis}}` is `kpis.html.hbs` or `kpis.text.hbs`.
  */
 function compileReport(files: TemplateFiles, name: string): (view: TemplateView) => Rendered {
-  const page = layoutOf(files, 'page.hbs')
+  const page = files.take(LAYOUT, 'page.hbs')
   const html = new Map<string, TemplateFile>()
   const text = new Map<string, TemplateFile>()
   for (const [file, partial] of files.partials(name)) {
@@ -111,12 +111,8 @@ function compileReport(files: TemplateFiles, name: string): (view: TemplateView)
   const compileText = createCompiler('text', text)
   const subjectFile = partOf(files, name, 'subject')
   const subjectOf = compileText(subjectFile)
-  const textOf = compileText(layoutOf(files, 'page.text.hbs'))
-  const styles = {
-    inline: files.styles(name, 'styles.css'),
-    mobile: files.styles(name, 'mobile.css'),
-    dark: files.styles(name, 'dark.css'),
-  }
+  const textOf = compileText(files.take(LAYOUT, 'page.text.hbs'))
+  const styles = files.styles(name)
   return (view) => {
     const line = finishSubject(subjectOf(view))
     if (line === '') {
@@ -135,21 +131,7 @@ function compileReport(files: TemplateFiles, name: string): (view: TemplateView)
 
 function partOf(files: TemplateFiles, name: string, part: Part): TemplateFile {
   const file = `${part}.hbs`
-  return files.find(name, file) ?? layoutOf(files, file)
-}
-
-function layoutOf(files: TemplateFiles, file: string): TemplateFile {
-  const found = files.findLayout(file)
-  if (found) return found
-  throw new LeadsheetError('report_template', `template ${file} is missing in the layout`, {
-    hint: 'Restore layout/ as it came with the program.',
-  })
-}
-
-interface PageStyles {
-  readonly inline: string
-  readonly mobile: string
-  readonly dark: string
+  return files.find(name, file) ?? files.take(LAYOUT, file)
 }
 
 const SUBJECT_LENGTH = 150
@@ -163,7 +145,7 @@ export function finishSubject(text: string): string {
  * Writes the styles into the elements, and then adds the rules for phones and dark mode as blocks. Inlining would
  * remove such rules, and some mail clients drop a whole block.
  */
-export function finishHtml(html: string, styles: PageStyles): string {
+export function finishHtml(html: string, styles: MailStyles): string {
   const { inline } = loadPackage('@css-inline/css-inline')
   const inlined = inline(html, {
     extraCss: styles.inline,
@@ -176,7 +158,7 @@ export function finishHtml(html: string, styles: PageStyles): string {
 }
 
 /** Removes class names that only inlined rules used. Such names would be a tenth of the mail. */
-function dropClasses(html: string, { mobile, dark }: PageStyles): string {
+function dropClasses(html: string, { mobile, dark }: MailStyles): string {
   const used = new Set(`${mobile}${dark}`.match(/(?<=\.)[a-z][\w-]*/g))
   // Within a tag, the pattern can match only an attribute, because `"` and `<` are escaped in values and
   // texts.
@@ -194,7 +176,7 @@ export function finishText(text: string): string {
     .trim()}\n`
 }
 
-/* Checks whether a rendered report may be sent, because an empty mail is worse than none. */
+/* The check of a rendered report before it is sent, because an empty mail is worse than none. */
 
 // Matches the preheader. It also contains the headline, but is shown only in the inbox.
 const PREHEADER = /<div[^>]*aria-hidden="true"[^>]*>.*?<\/div>/s

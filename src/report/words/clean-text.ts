@@ -14,7 +14,7 @@ const STACKED_MARKS = /(\p{M}{4})\p{M}+/gu
 
 const STATUS_LENGTH = 24
 
-// Made when it is first used, because that reads data of languages, which most commands do not need.
+// Created at its first use, because creating it reads language data that most commands do not need.
 let segmenter: Intl.Segmenter | undefined
 
 /**
@@ -41,8 +41,12 @@ export function oneLineOrNull(text: string | null, max: number): string | null {
 
 /** Turns `meeting_booked` into `Meeting booked`. Words in capitals stay unchanged. */
 export function capitalise(status: string): string {
-  const words = oneLine(status.replace(/[_-]+/g, ' '), STATUS_LENGTH)
-  return words.slice(0, 1).toUpperCase() + words.slice(1)
+  return upperFirst(oneLine(status.replace(/[_-]+/g, ' '), STATUS_LENGTH))
+}
+
+/** Turns `the report` into `The report`. */
+export function upperFirst(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 /**
@@ -68,7 +72,7 @@ function shorten(text: string, max: number): string {
   return `${(space > max * 0.7 ? kept.slice(0, space) : kept).replace(/(?<![\s,;:·-])[\s,;:·-]+$/u, '')}…`
 }
 
-/** Splits a text into what readers take for single characters. */
+/** Splits a text into graphemes, which are single characters to a reader: an emoji of several code points is one. */
 export function splitGraphemes(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
   return segmenter.segment(text)

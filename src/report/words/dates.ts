@@ -4,9 +4,7 @@
  */
 import type { PeriodKind } from '../../domain/figures.ts'
 import type { Instant, Period } from '../../domain/model.ts'
-import { localDay } from '../../schedule/zone.ts'
-
-const DAY_MS = 24 * 60 * 60_000
+import { DAY_MS, localDay } from '../../schedule/zone.ts'
 
 export interface Dates {
   /** Formats `Fri 20 Nov, 14:10`, with the year if it is not the current one: `Fri 20 Nov 2025, 14:10`. */

@@ -41,6 +41,19 @@ export function createLocaleContext(tag: string, timeZone: string, now: Instant)
   }
 }
 
+/**
+ * Returns the first `most` names and a text such as `5 others`. If only one name would be left out, it is
+ * returned too.
+ */
+export function shortenNames(
+  names: readonly string[],
+  most: number,
+  { words }: Pick<LocaleContext, 'words'>,
+): readonly string[] {
+  const others = names.length - most
+  return others > 1 ? [...names.slice(0, most), words('scope.others', { n: others })] : names
+}
+
 /** Returns a title for a report that has none: `eu-daily` becomes `Eu daily leads`. */
 export function nameReport(name: string, { words }: Pick<LocaleContext, 'words'>): string {
   return words('title', { name, label: capitalise(name) })

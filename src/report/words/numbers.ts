@@ -10,6 +10,7 @@ export const FEW = 10
 
 const CURRENCY_LENGTH = 12
 const MILLION = 1_000_000
+// Numbers from here on are written with a power of ten.
 const ROOM_FOR = 1e18
 
 export interface Numbers {
@@ -47,8 +48,8 @@ export function numbersOf(locale: string): Numbers {
 }
 
 /**
- * Formats an English count for operators: `5,706`. Without Intl, which would read its data for 8 ms in a command
- * that needs it for nothing else.
+ * Formats an English count for operators: `5,706`. It does not use Intl, because loading Intl's data takes 8 ms,
+ * which most commands would spend only for this.
  */
 export function englishCount(count: number): string {
   const digits = String(Math.abs(count))

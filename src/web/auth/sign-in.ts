@@ -178,7 +178,7 @@ export function signInPath(wanted: string): string {
 // All error codes of the CSRF plugin begin with this text.
 const FOREIGN = 'FST_CSRF'
 
-export const FOREIGN_FORM: ErrorPage = {
+const FOREIGN_FORM: ErrorPage = {
   title: 'This form is not from here',
   text: 'Nothing was done. It was sent by another site, or stood on a page from before you signed in: go back, load the page anew and try again.',
 }

@@ -13,6 +13,7 @@ import { formatLocalDay } from '../../report/words/dates.ts'
 import type { LocaleContext } from '../../report/words/locale-context.ts'
 import { createLocaleContext, nameStatus } from '../../report/words/locale-context.ts'
 import { counted } from '../../report/words/numbers.ts'
+import { dateOf, localDay } from '../../schedule/zone.ts'
 import type { AgentSpan, AgentState, Overview } from '../../store/figures/pipeline-overview.ts'
 import type { ListedAgent } from '../../store/sync/samples.ts'
 import { listAgents } from '../../store/sync/samples.ts'
@@ -168,8 +169,7 @@ function composePast(
   { tag, timeZone }: LocaleContext,
   clock: Clock,
 ): PastView {
-  const day = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' })
-  const write = (at: string) => formatLocalDay(tag, day.format(Date.parse(at)))
+  const write = (at: string) => formatLocalDay(tag, dateOf(localDay(Date.parse(at), timeZone)))
   const newest = outages.toSorted((one, other) => (one.beganAt < other.beganAt ? 1 : -1))
   return {
     from: write(from),
@@ -190,7 +190,7 @@ function outageOf({ agentName, beganAt, endedAt, hours }: Outage, clock: Clock) 
   }
 }
 
-export interface UptimeBar {
+interface UptimeBar {
   readonly label: string
   readonly width: number
   readonly spans: readonly {

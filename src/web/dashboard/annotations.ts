@@ -1,4 +1,4 @@
-/** The page of annotations: what people noted about days, with a form to note more. */
+/** The annotations page: a list of the notes about days, and a form to add a note. */
 import { ANNOTATION_TEXT_MAX, type Annotation } from '../../domain/insight.ts'
 import { dayBefore, localDates } from '../../domain/period.ts'
 import { shellCommand } from '../../errors.ts'
@@ -22,7 +22,7 @@ export function annotationsRoutes({ store, pages, now, timeZone }: DashboardDeps
       const view = {
         ...{ path: ACTION_PATHS.annotate, textMax: ANNOTATION_TEXT_MAX },
         howTo: withInlineCode(`${shellCommand('annotate 2026-11-13 campaign')} notes one.`),
-        // Most notes are about the day that the last report was about.
+        // The form begins with yesterday, because most notes are about the day of the last report.
         day: localDates(dayBefore(now(), timeZone)),
         pipelines: pipelines.map(({ id, name }) => ({ id, name: nameOf(name) })),
         rows: (await listAnnotations(store.db)).toReversed().map((each) => ({

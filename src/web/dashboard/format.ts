@@ -45,7 +45,7 @@ export function clockOf(timeZone: string, now: Date): Clock {
     within: (sentence) =>
       sentence.replace(INSTANT, (text, day: string, time: string) => {
         const instant = `${day}T${time}:00.000Z`
-        // A sentence may quote others, whose text has the form of an instant without being one.
+        // A sentence may quote text from outside that only looks like an instant.
         return Number.isNaN(Date.parse(instant)) ? text : recent(instant)
       }),
   }

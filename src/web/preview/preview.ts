@@ -220,7 +220,6 @@ function portOf(app: FastifyInstance): number {
 
 /** The lines around a mistake in a template or in the settings. */
 interface Excerpt {
-  readonly file: string
   readonly line: number
   readonly lines: readonly { readonly number: number; readonly text: string }[]
 }
@@ -239,7 +238,6 @@ async function excerptAt(message: string): Promise<Excerpt | null> {
   const all = text.trimEnd().split('\n')
   const first = Math.max(1, line - AROUND)
   return {
-    file,
     line,
     lines: all.slice(first - 1, line + AROUND).map((each, index) => ({ number: first + index, text: each })),
   }

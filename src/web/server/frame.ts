@@ -4,7 +4,6 @@
  */
 import { readFileSync } from 'node:fs'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { LeadsheetError } from '../../errors.ts'
 import { createCompiler, readTemplateFiles } from '../../report/render/template-files.ts'
 import type { Store } from '../../store/db/store.ts'
 import type { AddRoutes } from './server.ts'
@@ -99,26 +98,21 @@ const PARTIALS = [
  */
 export async function openDashboardPages(folder: string): Promise<DashboardPages> {
   const files = await readTemplateFiles(folder, null)
-  const take = (name: string, from = FOLDER) => {
-    const found = files.find(from, name)
-    if (found) return found
-    throw new LeadsheetError('report_template', `template ${from}/${name} is missing`, {
-      hint: 'Restore the templates as they came with the program.',
-    })
-  }
   const partials = new Map([
-    ['frame', take('frame.hbs')] as const,
+    ['frame', files.take(FOLDER, 'frame.hbs')] as const,
     ...PARTIALS.flatMap(({ folder: from, prefix }) =>
-      files.list(from).map((name) => [`${prefix}${name.replace(/\.hbs$/, '')}`, take(name, from)] as const),
+      files
+        .list(from)
+        .map((name) => [`${prefix}${name.replace(/\.hbs$/, '')}`, files.take(from, name)] as const),
     ),
   ])
   const compile = createCompiler('html', partials)
   const styles = files.list(FOLDER).filter((name) => name.endsWith('.css') && name !== 'dashboard.css')
   return {
-    stylesheet: ['dashboard.css', ...styles.sort()].map((name) => take(name).text).join('\n'),
-    statusPart: (name) => compile(take(`${name}.hbs`, `${FOLDER}/status`)),
+    stylesheet: ['dashboard.css', ...styles.sort()].map((name) => files.take(FOLDER, name).text).join('\n'),
+    statusPart: (name) => compile(files.take(`${FOLDER}/status`, `${name}.hbs`)),
     page: (name) => {
-      const fill = compile(take(`${name}.hbs`))
+      const fill = compile(files.take(FOLDER, `${name}.hbs`))
       return (view, frame) => fill({ ...view, frame })
     },
   }

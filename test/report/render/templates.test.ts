@@ -208,7 +208,7 @@ describe('a mistake in a template', () => {
   })
 
   it('of a part that there is not is named with file and line, also where it is not reached', async () => {
-    const text = 'one\n{{#if title}}{{else}}{{> kpi}}\n{{> tabel}}{{/if}}'
+    const text = 'one\n{{#if title}}{{else}}{{> lead}}\n{{> tabel}}{{/if}}'
     await expect(openWith({ 'daily/html.hbs': text })).rejects.toMatchObject({
       code: 'report_template',
       message: expect.stringMatching(/^template \S+\/daily\/html\.hbs, line 3: there is no part {{> tabel}}/),
@@ -248,7 +248,7 @@ describe('a mistake in a template', () => {
   it('of a missing file is named', async () => {
     await expect(openTemplates(folderWith({ 'daily/html.hbs': '' }))).rejects.toMatchObject({
       code: 'report_template',
-      message: 'template page.hbs is missing in the layout',
+      message: 'template layout/page.hbs is missing',
     })
   })
 })

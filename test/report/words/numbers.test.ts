@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { formatMoneys } from '../../../src/report/blocks/lists.ts'
+import { splitMoneys } from '../../../src/report/blocks/lists.ts'
 import { changeOfCount, changeOfMoney, changeOfRate } from '../../../src/report/change.ts'
 import { counted, englishCount, numbersOf } from '../../../src/report/words/numbers.ts'
 import { localeContextOf } from '../../support/report.ts'
@@ -31,12 +31,12 @@ describe('an amount', () => {
   })
 
   it('in several currencies leads with the first and adds the others', () => {
-    expect(formatMoneys([usd(1_200_000), eur(300_000)], locale)).toEqual({
+    expect(splitMoneys([usd(1_200_000), eur(300_000)], locale)).toEqual({
       largest: '$1.2m',
       others: '+ €300k',
     })
     expect(
-      formatMoneys(
+      splitMoneys(
         [usd(5e6), eur(3e6), { amount: 2e6, currency: 'GBP' }, { amount: 1e6, currency: 'SEK' }],
         locale,
       ),
@@ -44,7 +44,7 @@ describe('an amount', () => {
       largest: '$5.0m',
       others: '+ €3.0m, £2.0m, 1 other',
     })
-    expect(formatMoneys([usd(0)], locale)).toEqual({ largest: null, others: null })
+    expect(splitMoneys([usd(0)], locale)).toEqual({ largest: null, others: null })
   })
 })
 

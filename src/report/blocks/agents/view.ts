@@ -8,6 +8,7 @@ import { isLongAfter } from '../../context.ts'
 import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
+import { moreThan } from '../lists.ts'
 
 export type AgentHealth = 'well' | 'failing' | 'other'
 
@@ -88,7 +89,7 @@ export function composeAgents(figures: ReportFigures, locale: LocaleContext): Ag
       detail: detailOf(agent, locale),
       error: oneLineOrNull(agent.lastErrorMessage, AGENT_ERROR_LENGTH) ?? '',
     })),
-    more: unwell.length > ROWS ? words('truncation.some', { n: unwell.length - ROWS }) : '',
+    more: moreThan(ROWS, unwell.length, locale),
     outages: lines,
   }
 }

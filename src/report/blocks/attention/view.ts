@@ -6,7 +6,7 @@ import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { AGENT_ERROR_LENGTH, AGENT_NAME_LENGTH, listFailing } from '../agents/view.ts'
 
-export interface AttentionView {
+interface AttentionView {
   readonly kind: 'attention'
   readonly title: string
   readonly items: readonly string[]

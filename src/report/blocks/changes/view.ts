@@ -7,10 +7,10 @@ import type { PeriodKind, ReportFigures } from '../../../domain/figures.ts'
 import type { ChangedLead, ChangeKind } from '../../../domain/lists.ts'
 import type { BlockContext } from '../../context.ts'
 import { composeHistory } from '../../context.ts'
-import { oneLine } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
 import {
+  composeLead,
   formatMoneys,
   identityColumns,
   joined,
@@ -18,12 +18,10 @@ import {
   type ListedFigures,
   type ListOptions,
   type ListTable,
-  linkTo,
   listTable,
   moneyColumns,
   moreOf,
   moreThan,
-  NAME_LENGTH,
   pipelineOf,
   shownOf,
 } from '../lists.ts'
@@ -34,7 +32,7 @@ const ROWS = 3
 // reports have already named them.
 const LONG: readonly PeriodKind[] = ['week', 'month']
 
-export interface ChangesView {
+interface ChangesView {
   readonly kind: 'changes'
   readonly title: string
   readonly note: string
@@ -77,16 +75,13 @@ export function composeChanges(
           : words('notShown', { what: moves, known: history.note || null }),
     ]),
     kinds: kinds.map(({ kind, total, value, rows }) => {
-      const { largest, others } = formatMoneys(value, locale)
-      const worth = [largest, others].filter(Boolean).join(' ')
       const isNamed = kind === 'won' || !LONG.includes(figures.kind)
       const shown = isNamed ? shownOf(rows, total, ROWS) : []
       return {
         label: words(`changes.kinds.${kind}`),
-        total: joined([numbers.count(total), worth, isMove(kind) ? history.note : '']),
+        total: joined([numbers.count(total), formatMoneys(value, locale), isMove(kind) ? history.note : '']),
         leads: shown.map((lead) => ({
-          company: oneLine(lead.companyName, NAME_LENGTH),
-          url: linkTo(lead.id, context),
+          ...composeLead(lead, context),
           what: joined([moveOf(lead, words(`changes.kinds.${kind}`), locale), pipelineOf(lead, pipelines)]),
           value: lead.value ? numbers.money(lead.value) : '',
         })),

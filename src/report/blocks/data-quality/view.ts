@@ -10,7 +10,7 @@ const ITEMS = 6
 const REASON_LENGTH = 100
 const PATH_LENGTH = 60
 
-export interface DataQualityView {
+interface DataQualityView {
   readonly kind: 'data_quality'
   readonly title: string
   /** A sentence which says that there are no problems; empty if there are any. */

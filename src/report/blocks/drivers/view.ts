@@ -1,4 +1,6 @@
-/** The drivers block: where each unusual number came from. It says where, and never why. */
+/**
+ * The drivers block: the sources, countries or agents from which each unusual number came. It never says why.
+ */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import {
   type Driver,
@@ -15,17 +17,17 @@ import { NAME_LENGTH } from '../lists.ts'
 /** The width of the longest bar, in percent of its column. */
 const BAR_WIDTH = 100
 
-export interface DriversView {
+interface DriversView {
   readonly kind: 'drivers'
   readonly title: string
   readonly drivers: readonly {
-    /** The number and its difference from the expected one. */
+    /** A sentence with the number and the expected number. */
     readonly text: string
     readonly parts: readonly {
       readonly name: string
       readonly difference: string
       readonly counts: string
-      /** The length of the bar, and of the track after it, in percent. */
+      /** The length of the bar, and of the empty rest of its column, in percent. */
       readonly width: number
       readonly remainder: number
       readonly isLess: boolean
@@ -59,7 +61,10 @@ function countOf(driver: Driver, locale: LocaleContext): DriversView['drivers'][
   }
 }
 
-/** Tells an unusual win rate: the rates of groups that changed, the mix of the groups, and all other groups. */
+/**
+ * Composes the parts of an unusual win rate: groups whose own rate changed, the changed mix of the groups, and
+ * all other groups together.
+ */
 function rateOf(
   { won, decided }: JudgedWinRate,
   { dimension, difference, mix, parts, rest }: RateOrigin,

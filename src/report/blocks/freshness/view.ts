@@ -4,6 +4,7 @@
  */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { Instant } from '../../../domain/model.ts'
+import { DAY_MS } from '../../../schedule/zone.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 
 export interface FreshnessView {
@@ -15,7 +16,7 @@ export interface FreshnessView {
 
 type Reason = 'unreachable' | 'refused' | 'deferred' | 'unexpected' | 'stopped' | 'other'
 
-// The reason that recipients see for each error code. Every other code gives `other`.
+// The reason that recipients see instead of an error message, by error code. All other codes mean `other`.
 const REASONS: ReadonlyMap<string, Reason> = new Map([
   ['api_unreachable', 'unreachable'],
   ['api_unauthorized', 'refused'],
@@ -28,7 +29,6 @@ const REASONS: ReadonlyMap<string, Reason> = new Map([
 ])
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
 
 export function composeFreshness(figures: ReportFigures, locale: LocaleContext): FreshnessView {
   const { words, dates } = locale
@@ -58,7 +58,7 @@ export function explainFailure({ freshness }: ReportFigures, { words, dates }: L
   return [
     words('freshness.failed', {
       at: dates.recent(lastFailure.at),
-      reason: words(`freshness.reasons.${reasonOf(lastFailure.code)}`),
+      reason: words(`freshness.reasons.${REASONS.get(lastFailure.code) ?? 'other'}`),
     }),
   ]
 }
@@ -73,9 +73,4 @@ export function formatAge(ms: number, { words }: LocaleContext): string {
   if (ms < HOUR_MS) return words('duration.minutes', { n: Math.floor(ms / MINUTE_MS) })
   if (ms < 2 * DAY_MS) return words('duration.hours', { n: Math.floor(ms / HOUR_MS) })
   return words('days', { n: Math.floor(ms / DAY_MS) })
-}
-
-/** Returns the reason for an error code without addresses. Operators see the error message itself. */
-function reasonOf(code: string): Reason {
-  return REASONS.get(code) ?? 'other'
 }

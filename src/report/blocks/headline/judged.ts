@@ -1,6 +1,7 @@
-/** The sentences of the headline about what is unusual, or about how usual the period was. */
+/** The sentences of the headline that name unusual numbers, or say that the numbers are usual. */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import {
+  type DriverDimension,
   EXPECTED_FIGURES,
   type Expectation,
   type ExpectedFigure,
@@ -11,7 +12,7 @@ import type { News } from '../../change.ts'
 import { isImplausible } from '../../context.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import type { PeriodNames } from '../../words/dates.ts'
-import type { LocaleContext } from '../../words/locale-context.ts'
+import { type LocaleContext, shortenNames } from '../../words/locale-context.ts'
 
 /** The most sentences of the headline. */
 const SENTENCES_MAX = 3
@@ -27,8 +28,8 @@ export interface Sentences {
 }
 
 /**
- * Says what is unusual, or that nothing is. Returns null if no number was judged, so that the counts are only
- * set beside those of the period before.
+ * Composes the sentences. Returns null if no number was judged; the headline then compares the counts with those
+ * of the period before.
  */
 export function composeJudged(
   figures: ReportFigures,
@@ -96,11 +97,12 @@ export function composeJudged(
   }
 }
 
-/** Says an unusual win rate, and where it came from; null if it is not unusual. */
+/** Returns the sentences about an unusual win rate and its origin; null if the rate is usual or not judged. */
 function sentencesOfRate(
   { insight }: ReportFigures,
-  { words, numbers }: LocaleContext,
+  locale: LocaleContext,
 ): { sentences: readonly string[]; subject: string } | null {
+  const { words, numbers } = locale
   const { judgement = 'usual', range = null, won = 0, decided = 0, origin = null } = rateOfAll(insight) ?? {}
   if (range === null || !isUnusual(judgement)) return null
   const rateWords = { direction: judgement, rate: numbers.rate(won / decided) }
@@ -114,10 +116,7 @@ function sentencesOfRate(
             part === undefined
               ? words('headline.mix', { dimension: origin.dimension })
               : words('headline.rateOrigin', {
-                  name:
-                    part.name === null
-                      ? words('drivers.without', { dimension: origin.dimension })
-                      : oneLine(part.name, NAME_LENGTH),
+                  name: nameOf(part.name, origin.dimension, locale),
                   part: numbers.decimal(Math.abs(part.within) / 10, 1),
                 }),
           ]),
@@ -126,7 +125,7 @@ function sentencesOfRate(
   }
 }
 
-/** Returns whether the wins are usual, or nothing has ever been won, so that none is usual too. */
+/** Returns whether the number of won leads is usual. No won lead is usual while nothing was ever won. */
 function isWonAsEver({ insight, won }: ReportFigures): boolean {
   const expectation = insight?.expectations.find(
     ({ figure, pipeline }) => figure === 'won' && pipeline === null,
@@ -134,7 +133,10 @@ function isWonAsEver({ insight, won }: ReportFigures): boolean {
   return expectation?.judgement === 'usual' || (expectation?.judgement === 'learning' && won.current === 0)
 }
 
-/** Lists the numbers of a report that are news, all leads before single pipelines. A change is news once. */
+/**
+ * Lists the unusual numbers of a report, those of all leads before those of single pipelines. A lasting change is
+ * listed only by the first report that shows it.
+ */
 export function listUnusual(figures: ReportFigures): readonly Expectation[] {
   return listTold(figures).filter(({ judgement, shift }) => isUnusual(judgement) || shift?.isNew)
 }
@@ -146,7 +148,7 @@ function listTold(figures: ReportFigures): readonly Expectation[] {
   )
 }
 
-/** Says from when on usual ranges will be known; empty if no number waits for earlier periods. */
+/** Says how many periods usual ranges need, and how many are known so far; empty if enough are known. */
 export function composeLearning(
   { insight }: Pick<ReportFigures, 'insight'>,
   names: PeriodNames,
@@ -169,13 +171,8 @@ function sentenceOf(expectation: Expectation, names: PeriodNames, locale: Locale
   const where = pipeline && oneLine(pipeline.name, NAME_LENGTH)
   if (range !== null && isUnusual(judgement))
     return words(`headline.unusual.${figure}`, {
-      ...{
-        ...names,
-        where,
-        actual,
-        direction: judgement,
-        range: locale.words('rangeInWords', boundsOf(range)),
-      },
+      ...{ ...names, where, actual, direction: judgement },
+      range: words('rangeInWords', boundsOf(range)),
     })
   if (shift === null) return ''
   return words(`headline.shift.${figure}`, {
@@ -218,7 +215,7 @@ function asideOf({ figure, direction, range, decided }: Outside, { words }: Loca
   return words(`headline.aside.${figure}`, { direction, range: inWords })
 }
 
-/** Says that a change goes on that an earlier report told. */
+/** Says that a change lasts which an earlier report has already named. */
 function stillOf(expectation: Expectation, { words }: LocaleContext): string {
   const { figure, pipeline, shift } = expectation
   return words(`headline.still.${figure}`, {
@@ -244,11 +241,10 @@ function originOf(
   const driver = insight?.drivers.find((each) => each.figure === figure)
   const [part] = driver?.parts ?? []
   if (driver && part && part.difference < 0 === (direction === 'low')) {
-    const { dimension } = driver
     const isMost = 2 * Math.abs(part.difference) >= Math.abs(driver.actual - driver.expected)
     return words('headline.origin', {
       isMost,
-      name: part.name === null ? words('drivers.without', { dimension }) : oneLine(part.name, NAME_LENGTH),
+      name: nameOf(part.name, driver.dimension, locale),
       actual: part.actual,
       expected: numbers.count(Math.round(part.expected)),
     })
@@ -258,13 +254,16 @@ function originOf(
     pipeline === null ? [] : [oneLine(pipeline.name, NAME_LENGTH)],
   )
   if (pipelines.length === 0) return ''
-  const others = pipelines.length - NAMED_MAX
-  const listed =
-    others > 1 ? [...pipelines.slice(0, NAMED_MAX), words('scope.others', { n: others })] : pipelines
-  return words('headline.alike', { direction, pipelines: locale.and(listed) })
+  const listed = locale.and(shortenNames(pipelines, NAMED_MAX, locale))
+  return words('headline.alike', { direction, pipelines: listed })
 }
 
-/** Tells on which side of the usual an unusual number is. */
+/** Names a source, country or agent; null is the leads without one. */
+function nameOf(name: string | null, dimension: DriverDimension, { words }: LocaleContext): string {
+  return name === null ? words('drivers.without', { dimension }) : oneLine(name, NAME_LENGTH)
+}
+
+/** Returns the side of the usual on which an unusual number is. */
 export function directionOf({ judgement, shift }: Expectation): 'high' | 'low' {
   if (isUnusual(judgement) || shift === null) return judgement === 'high' ? 'high' : 'low'
   return shift.actual > shift.expected ? 'high' : 'low'
@@ -281,7 +280,10 @@ export function expectationOf(
   )
 }
 
-/** Tells on which side of the usual a number is, alone or with the days before it; null if it is usual or not judged. */
+/**
+ * Returns the side of the usual on which a number is, alone or as part of a lasting change; null if it is usual
+ * or not judged.
+ */
 export function newsOf(judged: Expectation | undefined): News {
   if (judged === undefined) return null
   const isNews = isUnusual(judged.judgement) || (judged.judgement === 'usual' && judged.shift !== null)
@@ -298,6 +300,7 @@ export function percentsOf({ low, high }: UsualRange, decided: number) {
   return { low: Math.round((100 * low) / decided), high: Math.round((100 * high) / decided) }
 }
 
+/** Formats the text in brackets behind a count in the subject: the usual range, or over how many days a change lasts. */
 function inBrackets(expectation: Expectation, { words }: LocaleContext): string {
   const { judgement, range, shift } = expectation
   if (shift !== null && !isUnusual(judgement))

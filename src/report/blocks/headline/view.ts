@@ -13,15 +13,15 @@ import {
   isStalledKnown,
 } from '../../context.ts'
 import { notesOfPeriod, writeNote } from '../../day-notes.ts'
-import { oneLine } from '../../words/clean-text.ts'
+import { oneLine, upperFirst } from '../../words/clean-text.ts'
 import type { PeriodNames } from '../../words/dates.ts'
 import { namePeriod } from '../../words/dates.ts'
-import type { LocaleContext } from '../../words/locale-context.ts'
+import { type LocaleContext, shortenNames } from '../../words/locale-context.ts'
 import { listFailing } from '../agents/view.ts'
 import { composeAttention } from '../attention/view.ts'
 import { composeJudged, composeLearning, listUnusual } from './judged.ts'
 
-export interface HeadlineView {
+interface HeadlineView {
   readonly kind: 'headline'
   /** The title of the report and its period. */
   readonly title: string
@@ -89,7 +89,7 @@ export function composeHeadline(
   }
 }
 
-/** Says what is known of days that are not judged for it; empty if the numbers are judged. */
+/** Returns the notes about the period if its numbers are not judged because of them; otherwise empty. */
 function explanationOf(figures: ReportFigures, locale: LocaleContext): string {
   const isExplained = figures.insight?.expectations.some(({ judgement }) => judgement === 'left_out')
   const notes = isExplained ? notesOfPeriod(figures).slice(0, NOTES) : []
@@ -156,11 +156,10 @@ function quiet(figures: ReportFigures, names: PeriodNames, locale: LocaleContext
   const text = words('headline.quiet', { ...names })
   const subject = words('subject.quiet')
   if (newLeads.prior + won.prior === 0) return { text, subject }
-  const than = before(figures, locale)
   return {
     text,
     detail: words('headline.quietBefore', {
-      before: `${than.charAt(0).toUpperCase()}${than.slice(1)}`,
+      before: upperFirst(before(figures, locale)),
       newLeads: newLeads.prior,
       won: won.prior,
     }),
@@ -198,10 +197,7 @@ export function nameCondition(condition: FilterCondition, locale: LocaleContext)
   const field = locale.words('field', { column, label: column.replaceAll('_', ' ') })
   if ('in' in condition) {
     const values = condition.in.map((value) => oneLine(value, NAME_LENGTH))
-    const others = values.length - NAMED
-    const named =
-      others > 1 ? [...values.slice(0, NAMED), locale.words('scope.others', { n: others })] : values
-    return `${field} ${locale.or(named)}`
+    return `${field} ${locale.or(shortenNames(values, NAMED, locale))}`
   }
   const [min, max] = [condition.min, condition.max].map(
     (bound) => bound !== null && locale.numbers.decimal(bound, 2),

@@ -14,6 +14,7 @@ import {
 import type { BlockContext, ChartName, ChartSource } from '../../context.ts'
 import {
   type Coverage,
+  canCompare,
   composeHistory,
   coverageOf,
   type HistoryView,
@@ -25,14 +26,14 @@ import { namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { FEW } from '../../words/numbers.ts'
 import { boundsOf, directionOf, expectationOf, newsOf, percentsOf } from '../headline/judged.ts'
-import { formatMoneys } from '../lists.ts'
+import { formatMoneys, splitMoneys } from '../lists.ts'
 
 // The maximum length of a value in large print, in characters.
 const LARGE_LENGTH = 7
-// From so many published ranges on, their record replaces the record of the test on past days.
+// The number of published ranges from which their record is shown instead of the record of the backtest.
 const PUBLISHED_MIN = 60
 
-export interface KpisView {
+interface KpisView {
   readonly kind: 'kpis'
   readonly tiles: readonly KpiView[]
   /** The notes that the sparklines mark with rings; empty without any. */
@@ -46,7 +47,7 @@ export interface KpisView {
   readonly columns: { readonly label: number; readonly value: number; readonly note: number }
 }
 
-export interface KpiView {
+interface KpiView {
   readonly label: string
   readonly value: string
   /** Tells whether the value is too long for large print. */
@@ -61,7 +62,7 @@ export interface KpiView {
   readonly tone: Tone
   /** The value in the period with which the report compares; empty if there is none. */
   readonly basis: string
-  /** The words before the range, such as `usual for a Friday:`; empty if nothing is known. */
+  /** The words before the range, such as `usual for a Friday:`; empty if no range is known. */
   readonly usual: string
   /** The usual range, such as `31–54`; empty without one. */
   readonly usualRange: string
@@ -79,10 +80,9 @@ const NOTHING_USUAL: Usual = { usual: '', usualRange: '', usualWorth: '' }
 
 export function composeKpis(figures: ReportFigures, locale: LocaleContext, context: BlockContext): KpisView {
   const { words, numbers } = locale
-
   const { newLeads, won, wonValue, winRate, openValue, known, sparklines } = figures
   const coverage = coverageOf(figures)
-  const isComparable = coverage === 'whole' && !isFirst(figures)
+  const isComparable = canCompare(figures)
   const moved = (change: Change | null, figure?: ExpectedFigure | 'win_rate'): Moved => ({
     arrow: (isComparable && change?.arrow) || '',
     change: (isComparable && change?.text) || '',
@@ -174,7 +174,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
         label: words('kpis.openValue'),
         ...moneyOf(openValue.current, locale),
         ...moved(changeOfMoney(openValue, null, locale)),
-        basis: basis(formatMoneys(inCurrency(openValue.prior), locale).largest ?? words('kpis.nothing')),
+        basis: basis(splitMoneys(inCurrency(openValue.prior), locale).largest ?? words('kpis.nothing')),
         line: line('spark-open-value', sparklines.openValue, (amount) => numbers.money({ amount, currency })),
       },
       known.value,
@@ -198,7 +198,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
   }
 }
 
-/** Writes the notes of the sparklines, without those that the tiles say. */
+/** Returns the notes that the sparklines mark, without the notes that the tiles show in place of a usual range. */
 function markedOf(figures: ReportFigures, locale: LocaleContext): string {
   const isSaid = expectationOf(figures, 'new_leads')?.judgement === 'left_out'
   const said = isSaid ? notesOfPeriod(figures) : []
@@ -207,7 +207,7 @@ function markedOf(figures: ReportFigures, locale: LocaleContext): string {
   return left.length === 0 ? '' : locale.words('kpis.marked', { notes: left.join('; ') })
 }
 
-/** Adds the usual range of the money to that of the won leads, in the currency of most of it. */
+/** Adds the usual range of the won value, in the currency of most of that value, to the range of the won leads. */
 function withWorth(
   usual: Usual,
   { insight, wonValue }: ReportFigures,
@@ -222,7 +222,7 @@ function withWorth(
   return { ...usual, usualWorth: worth }
 }
 
-/** Says which rates are usual of as many decided leads. */
+/** Returns the win rates that are usual for this number of decided leads. */
 function usualRate({ insight }: ReportFigures, { words }: LocaleContext): Usual {
   const { range = null, decided = 0 } = rateOfAll(insight) ?? {}
   if (range === null) return NOTHING_USUAL
@@ -233,6 +233,7 @@ function usualRate({ insight }: ReportFigures, { words }: LocaleContext): Usual 
   }
 }
 
+/** Returns a sentence about how often the usual ranges were right; empty if none was tested. */
 function recordOf({ insight }: ReportFigures, { words }: LocaleContext): string {
   const { expectations = [], winRates = [], wonValues = [] } = insight ?? {}
   const ofAll = [...expectations, ...winRates].filter(({ pipeline }) => pipeline === null)
@@ -246,6 +247,7 @@ function recordOf({ insight }: ReportFigures, { words }: LocaleContext): string 
   return of === 0 ? '' : words('kpis.record', { hits: sum((each) => each.hits), of })
 }
 
+/** Returns the side of the usual on which a figure is; null for a usual figure, and for a tile without one. */
 function newsIn(figures: ReportFigures, figure: ExpectedFigure | 'win_rate' | undefined): News {
   if (figure !== 'win_rate') return figure === undefined ? null : newsOf(expectationOf(figures, figure))
   const judgement = rateOfAll(figures.insight)?.judgement
@@ -253,8 +255,8 @@ function newsIn(figures: ReportFigures, figure: ExpectedFigure | 'win_rate' | un
 }
 
 /**
- * Says what is usual, or what is known of days that are not judged. Several days that are unusual together are said instead of the range, because that has
- * already followed them.
+ * Returns the usual range of a figure. A period that is not judged gets its note instead. A lasting change gets
+ * the day of its start instead, because the range has already moved with the change.
  */
 function usualRange(figures: ReportFigures, figure: ExpectedFigure, locale: LocaleContext): Usual {
   const { words, tag } = locale
@@ -308,10 +310,8 @@ function priorRate({ current, prior }: Compared<Ratio>, locale: LocaleContext): 
 }
 
 function moneyOf(moneys: readonly Money[], locale: LocaleContext): { value: string; note: string } {
-  const { largest, others } = formatMoneys(moneys, locale)
-  const [first] = moneys
-  if (largest === null || first === undefined)
-    return { value: locale.words('none'), note: locale.words('kpis.noValues') }
+  const { largest, others } = splitMoneys(moneys, locale)
+  if (largest === null) return { value: locale.words('none'), note: locale.words('kpis.noValues') }
   return { value: largest, note: others ?? '' }
 }
 
@@ -320,8 +320,7 @@ function moneyOf(moneys: readonly Money[], locale: LocaleContext): { value: stri
  * data.
  */
 function worthOf(coverage: Coverage, won: number, moneys: readonly Money[], locale: LocaleContext): string {
-  const { largest, others } = formatMoneys(moneys, locale)
-  const value = [largest, others].filter(Boolean).join(' ')
+  const value = formatMoneys(moneys, locale)
   if (coverage === 'part')
     return value ? locale.words('kpis.soFarWorth', { value }) : locale.words('kpis.soFar')
   if (won === 0) return ''

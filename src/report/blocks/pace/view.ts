@@ -1,5 +1,4 @@
 /** The pace block: where the numbers of the month will end, and how that compares with the goals. */
-import type { ReportFigures } from '../../../domain/figures.ts'
 import type { Pace } from '../../../domain/insight.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import { formatLocalDay } from '../../words/dates.ts'
@@ -15,22 +14,17 @@ export interface PaceView {
     readonly scope: string
     /** The number so far, with the goal if there is one: `41` or `41 of 80`. */
     readonly soFar: string
-    /** The expected end with its range; what is missing if it is not known; empty for money, and at the end. */
+    /** The expected end with its range, or a note that it is unknown; empty for money without one, and at the end. */
     readonly end: string
-    /** The number that is needed a day; empty without a goal. */
+    /** The number that each remaining day needs to reach the goal; empty without a goal. */
     readonly needed: string
   }[]
   /** A sentence about how often such ranges were right; empty without a range. */
   readonly record: string
 }
 
-/** Returns no view if there is neither a goal nor an expected end. */
-export function composePace({ insight }: ReportFigures, locale: LocaleContext): PaceView[] {
-  return composePaces(insight?.pace ?? [], locale)
-}
-
-/** Composes the view of paces for reports and for the dashboard. */
-export function composePaces(paces: readonly Pace[], locale: LocaleContext): PaceView[] {
+/** Returns no view if there is neither a goal nor an expected end. The dashboard shows the same view. */
+export function composePace(paces: readonly Pace[], locale: LocaleContext): PaceView[] {
   const shown = paces.filter(({ goal, end }) => goal !== null || end !== null)
   if (shown.length === 0) return []
   const { words } = locale

@@ -5,7 +5,7 @@ import type { ExpectedFigure } from '../../../domain/insight.ts'
 import type { PipelineLine } from '../../../domain/lists.ts'
 import type { Compared } from '../../../domain/model.ts'
 import type { BlockContext } from '../../context.ts'
-import { composeHistory, coverageOf, isFirst, isStalledKnown } from '../../context.ts'
+import { canCompare, composeHistory, isStalledKnown } from '../../context.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import { namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
@@ -31,7 +31,7 @@ import {
 // The maximum number of pipelines in the table. If only one pipeline would be left out, it is shown too.
 const ROWS = 6
 
-export interface PipelinesView extends ComparedTable {
+interface PipelinesView extends ComparedTable {
   readonly kind: 'pipelines'
 }
 
@@ -46,7 +46,7 @@ export function composePipelines(
   const sizeOf = ({ newLeads, leads }: PipelineLine) => (hasNew ? newLeads.current : leads)
   const areAll = byPipeline.length <= ROWS + 1
   const shown = areAll ? byPipeline : byPipeline.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, ROWS)
-  const isComparable = coverageOf(figures) === 'whole' && !isFirst(figures)
+  const isComparable = canCompare(figures)
   const cellOf = (figure: ExpectedFigure, compared: Compared<number>, id: string): ComparedCell =>
     compareCell(compared, isComparable, locale, newsOf(expectationOf(figures, figure, id)))
   return {
@@ -81,6 +81,7 @@ export function composePipelines(
   }
 }
 
+/** Returns a note that only some pipelines are shown, and by which number they were chosen. */
 function chosenBy(
   figures: ReportFigures,
   hasNew: boolean,
@@ -114,14 +115,14 @@ function detailOf(
   locale: LocaleContext,
 ): string {
   const { words } = locale
-  const { largest, others } = formatMoneys(openValue, locale)
+  const value = formatMoneys(openValue, locale)
   return joined([
-    largest === null ? null : words('pipelines.open', { value: [largest, others].filter(Boolean).join(' ') }),
+    value === '' ? null : words('pipelines.open', { value }),
     stalled > 0 && isStalledKnown ? words('pipelines.stalled', { n: stalled }) : null,
   ])
 }
 
-/** Says in which ranges the numbers of a pipeline usually lie. */
+/** Returns the usual ranges of the numbers of a pipeline; null if none is known. */
 function usualOf(
   id: string,
   figures: ReportFigures,
@@ -163,5 +164,5 @@ export function listPipelines(figures: ListedFigures, locale: LocaleContext): Li
     },
     { name: locale.words('lists.id'), cell: ({ id }) => id },
   ]
-  return listTable(locale.words('pipelines.title'), columns, rows, null, locale)
+  return listTable(locale.words('pipelines.title'), columns, rows, '', locale)
 }

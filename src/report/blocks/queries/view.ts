@@ -12,7 +12,7 @@ import { capitalise, oneLine, oneLineOrNull } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { type ListColumn, type ListTable, listTable } from '../lists.ts'
 
-export interface QueryView {
+interface QueryView {
   readonly kind: 'queries'
   readonly title: string
   readonly note: string
@@ -152,7 +152,7 @@ function cellText(
   return oneLineOrNull(cell, CELL_LENGTH) ?? words('none')
 }
 
-/** Tells whether a text is an instant. A text of other people may have the form of one without being one. */
+/** Returns whether a text is an instant. Data from outside may look like one, such as `2026-13-40T00:00:00Z`. */
 function isInstant(text: string): boolean {
   if (!INSTANT.test(text)) return false
   const at = new Date(text)
@@ -226,7 +226,7 @@ function linesOf(columns: readonly ShownColumn[], rows: readonly (readonly Shown
 
 /** Returns all rows of the query, for an attached file. */
 export function listQuery({ title, columns, rows, isCut }: QueryTable, locale: LocaleContext): ListTable {
-  const more = isCut ? locale.words('queries.cut', { shown: rows.length }) : null
+  const more = isCut ? locale.words('queries.cut', { shown: rows.length }) : ''
   const holdsInstants = (index: number) => {
     const cells = rows.map((row) => row[index] ?? null).filter((cell) => cell !== null)
     return cells.length > 0 && cells.every((cell) => typeof cell === 'string' && isInstant(cell))

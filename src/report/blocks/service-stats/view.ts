@@ -7,11 +7,11 @@ import type { StatDifference } from '../../../domain/lists.ts'
 import { isLongAfter } from '../../context.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
-import { NAME_LENGTH } from '../lists.ts'
+import { moreThan, NAME_LENGTH } from '../lists.ts'
 
 const ROWS = 5
 
-export interface ServiceStatsView {
+interface ServiceStatsView {
   readonly kind: 'service_stats'
   readonly title: string
   readonly note: string
@@ -28,7 +28,6 @@ export interface ServiceStatsView {
 export function composeServiceStats(figures: ReportFigures, locale: LocaleContext): ServiceStatsView {
   const { serviceStats, freshness } = figures
   const asOf = serviceStats[0]?.asOf ?? freshness.statsAsOf
-
   const when = isLongAfter(asOf, figures)
     ? ` · ${locale.words('service_stats.ofLater', { at: locale.dates.recent(asOf ?? '') })}`
     : ''
@@ -46,15 +45,19 @@ export function composeServiceStats(figures: ReportFigures, locale: LocaleContex
     lines: shown.map((line) => ({
       figure: words(`service_stats.figures.${line.figure}`),
       pipeline: oneLine(line.pipelineName, NAME_LENGTH),
-      ours: write(line, line.ours, locale),
-      upstream: write(line, line.upstream, locale),
+      ours: writeStat(line, line.ours, locale),
+      upstream: writeStat(line, line.upstream, locale),
     })),
-    more: serviceStats.length > ROWS ? words('truncation.some', { n: serviceStats.length - ROWS }) : '',
+    more: moreThan(ROWS, serviceStats.length, locale),
   }
 }
 
 /** Formats a value without rounding, because rounding could make two different amounts look the same. */
-function write({ figure, currency }: StatDifference, value: number, { numbers }: LocaleContext): string {
+export function writeStat(
+  { figure, currency }: Pick<StatDifference, 'figure' | 'currency'>,
+  value: number,
+  { numbers }: LocaleContext,
+): string {
   if (figure === 'win_rate') return numbers.exactRate(value)
   return currency === null ? numbers.count(value) : numbers.exactMoney({ amount: value, currency })
 }

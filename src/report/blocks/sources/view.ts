@@ -2,7 +2,7 @@
 
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
-import { coverageOf, isFirst } from '../../context.ts'
+import { canCompare } from '../../context.ts'
 import { namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
@@ -22,7 +22,7 @@ import {
 
 const ROWS = 5
 
-export interface SourcesView extends ComparedTable {
+interface SourcesView extends ComparedTable {
   readonly kind: 'sources'
 }
 
@@ -35,7 +35,7 @@ export function composeSources(
   const { bySource } = figures
   const isTold = bySource.some(({ source }) => source !== null)
   const shown = isTold ? shownOf(bySource, bySource.length, ROWS) : []
-  const isComparable = coverageOf(figures) === 'whole' && !isFirst(figures)
+  const isComparable = canCompare(figures)
   const before = words('period.against', { ...namePeriod(locale.tag, figures.kind, figures.prior) })
   const note = isComparable ? words('sources.note', { against: before }) : words('sources.noteWithout')
   return {
@@ -75,5 +75,5 @@ export function listSources(figures: ListedFigures, locale: LocaleContext): List
     ...comparedColumns<Line>(figures, locale),
     ...winRateColumns<Line>(locale),
   ]
-  return listTable(locale.words('sources.title'), columns, rows, null, locale)
+  return listTable(locale.words('sources.title'), columns, rows, '', locale)
 }

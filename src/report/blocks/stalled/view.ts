@@ -3,19 +3,18 @@
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
 import { composeHistory } from '../../context.ts'
-import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
+import { oneLineOrNull } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
 import {
+  composeLead,
   joined,
+  type ListColumn,
   type ListedFigures,
   type ListOptions,
   type ListTable,
-  leadColumns,
-  linkTo,
-  listTable,
+  leadTable,
   moreOf,
-  moreThan,
   NAME_LENGTH,
   pipelineOf,
   shownOf,
@@ -23,7 +22,7 @@ import {
 
 const ROWS = 5
 
-export interface StalledView {
+interface StalledView {
   readonly kind: 'stalled'
   readonly title: string
   readonly note: string
@@ -63,8 +62,7 @@ export function composeStalled(
       : words('notShown', { what: null, known: history.note || null }),
     columns: { lead: words('stalled.lead'), stage: words('stalled.stage'), idle: words('stalled.idle') },
     leads: shown.map((lead) => ({
-      company: oneLine(lead.companyName, NAME_LENGTH),
-      url: linkTo(lead.id, context),
+      ...composeLead(lead, context),
       person: joined([oneLineOrNull(lead.contactName, NAME_LENGTH), pipelineOf(lead, pipelines)]),
       stage: nameStatus(lead.status, locale),
       idle: words('days', { n: lead.idleDays }),
@@ -77,10 +75,14 @@ export function composeStalled(
 }
 
 /** Returns the list of stalled leads, for an attached file. */
-export function listStalled(figures: ListedFigures, locale: LocaleContext, options: ListOptions): ListTable {
-  const { rows, total } = figures.stalled
-  const columns = leadColumns<(typeof rows)[number]>(locale, options, [
-    { name: locale.words('lists.idleDays'), cell: (lead) => lead.idleDays },
-  ])
-  return listTable(locale.words('stalled.title'), columns, rows, moreThan(rows.length, total, locale), locale)
+export function listStalled(
+  { stalled }: ListedFigures,
+  locale: LocaleContext,
+  options: ListOptions,
+): ListTable {
+  const { words } = locale
+  const own: readonly ListColumn<(typeof stalled.rows)[number]>[] = [
+    { name: words('lists.idleDays'), cell: (lead) => lead.idleDays },
+  ]
+  return leadTable(words('stalled.title'), own, stalled, locale, options)
 }

@@ -7,18 +7,16 @@ import type { ReportFigures } from '../../../domain/figures.ts'
 import type { ListedLead } from '../../../domain/lists.ts'
 import type { BlockContext } from '../../context.ts'
 import { coverageOf } from '../../context.ts'
-import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
+import { oneLineOrNull } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import {
+  composeLead,
   joined,
   type ListedFigures,
   type ListOptions,
   type ListTable,
-  leadColumns,
-  linkTo,
-  listTable,
+  leadTable,
   moreOf,
-  moreThan,
   NAME_LENGTH,
   pipelineOf,
   shownOf,
@@ -27,7 +25,7 @@ import {
 const ROWS = 5
 const ONE_LINER_LENGTH = 90
 
-export interface TopLeadsView {
+interface TopLeadsView {
   readonly kind: 'top_leads'
   readonly title: string
   readonly note: string
@@ -57,8 +55,7 @@ export function composeTopLeads(
     note: noteOf(figures, shown.length, locale),
     columns: { lead: words('top_leads.lead'), score: words('top_leads.score') },
     leads: shown.map((lead) => ({
-      company: oneLine(lead.companyName, NAME_LENGTH),
-      url: linkTo(lead.id, context),
+      ...composeLead(lead, context),
       person: describe(lead, pipelines),
       oneLiner: oneLineOrNull(lead.companyOneLiner, ONE_LINER_LENGTH) ?? '',
       score: lead.score === null ? words('none') : numbers.count(lead.score),
@@ -97,13 +94,5 @@ function describe(lead: ListedLead, pipelines: readonly string[]): string {
 
 /** Returns the list of new leads, for an attached file. */
 export function listTopLeads(figures: ListedFigures, locale: LocaleContext, options: ListOptions): ListTable {
-  const { rows, total } = figures.topLeads
-  const columns = leadColumns<ListedLead>(locale, options, [])
-  return listTable(
-    locale.words('top_leads.title'),
-    columns,
-    rows,
-    moreThan(rows.length, total, locale),
-    locale,
-  )
+  return leadTable(locale.words('top_leads.title'), [], figures.topLeads, locale, options)
 }

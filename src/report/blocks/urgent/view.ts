@@ -7,30 +7,29 @@ import type { UrgentLead } from '../../../domain/insight.ts'
 import type { BlockContext } from '../../context.ts'
 import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
-import { nameStatus } from '../../words/locale-context.ts'
+import { nameStatus, shortenNames } from '../../words/locale-context.ts'
 import {
+  composeLead,
   formatMoneys,
   joined,
+  type ListColumn,
   type ListedFigures,
   type ListOptions,
   type ListTable,
-  leadColumns,
-  linkTo,
-  listTable,
+  leadTable,
   moreOf,
-  moreThan,
   NAME_LENGTH,
   pipelineOf,
   shownOf,
 } from '../lists.ts'
 
 const ROWS = 5
-/** The most leads of the last report that are named again. */
+/** The maximum number of leads that are named again although the last report has named them. */
 const STILL_NAMED = 3
-/** The least share of the open leads that is worth a sentence. */
+/** The share of the open leads from which old leads get a sentence. */
 const OLD_SHARE_MIN = 0.05
 
-export interface UrgentView {
+interface UrgentView {
   readonly kind: 'urgent'
   readonly title: string
   readonly note: string
@@ -78,8 +77,7 @@ export function composeUrgent(
       note: total > 0 ? noteOf(rows, total, still.length, locale) : '',
       columns: { lead: words('stalled.lead'), stage: words('urgent.stage') },
       leads: shown.map((lead) => ({
-        company: oneLine(lead.companyName, NAME_LENGTH),
-        url: linkTo(lead.id, context),
+        ...composeLead(lead, context),
         person: joined([oneLineOrNull(lead.contactName, NAME_LENGTH), pipelineOf(lead, pipelines)]),
         stage: nameStatus(lead.status, locale),
         age: words('urgent.age', { days: lead.stageDays, limit: numbers.decimal(lead.limitDays, 0) }),
@@ -92,23 +90,20 @@ export function composeUrgent(
 
 /** Returns the list of urgent leads, for an attached file. */
 export function listUrgent(figures: ListedFigures, locale: LocaleContext, options: ListOptions): ListTable {
-  const { rows, total } = figures.insight?.urgent ?? { rows: [], total: 0 }
+  const urgent = figures.insight?.urgent ?? { rows: [], total: 0 }
   const { words } = locale
-  const columns = leadColumns<UrgentLead>(locale, options, [
+  const own: readonly ListColumn<UrgentLead>[] = [
     { name: words('lists.stageDays'), cell: (lead) => lead.stageDays },
     { name: words('lists.limitDays'), cell: (lead) => lead.limitDays },
     { name: words('lists.isNew'), cell: (lead) => words(lead.isNew ? 'urgent.new' : 'urgent.still') },
-  ])
-  return listTable(
-    words('urgent.title', { isOld: false }),
-    columns,
-    rows,
-    moreThan(rows.length, total, locale),
-    locale,
-  )
+  ]
+  return leadTable(words('urgent.title', { isOld: false }), own, urgent, locale, options)
 }
 
-/** The leads of a list can have limits of winners and limits of the settings; only the former are explained. */
+/**
+ * Composes the note of the block. It explains the limits only if all come from the leads that were won, and none
+ * from the settings.
+ */
 function noteOf(rows: readonly UrgentLead[], total: number, still: number, { words }: LocaleContext): string {
   return words('urgent.note', {
     ...{ n: total, fresh: total - still, isAllNew: still === 0, isOne: total === 1 },
@@ -117,23 +112,20 @@ function noteOf(rows: readonly UrgentLead[], total: number, still: number, { wor
   })
 }
 
+/** Names the urgent leads that the last report has already named; empty if there are none. */
 function stillSentence(leads: readonly UrgentLead[], locale: LocaleContext): string {
   if (leads.length === 0) return ''
-  const named = shownOf(leads, leads.length, STILL_NAMED).map((lead) =>
-    oneLine(lead.companyName, NAME_LENGTH),
-  )
-  const others = leads.length - named.length
-  const names = others > 0 ? [...named, locale.words('scope.others', { n: others })] : named
-  return locale.words('urgent.stillUrgent', { names: locale.and(names) })
+  const names = leads.map(({ companyName }) => oneLine(companyName, NAME_LENGTH))
+  return locale.words('urgent.stillUrgent', { names: locale.and(shortenNames(names, STILL_NAMED, locale)) })
 }
 
+/** Says how many open leads are older than nearly all won leads were; empty if few are. */
 function oldSentence({ insight }: ReportFigures, locale: LocaleContext): string {
   if (!insight?.oldLeads) return ''
   const { old, open, value, ageDays, winners, countedAt } = insight.oldLeads
   if (old < open * OLD_SHARE_MIN) return ''
-  const { largest, others } = formatMoneys(value, locale)
   return locale.words('urgent.old', {
     ...{ old, open, winners, age: Math.ceil(ageDays), at: locale.dates.recent(countedAt) },
-    value: largest === null ? null : [largest, others].filter(Boolean).join(' '),
+    value: formatMoneys(value, locale) || null,
   })
 }

@@ -1,5 +1,5 @@
 /**
- * The actions as buttons, shown by `{{> button}}`. All buttons submit the single form of the page frame. Only
+ * The buttons of actions, which the template `{{> button}}` shows. All buttons submit the single form of the page frame. Only
  * this form depends on the session, so a part with buttons can be rendered once for all users.
  */
 

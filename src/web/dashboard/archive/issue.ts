@@ -86,13 +86,13 @@ export function issueRoutes({ store: { db }, pages, now, timeZone }: DashboardDe
   }
 }
 
-export function unknownIssue(): LeadsheetError {
+function unknownIssue(): LeadsheetError {
   return new LeadsheetError('report_not_kept', 'There is no such issue', {
     hint: 'The archive lists those that there are.',
   })
 }
 
-export function unknownMessage(): LeadsheetError {
+function unknownMessage(): LeadsheetError {
   return new LeadsheetError('report_not_kept', 'There is no such message', {
     hint: 'The page of the issue lists those that there are.',
   })

@@ -1,9 +1,14 @@
-/** The archive: all issues, newest first, filtered by report, state and words. */
+/** The list of the archive: all issues, newest first, filtered by report, state and words. */
 
 import { formatDates, localDates } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'
 import { issueState, variantText } from '../../../jobs/archive/archive.ts'
-import { type Excerpt, findExcerpts, searchIssues } from '../../../jobs/archive/search-issues.ts'
+import {
+  type Excerpt,
+  findExcerpts,
+  type IssueChoice,
+  searchIssues,
+} from '../../../jobs/archive/search-issues.ts'
 import { countIssues, type ListedIssue, type MessageCounts } from '../../../store/reports/issue-list.ts'
 import { ISSUE_STATES, type IssueState, listIssueReports } from '../../../store/reports/issue-search.ts'
 import { type DashboardDeps, frameOf } from '../../server/frame.ts'
@@ -38,13 +43,6 @@ interface Option {
 interface Empty {
   readonly title: string
   readonly text: string
-}
-
-interface PreferenceChoice {
-  readonly text: string
-  readonly report: string | null
-  readonly state: IssueState | null
-  readonly after: string | null
 }
 
 const PATH = '/archive'
@@ -100,7 +98,7 @@ export function issuesRoutes({ store: { db }, pages, now, timeZone }: DashboardD
 /** The query of the URL. A field that is given twice arrives as a list, and is ignored. */
 type Query = Readonly<Partial<Record<'q' | 'report' | 'state' | 'after', unknown>>>
 
-function choiceOf({ q, report, state, after }: Query): PreferenceChoice {
+function choiceOf({ q, report, state, after }: Query): IssueChoice {
   return {
     text: textOf(q) ?? '',
     report: textOf(report),
@@ -113,7 +111,7 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null
 }
 
-function hrefOf({ text, report, state, after }: PreferenceChoice): string {
+function hrefOf({ text, report, state, after }: IssueChoice): string {
   const query = new URLSearchParams({
     ...(text === '' ? {} : { q: text }),
     ...(report === null ? {} : { report }),
@@ -160,7 +158,7 @@ function summaryOf(total: number): string {
   return `${count(total)} issues, the newest first, exactly as they were sent.`
 }
 
-function emptyOf(total: number, { after }: PreferenceChoice): Empty {
+function emptyOf(total: number, { after }: IssueChoice): Empty {
   if (total === 0) {
     return {
       title: 'No report has been made yet.',

@@ -4,14 +4,17 @@ import type { Funnel } from '../../../domain/figures.ts'
 import { type Annotation, isAbout } from '../../../domain/insight.ts'
 import { formatDates } from '../../../domain/period.ts'
 import type { OutlookReader, OverviewKeeper } from '../../../jobs/overview.ts'
+import { writeDays } from '../../../report/blocks/funnel/view.ts'
 import type { PaceView } from '../../../report/blocks/pace/view.ts'
-import { composePaces } from '../../../report/blocks/pace/view.ts'
+import { composePace } from '../../../report/blocks/pace/view.ts'
+import { writeStat } from '../../../report/blocks/service-stats/view.ts'
 import { composeHistory } from '../../../report/context.ts'
 import { capitalise } from '../../../report/words/clean-text.ts'
 import { formatLocalDay, namePeriod } from '../../../report/words/dates.ts'
 import type { LocaleContext } from '../../../report/words/locale-context.ts'
 import { createLocaleContext, nameStatus } from '../../../report/words/locale-context.ts'
 import { signed } from '../../../report/words/numbers.ts'
+import { dateOf, localDay } from '../../../schedule/zone.ts'
 import type { FigureName } from '../../../store/figures/definition.ts'
 import type { Overview, PipelineOverview } from '../../../store/figures/pipeline-overview.ts'
 import { findFigure } from '../../../store/figures/query.ts'
@@ -23,7 +26,7 @@ import { frameOf, withInlineCode } from '../../server/frame.ts'
 import type { AddRoutes } from '../../server/server.ts'
 import { sendPage } from '../../server/server.ts'
 import type { Clock, Moment } from '../format.ts'
-import { clockOf, count, dataAgeOf, LOCALE, NONE, nameOf, numbers, share } from '../format.ts'
+import { clockOf, count, dataAgeOf, LOCALE, NONE, nameOf, share } from '../format.ts'
 import type { PipelineLine, TrendDays, TrendView } from './view.ts'
 import { cellsOf, composeList, composeTrend, trendDaysOf } from './view.ts'
 
@@ -105,7 +108,7 @@ function periodOf({ period, stalledDays }: Overview) {
   return { period: namePeriod(LOCALE, 'since_last', period).short, stalledDays }
 }
 
-/** The progress of goals and the expected end of the month, in the words of reports; for `{{> outlook}}`. */
+/** The progress of goals and the expected end of the month, as in reports. The template `{{> outlook}}` shows it. */
 interface OutlookView extends PaceView {
   /** The last day that is counted, such as `20 November`. */
   readonly lastDay: string
@@ -116,13 +119,13 @@ function composeOutlook(
   outlook: Awaited<ReturnType<OutlookReader['read']>>,
   locale: LocaleContext,
 ): OutlookView | null {
-  const [view] = outlook === null ? [] : composePaces(outlook.paces, locale)
+  const [view] = outlook === null ? [] : composePace(outlook.paces, locale)
   return view === undefined || outlook === null
     ? null
     : { ...view, lastDay: formatLocalDay(locale.tag, outlook.lastDay) }
 }
 
-/** The definitions of the figures, shared with reports and commands. Shown by `{{> meanings}}`. */
+/** The definitions of the figures, shared with reports and commands. The template `{{> meanings}}` shows them. */
 interface MeaningsView {
   /** The period, such as `2026-10-22 to 2026-11-20`. */
   readonly period: string
@@ -149,8 +152,7 @@ function composeMeanings(
   pipelineId: string | null,
   clock: Clock,
 ): MeaningsView {
-  const day = new Intl.DateTimeFormat('en-CA', { timeZone: period.timeZone, dateStyle: 'short' })
-  const [from, to] = [period.from, period.to].map((at) => day.format(Date.parse(at)))
+  const [from, to] = [period.from, period.to].map((at) => dateOf(localDay(Date.parse(at), period.timeZone)))
   const scope = pipelineId === null ? '' : ` --pipeline ${pipelineId}`
   return {
     period: formatDates(period),
@@ -169,10 +171,7 @@ interface SnapshotFiles {
   readonly metadata: string
 }
 
-/**
- * The command that opens the snapshot in Datasette, to see single leads. The template `{{> analysts}}` shows
- * it.
- */
+/** The command that opens the snapshot in Datasette, to see single leads. */
 interface AnalystsView {
   readonly file: string
   readonly command: string
@@ -280,7 +279,7 @@ function composeFunnel(
         name: nameStatus(status, locale),
         reached: count(reached),
         conversion: before === undefined ? NONE : share({ part: reached, whole: before.reached }),
-        days: medianDays === null || !ofDays.isShown ? NONE : writeDays(medianDays),
+        days: medianDays === null || !ofDays.isShown ? NONE : writeDays(medianDays, locale),
         // A stage that any lead has reached keeps a visible bar.
         bar: reached === 0 ? '0' : String(Math.max(1, Math.round((100 * reached) / most))),
       }
@@ -288,32 +287,18 @@ function composeFunnel(
   }
 }
 
-/** Formats days: `<0.1`, `0.2`, `4.0`, `12`. */
-function writeDays(days: number): string {
-  if (days < 0.05) return `<${numbers.fixed(0.1, 1)}`
-  return days < 9.95 ? numbers.fixed(days, 1) : count(days)
-}
-
-function composeStatistics(
-  pairs: readonly StatPair[],
-  { words }: LocaleContext,
-  clock: Clock,
-): StatisticsView {
+function composeStatistics(pairs: readonly StatPair[], locale: LocaleContext, clock: Clock): StatisticsView {
   const asOf = pairs[0]?.asOf
   return {
     asOf: asOf === undefined ? null : clock.at(asOf),
     isSame: pairs.every(({ isSame }) => isSame),
     rows: pairs.map((pair) => ({
-      figure: words(`service_stats.figures.${pair.figure}`),
-      ours: write(pair, pair.ours),
-      upstream: write(pair, pair.upstream),
-      difference: pair.isSame ? '' : signed(pair.upstream - pair.ours, (size) => write(pair, size)),
+      figure: locale.words(`service_stats.figures.${pair.figure}`),
+      ours: writeStat(pair, pair.ours, locale),
+      upstream: writeStat(pair, pair.upstream, locale),
+      difference: pair.isSame
+        ? ''
+        : signed(pair.upstream - pair.ours, (size) => writeStat(pair, size, locale)),
     })),
   }
-}
-
-/** Formats a value without rounding, because rounding could make two different amounts look the same. */
-function write({ figure, currency }: StatPair, value: number): string {
-  if (figure === 'win_rate') return numbers.exactRate(value)
-  return currency === null ? count(value) : numbers.exactMoney({ amount: value, currency })
 }

@@ -54,8 +54,10 @@ type Counted = Pick<
   'leads' | 'open' | 'openValue' | 'stalled' | 'newLeads' | 'won' | 'winRate' | 'trend'
 >
 
-/** Composes the rows. If there are several pipelines, the last row is for all of them. */
-/** @param rates what is known of usual win rates */
+/**
+ * Composes the rows. If there are several pipelines, the last row is for all of them.
+ * @param rates the judged win rates of the pipelines and of all leads, as far as they are known
+ */
 export function composeList(
   pipelines: readonly PipelineOverview[],
   rates: readonly JudgedWinRate[],
@@ -93,7 +95,10 @@ export function cellsOf(
   }
 }
 
-/** Formats a usual range if it is of the same days as the rate: the last report may have counted fewer days. */
+/**
+ * Formats the usual range of a win rate; empty if it was judged for other days than those of the shown rate, because
+ * the last report may have counted fewer days.
+ */
 function writeUsual({ won, decided, range }: JudgedWinRate, { part, whole }: Ratio): string {
   if (range === null || won !== part || decided !== whole) return ''
   const { low, high } = percentsOf(range, decided)

@@ -16,6 +16,7 @@ import {
 import type { QueueCounts } from '../../../queue/job-list.ts'
 import { countJobs } from '../../../queue/job-list.ts'
 import { formatDueTimes, listDueTimes } from '../../../report/preferences/page.ts'
+import { upperFirst } from '../../../report/words/clean-text.ts'
 import { createLocaleContext } from '../../../report/words/locale-context.ts'
 import type { Timing } from '../../../schedule/timing.ts'
 import { isCron } from '../../../schedule/timing.ts'
@@ -118,7 +119,7 @@ export async function readSchedules(
 function nameSchedule(name: string): string {
   const [, report] = /^report:(.*)$/.exec(name) ?? []
   if (report !== undefined) return `Report ${report}`
-  return name === 'sync-full' ? 'Sync of all leads' : `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+  return name === 'sync-full' ? 'Sync of all leads' : upperFirst(name)
 }
 
 function byNext(a: ScheduleState, b: ScheduleState): number {

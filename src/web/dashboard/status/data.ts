@@ -3,6 +3,7 @@
  */
 import type { Health } from '../../../checks/run-checks.ts'
 import { counted } from '../../../report/words/numbers.ts'
+import { DAY_MS } from '../../../schedule/zone.ts'
 import type { Db } from '../../../store/db/store.ts'
 import { countDetails } from '../../../store/leads/detail.ts'
 import { countLeads } from '../../../store/leads/lead.ts'
@@ -131,7 +132,7 @@ const RESOURCES = {
 export async function readRecords(db: Db, clock: Clock): Promise<RecordsView> {
   const total = await countQuarantinedRecords(db)
   const quarantined = total === 0 ? [] : await listLastQuarantined(db, QUARANTINED_MAX)
-  const since = new Date(clock.now.getTime() - DRIFT_DAYS * 86_400_000).toISOString()
+  const since = new Date(clock.now.getTime() - DRIFT_DAYS * DAY_MS).toISOString()
   const drift = (await listDrift(db, since)).map(({ change, path, types, at }) => ({
     ...{ path, at: clock.at(at), change: changeText(change, types) },
   }))

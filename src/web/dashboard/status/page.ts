@@ -3,7 +3,9 @@ import type { Installation, Part } from '../../../checks/check.ts'
 import type { Health, PartResult } from '../../../checks/run-checks.ts'
 import { alertFacts, CHECKS, readHealth } from '../../../checks/run-checks.ts'
 import type { Log } from '../../../log.ts'
+import { upperFirst } from '../../../report/words/clean-text.ts'
 import { counted } from '../../../report/words/numbers.ts'
+import { DAY_MS } from '../../../schedule/zone.ts'
 import type { Alert } from '../../../store/alerts/alert.ts'
 import { listAlerts } from '../../../store/alerts/alert.ts'
 import { readChangeStamp } from '../../../store/db/dialect.ts'
@@ -165,10 +167,9 @@ function isCovered({ what, findings }: PartResult, alerts: readonly Alert[]): bo
 
 function findingOf({ what, status, found, remedy }: PartResult, clock: Clock): FindingView[] {
   if (status === 'ok') return []
-  const first = `${found.charAt(0).toUpperCase()}${found.slice(1)}`
   const problem = {
     key: `check-${what.replaceAll(' ', '-')}`,
-    ...{ kind: status, title: what, message: withInlineCode(clock.within(first)) },
+    ...{ kind: status, title: what, message: withInlineCode(clock.within(upperFirst(found))) },
     remedy: remedy === null ? null : withInlineCode(clock.within(remedy)),
   }
   return [{ ...problem, since: null, known: null, acknowledge: null }]
@@ -199,9 +200,9 @@ function weightOf({ kind, known }: FindingView): number {
 
 const ISSUES = 8
 const UNCONFIRMED_SHOWN_MAX = 20
-const WEEK_MS = 7 * 86_400_000
+const WEEK_MS = 7 * DAY_MS
 
-export interface MessagesView {
+interface MessagesView {
   readonly issues: readonly IssueView[]
   /** The waiting messages, such as `3 messages`, and the time of the oldest; null if none waits. */
   readonly waiting: { readonly messages: string; readonly since: Moment } | null

@@ -1,6 +1,7 @@
 /** The syncs on the status page: a strip of the last day, the recent runs, and the running sync. */
 import type { Instant } from '../../../domain/model.ts'
 import { counted } from '../../../report/words/numbers.ts'
+import { DAY_MS } from '../../../schedule/zone.ts'
 import type { Db } from '../../../store/db/store.ts'
 import { countLeads } from '../../../store/leads/lead.ts'
 import {
@@ -15,7 +16,6 @@ import { type InlineCode, withInlineCode } from '../../server/frame.ts'
 import { type Clock, count, duration, type Moment, type Tag } from '../format.ts'
 
 const RUNS = 20
-const DAY_MS = 24 * 3_600_000
 const CELL_MS = 15 * 60_000
 const CELLS = DAY_MS / CELL_MS
 
