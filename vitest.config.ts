@@ -2,11 +2,16 @@ import { globSync, readFileSync } from 'node:fs'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { missingPostgres } from './test/support/postgres/postgres-programs.ts'
 import { createSummary } from './test/support/process/not-tested.ts'
-import { quickFolder } from './test/support/process/programs.ts'
+import { COMPILED, quickFolder } from './test/support/process/programs.ts'
+import { casesOfToday } from './test/support/random.ts'
 
-/** The first line of a test file says whether its tests run once with each of the two databases, or take long. */
-function listMarked(mark: '@both-stores' | '@long'): string[] {
-  return globSync('test/**/*.test.ts').filter((file) => readFileSync(file, 'utf8').startsWith(`// ${mark}\n`))
+/**
+ * The first line of a test file says whether its tests run once with each of the two databases, in PostgreSQL always or
+ * in turn, or take long.
+ */
+function listMarked(mark: '@both-stores' | '@both-stores, in turn' | '@long'): string[] {
+  const files = globSync('test/**/*.test.ts').sort()
+  return files.filter((file) => readFileSync(file, 'utf8').startsWith(`// ${mark}\n`))
 }
 
 /** What `npm test` leaves out; on a build server another part of it is run each day. */
@@ -14,6 +19,10 @@ const LONG = [
   ...['crash', 'sim', 'foreign', 'mail/real'].map((folder) => `test/${folder}/**/*.test.ts`),
   ...listMarked('@long'),
 ]
+/** True if the run is of some folders or files. It leaves none of them out. */
+const isOfNamed = process.argv.slice(2).some((word) => word.startsWith('test/'))
+const IN_TURN = listMarked('@both-stores, in turn')
+const IN_POSTGRES = [...listMarked('@both-stores'), ...(isOfNamed ? IN_TURN : casesOfToday(IN_TURN, 3))]
 /** What `npm run test:container` runs. */
 const OF_IMAGE = 'test/container/podman.test.ts'
 
@@ -38,7 +47,7 @@ export default defineConfig({
     // The files of a worker share its modules: to load them again for each file takes longer than most files do.
     isolate: false,
     unstubEnvs: true,
-    env: { TZ: 'UTC', NO_COLOR: '1', TMPDIR: quickFolder() },
+    env: { TZ: 'UTC', NO_COLOR: '1', TMPDIR: quickFolder(), NODE_COMPILE_CACHE: COMPILED },
     projects: [
       {
         extends: true,
@@ -52,11 +61,20 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'postgres',
-          include: lacksPostgres ? [] : listMarked('@both-stores'),
+          include: lacksPostgres ? [] : IN_POSTGRES,
+          exclude: [...configDefaults.exclude, ...LONG],
           env: { TEST_STORE: 'postgres' },
         },
       },
       { extends: true, test: { name: 'long', include: LONG } },
+      {
+        extends: true,
+        test: {
+          name: 'long-postgres',
+          include: lacksPostgres ? [] : IN_POSTGRES.filter((file) => file.startsWith('test/crash/')),
+          env: { TEST_STORE: 'postgres' },
+        },
+      },
       { extends: true, test: { name: 'container', include: [OF_IMAGE] } },
     ],
   },

@@ -42,13 +42,24 @@ interface Running {
 interface StartOptions {
   readonly leads?: number
   readonly faults?: readonly Fault[]
-  /** Fills the store as an earlier daemon would have left it. */
+  /** Fills the store as an earlier daemon would have left it; by default no sync is due. */
   readonly prepare?: (store: Store) => Promise<void>
 }
 
+/**
+ * Makes no sync due. A sync's thread takes longer to start than the daemon, and would look for the database of the
+ * settings until it gives up.
+ */
+const noneDue = (store: Store): Promise<void> =>
+  store.write(async (trx) => {
+    const at = new Date().toISOString()
+    const run = { due_at: at, state: 'skipped' as const, noted_at: at, not_before: null, message: null }
+    for (const schedule of ['sync', 'sync-full']) await addScheduledRun(trx, { schedule, ...run })
+  })
+
 async function start(
   settings = SETTINGS,
-  { leads = 5, faults = [], prepare }: StartOptions = {},
+  { leads = 5, faults = [], prepare = noneDue }: StartOptions = {},
 ): Promise<Running> {
   const upstream = await startUpstream(leads)
   upstream.faults.push(...faults)
@@ -57,7 +68,7 @@ async function start(
   const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' }
   const read = () => loadConfig({ file, cwd: folder, env })
   const store = await openStore(join(folder, 'leadsheet.db'), new Date())
-  await prepare?.(store)
+  await prepare(store)
   const lines: string[] = []
   const log = pino({ level: 'info' }, { write: (line) => lines.push(line) })
   const stopping = new AbortController()
@@ -154,7 +165,10 @@ describe('new settings that are right', () => {
       held.resolve()
       return true
     }
-    const daemon = await start(SETTINGS, { leads: 100, faults: [pass, pass, pass, hold] })
+    const daemon = await start(SETTINGS, {
+      ...{ leads: 100, faults: [pass, pass, pass, hold] },
+      prepare: async () => {},
+    })
     await held.promise
     daemon.upstream.requests.length = 0
     await daemon.reload(`${SETTINGS}log_level: warn\n`)
@@ -198,14 +212,6 @@ const ELSEWHERE = `${SETTINGS}sync: { schedule: '${hourlyNotNow()}' }
 database_url: postgres://leadsheet@db.example.com/leadsheet
 `
 
-/** Makes no sync due. Its thread would look for the database of the settings until it gives up. */
-const noneDue = (store: Store): Promise<void> =>
-  store.write(async (trx) => {
-    const at = new Date().toISOString()
-    const run = { due_at: at, state: 'skipped' as const, noted_at: at, not_before: null, message: null }
-    for (const schedule of ['sync', 'sync-full']) await addScheduledRun(trx, { schedule, ...run })
-  })
-
 describe('new settings that are wrong', () => {
   it.each([
     ['a mistake', `${SETTINGS}time_zone: Mars/Olympus\n`, 'time_zone'],
@@ -228,7 +234,7 @@ describe('new settings that are wrong', () => {
   ])(
     'are refused with %s, and those of before stay in force',
     async (_name, settings, why, before = SETTINGS) => {
-      const daemon = await start(before, { prepare: noneDue })
+      const daemon = await start(before)
       await daemon.reload(settings)
       const [first, second] = await readingsIn(daemon.store)
       expect(first).toBeNull()

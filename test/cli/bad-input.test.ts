@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -14,10 +14,15 @@ import { startService } from '../support/service.ts'
 let service: Service
 let key: string
 const home = mkdtempSync(join(tmpdir(), 'leadsheet-'))
+/** Settings of syncs that read the list alone and publish nothing. */
+const QUICK = { 'leadsheet.yaml': 'enrichment: { policy: none }\nsnapshot: { when: never }\n' }
 
 beforeAll(async () => {
-  service = await startService(home, new Date(), 5)
+  service = await startService(home, new Date(), 2)
   key = await service.createKey({ name: 'test', scope: 'read' })
+  for (const [name, content] of Object.entries(QUICK))
+    writeFileSync(join(home, name), content, { mode: 0o600 })
+  expect((await runWarm(['sync'], { cwd: home, env: environment(home) })).status).toBe(0)
 })
 afterAll(async () => {
   await service.close()
@@ -32,6 +37,13 @@ function environment(folder: string, change: Record<string, string> = {}): Recor
     LEADSHEET_LOG_LEVEL: 'silent',
     ...change,
   }
+}
+
+/** Returns a folder with an installation that has synced. */
+function syncedFolder(files: Readonly<Record<string, string>> = {}): string {
+  const cwd = folderWith({ ...QUICK, ...files })
+  cpSync(join(home, 'data'), join(cwd, 'data'), { recursive: true })
+  return cwd
 }
 
 /** Expects one line that names the problem, one with the hint, and no stack trace. */
@@ -111,8 +123,7 @@ describe('bad input', () => {
   })
 
   it('leaves a database of a newer leadsheet as it is', async () => {
-    const cwd = folderWith()
-    await runWarm(['sync'], { cwd, env: environment(cwd) })
+    const cwd = syncedFolder()
     const database = new Database(join(cwd, 'data', 'leadsheet.db'))
     database.exec("INSERT INTO kysely_migration (name, timestamp) VALUES ('999-future', '2030-01-01')")
     database.close()
@@ -144,13 +155,12 @@ describe('bad input', () => {
   })
 
   it('keeps the messages when the mail server cannot be reached', async () => {
-    const cwd = folderWith()
+    const cwd = syncedFolder()
     const env = environment(cwd, {
       LEADSHEET_SMTP_URL: 'smtp://127.0.0.1:1',
       LEADSHEET_FROM: 'reports@example.com',
       LEADSHEET_RECIPIENTS: 'ana@example.com',
     })
-    await runWarm(['sync'], { cwd, env })
     const run = await runWarm(['report', 'send', 'daily', '--json'], { cwd, env })
     expect(run.status).toBe(1)
     expect(JSON.parse(run.stdout).data.deliveries).toMatchObject([
@@ -179,9 +189,8 @@ describe('bad input', () => {
   })
 
   it('leaves no half-written file behind a preview that cannot be written', async () => {
-    const cwd = folderWith({ taken: 'a file' })
+    const cwd = syncedFolder({ taken: 'a file' })
     const env = environment(cwd)
-    await runWarm(['sync'], { cwd, env })
     expectError(
       await runWarm(['report', 'preview', 'daily', '-o', 'taken/page.html'], { cwd, env }),
       1,
@@ -193,7 +202,7 @@ describe('bad input', () => {
       /page\.pdf/,
       /\.html, \.txt or \.eml/,
     )
-    expect(readdirSync(cwd)).toEqual(['data', 'taken'])
+    expect(readdirSync(cwd)).toEqual(['data', 'leadsheet.yaml', 'taken'])
   })
 })
 
@@ -205,7 +214,7 @@ describe('status without a daemon', () => {
     }))
 
   it('does not call it well after refused keys, nor once the settings are gone', async () => {
-    const cwd = folderWith()
+    const cwd = folderWith(QUICK)
     const env = environment(cwd)
     expect((await runWarm(['sync'], { cwd, env })).status).toBe(0)
     const well = await runWarm(['status'], { cwd, env })
@@ -214,6 +223,7 @@ describe('status without a daemon', () => {
     for (let times = 0; times < 4; times++) expect((await runWarm(['sync'], refused)).status).toBe(1)
     const { stdout } = await runWarm(['status', '--json'], refused)
     expect(JSON.parse(stdout).data).toMatchObject({ status: 'fail', sentence: 'API key refused.' })
+    rmSync(join(cwd, 'leadsheet.yaml'))
     const gone = await runWarm(['status'], { cwd, env: { LEADSHEET_DATA_DIR: join(cwd, 'data') } })
     expectError(gone, 2, /there is no leadsheet\.yaml in /, /init/)
   })
@@ -235,7 +245,7 @@ mapping: { lead: { id: id, status: status, updated_at: updated_at, company_name:
 time_zone: UTC
 `
     const { port } = upstream.address() as AddressInfo
-    const cwd = folderWith({ 'profile.yaml': profile })
+    const cwd = folderWith({ ...QUICK, 'profile.yaml': profile })
     const env = environment(cwd, {
       LEADSHEET_API_URL: `http://127.0.0.1:${port}/leads`,
       LEADSHEET_API_PROFILE: 'profile.yaml',
@@ -321,9 +331,8 @@ describe('a hint leads to what is wrong', () => {
   })
 
   it('a path that cannot be written is named once, a mail server that is away by its setting', async () => {
-    const cwd = folderWith()
+    const cwd = syncedFolder()
     const env = environment(cwd)
-    expect((await runWarm(['sync', '--only', 'leads'], { cwd, env })).status).toBe(0)
     const run = await runWarm(['report', 'preview', 'daily', '-o', 'nowhere/x.html'], { cwd, env })
     expect(run.stderr.match(/nowhere\/x\.html/g)).toHaveLength(1)
     const away = { ...env, LEADSHEET_SMTP_URL: 'smtp://127.0.0.1:9', LEADSHEET_FROM: 'a@example.com' }

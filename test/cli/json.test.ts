@@ -101,6 +101,8 @@ alerts: { recipients: [ops@example.com] }
 const STATE = `INSERT INTO alert (check_id, subject, state, seen, message, hint, first_seen_at, opened_at, announced)
   VALUES ('sync_failing', '', 'open', 3, 'three syncs failed', 'look at the log', '2026-11-20T07:00:00.000Z', '2026-11-20T07:00:00.000Z', 'nothing');
   UPDATE delivery SET state = 'unconfirmed' WHERE recipient = 'you@example.com'`
+/** The days that the service of the demo has lived before; the examples of the page show those of the program. */
+const PAST_DAYS = process.env['EXAMPLES'] === 'renew' ? 120 : 12
 const root = mkdtempSync(join(tmpdir(), 'leadsheet-json-'))
 /** The demo's installation, with settings that commands find there. */
 const cwd = join(root, 'data/demo')
@@ -128,14 +130,22 @@ const lines = [
   ),
 ]
 
+function startService(): Promise<Service> {
+  const file = join(cwd, 'service.db')
+  return openService({ file, companiesFile: COMPANIES, seed: 1, historyDays: PAST_DAYS })
+}
+
 beforeAll(async () => {
+  mkdirSync(cwd, { recursive: true })
+  // The demo goes on with this service, whose past is shorter than that of its own.
+  await (await startService()).close()
   const { stdout } = await runWarm(['demo', '--json'], { cwd: root, env: { TZ: 'UTC' } })
   results.set('demo', JSON.parse(stdout))
   appendFileSync(join(cwd, 'leadsheet.yaml'), SETTINGS)
   const database = new Database(join(cwd, 'leadsheet.db'))
   database.exec(STATE)
   database.close()
-  service = await openService({ file: join(cwd, 'service.db'), companiesFile: COMPANIES, seed: 1 })
+  service = await startService()
   const key = await service.createKey({ name: 'test', scope: 'write' })
   env = { LEADSHEET_API_URL: service.url, LEADSHEET_API_KEY: key, TZ: 'UTC' }
 })

@@ -17,10 +17,10 @@ import {
   signed,
   standardProfile,
 } from '../support/network/webhook-receiver.ts'
-import { random } from '../support/random.ts'
+import { countCases, random } from '../support/random.ts'
 
 const SEED = Number(process.env['SEED'] ?? 63)
-const BODIES = 1_000
+const BODIES = countCases(200, 1_000)
 const AT_ONCE = 50
 const LARGEST = 256 * 1024
 const KEPT = { agent: KEPT_OPEN }

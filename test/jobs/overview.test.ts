@@ -1,4 +1,4 @@
-// @both-stores
+// @both-stores, in turn
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type KeptOverview, type OverviewKeeper, openOverview } from '../../src/jobs/overview.ts'

@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import { holdToContract } from './docs/contract.ts'
+import { COMPILED } from './process/programs.ts'
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
-/** The compile cache that all started programs share, because compiling takes most of a start. */
-export const COMPILED = join(import.meta.dirname, '../../node_modules/.cache/leadsheet-compiled')
 
 export interface RunOptions {
   readonly cwd: string

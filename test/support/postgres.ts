@@ -36,13 +36,17 @@ export async function newDatabase({ template }: DatabaseOptions = {}): Promise<s
 /**
  * Returns a database to copy. The first caller with this name in a run prepares it, and all others wait and
  * get the same one.
- * @param prepare fills an empty database, and leaves no connection open
+ * @param prepare fills a database that is empty or a copy, and leaves no connection open
  * @returns its URL. The database stays until the run ends
  */
-export function preparedDatabase(name: string, prepare: (url: string) => Promise<void>): Promise<string> {
+export function preparedDatabase(
+  name: string,
+  prepare: (url: string) => Promise<void>,
+  options: DatabaseOptions = {},
+): Promise<string> {
   const known = prepared.get(name)
   if (known !== undefined) return known
-  const preparing = prepareOnce(name, prepare)
+  const preparing = prepareOnce(name, prepare, options)
   prepared.set(name, preparing)
   preparing.catch(() => prepared.delete(name))
   return preparing
@@ -50,13 +54,17 @@ export function preparedDatabase(name: string, prepare: (url: string) => Promise
 
 const prepared = new Map<string, Promise<string>>()
 
-async function prepareOnce(name: string, prepare: (url: string) => Promise<void>): Promise<string> {
+async function prepareOnce(
+  name: string,
+  prepare: (url: string) => Promise<void>,
+  { template }: DatabaseOptions,
+): Promise<string> {
   return withClient(await fetchAdminUrl(), async (client) => {
     // The lock is held until this session ends.
     await client.query('SELECT pg_advisory_lock(hashtext($1))', [name])
     const { rows } = await client.query('SELECT FROM pg_database WHERE datname = $1', [name])
     if (rows.length === 0) {
-      const url = await createDatabase(client)
+      const url = await createDatabase(client, template)
       await prepare(url)
       // A database gets the name only when it is complete.
       await renameDatabase(client, url, name)

@@ -2,14 +2,21 @@
 
 const DAY_MS = 86_400_000
 
+/** SEED, or the number of the day. */
+export const SEED_OF_TODAY = Number(process.env.SEED ?? Math.floor(Date.now() / DAY_MS))
+
 /**
  * Returns one of `parts` parts of the cases: another one each day, or by SEED. Returns all cases if LOOK is `full`,
  * as in `npm run test:look`.
  */
 export function casesOfToday<T>(cases: readonly T[], parts: number): T[] {
   if (process.env.LOOK === 'full') return [...cases]
-  const today = Number(process.env.SEED ?? Math.floor(Date.now() / DAY_MS))
-  return cases.filter((_, place) => place % parts === today % parts)
+  return cases.filter((_, place) => place % parts === SEED_OF_TODAY % parts)
+}
+
+/** Returns how many random cases a test tries: `few`, and `all` if SIM is `full`, as in `npm run test:sim`. */
+export function countCases(few: number, all: number): number {
+  return process.env.SIM === 'full' ? all : few
 }
 
 /** Returns the generator mulberry32, whose numbers are at least 0 and below 1. */
@@ -21,4 +28,10 @@ export function random(seed: number): () => number {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
+}
+
+/** Returns the items in random order. */
+export function shuffled<T>(items: readonly T[], next: () => number): T[] {
+  const keyed = items.map((item) => [next(), item] as const)
+  return keyed.sort(([a], [b]) => a - b).map(([, item]) => item)
 }

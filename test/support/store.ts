@@ -66,6 +66,46 @@ export function migratedDatabase(): Promise<string> {
   })
 }
 
+/**
+ * Opens a copy of a store with {@link STAGES} and what `fill` put into it. The first caller of this name fills it: in
+ * a worker in SQLite, in a run in PostgreSQL. All copies are the same installation.
+ */
+export function openFilledStore(name: string, fill: (store: Store) => Promise<void>): Promise<Store> {
+  return openPreparedStore(name, async (place) => {
+    await using store = await openStore(place, OPENED_AT)
+    await store.write((trx) => saveStages(trx, STAGES))
+    await fill(store)
+  })
+}
+
+/**
+ * Works like {@link openFilledStore}, without stages.
+ * @param fill gets the path or the URL of an empty store, and closes it before it returns
+ */
+export async function openPreparedStore(
+  name: string,
+  fill: (place: string) => Promise<void>,
+): Promise<Store> {
+  if (IN_POSTGRES) {
+    const template = await preparedDatabase(name, fill, { template: await migratedDatabase() })
+    return openStore(await newDatabase({ template }), OPENED_AT)
+  }
+  const file = join(folderWith(), 'leadsheet.db')
+  const known = filled.get(name)
+  if (known === undefined) {
+    const first = join(folderWith(), 'leadsheet.db')
+    migrated ??= makeMigrated()
+    writeFileSync(first, await migrated, { mode: 0o600 })
+    await fill(first)
+    filled.set(name, readFileSync(first))
+  }
+  writeFileSync(file, filled.get(name) ?? '', { mode: 0o600 })
+  return openStore(file, OPENED_AT)
+}
+
+/** The files of {@link openPreparedStore} by their names. */
+const filled = new Map<string, Buffer>()
+
 async function makeMigrated(): Promise<Buffer> {
   const folder = mkdtempSync(join(tmpdir(), 'leadsheet-'))
   const file = join(folder, 'leadsheet.db')

@@ -2,12 +2,10 @@
  * Faults are planted in a healthy installation, one at a time. The doctor finds each of them, and names a
  * remedy.
  */
-import { execFile } from 'node:child_process'
 import { chmodSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import type { CheckResult } from '../../../src/checks/check.ts'
@@ -33,6 +31,7 @@ alerts: { recipients: [ops@example.com] }
 smtp: { url: "file:./outbox" }
 mail: { from: reports@example.com }
 reports: [{ name: daily }]
+enrichment: { policy: none }
 `
 
 let service: Service
@@ -49,9 +48,7 @@ beforeAll(async () => {
     LEADSHEET_API_KEY: await service.createKey({ name: 'test', scope: 'read' }),
     LEADSHEET_WEB_LISTEN: 'none',
   }
-  await promisify(execFile)(process.execPath, [join(import.meta.dirname, '../../../src/main.ts'), 'sync'], {
-    ...{ cwd: well, env: { ...env, PATH: process.env.PATH } },
-  })
+  await runWarm(['sync'], { cwd: well, env })
 })
 afterAll(async () => {
   await service.close()

@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { folderWith } from '../../support/folder.ts'
-import { COMPILED, type Finished, finished } from '../../support/leadsheet.ts'
+import { type Finished, finished } from '../../support/leadsheet.ts'
+import { COMPILED } from '../../support/process/programs.ts'
 
 export const MAIN = join(import.meta.dirname, '../../../src/main.ts')
 const HOOK = join(import.meta.dirname, 'kill-at.ts')

@@ -1,4 +1,4 @@
-// @both-stores
+// @both-stores, in turn
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

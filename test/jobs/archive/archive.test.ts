@@ -1,4 +1,4 @@
-// @both-stores
+// @both-stores, in turn
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'

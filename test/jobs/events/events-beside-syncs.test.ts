@@ -4,11 +4,13 @@ import { describe, expect, it } from 'vitest'
 import type { Store } from '../../../src/store/db/store.ts'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
-import { random } from '../../support/random.ts'
+import { countCases, random } from '../../support/random.ts'
 import { eventOf, type Following, openFollowing, outcomeOf } from '../../support/source/following.ts'
 import { startUpstream, type Upstream } from '../../support/upstream.ts'
 
 const LATER = '2026-11-21T05:59:00.000Z'
+const LEADS = countCases(400, 1500)
+const EVENTS = LEADS / 10
 const FULL = { full: true, parts: ['leads'], pageSize: 100 } as const
 const { updated_at, ...untimed } = REFERENCE_PROFILE.mapping.lead
 const WITHOUT_TIMES = {
@@ -145,17 +147,20 @@ describe('an event that comes while the list is read', () => {
     expect((await copy.sync(FULL)).leads).toMatchObject({ seen: 52, inserted: 0, updated: 0, deleted: 0 })
   })
 
-  it('leaves thousands of leads as the upstream has them, while many pour in', async () => {
+  it(`leaves ${LEADS} leads as the upstream has them, while many pour in`, async () => {
     const next = random(1)
-    await using upstream = await startUpstream(1500)
+    await using upstream = await startUpstream(LEADS)
     await using copy = await openFollowing(upstream.url)
     await copy.sync(FULL)
     for (const round of [1, 2]) {
       copy.clock.now = new Date(copy.clock.now.getTime() + 60 * 60_000)
       const syncing = copy.sync(FULL)
-      for (let count = 0; count < 150; count++) {
+      for (let count = 0; count < EVENTS; count++) {
         const at = new Date(copy.clock.now.getTime() + count).toISOString()
-        const lead = upstream.put(Math.floor(next() * 1550), { score: count % 101, updated_at: at })
+        const lead = upstream.put(Math.floor(next() * (LEADS + EVENTS / 3)), {
+          score: count % 101,
+          updated_at: at,
+        })
         const isDeleted = next() < 0.02
         if (isDeleted) upstream.leads.delete(lead.id)
         await copy.intake.take([eventOf(lead.id, { isDeletion: isDeleted })])

@@ -1,4 +1,4 @@
-// @both-stores
+// @both-stores, in turn
 /** The reports of an annotated day and of the days after it, from the leads to the page. */
 import { describe, expect, it } from 'vitest'
 import { BLOCKS } from '../../../src/domain/choices.ts'
@@ -8,10 +8,11 @@ import { annotate } from '../../../src/jobs/annotations.ts'
 import { renderPreview } from '../../../src/jobs/reports/preview.ts'
 import type { Report } from '../../../src/jobs/reports/report-definition.ts'
 import { openTemplates } from '../../../src/report/render/templates.ts'
+import type { Store } from '../../../src/store/db/store.ts'
 import { DAILY } from '../../support/mail/reports.ts'
 import { TEMPLATES_FOLDER } from '../../support/report.ts'
 import { dailyNumbers } from '../../support/reports/daily-numbers.ts'
-import { lead, openEmptyStore, save, saveWholeRun } from '../../support/store.ts'
+import { lead, openFilledStore, save, saveWholeRun } from '../../support/store.ts'
 
 const ZONE = 'Europe/Berlin'
 const DAYS = 120
@@ -27,7 +28,22 @@ const REPORT: Report = {
 /** Renders the report of a morning. On the day of the campaign, there were three times the usual leads. */
 async function reportOn(morning: string, locale = 'en-GB', isAnnotated = true) {
   const now = new Date(`${morning}T06:00:00Z`)
-  await using store = await openEmptyStore()
+  await using store = await openFilledStore(`with a campaign, up to ${morning}`, (empty) =>
+    saveDays(empty, now),
+  )
+  const given = { days: CAMPAIGN, text: 'campaign', pipelineId: null, isLeftOut: true, writtenBy: 'test' }
+  if (isAnnotated) await annotate(store, given, { now, timeZone: ZONE })
+  const sender = {
+    from: 'a@example.com',
+    replyTo: null,
+    unsubscribe: { mailto: 'b@example.com', pageOf: null },
+  }
+  const templates = await openTemplates(TEMPLATES_FOLDER)
+  const deps = { templates, store, sender, maxBytes: 10_000_000, now: () => now }
+  return await renderPreview(deps, REPORT, { ...REPORT, locale, address: null }, 'real', signal)
+}
+
+async function saveDays(store: Store, now: Date): Promise<void> {
   const days = daysUpTo(now.toISOString(), DAYS, ZONE)
   const counts = dailyNumbers({ mean: 40, days: DAYS, seed: 5 })
   const leads = days.flatMap((day, index) => {
@@ -40,16 +56,6 @@ async function reportOn(morning: string, locale = 'en-GB', isAnnotated = true) {
   })
   await save(store, leads)
   await saveWholeRun(store, now.toISOString())
-  const given = { days: CAMPAIGN, text: 'campaign', pipelineId: null, isLeftOut: true, writtenBy: 'test' }
-  if (isAnnotated) await annotate(store, given, { now, timeZone: ZONE })
-  const sender = {
-    from: 'a@example.com',
-    replyTo: null,
-    unsubscribe: { mailto: 'b@example.com', pageOf: null },
-  }
-  const templates = await openTemplates(TEMPLATES_FOLDER)
-  const deps = { templates, store, sender, maxBytes: 10_000_000, now: () => now }
-  return await renderPreview(deps, REPORT, { ...REPORT, locale, address: null }, 'real', signal)
 }
 
 describe('a day with three times the usual leads', () => {

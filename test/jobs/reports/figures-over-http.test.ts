@@ -1,3 +1,4 @@
+// @long
 /**
  * A report's numbers equal those that the service tells over HTTP, or the report says from which part of the
  * leads they are. The test counts only from GET /leads and GET /leads/:id.

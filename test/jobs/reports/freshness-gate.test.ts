@@ -1,4 +1,4 @@
-// @both-stores
+// @both-stores, in turn
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'

@@ -5,10 +5,8 @@ import { changePreference } from '../../../src/jobs/reports/preferences.ts'
 import { enqueueResend, planResend, type ResendPlan } from '../../../src/jobs/reports/resend.ts'
 import { type DeliveryMove, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { readMessage } from '../../../src/store/outbox/stored-message.ts'
-import { folderWith } from '../../support/folder.ts'
+import { openSyncedStore } from '../../support/data/synced-store.ts'
 import { DAILY, enqueueDue, recipient, reportDeps } from '../../support/mail/reports.ts'
-import { startService } from '../../support/service.ts'
-import { openSyncing } from '../../support/syncing.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')
 const EMEA = { filter: { pipelineIds: ['pl_emea'], conditions: [] } }
@@ -29,12 +27,8 @@ const ENDS: Readonly<Record<string, Pick<DeliveryMove, 'state' | 'nextAttemptAt'
 
 /** Opens a report of yesterday to five people, in two issues. It ended differently for each. */
 async function openMailed() {
-  const service = await startService(folderWith(), NOW, 8)
-  const syncing = await openSyncing(service.url, await service.createKey({ name: 'test', scope: 'read' }))
-  syncing.clock.now = NOW
-  await syncing.sync({ pageSize: 500 })
   const clock = { now: NOW }
-  const { store } = syncing
+  const store = await openSyncedStore(8)
   const deps = reportDeps(store, () => clock.now)
   await enqueueDue(deps, PEOPLE)
   const rows = () =>
@@ -47,10 +41,7 @@ async function openMailed() {
   clock.now = new Date('2026-11-21T09:00:00Z')
   return {
     ...{ deps, store, clock, rows },
-    async [Symbol.asyncDispose]() {
-      await syncing[Symbol.asyncDispose]()
-      await service[Symbol.asyncDispose]()
-    },
+    [Symbol.asyncDispose]: () => store.close(),
   }
 }
 

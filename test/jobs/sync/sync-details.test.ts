@@ -22,8 +22,8 @@ const IN_ORDER = { ...ALL, concurrency: 1 }
 const PARTS = ['leads', 'details'] as const
 const MINUTE_MS = 60_000
 /** The number of kills in the test that kills. */
-const KILLS = 4
-const LEADS = 300
+const KILLS = 2
+const LEADS = 150
 
 function detailsOf(syncing: Syncing) {
   return syncing.store.db.selectFrom('lead_detail').selectAll().orderBy('lead_id').execute()

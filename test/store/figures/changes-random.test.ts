@@ -1,4 +1,4 @@
-// @both-stores
+// @both-stores, in turn
 /**
  * Random pasts: the changes in a report equal those of a plain search through everything that was ever read.
  */

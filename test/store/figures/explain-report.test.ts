@@ -1,4 +1,4 @@
-// @both-stores
+// @both-stores, in turn
 /** The SQL that is shown for a report runs in any program, and returns the numbers of the report. */
 import { describe, expect, it } from 'vitest'
 import type { LeadFilter } from '../../../src/domain/figures.ts'
@@ -7,9 +7,7 @@ import { explainReport } from '../../../src/store/figures/explain-report.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { readReportFigures } from '../../../src/store/figures/report-figures.ts'
 import { askSqlProgram, hasSqlProgram, type Row } from '../../support/data/sql-program.ts'
-import { folderWith } from '../../support/folder.ts'
-import { startService } from '../../support/service.ts'
-import { openSyncing } from '../../support/syncing.ts'
+import { openSyncedStore } from '../../support/data/synced-store.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')
 const ZONE = 'Europe/Berlin'
@@ -28,72 +26,65 @@ describe.skipIf(!hasSqlProgram())('the SQL of a report', () => {
         ],
       },
     ],
-  ])(
-    'gives %s what the report says of them',
-    async (_, filter) => {
-      await using service = await startService(folderWith(), NOW, 30)
-      const key = await service.createKey({ name: 'test', scope: 'read' })
-      await using syncing = await openSyncing(service.url, key)
-      await syncing.sync({ pageSize: 500 })
-      const { db } = syncing.store
-      await db.updateTable('pipeline_stat').set({ leads: 1 }).where('pipeline_id', '=', 'pl_emea').execute()
-      const request = {
-        ...{ kind: 'day' as const, period: PERIOD, prior: priorOf('day', PERIOD), filter, asKnownAt: null },
-        ...{ topScore: 60, stalledDays: 3, rowsMax: 50, since: null },
-        ...{ sparkPeriods: periodsUpTo('day', PERIOD), trendDays: daysUpTo(PERIOD.to, 20, ZONE) },
-      }
-      const figures = await readReportFigures(db, request)
-      expect(figures.newLeads.current).toBeGreaterThan(0)
+  ])('gives %s what the report says of them', async (_, filter) => {
+    await using store = await openSyncedStore(20)
+    const { db } = store
+    await db.updateTable('pipeline_stat').set({ leads: 1 }).where('pipeline_id', '=', 'pl_emea').execute()
+    const request = {
+      ...{ kind: 'day' as const, period: PERIOD, prior: priorOf('day', PERIOD), filter, asKnownAt: null },
+      ...{ topScore: 60, stalledDays: 3, rowsMax: 50, since: null },
+      ...{ sparkPeriods: periodsUpTo('day', PERIOD), trendDays: daysUpTo(PERIOD.to, 20, ZONE) },
+    }
+    const figures = await readReportFigures(db, request)
+    expect(figures.newLeads.current).toBeGreaterThan(0)
 
-      const ask = (sql: string): Row[] => askSqlProgram(syncing.store, sql)
-      const explained = explainReport(request, figures)
-      const rowsOf = (block: string, title: string): Row[] => {
-        const found = explained.find((each) => each.block === block && each.title === title)
-        if (!found) throw new Error(`${block} does not explain ${title}`)
-        return ask(found.sql)
-      }
-      for (const { sql, priorSql } of explained) for (const each of [sql, priorSql]) if (each) ask(each)
+    const ask = (sql: string): Row[] => askSqlProgram(store, sql)
+    const explained = explainReport(request, figures)
+    const rowsOf = (block: string, title: string): Row[] => {
+      const found = explained.find((each) => each.block === block && each.title === title)
+      if (!found) throw new Error(`${block} does not explain ${title}`)
+      return ask(found.sql)
+    }
+    for (const { sql, priorSql } of explained) for (const each of [sql, priorSql]) if (each) ask(each)
 
-      const value = (title: string) => rowsOf('kpis', title)[0]?.value
-      expect([value('New leads'), value('Won'), value('Lost')]).toEqual([
-        figures.newLeads.current,
-        figures.won.current,
-        figures.lost.current,
-      ])
-      const before = explained.find((each) => each.title === 'New leads')?.priorSql ?? ''
-      expect(ask(before)[0]?.value).toBe(figures.newLeads.prior)
-      expect(rowsOf('kpis', 'Sparklines').map((row) => row.newLeads)).toEqual(figures.sparklines.newLeads)
-      expect(rowsOf('kpis', 'Sparkline of the open pipeline').map((row) => row.value)).toEqual(
-        figures.sparklines.openValue,
-      )
-      expect(rowsOf('trend', 'Trend').map((row) => row.won)).toEqual(figures.trend.map((day) => day.won))
-      expect(rowsOf('funnel', 'Funnel').map((row) => [row.status, row.reached])).toEqual(
-        figures.funnel.stages.map(({ status, reached }) => [status, reached]),
-      )
-      for (const { kind, total } of figures.changes.kinds) {
-        const counts = rowsOf('changes', 'Changes').filter((row) => row.kind === kind)
-        expect(counts.reduce((sum, row) => sum + Number(row.total), 0)).toBe(total)
-      }
-      expect(rowsOf('top_leads', 'Top leads').map((row) => row.id)).toEqual(
-        figures.topLeads.rows.map(({ id }) => id),
-      )
-      expect(rowsOf('stalled', 'Stalled leads').map((row) => row.id)).toEqual(
-        figures.stalled.rows.map(({ id }) => id),
-      )
-      const ofSource = new Map(rowsOf('sources', 'By source').map((row) => [row.of, row.newLeads]))
-      for (const { source, newLeads } of figures.bySource)
-        expect(ofSource.get(source) ?? 0).toBe(newLeads.current)
-      expect(rowsOf('agents', 'Agents').map((row) => row.name)).toEqual(
-        figures.agents.rows.map(({ name }) => name),
-      )
-      if (filter.conditions.length > 0) expect(figures.serviceStats).toEqual([])
-      else {
-        expect(figures.serviceStats).toHaveLength(1)
-        const [{ pipelineName = '', ours = 0 } = {}] = figures.serviceStats
-        const levels = rowsOf('service_stats', `Ours beside them: ${pipelineName}`)
-        expect(levels.reduce((sum, row) => sum + Number(row.leads), 0)).toBe(ours)
-      }
-    },
-    120_000,
-  )
+    const value = (title: string) => rowsOf('kpis', title)[0]?.value
+    expect([value('New leads'), value('Won'), value('Lost')]).toEqual([
+      figures.newLeads.current,
+      figures.won.current,
+      figures.lost.current,
+    ])
+    const before = explained.find((each) => each.title === 'New leads')?.priorSql ?? ''
+    expect(ask(before)[0]?.value).toBe(figures.newLeads.prior)
+    expect(rowsOf('kpis', 'Sparklines').map((row) => row.newLeads)).toEqual(figures.sparklines.newLeads)
+    expect(rowsOf('kpis', 'Sparkline of the open pipeline').map((row) => row.value)).toEqual(
+      figures.sparklines.openValue,
+    )
+    expect(rowsOf('trend', 'Trend').map((row) => row.won)).toEqual(figures.trend.map((day) => day.won))
+    expect(rowsOf('funnel', 'Funnel').map((row) => [row.status, row.reached])).toEqual(
+      figures.funnel.stages.map(({ status, reached }) => [status, reached]),
+    )
+    for (const { kind, total } of figures.changes.kinds) {
+      const counts = rowsOf('changes', 'Changes').filter((row) => row.kind === kind)
+      expect(counts.reduce((sum, row) => sum + Number(row.total), 0)).toBe(total)
+    }
+    expect(rowsOf('top_leads', 'Top leads').map((row) => row.id)).toEqual(
+      figures.topLeads.rows.map(({ id }) => id),
+    )
+    expect(rowsOf('stalled', 'Stalled leads').map((row) => row.id)).toEqual(
+      figures.stalled.rows.map(({ id }) => id),
+    )
+    const ofSource = new Map(rowsOf('sources', 'By source').map((row) => [row.of, row.newLeads]))
+    for (const { source, newLeads } of figures.bySource)
+      expect(ofSource.get(source) ?? 0).toBe(newLeads.current)
+    expect(rowsOf('agents', 'Agents').map((row) => row.name)).toEqual(
+      figures.agents.rows.map(({ name }) => name),
+    )
+    if (filter.conditions.length > 0) expect(figures.serviceStats).toEqual([])
+    else {
+      expect(figures.serviceStats).toHaveLength(1)
+      const [{ pipelineName = '', ours = 0 } = {}] = figures.serviceStats
+      const levels = rowsOf('service_stats', `Ours beside them: ${pipelineName}`)
+      expect(levels.reduce((sum, row) => sum + Number(row.leads), 0)).toBe(ours)
+    }
+  })
 })

@@ -13,10 +13,8 @@ import { readCoverages, readReportFigures } from '../../../src/store/figures/rep
 import { refreshStageMoves } from '../../../src/store/leads/stage-move.ts'
 import { savePipelineStat } from '../../../src/store/sync/samples.ts'
 import { askSqlProgram, hasSqlProgram } from '../../support/data/sql-program.ts'
-import { folderWith } from '../../support/folder.ts'
-import { startService } from '../../support/service.ts'
+import { openSyncedStore } from '../../support/data/synced-store.ts'
 import { lead, openEmptyStore, save, saveWholeRun, seenAt, stat } from '../../support/store.ts'
-import { openSyncing } from '../../support/syncing.ts'
 
 /** A week in UTC. */
 const WEEK: FigureScope = {
@@ -323,11 +321,8 @@ const isProgramThere = hasSqlProgram()
 describe('the SQL that is shown', () => {
   it(`gives every program the figure, and the report its number${isProgramThere ? '' : ' (it is not installed)'}`, async () => {
     const now = new Date('2026-11-21T06:00:00Z')
-    await using service = await startService(folderWith(), now, 30)
-    const key = await service.createKey({ name: 'test', scope: 'read' })
-    await using syncing = await openSyncing(service.url, key)
-    await syncing.sync({ pageSize: 500 })
-    const { db } = syncing.store
+    await using store = await openSyncedStore(20)
+    const { db } = store
     const period = dayBefore(now, 'Europe/Berlin')
     const pipelines = (await db.selectFrom('pipeline').select('id').execute()).map(({ id }) => id)
     const whole = { ...WEEK, from: period.from, to: period.to }
@@ -342,7 +337,7 @@ describe('the SQL that is shown', () => {
         const expected = await readFigure(db, name, scope)
         const { rows: plain } = await db.executeQuery(CompiledQuery.raw(shown))
         expect(plain, name).toEqual(expected.map((row) => expect.objectContaining({ value: row.value })))
-        if (isProgramThere) expect(askSqlProgram(syncing.store, shown), name).toEqual(plain)
+        if (isProgramThere) expect(askSqlProgram(store, shown), name).toEqual(plain)
       }
     }
     const report = await readReportFigures(db, {
@@ -370,13 +365,9 @@ describe('the SQL that is shown', () => {
 
 describe('the reconciliation', () => {
   it('sets the statistics of the service beside ours of the same moment', async () => {
-    const now = new Date('2026-11-21T06:00:00Z')
-    await using service = await startService(folderWith(), now, 20)
-    const key = await service.createKey({ name: 'test', scope: 'read' })
-    await using syncing = await openSyncing(service.url, key)
-    await syncing.sync({ pageSize: 500 })
+    await using store = await openSyncedStore(20)
     const { rows } = await sql<{ figure: string; ours: number; difference: number }>`
-      SELECT figure, ours, difference FROM stat_reconciliation`.execute(syncing.store.db)
+      SELECT figure, ours, difference FROM stat_reconciliation`.execute(store.db)
     expect(new Set(rows.map((row) => row.figure)).size).toBe(8)
     expect(rows.filter((row) => row.difference !== 0)).toEqual([])
     expect(rows.some((row) => row.ours > 10)).toBe(true)

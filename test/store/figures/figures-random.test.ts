@@ -1,4 +1,4 @@
-// @both-stores
+// @both-stores, in turn
 /**
  * Random pasts: the quick count from the present and the changes since equals a count over the whole history.
  */

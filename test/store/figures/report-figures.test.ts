@@ -1,4 +1,4 @@
-// @both-stores
+// @both-stores, in turn
 /** Compares every number of a report over a service's days with a plain count over all rows of the store. */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
@@ -10,6 +10,7 @@ import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { type ReportRequest, readReportFigures } from '../../../src/store/figures/report-figures.ts'
 import { loadPast, type Past, type PastLead, sumOf } from '../../support/data/past.ts'
 import { liveThrough } from '../../support/source/living-service.ts'
+import { openPreparedStore } from '../../support/store.ts'
 
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
 const DAY_MS = 86_400_000
@@ -20,7 +21,11 @@ const ZONE = 'Europe/Berlin'
 
 /** Uses a store of several days. A last full sync finds some leads gone. */
 async function withDays(use: (store: Store) => Promise<void>): Promise<void> {
-  await liveThrough({ seed: SEED, first: FIRST, days: DAYS, historyDays: 40, isFull: (day) => day > 1 }, use)
+  const life = { seed: SEED, first: FIRST, days: DAYS, historyDays: 40, isFull: (day: number) => day > 1 }
+  await using store = await openPreparedStore(`days of ${SEED}`, (place) =>
+    liveThrough({ ...life, store: place }, async () => {}),
+  )
+  await use(store)
 }
 
 function requestOf(

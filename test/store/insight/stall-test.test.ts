@@ -1,4 +1,4 @@
-// @both-stores
+// @both-stores, in turn
 /** The thresholds of past dates, tried on the leads that were won after each. */
 import { expect, it } from 'vitest'
 import { readShares, refreshThresholds } from '../../../src/jobs/insight/winner-shares.ts'

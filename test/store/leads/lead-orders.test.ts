@@ -8,12 +8,12 @@ import { historyOf, type LeadState, stepsOf } from '../../../src/store/leads/lea
 import { recordDeletions } from '../../../src/store/leads/lead-version.ts'
 import { movesOf } from '../../../src/store/leads/stage-move.ts'
 import { BLANK_STATE } from '../../support/data/blank-lead.ts'
-import { random } from '../../support/random.ts'
+import { countCases, random, SEED_OF_TODAY, shuffled } from '../../support/random.ts'
 import { lead, openEmptyStore } from '../../support/store.ts'
 
-const SEED = Number(process.env['SEED'] ?? 32)
-const SCENARIOS = 20
-const ORDERS = 50
+const SEED = SEED_OF_TODAY
+const SCENARIOS = countCases(6, 20)
+const ORDERS = countCases(20, 50)
 const START = Date.parse('2026-11-01T00:00:00Z')
 const DAY_MS = 86_400_000
 
@@ -44,11 +44,6 @@ function changesOf(draw: Draw): Partial<Lead>[] {
 
 function instant(ms: number): string {
   return new Date(ms).toISOString()
-}
-
-function shuffled<T>(items: readonly T[], draw: Draw): T[] {
-  const keyed = items.map((item) => [draw(), item] as const)
-  return keyed.sort(([a], [b]) => a - b).map(([, item]) => item)
 }
 
 /** Reads everything stored about a lead's history, except the times of reading. */

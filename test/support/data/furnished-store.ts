@@ -2,15 +2,11 @@
  * A store with rows in most of its tables, for tests of programs that copy a store whole. The values include
  * bytes, nulls and large numbers.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import type { Store } from '../../../src/store/db/store.ts'
-import { openStore } from '../../../src/store/open.ts'
 import { folderWith } from '../folder.ts'
-import { newDatabase, preparedDatabase } from '../postgres.ts'
 import { startService } from '../service.ts'
-import { IN_POSTGRES, lead, OPENED_AT, save } from '../store.ts'
+import { lead, OPENED_AT, openPreparedStore, save } from '../store.ts'
 import { openSyncing } from '../syncing.ts'
 
 const COMPANIES = 20
@@ -30,24 +26,8 @@ const FIGURES = {
  * Returns a store with two syncs from the reference service, which began at six and at eight. Each call
  * returns a copy of the same installation.
  */
-export async function openFurnishedStore(): Promise<Store> {
-  if (IN_POSTGRES) {
-    const template = await preparedDatabase('furnished', furnish)
-    return openStore(await newDatabase({ template }), OPENED_AT)
-  }
-  furnished ??= furnishFile()
-  const file = join(folderWith(), 'leadsheet.db')
-  writeFileSync(file, await furnished, { mode: 0o600 })
-  return openStore(file, OPENED_AT)
-}
-
-/** The furnished store is made once and then copied. */
-let furnished: Promise<Buffer> | null = null
-
-async function furnishFile(): Promise<Buffer> {
-  const file = join(folderWith(), 'leadsheet.db')
-  await furnish(file)
-  return readFileSync(file)
+export function openFurnishedStore(): Promise<Store> {
+  return openPreparedStore('furnished', furnish)
 }
 
 async function furnish(at: string): Promise<void> {

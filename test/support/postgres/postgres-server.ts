@@ -167,5 +167,5 @@ function urlOf(user: string, port: number, name: string): string {
 }
 
 function nameOf(url: string): string {
-  return new URL(url).pathname.slice(1)
+  return decodeURIComponent(new URL(url).pathname.slice(1))
 }

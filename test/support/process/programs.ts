@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 /** Begins each line about skipped tests; `not-tested.ts` collects these lines. */
 export const SKIPPED = 'SKIPPED: '
@@ -19,6 +20,9 @@ export function findInstalled(pattern: string): string | null {
   const found = globSync(pattern).sort((a, b) => b.localeCompare(a, 'en', { numeric: true }))
   return found[0] ?? null
 }
+
+/** The compile cache that all started programs share, because compiling takes most of a start. */
+export const COMPILED = join(import.meta.dirname, '../../../node_modules/.cache/leadsheet-compiled')
 
 /** A folder in memory, and the free space that tests need in it. */
 const MEMORY = '/dev/shm'

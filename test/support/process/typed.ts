@@ -3,8 +3,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { COMPILED } from '../leadsheet.ts'
-import { isSkipped } from './programs.ts'
+import { COMPILED, isSkipped } from './programs.ts'
 
 const MAIN = join(import.meta.dirname, '../../../src/main.ts')
 

@@ -6,7 +6,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { holdToContract } from '../docs/contract.ts'
-import { COMPILED, type Finished, type RunOptions } from '../leadsheet.ts'
+import type { Finished, RunOptions } from '../leadsheet.ts'
+import { COMPILED } from './programs.ts'
 import type { WarmCommand } from './warm-process.ts'
 
 const SCRIPT = join(import.meta.dirname, 'warm-process.ts')
@@ -35,8 +36,10 @@ async function runNext(args: readonly string[], { cwd, env = {} }: RunOptions): 
   // The settings of Node that a running process cannot take over. The clock is the exception.
   const late = Object.keys(env).find((name) => name.startsWith('NODE_') && !('CLOCK_AHEAD_MS' in env))
   if (late !== undefined) throw new Error(`${late} is read when a program starts: take runLeadsheet`)
-  const bare = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', TZ: 'UTC' }
-  if (program === null || program.gone.aborted) program = start({ ...bare, NODE_COMPILE_CACHE: COMPILED })
+  const { PATH = '', HOME = '' } = process.env
+  // The compile cache is also for the processes that a command starts.
+  const bare = { PATH, HOME, TZ: 'UTC', NODE_COMPILE_CACHE: COMPILED }
+  if (program === null || program.gone.aborted) program = start(bare)
   const { child, gone } = program
   const answered = once(child, 'message', { signal: gone })
   child.send({ args, cwd, env: { ...bare, ...env } } satisfies WarmCommand)

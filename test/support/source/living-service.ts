@@ -17,11 +17,13 @@ interface Life {
   readonly historyDays: number
   /** Tells whether the sync of a day reads everything. The first day is 0. */
   readonly isFull: (day: number) => boolean
+  /** The place of the store of the copy; by default a new one. */
+  readonly store?: string
 }
 
 /** Calls `eachMorning` after each sync, and then `use` with the store of the copy. */
 export async function liveThrough(
-  { seed, first, days, historyDays, isFull }: Life,
+  { seed, first, days, historyDays, isFull, store }: Life,
   use: (store: Store) => Promise<void>,
   eachMorning: (store: Store, at: Date) => Promise<void> = async () => {},
 ): Promise<void> {
@@ -34,7 +36,7 @@ export async function liveThrough(
     now: () => nowMs,
   })
   const key = await service.createKey({ name: 'test', scope: 'read' })
-  await using syncing = await openSyncing(service.url, key)
+  await using syncing = await openSyncing(service.url, key, store === undefined ? {} : { store })
   for (let day = 0; day < days; day++) {
     nowMs = first + day * DAY_MS
     await service.catchUp()

@@ -22,7 +22,7 @@ import { createAllowedHosts } from '../../../src/web/server/headers.ts'
 import { openWeb } from '../../../src/web/server/server.ts'
 import { TEMPLATES_FOLDER } from '../report.ts'
 import { dailyNumbers } from '../reports/daily-numbers.ts'
-import { lead, openEmptyStore, save, saveWholeRun } from '../store.ts'
+import { lead, openFilledStore, save, saveWholeRun } from '../store.ts'
 import { SILENT } from '../syncing.ts'
 
 /** A Saturday. All leads were read a quarter of an hour before. */
@@ -86,8 +86,12 @@ export async function openCountedPages(
  * many.
  */
 export async function openDailyStore(days: number): Promise<Store> {
-  const store = await openEmptyStore()
+  const store = await openFilledStore(`${days} days`, (empty) => saveDays(empty, days))
   onTestFinished(() => store.close())
+  return store
+}
+
+async function saveDays(store: Store, days: number): Promise<void> {
   const times = (day: number) => (day >= days - 3 ? 3 : 1)
   const counts = dailyNumbers({ mean: 8, days, seed: 5, times })
   const leads = daysUpTo(READ_AT, days, ZONE).flatMap((day, index) =>
@@ -99,7 +103,6 @@ export async function openDailyStore(days: number): Promise<Store> {
   )
   await save(store, leads)
   await saveWholeRun(store, READ_AT)
-  return store
 }
 
 /** Returns a page as text, without tags and with single spaces. */

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { webhookListSchema } from '../../../../src/contract/webhook.ts'
 import { startService, type TestService } from '../../../service/support/service.ts'
 import { folderWith } from '../../../support/folder.ts'
-import { finished, runScript, startLeadsheet } from '../../../support/leadsheet.ts'
+import { finished, startLeadsheet } from '../../../support/leadsheet.ts'
 import { freePort } from '../../../support/network/free-port.ts'
 import { readAddress } from '../../../support/process/daemon-address.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
@@ -38,10 +38,14 @@ function installation(publicUrl: string | null, url = api.service.url) {
   return { cwd, env: { LEADSHEET_API_URL: url, LEADSHEET_API_KEY: api.writeKey } }
 }
 
-/** Runs the commands one after the other in one process. */
-function runAll(options: ReturnType<typeof installation>, commands: readonly string[]) {
-  const several = join(import.meta.dirname, '../../../support/process/several-commands.ts')
-  return runScript([several, ...commands.map((line) => `${line} --json`)], options)
+/** Runs the commands one after the other. Returns all that they have printed. */
+async function runAll(options: ReturnType<typeof installation>, commands: readonly string[]) {
+  const runs = []
+  for (const line of commands) runs.push(await runWarm([...line.split(' '), '--json'], options))
+  return {
+    stdout: runs.map(({ stdout }) => stdout).join(''),
+    stderr: runs.map(({ stderr }) => stderr).join(''),
+  }
 }
 
 /** Returns the outputs that commands have printed one after the other. */
@@ -172,12 +176,13 @@ describe('a webhook of before at the address of this installation', () => {
 describe('what cannot be done', () => {
   it('is told with what to do', async () => {
     const installed = installation(null)
-    const { stdout } = await runAll(installed, [
+    const { stderr } = await runAll(installed, [
       ...['webhooks register --self', 'webhooks register', 'webhooks register --self https://example.com'],
       ...['webhooks register x', `webhooks register https://example.com --description ${'x'.repeat(201)}`],
       ...['webhooks test', 'webhooks show wh_0', 'webhooks remove wh_0 --yes', 'webhooks remove wh_0'],
     ])
-    expect([...stdout.matchAll(/^threw LeadsheetError: (.*)$/gm)].map(([, text]) => text)).toEqual([
+    const failures = stderr.split('\n').filter((line) => line.startsWith('{"error"'))
+    expect(failures.map((line) => JSON.parse(line).error.message)).toEqual([
       'web.public_url is not set: the upstream could not reach us',
       'either --self or an address is registered',
       'either --self or an address is registered',

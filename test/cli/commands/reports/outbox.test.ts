@@ -1,5 +1,4 @@
 /** `leadsheet outbox list` and `resend`: the state of each mail, and sending some of them again. */
-import { spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,12 +8,13 @@ import { type MailServer, openMailServer } from '../../../support/mail-server.ts
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { startService } from '../../../support/service.ts'
 
-const MAIN = join(import.meta.dirname, '../../../../src/main.ts')
 const ENV = { LEADSHEET_LOG_LEVEL: 'error', LEADSHEET_FROM: 'reports@example.com' }
 const SETTINGS = `
 recipients: [ana@example.com, gone@example.com, lost@example.com, later@example.com]
 reports:
   - name: daily
+enrichment: { policy: none }
+snapshot: { when: never }
 `
 
 /**
@@ -47,11 +47,7 @@ beforeAll(async () => {
     LEADSHEET_API_KEY: key,
     LEADSHEET_SMTP_URL: server.url,
   }
-  const run = (...args: string[]) =>
-    new Promise<number | null>((resolve) => {
-      const options = { cwd: mailedFolder, env: { ...process.env, ...env } }
-      spawn(process.execPath, [MAIN, ...args], options).once('close', resolve)
-    })
+  const run = async (...args: string[]) => (await runWarm(args, { cwd: mailedFolder, env })).status
   expect([await run('sync'), await run('report', 'send', 'daily')]).toEqual([0, 3])
 })
 

@@ -1,15 +1,18 @@
 /** `leadsheet report`: previewing a report as its recipients see it, and sending it. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import PostalMime from 'postal-mime'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { folderWith } from '../../../support/folder.ts'
 import { clockAt } from '../../../support/process/shifted-clock.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { startService } from '../../../support/service.ts'
 
 const SETTINGS = `
+enrichment: { policy: none }
+snapshot: { when: never }
 smtp: { url: file:./outbox }
 mail: { from: reports@example.com }
 recipients:
@@ -34,15 +37,24 @@ const runIn =
   (...args: string[]) =>
     runWarm(args, { cwd, env: { ...env, ...clockAt(NOW) } })
 
-/** Makes a folder with settings and a database of a service's last days. */
-async function openInstallation() {
-  const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
-  await using service = await startService(cwd, new Date(NOW), 10)
-  const key = await service.createKey({ name: 'test', scope: 'read' })
-  const env = { LEADSHEET_API_URL: service.url, LEADSHEET_API_KEY: key, LEADSHEET_LOG_LEVEL: 'error' }
-  const run = runIn(cwd, env)
-  expect(await run('sync')).toMatchObject({ status: 0 })
-  return { cwd, run }
+/** An installation with a database of a service's last days. */
+const synced = mkdtempSync(join(tmpdir(), 'leadsheet-'))
+afterAll(() => rmSync(synced, { recursive: true }))
+const env = { LEADSHEET_API_URL: '', LEADSHEET_API_KEY: '', LEADSHEET_LOG_LEVEL: 'error' }
+
+beforeAll(async () => {
+  writeFileSync(join(synced, 'leadsheet.yaml'), SETTINGS)
+  await using service = await startService(synced, new Date(NOW), 10)
+  env.LEADSHEET_API_URL = service.url
+  env.LEADSHEET_API_KEY = await service.createKey({ name: 'test', scope: 'read' })
+  expect(await runIn(synced, env)('sync')).toMatchObject({ status: 0 })
+})
+
+/** Copies that installation. Its service no longer runs. */
+function openInstallation() {
+  const cwd = folderWith()
+  cpSync(synced, cwd, { recursive: true })
+  return { cwd, run: runIn(cwd, env) }
 }
 
 /** Changes a row to a state that only a fault can cause. */
@@ -54,7 +66,7 @@ function change(cwd: string, sql: string): void {
 
 describe('looking at a report', () => {
   it('shows it as a recipient gets it, and in any language, with its pictures inside', async () => {
-    const { cwd, run } = await openInstallation()
+    const { cwd, run } = openInstallation()
     const dana = await run('report', 'preview', 'daily', '--for', 'dana@example.com', '-o', 'dana.html')
     expect(dana).toMatchObject({ status: 0 })
     expect(dana.stdout).toMatch(/^Leads +pipelines pl_emea$/m)
@@ -86,7 +98,7 @@ describe('looking at a report', () => {
   })
 
   it('writes the whole mail with its files, and names whom it is to', async () => {
-    const { cwd, run } = await openInstallation()
+    const { cwd, run } = openInstallation()
     await run('report', 'preview', 'daily', '--for', 'dana@example.com', '-o', 'dana.eml')
     const mail = await PostalMime.parse(readFileSync(join(cwd, 'dana.eml')))
     expect(mail.to).toEqual([{ name: 'Dana Lopes', address: 'dana@example.com' }])
@@ -110,7 +122,7 @@ describe('looking at a report', () => {
 
 describe('sending a report', () => {
   it('gives each recipient their own, of an issue for each choice of leads', async () => {
-    const { cwd, run } = await openInstallation()
+    const { cwd, run } = openInstallation()
     const sent = JSON.parse((await run('report', 'send', 'daily', '--json')).stdout).data
     expect(sent.issues.map((issue: { leads: string | null }) => issue.leads)).toEqual([
       null,
@@ -124,7 +136,7 @@ describe('sending a report', () => {
   })
 
   it('sends it also where the archive cannot be written, and then says so', async () => {
-    const { cwd, run } = await openInstallation()
+    const { cwd, run } = openInstallation()
     writeFileSync(join(cwd, 'data', 'archive'), 'a file in the place of the folder')
     const sent = await run('report', 'send', 'daily')
     expect(sent).toMatchObject({ status: 1, stdout: expect.stringContaining('dana@example.com  sent') })
@@ -133,7 +145,7 @@ describe('sending a report', () => {
   })
 
   it('sends none that the settings would hold, unless it is forced to, and then says why they would', async () => {
-    const { cwd, run } = await openInstallation()
+    const { cwd, run } = openInstallation()
     const holding = SETTINGS.replace('name: daily', 'name: daily\n    on_stale_data: hold')
     writeFileSync(join(cwd, 'leadsheet.yaml'), holding)
     change(cwd, "UPDATE sync_run SET leads_as_of = '2026-01-01T00:00:00.000Z'")
@@ -150,7 +162,7 @@ describe('sending a report', () => {
   })
 
   it('says of each part that could not be made why, and leaves as done in part', async () => {
-    const { cwd, run } = await openInstallation()
+    const { cwd, run } = openInstallation()
     change(cwd, "UPDATE sync_scan_result SET drift = '{', ended_at = '2026-11-23T12:00:00.000Z'")
     const looked = await run('report', 'preview', 'daily')
     expect(looked).toMatchObject({ status: 3 })
@@ -163,7 +175,7 @@ describe('sending a report', () => {
   })
 
   it('sends nothing of a quiet one, and says so then and later', async () => {
-    const { run } = await openInstallation()
+    const { run } = openInstallation()
     const sent = await run('report', 'send', 'rare')
     expect(sent.status).toBe(0)
     expect(sent.stdout).toMatch(/^Not sent +quiet: not leads < 0$/m)

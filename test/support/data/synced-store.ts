@@ -1,0 +1,16 @@
+/** A store that has synced the last days of the reference service, as of a Saturday morning. */
+import type { Store } from '../../../src/store/db/store.ts'
+import { folderWith } from '../folder.ts'
+import { startService } from '../service.ts'
+import { OPENED_AT, openPreparedStore } from '../store.ts'
+import { openSyncing } from '../syncing.ts'
+
+/** Returns a copy of a store that has synced so many days of the service up to {@link OPENED_AT}. */
+export function openSyncedStore(days: number): Promise<Store> {
+  return openPreparedStore(`${days} days of the service`, async (place) => {
+    await using service = await startService(folderWith(), OPENED_AT, days)
+    const key = await service.createKey({ name: 'test', scope: 'read' })
+    await using syncing = await openSyncing(service.url, key, { store: place })
+    await syncing.sync({ pageSize: 500 })
+  })
+}
