@@ -3,6 +3,9 @@
  * Any other error is a bug and is shown with its stack.
  */
 
+import { join, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
 /**
  * All error codes with their meanings. The page docs/reference/exit-and-error-codes.md is generated from
  * them.
@@ -95,11 +98,15 @@ export function faultText(thrown: unknown): string {
   return errorText(thrown).replace(/, \w+( '.*')?$/s, '')
 }
 
+const FILE = fileURLToPath(import.meta.url)
+const isClone = FILE.endsWith('.ts')
+const isBelowHere = FILE.startsWith(join(process.cwd(), 'node_modules', sep))
+
 /**
- * The command that starts the program: `npx leadsheet` in a clone, `leadsheet` if the program is installed or
- * runs in a container.
+ * The command that starts the program: `npx leadsheet` in a clone, and in a folder with an installation of its
+ * own; elsewhere `leadsheet`, such as in a container.
  */
-export const CALLED = import.meta.url.endsWith('.ts') ? 'npx leadsheet' : 'leadsheet'
+export const CALLED = isClone || isBelowHere ? 'npx leadsheet' : 'leadsheet'
 
 /** Formats a command for a hint, in backticks, so that a person can paste it where the program runs. */
 export function shellCommand(args: string): string {

@@ -3,7 +3,7 @@
  * found from sample figures.
  */
 
-import { BLOCKS, type BlockName } from '../../src/domain/choices.ts'
+import { BLOCKS } from '../../src/domain/choices.ts'
 import { periodOf, priorOf } from '../../src/domain/period.ts'
 import { blockOf, composeBlockViews } from '../../src/report/blocks/registry.ts'
 import type { BlockContext, ChartName } from '../../src/report/context.ts'
@@ -18,28 +18,6 @@ const SHOWN = {
   'unless unread': 'once all leads were read',
   'unless quiet': 'unless the period is quiet',
 } as const
-const CONTENTS: Readonly<Record<BlockName, string>> = {
-  headline: 'the period in one sentence, and what it is compared with',
-  freshness: 'how old the data is, and what is missing',
-  attention: 'failing agents, stalled leads, quarantined records, and attachments that were too large',
-  kpis: 'new leads, won leads, win rate and open pipeline, each with its last 14 days, 12 weeks or 12 months',
-  drivers: 'where each unusual number came from, in parts that add up',
-  pace: 'the expected end of the numbers of the month, and how far each goal is',
-  trend: 'new and won leads over 90 days',
-  funnel: 'the stages, each with its conversion and the days that leads spend in it',
-  changes: 'the changed leads by kind of change; a week or a month names only the won leads',
-  top_leads: 'the new leads with the best scores',
-  urgent:
-    'the open leads that are about to stall; how many open leads are older than nearly all winners were',
-  stalled: 'the open leads that have not changed for the longest time',
-  pipelines: 'the pipelines side by side, if there are several',
-  sources: 'the sources of leads side by side',
-  agents: 'the agents and their outages',
-  service_stats: "the differences between the service's own statistics and our counts",
-  data_quality: 'quarantined records, changed fields and incomplete scans',
-  queries: 'the tables that the report defines itself',
-}
-
 export function blocksPage(): string {
   return page(
     'Report blocks',
@@ -47,11 +25,11 @@ export function blocksPage(): string {
     table(
       ['Block', 'Title', 'What it tells', 'Shown', 'Can be attached', 'If it fails'],
       BLOCKS.map((name) => {
-        const { title, isShown, list, isCore } = blockOf(name)
+        const { title, meaning, isShown, list, isCore } = blockOf(name)
         return [
           code(name),
           title,
-          CONTENTS[name],
+          meaning,
           SHOWN[isShown],
           list === undefined ? '' : 'yes',
           isCore ? 'the report is not sent' : 'the report says so',

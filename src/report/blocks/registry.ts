@@ -32,6 +32,8 @@ interface Block {
    * `NAME.title` of the catalogue.
    */
   readonly title: string
+  /** What the block tells, in the reference of blocks. */
+  readonly meaning: string
   /**
    * Composes the views of the block. Returns no view if there is nothing to say. The `kind` of a view is the
    * name of its template.
@@ -66,6 +68,7 @@ interface Block {
 const REGISTRY = {
   headline: {
     title: 'Headline',
+    meaning: 'the period in one sentence, and what it is compared with',
     compose: (...given) => [composeHeadline(...given)],
     isShown: 'always',
     isCore: true,
@@ -73,12 +76,14 @@ const REGISTRY = {
   },
   freshness: {
     title: 'Freshness',
+    meaning: 'how old the data is, and what is missing',
     compose: (figures, locale) => [composeFreshness(figures, locale)],
     isShown: 'always',
     isCore: true,
   },
   attention: {
     title: 'Needs attention',
+    meaning: 'failing agents, stalled leads, quarantined records, and attachments that were too large',
     compose: (...given) => [composeAttention(...given)].filter(({ items }) => items.length > 0),
     isShown: 'unless unread',
     restsOn: ['stalled', 'agents'],
@@ -86,53 +91,69 @@ const REGISTRY = {
   },
   kpis: {
     title: 'Key figures',
+    meaning:
+      'new leads, won leads, win rate and open pipeline, each with its last 14 days, 12 weeks or 12 months',
     compose: (...given) => [composeKpis(...given)],
     isShown: 'unless unread',
     isCore: true,
   },
   drivers: {
     title: 'Where the difference came from',
+    meaning: 'where each unusual number came from, in parts that add up',
     compose: composeDrivers,
     isShown: 'unless unread',
   },
   pace: {
     title: 'Outlook',
+    meaning: 'the expected end of the numbers of the month, and how far each goal is',
     compose: ({ insight }, locale) => composePace(insight?.pace ?? [], locale),
     isShown: 'unless unread',
   },
-  trend: { title: 'Trend', compose: (...given) => [composeTrend(...given)], isShown: 'unless quiet' },
+  trend: {
+    title: 'Trend',
+    meaning: 'new and won leads over 90 days',
+    compose: (...given) => [composeTrend(...given)],
+    isShown: 'unless quiet',
+  },
   funnel: {
     title: 'Funnel',
+    meaning: 'the stages, each with its conversion and the days that leads spend in it',
     compose: (figures, locale) => [composeFunnel(figures, locale)],
     isShown: 'unless quiet',
     shows: 'stats',
   },
   changes: {
     title: 'Changes',
+    meaning: 'the changed leads by kind of change; a week or a month names only the won leads',
     compose: (...given) => [composeChanges(...given)],
     list: listChanges,
     isShown: 'unless quiet',
   },
   top_leads: {
     title: 'Top leads',
+    meaning: 'the new leads with the best scores',
     compose: (...given) => [composeTopLeads(...given)],
     list: listTopLeads,
     isShown: 'unless quiet',
   },
   urgent: {
     title: 'About to stall',
+    meaning:
+      'the open leads that are about to stall; how many open leads are older than nearly all winners were',
     compose: composeUrgent,
     list: listUrgent,
     isShown: 'unless quiet',
   },
   stalled: {
     title: 'Stalled leads',
+    meaning: 'the open leads that have not changed for the longest time',
     compose: (...given) => [composeStalled(...given)],
     list: listStalled,
     isShown: 'unless quiet',
   },
   pipelines: {
     title: 'Pipelines',
+    meaning: 'the pipelines side by side, if there are several',
     // With a single pipeline, the table would only repeat the key figures.
     compose: (figures, locale, context) =>
       figures.byPipeline.length === 1 ? [] : [composePipelines(figures, locale, context)],
@@ -141,29 +162,34 @@ const REGISTRY = {
   },
   sources: {
     title: 'Sources',
+    meaning: 'the sources of leads side by side',
     compose: (...given) => [composeSources(...given)],
     list: listSources,
     isShown: 'unless quiet',
   },
   agents: {
     title: 'Agents',
+    meaning: 'the agents and their outages',
     compose: (figures, locale) => [composeAgents(figures, locale)],
     isShown: 'unless quiet',
     shows: 'agents',
   },
   service_stats: {
     title: 'Service statistics',
+    meaning: "the differences between the service's own statistics and our counts",
     compose: (figures, locale) => [composeServiceStats(figures, locale)],
     isShown: 'unless quiet',
     shows: 'stats',
   },
   data_quality: {
     title: 'Data quality',
+    meaning: 'quarantined records, changed fields and incomplete scans',
     compose: (figures, locale) => [composeDataQuality(figures, locale)],
     isShown: 'unless quiet',
   },
   queries: {
     title: 'Queries of the report',
+    meaning: 'the tables that the report defines itself',
     compose: composeQueries,
     isShown: 'unless unread',
   },
