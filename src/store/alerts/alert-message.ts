@@ -12,13 +12,13 @@ export interface WaitingPost {
   readonly madeAt: Instant
   /** The message as JSON. */
   readonly content: string
-  /** The number of attempts. */
+  /** The number of attempts so far to post the message. */
   readonly attempts: number
 }
 
 /**
- * Inserts a message.
- * @param content JSON, which every channel reads
+ * Stores a message about alerts. If there is a webhook, the message waits to be posted to it.
+ * @param message.content the message as JSON
  */
 export async function insertAlertMessage(
   trx: Trx,
@@ -36,7 +36,7 @@ export async function insertAlertMessage(
     .execute()
 }
 
-/** Lists the times at which the messages since an instant were made, oldest first. */
+/** Lists the times at which messages were made, from `since` on, oldest first. */
 export async function listMessageTimes(db: Db, since: Instant): Promise<Instant[]> {
   const rows = await db
     .selectFrom('alert_message')
@@ -47,7 +47,7 @@ export async function listMessageTimes(db: Db, since: Instant): Promise<Instant[
   return rows.map((row) => row.made_at)
 }
 
-/** Lists the messages due for the webhook, oldest first. */
+/** Lists the messages that have to be posted to the webhook by the time `dueBy`, oldest first. */
 export async function listWaitingPosts(db: Db, dueBy: Instant, limit: number): Promise<WaitingPost[]> {
   const rows = await db
     .selectFrom('alert_message')
@@ -70,7 +70,7 @@ export async function updatePost(
   id: number,
   post: {
     readonly state: NonNullable<AlertMessageTable['post_state']>
-    /** The time of the next attempt; null where no attempt is left. */
+    /** The time of the next attempt; null where the message was accepted or no attempt is left. */
     readonly nextAt: Instant | null
     readonly response: string
   },

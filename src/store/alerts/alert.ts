@@ -1,6 +1,4 @@
-/**
- * Alerts: one row for each problem, from the first finding of a check until 90 days after it was resolved.
- */
+/** Stores the alerts: one row for each problem that a check found, until 90 days after it was resolved. */
 import type { Selectable } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import type { Db, Trx } from '../db/store.ts'
@@ -8,13 +6,13 @@ import type { AlertTable, HeartbeatPingTable } from '../tables/outbox-tables.ts'
 
 export interface Alert {
   readonly id: number
-  /** The id of the check. */
+  /** The id of the check that found the problem. */
   readonly check: string
-  /** The report, recipient or field that the alert is about; empty for a check that needs none of them. */
+  /** The report, recipient or field that the alert is about; empty where it is about none of these. */
   readonly subject: string
   /** `pending` means that the problem was found, but not often enough to be announced. */
   readonly state: AlertTable['state']
-  /** The number of findings in a row before the alert was opened. */
+  /** The number of times in a row that the check found the problem before the alert was opened. */
   readonly seen: number
   readonly message: string
   readonly hint: string
@@ -24,9 +22,9 @@ export interface Alert {
   /** The time at which the problem last came back soon after it was resolved; null if it never did. */
   readonly reopenedAt: Instant | null
   readonly resolvedAt: Instant | null
-  /** The last state of the alert that operators were told; nothing if they were not told of it. */
+  /** The state of the alert in the last message to operators; `nothing` if no message was about the alert. */
   readonly announced: AlertTable['announced']
-  /** The time at which operators were last told of the alert. */
+  /** The time of the last message to operators about the alert; null if there was none. */
   readonly announcedAt: Instant | null
   readonly acknowledgedAt: Instant | null
 }
@@ -66,7 +64,7 @@ export async function listAlerts(db: Db, which: 'open' | 'all', limit: number): 
   return rows.map(alertOf)
 }
 
-/** Returns the number that the next alert gets. */
+/** Returns the id that the next new alert gets. */
 export async function findNextAlertId(db: Db): Promise<number> {
   const { last } = await db
     .selectFrom('alert')
@@ -75,7 +73,7 @@ export async function findNextAlertId(db: Db): Promise<number> {
   return (last ?? 0) + 1
 }
 
-/** Saves alerts, but does not change whether an operator has acknowledged them. */
+/** Inserts or updates alerts. An update does not change whether an operator has acknowledged the alert. */
 export async function upsertAlerts(trx: Trx, alerts: readonly Alert[]): Promise<void> {
   for (const alert of alerts) {
     const { id, acknowledged_at, ...row } = rowOf(alert)
@@ -102,7 +100,7 @@ export async function deleteAlertsBefore(trx: Trx, resolvedBefore: Instant): Pro
 
 /**
  * Marks an open alert as acknowledged.
- * @returns the alert; undefined where no open alert has that number
+ * @returns the alert; undefined where no open alert has this id
  */
 export async function markAcknowledged(trx: Trx, id: number, at: Instant): Promise<Alert | undefined> {
   const row = await trx
@@ -153,12 +151,12 @@ function alertOf(row: Selectable<AlertTable>): Alert {
   }
 }
 
-/* The last ping to the heartbeat monitor, and whether the monitor accepted it. */
+/* The last ping to the heartbeat monitor, an outside service that raises an alarm when pings stay away. */
 
 export type HeartbeatSignal = HeartbeatPingTable['signal']
 
 export interface HeartbeatPing {
-  /** The id of the sync run. */
+  /** The id of the sync run that the ping reports. */
   readonly runId: string
   readonly signal: HeartbeatSignal
   readonly attempts: number

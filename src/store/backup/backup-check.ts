@@ -6,9 +6,9 @@ import { fileFailure } from '../db/sqlite.ts'
 
 /** The content of a backup. */
 export interface BackupContent {
-  /** The last migration that the file has. */
+  /** The name of the last schema migration that was applied to the file. */
   readonly schema: string
-  /** The id of the last sync that read all leads; null where there was none. */
+  /** The id of the last sync that read all leads; null where no sync did. */
   readonly runId: string | null
   /** The time up to which all changes of leads are in the file; null where no sync read all leads. */
   readonly leadsAsOf: Instant | null
@@ -17,7 +17,7 @@ export interface BackupContent {
 }
 
 /**
- * Checks every page of a file. Call this function in a child process, because it takes long.
+ * Checks every page of a backup and reads its content. Runs in a child process, because it takes long.
  * @throws LeadsheetError store_corrupt
  */
 export function checkBackup(file: string): BackupContent {
@@ -44,8 +44,8 @@ function refuseDamaged(database: Database.Database, file: string): void {
     .pluck()
     .all()
     .filter((line) => line !== 'ok')
-  // Because the first load drops the indexes that this check needs, references are not checked during the
-  // load.
+  // Skips the check of references if the backup was made while the first sync loaded the leads, because the
+  // indexes that the check needs were dropped then.
   const orphans = hasIndexesAside(database)
     ? []
     : database.prepare<[], { table: string; parent: string }>('PRAGMA foreign_key_check').all()

@@ -5,7 +5,7 @@ import { answerParent } from '../db/subprocess.ts'
 import { type BackupContent, checkBackup } from './backup-check.ts'
 
 export interface BackupJob {
-  /** The store to copy; null to check an existing file. */
+  /** The file of the store to copy into `file`; null to check a `file` that exists already. */
   readonly live: string | null
   readonly file: string
 }
@@ -19,8 +19,8 @@ answerParent(({ live, file }: BackupJob): BackupContent => {
 })
 
 /**
- * Copies the store as it is at one moment, even if other processes write to it meanwhile. The copy has no
- * free pages and no other file beside it.
+ * Copies the store as it is at one moment, even if other processes write to it meanwhile. The copy is one
+ * compact file without a write-ahead log.
  */
 function copy(live: string, file: string): void {
   let database: Database.Database | undefined

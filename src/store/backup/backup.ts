@@ -1,4 +1,4 @@
-/** Backups: the whole store with its private data, in one file that is checked before it gets its name. */
+/** Makes backups of the whole store. A backup is one file, which is checked before it gets its name. */
 import { existsSync } from 'node:fs'
 import { access, chmod, constants, open, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
@@ -12,7 +12,7 @@ import type { BackupContent } from './backup-check.ts'
 import type { BackupJob } from './backup-child.ts'
 
 const CHILD = programFile(import.meta.url, 'backup-child')
-/** The file is private, because it contains addresses and messages. */
+/** The mode of a backup file. Only its owner may read it, because it contains addresses and messages. */
 const MODE = 0o600
 
 /**
@@ -91,7 +91,7 @@ export function megabytes(bytes: number): string {
   return `${Math.ceil(bytes / 1_000_000).toLocaleString('en')} MB`
 }
 
-/** Returns an error of the file system; null for any other cause. */
+/** Turns a failure of the file system into an error with a hint; returns null for any other failure. */
 export function fileSystemFailure(file: string, thrown: unknown): LeadsheetError | null {
   if (!(thrown instanceof Error && 'syscall' in thrown)) return null
   return new LeadsheetError('data_unwritable', `${file} cannot be written: ${errorText(thrown)}`, {

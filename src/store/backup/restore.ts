@@ -1,7 +1,7 @@
 /**
- * Replaces the store by a backup. The old file is kept under another name. At every moment a file has the
- * name of the store, because a daemon that found no file would start with an empty store and send again what
- * was already sent.
+ * Replaces the store by a backup, and keeps the old file under another name. There is a file with the name of
+ * the store at every moment, because a daemon that found none would start with an empty store and send again
+ * what was already sent.
  */
 import { existsSync } from 'node:fs'
 import { constants, copyFile, link, mkdir, rename, rm } from 'node:fs/promises'
@@ -20,21 +20,21 @@ import type { BackupContent } from './backup-check.ts'
 /** The longest wait for another program to release the file. */
 const HOLD_WITHIN_MS = 2_000
 
-/** The messages and schedules that may have gone on after the backup was made. */
+/** The messages that may have been sent, and the schedules that may have run, after the backup was made. */
 export interface Unknown {
   /**
    * The number of messages that are not sent according to the backup. Because they may have been sent after
    * the backup was made, a person has to decide about each.
    */
   readonly messages: number
-  /** The schedules of reports. Their scheduled runs up to now are skipped. */
+  /** The names of the report schedules. Their scheduled runs up to now are skipped. */
   readonly schedules: readonly string[]
 }
 
 export interface Restored {
   readonly content: BackupContent
   readonly unknown: Unknown
-  /** The new place of the old file; null where there was none. */
+  /** The path to which the old file was moved; null where there was no old file. */
   readonly before: string | null
 }
 
@@ -92,8 +92,8 @@ export async function repairAfterRestore(store: Store, from: string, now: Date):
 }
 
 /**
- * Marks the messages that were not sent as unconfirmed, with the highest `unconfirmed_count`, so that no message
- * is sent again by itself. Each is shown until a person decides.
+ * Marks each message that was not sent as unconfirmed, with the highest `unconfirmed_count`. Then leadsheet
+ * does not send the message by itself, but shows it until a person decides.
  */
 async function markUnconfirmed(trx: Trx, now: Date, response: string): Promise<number> {
   const moved = await trx
@@ -140,13 +140,13 @@ async function skipReports(trx: Trx, now: Date, message: string): Promise<string
   return schedules.map(({ schedule }) => schedule)
 }
 
-/** Puts the new file in place of the old file, and returns the new place of the old file. */
+/** Puts the new file in place of the old file, and returns the path to which the old file was moved. */
 async function putInPlace(staged: string, file: string, now: Date): Promise<string> {
   const before = `${file}.before-restore-${now.toISOString().replace(/[-:]|\.\d+/g, '')}`
   const isDamaged = await refuseWhileUsed(file, now)
   const hold = isDamaged ? null : holdAlone(file)
   try {
-    // Because some file systems have no hard links, the file is copied there.
+    // Links the file to the new name, or copies it where the file system has no hard links.
     await link(file, before).catch(() => copyFile(file, before, constants.COPYFILE_EXCL))
     // Moves the write-ahead log of a damaged file together with the file. Otherwise SQLite would apply the
     // log to the new file.
@@ -160,8 +160,8 @@ async function putInPlace(staged: string, file: string, now: Date): Promise<stri
 }
 
 /**
- * Refuses to replace a file that another process uses. Returns whether the file is damaged, because then its
- * leases cannot be read.
+ * Throws where the leases in a file show that another process uses it. Returns true for a damaged file,
+ * because its leases cannot be read.
  */
 async function refuseWhileUsed(file: string, now: Date): Promise<boolean> {
   try {
@@ -184,8 +184,8 @@ async function refuseWhileUsed(file: string, now: Date): Promise<boolean> {
 }
 
 /**
- * Locks the file for this process alone, and ends its write-ahead log. Otherwise another program that has the
- * file open would go on with the old file, and delete the log of the new file when it ends.
+ * Locks the file for this process alone, and removes its write-ahead log. Otherwise another program that has
+ * the file open would go on with the old file, and when it ends delete the log of the new file.
  */
 function holdAlone(file: string): Database.Database {
   const database = new Database(file, { timeout: HOLD_WITHIN_MS })

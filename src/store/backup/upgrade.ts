@@ -1,6 +1,6 @@
 /**
- * Upgrades a database of an older leadsheet, after a backup. The backup and the upgrade run in child
- * processes, so that a signal can interrupt them. An interrupted upgrade leaves the file unchanged.
+ * Upgrades a database of an older version of leadsheet, after a backup. Both steps run in child processes, so
+ * that a signal can interrupt them. An interrupted upgrade leaves the file unchanged.
  */
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
@@ -19,14 +19,14 @@ import type { UpgradeJob } from './upgrade-child.ts'
 
 const LEASE = 'migration'
 /**
- * The free space that an upgrade needs, as a multiple of the size of the database: once for the backup, and
- * at most once for a write-ahead log that holds every table again.
+ * The free space that an upgrade needs, as a multiple of the size of the database. Half of it is for the
+ * backup. The other half is for the write-ahead log, which may grow to hold every table again.
  */
 const ROOM_SHARE = 2
 const TELL_EVERY_MS = 10_000
 
 export interface Upgrade {
-  /** The version of this leadsheet. */
+  /** The version of leadsheet to which the database is upgraded. */
   readonly program: string
   readonly now: () => Date
   /** Shows a sentence to the person who waits. */
@@ -105,7 +105,7 @@ export function roomFault(folder: string, { free, database, log }: Room): Leadsh
   )
 }
 
-/** Tells the name of a step, and repeats it every 10 seconds with the time since the step began. */
+/** Runs a step. Shows its description at the start, and every 10 seconds with the time spent so far. */
 async function telling(
   { tell }: Pick<Upgrade, 'tell'>,
   step: string,

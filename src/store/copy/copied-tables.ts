@@ -1,6 +1,6 @@
 /**
- * The tables that are copied when a store moves to another database. They hold the data that cannot be read
- * or derived again. Each table comes after the tables that it refers to.
+ * The tables that are copied when a store moves to another database. Indexes for searching, and data about
+ * one database or its processes, are left out. Each table comes after the tables that it refers to.
  */
 
 import { createHash } from 'node:crypto'
@@ -19,7 +19,7 @@ export interface CopiedTable {
    * matters.
    */
   readonly columns: readonly CopiedColumn[]
-  /** The columns that put the rows into the same order in both databases. */
+  /** The columns by which rows are sorted, so that both databases give them in the same order. */
   readonly key: readonly string[]
   /** Tells whether triggers fill the table while other tables are written. */
   readonly isCounted: boolean
@@ -33,7 +33,8 @@ interface CopiedColumn {
 /** Tables about the database or its present processes, which are not copied. */
 const LEFT_BEHIND: readonly string[] = ['installation', 'lease', 'sync_dropped_index', 'send_rate']
 /**
- * Tables of counts that triggers keep. They also count deleted rows, so they are copied last and completely.
+ * Tables of counts, which triggers keep. They are copied last and as they are, because some of their counts
+ * include deleted rows.
  */
 const COUNTED: readonly string[] = ['lead_count', 'event_count']
 
@@ -72,15 +73,15 @@ function describeTable(database: Database.Database, table: string): CopiedTable 
 }
 
 /**
- * A row of a table. Rows are read in the order of the key, a part at a time, so that no whole table is in
- * memory.
+ * A row of a table. A table is read in parts, in the order of its key, so that it is never in memory as a
+ * whole.
  */
 export type CopiedRow = Readonly<Record<string, unknown>>
 
 /** The values of a row's key columns, in the order of the key. */
 type Key = readonly unknown[]
 
-/** The wanted length of a part as JSON, in characters. A part has fewer rows if they are wide. */
+/** The wanted length of a part of a table as JSON, in characters. A part has fewer rows if they are long. */
 const CHUNK_CHARACTERS = 1_000_000
 const FIRST_ROWS = 100
 const ROWS_MAX = 5000
@@ -111,8 +112,8 @@ export async function countRows(db: Db, table: CopiedTable): Promise<number> {
 }
 
 /**
- * Turns a row into one text, which is the same for SQLite and PostgreSQL. A number of any type becomes a
- * JavaScript number, which PostgreSQL stores exactly.
+ * Turns a row into one text that is the same for SQLite and PostgreSQL, so a number that a database returns
+ * as text becomes a JavaScript number.
  */
 function cellsOf({ columns }: CopiedTable, row: CopiedRow): string {
   return JSON.stringify(
@@ -138,7 +139,7 @@ function keyColumns({ key }: CopiedTable): RawBuilder<unknown> {
   return sql.join(key.map((column) => sql.ref(column)))
 }
 
-/** The digest of a table. Equal digests of two databases prove that the copy is complete. */
+/** The digest of a table. Equal digests in both databases prove that the table was copied completely. */
 export interface TableDigest {
   readonly rows: number
   /** The hash of all columns that are not generated, row by row in the order of the key, as hex. */

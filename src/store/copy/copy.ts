@@ -1,7 +1,7 @@
 /**
- * Moves a store to another database with all its history: copies it table by table, and compares it row by
- * row. No process can open the target until the copy is complete, not even after an interrupted move. The
- * next move then starts over. The source is only read, and no process may write to it during the move.
+ * Copies a store to another database table by table, and then compares the two row by row. No process can
+ * open the target until the copy is complete, not even after an interrupted move, which the next move starts
+ * over. The source is only read, and no process can write to it during the move.
  */
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -21,7 +21,7 @@ import { findHolder } from '../schedule/lease.ts'
 import type { CopiedTable, Heard, Progress, TableDigest } from './copied-tables.ts'
 import { countRows, countSteps, isSame, listCopiedTables, readChunks, readDigest } from './copied-tables.ts'
 
-/** A process with a heartbeat within this time counts as running. */
+/** A process counts as running if its last heartbeat is not older than this. */
 const ALIVE_MS = 3 * 60_000
 
 interface Moving extends Heard {
@@ -37,7 +37,7 @@ export interface Moved {
   readonly state: TargetState
   /** The copied tables, which have the same rows in both databases. */
   readonly tables: readonly MovedTable[]
-  /** The invariants that the target violates. The source violates them too. */
+  /** The rules of consistent data (invariants) that the target violates. The source violates them too. */
   readonly violations: readonly Violation[]
 }
 
@@ -111,7 +111,7 @@ async function refuseWhileUsed(db: Db, place: StorePlace, now: Date): Promise<vo
   )
 }
 
-/** Finds a daemon by its heartbeat, because daemons that share a store hold no lease while nothing is due. */
+/** Finds a daemon by its heartbeat, because a daemon on a shared store has no lease while nothing is due. */
 async function findWorker(
   db: Db,
   now: Date,
@@ -214,14 +214,14 @@ function unlike(
 type TargetState = 'empty' | 'begun' | 'whole'
 
 /**
- * Tables that get rows when a daemon starts or a person looks at the store. A target may already have such
- * rows.
+ * Tables that get rows when a daemon starts or a person looks at the store. A target with rows in these
+ * tables alone still counts as empty.
  */
 const OF_LOOKING: readonly string[] = ['daemon_uptime', 'config_load', 'stage', 'pipeline']
 
 /**
  * Reads the state of the target.
- * @throws LeadsheetError store_taken if another installation has worked there
+ * @throws LeadsheetError store_taken if the target has data of another installation
  */
 async function readTargetState(db: Db, place: StorePlace, sourceId: string): Promise<TargetState> {
   const found = await db.selectFrom('installation').selectAll().executeTakeFirst()
@@ -244,7 +244,7 @@ function taken(place: StorePlace, table: string): LeadsheetError {
   )
 }
 
-/** Marks the target as begun. From now on no other process can open the target. */
+/** Changes the state of the target to `begun`. From now on no other process can open the target. */
 async function markBegun(
   trx: Trx,
   installation: { readonly id: string; readonly created_at: string },
