@@ -1,6 +1,6 @@
 /**
- * The thread that moves the write-ahead log of an SQLite file into the database. A checkpoint writes to
- * scattered places and waits for the disk, so in the main thread it would hold up every request.
+ * The thread that moves the write-ahead log of an SQLite file into the database. Such a move (a checkpoint)
+ * writes to scattered places and waits for the disk, so in the main thread it would hold up every request.
  */
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import Database from 'better-sqlite3'
@@ -9,19 +9,19 @@ import type { Store } from './store.ts'
 import { programFile } from './subprocess.ts'
 
 const LOOK_MS = 100
-/** The number of pages in the log from which they are moved into the database. */
+/** The smallest number of pages in the log that the thread moves into the database. */
 const PAGES_MIN = 1000
 /**
- * The number of pages from which writers wait until the log is empty. Otherwise it would grow as long as
- * events arrive without a pause.
+ * The number of pages in the log from which writers have to wait until the log is empty. Otherwise the log
+ * would grow for as long as events arrive without a pause.
  */
 const PAGES_MAX = 16_000
-/** The longest wait for writers and readers to end, in which others cannot write, and the pause after it. */
+/** The longest wait for queries to end, in which nobody can write; and the pause between two such waits. */
 const BUSY_TIMEOUT_MS = 20
 const AGAIN_MS = 1000
 
 /**
- * Starts the thread for a store in a file. After its end, the store makes checkpoints itself again.
+ * Starts the thread for an SQLite store. When the thread has ended, the store makes checkpoints itself.
  * @param onFailure called if the thread ends by an error. Nothing is lost then, but requests may wait
  */
 export async function startCheckpoints(
@@ -55,7 +55,7 @@ function moveLog(database: Database.Database): void {
   emptyFromMs = performance.now() + AGAIN_MS
 }
 
-/** Returns the number of pages in the log, and how many of them are in the database too. */
+/** Runs a checkpoint. Returns the number of pages in the log, and how many of them are in the database. */
 function checkpoint(database: Database.Database, mode: 'NOOP' | 'PASSIVE' | 'TRUNCATE') {
   const [row] = database.pragma(`wal_checkpoint(${mode})`) as { log: number; checkpointed: number }[]
   return { pages: row?.log ?? 0, moved: row?.checkpointed ?? 0 }
@@ -69,7 +69,7 @@ if (typeof file === 'string') {
       moveLog(database)
     } catch (thrown) {
       if (!(thrown instanceof Database.SqliteError)) throw thrown
-      // Leaves a busy file or a full disk to the next look. Whoever writes next reports the full disk.
+      // Ignores a busy file or a full disk and tries again later. The next writer reports the full disk.
     }
   }, LOOK_MS)
   parentPort?.once('message', () => {

@@ -20,22 +20,22 @@ import { askChild, programFile } from './subprocess.ts'
 const LEADS_IN_PLACE_MAX = 50_000
 
 /**
- * Drops the indexes of leads but for unique ones that hold them apart, and what else would be done for each new lead:
- * in SQLite the trigger that counts leads, in PostgreSQL the check of foreign keys.
- * @throws LeadsheetError store_busy where others read leads for long in PostgreSQL
+ * Drops the indexes of `lead` (in PostgreSQL only those that are not unique), and what else takes time for
+ * each new lead: in SQLite the trigger that counts leads, in PostgreSQL foreign keys.
+ * @throws LeadsheetError store_busy where other PostgreSQL connections read leads for long
  */
 export async function dropIndexes(trx: Trx): Promise<void> {
   const dropped = isPostgres(trx) ? await listPostgres(trx) : await listSqlite(trx)
   for (const { name, made, drop } of dropped) {
     await trx.insertInto('sync_dropped_index').values({ name, sql: made }).execute()
-    // Because the text comes from the database itself, nothing needs escaping.
+    // Because the statement comes from the database itself, nothing in it needs escaping.
     await trx.executeQuery(CompiledQuery.raw(drop))
   }
 }
 
 interface Dropped {
   readonly name: string
-  /** The statement that makes it again. */
+  /** The statement that creates the dropped object again. */
   readonly made: string
   readonly drop: string
 }
@@ -50,8 +50,8 @@ async function listSqlite(trx: Trx): Promise<Dropped[]> {
 }
 
 /**
- * The longest wait for those who read leads. It is shorter than the time after which PostgreSQL looks for a
- * deadlock, so that only this transaction can fail.
+ * The longest wait for other connections that read leads. It is shorter than the time after which PostgreSQL
+ * looks for a deadlock, so that only this transaction can fail.
  */
 const LOCK_WITHIN = '500ms'
 
@@ -87,7 +87,7 @@ export async function restoreIndexes(store: Store, signal: AbortSignal): Promise
   const isInFile = store.place.kind === 'sqlite' && store.place.file !== ':memory:'
   const { rows } = await sql<{ no: number | null }>`SELECT max(no) AS no FROM lead`.execute(store.db)
   const isLarge = isInFile && (rows[0]?.no ?? 0) > LEADS_IN_PLACE_MAX
-  // A failure of the child process occurs again below, as a clear error.
+  // Ignores a failure of the child process, because `makeIndexes` then fails too, with a clear error.
   if (isLarge) await restoreInChild(fileOf(store), signal).catch(() => signal.throwIfAborted())
   await makeIndexes(store.db)
 }
@@ -96,7 +96,7 @@ export async function restoreIndexes(store: Store, signal: AbortSignal): Promise
 async function makeIndexes(db: Kysely<Tables>): Promise<void> {
   for (const { name, sql: text } of await db.selectFrom('sync_dropped_index').selectAll().execute()) {
     await db.transaction().execute(async (trx) => {
-      // Because the text comes from the database itself, nothing needs escaping.
+      // Because the statement comes from the database itself, nothing in it needs escaping.
       await trx.executeQuery(CompiledQuery.raw(text))
       await trx.deleteFrom('sync_dropped_index').where('name', '=', name).execute()
     })

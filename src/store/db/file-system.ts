@@ -1,6 +1,6 @@
 /**
- * Makes folders, and checks whether a folder can hold a database. SQLite's write-ahead log needs locks and shared memory.
- * Network file systems provide neither, and sooner or later damage the file without an error.
+ * Makes folders, and checks whether a folder can hold a database. SQLite's write-ahead log needs locks and
+ * shared memory. Network file systems provide neither, and sooner or later damage the file unnoticed.
  */
 import type { StatsFs } from 'node:fs'
 import { mkdir, stat, statfs } from 'node:fs/promises'
@@ -36,7 +36,7 @@ const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
 ])
 
 /**
- * The names of usual local file systems by `f_type`. The last two lose their data with the machine or
+ * The names of usual local file systems by `f_type`. The files of the last two are lost with the machine or
  * container.
  */
 const LOCAL_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
@@ -66,8 +66,8 @@ export async function makeFolder(path: string, hint: string): Promise<void> {
 }
 
 /**
- * Makes the folders one by one. Node's `recursive` tries for ever where a folder above is there but can hold
- * no folder, such as /proc.
+ * Makes the missing folders one by one. Node's `mkdir` with `recursive` tries for ever where a parent folder
+ * exists but can hold no folder, such as /proc.
  */
 async function makeMissing(path: string): Promise<void> {
   if (await isFolder(path)) return
@@ -86,7 +86,7 @@ async function isFolder(path: string): Promise<boolean> {
 export async function readFileSystem(
   folder: string,
 ): Promise<{ readonly name: string; readonly isLasting: boolean; readonly isNetwork: boolean }> {
-  // Because the field is signed on systems with 32-bit words, it is made unsigned.
+  // Makes the number unsigned, because `type` is signed on systems with 32-bit words.
   const type = (await statfs(folder)).type >>> 0
   const network = NETWORK_FILE_SYSTEMS.get(type)
   const name = network ?? LOCAL_FILE_SYSTEMS.get(type) ?? `type 0x${type.toString(16)}`
@@ -105,7 +105,7 @@ export async function refuseNetworkFileSystem(folder: string): Promise<void> {
 
 /** Returns the error for a folder on a network file system; null for any other file system. */
 export function networkFault(folder: string, { type }: Pick<StatsFs, 'type'>): LeadsheetError | null {
-  // Because the field is signed on systems with 32-bit words, it is made unsigned.
+  // Makes the number unsigned, because `type` is signed on systems with 32-bit words.
   const name = NETWORK_FILE_SYSTEMS.get(type >>> 0)
   if (name === undefined) return null
   return new LeadsheetError(

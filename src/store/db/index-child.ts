@@ -1,4 +1,4 @@
-/** The child process that restores the indexes of a large table, each in a transaction of its own. */
+/** The child process that restores the dropped indexes of a large table, each in a transaction of its own. */
 import Database from 'better-sqlite3'
 import { answerParent } from './subprocess.ts'
 
@@ -7,7 +7,7 @@ export interface IndexJob {
 }
 
 const BUSY_TIMEOUT_MS = 30_000
-/** Suffices to sort a million rows in a few parts. */
+/** The size of SQLite's cache. It suffices to sort a million rows in a few parts. */
 const CACHE_KIB = 16_000
 
 answerParent(({ file }: IndexJob): null => {

@@ -16,8 +16,8 @@ export type StorePlace =
     }
 
 /**
- * A schema name that never needs quotes. Its length leaves room for the schema of the jobs, which pg-boss
- * limits to 50 characters.
+ * Matches a schema name that needs no quotes. The limit of 45 characters leaves room for the ending `_jobs`
+ * of the schema of pg-boss (the job queue), whose name may have 50 characters.
  */
 const SCHEMA = /^[a-z_][a-z0-9_]{0,44}$/
 

@@ -1,12 +1,12 @@
 /**
- * Many rows for PostgreSQL: an array for each column, in the binary form of the protocol. The server reads it
- * much faster than JSON, and the names of columns are not sent again with each row.
+ * Sends many rows to PostgreSQL as one array for each column, in the binary form of the protocol. The server
+ * reads arrays much faster than JSON, which also repeats the names of the columns in each row.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Tables } from '../tables/tables.ts'
 import { storableText } from './postgres-driver.ts'
 
-/** The form of the values of a type. The id of the type is the same in every database. */
+/** The binary form of the values of a PostgreSQL type. The id of the type is the same in every database. */
 interface Form {
   readonly id: number
   readonly array: RawBuilder<unknown>
@@ -44,14 +44,14 @@ const FORMS: Readonly<Record<string, Form>> = {
 /** The values of a column. */
 export interface ColumnArray {
   readonly form: Form
-  /** An array in the binary form. It is empty if all values are null. */
+  /** The array in the binary form. It has no elements if all values of the column are null. */
   readonly values: Buffer
 }
 
-/** The types of the columns of tables. All schemas have the same tables. */
+/** The types of the columns of each table. They are the same in all schemas. */
 const types = new Map<string, ReadonlyMap<string, string>>()
 
-/** Reads the types of the columns of a table, once. */
+/** Returns the types of the columns of a table, which are read from the database only once. */
 export async function typesOf(db: Kysely<Tables>, table: string): Promise<ReadonlyMap<string, string>> {
   const known = types.get(table)
   if (known !== undefined) return known
@@ -63,7 +63,7 @@ export async function typesOf(db: Kysely<Tables>, table: string): Promise<Readon
   return found
 }
 
-/** Turns some columns of rows into arrays. At least one of the columns has no null. */
+/** Turns some columns of rows into arrays. At least one of these columns must contain no null. */
 export function arraysOf(
   types: ReadonlyMap<string, string>,
   columns: readonly string[],
@@ -94,7 +94,7 @@ function storedValue(value: unknown): unknown {
   return typeof value === 'string' && value.includes('\0') ? storableText(value) : (value ?? null)
 }
 
-/** The bytes before the values: dimensions, whether there are nulls, type, length and first index. */
+/** The bytes before the values of an array: dimensions, flag for nulls, type, length and first index. */
 const HEAD = 20
 const HEAD_OF_EMPTY = 12
 const LENGTH = 4

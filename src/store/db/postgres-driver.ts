@@ -1,7 +1,7 @@
 /**
  * The PostgreSQL driver for Kysely. Writing transactions run one after another, as in SQLite, so that they
- * need no other locks. Queries of a transaction that need no answer at once are sent together with the next
- * one. The driver waits for a server that is restarting, and turns failures into errors with a hint.
+ * need no other locks. A query whose answer its transaction does not wait for is sent together with the next
+ * query. The driver waits for a server that is restarting, and turns failures into errors with a hint.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import {
@@ -27,8 +27,8 @@ const CONNECT_PAUSE_MS = 250
 const WRITE_LOCK_TIMEOUT = '60s'
 
 /**
- * The query that limits the wait for the write lock, makes the commit wait for the disk whatever the server's
- * settings, and takes the write lock of the schema until the transaction ends.
+ * The query that takes the write lock of a schema until the transaction ends. The query also limits the wait
+ * for the lock, and makes the commit wait for the disk whatever the server's settings are.
  */
 const ACQUIRE_WRITE_LOCK = prepared(
   CompiledQuery.raw(`SELECT set_config('lock_timeout', '${WRITE_LOCK_TIMEOUT}', true),
@@ -36,18 +36,18 @@ const ACQUIRE_WRITE_LOCK = prepared(
     pg_advisory_xact_lock(hashtextextended('leadsheet ' || current_schema(), 0))`),
 )
 
-/** The most queries that a connection keeps prepared. Each of them takes memory of the server. */
+/** The maximum number of queries that a connection keeps prepared. Each takes memory of the server. */
 const PREPARED_MAX = 100
 
-/** A query with more values does not wait for the next one, so that the server begins with it. */
+/** A query with more bytes of values is sent at once, so that the server can begin with it. */
 const WAITING_MAX_BYTES = 64 * 1024
 
-/** Lets `isPostgres` recognize the database, because no other adapter has this class. */
+/** Lets `isPostgres` recognize a PostgreSQL database, because no other adapter has this class. */
 export class PostgresStoreAdapter extends PostgresAdapter {}
 
 /**
- * Creates the dialect.
- * @param pool its clients have to take a query before the last one has ended (`pipeline`)
+ * Creates the Kysely dialect for PostgreSQL.
+ * @param pool a pool whose clients take a query before the previous query has ended (the option `pipeline`)
  * @param name the name of the store, for messages
  */
 export function postgresDialect(pool: pg.Pool, name: string): Dialect {
@@ -60,8 +60,8 @@ export function postgresDialect(pool: pg.Pool, name: string): Dialect {
 }
 
 /**
- * Makes a query that each connection prepares once, because it runs very often. PostgreSQL plans it for tables of
- * their size at that time, so it may only write, or read a small table.
+ * Marks a query that runs very often, so that each connection prepares it once. PostgreSQL plans it for the
+ * size that the tables have then, so the query must either write or read a small table.
  */
 export function prepared<Query extends CompiledQuery>(query: Query): Query & { readonly isPrepared: true } {
   return { ...query, isPrepared: true }
@@ -75,8 +75,8 @@ interface LaterQuery<Row = unknown> extends CompiledQuery<Row> {
 }
 
 /**
- * Makes a query that a transaction sends together with its next query. If it fails, that query fails. Outside
- * a transaction it is sent at once.
+ * Marks a query that a transaction sends together with its next query. If the marked query fails, the next
+ * query throws the error. Outside a transaction the marked query is sent at once.
  */
 export function later<Row>(query: CompiledQuery<Row>, check: Check<Row> | null = null): LaterQuery<Row> {
   return { ...query, check }
@@ -141,7 +141,7 @@ class PipelinedConnection implements DatabaseConnection {
   readonly #name: string
   #isInTransaction = false
   #isBroken = false
-  /** The queries that are sent with the next one. */
+  /** The queries that wait to be sent together with the next query. */
   #waiting: LaterQuery[] = []
   /** The queries that were sent, and whose results were not yet awaited and checked. */
   #sent: Sent[] = []
@@ -155,7 +155,7 @@ class PipelinedConnection implements DatabaseConnection {
     if (!isLater(query) || !this.#isInTransaction) return resultOf<Row>(await this.#run(query))
     this.#waiting.push(query)
     if (sizeOf(query) > WAITING_MAX_BYTES) {
-      // Only one large query is on its way, so that they do not fill the memory.
+      // Waits for earlier queries, because several large queries at once would fill the memory.
       await this.#awaitSent()
       this.#sendWith(() => {})
     }
@@ -166,7 +166,7 @@ class PipelinedConnection implements DatabaseConnection {
     throw new Error('PostgreSQL: found a query for one row at a time, expected one for all rows')
   }
 
-  /** Begins a transaction. It takes the write lock, unless it only reads. */
+  /** Begins a transaction. Takes the write lock, unless the transaction only reads. */
   async begin({ isolationLevel, accessMode }: TransactionSettings): Promise<void> {
     const isolation = isolationLevel === undefined ? '' : ` ISOLATION LEVEL ${isolationLevel}`
     const begin = CompiledQuery.raw(`BEGIN${isolation} ${accessMode ?? ''}`)
@@ -181,7 +181,7 @@ class PipelinedConnection implements DatabaseConnection {
   }
 
   async commit(): Promise<void> {
-    // A check may refuse the transaction, so the commit is sent after it.
+    // Runs the checks before the commit is sent, because a check may refuse the transaction.
     if ([...this.#waiting, ...this.#sent].some(({ check }) => check !== null)) {
       this.#sendWith(() => {})
       await this.#awaitSent()
@@ -189,12 +189,12 @@ class PipelinedConnection implements DatabaseConnection {
     const { command } = await this.#run(CompiledQuery.raw('COMMIT')).finally(() => {
       this.#isInTransaction = false
     })
-    // PostgreSQL answers a commit so if an earlier query has failed.
+    // PostgreSQL answers COMMIT with ROLLBACK if an earlier query of the transaction has failed.
     if (command === 'ROLLBACK') throw new AbortedTransactionError()
   }
 
   async rollback(): Promise<void> {
-    // A commit that failed has rolled back.
+    // A commit that failed has already ended the transaction.
     if (!this.#isInTransaction) return
     this.#waiting = []
     await Promise.allSettled(this.#sent.map(({ result }) => result))
@@ -212,14 +212,14 @@ class PipelinedConnection implements DatabaseConnection {
     this.#client.release(this.#isBroken)
   }
 
-  /** Runs a query together with those that wait. */
+  /** Sends a query together with the waiting queries, and returns its result. */
   async #run(query: CompiledQuery): Promise<pg.QueryResult> {
     const result = this.#sendWith(() => this.#submit(isLater(query) ? query : later(query)))
     await this.#awaitSent()
     return result
   }
 
-  /** Sends the queries that wait, and what `submit` adds to them, in one packet. */
+  /** Sends the waiting queries, and those that `submit` adds to them, in one packet. */
   #sendWith<T>(submit: () => T): T {
     const { stream } = this.#client.connection
     stream.cork()
@@ -234,17 +234,17 @@ class PipelinedConnection implements DatabaseConnection {
 
   #submit(query: LaterQuery): Promise<pg.QueryResult> {
     const result = this.#client.query(configOf(query))
-    // A failure is thrown when the result is looked at.
+    // Ignores a failure here, because `#awaitSent` throws it.
     result.catch(() => {})
     this.#sent.push({ result, check: query.check })
     return result
   }
 
-  /** Waits for the queries that were sent. */
+  /** Waits for the queries that were sent, and checks their results. */
   async #awaitSent(): Promise<void> {
     const sent = this.#sent
     this.#sent = []
-    // The next query may be sent only after all of them have ended, even where one has failed.
+    // Waits for all sent queries, even where one has failed, before the next query may be sent.
     await Promise.allSettled(sent.map(({ result }) => result))
     try {
       for (const { result, check } of sent) {
@@ -253,7 +253,7 @@ class PipelinedConnection implements DatabaseConnection {
       }
     } catch (cause) {
       const failure = postgresFailure(this.#name, cause)
-      // The connection is marked, because the pool may notice its end only after giving it to the next query.
+      // Marks the connection as broken, because the pool may reuse it before noticing that it has ended.
       if (failure?.code === 'store_unreachable') this.#isBroken = true
       throw failure ?? cause
     }
@@ -271,7 +271,7 @@ function configOf(query: CompiledQuery): pg.QueryConfig {
   return name === undefined ? config : { ...config, name }
 }
 
-/** The names of the prepared queries. */
+/** The names of the prepared queries by their SQL. */
 const names = new Map<string, string>()
 
 function nameOf(text: string): string | undefined {
@@ -282,7 +282,7 @@ function nameOf(text: string): string | undefined {
   return name
 }
 
-/** Returns about how many bytes the values of a query have. */
+/** Returns the approximate size of a query's values in bytes. */
 function sizeOf({ parameters }: CompiledQuery): number {
   return parameters.reduce<number>(
     (sum, value) => sum + (typeof value === 'string' || Buffer.isBuffer(value) ? value.length : 0),

@@ -1,17 +1,17 @@
-/** Failures of PostgreSQL as errors that an operator can act on. */
+/** Turns failures of PostgreSQL into errors that an operator can act on. */
 import { errorText, LeadsheetError } from '../../errors.ts'
 
 export const POOLER_HINT =
   'Connect to PostgreSQL itself: poolers such as PgBouncer keep no settings of a session.'
 
 /**
- * Returns the error for a failed connection. The cause may also be in the address of the store: a wrong
- * password or certificate, or a missing file.
+ * Returns the error for a failed connection. Any failure that {@link postgresFailure} does not know is blamed
+ * on the address of the store, because it may have a wrong password or certificate.
  */
 export function connectFailure(name: string, cause: unknown): LeadsheetError {
   const failure = postgresFailure(name, cause)
   if (failure !== null) return failure
-  // The driver reports a missing password in the words of its protocol.
+  // Replaces the driver's error for a missing password, because only developers of the driver understand it.
   if (/client password must be/.test(errorText(cause))) {
     return new LeadsheetError('store_refused', `${name} asks for a password, and there is none`, {
       hint: 'Write it into the address of the store, percent-encoded, or have it in PGPASSWORD or ~/.pgpass.',
@@ -24,7 +24,7 @@ export function connectFailure(name: string, cause: unknown): LeadsheetError {
   })
 }
 
-/** Returns an error that an operator can act on; null for a bug. */
+/** Turns a failure of PostgreSQL into an error that an operator can act on; returns null for a bug. */
 export function postgresFailure(name: string, cause: unknown): LeadsheetError | null {
   if (cause instanceof LeadsheetError) return cause
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''

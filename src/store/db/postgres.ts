@@ -15,16 +15,16 @@ import type { Db } from './store.ts'
 
 export type PostgresPlace = Extract<StorePlace, { kind: 'postgres' }>
 
-/** The most connections of one process: several that read at the same time, and one that may write. */
+/** The maximum number of connections of a process: several that read at once, and one that may write. */
 const CONNECTIONS_MAX = 6
 const CONNECT_TIMEOUT_MS = 10_000
 /**
- * The idle time after which the system checks a connection. Without this setting it checks only after two
- * hours.
+ * The idle time after which the operating system checks a connection. Without this setting it checks only
+ * after two hours.
  */
 const KEEP_ALIVE_AFTER_MS = 30_000
 
-/** Opens a schema, which need not exist yet. The first statement connects. */
+/** Opens the schema of a store, which need not exist yet. The first statement connects to the server. */
 export function openPostgres(place: PostgresPlace): Kysely<Tables> {
   const { Pool } = loadPackage('pg')
   const pool = new Pool({
@@ -33,8 +33,8 @@ export function openPostgres(place: PostgresPlace): Kysely<Tables> {
     types: { getTypeParser: parserOf },
     pipeline: true,
   })
-  // Ignores errors of idle connections, because the pool replaces them. A connection in use fails its next
-  // statement.
+  // Ignores errors of idle connections, because the pool replaces these connections. Where a connection in
+  // use has an error, its next statement fails.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return new Kysely<Tables>({ dialect: postgresDialect(pool, place.name) })
@@ -72,7 +72,7 @@ function sessionOf({ schema }: PostgresPlace): string {
     .join(' ')
 }
 
-/** Returns counts and sums as numbers, and booleans as 1 or 0, as SQLite does. */
+/** Returns the parser of a PostgreSQL type. As in SQLite, sums become numbers, and booleans 1 or 0. */
 function parserOf(type: number): (text: string) => unknown {
   const known = parsers.get(type)
   if (known !== undefined) return known
@@ -91,7 +91,7 @@ export function isPostgres(db: Kysely<Tables>): boolean {
   return db.getExecutor().adapter instanceof PostgresStoreAdapter
 }
 
-/** Analyzes the tables that were never analyzed. */
+/** Makes PostgreSQL collect statistics of the tables for which it has none. */
 export async function countUnknownTables(db: Kysely<Tables>): Promise<void> {
   const { rows } = await sql<{ name: string }>`SELECT relname AS name FROM pg_class
     WHERE relnamespace = CAST(current_schema() AS regnamespace) AND relkind = 'r' AND reltuples < 0`.execute(
@@ -192,7 +192,7 @@ interface ServerState {
   readonly isStandby: boolean
   /** Tells whether the server takes no writes from this user or in this database. */
   readonly isReadOnly: boolean
-  /** The connections of all users. */
+  /** The number of connections of all users, and the maximum number that users may have. */
   readonly connections: { readonly used: number; readonly most: number }
 }
 
@@ -254,7 +254,7 @@ export async function readSchemaSize(db: Db): Promise<number> {
  * checks that the marker is still the same.
  */
 
-/** The table exists in PostgreSQL only, because SQLite has no server. */
+/** The SQL that creates the table `crash_marker`, in PostgreSQL only, because SQLite has no server. */
 export const CRASH_MARKER: readonly string[] = [
   `CREATE UNLOGGED TABLE IF NOT EXISTS crash_marker (
     one bigint PRIMARY KEY CHECK (one = 1),
@@ -280,8 +280,8 @@ export async function readCrashMarker(db: Kysely<Tables>): Promise<string> {
 }
 
 /**
- * Checks that the server has lost nothing since `marker` was read. In a transaction the error may be that of its
- * next query.
+ * Checks that the server has lost nothing since `marker` was read. In a transaction, the next query of the
+ * transaction may throw the error instead.
  * @throws LeadsheetError store_unreachable where recent writes may be lost
  */
 export async function checkNoCrash(db: Kysely<Tables>, marker: string): Promise<void> {

@@ -10,7 +10,7 @@ import { arraysOf, type ColumnArray, rowsOf, typesOf } from './postgres-arrays.t
 import { later, prepared } from './postgres-driver.ts'
 import { batchOf } from './sqlite-driver.ts'
 
-/** Rows as `{ name: value }` by column. All have the same columns. */
+/** Rows as objects that have a value for each column. All rows in a list have the same columns. */
 export type Rows<T extends keyof Tables> = readonly Readonly<
   Partial<Record<keyof Tables[T] & string, unknown>>
 >[]
@@ -33,7 +33,7 @@ export async function insertRows<T extends keyof Tables & string>(
   if (conflict === undefined) return insertColumns(db, table, columns, rows)
   const { key, update = columns.filter((column) => !key.includes(column)) } = conflict
   const wanted = isPostgres(db) ? onceEach(rows, key, update) : rows
-  // The order of the columns is always the same, so that there are fewer different statements.
+  // Sorts the columns, so that the same columns always give the same statement.
   await insertColumns(db, table, columns, wanted, { key, update: update.toSorted() })
 }
 
@@ -47,7 +47,7 @@ export async function insertCopies<T extends keyof Tables & string>(
   if (first) await insertColumns(db, table, Object.keys(first), rows)
 }
 
-/** The columns by which a row is already stored, and those to overwrite in it. */
+/** The columns that identify a row that is already stored, and the columns to overwrite in that row. */
 interface Conflict {
   readonly key: readonly string[]
   readonly update: readonly string[]
@@ -72,9 +72,9 @@ async function insertColumns(
   )
 }
 
-/** The compiled INSERT statements by their shape, because compiling takes longer than inserting a few rows. */
+/** The compiled INSERT statements by their shape, because compiling takes longer than inserting rows. */
 const inserts = new Map<string, CompiledQuery>()
-/** All compiled statements are forgotten when there are this many. */
+/** The maximum number of compiled statements. When there are so many, all are forgotten. */
 const INSERTS_MAX = 300
 
 function compileInsert(
@@ -126,8 +126,8 @@ export function numbersIn(json: string): Expression<number> {
 }
 
 /**
- * Merges rows of the same key as if they were inserted one after another, because one PostgreSQL statement
- * may not update a row twice.
+ * Merges rows with the same key as if they were inserted one after another, because one PostgreSQL statement
+ * cannot update a row twice.
  */
 function onceEach(
   rows: readonly object[],

@@ -11,12 +11,12 @@ import { LeadsheetError } from '../../errors.ts'
 
 /** The longest time to wait for the write lock of another thread or process. */
 const BUSY_WITHIN_MS = 12_000
-/** The first and the longest pause between two attempts to get the lock. Each pause is twice the last. */
+/** The first and the longest pause between two attempts to get the lock. The pause doubles each time. */
 const BUSY_PAUSE_MS = 1
 const BUSY_PAUSE_MAX_MS = 16
 /**
- * After a statement that took longer than this, other work of the process runs first, because SQLite blocks
- * its only thread.
+ * The duration of a statement after which the driver lets other work of the process run first, because SQLite
+ * blocks the only thread of that work.
  */
 const LONG_MS = 5
 /** The driver forgets all prepared statements when it has this many. */
@@ -36,7 +36,7 @@ function isBatch(query: CompiledQuery): query is Batch {
 }
 
 /**
- * Creates the dialect.
+ * Creates the Kysely dialect for SQLite.
  * @param failureOf turns an error of SQLite into an error that an operator can act on; returns null for any
  * other error
  */
@@ -163,17 +163,17 @@ function prepareOnce(database: Database.Database): (text: string) => Database.St
 }
 
 /*
- * Lets the main thread write first. SQLite has one writer at a time, and knows no queue: a sync in another
- * thread, which writes page after page, would keep the short writes of the daemon waiting.
+ * Lets the main thread write first. SQLite has one writer at a time and no queue, so a sync in another
+ * thread, with many writes in a row, would keep the short writes of the daemon waiting.
  */
 
-/** The longest wait of another thread before one of its transactions, so that its work always goes on. */
+/** The longest wait of another thread before each transaction, so that its work goes on in any case. */
 const GIVE_WAY_MS = 250
 
 /** The number of transactions that the main thread has begun or waits to begin, shared by all threads. */
 const started = sharedCount()
 
-/** Waits until the main thread does not want to write; at most {@link GIVE_WAY_MS}. The main thread never waits. */
+/** Makes other threads wait while the main thread wants to write, at most {@link GIVE_WAY_MS}. */
 async function yieldToMainThread(): Promise<void> {
   if (isMainThread) return
   const until = performance.now() + GIVE_WAY_MS
@@ -189,7 +189,7 @@ function announceWrite(): void {
   if (isMainThread) Atomics.add(started, 0, 1)
 }
 
-/** Ends what {@link announceWrite} began. */
+/** Tells the other threads that a write of the main thread has ended. */
 function endWrite(): void {
   if (!isMainThread) return
   Atomics.sub(started, 0, 1)

@@ -21,9 +21,9 @@ const BUSY_TIMEOUT_MS = 5
 const READER_TIMEOUT_MS = 10_000
 const MODE = 0o600
 /**
- * SQLite moves its log into the database when a commit leaves more pages than this in the log: 32 MB. Changed
- * leads write pages of indexes again and again, and the fewer such moves there are, the fewer of these pages
- * are moved twice.
+ * The number of pages in the log (32 MB) after which a commit moves the log into the database. Changed leads
+ * write the same pages of indexes again and again. The fewer moves there are, the fewer of these pages are
+ * moved twice.
  */
 const CHECKPOINT_PAGES = 8000
 /** SQLite's name for a database in memory. */
@@ -89,7 +89,7 @@ export async function emptySqliteLog(db: Kysely<Tables>): Promise<void> {
   await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(db)
 }
 
-/** Leaves checkpoints to another connection, or takes them back. */
+/** Leaves checkpoints (moves of the log into the database) to another connection, or takes them back. */
 export async function leaveCheckpoints(db: Kysely<Tables>, isLeft: boolean): Promise<void> {
   await sql`PRAGMA wal_autocheckpoint = ${sql.lit(isLeft ? 0 : CHECKPOINT_PAGES)}`.execute(db)
 }
@@ -121,8 +121,8 @@ export async function readSqliteStamp(db: Kysely<Tables>): Promise<string> {
 }
 
 /**
- * Returns an error that an operator can act on: a problem of the file, its folder or its disk; null for a
- * bug.
+ * Turns a problem of the file, its folder or its disk into an error that an operator can act on; returns null
+ * for a bug.
  */
 export function fileFailure(file: string, cause: unknown): LeadsheetError | null {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''

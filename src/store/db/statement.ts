@@ -16,7 +16,7 @@ class Place {
   }
 }
 
-/** Builds a statement from stand-ins for its values. It may do nothing with them but put them into it. */
+/** Builds a statement from stand-ins for its values. It must only pass the stand-ins on to the statement. */
 type Build<Values, Row> = (db: Kysely<Tables>, values: Values) => CompiledQuery<Row>
 
 /**
@@ -31,8 +31,8 @@ export function statement<Values extends object, Row>(
 }
 
 /**
- * Makes a function that runs a statement whose rows nobody needs. In a transaction PostgreSQL gets it together
- * with the next statement, and a failure is that of the next statement.
+ * Makes a function that runs a statement whose rows nobody needs. In a PostgreSQL transaction the statement
+ * is sent together with the next statement, and if it fails, the next statement throws the error.
  */
 export function statementForLater<Values extends object, Row>(
   build: Build<Values, Row>,

@@ -19,16 +19,16 @@ export interface Store {
    */
   write<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   /**
-   * Runs `work` in a transaction that does not wait for the disk. Use it only for data that can be read again
-   * from the upstream, or without which the work is done again. A power cut loses only the last of these
-   * transactions, each as a whole. The next `write` flushes them too.
+   * Runs `work` in a transaction that does not wait for the disk. A power cut loses only the last of these
+   * transactions, each as a whole. Use the method only for data that leadsheet reads again or makes again
+   * after such a loss. The next `write` flushes these transactions too.
    */
   writeSoon<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** The time at which a row was read from the upstream, and the run that read it. */
+/** The time at which a row was read from the upstream (the API of the leads), and the run that read it. */
 export interface Observation {
   readonly runId: string
   readonly at: Instant

@@ -32,7 +32,7 @@ export class NoAnswer extends Error {}
  */
 const MEMORY_SIGNAL = 'SIGUSR2'
 /**
- * The time between two checks. They are frequent because a process can take one or two gigabytes a second.
+ * The time between two checks of the memory. It is short, because a process can take two gigabytes a second.
  */
 const LOOK_AT_MEMORY_MS = 10
 
@@ -40,8 +40,8 @@ const LOOK_AT_MEMORY_MS = 10
  * Runs a job in a child process and returns its result.
  * @param script the program of the child process, which has to call {@link answerParent}
  * @param options.folder the working directory, and SQLite's folder for temporary files
- * @param options.bytesMax the most memory that the child may take; no limit if absent
- * @throws the error of the child, {@link OutOfMemory}, and the reason of an aborted signal
+ * @param options.bytesMax the maximum memory of the child process in bytes; no limit if absent
+ * @throws {@link OutOfMemory}, {@link NoAnswer}, the error of the child, the reason of an aborted signal
  */
 export async function askChild<Job extends object, Result>(
   script: string,
@@ -59,11 +59,11 @@ export async function askChild<Job extends object, Result>(
     signal,
     killSignal: 'SIGKILL',
   })
-  // Ignores the error of an abort between the answer and the exit, which would end this process.
+  // Ignores an abort between the answer and the exit of the child, which would otherwise end this process.
   child.on('error', () => {})
   const ended = child.pid === undefined ? null : new Promise((resolve) => child.once('exit', resolve))
   try {
-    // The event `disconnect` follows the last message, and comes alone where the child process has crashed.
+    // The event `disconnect` follows the last message. If the child process crashes, there is no message.
     const answered = Promise.race([once(child, 'message'), once(child, 'disconnect')])
     child.send(job)
     const answer: Answer<Result> | undefined = (await answered)[0]
@@ -81,7 +81,7 @@ export async function askChild<Job extends object, Result>(
     throw thrown
   } finally {
     child.kill('SIGKILL')
-    // Leaves no process that may still write a file.
+    // Waits for the end of the child process, because until then it may write a file.
     await ended
   }
 }
