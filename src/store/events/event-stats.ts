@@ -1,6 +1,6 @@
 /**
- * Counts the recent events of the upstream and their outcomes. All queries use indexes and stored counts, so
- * that they cost the same with ten events and with a million.
+ * Counts the webhook events that the upstream (the API of the leads) has sent, and their outcomes. All
+ * queries use indexes and stored counts, so that they cost the same with ten events and with a million.
  */
 import type { EventResource, Instant } from '../../domain/model.ts'
 import { hasDroppedIndexes } from '../db/dropped-index.ts'
@@ -40,7 +40,7 @@ export async function countEvents(db: Db): Promise<EventCount[]> {
   return eventCounts(db).execute()
 }
 
-/** Counts the finished events of the last 24 hours by outcome. The hours are full hours. */
+/** Counts the finished events that arrived in the present hour and the 23 hours before it, by outcome. */
 export async function countRecentEvents(db: Db, now: Date): Promise<EventCount[]> {
   const since = new Date(now.getTime() - DAY_MS).toISOString().slice(0, 'yyyy-mm-ddThh'.length)
   return eventCounts(db).where('hour', '>', since).execute()
@@ -80,7 +80,7 @@ export interface EventNews {
   readonly resourceId: string
   /** The name of the lead's company or of the pipeline; null where it is unknown. */
   readonly name: string | null
-  /** The tracked fields of the lead before and after the event. Null where none of them changed. */
+  /** The fields with a stored history, before and after the event; null where no change of them is known. */
   readonly change: { readonly before: TrackedFields | null; readonly after: TrackedFields } | null
 }
 
@@ -102,7 +102,7 @@ export async function listEvents(db: Db, limit: number): Promise<EventNews[]> {
     .orderBy('id')
     .limit(limit)
     .execute()
-  // Leaves out names while indexes are missing, because each lookup would then search all leads.
+  // Leaves out names and changes while indexes are missing, because each lookup would then search all leads.
   const isIndexed = !(await hasDroppedIndexes(db))
   return Promise.all(
     events.map(async (event) => ({
@@ -137,7 +137,7 @@ const FIELDS = [
   'pipeline_id as pipelineId',
 ] as const
 
-/** Finds the change of a lead that was read between the arrival of an event and the end of the event. */
+/** Finds the change of a lead that was read from the arrival of an event until the event was finished. */
 async function findChange(
   db: Db,
   leadId: string,

@@ -1,6 +1,6 @@
 /**
- * The events of the upstream, each stored once however often it arrives. An event and its place in the queue
- * are written together, so that no stored event is forgotten.
+ * The webhook events of the upstream, each stored once however often it arrives, and the queue of data to
+ * read because of them. An event and its row in the queue are written together, so that none is forgotten.
  */
 import { sql } from 'kysely'
 import type { EventResource, Instant, UpstreamEvent } from '../../domain/model.ts'
@@ -10,7 +10,7 @@ import type { Db, Store, Trx } from '../db/store.ts'
 import type { PruneCounts, PruneOptions } from '../retention/retention.ts'
 import type { EventOutcome, EventQueueTable, EventTable } from '../tables/lead-tables.ts'
 
-/** Keeps each transaction short. */
+/** The maximum number of events in one transaction, which keeps it short. */
 const CHUNK_ROWS = 500
 
 /**
@@ -37,7 +37,7 @@ export async function saveEvents(trx: Trx, events: readonly UpstreamEvent[], at:
   return followed.length > 0
 }
 
-/** Finishes the events about a resource that arrived up to an instant. */
+/** Finishes the events about one lead or pipeline, or about the agents, that arrived up to an instant. */
 export async function finishEvents(
   trx: Trx,
   of: { readonly resource: EventResource; readonly resourceId: string; readonly until: Instant },
@@ -119,16 +119,16 @@ const ASKED_FOR = { resource: 'lead', isDeletion: false, record: null, occurredA
 type QueuedChange = Pick<UpstreamEvent, 'resource' | 'resourceId' | 'isDeletion' | 'record' | 'occurredAt'>
 
 /**
- * A row of the queue, as it was when leadsheet began to read its lead or pipeline. The queue has a row for
- * each lead or pipeline to be read, and one row for all agents. An event that arrives during the reading
- * changes the row, so that the lead is read again.
+ * A row of the queue, as it was when leadsheet began to read the data for it. The queue has a row for each
+ * lead or pipeline to be read, and one row for all agents. An event that arrives meanwhile changes the stored
+ * row, so that the lead is read again.
  */
 export type QueuedEvent = Readonly<EventQueueTable>
 
 /**
- * Queues the leads, pipelines and agents that events are about. Where two events have a record of the same
- * lead, the record of the later event stays, whichever arrived first. Where an event has no record, the lead
- * is requested from the upstream.
+ * Queues the leads, pipelines and agents that events are about. Where two events bring a record (the data) of
+ * the same lead, the record of the later event stays, whichever arrived first. Where an event brings no
+ * record, the lead is requested from the upstream.
  */
 async function queueEvents(trx: Trx, events: readonly QueuedChange[], at: Instant): Promise<void> {
   if (events.length === 0) return
@@ -149,7 +149,7 @@ async function queueEvents(trx: Trx, events: readonly QueuedChange[], at: Instan
 }
 
 /**
- * Merges the events about the same lead or pipeline, because one PostgreSQL statement may change a row only
+ * Merges the events about the same lead or pipeline, because one PostgreSQL statement can change a row only
  * once.
  */
 function mergedByKey(events: readonly QueuedChange[]): (QueuedChange & { readonly times: number })[] {
@@ -164,9 +164,7 @@ function mergedByKey(events: readonly QueuedChange[]): (QueuedChange & { readonl
   return [...merged.values()]
 }
 
-/**
- * Tells whether the second event replaces the first: its record is newer, or its lead has to be requested.
- */
+/** Tells whether `event` replaces `before`: its record is at least as new, or it alone has no record. */
 function isLater(before: QueuedChange, event: QueuedChange): boolean {
   if (before.record === null || event.record === null) return before.record !== null
   return before.occurredAt === null || event.occurredAt === null || before.occurredAt <= event.occurredAt
@@ -182,9 +180,9 @@ export async function queueLeads(trx: Trx, ids: readonly string[], at: Instant):
 }
 
 /**
- * Lists the rows that may be read now. The row that has waited longest comes first.
- * @param without the keys of rows that are being read, and whether to leave out leads that have to be
- * requested
+ * Lists the rows of the queue for which data may be read now. The row that has waited longest comes first.
+ * @param without the keys of rows for which data is being read, and whether to leave out leads that have to
+ * be requested
  */
 export async function listQueued(
   db: Db,
@@ -215,8 +213,8 @@ export async function countAskedLeads(db: Db, limit: number): Promise<number> {
 }
 
 /**
- * Tells whether events may be applied. They may not be applied before the first load, nor during it, because
- * the indexes are missing then.
+ * Tells whether events may be applied. They have to wait for the first load of all leads, which begins with
+ * an empty store and drops indexes.
  */
 export async function mayApplyEvents(db: Db): Promise<boolean> {
   if (await hasDroppedIndexes(db)) return false
@@ -226,8 +224,8 @@ export async function mayApplyEvents(db: Db): Promise<boolean> {
 }
 
 /**
- * Deletes a row of the queue, in the same transaction that writes the data read for the row. Where another
- * event arrived meanwhile, the row stays in the queue for that event.
+ * Deletes a row of the queue. Call this function in the transaction that writes the data that was read for
+ * the row. If another event arrived meanwhile, the row stays in the queue for that event.
  */
 export async function dequeueEvent(trx: Trx, row: QueuedEvent): Promise<void> {
   const { resource, resource_id, last_at, events } = row
@@ -257,8 +255,8 @@ export async function postponeEvent(trx: Trx, row: QueuedEvent, notBefore: Insta
 }
 
 /**
- * Finishes the events about leads that arrived before a complete scan began, because the scan has read these
- * leads.
+ * Finishes the events about leads that arrived before a complete scan (one pass over the list of all leads)
+ * began, because the scan has read these leads.
  * @param scan.asksForDeleted whether leads that an event calls deleted stay in the queue, to be requested
  */
 export async function finishLeadEvents(

@@ -22,7 +22,7 @@ const counted = (
     FROM closed WHERE outcome IN ('won', 'lost') AND closed_at >= min(:from, ${recent})) AS each
   GROUP BY ${group}`
 
-/** Counts an earlier period for comparison: without a win rate, and so without leads closed before that period. */
+/** Builds the query of the prior period. It leaves out the win rate, and leads closed before the period. */
 const countedIn = (group: string): Query => ({ reads: ['new_lead', 'closed'], sql: counted(group, ':from') })
 
 export const COUNTS_BY_PIPELINE = {
@@ -74,8 +74,8 @@ export interface Level {
 }
 
 /**
- * Returns the pipelines that have leads, or had new or closed leads in one of the two periods. They keep the
- * order of `pipelines`.
+ * Reads the figures of the pipelines that have leads, or had new or closed leads in one of the two periods.
+ * They keep the order of `pipelines`.
  */
 export async function readByPipeline(
   trx: ReadTrx,

@@ -1,6 +1,7 @@
 /**
- * The relations of the changes since the last issue. `:since` is the end of that issue's period. `:reported_at`
- * is the time at which that issue's figures were read, or null before the first issue.
+ * The relations (named subqueries that figures read) of the changes since the last issue, the report that was
+ * sent last. `:since` is the end of that issue's period. `:reported_at` is the time at which its figures were
+ * read, or null before the first issue.
  */
 import {
   type Bounds,
@@ -23,8 +24,8 @@ const deletedSince = (
         AND deleted_since < ${at} AND (returned_at IS NULL OR returned_at >= ${at}))`
 
 export function changeRelations({ chosen, inScope, isPast, version, storedOr, joinState, stateOf }: Bounds) {
-  // Derives the moves known at `:known_at` from the states, because `stage_move` holds the moves as they are
-  // known now.
+  // Derives the moves from the states if only data known at `:known_at` counts, because `stage_move` holds
+  // the moves as they are known now.
   const moves = isPast ? 'news_move' : 'stage_move'
   const known: readonly RelationName[] = isPast ? ['entered', 'news_move'] : []
   const statusBefore = storedOr(
@@ -32,7 +33,8 @@ export function changeRelations({ chosen, inScope, isPast, version, storedOr, jo
           ${version(' AND valid_from < :since AND (:reported_at IS NULL OR each.observed_at <= :reported_at)', 'DESC')})`,
     'iif(lead.status_changed_at < :since AND (:reported_at IS NULL OR lead.first_seen_at <= :reported_at), lead.status, NULL)',
   )
-  // Leaves out leads that were created after the period. Long after the period, they are most of those that arrived.
+  // Selects the leads first read since the last issue. If the period ended long ago, most of them were
+  // created after it, and are left out.
   const arrived = isPast
     ? 'SELECT id FROM lead WHERE first_seen_at > :reported_at'
     : `SELECT id FROM lead WHERE first_seen_at > :reported_at AND +created_at < :to

@@ -1,7 +1,7 @@
 /**
- * The definition of every figure: its name, meaning, unit, and SQL over the relations of `relation.ts`.
- * Reports, commands and docs/reference/figures.md read the definitions from here. No figure depends on data
- * that is dated at or after the end of the period.
+ * The definition of every figure: its name, meaning, unit, and SQL over the relations (named subqueries) of
+ * `relation.ts`. Reports, commands and docs/reference/figures.md read the definitions from here. No figure
+ * depends on data that is dated at or after the end of the period.
  *
  * Each row of a figure has a `value`. A row of a share also has its `part` and `whole`. In a figure with
  * several rows, `of` names the currency or status of the row.
@@ -31,8 +31,8 @@ export interface FigureDefinition {
 }
 
 /**
- * The SQL condition that selects the middle row or the two middle rows of rows numbered in order. Their mean
- * is the median.
+ * The SQL condition for the middle row, or the two middle rows, of rows that `place` numbers in order. Their
+ * mean is the median.
  */
 export const MIDDLE = 'place IN ((rows + 1) / 2, (rows + 2) / 2)'
 

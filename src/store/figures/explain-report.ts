@@ -33,8 +33,8 @@ interface Explained {
 type Described = Query & { readonly title: string; readonly meaning: string; readonly name?: FigureName }
 
 /**
- * Lists the explanations in the order of the blocks. The report's own queries are left out, because their SQL
- * is already in the configuration.
+ * Lists the explanations in the order of the blocks (the parts of a report). The report's own queries are
+ * left out, because their SQL is already in the configuration.
  * @param figures the figures that were read for `request`
  */
 export function explainReport(request: ReportRequest, figures: ReportFigures): Explained[] {
@@ -59,8 +59,8 @@ export function explainReport(request: ReportRequest, figures: ReportFigures): E
   const figure = (block: string, name: FigureName) => explain(block, findFigure(name))
   const compared = (block: string, query: Described) => explain(block, query, scope, {}, prior)
   const changes = changeValues(scope, since)
-  // The query over many spans is explained with everything known now. A report as of an earlier time runs a
-  // query of its own for each span instead.
+  // Explains the query over many spans of time with everything known now. A report that counts only data
+  // known at an earlier time reads each span by a query of its own instead.
   const ofSpans = (periods: readonly Period[]) => spansOf({ ...scope, asKnownAt: null }, periods)
   const isOurs = filter.conditions.length > 0
   return [

@@ -1,7 +1,7 @@
 /**
- * The funnel of a report. It comes from the last sample of the upstream's statistics, summed over the
- * pipelines that have leads. leadsheet counts the funnel itself where a filter has conditions, where a
- * pipeline lacks statistics, and where the sample was taken long after the period.
+ * The funnel of a report: how many leads reached each stage. It comes from the last sample of the upstream's
+ * statistics, summed over the pipelines that have leads. leadsheet counts the funnel itself where a filter
+ * has conditions, where a pipeline lacks statistics, and where the sample was taken long after the period.
  */
 import type { Funnel } from '../../domain/figures.ts'
 import type { FunnelStage, Instant } from '../../domain/model.ts'
@@ -59,8 +59,8 @@ const STAYS_BY_PIPELINE = {
 } as const
 
 /**
- * Reads the funnel of each pipeline: the upstream's funnel, or our own count where the upstream gives no
- * funnel.
+ * Reads the funnel of each pipeline from the upstream's statistics, or counts it where the statistics have
+ * none.
  */
 export async function readFunnels(
   trx: ReadTrx,
@@ -107,21 +107,21 @@ export async function readFunnel(
 }
 
 /**
- * Tells whether a sample is too late to describe a period: since the end of the period, at least the length
- * of the period has passed before the sample was taken.
+ * Tells whether a sample is too late to describe a period, because the time between the end of the period and
+ * the sample is at least as long as the period.
  */
 export function isLongAfter(asOf: Instant | null, { from, to }: Pick<FigureScope, 'from' | 'to'>): boolean {
   return asOf !== null && Date.parse(asOf) - Date.parse(to) >= Date.parse(to) - Date.parse(from)
 }
 
-/** Returns the scope of the stays whose median the funnel shows: those that ended in the last 90 days. */
+/** Returns a scope of the last 90 days. The funnel shows the median length of stays that ended in them. */
 export function staysOf(scope: FigureScope): FigureScope {
   return { ...scope, from: new Date(Date.parse(scope.to) - STAY_DAYS * DAY_MS).toISOString() }
 }
 
 /**
- * Reads the figure `time_in_stage` of each stage. For SQLite there is a query of its own, with SQLite's function for
- * percentiles: it reads the stays once and need not sort them.
+ * Reads the figure `time_in_stage` (median days) of each stage. SQLite gets a faster query with its function
+ * for percentiles, which reads the stays once and does not sort them.
  */
 async function readStays(
   trx: ReadTrx,
@@ -130,7 +130,7 @@ async function readStays(
 ): Promise<readonly Stay[]> {
   if (isPostgres(trx.db)) return readFigureAt(trx, 'time_in_stage', scope)
   if (stages.length === 0) return []
-  // The median is the mean of the two middle values as they are stored, because `median` rounds in another way.
+  // Computes the mean of the two middle values, because SQLite's function `median` rounds in another way.
   const medians = stages.map((_, index) => {
     const middle = (days: string) => `percentile_disc(${days}, 0.5) FILTER (WHERE status = :stage_${index})`
     return `round((${middle('days')} - ${middle('-days')}) / 2, 2) AS stage_${index}`

@@ -1,7 +1,7 @@
 /**
  * The data that the dashboard shows of pipelines and agents. All pipelines are read at once, because most
- * queries cost the same for one pipeline as for all. With a million leads this takes seconds and would block the
- * daemon, so a child process reads an SQLite store. PostgreSQL counts in its own server.
+ * queries cost the same for one pipeline as for all. With a million leads this takes seconds and would block
+ * the daemon, so a child process reads an SQLite store. PostgreSQL counts in its own server.
  */
 import { dirname } from 'node:path'
 import { sql } from 'kysely'
@@ -65,7 +65,7 @@ export interface OverviewJob {
 }
 
 const CHILD = programFile(import.meta.url, 'overview-child')
-/** Because other programs use the PostgreSQL server too, the query may not take longer than this. */
+/** The longest time that the query may take, because other programs use the PostgreSQL server too. */
 const TIMEOUT_MS = 5 * 60_000
 
 /**
@@ -177,7 +177,7 @@ export interface AgentSpan {
   readonly agentId: string
   readonly state: AgentState
   readonly from: Instant
-  /** Equals `from` for a sample without a neighbour. */
+  /** Equals `from` if only one sample shows the state. */
   readonly to: Instant
 }
 
@@ -188,7 +188,7 @@ export interface AgentSpans {
   readonly gapMs: number
 }
 
-/** The least gap. It is long enough that hourly samples or one missed sample make no gap. */
+/** The minimum of `gapMs`. It is so long that hourly samples leave no gap, even if one of them is missing. */
 const LEAST_GAP_MS = 2 * 60 * 60_000
 const USUAL_DISTANCES = 3
 

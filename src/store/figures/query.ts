@@ -1,6 +1,7 @@
 /**
- * Builds the queries of figures from their definitions and relations, and runs them or prints them with their
- * values. All queries in one read transaction see the same state, although a sync may be writing meanwhile.
+ * Builds the queries of figures from their definitions and relations (named subqueries), and runs them or
+ * prints them with their values. All queries in one read transaction see the same state, although a sync may
+ * be writing meanwhile.
  */
 import { CompiledQuery, sql } from 'kysely'
 import type { BlockQuery, LeadFilter } from '../../domain/figures.ts'
@@ -21,7 +22,7 @@ export interface FigureScope {
   readonly to: Instant
   readonly filter: LeadFilter
   readonly stalledDays: number
-  /** The figures count only data that had been read by this time; null for everything known now. */
+  /** The time by which counted data had to be read; null where everything known now counts. */
   readonly asKnownAt: Instant | null
 }
 
@@ -39,7 +40,7 @@ export interface FigureRow {
 export type Query = Pick<FigureDefinition, 'reads' | 'sql'>
 
 /**
- * Checks the relations of a block's query.
+ * Checks that the relations exist that the query of a block (a part of the report) reads.
  * @throws TypeError for an unknown relation
  */
 export function queryOf<Given extends BlockQuery>(query: Given): Given & Query {
@@ -57,20 +58,20 @@ export type QueryValues = Readonly<Record<string, Value>>
 
 const PARAMETER = /:([a-z][a-z0-9_]*)\b/g
 
-/** Relations that are the same for every filter, and whose temporary table also serves periods that end later. */
+/** Relations that ignore the filter, and whose temporary table also serves periods that end later. */
 const OF_LATER_PERIODS: readonly RelationName[] = ['reopened']
 
-/** Relations that are the same for every filter, so that the temporary table of any filter serves. */
+/** Relations that ignore the filter, so that the temporary table of any filter serves. */
 const OF_ANY_FILTER: readonly RelationName[] = ['changed']
 
-/** Relations whose temporary table of all pipelines also serves a filter by pipelines. */
+/** Relations whose temporary table for all pipelines also serves a filter for some of the pipelines. */
 const OF_SOME_PIPELINES: readonly RelationName[] = ['level', 'idle_then', 'stalled_count']
 
 const NO_TEMP_TABLES: ReadTrx['tempTables'] = new Map()
 
 /**
- * The words with which PostgreSQL does not compute a relation that is read twice as a whole. SQLite gets them
- * only in printed queries, because with them it would compute such a relation twice.
+ * The words that keep PostgreSQL from computing a whole relation first where a query reads it twice. SQLite
+ * gets the words only in printed queries, because it would then compute such a relation twice.
  */
 const INLINE = 'NOT MATERIALIZED '
 
@@ -164,8 +165,8 @@ export function valuesOf({ from, to, filter, stalledDays, asKnownAt }: FigureSco
 }
 
 /**
- * Runs a query with named parameters. SQLite keeps the statement prepared and binds the values. Because
- * PostgreSQL chooses its plan by the values, they are written into the text for it.
+ * Runs a query with named parameters. SQLite keeps the statement prepared and binds the values. PostgreSQL
+ * gets the values in the text, because it chooses its plan by them.
  */
 export async function runQuery<Row>(db: Db, query: string, values: QueryValues): Promise<Row[]> {
   if (isPostgres(db)) {
@@ -201,8 +202,8 @@ export function literal(value: Value): string {
 export interface ReadTrx {
   readonly db: Db
   /**
-   * The relations that are in temporary tables, and are not computed for each query. A table serves queries with
-   * the same filter and the same end of the period; null: with any period.
+   * The relations that are in temporary tables, and so are not computed for each query. A table serves
+   * queries with its filter and its end of the period. Null instead of a table: it serves any period.
    */
   readonly tempTables: ReadonlyMap<RelationName, TempTable | null>
 }

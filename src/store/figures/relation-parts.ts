@@ -1,6 +1,6 @@
 /**
- * The names of the relations that figures are counted from, the limits of these relations, and the relations
- * with the longest SQL.
+ * The parts of `relation.ts`: the names and limits of the relations (named subqueries from which figures are
+ * counted), and the relations with the longest SQL.
  */
 import type { LeadFilter } from '../../domain/figures.ts'
 import { HAS_STATUS_ACTIVITY, reachedSql } from '../leads/lead-progress.ts'
@@ -53,13 +53,14 @@ export interface Relation {
    * before it filters the candidates.
    */
   readonly isMaterialized?: true
-  /** The SQL begins with a comment on the content of the relation. This comment names no parameter. */
+  /** The SQL. It begins with a comment that describes the rows and names no parameter. */
   readonly sql: string
 }
 
 /**
  * The limits of all relations: the filter, and the time up to which data is known. Each method returns a
- * piece of SQL.
+ * piece of SQL. A stored state of a lead is a row of `lead_history`. A lead that has not changed since it was
+ * first read has no stored state; its own row is its only state.
  */
 export interface Bounds {
   readonly filter: LeadFilter
@@ -76,21 +77,21 @@ export interface Bounds {
   inPipelines(pipeline?: string): string
   /** Returns the condition if only data known at `:known_at` counts; otherwise an empty text. */
   past(condition: string): string
-  /** Selects when the first or the last stored state of `lead` began that meets a condition. */
+  /** Selects when the first or the last (`order`) stored state of `lead` that meets a condition began. */
   version(condition: string, order: 'ASC' | 'DESC'): string
   /**
-   * Joins to `lead` the stored state, as `state`, that the lead had just before an instant, or its first state.
-   * Without an instant joins the first state.
+   * Joins to `lead`, as `state`, its last stored state that began before an instant. Joins its first state if
+   * there is no earlier state or no instant.
    */
   joinState(before: string | null): string
   /**
-   * Selects columns of the joined state. A lead that has not changed since its first read has its state in its
-   * own row. The columns are null where no state was known.
+   * Selects columns of the joined state, or of the lead's own row if the lead has not changed since it was
+   * first read. The columns are null where no state was known.
    */
   stateOf(columns: string): string
-  /** Builds SQL for a value of a lead's state, from the stored states or from the lead's own row. */
+  /** Builds SQL for a value from a lead's stored states, or from its own row where it has no stored state. */
   storedOr(stored: string, own: string): string
-  /** Selects the pipeline in which `lead` was just before an instant, or first was. */
+  /** Selects the pipeline of `lead` just before an instant, or else its first known pipeline. */
   pipelineAt(instant: string): string
 }
 
@@ -135,21 +136,21 @@ export function boundsOf(isPast: boolean, filter: LeadFilter): Bounds {
   }
 }
 
-/** The columns of a state by other names in the row of a lead. */
+/** The columns of a state that have another name in the row of a lead, and their SQL there. */
 const OWN_COLUMNS: Readonly<Record<string, string>> = {
   valid_from: 'lead.status_changed_at',
   changed_at: 'lead.updated_at',
   status_changed_at: 'CASE WHEN lead.derived_version = 1 THEN lead.status_changed_at END',
 }
 
-/** Selects when the last state before an instant began, or else the first state. */
+/** Selects the time at which the last state before an instant began, or else the first state. */
 const lastOrFirst = (version: Bounds['version'], before: string): string =>
   `coalesce(
       ${version(` AND valid_from < ${before}`, 'DESC')},
       ${version('', 'ASC')})`
 
 /**
- * Selects the leads that have moved, and the time from which each of their statuses is known without a gap
+ * Selects the leads whose status has changed, and the time from which all their statuses are known
  * (known_from). The query goes through the statuses, because an index lists the leads of each status by their
  * last change. KNOWN_THEN selects the same columns from the data known at `:known_at`.
  */
@@ -178,23 +179,22 @@ export const KNOWN_THEN = `
 const IS_OLD = `:to < strftime('%Y-%m-%dT%H:%M:%fZ', (SELECT max(first_seen_at) FROM lead), '-30 days')`
 
 /**
- * The SQL of all leads if the period ended long ago (`LEADS_IF_OLD`), or if it did not (`LEADS_IF_NEW`), and of no
- * leads otherwise. Because it is a join, SQLite tests the condition only once.
+ * The SQL for all leads or for none: `LEADS_IF_OLD` gives all if the period ended long ago, `LEADS_IF_NEW` if
+ * it did not. Because each is a join, SQLite tests the condition only once.
  */
 export const LEADS_IF_OLD = `(SELECT 1 AS one WHERE ${IS_OLD}) AS old CROSS JOIN lead`
 export const LEADS_IF_NEW = `(SELECT 1 AS one WHERE NOT ${IS_OLD}) AS old CROSS JOIN lead`
 /**
- * The SQL of all leads if the period ended long ago, and of none otherwise. The caller adds a condition on
- * `status_changed_at`. Status by status, the index `lead_by_status` finds the few leads whose status has not changed
- * since.
+ * The SQL for all leads, status by status, if the period ended long ago, and for none otherwise. With a
+ * condition on `status_changed_at` from the caller, an index finds the few leads with an unchanged status.
  */
 export const STAYS_IF_OLD = `(SELECT DISTINCT status AS each_status FROM lead_count WHERE ${IS_OLD}) AS each
       CROSS JOIN lead WHERE lead.status = each_status`
 
-/** The SQL of a time: a lead that last changed at this time or before is stalled. */
+/** The SQL for a time. A lead that last changed at this time or before is stalled. */
 export const STALLED_SINCE = `strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-' || :stalled_days || ' days')`
 
-/** The SQL of the time up to which the first sync after an instant, or the last sync before it, had read all leads. */
+/** The SQL for the time up to which the next sync after `at`, or the last before it, read all leads. */
 export const readAfter = (at: string, past = ''): string =>
   `(SELECT min(leads_as_of) FROM sync_run WHERE leads_as_of >= ${at}${past})`
 export const readBefore = (at: string): string =>
@@ -202,7 +202,7 @@ export const readBefore = (at: string): string =>
 
 /**
  * Selects the states whose value at an instant is unknown, because the lead changed again before the next
- * sync. Two queries, so that each reads by its index.
+ * sync. Each of the two queries uses an index of its own.
  */
 export const unsureStates = (columns: string, at: string, after: string, before: string, and = ''): string =>
   `SELECT ${columns} FROM state WHERE valid_to >= ${at} AND valid_to < ${after} AND valid_from < ${at}${and}
@@ -210,7 +210,7 @@ export const unsureStates = (columns: string, at: string, after: string, before:
     SELECT ${columns} FROM state WHERE valid_from >= ${before} AND valid_from < ${at} AND changed_at >= ${at}
       AND coalesce(valid_to, '~') >= coalesce(${after}, ${at})${and}`
 
-/** Builds the condition of {@link unsureStates} for a lead with a single state. */
+/** Builds the condition of {@link unsureStates} for a lead whose only state is in its own row. */
 export const unsureOnlyState = (at: string, before: string): string =>
   `valid_from >= ${before} AND valid_from < ${at} AND +changed_at >= ${at}`
 
@@ -307,7 +307,7 @@ export function funnelRelations({ chosen, isPast, inScope, inPipelines }: Bounds
 
 /**
  * Builds the relations that serve many spans of time at once. `:spans` is a JSON list of the beginnings and
- * ends of the spans, in order. The period of the scope has to end with the first span.
+ * ends of the spans, in order. The period of the scope has to end when the first span ends.
  */
 export function spanRelations({ chosen, inPipelines, pipelineAt }: Bounds) {
   const pipelineThen = pipelineAt('span_to')

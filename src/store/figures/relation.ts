@@ -25,7 +25,7 @@ import {
   unsureStates,
 } from './relation-parts.ts'
 
-/** Win rate and sales velocity look back 30 days, because a single day has too few closed leads. */
+/** Win rate and velocity look back 30 days from a time, because a single day has too few closed leads. */
 export const RECENT_BEFORE = (at: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${at}, '-30 days')`
 export const RECENT = RECENT_BEFORE(':to')
 
@@ -55,14 +55,14 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
   const counts = isChosen ? 'chosen_count' : 'lead_count'
   const counted: readonly RelationName[] = isChosen ? ['chosen', 'chosen_count'] : []
   /**
-   * Builds the condition that a stay in a stage was known at `:known_at`: since the move that began it, or
-   * since the lead itself was read.
+   * Builds the condition that a stay in a stage was known at `:known_at`. A stay is known as soon as the move
+   * that began it is known, or else as soon as the lead was first read.
    */
   const knownStay = (lead: string, condition: string): string =>
     past(`AND coalesce((SELECT observed_at FROM stage_move AS begun WHERE begun.lead_id = ${lead}${condition}
         ORDER BY moved_at DESC LIMIT 1), (SELECT first_seen_at FROM lead AS seen WHERE seen.id = ${lead})) <= :known_at`)
-  // The temporary table of `reopened` may be that of an earlier period. Then it also has stays that ended before the end
-  // of this period.
+  // Leaves out stays that ended before the end of this period. The temporary table of `reopened` has such
+  // stays if it was filled for an earlier period.
   const isReopened = isPast
     ? '(reopened_at >= :to OR reopened.observed_at > :known_at)'
     : 'reopened_at >= :to'

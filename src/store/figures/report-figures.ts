@@ -27,15 +27,15 @@ export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays
   readonly period: Period
   readonly prior: Period
   readonly topScore: number
-  /** The number of rows kept of each list. */
+  /** The maximum number of rows in each list. */
   readonly rowsMax: number
-  /** The last issue that was sent; null before the first. */
+  /** The last sent issue of the report; null before the first. */
   readonly since: LastReported | null
   /** The periods of the sparklines: the last periods of the same kind up to this one, in order. */
   readonly sparkPeriods: readonly Period[]
   /** The days of the trend: whole local days up to the end of the period, in order. */
   readonly trendDays: readonly Period[]
-  /** The queries that blocks bring with them. */
+  /** The queries that blocks (the parts of a report) bring with them. */
   readonly blockQueries?: readonly { readonly block: string; readonly query: BlockQuery }[]
 }
 
@@ -81,7 +81,7 @@ async function readAt(chosen: ReadTrx, request: ReportRequest): Promise<ReportFi
   }
 }
 
-/** Reads the core numbers. The transaction that it returns has temporary tables that the sections read too. */
+/** Reads the core numbers. The sections also read the temporary tables of the transaction that it returns. */
 async function readCore(
   chosen: ReadTrx,
   request: ReportRequest,
@@ -149,7 +149,7 @@ async function readSections(
   const scope = scopeOf(request, period)
   const currency = openValue.current[0]?.currency ?? null
   const failed: FailedSection[] = []
-  // Two sections read these relations. If they cannot be computed, each of them says so itself.
+  // Fills tables for two sections. After a failure, both sections fail too and report it themselves.
   const trx = await readPart(core, () =>
     fillTempTables(core, scope, ['changed', 'idle_then', 'stalled_count']),
   ).catch(() => core)
@@ -243,7 +243,7 @@ function ratioIn(rows: readonly FigureRow[]): Ratio {
 
 /* The figures of several scopes, from one consistent read of the database. */
 
-/** The coverage of each figure that depends on the history of leads. */
+/** The coverage of figures that need the history of leads: the number of leads with a known history. */
 export type Coverages = ReadonlyMap<FigureName, HistoryCoverage>
 
 export type Figures = ReadonlyMap<FigureName, readonly FigureRow[]>
@@ -273,8 +273,9 @@ export async function readCoverages(db: Db, scopes: readonly FigureScope[]): Pro
 }
 
 /**
- * Reads something of each scope, in the order of the scopes. Relations are computed once for all scopes with the
- * same end of the period: for the first of them, which mostly is that of all pipelines.
+ * Calls `read` for each scope, and returns the results in the order of the scopes. Scopes with the same end
+ * of the period share temporary tables, which are filled for the first of them (usually that of all
+ * pipelines).
  */
 async function readEach<T>(
   db: Db,

@@ -1,6 +1,6 @@
 /**
- * The leads that a report lists: the best new leads, those that have stalled longest, and the changes since the
- * last issue.
+ * The leads that a report lists: the best new leads, those that have stalled longest, and those that have
+ * changed since the last issue of the report.
  */
 import { LEAD_FIELDS, LISTED_FIELDS } from '../../domain/lead-fields.ts'
 import type { ChangedLead, ChangeKind, Changes, ListedLead, Stalled, TopLeads } from '../../domain/lists.ts'
@@ -131,7 +131,7 @@ export const CHANGED_LEADS = {
   WHERE place <= :rows ORDER BY kind, place`,
 } as const
 
-/** The end of the last issue that was sent, and the time at which its figures were read. */
+/** The end of the period of the last sent issue, and the time at which its figures were read. */
 export interface LastReported {
   readonly at: Instant
   readonly knownAt: Instant
@@ -181,7 +181,7 @@ export async function readChanges(
 
 /**
  * Returns the values that the queries of changes need beside the scope: the beginning of the changes, and the
- * time up to which the last issue knew the leads.
+ * time at which the figures of the last issue were read.
  */
 export function changeValues({ from }: FigureScope, since: LastReported | null) {
   return { since: since !== null && since.at < from ? since.at : from, reported_at: since?.knownAt ?? null }

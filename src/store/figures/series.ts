@@ -127,7 +127,7 @@ export async function readSparklines(
 }
 
 /**
- * Reads the trend of the days.
+ * Reads the trend: the new leads and won leads of each day.
  * @param days whole local days, in order
  * @param dataAsOf the time up to which everything has been read; the counts of days that end later are null
  */
@@ -240,8 +240,8 @@ async function eachOf<T>(periods: readonly Period[], read: (period: Period) => P
 }
 
 /**
- * Returns the scope and the values of a query over spans. The period of the scope ends with the first span,
- * because any state that ended after the first span may count for some span.
+ * Returns the scope and the values of a query over spans. The period of the scope ends at the end of the
+ * first span, because any state that ended after that may count for some span.
  */
 export function spansOf(scope: FigureScope, periods: readonly Period[]): [FigureScope, QueryValues] {
   const spans = JSON.stringify(periods.map(({ from, to }) => [from, to]))

@@ -1,6 +1,6 @@
 /**
- * Compares the upstream's own statistics with our counts of the same moment. Uses the last sample that our
- * copy covers, because a later sample counts leads that we have not read yet.
+ * Compares the upstream's own statistics with our counts of the same moment. Uses the last sample of the
+ * statistics from before our last sync, because a later sample counts leads that we have not read yet.
  */
 import type { StatDifference } from '../../domain/lists.ts'
 import type { Instant, StageOutcome } from '../../domain/model.ts'

@@ -1,6 +1,6 @@
 /**
- * Computes relations once for all queries of a report. They are stored in temporary tables of the connection. Each
- * table has the name of its relation.
+ * Computes relations (named subqueries) once for all queries of a report, and stores them in temporary tables
+ * of the connection. Each table has the name of its relation.
  */
 import { CompiledQuery } from 'kysely'
 import { isPostgres } from '../db/postgres.ts'
@@ -8,7 +8,7 @@ import type { ReadTrx } from './query.ts'
 import { type FigureScope, type Query, type QueryValues, runQuery, valuesOf, withRelations } from './query.ts'
 import type { RelationName } from './relation-parts.ts'
 
-/** The relations in which single leads are looked up, and by which columns. */
+/** The columns by which single leads are looked up in a relation. Each gets an index in its table. */
 const LOOKED_UP: Partial<Readonly<Record<RelationName, readonly string[]>>> = {
   chosen: ['lead_id', 'lead_no'],
   changed: ['lead_id'],
@@ -26,7 +26,8 @@ export async function fillFilteredLeads(trx: ReadTrx, scope: FigureScope): Promi
 }
 
 /**
- * Fills the temporary tables of some relations, each from those before it. A later call overwrites the tables.
+ * Fills the temporary tables of some relations, each with the help of the tables before it. A later call
+ * overwrites the tables.
  * @param values the parameters that the scope does not have
  * @returns the transaction; its queries read the tables if their period has the same end
  */
@@ -45,8 +46,8 @@ export async function fillTempTables(
 }
 
 /**
- * Computes the levels at the end of an earlier period. They come from the levels at the end of a later period, which
- * must be in a temporary table, and from the changes in between.
+ * Computes the levels (numbers and values of leads) at the end of an earlier period, from the levels at the
+ * end of a later period and the changes in between. The table `level_stored` must have the later levels.
  */
 export async function fillEarlierLevel(
   trx: ReadTrx,
