@@ -1,6 +1,6 @@
 /**
- * The problems of sending: messages by their state, recipients whose mail server refuses one issue after
- * another, and messages that failed, are unconfirmed or are deferred.
+ * Finds messages by their state, and the problems of sending: messages that failed, are unconfirmed or are
+ * deferred, and recipients whose mail server refuses one issue after another.
  */
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
@@ -17,7 +17,7 @@ export interface ListedDelivery extends Omit<Delivery, 'issueId' | 'deferredAt'>
 }
 
 interface DeliveryQuestion {
-  /** The name of a report; null for all messages, alerts too. */
+  /** The name of a report; null for all messages, including alerts. */
   readonly report: string | null
   /** Only messages queued at or after this time are listed; null for all. */
   readonly since: Instant | null
@@ -115,7 +115,7 @@ export function listRefused(db: Db, since: Instant): Promise<DeliveryProblem[]> 
   )
 }
 
-/** Lists the messages that became unconfirmed since an instant and wait for a person. */
+/** Lists the messages that became unconfirmed since an instant and that a person has to resolve. */
 export function listUnconfirmed(db: Db, since: Instant): Promise<DeliveryProblem[]> {
   return listProblems(
     db,
@@ -124,7 +124,7 @@ export function listUnconfirmed(db: Db, since: Instant): Promise<DeliveryProblem
   )
 }
 
-/** A message that may or may not have arrived. */
+/** An unconfirmed message: nobody knows whether it has arrived. */
 export interface UnconfirmedMessage {
   readonly messageId: string
   readonly recipient: string
@@ -132,7 +132,7 @@ export interface UnconfirmedMessage {
   readonly report: string | null
   readonly issueId: string | null
   readonly stateAt: Instant
-  /** The time of the next attempt; null if the message waits for a person. */
+  /** The time of the next attempt; null if a person has to resolve the message. */
   readonly nextAttemptAt: Instant | null
 }
 
@@ -150,7 +150,7 @@ export async function listUnconfirmedMessages(
   return rows
 }
 
-/** Lists the messages that the mail server first deferred before an instant and that are still to be sent. */
+/** Lists the messages that are still to be sent and that the mail server deferred before an instant. */
 export function listDeferred(db: Db, before: Instant): Promise<DeliveryProblem[]> {
   return listProblems(
     db,
@@ -181,9 +181,7 @@ async function listProblems(
   return rows
 }
 
-/**
- * Counts the messages that are still to be sent. `since` is the time at which the oldest of them was queued.
- */
+/** Counts the messages that are still to be sent. `since` is the time at which the oldest was queued. */
 export async function countWaiting(db: Db): Promise<{ messages: number; since: Instant | null }> {
   return db
     .selectFrom('delivery')

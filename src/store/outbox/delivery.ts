@@ -19,17 +19,17 @@ import type { DeliveryTable } from '../tables/outbox-tables.ts'
 import { addToPack, createMessagePack, insertMessage, keepFiles, type MessagePack } from './stored-message.ts'
 
 /**
- * The name of the lease of a process that sends messages. If several processes may send, the name of each
- * process's lease begins with this name.
+ * The name of the lease (an expiring lock) of a process that sends messages. If several processes may send,
+ * the name of each process's lease begins with this name.
  */
 export const SENDER_LEASE = 'delivery'
 
 export type DeliveryRowState = DeliveryTable['state']
 
-/** A message that was unconfirmed this many times waits for a person. */
+/** A message that was unconfirmed this many times is not sent again until a person decides. */
 export const UNCONFIRMED_MAX = 2
 
-/** The state of a message; `store/outbox/stored-message.ts` has the message itself. */
+/** The state of sending a message. The module `store/outbox/stored-message.ts` stores the message itself. */
 export interface Delivery {
   readonly messageId: string
   /** The id of the issue; null for an alert. */
@@ -154,7 +154,7 @@ export interface DeliveryMove {
   readonly nextAttemptAt?: Instant | null
   /** Tells whether the server has deferred the message. */
   readonly isDeferred?: boolean
-  /** Tells whether the attempt does not count, because the server was not asked. */
+  /** Tells whether to take back the count of the attempt, because the server was not contacted. */
   readonly isNoAttempt?: boolean
   readonly replyCode?: number | null
   readonly response?: string
@@ -221,10 +221,10 @@ export async function isAnyOnItsWay(db: Db): Promise<boolean> {
 }
 
 /**
- * Recovers the messages of sending processes that have ended. A message whose body had not begun to leave
+ * Recovers the messages of sending processes that have ended. A message of whose body nothing was sent
  * becomes pending again; any other becomes unconfirmed. The leases of these processes are deleted, so that a
  * process that was only suspended writes nothing more.
- * @param unconfirmedMax how many times a message may be unconfirmed before it waits for a person
+ * @param unconfirmedMax the number of times after which an unconfirmed message waits for a person
  */
 export async function recoverDeliveries(trx: Trx, now: Date, unconfirmedMax: number): Promise<void> {
   await deleteLostLeases(trx, SENDER_LEASE, now)

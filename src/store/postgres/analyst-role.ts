@@ -61,7 +61,7 @@ async function planRole(
 }
 
 /**
- * Tells whether the user of the store may create roles. If not, another user of the database has to run the
+ * Tells whether the database user of leadsheet may create roles. If not, another user has to run the
  * statements of {@link planRole}.
  */
 async function mayMakeRoles(db: Kysely<Tables>): Promise<boolean> {

@@ -1,7 +1,7 @@
 /**
  * Full-text search of issues in PostgreSQL, with the rules of SQLite's search: any character other than a
  * letter or digit separates words, and capitals and accents do not matter. The index finds the issues that
- * have the words. The text of the words then shows whether they follow one another.
+ * contain all words. A comparison with the stored words then shows whether the words follow one another.
  */
 import { type RawBuilder, sql } from 'kysely'
 
@@ -14,15 +14,12 @@ const WORDS_OF = `CREATE OR REPLACE FUNCTION words_of(value text) RETURNS text L
     lower(normalize(regexp_replace(normalize(value, NFD), '[\\u0300-\\u036f]+', '', 'g'), NFC) COLLATE "und-x-icu"),
     '[^[:alnum:]]+', ' ', 'g'), '([[:alnum:]]{200})[[:alnum:]]+', '\\1', 'g')) $$`
 
-/**
- * Builds the search for all words of a phrase. The last word may be incomplete. A phrase without a word finds
- * nothing.
- */
+/** Builds the search for all words of a phrase. The last word may be incomplete. No word finds nothing. */
 const WANTED_OF = `CREATE OR REPLACE FUNCTION wanted_of(phrase text) RETURNS tsquery LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT CAST(CASE words WHEN '' THEN '' ELSE replace(words, ' ', ' & ') || ':*' END AS tsquery)
   FROM (SELECT words_of(phrase) AS words) AS phrase $$`
 
-/** The statements that create the table. A trigger fills the table, beginning with the first issue. */
+/** The statements that create the table of words. A trigger adds each new issue. */
 export const SEARCH: readonly string[] = [
   `CREATE TABLE issue_search (
     issue_id text COLLATE "C" PRIMARY KEY REFERENCES report_issue ON DELETE CASCADE,

@@ -56,7 +56,6 @@ export async function findIssues(
   return rows.map(({ id }) => id)
 }
 
-/** Reads the texts of issues by their ids. */
 export async function readIssueTexts(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await db
     .selectFrom('report_issue')
@@ -118,7 +117,7 @@ async function listDistinct(
 
 /**
  * Builds the conditions for the words. Words that occur in no recipient are searched together, because a
- * search costs as much as the number of issues that it finds.
+ * search takes longer the more issues it finds.
  */
 function holdWords(db: Db, words: readonly string[], recipients: readonly string[]): RawBuilder<boolean>[] {
   const calledSo = (each: string) =>
@@ -156,8 +155,8 @@ function isOfDays(days: readonly Period[]): RawBuilder<boolean> {
 }
 
 /**
- * Builds the condition that an issue comes after the given issue. No issue meets it if the given issue does
- * not exist.
+ * Builds the condition that an issue comes after the given issue in the list. If the given issue does not
+ * exist, no issue meets the condition.
  */
 function comesAfter(id: string): RawBuilder<boolean> {
   const last = sql`SELECT period_to, rendered_at FROM report_issue WHERE id = ${id}`

@@ -49,8 +49,8 @@ const PROCESS = readOrMakeProcessToken()
 const THREAD = `${PROCESS}.${threadId}`
 
 /**
- * The holders of leases in this thread. A lease of this thread with another holder was given up, but could not
- * be deleted.
+ * The holders of leases that this thread still has. A lease of this thread with any other holder was given
+ * up, but could not be deleted.
  */
 const ownHolders = new Set<string>()
 
@@ -121,7 +121,7 @@ const renewLease = statementForLater((db, { holder, until }: { holder: string; u
     .compile(),
 )
 
-/** The lease of another thread, as far as a thread that works for the holder needs it. */
+/** The part of another thread's lease that a thread needs to work for the holder. */
 interface LeaseInUse {
   readonly name: string
   readonly holder: string
@@ -174,9 +174,7 @@ export async function findHolder(
   return (await leases(db, now).execute()).find((lease) => !isLost(db, lease))
 }
 
-/**
- * Deletes the leases whose holders have ended. Their names are the given name, or begin with it and a colon.
- */
+/** Deletes the leases whose holders have ended and whose names are `name` or begin with it and a colon. */
 export async function deleteLostLeases(trx: Trx, name: string, now: Date): Promise<void> {
   const named = await leases(trx, now)
     .where((eb) => eb.or([eb('name', '=', name), eb('name', 'like', `${name}:%`)]))

@@ -59,10 +59,7 @@ async function isCurrent(db: Kysely<Tables>, file: string): Promise<boolean> {
   return Object.keys(MIGRATIONS).every((name) => done.has(name)) && (await hasCurrentViews(db))
 }
 
-/**
- * Reads the names of the migrations that the file has. Refuses a file of another program or of a newer
- * version.
- */
+/** Reads the names of the file's migrations. Refuses a file of another program or of a newer version. */
 async function readDone(db: Kysely<Tables>, file: string): Promise<Set<string>> {
   const { rows: tables } = await sql<{
     name: string
@@ -120,10 +117,10 @@ export function listObjects(database: Database.Database): SqliteObject[] {
 
 /* The backups made before upgrades, in a folder beside the database. */
 
-/** The number of backups kept. Each backup is as large as the database was at its time. */
+/** The maximum number of backups before upgrades. Each backup is as large as the database was at its time. */
 const KEPT = 3
 /**
- * Matches names such as `leadsheet-before-0.2.0-20261121T060000Z.db`, the backup before the upgrade to 0.2.0.
+ * Matches names such as `leadsheet-before-0.2.0-20261121T060000Z.db`, the backup before upgrading to 0.2.0.
  */
 const NAME = /^leadsheet-before-.+-(\d{8}T\d{6}Z)\.db$/
 const HALF_MADE = /^leadsheet-before-.+\.db\.tmp-\d+$/

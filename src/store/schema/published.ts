@@ -37,9 +37,7 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   annotation: [],
 }
 
-/**
- * The tables that only leadsheet itself needs. A test checks that each table is published or in this list.
- */
+/** The tables that only leadsheet itself needs. A test checks that each table is published or listed here. */
 export const PRIVATE: readonly string[] = [
   'installation',
   'issue_no',

@@ -1,7 +1,4 @@
-/**
- * The views that analysts query and that the figures use, defined by their SQL. A view that reads another
- * comes after it.
- */
+/** The SQL of the views that analysts and figures read. A view comes after the views that it reads. */
 import type { Kysely } from 'kysely'
 import { CompiledQuery, sql } from 'kysely'
 import { fieldsWith } from '../../domain/lead-fields.ts'
@@ -12,8 +9,8 @@ import { INSIGHT_VIEWS } from './insight-views.ts'
 const TRACKED = sql.join(fieldsWith('hasHistory').map(({ column }) => sql.ref(column)))
 
 export const VIEWS = {
-  // The list of statuses lets SQLite search an index by the status and its time. The casts give both arms the
-  // same types; otherwise SQLite would compute all versions before it searches them.
+  // The list of statuses lets SQLite search an index by the status and its time. The casts give both parts of
+  // the UNION the same types; otherwise SQLite would compute all versions before it searches them.
   lead_version: sql`CREATE VIEW lead_version AS
     -- one row per state of a lead: a new state begins when a tracked field (pipeline_id to agent_id) changes
     -- lead_id: lead.id

@@ -1,6 +1,6 @@
 /**
  * The leads whose details several processes read for one sync, in batches, and the progress of the reading.
- * Each lead is taken off the list in the transaction that saves its result, so that a lead that is read twice
+ * Each lead is taken off the list in the transaction that saves its result. So a lead that is read twice
  * counts once.
  */
 import type { ErrorCode } from '../../errors.ts'
@@ -9,10 +9,7 @@ import type { Db, Trx } from '../db/store.ts'
 import type { WaitingLead } from '../leads/detail.ts'
 import type { RunUsage } from './sync-run.ts'
 
-/**
- * The reason why no more leads are read, taken from an error. If the reason has no error code, a bug ended
- * the reading.
- */
+/** The reason why no more leads are read, taken from an error. `code` is null if a bug ended the reading. */
 export interface DetailsEnd {
   readonly code: ErrorCode | null
   readonly message: string
@@ -48,9 +45,7 @@ export async function beginDetails(
   await insertRows(trx, 'detail_wanted', wanted)
 }
 
-/**
- * Finds the progress of a sync's reading of details; undefined if that sync reads no details or has ended.
- */
+/** Finds the progress of reading details in a sync; undefined if that sync reads no details or has ended. */
 export async function findDetailRun(db: Db, runId: string): Promise<DetailRun | undefined> {
   const row = await db.selectFrom('detail_run').where('run_id', '=', runId).selectAll().executeTakeFirst()
   return (

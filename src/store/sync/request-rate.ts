@@ -23,8 +23,8 @@ const REQUEST_AT = sql`greatest(now, next_ms, ${FREE_AT})`
 
 /**
  * Opens the shared rate limit.
- * @returns undefined for an SQLite store, because only one process sends requests; see `RequestRate` of the
- * upstream's client
+ * @returns undefined for an SQLite store, where one process sends all requests; see `RequestRate` of the
+ * upstream
  */
 export function openSharedRequestRate({ db, place }: Pick<Store, 'db' | 'place'>) {
   if (place.kind === 'sqlite') return undefined

@@ -33,9 +33,7 @@ export interface ScanStep {
    */
   readonly fresh: number
   readonly freshInPass: number
-  /**
-   * The number of fresh leads that were created after the scan began. No earlier pass could have found them.
-   */
+  /** The number of fresh leads created after the scan began. No earlier pass could have found them. */
   readonly born: number
   /** The number of records without an id. */
   readonly withoutId: number
@@ -123,7 +121,8 @@ const updateScan = statementForLater((db, scan: Scan) =>
 /** Returns the progress of the scan after a page. */
 function scanAfter(before: Scan, page: ScanStep): Scan {
   const repeated = page.repeats !== null && page.seenKeys.length - page.freshInPass > page.repeats
-  // A page without a new lead lies behind the last page of the list, so it does not show that rows moved.
+  // A page without a lead that is new in this pass lies behind the end of the list. It does not show that
+  // rows moved.
   const moved = page.freshInPass > 0 && (page.hasMoved || repeated) ? 1 : 0
   return {
     ...before,
@@ -236,8 +235,7 @@ export interface SeenLeads {
 
 /**
  * Loads the leads that the current scan has found; the result is empty if there is no scan. Each lead takes
- * one byte of memory. The rows of `sync_scan_page`, one for each page, are kept so that a run can continue
- * after a kill.
+ * one byte of memory. The rows of `sync_scan_page` stay, so that a run can continue after a kill.
  */
 export async function loadSeenLeads(db: Db): Promise<SeenLeads> {
   const seenLeads = createSeenLeads()

@@ -18,7 +18,7 @@ import type { SyncRunTable } from '../tables/tables.ts'
 type Mode = SyncRunTable['mode']
 
 /**
- * Starts a run. An earlier run that never finished is closed as killed, with the counts that it had reached.
+ * Starts a run. An earlier run that never finished is marked as killed and keeps the counts it had reached.
  */
 export async function startRun(
   trx: Trx,
@@ -196,8 +196,7 @@ export async function listRuns(db: Db, limit: number): Promise<RunSummary[]> {
 export type RunBrief = Pick<RunSummary, 'id' | 'startedAt' | 'outcome'>
 
 /**
- * The most runs that are listed: slightly more than the 1440 minutes of a day, because a sync can run every
- * minute.
+ * The maximum number of listed runs: a bit more than the minutes of a day, as a sync can run every minute.
  */
 const BRIEFS_MAX = 1500
 

@@ -1,6 +1,7 @@
 /**
- * The watermark from which the next incremental scan starts, the time before which the upstream accepts no
- * request, the last profile, the time at which each resource was last read, and the results of scans.
+ * Stores the time of update from which the next incremental scan starts (the watermark), the time before
+ * which the upstream accepts no request, the hash of the last profile (the settings that describe the
+ * upstream's API), the time at which each resource was last read, and the results of scans.
  */
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
@@ -9,9 +10,12 @@ import type { Db, Trx } from '../db/store.ts'
 import { findLastNo } from '../leads/lead.ts'
 
 const RESOURCE = 'lead'
-/** The number of leads of each status that are looked at before all leads are read. */
+/**
+ * The number of last updated leads of each status that are searched for a time from the upstream. If none of
+ * them has such a time, all leads are read.
+ */
 const NEWEST_LEADS = 100
-/** The number of leads read at once where all leads are read. Between two reads other tasks can run. */
+/** The maximum number of leads that one query reads. Between two queries other tasks can run. */
 const PART_LEADS = 20_000
 
 export async function readWatermark(
@@ -90,8 +94,8 @@ export async function saveNotBefore(trx: Trx, notBefore: Instant | null): Promis
 }
 
 /**
- * Finds the hash of the profile with which all leads were last read completely; null before the first
- * complete scan.
+ * Finds the hash of the profile (the settings that describe the upstream's API) with which all leads were
+ * last read completely; null before the first complete scan.
  */
 export async function findProfileHash(db: Db): Promise<string | null> {
   const row = await db.selectFrom('upstream_profile').select('sha256').executeTakeFirst()
@@ -120,10 +124,7 @@ export type Resource = 'leads' | 'stats' | 'agents'
 export interface LastRead {
   /** Everything that changed before this time is in the store. */
   readonly asOf: Instant
-  /**
-   * The time at which the run ended, or at which a killed run began; null while the run is still reading
-   * other resources.
-   */
+  /** The time at which the run ended, or at which a killed run began; null while it reads other resources. */
   readonly endedAt: Instant | null
 }
 
@@ -183,9 +184,7 @@ export async function saveScanResult(
 /** The result of a scan of the whole list. */
 export interface WholeScan {
   readonly leads: number
-  /**
-   * The number of leads that the scan missed but that were not deleted, because so many were missing at once.
-   */
+  /** The number of leads that the scan missed but that were kept, because so many were missing at once. */
   readonly heldBack: number
 }
 
