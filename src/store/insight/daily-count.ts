@@ -14,7 +14,7 @@ import { runQuery } from '../figures/query.ts'
 export const DIMENSIONS: readonly DriverDimension[] = ['pipeline_id', 'source', 'company_country', 'agent_id']
 
 /**
- * The number of last days that are counted each time again, because their leads often change or come late.
+ * The number of days at the end that are always counted again, because their leads often change or come late.
  */
 const DAYS_ANEW = 2
 /** The maximum number of days that are counted: three years. */
@@ -75,8 +75,8 @@ function daysBefore(end: Instant, timeZone: string): readonly CountedDay[] {
 }
 
 /**
- * Counts the days again whose stored counts are missing or may be outdated. Each transaction counts only a
- * few days, so that other writers need not wait long.
+ * Updates the stored daily counts: counts each day again whose counts are missing or may be outdated. Each
+ * transaction counts only a few days, so that other writers need not wait long.
  * @param days all local days whose counts are needed, in order, without a gap
  */
 export async function refreshDailyCounts(

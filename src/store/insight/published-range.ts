@@ -16,8 +16,8 @@ const RATE_DAYS = 30
  */
 const LAST_DAYS = { day: 365, other: 1096 } as const
 /**
- * The number of days after the end of a range's last day until the real number is recorded, because leads of
- * the last days may be read late.
+ * The real number of a range is recorded this many days after the range's last day, because leads of the last
+ * days may be read late.
  */
 const SETTLED_AFTER_DAYS = 3
 

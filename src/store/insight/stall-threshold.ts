@@ -31,7 +31,8 @@ export const WHOLE_AGE = ''
 
 export interface StallThreshold {
   /**
-   * The number of won leads' stays in the stage (for the age: of won leads) on which the threshold is based.
+   * The number of stays in the stage from which the threshold was computed; for the age, the number of won
+   * leads.
    */
   readonly winners: number
   /** The threshold in days; null if too few leads were won, or if leads are known for too short a time. */
@@ -42,7 +43,10 @@ interface OldLeads {
   readonly pipelineId: string
   /** ISO 4217; empty for leads without a value. */
   readonly currency: string
-  /** The number of open leads. `old` is the number of those older than the threshold, `value` their value. */
+  /**
+   * The number of open leads. `old` is the number of those older than the threshold, `value` their total
+   * value.
+   */
   readonly open: number
   readonly old: number
   readonly value: number
@@ -50,8 +54,8 @@ interface OldLeads {
 
 /**
  * Computes the thresholds and counts the old leads again if the last count is more than about a day old.
- * @param findDistrusted finds the stages whose thresholds failed too often in tests on past dates. An empty
- * status stands for the age. Their thresholds become null.
+ * @param findDistrusted finds the stages whose thresholds failed too often in tests on past dates, so that
+ * these thresholds become null. An empty status stands for the age.
  */
 export async function refreshStallThresholds(
   store: Pick<Store, 'db' | 'write'>,
@@ -96,7 +100,10 @@ interface Threshold extends StallThreshold {
   readonly status: string
 }
 
-/** Computes the thresholds from the leads that were won within a year before a time. The age comes first. */
+/**
+ * Computes the thresholds from the leads that were won within a year before a time. The threshold of the age
+ * comes first.
+ */
 export async function countThresholds(db: Db, at: Date): Promise<Threshold[]> {
   const counted = await runQuery<Threshold>(db, THRESHOLDS, {
     won_since: new Date(at.getTime() - WINNERS_DAYS * DAY_MS).toISOString(),
@@ -173,7 +180,9 @@ async function countOld(db: Db, created_before: Instant): Promise<OldLeads[]> {
   )
 }
 
-/** Returns SQL for the position among sorted values above which at most `share` of the `rows` values lie. */
+/**
+ * Returns SQL for a position among `rows` sorted values. At most the given share of the values come after it.
+ */
 const placeOf = (share: number): string => `CAST(ceil((1 - ${share}) * rows) AS bigint)`
 
 const STAYS = `WITH winner AS (

@@ -1,7 +1,7 @@
 /**
  * Lists urgent leads: open leads that stay, or will soon have stayed, longer in their stage than nearly all
- * won leads did, and that are not listed as stalled yet. Present data is used, because people should act on
- * the list.
+ * won leads did, and that are not listed as stalled yet. Because people should act on the list, it shows
+ * present data.
  */
 import type { UrgentLead } from '../../domain/insight.ts'
 import type { ReadTrx } from '../figures/query.ts'
@@ -11,9 +11,12 @@ import { AS_NOW, type ListedRow, listedLeadOf } from '../figures/report-lists.ts
 import type { StallThreshold } from './stall-threshold.ts'
 
 const DAY_MS = 86_400_000
-/** Below this limit a stage has no warning before the limit, because nobody can act that fast. */
+/**
+ * If the limit of a stage is shorter than this, its leads are not listed before the limit, because nobody can
+ * act that fast.
+ */
 const LIMIT_MIN_DAYS = 2.5
-/** The last part of the limit, as a share, in which a lead is already urgent. */
+/** In the last fifth of the limit, a lead is already urgent. */
 const SOON_SHARE = 0.2
 
 interface Row extends ListedRow {

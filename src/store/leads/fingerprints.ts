@@ -1,6 +1,6 @@
 /**
  * The fingerprints of leads: hashes of their records. A record with a known fingerprint is unchanged, so it
- * is neither parsed nor looked up. The table `lead_fingerprint` has them; during a scan they are also in
+ * is neither parsed nor looked up. Fingerprints are stored in `lead_fingerprint`, and during a scan also in
  * memory.
  */
 import { sql } from 'kysely'

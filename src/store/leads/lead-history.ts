@@ -1,7 +1,7 @@
 /**
  * Computes the history of a lead from the states in which the lead was read, with pure functions. The result
- * does not depend on the order in which the states arrived. The upstream's clock orders them, or our clock if
- * the upstream gives no time.
+ * does not depend on the order in which the states arrived. The states are ordered by the upstream's clock,
+ * or by ours if the upstream gives no time.
  */
 
 import { sql } from 'kysely'
@@ -73,8 +73,9 @@ export function historyOf(steps: readonly Step[], deletions: readonly Deletion[]
 }
 
 /**
- * Returns when a state began: the time of the change of status if the status is new, otherwise of the update.
- * If that time is not after the beginning of the previous state, the state begins a millisecond after it.
+ * Returns when a state began: the time of the change of status if the status is new, otherwise the time of
+ * the update. If that time is not after the beginning of the previous state, the state begins a millisecond
+ * after it.
  */
 function beginOf(state: LeadState, before: Step | undefined, next: LeadState | undefined): Instant {
   const { changed_at, status_changed_at, observed_at } = state
@@ -89,7 +90,8 @@ function beginOf(state: LeadState, before: Step | undefined, next: LeadState | u
 }
 
 /**
- * Returns the last time at which the lead was known to be in the state of a step: that of the last update.
+ * Returns the last time at which the lead was known to be in the state of a step: the time of the last
+ * update.
  */
 export function lastSightingOf(step: Step): Instant {
   return step.minorUpdates.at(-1)?.changed_at ?? step.state.changed_at
@@ -217,7 +219,7 @@ export interface PastLead {
   readonly value_amount: number | null
   readonly value_currency: string | null
   readonly agent_id: string | null
-  /** The time at which the state began in which the lead was at that moment. */
+  /** The beginning of the state that the lead had at that moment. */
   readonly valid_from: Instant
   readonly company_name: string | null
   readonly company_country: string | null

@@ -1,5 +1,6 @@
 /**
- * Finds the furthest stage that each lead has reached from its row and moves, and counts leads by that stage.
+ * Finds from each lead's row and moves the furthest stage that the lead has reached, and counts leads by that
+ * stage.
  */
 import { type Expression, type RawBuilder, sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'

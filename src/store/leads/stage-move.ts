@@ -154,7 +154,7 @@ export function movesOf(steps: readonly Step[], activities: readonly StatusActiv
   return moves
 }
 
-/** Merges in order of time the activities and those changes of status that no activity reports. */
+/** Merges, in order of time, the activities with the changes of status that no activity reports. */
 function eventsOf(steps: readonly Step[], activities: readonly StatusActivity[]): Event[] {
   const events: Event[] = []
   const left = [...activities]

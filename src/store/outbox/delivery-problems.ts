@@ -101,8 +101,8 @@ export interface DeliveryProblem {
 
 /**
  * Lists the messages that were refused permanently or given up since an instant. Leaves out a message if a
- * later message of the same report reached the recipient. The states are written into the SQL, because
- * otherwise SQLite does not use the index on states.
+ * later message of the same report reached the recipient. The states are literals in the SQL, because with
+ * parameters SQLite does not use the index on states.
  */
 export function listRefused(db: Db, since: Instant): Promise<DeliveryProblem[]> {
   return listProblems(

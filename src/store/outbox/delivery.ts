@@ -35,7 +35,7 @@ export interface Delivery {
   /** The id of the issue; null for an alert. */
   readonly issueId: string | null
   readonly recipient: string
-  /** 0 for the first message of the issue to the recipient. */
+  /** The number of the copy; 0 for the first message of the issue to the recipient. */
   readonly revision: number
   readonly state: DeliveryRowState
   /** The number of attempts to send the message. */
@@ -154,7 +154,7 @@ export interface DeliveryMove {
   readonly nextAttemptAt?: Instant | null
   /** Tells whether the server has deferred the message. */
   readonly isDeferred?: boolean
-  /** Tells whether to take back the count of the attempt, because the server was not contacted. */
+  /** Is true to subtract the attempt from the count again, because the server was not contacted. */
   readonly isNoAttempt?: boolean
   readonly replyCode?: number | null
   readonly response?: string
@@ -221,8 +221,8 @@ export async function isAnyOnItsWay(db: Db): Promise<boolean> {
 }
 
 /**
- * Recovers the messages of sending processes that have ended. A message of whose body nothing was sent
- * becomes pending again; any other becomes unconfirmed. The leases of these processes are deleted, so that a
+ * Recovers the messages of sending processes that have ended. A message becomes pending again if no part of
+ * its body was sent; any other becomes unconfirmed. The leases of these processes are deleted, so that a
  * process that was only suspended writes nothing more.
  * @param unconfirmedMax the number of times after which an unconfirmed message waits for a person
  */

@@ -64,8 +64,8 @@ export async function reserveProbe(trx: Trx, known: MailOutage, until: Instant):
 }
 
 /**
- * Returns when a message that is due at `at` will be tried, which is not before all outages allow an attempt.
- * Returns null if `at` is null, because no attempt follows.
+ * Returns when a message that is due at `at` will be tried: at `at`, or as soon as all outages allow an
+ * attempt. Returns null if `at` is null, because no attempt follows.
  */
 export function nextTry(at: Instant | null, outages: readonly MailOutage[]): Instant | null {
   if (at === null) return null

@@ -1,6 +1,6 @@
 /**
- * The roles of analysts in PostgreSQL. Such a role may read what a snapshot shows, and nothing else. The
- * views run with the rights of their owner, so that analysts see private tables only through the views.
+ * The roles of analysts in PostgreSQL. Such a role may read only what a snapshot (the file for analysts) has.
+ * The views run with the rights of their owner, so that analysts see private tables only through the views.
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import type { Kysely } from 'kysely'
@@ -130,8 +130,8 @@ async function readDatabase(db: Kysely<Tables>): Promise<string> {
 }
 
 /**
- * Derives the hash that the server stores of a password (RFC 5803). Statements contain only the hash, so that
- * no log has the password itself.
+ * Derives the hash that PostgreSQL stores instead of a password (RFC 5803). Statements contain only the hash,
+ * so that no log has the password itself.
  */
 function scramOf(password: string): string {
   const salt = randomBytes(16)

@@ -14,7 +14,10 @@ const WORDS_OF = `CREATE OR REPLACE FUNCTION words_of(value text) RETURNS text L
     lower(normalize(regexp_replace(normalize(value, NFD), '[\\u0300-\\u036f]+', '', 'g'), NFC) COLLATE "und-x-icu"),
     '[^[:alnum:]]+', ' ', 'g'), '([[:alnum:]]{200})[[:alnum:]]+', '\\1', 'g')) $$`
 
-/** Builds the search for all words of a phrase. The last word may be incomplete. No word finds nothing. */
+/**
+ * Builds the search for all words of a phrase. The last word may be incomplete. A phrase without words finds
+ * nothing.
+ */
 const WANTED_OF = `CREATE OR REPLACE FUNCTION wanted_of(phrase text) RETURNS tsquery LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT CAST(CASE words WHEN '' THEN '' ELSE replace(words, ' ', ' & ') || ':*' END AS tsquery)
   FROM (SELECT words_of(phrase) AS words) AS phrase $$`
@@ -49,7 +52,7 @@ export const SEARCH_TRIGGERS: readonly string[] = [
     EXECUTE FUNCTION issue_search_insert()`,
 ]
 
-/** Builds the condition that an issue of the query contains each of the phrases. */
+/** Builds the condition that an issue contains each of the phrases. */
 export function saysAllInPostgres(phrases: readonly string[]): RawBuilder<boolean> {
   const each = phrases.map(
     (phrase) => sql`words @@ wanted_of(${phrase}) AND said LIKE concat('% ', words_of(${phrase}), '%')`,

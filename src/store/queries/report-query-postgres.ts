@@ -51,7 +51,7 @@ export async function answerInPostgres(
     // Makes the server end the statement even if this process is killed.
     statement_timeout: timeoutMs + 1_000,
   })
-  // Ignores errors of the connection, because they also fail its query.
+  // Ignores errors of the connection, because the running query then fails too.
   client.on('error', () => {})
   let received = 0
   try {
@@ -226,8 +226,8 @@ function alone(text: string): pg.QueryConfig {
 }
 
 /**
- * Finds what a view reads and analysts may not read; null if nothing. Also looks into views that analysts
- * have made, because they may read private tables.
+ * Returns a table, column or function that a view reads and analysts may not read; null if there is none.
+ * Also looks into views that analysts have made, because they may read private tables.
  */
 async function findInView(client: pg.Client, view: string, own: readonly string[]): Promise<string | null> {
   const { rows } = await client.query<{ id: string; tree: string }>(

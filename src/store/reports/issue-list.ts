@@ -17,9 +17,9 @@ export interface ListedIssue {
   readonly programVersion: string | null
   /** The reason why the issue was not sent on time; null if it was sent, or was made only for viewing. */
   readonly notSent: string | null
-  /** The counts of the first messages to each recipient, which show whether the recipient has the report. */
+  /** The counts of the first message to each recipient. They show which recipients have the report. */
   readonly messages: MessageCounts
-  /** The counts of the last copies to recipients who were sent a new copy later. */
+  /** The counts of new copies that were sent later. For each recipient, only the last copy counts. */
   readonly copies: MessageCounts
 }
 

@@ -78,8 +78,9 @@ export async function listIssueZones(db: Db): Promise<string[]> {
 }
 
 /**
- * Builds the condition that an issue has a message in a state. The state is written into the SQL, because
- * otherwise SQLite does not use the index on messages in these states. Alerts are messages without an issue.
+ * Builds the condition that an issue has a message in a state. The state is a literal in the SQL, because
+ * with a parameter SQLite does not use the index on messages in these states. Alerts are messages without an
+ * issue.
  */
 const messageIn = (state: 'failed' | 'unconfirmed') =>
   sql<boolean>`id IN (SELECT issue_id FROM delivery WHERE state = ${sql.lit(state)} AND issue_id IS NOT NULL)`
@@ -98,8 +99,8 @@ const STATES = {
 } as const satisfies Record<IssueState, RawBuilder<boolean>>
 
 /**
- * Lists the distinct values of a column. Because each value occurs many times, the query goes through the
- * index from one value to the next.
+ * Lists the distinct values of a column. Because each value occurs many times, the query jumps in the index
+ * from one value to the next instead of reading all rows.
  */
 async function listDistinct(
   db: Db,
@@ -136,8 +137,8 @@ function holdWords(db: Db, words: readonly string[], recipients: readonly string
 /**
  * Builds the condition that the text of an issue has all words. Each word or group of words is a phrase of
  * FTS5 whose last word may be incomplete. Because phrases are quoted, no character that a user types has a
- * special meaning. The plus keeps SQLite from reading all issues that were found, because the page shows only
- * the newest.
+ * special meaning. The plus makes SQLite begin with the newest issues instead of reading all issues that
+ * match.
  */
 function saysAll(db: Db, words: readonly string[]): RawBuilder<boolean> {
   if (isPostgres(db)) return saysAllInPostgres(words)

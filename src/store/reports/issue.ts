@@ -174,7 +174,10 @@ export async function saveIssue(trx: Trx, issue: UnsavedIssue): Promise<Issue> {
   return { id, ...issue, notSent, isMailed: false }
 }
 
-/** Tells whether a report was sent, or deliberately not sent, for any period that ended in this span. */
+/**
+ * Tells whether a report was sent, or deliberately not sent, for any period that ended between `from` and
+ * `to`.
+ */
 export async function wasSent(
   db: Db,
   report: string,

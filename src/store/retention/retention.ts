@@ -92,7 +92,7 @@ function surplusOf(samples: readonly Sample[], before: Sample | null, plan: Down
     .map(({ at }) => at)
 }
 
-/** Returns the beginning of a sample's time: its day or hour. One sample of each such span stays. */
+/** Returns the day or the hour of a sample, such as `2026-11-21T06`. One sample of each day or hour stays. */
 function spanOf(at: Instant, { dailyBefore }: DownsamplePlan): string {
   return at < dailyBefore ? at.slice(0, '2026-11-21'.length) : at.slice(0, '2026-11-21T06'.length)
 }
@@ -145,7 +145,10 @@ async function deleteSamples(
   await addPruned(trx, { table_name: series, rule: 'hourly', before: hourlyBefore, rows: hourly }, now)
 }
 
-/** The maximum number of versions in one transaction. Small, because their leads' moves are derived again. */
+/**
+ * The maximum number of versions in one transaction. More would take long, because the moves of their leads
+ * are derived again.
+ */
 const VERSIONS_A_CHUNK = 100
 
 type Version = Pick<LeadVersionTable, 'lead_id' | 'valid_from' | 'valid_to'>

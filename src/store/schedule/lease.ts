@@ -121,7 +121,7 @@ const renewLease = statementForLater((db, { holder, until }: { holder: string; u
     .compile(),
 )
 
-/** The part of another thread's lease that a thread needs to work for the holder. */
+/** A lease of another thread, with the properties that this thread needs to work for the holder. */
 interface LeaseInUse {
   readonly name: string
   readonly holder: string

@@ -94,8 +94,8 @@ export async function countScheduledRuns(db: Db): Promise<ScheduledRunCounts[]> 
 }
 
 /**
- * Counts for each schedule the missed scheduled runs that were never started later. The run that is stored
- * when a schedule is set up does not count.
+ * Counts for each schedule the skipped runs that never started. The run that is stored when a schedule is set
+ * up does not count.
  */
 export async function countMissedScheduledRuns(
   db: Db,

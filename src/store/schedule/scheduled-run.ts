@@ -34,9 +34,9 @@ export async function findLastScheduledRun(
 }
 
 /**
- * Notes a scheduled run. A run that is already noted stays unchanged, unless it was noted while the clock was
- * ahead and has never started.
- * @returns whether the run was noted
+ * Stores a scheduled run. A run that is already stored stays unchanged, unless it was stored while the clock
+ * was ahead and has never started.
+ * @returns whether the run was stored
  */
 export async function addScheduledRun(
   trx: Trx,
@@ -63,7 +63,7 @@ export async function isAnyOpen(db: Db, schedule: string, at: Instant): Promise<
   return open.some(({ not_before }) => not_before === null || not_before <= at)
 }
 
-/** Tells whether a scheduled run of any schedule can start. A held run can start only when approved. */
+/** Tells whether a scheduled run of any schedule can start. A held run can start once it is approved. */
 export async function isAnyDue(db: Db, at: Instant): Promise<boolean> {
   const { rows } = await sql`SELECT 1 FROM scheduled_run ${indexedBy(db, 'scheduled_run_open')}
     WHERE state IN ('pending', 'running', 'held') AND (state = 'pending' OR (state = 'held' AND approved_at IS NOT NULL))
@@ -72,8 +72,8 @@ export async function isAnyDue(db: Db, at: Instant): Promise<boolean> {
 }
 
 /**
- * Lists the due scheduled runs of a schedule that are not finished, oldest first. The query names an index
- * for SQLite, which would otherwise read all runs of the schedule in the wanted order.
+ * Lists the due scheduled runs of a schedule that are not finished, oldest first. The query names an index,
+ * because SQLite would otherwise read all runs that the schedule ever had.
  */
 export async function listOpenScheduledRuns(db: Db, schedule: string, at: Instant): Promise<ScheduledRun[]> {
   const { rows } = await sql<ScheduledRun>`SELECT * FROM scheduled_run ${indexedBy(db, 'scheduled_run_open')}

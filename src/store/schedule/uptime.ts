@@ -108,7 +108,9 @@ export async function listClockSets(
   return rows
 }
 
-/** A time without a daemon, and its reason. `to` is null while no daemon has started again. */
+/**
+ * A span of time without a running daemon, and its reason. `to` is null while no daemon has started again.
+ */
 export interface Gap {
   /** The last heartbeat before the gap; null where no daemon ran before. */
   readonly from: Instant | null

@@ -117,7 +117,9 @@ export function listObjects(database: Database.Database): SqliteObject[] {
 
 /* The backups made before upgrades, in a folder beside the database. */
 
-/** The maximum number of backups before upgrades. Each backup is as large as the database was at its time. */
+/**
+ * The maximum number of backups kept from before upgrades. Each is as large as the database was at its time.
+ */
 const KEPT = 3
 /**
  * Matches names such as `leadsheet-before-0.2.0-20261121T060000Z.db`, the backup before upgrading to 0.2.0.

@@ -212,7 +212,10 @@ export async function dropViews(db: Kysely<Tables>): Promise<Map<string, string>
   return new Map([...present].filter(([name]) => !(name in VIEWS)))
 }
 
-/** Creates our views, and the views of analysts. Leaves out a view if a table has taken its name since. */
+/**
+ * Creates our views, and the views of analysts. Leaves out an analyst's view if a table now has the same
+ * name.
+ */
 export async function createViews(db: Kysely<Tables>, others: ReadonlyMap<string, string>): Promise<void> {
   for (const view of Object.values(VIEWS)) await view.execute(db)
   const { rows } = await sql<{ name: string }>`SELECT name FROM sqlite_schema`.execute(db)

@@ -141,7 +141,10 @@ function readFields(database: Database.Database) {
   return new Map(rows.map((row) => [row.path, row]))
 }
 
-/** The numbers of rows, and by column of rows without a value. A column without an entry has no such rows. */
+/**
+ * The number of rows, and for each column the number of rows without a value. A column without an entry has a
+ * value in every row.
+ */
 export interface Counts {
   readonly rows: number
   readonly nulls: ReadonlyMap<string, number>

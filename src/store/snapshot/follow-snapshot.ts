@@ -25,7 +25,10 @@ import { followTexts, keepTexts } from './search.ts'
 const WRITABLE = 0o600
 /** The size of the pieces in which a file is copied. */
 const PIECE_BYTES = 2 ** 18
-/** If more rows have changed than this share of all rows and this number, a complete build is as fast. */
+/**
+ * If more rows have changed than this share of all rows, and more than `CHANGED_ROWS`, a complete build is as
+ * fast.
+ */
 const CHANGED_SHARE = 0.1
 const CHANGED_ROWS = 1000
 /** The maximum number of bytes of the copy that SQLite maps into memory instead of reading them. */
@@ -225,8 +228,8 @@ function hasWholeIndexes(database: Database.Database, table: string, rows: numbe
 }
 
 /**
- * Replaces the changed rows of the copy by those of the store. In rows that are in both, only the columns
- * that differ in any of them are written, so that indexes on other columns need no change.
+ * Replaces the changed rows of the copy by those of the store. In rows that are in both, only the columns in
+ * which any of these rows differs are written, so that indexes on other columns need no change.
  * @returns the counts of the table after the change
  */
 function replaceRows(

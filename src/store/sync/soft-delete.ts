@@ -14,7 +14,7 @@ import { hasNamelessLeads } from '../leads/quarantined-record.ts'
 import type { SeenLeads } from './scan.ts'
 import { listReadByEvents } from './scan.ts'
 
-/** If a scan misses more than this share of all leads, the upstream is at fault and no lead is deleted. */
+/** If a scan misses more than this share of all leads, none is deleted: the upstream is probably at fault. */
 const MISSING_SHARE_MAX = 0.2
 /** If a scan misses at most this many leads, they count as missing whatever their share of all leads. */
 const MISSING_ALWAYS_BELIEVED = 5

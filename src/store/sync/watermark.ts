@@ -144,7 +144,7 @@ export async function findLastRead(db: Db, resource: Resource): Promise<LastRead
   }
   const readings = resource === 'stats' ? 'pipeline_stat' : 'agent'
   const read = newest
-    // With EXISTS, SQLite would join the tables and sort all runs.
+    // Compares a value with null, because with EXISTS SQLite would join the tables and sort all runs.
     .where(({ eb, selectFrom }) => eb(selectFrom(readings).select('observed_at').limit(1), 'is not', null))
     .where(({ or, eb }) => or([eb(resource, '>', 0), eb('outcome', 'in', ['ok', 'ok_no_change'])]))
     .where(sql<boolean>`EXISTS (SELECT 1 FROM json_each(parts) WHERE value = ${resource})`)
