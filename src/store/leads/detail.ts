@@ -228,7 +228,7 @@ interface LocalLead {
   readonly lead: Omit<Selectable<LeadTable>, 'derived_version'>
   /** JSON as the upstream sent it; null where no details were read. */
   readonly enrichment: string | null
-  /** The known versions, oldest first. */
+  /** The known versions of the lead (its states over time), oldest first. */
   readonly versions: readonly LocalVersion[]
   readonly activity: readonly Pick<
     Selectable<LeadTables['activity']>,

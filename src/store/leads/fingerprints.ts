@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import { insertRows, numbersOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
 
-/** The number of leads read at once. Other work runs between two reads. */
+/** The maximum number of leads that one query reads. Other work runs between two queries. */
 const CHUNK_LEADS = 20_000
 
 /** A lead and the hash of its record, as two unsigned 32-bit halves. */
@@ -56,7 +56,7 @@ export async function forgetFingerprints(trx: Trx, leadNos: readonly number[]): 
 
 /**
  * Adds fingerprints to the index.
- * @param text the number of each lead, a space, and 16 hex digits
+ * @param text for each lead its number, a space, and its fingerprint as 16 hex digits
  */
 function addAll(known: NumberIndex, text: string): void {
   for (let at = 0; at < text.length; ) {

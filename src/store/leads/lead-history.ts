@@ -98,8 +98,8 @@ export function lastSightingOf(step: Step): Instant {
 }
 
 /**
- * Returns the parts of a span outside the deletions. If nothing is left, returns an empty span at the start of
- * the span.
+ * Returns the parts of a span outside the deletions. If no part is left, returns an empty span at the
+ * beginning.
  */
 function spansOf(from: Instant, to: Instant | null, deletions: readonly Deletion[]): Deletion[] {
   const spans: Deletion[] = []
@@ -253,8 +253,8 @@ export async function listLeadsAsOf(
     FROM lead_version AS version JOIN lead ON lead.id = version.lead_id
     WHERE version.valid_from <= ${at} AND ${then}
     ORDER BY version.valid_from DESC, version.lead_id LIMIT ${limit ?? -1}`.execute(db)
-  // The plus keeps SQLite from using the index, with which it would look up most rows of the table one by
-  // one.
+  // The plus before `version.valid_from` keeps SQLite from using an index, because SQLite would then look up
+  // most rows one by one.
   const { rows: counted } = await sql<{ n: number }>`
     SELECT count(*) AS n FROM lead_version AS version WHERE +version.valid_from <= ${at} AND ${then}`.execute(
     db,

@@ -38,8 +38,9 @@ export const REACHED: RawBuilder<unknown> = sql.raw(reachedSql())
 const FIRST_STATUS = sql`(SELECT status FROM stage WHERE in_funnel = 1 ORDER BY position LIMIT 1)`
 
 /**
- * The SQL for the time from which on the statuses of a row of `lead` are known. `settled_at` must be a minute after the
- * lead's creation. Of a lead without moves, only its present status is known, since the time of its last change.
+ * The SQL for the time from which on the statuses of a lead are known. `settled_at` must be a minute after
+ * the lead's creation. If a lead has no moves, only its present status is known, from the last change of
+ * status on.
  */
 export const KNOWN_FROM: RawBuilder<unknown> = sql`
       CASE WHEN reached IS NULL THEN iif(status_changed_at > settled_at, status_changed_at, created_at)
@@ -103,7 +104,7 @@ export function progressOf(
   }
 }
 
-/** Returns the progress in the row of a lead; all values are null if the lead has no row yet. */
+/** Returns the columns of a lead's row that have its progress; all are null if the lead has no row yet. */
 export function progressIn(row: LeadProgress | undefined): LeadProgress {
   const { reached = null, known_from = null, is_sampled = null } = row ?? {}
   return { reached, known_from, is_sampled }

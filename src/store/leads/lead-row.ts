@@ -7,7 +7,7 @@ import type { LeadProgress, LeadTable } from '../tables/lead-tables.ts'
 /** The columns that say how a lead was read and is stored, and nothing about the lead itself. */
 const OF_READING = new Set(['first_seen_at', 'observed_at', 'run_id', 'derived_version'])
 
-/** Columns that keep their first value. */
+/** The columns that keep the value of the first write. */
 const LASTING = new Set(['no', 'id', 'first_seen_at'])
 
 /**

@@ -194,7 +194,9 @@ function addPresent(states: LeadState[], lead: Lead, seen: Observation): void {
   } else if (!isSame || lead.updatedAt !== null) states.push(state)
 }
 
-/** Inserts a late state in order of time, unless the same state is already known at that instant. */
+/**
+ * Inserts a state that arrived late in order of time, unless the same state is already known at that instant.
+ */
 function addLate(states: LeadState[], lead: Lead, seen: Observation): void {
   const state = stateOf(lead, seen)
   if (states.some((other) => other.changed_at === state.changed_at && hasSameTracked(other, state))) return

@@ -144,7 +144,6 @@ const selectNos = statement((db, { ids }: { ids: string }) =>
   db.selectFrom('lead').where('id', 'in', textsIn(ids)).select(['id', 'no']).compile(),
 )
 
-/** A lead of the store. */
 export interface FoundLead {
   readonly no: number
   readonly id: string

@@ -230,7 +230,7 @@ export async function findImplausibleTimes(db: Db): Promise<ImplausibleTime[]> {
   return rows.flatMap(({ field, leads, read, day, alike }): ImplausibleTime[] => {
     if (leads < LEADS_LEAST) return []
     if (read >= leads * SHARE) return [{ field, why: 'read', day: null }]
-    // An upstream may really update all its leads on one day.
+    // Ignores equal days in `updated_at`, because an upstream may really update all its leads on one day.
     if (field === 'updated_at' || alike < leads * SHARE) return []
     return [{ field, why: 'same', day }]
   })

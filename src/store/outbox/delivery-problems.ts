@@ -27,7 +27,7 @@ interface DeliveryQuestion {
 
 type Row = Omit<ListedDelivery, 'period'> & { [K in keyof Period]: Period[K] | null }
 
-/** Finds messages, newest first. */
+/** Finds the messages that match all given conditions, newest first. */
 export async function findDeliveries(
   db: Db,
   { report, since, states, recipient }: DeliveryQuestion,
@@ -59,7 +59,7 @@ export interface RefusingRecipient {
   /** The number of issues refused in a row, the latest included. */
   readonly issues: number
   readonly since: Instant
-  /** The server's last response. */
+  /** The mail server's last response. */
   readonly response: string
 }
 

@@ -1,12 +1,12 @@
 /**
- * The ledger of messages. Each step of sending is committed before the next begins, so that a crash at any
+ * The states of messages. Each step of sending is committed before the next begins, so that a crash at any
  * point leaves a true state:
  *
  * pending: to be sent
- * sending: connected; nothing of the body has left
- * data: the body is leaving
+ * sending: the connection is open; no part of the body was sent
+ * data: the body is being sent
  * sent: the server has accepted the message
- * failed: refused permanently
+ * failed: refused permanently or given up
  * unconfirmed: the connection or the process was lost in `data`; the message may have arrived
  * withdrawn: the recipient unsubscribed before the message was sent
  */

@@ -102,7 +102,7 @@ export async function withdrawIfUnwanted(trx: Trx, messageId: string, at: Instan
     .where('message_id', '=', messageId)
     .select(['message_id', 'recipient', 'report', 'state'])
     .executeTakeFirst()
-  // An alert to operators belongs to no report.
+  // An alert to operators belongs to no report, so nobody can unsubscribe from it.
   if (message === undefined) return false
   const { recipient: address, report } = message
   const preference = await findPreference(trx, { address, report })

@@ -162,7 +162,7 @@ export async function planAnalystRole(store: Store, role: AnalystRole): Promise<
 
 /**
  * Creates a role of analysts, or corrects the rights of an existing one. After an error nothing was changed.
- * @throws LeadsheetError as {@link planAnalystRole}, and store_refused where the user of the store may not
+ * @throws LeadsheetError as {@link planAnalystRole}, and store_refused if leadsheet's database user may not
  * create roles
  */
 export async function makeAnalystRole(store: Store, role: AnalystRole): Promise<RolePlan> {

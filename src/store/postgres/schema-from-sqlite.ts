@@ -28,8 +28,8 @@ export function translateSchema(objects: readonly SqliteObject[]): string[] {
 }
 
 /**
- * Translates an index. Read backwards, the index on scores has the best leads first and leads without a score
- * last, as in SQLite.
+ * Translates an index. The index on scores is read backwards. Leads without a score come first in it, so that
+ * they are read last, as in SQLite.
  */
 function indexSql({ sql }: SqliteObject): string {
   return sql.replace('(score, ', '(score NULLS FIRST, ')

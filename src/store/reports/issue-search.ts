@@ -18,8 +18,8 @@ export const ISSUE_STATES = ['sent', 'waiting', 'failed', 'unconfirmed', 'not_se
 export type IssueState = (typeof ISSUE_STATES)[number]
 
 /**
- * A condition on issues: words in the text or in a recipient, or days. The days are given as one period for
- * each time zone of the issues.
+ * A condition on issues: words in the text or in a recipient, or days. The days are given as periods, one for
+ * each time zone that issues have.
  */
 export type IssueTerm = { readonly words: string } | { readonly days: readonly Period[] }
 

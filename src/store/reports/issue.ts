@@ -98,7 +98,7 @@ export async function listLastFailed(db: Db, report: string): Promise<readonly F
     .limit(1)
     .select(sql<string | null>`figures ->> '$.failed'`.as('failed'))
     .executeTakeFirst()
-  // Issues of older versions may lack this figure.
+  // Issues of older versions may lack the list of failed sections.
   return row?.failed ? JSON.parse(row.failed) : []
 }
 

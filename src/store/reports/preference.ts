@@ -89,8 +89,8 @@ interface Copy {
 }
 
 /**
- * Writes the copy. Call this function after each change of the preferences. A store in PostgreSQL has no
- * copy, because it relies on the backups of its server.
+ * Writes the copy of the preferences. Call this function after each change of the preferences. A store in
+ * PostgreSQL has no copy, because it relies on the backups of its server.
  */
 export async function copyPreferences({ db, place }: Pick<Store, 'db' | 'place'>): Promise<void> {
   if (place.kind !== 'sqlite' || place.file === ':memory:') return
@@ -106,7 +106,7 @@ export async function copyPreferences({ db, place }: Pick<Store, 'db' | 'place'>
 }
 
 /**
- * Parses the copy.
+ * Parses the copy of the preferences.
  * @throws LeadsheetError store_corrupt
  */
 function parseCopy(file: string, text: string): Copy {
@@ -178,7 +178,7 @@ export async function readOrCreateLinkKey(
   return key
 }
 
-/** Replaces the key. Every link that was sent before becomes invalid. */
+/** Replaces the key that signs the links in messages. Every link that was sent before becomes invalid. */
 export async function replaceLinkKey(store: Store, now: Date): Promise<void> {
   await store.write(async (trx) => {
     await trx.deleteFrom('link_key').execute()

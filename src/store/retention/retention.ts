@@ -218,8 +218,8 @@ async function addPruned(trx: Trx, pruned: Omit<PrunedTable, 'pruned_at'>, at: I
     .values({ ...pruned, pruned_at: at })
     .onConflict((conflict) =>
       conflict.columns(['table_name', 'rule']).doUpdateSet({
-        // Keeps the later limit. A longer retention makes the limit earlier, but the rows that were pruned up to
-        // the old limit stay pruned.
+        // Keeps the later limit. A longer retention makes the limit earlier, but the rows that were pruned up
+        // to the old limit stay pruned.
         before: sql<string>`max(pruned.before, excluded.before)`,
         pruned_at: at,
         rows: sql<number>`pruned.rows + excluded.rows`,

@@ -1,7 +1,7 @@
 /**
- * Leases: a task with a lease runs in only one process at a time. When the holder of a lease has ended, another
- * process can take the lease over. Where several machines share a store, the clock of the database server
- * decides when a lease expires, because the clocks of the machines differ.
+ * Leases: a task with a lease runs in only one process at a time. When the holder of a lease has ended,
+ * another process can take the lease over. If several machines share a store, the clock of the database
+ * server decides when a lease expires, because the clocks of the machines differ.
  */
 import { randomUUID } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
@@ -44,7 +44,7 @@ export interface Lease {
  * Empty where the place is unknown.
  */
 const MACHINE = readMachine()
-/** Identifies this process to its own threads, because an earlier process may have had the same process id. */
+/** Identifies this process to its threads, because an earlier process may have had the same process id. */
 const PROCESS = readOrMakeProcessToken()
 const THREAD = `${PROCESS}.${threadId}`
 

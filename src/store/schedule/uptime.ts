@@ -284,7 +284,7 @@ export async function findConfigLoad(
   return loadOf(await (which === 'last' ? last : last.where('refused', 'is', null)).executeTakeFirst())
 }
 
-/** Finds the next load of the same daemon. */
+/** Finds the next load of the settings by the same daemon. */
 export async function findNextConfigLoad(
   db: Db,
   { id, host, pid }: Pick<ConfigLoad, 'id'> & LoadedBy,

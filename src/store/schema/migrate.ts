@@ -1,7 +1,7 @@
 /**
  * Migrates a database file to the present schema, all or nothing, and refuses a newer file. Until the first
- * release, a change of the schema is made in `001-initial`. After the first release each change also is a new
- * migration, for the files that exist. A new file has the columns of `LEAD_FIELDS` already, so a migration adds
+ * release, a change of the schema is made in `001-initial`. After the first release, each change also is a
+ * new migration for existing files. A new file already has the columns of `LEAD_FIELDS`, so a migration adds
  * such a column only where it is missing.
  */
 

@@ -32,7 +32,7 @@ const BUSY_TIMEOUT_MS = 10_000
 
 /**
  * Builds the file. Only published rows are copied, so that a private row is never in the file, not even in a
- * freed page. A table of which everything is published is copied as a whole, in its stored form, which is fast.
+ * freed page. If a table is published completely, it is copied in its stored form, which is fast.
  * @throws SqliteError, and Error where the finished file fails its checks
  */
 export async function buildSnapshot(job: SnapshotJob): Promise<void> {
@@ -164,7 +164,7 @@ export interface PublishedTable {
   readonly key: readonly string[]
   /** The columns that are stored; SQLite computes the generated columns itself. */
   readonly columns: readonly string[]
-  /** The columns that hold numbers or texts. */
+  /** The columns that may hold both numbers and texts. */
   readonly mixed: readonly string[]
   readonly isGenerated: boolean
 }

@@ -71,8 +71,8 @@ export async function followSnapshot(job: SnapshotJob, base: string): Promise<bo
 }
 
 /**
- * Copies a file. If the file system can, both files share their blocks until one of them changes. Otherwise the file is
- * copied in large pieces, which was a fifth faster than copyFile.
+ * Copies a file. If the file system can, both files share their blocks until one of them changes. Otherwise
+ * the file is copied in large pieces, which was a fifth faster than copyFile.
  */
 function copyFile(from: string, to: string): void {
   try {

@@ -1,6 +1,7 @@
 /**
- * The full-text search over leads, which only the snapshot has. The index `lead_fts` holds only words, and reads
- * the texts from the view `lead_text`. Analysts search the view `lead_search` by `WHERE words MATCH 'solar'`.
+ * The full-text search over leads, which only the snapshot has. The index `lead_fts` holds only words, and
+ * reads the texts from the view `lead_text`. Analysts search the view `lead_search` by `WHERE words MATCH
+ * 'solar'`.
  */
 import type Database from 'better-sqlite3'
 

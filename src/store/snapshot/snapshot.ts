@@ -137,7 +137,7 @@ async function liveFile(
   return copy
 }
 
-/** Keeps the file under a second name, such as `snapshot-20261121T060000Z.db`. */
+/** Keeps the new snapshot under a second name with its time, such as `snapshot-20261121T060000Z.db`. */
 async function keepAs(unfinished: string, file: string, madeAt: Instant): Promise<void> {
   const stamp = madeAt.replace(/[-:]|\.\d+/g, '')
   const kept = join(dirname(file), basename(file).replace(/\.db$/, `-${stamp}.db`))

@@ -26,8 +26,8 @@ interface DetailRun extends RunUsage {
 }
 
 /**
- * Starts the reading of details. Deletes the list of a killed sync; the leads of that list wait for details
- * like all other leads.
+ * Starts the reading of details for some leads. Deletes the list of a killed sync; the details of the leads
+ * in that list are read later.
  */
 export async function beginDetails(
   trx: Trx,
@@ -84,7 +84,7 @@ export async function listWanted(db: Db, runId: string, batch: number): Promise<
 }
 
 /**
- * Deletes a lead from the list of leads to read.
+ * Deletes a lead from the list of leads whose details are to be read.
  * @returns false if the lead's result has already been saved, or the sync has ended
  */
 export async function dequeueDetail(trx: Trx, runId: string, leadNo: number): Promise<boolean> {
@@ -97,8 +97,8 @@ export async function dequeueDetail(trx: Trx, runId: string, leadNo: number): Pr
 }
 
 /**
- * Adds the result of reading a lead to the counts, in the transaction that saves the result. A failure adds
- * one to the failures in a row; a success resets them to 0.
+ * Adds the result of reading a lead's details to the counts, in the transaction that saves the result. A
+ * failure adds one to the failures in a row; a success resets them to 0.
  */
 export async function noteResult(
   trx: Trx,
@@ -123,7 +123,7 @@ export async function noteResult(
     .executeTakeFirstOrThrow()
 }
 
-/** Ends the reading early. If it was already ended, the first reason is kept. */
+/** Records why the reading of details ended early. If it has already ended, the first reason is kept. */
 export async function stopDetails(trx: Trx, runId: string, end: DetailsEnd): Promise<void> {
   await trx
     .updateTable('detail_run')
@@ -133,7 +133,9 @@ export async function stopDetails(trx: Trx, runId: string, end: DetailsEnd): Pro
     .execute()
 }
 
-/** Deletes the list and the progress of the reading; results that arrive later are not accepted. */
+/**
+ * Deletes the list of leads and the progress of reading details. Results that arrive later are not accepted.
+ */
 export async function endDetails(trx: Trx, runId: string): Promise<void> {
   await trx.deleteFrom('detail_wanted').where('run_id', '=', runId).execute()
   await trx.deleteFrom('detail_run').where('run_id', '=', runId).execute()

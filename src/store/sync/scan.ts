@@ -174,8 +174,8 @@ function extreme(
 
 /**
  * Notes that a lead was read during a scan because of an event. Call this function in the transaction that
- * writes the lead. The scan must not overwrite the lead with an older state from its pages, and must not take
- * the lead for absent. If no scan is in progress, nothing is noted.
+ * writes the lead. The scan must not overwrite the lead with an older state from its pages, and must not
+ * count the lead as missing. If no scan is in progress, nothing is noted.
  */
 export async function noteReadByEvent(trx: Trx, leadNo: number): Promise<void> {
   // Deletes the row and inserts it again instead of updating it, so that the row gets the highest sequence

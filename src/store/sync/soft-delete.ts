@@ -22,8 +22,8 @@ const MISSING_ALWAYS_BELIEVED = 5
 const CHUNK_LEADS = 20_000
 
 /**
- * The number of deleted leads. If too many leads are missing, none is deleted, and `refused` has the number of
- * missing leads and of all leads.
+ * The number of deleted leads. If too many leads are missing, none is deleted, and `refused` has the number
+ * of missing leads and the number of all leads.
  */
 export type MissingResult =
   | { readonly deleted: number; readonly refused: null }

@@ -103,7 +103,7 @@ export async function addDetailCounts(trx: Trx, runId: string, counts: DetailCou
     .execute()
 }
 
-/** Marks the leads as read completely: everything that changed before `asOf` is in the store. */
+/** Records that a run has read all leads: everything that changed before `asOf` is in the store. */
 export async function markLeadsWhole(trx: Trx, runId: string, asOf: Instant, deleted: number): Promise<void> {
   await trx
     .updateTable('sync_run')
@@ -250,8 +250,8 @@ export async function findLastRun(db: Db): Promise<LastRun | null> {
 }
 
 /**
- * Finds the last run that failed or stopped early. Looks only at the last run that read all leads, of which
- * other parts may have failed, and at the runs after it.
+ * Finds the last run that failed or stopped early. Looks only at the last run that read all leads, because
+ * another part of that run may have failed, and at later runs.
  */
 export async function findLastFailure(db: Db): Promise<SyncFailure | null> {
   const row = await db
