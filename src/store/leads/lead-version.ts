@@ -195,7 +195,8 @@ function addPresent(states: LeadState[], lead: Lead, seen: Observation): void {
 }
 
 /**
- * Inserts a state that arrived late in order of time, unless the same state is already known at that instant.
+ * Inserts, in order of time, a state that arrived late, unless the same state is already known at that
+ * instant.
  */
 function addLate(states: LeadState[], lead: Lead, seen: Observation): void {
   const state = stateOf(lead, seen)

@@ -1,6 +1,6 @@
 /**
- * The leads as they were last read. A page of leads is compared with the stored rows, and only the
- * differences are written. `lead-version.ts` saves their history.
+ * Stores leads in the state in which they were last read. A page of leads is compared with the stored rows,
+ * and only the differences are written. `lead-version.ts` saves their history.
  */
 import type { Instant, Lead } from '../../domain/model.ts'
 import { isPostgres } from '../db/postgres.ts'

@@ -134,7 +134,8 @@ export async function listWaiting(
 
 /** Counts the messages in each state. */
 export async function countDeliveries(db: Db): Promise<Record<string, number>> {
-  // Counts only the messages that are not sent, with an index, because nearly all messages are sent.
+  // Counts with an index only the messages that are not sent. The number of sent messages is the rest of all
+  // messages.
   const { rows } = await sql<{ state: DeliveryRowState; messages: number }>`
     WITH not_sent AS (SELECT state, count(*) AS messages FROM delivery WHERE state <> 'sent' GROUP BY state)
     SELECT state, messages FROM not_sent

@@ -49,8 +49,7 @@ export async function saveMailOutage(trx: Trx, outage: MailOutage): Promise<void
 }
 
 /**
- * Reserves the next attempt for this process, so that only one of several processes tries to reach the mail
- * server.
+ * Reserves the next attempt to reach the mail server for this process, so that no other process makes it too.
  * @returns whether this process makes the attempt
  */
 export async function reserveProbe(trx: Trx, known: MailOutage, until: Instant): Promise<boolean> {

@@ -34,7 +34,7 @@ export interface IssueQuestion {
   readonly after: string | null
 }
 
-/** Finds the ids of issues, newest first. */
+/** Finds the ids of the issues that match all parts of the question, newest first. */
 export async function findIssues(
   db: Db,
   { report, state, terms, after }: IssueQuestion,

@@ -28,7 +28,7 @@ const SHARED_LEASE_MS = 30_000
 export interface Lease {
   /** The unique id of the holder. */
   readonly holder: string
-  /** The signal that another process has taken the lease over. It is aborted with the error job_busy. */
+  /** The signal that is aborted with the error job_busy when another process has taken the lease over. */
   readonly lost: AbortSignal
   /**
    * Renews the lease. Call this method in each transaction of the work, so that a holder whose lease was
@@ -40,8 +40,8 @@ export interface Lease {
 }
 
 /**
- * Identifies the place in which process ids can be compared: one boot of one kernel, and one container on it.
- * Empty where the place is unknown.
+ * Identifies this boot of the machine and this container, because only there can process ids be compared.
+ * Empty if unknown.
  */
 const MACHINE = readMachine()
 /** Identifies this process to its threads, because an earlier process may have had the same process id. */
@@ -91,8 +91,8 @@ export async function claimLease(
     store
       .write((trx) => renew(trx, now()))
       .catch((thrown: unknown) => {
-        // Ignores any other error. It may be gone by the next heartbeat; if not, the work itself fails with
-        // it.
+        // Ignores any other error. The next heartbeat may succeed; if not, the work itself fails with the
+        // error.
         if (thrown instanceof LeadsheetError && thrown.code === 'job_busy') lost.abort(thrown)
       })
       .finally(() => {

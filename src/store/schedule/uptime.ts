@@ -58,8 +58,8 @@ export async function endUptime(trx: Trx, id: number, at: Instant): Promise<void
 }
 
 /**
- * Finds the uptime that began last, even if the clock was set. Among several workers, finds the one with the
- * last heartbeat, but prefers a running worker to a worker that has just ended. Undefined where no daemon
+ * Finds the uptime that began last, even if the clock was changed. Among several workers, finds the one with
+ * the last heartbeat, but prefers a running worker to a worker that has just ended. Undefined if no daemon
  * ever ran.
  */
 export async function findLastUptime(db: Db): Promise<Selectable<DaemonUptimeTable> | undefined> {

@@ -1,6 +1,6 @@
 /**
- * Finds the meaning of each table, view and column of a file from its schema alone. A column without a
- * comment has the meaning of the column that it comes from, points to or is named after.
+ * Finds the meaning of each table, view and column of a database file from its schema alone. A column without
+ * a comment has the meaning of the column that it comes from, points to or is named after.
  */
 import type Database from 'better-sqlite3'
 

@@ -1,6 +1,7 @@
 /**
- * The tables that the snapshot shows. Because the list names the published tables, a new table is private
- * until somebody publishes it. Recipients, sent messages and the internals of a sync stay in the store.
+ * The tables that a snapshot (the file for analysts) contains. Because the list names these tables, a new
+ * table is private until somebody adds it. Recipients, sent messages and the internals of a sync stay in the
+ * store.
  */
 import { fieldsWith } from '../../domain/lead-fields.ts'
 

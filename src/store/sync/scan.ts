@@ -1,7 +1,7 @@
 /**
- * The progress of the scan of the leads. The progress is saved in the transaction that writes a page, so that
- * the next run after a kill continues exactly after the last page written. Also keeps which leads the scan
- * has found, and which leads were read meanwhile because of events.
+ * The progress of the scan of the leads. The progress is saved in the transaction that writes a page. If a
+ * run is killed, the next run therefore continues exactly after the last page written. Also stores which
+ * leads the scan has found, and which leads were read meanwhile because of events.
  */
 
 import { sql } from 'kysely'

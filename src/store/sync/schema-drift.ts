@@ -6,7 +6,7 @@ import type { FieldDrift, FieldType } from '../../domain/sync.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
 
-/** The facts about one field that the examined records show. */
+/** Says what the examined records show about one field. */
 export interface FieldSample {
   readonly types: ReadonlySet<FieldType>
   /**

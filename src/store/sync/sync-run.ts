@@ -90,7 +90,7 @@ const updateCounts = statement((db, { id, ...counts }: PageCounts & { id: string
     .compile(),
 )
 
-/** Adds counts of details, in the transaction that writes the details. */
+/** Adds to a run the counts of details that were read, in the transaction that writes these details. */
 export async function addDetailCounts(trx: Trx, runId: string, counts: DetailCounts): Promise<void> {
   await trx
     .updateTable('sync_run')

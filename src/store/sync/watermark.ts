@@ -65,7 +65,10 @@ export async function findLastUpdate(db: Db): Promise<Instant | null> {
   return latest
 }
 
-/** Reads all leads, because most of them have no time from the upstream. */
+/**
+ * Finds the latest update among all leads. This takes long, but is needed if many leads lack a time from the
+ * upstream.
+ */
 async function findLastUpdateOfAll(db: Db): Promise<Instant | null> {
   let latest: Instant | null = null
   const last = await findLastNo(db)
@@ -181,14 +184,14 @@ export async function saveScanResult(
     .execute()
 }
 
-/** The result of a scan of the whole list. */
+/** The result of a scan of the whole list of leads. */
 export interface WholeScan {
   readonly leads: number
   /** The number of leads that the scan missed but that were kept, because so many were missing at once. */
   readonly heldBack: number
 }
 
-/** Lists the last complete scans of the whole list, newest first. */
+/** Lists the last complete scans of the whole list of leads, newest first. */
 export async function listWholeScans(db: Db, limit: number): Promise<WholeScan[]> {
   return (
     db

@@ -140,7 +140,7 @@ export interface LeadTables {
   detail_wanted: { lead_no: number; run_id: string; batch: number }
 }
 
-/** The outcomes of an event. */
+/** The possible results of processing an event that the upstream has sent. */
 export const EVENT_OUTCOMES = [
   ...['inserted', 'updated', 'unchanged', 'deleted', 'not_found'],
   ...['read', 'ignored', 'unreadable', 'failed'],
