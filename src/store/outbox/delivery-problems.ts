@@ -150,7 +150,7 @@ export async function listUnconfirmedMessages(
   return rows
 }
 
-/** Lists the messages that are still to be sent and that the mail server deferred before an instant. */
+/** Lists the messages that are still to be sent and that the mail server first deferred before an instant. */
 export function listDeferred(db: Db, before: Instant): Promise<DeliveryProblem[]> {
   return listProblems(
     db,

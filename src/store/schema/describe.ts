@@ -32,9 +32,7 @@ interface SchemaRow {
   readonly sql: string
 }
 
-/**
- * Describes all tables and views in order of creation, so that a view comes after the tables that it reads.
- */
+/** Describes all tables and views in order of creation, so that a view comes after all that it reads. */
 export function describeSchema(database: Database.Database): Relation[] {
   const known = new Map<string, Relation>()
   for (const row of listSchema(database)) {
