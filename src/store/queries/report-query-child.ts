@@ -1,6 +1,6 @@
 /**
- * The child process that runs the SQL files in a report's folder. The SQL may read what analysts may read,
- * and the table `chosen` with the leads that the report is about.
+ * The child process that runs the SQL queries from a report's folder. The queries may read what analysts may
+ * read, and the table `chosen` with the leads that the report is about.
  */
 import { DatabaseSync } from 'node:sqlite'
 import type { LeadFilter } from '../../domain/figures.ts'

@@ -1,6 +1,6 @@
 /**
- * Runs the SQL files in a report's folder in PostgreSQL, on a connection of its own. The SQL may read what
- * analysts may read, and the table `chosen` with the leads that the report is about.
+ * Runs the SQL queries from a report's folder in PostgreSQL, on a connection of its own. The queries may read
+ * what analysts may read, and the table `chosen` with the leads that the report is about.
  */
 import pg from 'pg'
 import type { LeadFilter } from '../../domain/figures.ts'

@@ -1,7 +1,7 @@
 /**
- * Runs the SQL files in a report's folder on the store. For SQLite, a child process runs them and can be
- * killed; in PostgreSQL, running statements can be cancelled. The SQL may read only what analysts may read.
- * All queries of a report are answered from one consistent read of the database.
+ * Runs the SQL queries from a report's folder on the store. For SQLite, a child process runs them and can be
+ * killed; in PostgreSQL, running statements can be cancelled. The queries may read only what analysts may
+ * read. All queries of a report are answered from one consistent read of the database.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
