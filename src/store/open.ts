@@ -1,6 +1,5 @@
 /**
- * Opens the store: an SQLite file, or a schema of a PostgreSQL database. The caller of `openStore` has to
- * close it.
+ * Opens the store: an SQLite file, or a schema of a PostgreSQL database. The caller has to close the store.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -70,7 +69,7 @@ async function openOnce(place: StorePlace, now: Date): Promise<Store> {
   }
 }
 
-/** Opens a database with the present schema, which need not belong to an installation yet. */
+/** Opens a database and migrates it to the present schema. It need not belong to an installation yet. */
 export async function openDatabase(place: StorePlace): Promise<Db> {
   const db = place.kind === 'sqlite' ? openSqlite(place.file) : openPostgres(place)
   try {

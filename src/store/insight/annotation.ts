@@ -1,4 +1,4 @@
-/** Stores what people noted about days. */
+/** Stores annotations: the notes that people write about one or more days. */
 import type { Selectable } from 'kysely'
 import type { Annotation } from '../../domain/insight.ts'
 import type { Db, Trx } from '../db/store.ts'
@@ -16,7 +16,7 @@ export async function listAnnotations(db: Db): Promise<Annotation[]> {
   return rows.map(annotationOf)
 }
 
-/** Stores an annotation. Returns it with its number. */
+/** Stores an annotation and returns it with its new id. */
 export async function insertAnnotation(trx: Trx, given: Omit<Annotation, 'id'>): Promise<Annotation> {
   const row = await trx
     .insertInto('annotation')
@@ -34,7 +34,7 @@ export async function insertAnnotation(trx: Trx, given: Omit<Annotation, 'id'>):
   return annotationOf(row)
 }
 
-/** Deletes an annotation. Returns undefined if there is none with this number. */
+/** Deletes an annotation and returns it. Returns undefined if no annotation has this id. */
 export async function deleteAnnotation(trx: Trx, id: number): Promise<Annotation | undefined> {
   const row = await trx.deleteFrom('annotation').where('id', '=', id).returningAll().executeTakeFirst()
   return row && annotationOf(row)

@@ -1,6 +1,6 @@
 /**
- * The counts of leads by local day and group, kept in `daily_count`. Before a report reads them, only the days
- * that may have changed since are counted again, so that three years of days cost no more than the last ones.
+ * Counts the leads of each local day by group (for example by source) and stores the counts in `daily_count`.
+ * Before a report reads them, only the days that may have changed since the last count are counted again.
  */
 import { sql } from 'kysely'
 import { COUNTED_FIGURES, type CountedFigure, type DriverDimension } from '../../domain/insight.ts'
@@ -10,35 +10,38 @@ import { listOf } from '../db/rows.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
 import { runQuery } from '../figures/query.ts'
 
-/** The columns of `lead` that group the counts. */
+/** The columns of `lead` by which the leads are grouped for counting. */
 export const DIMENSIONS: readonly DriverDimension[] = ['pipeline_id', 'source', 'company_country', 'agent_id']
 
-/** The last days are counted anew each time, because leads of these days often change or arrive late. */
+/**
+ * The number of days at the end that are always counted again, because their leads often change or come late.
+ */
 const DAYS_ANEW = 2
-/** Three years, so that eight of each month of the quarter can be known. */
+/** The maximum number of days that are counted: three years. */
 const DAYS_MAX = 1096
-/** The days that are counted in one transaction. */
+/** The maximum number of days that are counted in one transaction. */
 const DAYS_AT_ONCE = 10
 /**
- * Rows that were read up to an hour before the last count are looked at again, because a page may be written
- * some time after the instant that it names.
+ * Leads that were read up to an hour before the last count are considered again, because a page of leads may
+ * be written some time after its time of reading.
  */
 const MARGIN_MS = 3_600_000
-/** If more rows than this were read since the last count, all days are counted anew. */
+/** If more leads and moves than this were read since the last count, all days are counted again. */
 const ROWS_SINCE_MAX = 20_000
 
 export interface DailyCount {
   /** The local date, such as `2026-11-20`. */
   readonly day: string
-  /** The value of the dimension; empty for leads without one. */
+  /** The value of the grouping column, for example the id of a pipeline; empty for leads without a value. */
   readonly member: string
-  /** The currency of money; empty for a number of leads. */
+  /** The currency if `value` is an amount of money; empty if `value` is a number of leads. */
   readonly currency: string
   readonly value: number
 }
 
 /**
- * Lists the whole local days that are counted: from the second day with leads, at most three years, up to `end`.
+ * Lists the local days to count: at most three years before `end`, and only days that begin after the
+ * creation of the first lead.
  * @param end the beginning of a local day
  */
 export async function listCountedDays(db: Db, end: Instant, timeZone: string): Promise<CountedDay[]> {
@@ -58,7 +61,10 @@ export interface CountedDay extends Period {
 
 let lastDays: { readonly key: string; readonly days: readonly CountedDay[] } = { key: '', days: [] }
 
-/** Lists the days of three years. The last answer is kept, because many clock changes have to be looked up. */
+/**
+ * Lists the days of the three years before `end`. The last result is cached, because finding the beginnings
+ * of so many local days is slow.
+ */
 function daysBefore(end: Instant, timeZone: string): readonly CountedDay[] {
   const key = `${end} ${timeZone}`
   if (lastDays.key !== key) {
@@ -69,8 +75,9 @@ function daysBefore(end: Instant, timeZone: string): readonly CountedDay[] {
 }
 
 /**
- * Brings the counts of a time zone up to date. If many days are counted, other writers get in between.
- * @param days the whole local days to have, in order, without a gap
+ * Updates the stored daily counts: counts each day again whose counts are missing or may be outdated. Each
+ * transaction counts only a few days, so that other writers need not wait long.
+ * @param days all local days whose counts are needed, in order, without a gap
  */
 export async function refreshDailyCounts(
   store: Pick<Store, 'db' | 'write'>,
@@ -99,7 +106,7 @@ export async function refreshDailyCounts(
     last_day: !isAnew && known.last_day > lastDay ? known.last_day : lastDay,
     counted_at: now.toISOString(),
   }
-  // A run that is killed in between has stored no new span, so the next run counts the same days again.
+  // Because the counted days are recorded last, a run after a killed run counts the same days again.
   for (let from = 0; from < wanted.length; from += DAYS_AT_ONCE) {
     await store.write((trx) => countDays(trx, wanted.slice(from, from + DAYS_AT_ONCE), timeZone))
     await new Promise(setImmediate)
@@ -123,7 +130,7 @@ export async function findLastCountedDay(db: Db, timeZone: string): Promise<stri
   return row?.last_day ?? null
 }
 
-/** Reads the counts of a figure by one dimension, in order of day, from a local date on. */
+/** Reads the counts of a figure, grouped by one dimension, for the local dates from `from` to `to`. */
 export async function readDailyCounts(
   db: Db,
   of: { readonly timeZone: string; readonly figure: CountedFigure; readonly dimension: DriverDimension },
@@ -142,7 +149,7 @@ export async function readDailyCounts(
     .execute()
 }
 
-/** Lists the currencies of won leads, those of the most days first. */
+/** Lists the currencies of won leads. The currency with the most daily counts comes first. */
 export async function listWonCurrencies(db: Db, timeZone: string, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('daily_count')
@@ -171,8 +178,8 @@ function markOf(countedAt: Instant): Instant {
 }
 
 /**
- * Finds the days, by their place, whose counts what was read since `mark` may have changed. Returns null if
- * too much was read.
+ * Finds the indexes of the days whose counts may be outdated, because their leads changed since `mark`.
+ * Returns null if there are too many changes.
  */
 async function staleDays(db: Db, mark: Instant, days: readonly Period[]): Promise<Set<number> | null> {
   const { rows } = await sql<{ at: Instant | null }>`SELECT at FROM (
@@ -187,7 +194,7 @@ async function staleDays(db: Db, mark: Instant, days: readonly Period[]): Promis
   return new Set(rows.map(({ at }) => (at === null ? -1 : placeOf(at, days))))
 }
 
-/** Returns the place of the day that contains an instant; -1 for an earlier instant. */
+/** Returns the index of the day that contains an instant; -1 for an instant before the first day. */
 function placeOf(at: Instant, days: readonly Period[]): number {
   let [low, high] = [0, days.length]
   while (low < high) {
@@ -236,7 +243,7 @@ function countSql({ figures, leads }: (typeof SOURCES)[number]): string {
 
 const GROUPS = DIMENSIONS.map((dimension) => `lead.${dimension}`).join(', ')
 
-/** A lead that was deleted before the end of the day does not count, as in the figures of that day. */
+/** The SQL condition that a lead was not deleted before the end of the day, as in a report about that day. */
 const WAS_THERE = '(deleted_at IS NULL OR deleted_at >= span_to)'
 
 const closedOn = (outcome: string): string => `SELECT day, ${GROUPS}, lead.value_currency,
@@ -248,7 +255,7 @@ const closedOn = (outcome: string): string => `SELECT day, ${GROUPS}, lead.value
 
 const LEADS = { currency: "''", value: 'leads' }
 
-/** The leads of each day, and the figures that are counted from them. */
+/** The queries that count the leads of each day in groups, and the figures that are taken from their rows. */
 const SOURCES = [
   {
     leads: `SELECT day, ${GROUPS}, count(*) AS leads FROM span CROSS JOIN lead

@@ -1,6 +1,6 @@
 /**
- * Stores the ranges that reports published, and counts how many held. Nothing that becomes known later changes this
- * record.
+ * Stores the ranges that reports published: the numbers between which a figure was expected. Counts how many
+ * ranges contained the real number. A stored range and its stored real number are never changed.
  */
 import { sql } from 'kysely'
 import type { PublishedRange, PublishedRecord, RangeKind } from '../../domain/insight.ts'
@@ -8,14 +8,20 @@ import type { Db, Store, Trx } from '../db/store.ts'
 import { publishedRecords } from '../schema/insight-views.ts'
 
 const DAY_MS = 86_400_000
-/** The days of a win rate. */
+/** The length of a window in days. Ranges of win rates are grouped by the window in which they end. */
 const RATE_DAYS = 30
-/** The ranges of so many days count, so that a claim that was withheld can come back. */
+/**
+ * The number of last days whose ranges count. Because older ranges do not count, a kind of range that was
+ * often wrong can be published again later.
+ */
 const LAST_DAYS = { day: 365, other: 1096 } as const
-/** A span is counted so many days after its end, because leads of its last days may be read late. */
+/**
+ * The real number of a range is recorded this many days after the range's last day, because leads of the last
+ * days may be read late.
+ */
 const SETTLED_AFTER_DAYS = 3
 
-/** Stores the ranges of an issue. A range that an earlier issue published is no further claim. */
+/** Stores the ranges that an issue published. A range that an earlier issue published is not stored again. */
 export async function savePublishedRanges(
   trx: Trx,
   issueId: string,
@@ -51,7 +57,8 @@ export async function savePublishedRanges(
 }
 
 /**
- * Records the real number of each forecast span that is over, from the counts by day.
+ * Records the real number for each published range whose days are over. The number comes from the daily
+ * counts.
  * @param dates the local dates that are counted, in order
  */
 export async function recordOutcomes(
@@ -80,7 +87,8 @@ export async function recordOutcomes(
 }
 
 /**
- * Counts the ranges of the last year for days, and of the last three years for the others.
+ * Counts how many published ranges contained the real number. Ranges of one day count for a year, other
+ * ranges for three years.
  * @param lastDay the last local date that is counted
  */
 export async function readPublishedRecords(
@@ -120,7 +128,7 @@ function textOf(pipelineIds: readonly string[] | null): string {
   return pipelineIds === null ? '' : JSON.stringify([...new Set(pipelineIds)].sort())
 }
 
-/** Returns the first of the 30 days, counted from 1970 on, that a date is in. */
+/** Returns the first day of the window that contains a date. From 1970 on, every 30 days are a window. */
 function windowOf(date: string): string {
   return dayBefore(date, Math.floor(Date.parse(date) / DAY_MS) % RATE_DAYS)
 }

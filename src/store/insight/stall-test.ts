@@ -1,18 +1,19 @@
 /**
- * Tests the thresholds of stages and of the age on past dates: each thirtieth day, the thresholds of the leads won
- * before it are compared with the leads won in the next 30 days. A date is tested once, and its result is kept.
+ * Tests the thresholds on past dates. A threshold is a number of days in a stage, or of a lead's whole age,
+ * that few won leads exceeded. For every thirtieth day, the thresholds that follow from earlier wins are
+ * compared with the leads won in the next 30 days. Each date is tested once, and its result is kept.
  */
 import type { Db, Store } from '../db/store.ts'
 import { countLonger, countThresholds, NEXT_DAYS } from './stall-threshold.ts'
 
 const DAY_MS = 86_400_000
-/** The dates of three years are tested. */
+/** The dates of the last three years are tested. */
 const LAST_DAYS = 1096
-/** A date is tested some days after the next 30 days, because leads may be read late. */
+/** The number of days to wait after the 30 days that follow a test date, because leads may be read late. */
 const READ_AFTER_DAYS = 3
 
 interface StallTest {
-  /** The status of the stage; empty for the age. */
+  /** The status of the stage; empty for the threshold of the whole age. */
   readonly status: string
   readonly days: number | null
   readonly winners: number
@@ -22,7 +23,7 @@ interface StallTest {
 /**
  * Tests the dates that were not tested yet, the latest date first.
  * @param asOf the time up to which all leads have been read
- * @param datesMax the most dates that are tested now
+ * @param datesMax the maximum number of dates that this call tests
  */
 export async function testStallThresholds(
   store: Pick<Store, 'db' | 'write'>,
@@ -55,7 +56,7 @@ export async function testStallThresholds(
   }
 }
 
-/** Lists the results of the last three years, by stage. */
+/** Lists the test results of the last three years, by stage. */
 export async function listStallTests(db: Db, asOf: Date): Promise<StallTest[]> {
   return db
     .selectFrom('stall_test')
@@ -66,7 +67,10 @@ export async function listStallTests(db: Db, asOf: Date): Promise<StallTest[]> {
     .execute()
 }
 
-/** Lists the dates that can be tested, the last one first. They are the same whenever they are listed. */
+/**
+ * Lists the dates that can be tested, the latest first. Each call lists the same dates, because they are
+ * multiples of 30 days since 1970.
+ */
 function listDates(asOf: Date, first: string): string[] {
   const step = NEXT_DAYS * DAY_MS
   const last = Math.floor((asOf.getTime() - step - READ_AFTER_DAYS * DAY_MS) / step) * step

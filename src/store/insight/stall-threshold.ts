@@ -1,37 +1,41 @@
 /**
- * Counts how long the won leads stayed in each stage and took in all, and which open leads are older than
- * that. Both counts read all leads, so they are stored, and made anew about once a day.
+ * Finds out how long won leads stayed in each stage and how old they were when won, and counts the open leads
+ * that are older than nearly all of these. Because both tasks read all leads, the results are stored and
+ * renewed about once a day.
  */
 import type { Instant } from '../../domain/model.ts'
 import type { Db, Store } from '../db/store.ts'
 import { runQuery } from '../figures/query.ts'
 
-/** The share of later winners that stayed longer in a stage than its threshold. */
+/** The share of won leads that stayed longer in a stage than the threshold of the stage. */
 export const STAY_SHARE = 0.05
-/** The share of winners that were won only after the age from which a lead counts as lost. */
+/** The share of won leads that were older when won than the age from which an open lead counts as lost. */
 export const AGE_SHARE = 0.01
-/** The least number of stays, and of winners, from which a threshold is taken. */
+/** The minimum numbers of stays in a stage, and of won leads, that are needed for a threshold. */
 const STAYS_MIN = 60
 const WINNERS_MIN = 300
 /**
- * The first lead must be at least this many times as old as a threshold, because all leads of a short time are won
- * soon.
+ * The first lead must be at least this many times as old as a threshold. In a shorter history only quick wins
+ * are known, so the threshold would be too low.
  */
 const KNOWN_TIMES = 3
-/** The number of days back from now in which the counted winners were won. */
+/** Only leads that were won within this number of days count. */
 const WINNERS_DAYS = 365
 const COUNTED_EVERY_MS = 20 * 3_600_000
 const DAY_MS = 86_400_000
-/** The number of days after a test date whose winners count as its later winners. */
+/** The leads won within this number of days after a test date are compared with that date's thresholds. */
 export const NEXT_DAYS = 30
 
-/** The row of `stall_threshold` for the age of a lead instead of its stay in a stage. */
+/** The `status` in `stall_threshold` of the threshold for the whole age of a lead. */
 export const WHOLE_AGE = ''
 
 export interface StallThreshold {
-  /** The number of stays of later winners, or of winners, that it was taken from. */
+  /**
+   * The number of stays in the stage from which the threshold was computed; for the age, the number of won
+   * leads.
+   */
   readonly winners: number
-  /** Days; null where there are too few winners, or where leads are known for too short a time. */
+  /** The threshold in days; null if too few leads were won, or if leads are known for too short a time. */
   readonly days: number | null
 }
 
@@ -39,15 +43,19 @@ interface OldLeads {
   readonly pipelineId: string
   /** ISO 4217; empty for leads without a value. */
   readonly currency: string
-  /** All open leads, and the open leads that are older than the age, with their value. */
+  /**
+   * The number of open leads. `old` is the number of those older than the threshold, `value` their total
+   * value.
+   */
   readonly open: number
   readonly old: number
   readonly value: number
 }
 
 /**
- * Counts the thresholds and the old leads again if the last count is more than about a day old.
- * @param findDistrusted finds the stages whose thresholds came true too rarely, and the empty text for the age
+ * Computes the thresholds and counts the old leads again if the last count is more than about a day old.
+ * @param findDistrusted finds the stages whose thresholds failed too often in tests on past dates, so that
+ * these thresholds become null. An empty status stands for the age.
  */
 export async function refreshStallThresholds(
   store: Pick<Store, 'db' | 'write'>,
@@ -87,12 +95,15 @@ export async function refreshStallThresholds(
   })
 }
 
-/** A threshold of a stage, or of the age. */
+/** A threshold with the status of its stage; the status is empty for the whole age. */
 interface Threshold extends StallThreshold {
   readonly status: string
 }
 
-/** Counts the thresholds of the leads that were won within a year before a time, first that of the age. */
+/**
+ * Computes the thresholds from the leads that were won within a year before a time. The threshold of the age
+ * comes first.
+ */
 export async function countThresholds(db: Db, at: Date): Promise<Threshold[]> {
   const counted = await runQuery<Threshold>(db, THRESHOLDS, {
     won_since: new Date(at.getTime() - WINNERS_DAYS * DAY_MS).toISOString(),
@@ -111,7 +122,7 @@ export async function countThresholds(db: Db, at: Date): Promise<Threshold[]> {
   return rows.some(({ status }) => status === WHOLE_AGE) ? rows : [whole, ...rows]
 }
 
-/** Counts how many of the leads that were won in the days after a time exceeded the thresholds. */
+/** Counts how many of the leads won in the 30 days after a time exceeded the thresholds. */
 export async function countLonger(
   db: Db,
   at: Date,
@@ -134,7 +145,10 @@ export async function readStallThresholds(db: Db): Promise<ReadonlyMap<string, S
   return new Map(rows.map(({ status, ...threshold }) => [status, threshold]))
 }
 
-/** Reads the age above which an open lead counts as lost, and how many open leads are older. */
+/**
+ * Reads the age above which an open lead counts as lost, and the number of open leads that are older. Returns
+ * null if nothing has been counted yet.
+ */
 export async function readOldLeads(
   db: Db,
 ): Promise<{ age: StallThreshold; countedAt: Instant; leads: OldLeads[] } | null> {
@@ -166,7 +180,9 @@ async function countOld(db: Db, created_before: Instant): Promise<OldLeads[]> {
   )
 }
 
-/** The SQL of the place, among `rows` values in order, of the smallest value that at most the given share exceed. */
+/**
+ * Returns SQL for a position among `rows` sorted values. At most the given share of the values come after it.
+ */
 const placeOf = (share: number): string => `CAST(ceil((1 - ${share}) * rows) AS bigint)`
 
 const STAYS = `WITH winner AS (

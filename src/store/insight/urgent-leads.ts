@@ -1,6 +1,7 @@
 /**
- * The open leads that are about to stay longer in their stage than nearly all later winners did, or that already have
- * and are not yet listed as stalled. The list shows leads as they are now, because it asks for something to be done.
+ * Lists urgent leads: open leads that stay, or will soon have stayed, longer in their stage than nearly all
+ * won leads did, and that are not listed as stalled yet. Because people should act on the list, it shows
+ * present data.
  */
 import type { UrgentLead } from '../../domain/insight.ts'
 import type { ReadTrx } from '../figures/query.ts'
@@ -10,9 +11,12 @@ import { AS_NOW, type ListedRow, listedLeadOf } from '../figures/report-lists.ts
 import type { StallThreshold } from './stall-threshold.ts'
 
 const DAY_MS = 86_400_000
-/** A stage with a shorter limit has no warning before the limit, because nobody can act that fast. */
+/**
+ * If the limit of a stage is shorter than this, its leads are not listed before the limit, because nobody can
+ * act that fast.
+ */
 const LIMIT_MIN_DAYS = 2.5
-/** The share of the limit, at its end, in which a lead is already urgent. */
+/** In the last fifth of the limit, a lead is already urgent. */
 const SOON_SHARE = 0.2
 
 interface Row extends ListedRow {
@@ -22,10 +26,11 @@ interface Row extends ListedRow {
 }
 
 /**
- * Reads the open leads that will soon cross the threshold of their stage, or have crossed the threshold but have not
- * been in the stage for `stalledDays` days. The best value comes first.
- * @param horizonDays at most this many days before the threshold, and at most the last fifth of it
- * @returns the first leads, and the number of all
+ * Reads the open leads that will soon exceed the threshold of their stage, or have exceeded the threshold but
+ * have not been in the stage for `stalledDays` days. The most valuable lead comes first.
+ * @param horizonDays the maximum number of days before the threshold; a fifth of the threshold if that is
+ * less
+ * @returns the first `rowsMax` leads, and the number of all such leads
  */
 export async function readUrgentLeads(
   trx: ReadTrx,

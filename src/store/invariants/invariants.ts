@@ -1,7 +1,7 @@
 /**
  * The invariants of the store: rules that hold even after a process was killed, a write was cut off or the
- * disk refused one. Each rule has a query that finds its violations. `leadsheet doctor` checks the rules, and
- * so do the tests after every crash.
+ * disk refused a write. Each rule has a query that finds its violations. `leadsheet doctor` checks the rules,
+ * and so do the tests after every crash.
  */
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
@@ -16,11 +16,11 @@ import { UNCONFIRMED_MAX } from '../outbox/delivery.ts'
 interface Invariant {
   /** The rule as a sentence. */
   readonly rule: string
-  /** Set where PostgreSQL guarantees the rule by itself. */
+  /** Set if only an SQLite file can violate the rule, because PostgreSQL guarantees it. */
   readonly isOfFiles?: true
   /**
-   * The query returns one row for each violation, named by its column `what`. The present time is `(SELECT
-   * now FROM moment)`.
+   * The query that returns one row for each violation. Its column `what` names the violating row or lead. The
+   * query gets the present time by `(SELECT now FROM moment)`.
    */
   readonly violations: RawBuilder<unknown>
   readonly remedy: string
@@ -43,8 +43,8 @@ const OF_LEADS: readonly Invariant[] = [
   {
     rule: 'each reference finds its row',
     isOfFiles: true,
-    // Because references cannot be checked without the index on lead.id, the join keeps SQLite from checking
-    // them then.
+    // Checks no references while the indexes are dropped during a first load, because the check needs the
+    // index on lead.id. The join then has no rows.
     violations: sql`SELECT "table" || coalesce(' row ' || rowid, '') || ' to ' || parent AS what
       FROM (SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM sync_dropped_index)) CROSS JOIN pragma_foreign_key_check`,
     remedy: RESTORE,
@@ -256,7 +256,7 @@ const OF_WORK: readonly Invariant[] = [
 
 export const INVARIANTS: readonly Invariant[] = [INTACT, ...OF_WORK, ...OF_LEADS]
 
-/** Lists the rules that can be violated in this kind of database. */
+/** Lists the rules that can be violated in this kind of database (SQLite or PostgreSQL). */
 export function invariantsOf(db: Db): readonly Invariant[] {
   return isPostgres(db) ? INVARIANTS.filter(({ isOfFiles }) => !isOfFiles) : INVARIANTS
 }

@@ -1,6 +1,6 @@
 /**
- * The details of leads, and the list of leads whose details are read next. A lead without a row in
- * `detail_queue` waits for its details, so that a first load need not queue each lead.
+ * Stores the details of leads, and lists the leads whose details are read next. A lead without a row in
+ * `detail_queue` counts as waiting, so that a first load need not insert a row for each lead.
  */
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -15,7 +15,7 @@ import type { Db, Observation, Trx } from '../db/store.ts'
 import type { LeadTable, LeadTables } from '../tables/lead-tables.ts'
 import { refreshStageMoves } from './stage-move.ts'
 
-/** The most leads that one statement reads. More would block the process for longer than about 10 ms. */
+/** The maximum number of leads that one statement reads. More would block the process for more than 10 ms. */
 const CHUNK_LEADS = 25_000
 const FIRST_PAUSE_MS = 10 * 60_000
 const LONGEST_PAUSE_MS = 7 * 24 * 60 * 60_000
@@ -30,8 +30,8 @@ export interface WaitingLead {
 /**
  * Lists the leads whose details are to be read because they are new, have changed, or are tried again. Open
  * leads come first, then closed leads. The newest lead of each group comes first.
- * @param top limits the list to this number of leads with the best scores; each group is then in order of
- * score. Null for all leads
+ * @param top if set, only this number of leads with the best scores are considered, and each group is in
+ * order of score; null considers all leads
  */
 export async function listWaitingLeads(
   db: Db,
@@ -42,8 +42,8 @@ export async function listWaitingLeads(
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .executeTakeFirstOrThrow()
   const end = Math.min(n, top ?? n)
-  // Orders equal leads so that the later lead comes first, as SQLite's indexes do. In SQLite an ORDER BY with
-  // this column would sort again.
+  // In PostgreSQL, orders leads with equal values so that the later lead comes first, as SQLite's indexes do.
+  // In SQLite this extra column would only cause another sort.
   const later = isPostgres(db) ? sql`, no DESC` : sql``
   const ranking =
     top === null
@@ -77,7 +77,7 @@ interface DetailCount {
   readonly failing: number
 }
 
-/** Counts the leads by their details. The query takes no longer with many leads. */
+/** Counts the leads whose details were requested, are to be requested again, or failed. */
 export async function countDetails(db: Db): Promise<DetailCount> {
   const { rows } = await sql<DetailCount>`
     SELECT (SELECT count(*) FROM detail_queue) AS asked, count(*) AS due,
@@ -103,7 +103,7 @@ const outdateQueued = statement((db, { leadNos, at }: { leadNos: string; at: Ins
     .compile(),
 )
 
-/** Marks all details as outdated, because the profile has changed. */
+/** Marks all details as outdated, because the mapping of the upstream's fields has changed. */
 export async function outdateAllDetails(trx: Trx, at: Instant): Promise<void> {
   await trx.updateTable('detail_queue').set({ due_at: at, failures: 0 }).execute()
 }
@@ -163,7 +163,7 @@ async function noteAsked(trx: Trx, rows: Rows<'detail_queue'>): Promise<void> {
   await insertRows(trx, 'detail_queue', rows, { key: ['lead_no'] })
 }
 
-/** The activity of a lead as it was read, with the entries that could not be mapped. */
+/** The activity entries that were read for a lead, and the entries that could not be mapped. */
 interface ActivityRead {
   readonly leadId: string
   readonly entries: readonly Activity[]
@@ -171,9 +171,9 @@ interface ActivityRead {
 }
 
 /**
- * Merges the entries of each lead by their id. Where two entries have the same id, the last one counts.
- * Entries that cannot be mapped are quarantined. Older quarantined entries that did not come again are
- * deleted.
+ * Saves the activity entries of leads by their id. Where two entries have the same id, the last one counts.
+ * Entries that cannot be mapped are quarantined. Older quarantined entries of these leads are deleted unless
+ * the upstream sent them again.
  */
 export async function saveActivity(
   trx: Trx,
@@ -228,7 +228,7 @@ interface LocalLead {
   readonly lead: Omit<Selectable<LeadTable>, 'derived_version'>
   /** JSON as the upstream sent it; null where no details were read. */
   readonly enrichment: string | null
-  /** The known versions, oldest first. */
+  /** The known versions of the lead (its states over time), oldest first. */
   readonly versions: readonly LocalVersion[]
   readonly activity: readonly Pick<
     Selectable<LeadTables['activity']>,

@@ -1,12 +1,13 @@
 /**
- * The fingerprints of leads: hashes of their records. A record with a known fingerprint is neither parsed nor
- * looked up. The fingerprints are stored in `lead_fingerprint`, and during a scan also held in memory.
+ * The fingerprints of leads: hashes of their records. A record with a known fingerprint is unchanged, so it
+ * is neither parsed nor looked up. Fingerprints are stored in `lead_fingerprint`, and during a scan also in
+ * memory.
  */
 import { sql } from 'kysely'
 import { insertRows, numbersOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
 
-/** The number of leads read at once. Other work runs between two reads. */
+/** The maximum number of leads that one query reads. Other work runs between two queries. */
 const CHUNK_LEADS = 20_000
 
 /** A lead and the hash of its record, as two unsigned 32-bit halves. */
@@ -55,7 +56,7 @@ export async function forgetFingerprints(trx: Trx, leadNos: readonly number[]): 
 
 /**
  * Adds fingerprints to the index.
- * @param text the number of each lead, a space, and 16 hex digits
+ * @param text for each lead its number, a space, and its fingerprint as 16 hex digits
  */
 function addAll(known: NumberIndex, text: string): void {
   for (let at = 0; at < text.length; ) {
@@ -83,16 +84,14 @@ function hex(half: number): string {
   return half.toString(16).padStart(8, '0')
 }
 
-/** The least number of slots for each lead. With fewer slots, searches get long. */
+/** The minimum number of slots of the hash table for each lead. With fewer slots, searches get long. */
 const SLOTS_A_LEAD = 1.5
 const SLOTS_MIN = 1024
 
 export interface NumberIndex {
   /** Finds the number of the lead with this hash; null where no lead has it. */
   find(high: number, low: number): number | null
-  /**
-   * Gives a lead its hash, which replaces an earlier hash of the lead. Numbers of leads are dense, from 1.
-   */
+  /** Sets or replaces the hash of a lead. The numbers of leads start at 1 and have no large gaps. */
   set(no: number, high: number, low: number): void
   forget(no: number): void
 }

@@ -1,7 +1,7 @@
 /**
- * The first load of all leads into an empty store. To be fast, the load runs without indexes, and looks up no
- * lead in the store: an index in memory tells whether a lead is new. In SQLite it also counts the leads of a page
- * at once. The load ends with the end of the list, or when a lead occurs a second time.
+ * The first load of all leads into an empty store. To be fast, the load drops the indexes, and looks up no
+ * lead in the store: an index in memory tells whether a lead is new. In SQLite, one statement instead of a
+ * trigger counts the leads of a page. The load ends after the last lead, or when a lead occurs again.
  */
 import { sql } from 'kysely'
 import { LeadsheetError } from '../../errors.ts'
@@ -12,8 +12,8 @@ import { createNumberIndex } from './fingerprints.ts'
 
 export interface FirstLoad extends AsyncDisposable {
   /**
-   * Tells whether the load can continue with a page: none of its leads was seen before, and none of its
-   * quarantined records belongs to a lead of the load. The leads of the page count as seen from now on.
+   * Tells whether the load can continue with a page: none of the page's leads was seen before, and none of
+   * its quarantined records belongs to a lead of the load. The leads of the page count as seen from now on.
    */
   takes(leadIds: readonly string[], quarantinedIds: readonly string[]): boolean
   /**
@@ -24,13 +24,14 @@ export interface FirstLoad extends AsyncDisposable {
 }
 
 /**
- * Starts a first load. Returns null where the store has leads, and where others read them for long in
- * PostgreSQL. If the load is disposed of before its end, the next sync restores the indexes.
+ * Starts a first load. Returns null if the store already has leads, or if the store is busy because another
+ * PostgreSQL connection reads leads. If the load is disposed of before its end, the next sync restores the
+ * indexes.
  */
 export async function beginFirstLoad(store: Store): Promise<FirstLoad | null> {
   if (await hasLeads(store.db)) return null
-  // Turns off the check of foreign keys, because it needs the indexes. Rows that refer to each other are
-  // written in one transaction.
+  // Turns off the check of foreign keys, because the check needs the indexes. Rows that refer to each other
+  // are written in one transaction.
   await checkForeignKeys(store.db, false)
   const isBegun = await store
     .write(async (trx) => {

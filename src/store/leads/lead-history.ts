@@ -1,7 +1,7 @@
 /**
- * The history of a lead, computed by pure functions from the states in which the lead was read. The result
- * does not depend on the order in which the states arrived. The upstream's clock orders them; our clock does
- * so only where the upstream gives no time.
+ * Computes the history of a lead from the states in which the lead was read, with pure functions. The result
+ * does not depend on the order in which the states arrived. The states are ordered by the upstream's clock,
+ * or by ours if the upstream gives no time.
  */
 
 import { sql } from 'kysely'
@@ -12,7 +12,7 @@ import { statement } from '../db/statement.ts'
 import type { Db } from '../db/store.ts'
 import type { LeadMinorUpdateTable, LeadVersionTable, TrackedColumn } from '../tables/lead-tables.ts'
 
-/** The fields whose changes make a new version. */
+/** The tracked fields: if one of them changes, the lead gets a new version. */
 export const TRACKED = fieldsWith('hasHistory')
 
 /** The state of a lead as one read found it. */
@@ -22,15 +22,14 @@ export type LeadState = Pick<
 >
 
 /**
- * A span of time in which a lead was deleted upstream, by our clock. `to` is null while the lead is still
- * deleted.
+ * A span of time, by our clock, in which a lead was deleted upstream. `to` is null if it still is deleted.
  */
 export interface Deletion {
   readonly from: Instant
   readonly to: Instant | null
 }
 
-/** A state and the time at which it began, whether or not the lead existed then. */
+/** A state and the time at which it began. Spans in which the lead was deleted are not taken out yet. */
 export interface Step {
   readonly state: LeadState
   readonly from: Instant
@@ -74,9 +73,9 @@ export function historyOf(steps: readonly Step[], deletions: readonly Deletion[]
 }
 
 /**
- * Returns when a state began. If its status is new, that is the time of the change of status; otherwise it is
- * the time of the update. Because each state begins after the state before, an earlier time from the upstream
- * is not used.
+ * Returns when a state began: the time of the change of status if the status is new, otherwise the time of
+ * the update. If that time is not after the beginning of the previous state, the state begins a millisecond
+ * after it.
  */
 function beginOf(state: LeadState, before: Step | undefined, next: LeadState | undefined): Instant {
   const { changed_at, status_changed_at, observed_at } = state
@@ -91,16 +90,16 @@ function beginOf(state: LeadState, before: Step | undefined, next: LeadState | u
 }
 
 /**
- * Returns the last time at which the lead was known to be in the state of a step: the latest update within
- * the step.
+ * Returns the last time at which the lead was known to be in the state of a step: the time of the last
+ * update.
  */
 export function lastSightingOf(step: Step): Instant {
   return step.minorUpdates.at(-1)?.changed_at ?? step.state.changed_at
 }
 
 /**
- * Returns the parts of a span outside the deletions. If nothing is left, returns an empty span at the start of
- * the span.
+ * Returns the parts of a span outside the deletions. If no part is left, returns an empty span at the
+ * beginning.
  */
 function spansOf(from: Instant, to: Instant | null, deletions: readonly Deletion[]): Deletion[] {
   const spans: Deletion[] = []
@@ -125,9 +124,7 @@ export interface KnownHistory {
   readonly deletions: readonly Deletion[]
 }
 
-/**
- * Reads the histories of leads, each in order of time. A lead without a stored history gets an empty history.
- */
+/** Reads the histories of leads, each in order of time. A lead without a stored history gets an empty one. */
 export async function readHistories(db: Db, ids: readonly string[]): Promise<Map<string, KnownHistory>> {
   const known = new Map(
     ids.map((id) => [
@@ -181,7 +178,7 @@ const selectDeletions = statement((db, { ids }: { ids: string }) =>
 
 /**
  * Rebuilds the states from the stored rows. A state that was interrupted by a deletion has one row for each
- * part. A minor update has the tracked fields of the state before it.
+ * part. A minor update changed no tracked field, so it takes these fields from the state before it.
  */
 export function statesOf({ versions, minorUpdates }: KnownHistory): LeadState[] {
   const states: LeadState[] = []
@@ -222,7 +219,7 @@ export interface PastLead {
   readonly value_amount: number | null
   readonly value_currency: string | null
   readonly agent_id: string | null
-  /** The time at which the state that the lead had at the moment began. */
+  /** The beginning of the state that the lead had at that moment. */
   readonly valid_from: Instant
   readonly company_name: string | null
   readonly company_country: string | null
@@ -236,9 +233,9 @@ export interface PastFilter {
 }
 
 /**
- * Lists the leads that existed at an instant, the last changed first. `total` is the number of all such
- * leads.
- * @param limit the most leads to list; null for all leads
+ * Lists the leads that existed at an instant and match the filter, the last changed first. `total` counts all
+ * of them.
+ * @param limit the maximum number of leads to list; null for all leads
  */
 export async function listLeadsAsOf(
   db: Db,
@@ -256,8 +253,8 @@ export async function listLeadsAsOf(
     FROM lead_version AS version JOIN lead ON lead.id = version.lead_id
     WHERE version.valid_from <= ${at} AND ${then}
     ORDER BY version.valid_from DESC, version.lead_id LIMIT ${limit ?? -1}`.execute(db)
-  // The plus keeps SQLite from using the index, with which it would look up most rows of the table one by
-  // one.
+  // The plus before `version.valid_from` keeps SQLite from using an index, because SQLite would then look up
+  // most rows one by one.
   const { rows: counted } = await sql<{ n: number }>`
     SELECT count(*) AS n FROM lead_version AS version WHERE +version.valid_from <= ${at} AND ${then}`.execute(
     db,

@@ -1,4 +1,7 @@
-/** Finds the furthest stage of each lead from its row and its moves, and counts the leads by that stage. */
+/**
+ * Finds from each lead's row and moves the furthest stage that the lead has reached, and counts leads by that
+ * stage.
+ */
 import { type Expression, type RawBuilder, sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { statement } from '../db/statement.ts'
@@ -6,11 +9,14 @@ import type { Trx } from '../db/store.ts'
 import type { LeadProgress, StageMoveTable } from '../tables/lead-tables.ts'
 import type { Tables } from '../tables/tables.ts'
 
-/** A lead whose first known status began within this time after its creation has had it since then. */
+/**
+ * If the first known status of a lead began within this time after the lead's creation, the lead counts as
+ * having had that status since its creation.
+ */
 const SETTLED_MS = 60_000
 
 /**
- * Builds SQL for the furthest position in the funnel that the known moves of a lead name: 0 for a lead that has
+ * Builds SQL for the furthest position in the funnel that a lead is known to have had: 0 for a lead that has
  * not moved, -1 for a lead whose statuses are not all known.
  * @param row `new.` or `old.` in a trigger
  */
@@ -20,20 +26,21 @@ export const reachedSql = (row: '' | 'new.' | 'old.' = ''): string =>
       WHEN ${row}known_from > ${row}created_at THEN -1 ELSE ${row}reached END`
 
 /**
- * The SQL condition that the upstream gives the moves of leads with their details. Then a move that is known only
- * from two samples may hide others.
+ * The SQL condition that the upstream reports moves in the details of leads. If so, a move that is known only
+ * from two reads of a lead may hide moves between these reads.
  */
 export const HAS_STATUS_ACTIVITY = `EXISTS (
       SELECT 1 FROM (SELECT lead_id FROM lead_detail LIMIT 1000) AS detail JOIN activity USING (lead_id) WHERE to_status IS NOT NULL)`
 
 export const REACHED: RawBuilder<unknown> = sql.raw(reachedSql())
 
-/** Selects the first status of the funnel. A lead is in it from its creation on. */
+/** Selects the first status of the funnel. A lead has this status from its creation on. */
 const FIRST_STATUS = sql`(SELECT status FROM stage WHERE in_funnel = 1 ORDER BY position LIMIT 1)`
 
 /**
- * The SQL for the time from which on the statuses of a row of `lead` are known. `settled_at` must be a minute after the
- * lead's creation. Of a lead without moves, only its present status is known, since the time of its last change.
+ * The SQL for the time from which on the statuses of a lead are known. `settled_at` must be a minute after
+ * the lead's creation. If a lead has no moves, only its present status is known, from the last change of
+ * status on.
  */
 export const KNOWN_FROM: RawBuilder<unknown> = sql`
       CASE WHEN reached IS NULL THEN iif(status_changed_at > settled_at, status_changed_at, created_at)
@@ -42,7 +49,7 @@ export const KNOWN_FROM: RawBuilder<unknown> = sql`
             OR entered_at IS NULL AND from_status IS DISTINCT FROM ${FIRST_STATUS}))
         ELSE coalesce(known_from, created_at) END`
 
-/** Selects what the columns of `lead` with its progress have to be, from the moves of leads with these ids. */
+/** Computes the columns `reached`, `is_sampled` and `known_from` of leads with these ids from their moves. */
 export const progressSql = (ids: Expression<unknown>): RawBuilder<unknown> => sql`
       SELECT lead_id, reached, is_sampled, coalesce(gap_ended_at, iif(began_at > created_at
         AND began_at > strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+60 seconds'), began_at, NULL)) AS known_from
@@ -72,7 +79,7 @@ const selectFunnel = statement((db) =>
     .compile(),
 )
 
-/** Computes what {@link progressSql} selects, for a lead with all its moves. */
+/** Computes the same columns as {@link progressSql} for one lead, from all its moves. */
 export function progressOf(
   createdAt: Instant,
   moves: readonly Omit<StageMoveTable, 'lead_id'>[],
@@ -97,13 +104,13 @@ export function progressOf(
   }
 }
 
-/** Returns the progress in the row of a lead; all values are null if the lead has no row yet. */
+/** Returns the columns of a lead's row that have its progress; all are null if the lead has no row yet. */
 export function progressIn(row: LeadProgress | undefined): LeadProgress {
   const { reached = null, known_from = null, is_sampled = null } = row ?? {}
   return { reached, known_from, is_sampled }
 }
 
-/** Adds the leads from a number on to the counts. */
+/** Adds the leads with this number or a higher number to the counts in `lead_count`. */
 export async function addCountsFrom(trx: Trx, no: number): Promise<void> {
   await sql`INSERT INTO lead_count
     SELECT pipeline_id, status, iif(value_amount IS NULL, '', ifnull(value_currency, '')), ${REACHED},

@@ -4,15 +4,15 @@ import type { Lead } from '../../domain/model.ts'
 import { isOfEvent, type Observation } from '../db/store.ts'
 import type { LeadProgress, LeadTable } from '../tables/lead-tables.ts'
 
-/** Columns about the run and time of reading and about storage, not about the lead. */
+/** The columns that say how a lead was read and is stored, and nothing about the lead itself. */
 const OF_READING = new Set(['first_seen_at', 'observed_at', 'run_id', 'derived_version'])
 
-/** Columns that keep their first value. */
+/** The columns that keep the value of the first write. */
 const LASTING = new Set(['no', 'id', 'first_seen_at'])
 
 /**
- * The columns with a value of the lead. `EMPTY` has all of them, because adding them to a row one by one
- * would be slower.
+ * The columns for the fields of a lead, except its times. Each row starts as a copy of `EMPTY` with all these
+ * columns, because adding columns one by one would be slower.
  */
 const OWN = LEAD_FIELDS.filter(({ type }) => type !== 'instant').map(({ name, column, type }) => ({
   name,
@@ -39,8 +39,8 @@ export function isStored(before: StoredLead, lead: Lead, seen: Observation, isRe
 }
 
 /**
- * Tells whether a record differs from the stored one only in its form. A list, a single lead and an event may
- * write the same lead in different ways.
+ * Tells whether a record says the same as the stored record in another form. In an event, the upstream may
+ * write a lead differently than in the list.
  */
 export function isInOtherForm(before: StoredLead, lead: Lead, seen: Observation): boolean {
   const isOneOfEvent = isOfEvent(before.run_id) || isOfEvent(seen.runId)
@@ -50,7 +50,7 @@ export function isInOtherForm(before: StoredLead, lead: Lead, seen: Observation)
 /**
  * Builds the row of a lead.
  * @param before the stored row; undefined for a new lead
- * @param isDerived whether the only version of the lead is derived from the row
+ * @param isDerived whether the lead's only version is not stored, but read from this row by `lead_version`
  */
 export function rowOf(
   no: number,
@@ -79,10 +79,7 @@ export function rowOf(
   return { lead: row, raw: lead.raw }
 }
 
-/**
- * Lists the columns to write. Only changed columns are written, so that indexes on other columns are not
- * touched.
- */
+/** Lists the columns to write: only changed ones, so that indexes on other columns are not written. */
 export function changedColumns(before: LeadTable, row: LeadTable): string[] {
   const columns = Object.keys(row).filter(
     (column) => Reflect.get(before, column) !== Reflect.get(row, column),
@@ -96,9 +93,7 @@ function saysTheSame(before: StoredLead, lead: Lead, seen: Observation): boolean
   return changedColumns(before, row).every((column) => OF_READING.has(column) || column === 'deleted_at')
 }
 
-/**
- * Gives a lead without a time from the upstream the stored time, so that it does not count as changed now.
- */
+/** Uses the stored time if the upstream gives no time of update, so that a lead does not count as changed. */
 export function datedAs(before: StoredLead, lead: Lead): Lead {
   return { ...lead, updatedAt: lead.updatedAt ?? before.updated_at }
 }

@@ -1,7 +1,7 @@
 /**
- * Saves the history of leads. The view `lead_version` derives the only version of a lead that has not changed
- * since its first read. The history of each changed lead is read and rebuilt with the new records, and only
- * the differences are written.
+ * Saves the history of leads. If a lead has not changed since its first read, its only version is not stored
+ * but derived: the view `lead_version` takes it from the row in `lead`. When a lead changes, its history is
+ * read and rebuilt with the new records, and only the differences are written.
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { Lead } from '../../domain/model.ts'
@@ -29,21 +29,24 @@ import { moveTraits, type StageMove, saveStageMoves } from './stage-move.ts'
 
 /** A page of leads, grouped by the way in which they change the stored rows. */
 interface Arrivals {
-  /** Leads that were not stored before, and whose version cannot be derived. */
+  /** New leads whose first version must be stored, because it cannot be derived from the row in `lead`. */
   readonly fresh: readonly Lead[]
-  /** Leads that were stored before and now have this state in `lead`, each once. */
+  /** Leads that were stored before and whose new record is now in `lead`. Each lead occurs once. */
   readonly present: readonly Lead[]
-  /** Records older than the row in `lead`, which stays unchanged. */
+  /** Records that are older than the row in `lead`. That row stays unchanged. */
   readonly late: readonly Lead[]
   /** The ids of leads that were marked as deleted and exist again, whether or not their fields changed. */
   readonly returned: readonly string[]
-  /** The versions of the leads in `present` that followed from their rows in `lead` before the page was written. */
+  /** The versions of leads in `present` that were derived from the rows before the page was written. */
   readonly derived: ReadonlyMap<string, LeadVersionTable>
 }
 
 const NO_HISTORY: KnownHistory = { versions: [], minorUpdates: [], deletions: [] }
 
-/** How many updates without a tracked change are kept for each lead. Older ones are deleted. */
+/**
+ * The maximum number of minor updates (updates that change no tracked field) to keep for each lead. Older
+ * minor updates are deleted.
+ */
 const MINOR_UPDATES_KEPT = 16
 
 /** The rows to delete, and the rows to insert or replace by their key. */
@@ -57,8 +60,9 @@ interface Changes {
 }
 
 /**
- * Saves the history of a page of leads. The rows of fresh leads must be in `lead` before.
- * @returns all moves of each lead whose moves have changed. The caller writes what follows from them into `lead`
+ * Saves the history of a page of leads. Call this function after the rows of `fresh` leads were written to
+ * `lead`.
+ * @returns all moves of each lead whose moves have changed. The caller computes columns of `lead` from them
  */
 export async function saveHistory(
   trx: Trx,
@@ -87,7 +91,8 @@ export async function saveHistory(
   )
   for (const id of ids) {
     const known = histories.get(id) ?? NO_HISTORY
-    // A derived version is all of the history of its lead. It is stored below, with its end.
+    // If the version of a lead was derived, the lead has no other history. The version is stored below, with
+    // its end.
     const derived = arrived.derived.get(id)
     const states = statesOf(derived === undefined ? known : { ...known, versions: [derived] })
     const traits = moveTraits(stepsOf(states))
@@ -103,8 +108,8 @@ export async function saveHistory(
 }
 
 /**
- * Tells whether the first version of a lead can be derived from its row. It cannot if the upstream dates the
- * status after the update, because then the version begins with the update.
+ * Tells whether the first version of a lead can be derived from its row. It cannot if the upstream gives the
+ * status a later time than the update, because then the version begins with the update.
  */
 export function canDerive({ updatedAt, statusChangedAt }: Lead, seen: Observation): boolean {
   return statusChangedAt === null || statusChangedAt <= (updatedAt ?? seen.at)
@@ -129,7 +134,7 @@ export function derivedVersion(row: LeadTable | undefined): LeadVersionTable | n
 
 /**
  * Stores the versions that are derived from the rows of leads. Call this function before these rows or their
- * history change, except for leads whose history is saved with its derived version.
+ * history change, except for leads whose version is given to `saveHistory` in `derived`.
  */
 export async function storeDerivedVersions(trx: Trx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
@@ -177,8 +182,8 @@ async function endDeletions(trx: Trx, ids: readonly string[], seen: Observation)
 }
 
 /**
- * Appends the state that is now in `lead`. If the upstream dates this state before the last known state, it
- * gets the date of the last known state.
+ * Appends the state that is now in `lead`. If the upstream gives this state an earlier time than the last
+ * known state, it gets the time of that last state.
  */
 function addPresent(states: LeadState[], lead: Lead, seen: Observation): void {
   const state = stateOf(lead, seen)
@@ -189,7 +194,10 @@ function addPresent(states: LeadState[], lead: Lead, seen: Observation): void {
   } else if (!isSame || lead.updatedAt !== null) states.push(state)
 }
 
-/** Inserts a late state in order of time, unless the same state is already known at that instant. */
+/**
+ * Inserts, in order of time, a state that arrived late, unless the same state is already known at that
+ * instant.
+ */
 function addLate(states: LeadState[], lead: Lead, seen: Observation): void {
   const state = stateOf(lead, seen)
   if (states.some((other) => other.changed_at === state.changed_at && hasSameTracked(other, state))) return
@@ -244,7 +252,8 @@ async function writeChanges(trx: Trx, changes: Changes): Promise<void> {
   const minorUpdateKey = ['lead_id', 'changed_at']
   await deleteRows(trx, 'lead_history', changes.deletedVersions, versionKey)
   await deleteRows(trx, 'lead_minor_update', changes.deletedMinorUpdates, minorUpdateKey)
-  // Mostly only `valid_to` changes, and then the index on `valid_from` is not touched.
+  // Usually only `valid_to` changes. Writing only changed columns then leaves the index on `valid_from`
+  // alone.
   await insertRows(trx, 'lead_history', changes.versions, {
     key: versionKey,
     update: [...changes.changedColumns],

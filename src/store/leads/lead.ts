@@ -1,6 +1,6 @@
 /**
- * The leads as they were last read. A page of leads is compared with the stored rows, and only the
- * differences are written. `lead-version.ts` saves their history.
+ * Stores leads in the state in which they were last read. A page of leads is compared with the stored rows,
+ * and only the differences are written. `lead-version.ts` saves their history.
  */
 import type { Instant, Lead } from '../../domain/model.ts'
 import { isPostgres } from '../db/postgres.ts'
@@ -87,7 +87,8 @@ export async function saveLeads(
     trx,
     others.filter((id) => !derived.has(id) && derivedVersion(stored.get(id)) !== null),
   )
-  // The moves of stored leads are saved before their rows, so that each row is written once.
+  // The history of stored leads is saved before their rows, because the rows have columns that follow from
+  // the moves. So each row is written once.
   const late = arrived.late.filter(({ id }) => stored.has(id))
   const lateOfFresh = arrived.late.filter(({ id }) => !stored.has(id))
   const moved = await saveHistory(trx, { ...arrived, fresh: [], late, derived }, seen)
@@ -108,7 +109,7 @@ export async function saveLeads(
   return saved
 }
 
-/** Inserts new leads of a first load, each once, without looking anything up. */
+/** Inserts new leads during a first load without looking anything up. Each lead may occur only once. */
 export async function insertLeads(trx: Trx, leads: readonly Lead[], seen: Observation): Promise<SavedLead[]> {
   const fresh = await numbered(trx, leads)
   const [first] = fresh
@@ -121,7 +122,7 @@ export async function insertLeads(trx: Trx, leads: readonly Lead[], seen: Observ
     rows.map(({ lead }) => lead),
   )
   await insertRows(trx, 'lead_raw', rawsOf(rows))
-  // The trigger that counts inserted leads is dropped in SQLite.
+  // Counts the leads here, because in SQLite the first load drops the trigger that counts inserted leads.
   if (!isPostgres(trx)) await addCountsFrom(trx, first.no)
   const undeducible = leads.filter((lead) => !canDerive(lead, seen))
   await saveHistory(
@@ -143,12 +144,11 @@ const selectNos = statement((db, { ids }: { ids: string }) =>
   db.selectFrom('lead').where('id', 'in', textsIn(ids)).select(['id', 'no']).compile(),
 )
 
-/** A lead of the store. */
 export interface FoundLead {
   readonly no: number
   readonly id: string
   readonly isDeleted: boolean
-  /** The run and time that last wrote its row. */
+  /** The run that last wrote the row of the lead, and the time. */
   readonly writtenBy: string
 }
 
@@ -187,7 +187,7 @@ export async function countCreated(trx: Trx, leadNos: readonly number[], since: 
   return row.n
 }
 
-/** Counts the leads that exist upstream as far as we know. The query takes no longer with many leads. */
+/** Counts the leads that exist upstream as far as we know. This is quick, because stored counts are added. */
 export async function countLeads(db: Db): Promise<number> {
   const row = await db
     .selectFrom('lead_count')
@@ -203,10 +203,7 @@ async function numbered(trx: Trx, leads: readonly Lead[]): Promise<{ no: number;
   return leads.map((lead, index) => ({ no: last + 1 + index, lead }))
 }
 
-/**
- * Finds the newest record of each lead. If several records of a lead have the same time, the last of them
- * counts.
- */
+/** Finds the newest record of each lead. Of several records with the same time, the last one counts. */
 function newestById(leads: readonly Lead[]): { newest: Map<string, Lead>; older: Lead[] } {
   const newest = new Map<string, Lead>()
   const older: Lead[] = []
@@ -236,8 +233,8 @@ const selectStored = statement((db, { ids }: { ids: string }) =>
 )
 
 /**
- * Marks leads as returned. This function is needed for a lead that came back with a record older than the
- * stored one, because no row is written for such a lead.
+ * Marks deleted leads as existing again. Call this function because no row is written for a lead that came
+ * back with a record older than the stored one.
  */
 async function markReturned(trx: Trx, ids: readonly string[], seen: Observation): Promise<void> {
   if (ids.length === 0) return

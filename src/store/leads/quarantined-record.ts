@@ -69,8 +69,8 @@ export async function deleteQuarantinedRecord(
 }
 
 /**
- * Lists the quarantined records of a kind that follow a hash, in order of the hashes. Leaves out records of
- * which only a part is kept.
+ * Lists the quarantined records of a kind whose hash comes after `afterSha256`, in order of the hashes.
+ * Leaves out records that are stored only in part.
  */
 export async function listQuarantinedRecords(
   db: Db,
@@ -153,7 +153,7 @@ export async function countQuarantinedSince(
   )
 }
 
-/** Tells whether any quarantined lead has a known id. */
+/** Tells whether there is a quarantined lead whose id could be read. */
 export async function hasQuarantinedLeads(db: Db): Promise<boolean> {
   const row = await db
     .selectFrom('quarantined_record')
@@ -193,7 +193,7 @@ interface ImplausibleTime {
   readonly day: string | null
 }
 
-/** The number of leads that are examined at each end: the oldest and the newest. */
+/** The number of oldest leads to examine, and also of newest leads. */
 const SAMPLE = 500
 /** The minimum number of examined leads for a finding, because a few leads may really have the same day. */
 const LEADS_LEAST = 50
@@ -230,7 +230,7 @@ export async function findImplausibleTimes(db: Db): Promise<ImplausibleTime[]> {
   return rows.flatMap(({ field, leads, read, day, alike }): ImplausibleTime[] => {
     if (leads < LEADS_LEAST) return []
     if (read >= leads * SHARE) return [{ field, why: 'read', day: null }]
-    // An upstream may really update all its leads on one day.
+    // Ignores equal days in `updated_at`, because an upstream may really update all its leads on one day.
     if (field === 'updated_at' || alike < leads * SHARE) return []
     return [{ field, why: 'same', day }]
   })

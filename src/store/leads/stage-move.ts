@@ -1,7 +1,7 @@
 /**
  * The moves of leads between statuses, derived from the states that were read and from the upstream's
- * activity. A move found in both is stored once, with the data of the activity. Only the activity has the
- * moves before the first read and the steps between two reads.
+ * activity. If both show a move, it is stored once, with the data of the activity. Only the activity shows
+ * moves before the first read, and all of several moves between two reads.
  */
 import { type Expression, type RawBuilder, sql } from 'kysely'
 import type { Instant, Stage } from '../../domain/model.ts'
@@ -14,16 +14,10 @@ import { lastSightingOf, readHistories, statesOf, stepsOf } from './lead-history
 import { progressSql } from './lead-progress.ts'
 
 const DAY_MS = 86_400_000
-/**
- * The largest difference between the times that the upstream gives for the same move in a lead and in its
- * activity.
- */
+/** The largest difference between the upstream's times for the same move in a lead and in its activity. */
 const SAME_MOVE_MS = 60_000
 
-/**
- * An entry of a lead's activity that gives the lead a status. `from_status` is null for the creation of the
- * lead.
- */
+/** An entry of a lead's activity that sets the status. `from_status` is null for the lead's creation. */
 export interface StatusActivity {
   readonly at: Instant
   readonly from_status: string | null
@@ -34,8 +28,8 @@ export interface StatusActivity {
 export type StageMove = Omit<StageMoveTable, 'lead_id'>
 
 /**
- * Derives the moves of leads again. Call this function after the activity of the leads was written. After
- * changes of the leads themselves no call is needed, because saving their history derives the moves too.
+ * Derives the moves of leads again. Call this function after the activity of the leads was written. When the
+ * leads themselves change, no call is needed, because saving their history derives the moves too.
  */
 export async function refreshStageMoves(trx: Trx, leadIds: readonly string[]): Promise<void> {
   const histories = await readHistories(trx, leadIds)
@@ -44,7 +38,7 @@ export async function refreshStageMoves(trx: Trx, leadIds: readonly string[]): P
 }
 
 /**
- * Saves the moves of leads. The caller writes into the rows of the leads what follows from the moves.
+ * Saves the moves of leads. The caller updates the columns of `lead` that follow from the moves.
  * @param steps all steps of each lead
  * @returns all moves of each lead whose moves have changed
  */
@@ -70,8 +64,8 @@ export async function saveStageMoves(
 }
 
 /**
- * Writes into the rows of leads how far they have come and since when their statuses are known, from their
- * moves. Call this function also after the creation of leads was dated anew.
+ * Updates the columns of `lead` that follow from the moves: how far a lead has come, and since when its
+ * statuses are known. Call this function also after the creation time of leads has changed.
  */
 export async function refreshProgress(trx: Trx, leadIds: readonly string[]): Promise<void> {
   if (leadIds.length === 0) return
@@ -109,8 +103,8 @@ const selectActivities = statement((db, { ids }: { ids: string }) =>
 )
 
 /**
- * Returns the parts of a history from which moves are derived. While these parts and the activity are
- * unchanged, the moves are unchanged too.
+ * Returns the parts of a history from which moves are derived, as a text. While this text and the activity
+ * are unchanged, the moves are unchanged too.
  */
 export function moveTraits(steps: readonly Step[]): string {
   const traits = steps.map((step, index) => {
@@ -160,7 +154,7 @@ export function movesOf(steps: readonly Step[], activities: readonly StatusActiv
   return moves
 }
 
-/** Merges the activities with those changes of versions that no activity reports, in order of time. */
+/** Merges, in order of time, the activities with the changes of status that no activity reports. */
 function eventsOf(steps: readonly Step[], activities: readonly StatusActivity[]): Event[] {
   const events: Event[] = []
   const left = [...activities]
@@ -181,8 +175,8 @@ function eventsOf(steps: readonly Step[], activities: readonly StatusActivity[])
 }
 
 /**
- * Orders events of the same instant. Each event comes after the event that led to the status from which it
- * moves the lead, where that status is known.
+ * Orders events of the same instant. An event that moves a lead out of a status comes after the event that
+ * moved the lead into this status, if there is one.
  */
 function chained(events: readonly Event[]): Event[] {
   const waiting = [...events]
@@ -197,9 +191,9 @@ function chained(events: readonly Event[]): Event[] {
 }
 
 /**
- * Finds the activity with which a status began. If the upstream dates the status, this is an activity at
- * nearly that time. Otherwise it is the last activity since the previous read, provided that this activity
- * led to the status.
+ * Finds the activity with which a step's status began. If the upstream gives the status a time, this is an
+ * activity at nearly that time. Otherwise it is the last activity since the previous read, but only if that
+ * activity led to the status.
  */
 function findActivityOf(
   activities: readonly StatusActivity[],
@@ -226,9 +220,7 @@ function eventOf(activity: StatusActivity, seenToo: Instant): Event {
   }
 }
 
-/**
- * Returns the pipeline of a lead at a time. Before the first step, returns the pipeline of the first step.
- */
+/** Returns the pipeline of a lead at a time. Before the first step, returns that of the first step. */
 function pipelineAt(steps: readonly Step[], at: Instant): string {
   return (steps.findLast((step) => step.from <= at) ?? steps[0])?.state.pipeline_id ?? ''
 }
@@ -245,7 +237,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Replaces the list of stages. The figures take from it which statuses are open, won or lost. */
+/** Replaces the list of stages. Figures read from this list which statuses are open, won or lost. */
 export async function saveStages(trx: Trx, stages: readonly Stage[]): Promise<void> {
   const before = await trx.deleteFrom('stage').returningAll().execute()
   const rows = stages.map((stage) => ({
@@ -260,7 +252,7 @@ export async function saveStages(trx: Trx, stages: readonly Stage[]): Promise<vo
     await progressUpdate(sql`(SELECT id FROM lead WHERE reached IS NOT NULL)`).execute(trx)
 }
 
-/** Returns the part of the stages that says how far leads have come. */
+/** Returns the statuses of the funnel and their positions, as a text that can be compared. */
 function funnelOf(stages: readonly { status: string; position: number; in_funnel: number }[]): string {
   const funnel = stages
     .filter((stage) => stage.in_funnel === 1)

@@ -1,6 +1,6 @@
 /**
- * The problems of sending: messages by their state, recipients whose mail server refuses one issue after
- * another, and messages that failed, are unconfirmed or are deferred.
+ * Finds messages by their state, and the problems of sending: messages that failed, are unconfirmed or are
+ * deferred, and recipients whose mail server refuses one issue after another.
  */
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
@@ -17,7 +17,7 @@ export interface ListedDelivery extends Omit<Delivery, 'issueId' | 'deferredAt'>
 }
 
 interface DeliveryQuestion {
-  /** The name of a report; null for all messages, alerts too. */
+  /** The name of a report; null for all messages, including alerts. */
   readonly report: string | null
   /** Only messages queued at or after this time are listed; null for all. */
   readonly since: Instant | null
@@ -27,7 +27,7 @@ interface DeliveryQuestion {
 
 type Row = Omit<ListedDelivery, 'period'> & { [K in keyof Period]: Period[K] | null }
 
-/** Finds messages, newest first. */
+/** Finds the messages that match all given conditions, newest first. */
 export async function findDeliveries(
   db: Db,
   { report, since, states, recipient }: DeliveryQuestion,
@@ -59,7 +59,7 @@ export interface RefusingRecipient {
   /** The number of issues refused in a row, the latest included. */
   readonly issues: number
   readonly since: Instant
-  /** The server's last response. */
+  /** The mail server's last response. */
   readonly response: string
 }
 
@@ -101,8 +101,8 @@ export interface DeliveryProblem {
 
 /**
  * Lists the messages that were refused permanently or given up since an instant. Leaves out a message if a
- * later message of the same report reached the recipient. The states are written into the SQL, because
- * otherwise SQLite does not use the index on states.
+ * later message of the same report reached the recipient. The states are literals in the SQL, because with
+ * parameters SQLite does not use the index on states.
  */
 export function listRefused(db: Db, since: Instant): Promise<DeliveryProblem[]> {
   return listProblems(
@@ -115,7 +115,7 @@ export function listRefused(db: Db, since: Instant): Promise<DeliveryProblem[]> 
   )
 }
 
-/** Lists the messages that became unconfirmed since an instant and wait for a person. */
+/** Lists the messages that became unconfirmed since an instant and that a person has to resolve. */
 export function listUnconfirmed(db: Db, since: Instant): Promise<DeliveryProblem[]> {
   return listProblems(
     db,
@@ -124,7 +124,7 @@ export function listUnconfirmed(db: Db, since: Instant): Promise<DeliveryProblem
   )
 }
 
-/** A message that may or may not have arrived. */
+/** An unconfirmed message: nobody knows whether it has arrived. */
 export interface UnconfirmedMessage {
   readonly messageId: string
   readonly recipient: string
@@ -132,7 +132,7 @@ export interface UnconfirmedMessage {
   readonly report: string | null
   readonly issueId: string | null
   readonly stateAt: Instant
-  /** The time of the next attempt; null if the message waits for a person. */
+  /** The time of the next attempt; null if a person has to resolve the message. */
   readonly nextAttemptAt: Instant | null
 }
 
@@ -150,7 +150,7 @@ export async function listUnconfirmedMessages(
   return rows
 }
 
-/** Lists the messages that the mail server first deferred before an instant and that are still to be sent. */
+/** Lists the messages that are still to be sent and that the mail server first deferred before an instant. */
 export function listDeferred(db: Db, before: Instant): Promise<DeliveryProblem[]> {
   return listProblems(
     db,
@@ -181,9 +181,7 @@ async function listProblems(
   return rows
 }
 
-/**
- * Counts the messages that are still to be sent. `since` is the time at which the oldest of them was queued.
- */
+/** Counts the messages that are still to be sent. `since` is the time at which the oldest was queued. */
 export async function countWaiting(db: Db): Promise<{ messages: number; since: Instant | null }> {
   return db
     .selectFrom('delivery')

@@ -1,12 +1,12 @@
 /**
- * The ledger of messages. Each step of sending is committed before the next begins, so that a crash at any
+ * The states of messages. Each step of sending is committed before the next begins, so that a crash at any
  * point leaves a true state:
  *
  * pending: to be sent
- * sending: connected; nothing of the body has left
- * data: the body is leaving
+ * sending: the connection is open; no part of the body was sent
+ * data: the body is being sent
  * sent: the server has accepted the message
- * failed: refused permanently
+ * failed: refused permanently or given up
  * unconfirmed: the connection or the process was lost in `data`; the message may have arrived
  * withdrawn: the recipient unsubscribed before the message was sent
  */
@@ -19,23 +19,23 @@ import type { DeliveryTable } from '../tables/outbox-tables.ts'
 import { addToPack, createMessagePack, insertMessage, keepFiles, type MessagePack } from './stored-message.ts'
 
 /**
- * The name of the lease of a process that sends messages. If several processes may send, the name of each
- * process's lease begins with this name.
+ * The name of the lease (an expiring lock) of a process that sends messages. If several processes may send,
+ * the name of each process's lease begins with this name.
  */
 export const SENDER_LEASE = 'delivery'
 
 export type DeliveryRowState = DeliveryTable['state']
 
-/** A message that was unconfirmed this many times waits for a person. */
+/** A message that was unconfirmed this many times is not sent again until a person decides. */
 export const UNCONFIRMED_MAX = 2
 
-/** The state of a message; `store/outbox/stored-message.ts` has the message itself. */
+/** The state of sending a message. The module `store/outbox/stored-message.ts` stores the message itself. */
 export interface Delivery {
   readonly messageId: string
   /** The id of the issue; null for an alert. */
   readonly issueId: string | null
   readonly recipient: string
-  /** 0 for the first message of the issue to the recipient. */
+  /** The number of the copy; 0 for the first message of the issue to the recipient. */
   readonly revision: number
   readonly state: DeliveryRowState
   /** The number of attempts to send the message. */
@@ -134,7 +134,8 @@ export async function listWaiting(
 
 /** Counts the messages in each state. */
 export async function countDeliveries(db: Db): Promise<Record<string, number>> {
-  // Counts only the messages that are not sent, with an index, because nearly all messages are sent.
+  // Counts with an index only the messages that are not sent. The number of sent messages is the rest of all
+  // messages.
   const { rows } = await sql<{ state: DeliveryRowState; messages: number }>`
     WITH not_sent AS (SELECT state, count(*) AS messages FROM delivery WHERE state <> 'sent' GROUP BY state)
     SELECT state, messages FROM not_sent
@@ -154,7 +155,7 @@ export interface DeliveryMove {
   readonly nextAttemptAt?: Instant | null
   /** Tells whether the server has deferred the message. */
   readonly isDeferred?: boolean
-  /** Tells whether the attempt does not count, because the server was not asked. */
+  /** Is true to subtract the attempt from the count again, because the server was not contacted. */
   readonly isNoAttempt?: boolean
   readonly replyCode?: number | null
   readonly response?: string
@@ -221,10 +222,10 @@ export async function isAnyOnItsWay(db: Db): Promise<boolean> {
 }
 
 /**
- * Recovers the messages of sending processes that have ended. A message whose body had not begun to leave
- * becomes pending again; any other becomes unconfirmed. The leases of these processes are deleted, so that a
+ * Recovers the messages of sending processes that have ended. A message becomes pending again if no part of
+ * its body was sent; any other becomes unconfirmed. The leases of these processes are deleted, so that a
  * process that was only suspended writes nothing more.
- * @param unconfirmedMax how many times a message may be unconfirmed before it waits for a person
+ * @param unconfirmedMax the number of times after which an unconfirmed message waits for a person
  */
 export async function recoverDeliveries(trx: Trx, now: Date, unconfirmedMax: number): Promise<void> {
   await deleteLostLeases(trx, SENDER_LEASE, now)

@@ -37,8 +37,7 @@ export interface IssueMessage extends Delivery {
 }
 
 /**
- * Lists the messages of an issue in order of the recipients. The oldest message of each recipient comes
- * first.
+ * Lists the messages of an issue in order of recipients. The oldest message of each recipient comes first.
  */
 export async function listIssueMessages(db: Db, issueId: string): Promise<IssueMessage[]> {
   const { rows } = await sql<{ messageId: string; lang: string | null }>`

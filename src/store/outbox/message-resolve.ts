@@ -102,7 +102,7 @@ export async function withdrawIfUnwanted(trx: Trx, messageId: string, at: Instan
     .where('message_id', '=', messageId)
     .select(['message_id', 'recipient', 'report', 'state'])
     .executeTakeFirst()
-  // An alert to operators belongs to no report.
+  // An alert to operators belongs to no report, so nobody can unsubscribe from it.
   if (message === undefined) return false
   const { recipient: address, report } = message
   const preference = await findPreference(trx, { address, report })
@@ -111,7 +111,9 @@ export async function withdrawIfUnwanted(trx: Trx, messageId: string, at: Instan
   return true
 }
 
-/** Withdraws a message. A message that may have arrived stays unconfirmed, but is not sent again. */
+/**
+ * Withdraws a message. An unconfirmed message may have arrived, so it keeps its state but is not sent again.
+ */
 async function withdraw(
   trx: Trx,
   { message_id, state }: Pick<DeliveryTable, 'message_id' | 'state'>,

@@ -1,6 +1,6 @@
 /**
- * The outage of a mail server. While the outage lasts, no message can be sent, and no attempt counts as a
- * failure of its message.
+ * Stores outages of mail servers. While an outage lasts, no message can be sent, and no attempt counts as a
+ * failure of its message. Also has the rate limit of messages.
  */
 import type { Selectable } from 'kysely'
 import { sql } from 'kysely'
@@ -9,12 +9,9 @@ import type { Db, Trx } from '../db/store.ts'
 import type { MailOutageTable } from '../tables/outbox-tables.ts'
 
 export interface MailOutage {
-  /** The address, such as `smtp://mail.example.com:587`. */
+  /** The address of the mail server, such as `smtp://mail.example.com:587`. */
   readonly server: string
-  /**
-   * `configuration` means that the outage lasts until an operator changes a setting of leadsheet or of the
-   * server.
-   */
+  /** `configuration`: the outage lasts until an operator changes a setting of leadsheet or of the server. */
   readonly kind: MailOutageTable['kind']
   readonly beganAt: Instant
   /** The number of failures in a row. */
@@ -52,8 +49,7 @@ export async function saveMailOutage(trx: Trx, outage: MailOutage): Promise<void
 }
 
 /**
- * Reserves the next attempt for this process, so that only one of several processes tries to reach the mail
- * server.
+ * Reserves the next attempt to reach the mail server for this process, so that no other process makes it too.
  * @returns whether this process makes the attempt
  */
 export async function reserveProbe(trx: Trx, known: MailOutage, until: Instant): Promise<boolean> {
@@ -67,8 +63,8 @@ export async function reserveProbe(trx: Trx, known: MailOutage, until: Instant):
 }
 
 /**
- * Returns when a message that is due at `at` will be tried: not before every outage allows an attempt.
- * Returns null if `at` is null, because no attempt follows.
+ * Returns when a message that is due at `at` will be tried: at `at`, or as soon as all outages allow an
+ * attempt. Returns null if `at` is null, because no attempt follows.
  */
 export function nextTry(at: Instant | null, outages: readonly MailOutage[]): Instant | null {
   if (at === null) return null
@@ -107,8 +103,8 @@ function outageOf(row: Selectable<MailOutageTable>): MailOutage {
  */
 
 /**
- * Takes the permission to send one message, in a transaction of its own. At most `most` messages are sent
- * within any span of `withinMs`.
+ * Takes the permission to send one message, so that at most `most` messages are sent within any span of
+ * `withinMs`. Needs a transaction of its own.
  * @returns 0 with the permission; otherwise the milliseconds after which to ask again
  */
 export async function takeSend(
@@ -116,8 +112,8 @@ export async function takeSend(
   server: string,
   { most, withinMs }: { readonly most: number; readonly withinMs: number },
 ): Promise<number> {
-  // Reads the clock in a statement of its own, because the transaction may have begun long before it could
-  // write.
+  // Reads the present time and not that of the transaction's beginning, because the transaction may have
+  // waited long before it could write.
   const { rows } = await sql<{ now: number }>`
     SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now`.execute(trx)
   const now = rows[0]?.now ?? 0

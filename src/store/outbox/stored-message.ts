@@ -41,8 +41,8 @@ export interface MessagePack extends Disposable {
 }
 
 /**
- * Creates a pack. Bodies that would take much memory are kept in a temporary file, beside the file of an
- * SQLite store. Dispose of the pack once the messages are in the store.
+ * Creates an empty pack of messages. Bodies that would take much memory are kept in a temporary file, beside
+ * the file of an SQLite store. Dispose of the pack once the messages are in the store.
  */
 export function createMessagePack(place?: StorePlace): MessagePack {
   const bodies = openSpool(place?.kind === 'sqlite' ? dirname(resolve(place.file)) : tmpdir())

@@ -1,6 +1,6 @@
 /**
- * The roles of analysts in PostgreSQL. Such a role may read what a snapshot shows, and nothing else. The
- * views run with the rights of their owner, so that analysts see private tables only through the views.
+ * The roles of analysts in PostgreSQL. Such a role may read only what a snapshot (the file for analysts) has.
+ * The views run with the rights of their owner, so that analysts see private tables only through the views.
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import type { Kysely } from 'kysely'
@@ -61,7 +61,7 @@ async function planRole(
 }
 
 /**
- * Tells whether the user of the store may create roles. If not, another user of the database has to run the
+ * Tells whether the database user of leadsheet may create roles. If not, another user has to run the
  * statements of {@link planRole}.
  */
 async function mayMakeRoles(db: Kysely<Tables>): Promise<boolean> {
@@ -130,8 +130,8 @@ async function readDatabase(db: Kysely<Tables>): Promise<string> {
 }
 
 /**
- * Derives the hash that the server stores of a password (RFC 5803). Statements contain only the hash, so that
- * no log has the password itself.
+ * Derives the hash that PostgreSQL stores instead of a password (RFC 5803). Statements contain only the hash,
+ * so that no log has the password itself.
  */
 function scramOf(password: string): string {
   const salt = randomBytes(16)
@@ -162,7 +162,7 @@ export async function planAnalystRole(store: Store, role: AnalystRole): Promise<
 
 /**
  * Creates a role of analysts, or corrects the rights of an existing one. After an error nothing was changed.
- * @throws LeadsheetError as {@link planAnalystRole}, and store_refused where the user of the store may not
+ * @throws LeadsheetError as {@link planAnalystRole}, and store_refused if leadsheet's database user may not
  * create roles
  */
 export async function makeAnalystRole(store: Store, role: AnalystRole): Promise<RolePlan> {

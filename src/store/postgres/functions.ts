@@ -11,8 +11,8 @@ const TWO_TO_MINUS_62 = '0.00000000000000000021684043449710088680149056017398834
 const IN_UTC = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
 
 /**
- * Matches JSON escapes that no PostgreSQL text can hold: NUL, and a lone surrogate. Where an escaped
- * backslash comes before `u`, the text is no escape.
+ * Matches JSON escapes that no PostgreSQL text can hold: NUL, and half of a surrogate pair. An escaped
+ * backslash before `u` is handled where this pattern is used.
  */
 const UNTELLABLE = [
   String.raw`\\u0000`,
@@ -39,7 +39,7 @@ export const FUNCTIONS: readonly string[] = [
     SELECT CASE WHEN abs(value) >= 4503599627370496 THEN value
       ELSE pg_catalog.round(trunc(value)::bigint::numeric
         + ((value - trunc(value)) * 4611686018427387904)::bigint::numeric * ${TWO_TO_MINUS_62}, digits)::double precision END $$`,
-  // Gives the bytes of a text, by which values from JSON are sorted, because these values have no collation.
+  // Returns the bytes of a text in hex. Values from JSON are sorted by them, because they have no collation.
   `CREATE OR REPLACE FUNCTION hex(value text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
     $$ SELECT coalesce(encode(convert_to(value, 'UTF8'), 'hex'), '') $$`,
   `CREATE OR REPLACE FUNCTION instr(value text, part text) RETURNS integer
@@ -61,14 +61,14 @@ export const FUNCTIONS: readonly string[] = [
     LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 20 AS $$
     SELECT place - 1, CASE json_typeof(element) WHEN 'null' THEN NULL WHEN 'string' THEN element #>> '{}' ELSE element::text END
     FROM json_array_elements(json_of(list)) WITH ORDINALITY AS each (element, place) $$`,
-  // A body with RETURN is stored parsed, not as text. While a dump is restored, computed columns depend on
-  // this function, and then PostgreSQL does not find our functions by name alone.
+  // Uses RETURN, so that PostgreSQL stores the parsed body. Computed columns call this function while a dump
+  // is restored, when PostgreSQL does not find our functions by name.
   `CREATE OR REPLACE FUNCTION json_part(document text, path text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN json_of(document) #>> CASE WHEN left(path, 1) = '$'
       THEN string_to_array(ltrim(regexp_replace(substr(path, 2), '\\[(\\d+)\\]', '.\\1', 'g'), '.'), '.') ELSE ARRAY[path] END`,
   `CREATE OR REPLACE FUNCTION json_part(list text, place integer) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN json_of(list) ->> place`,
-  // Returns a number as JSON has it, and a boolean as 1 or 0.
+  // Returns a JSON number as it is, and a JSON boolean as 1 or 0.
   `CREATE OR REPLACE FUNCTION json_number(document text, path text) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN (SELECT CASE part WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE
       CASE WHEN part ~ '^-?[0-9]{1,200}(\\.[0-9]{1,200})?([eE][-+]?[0-9]{1,2})?$' THEN part::double precision END END
@@ -97,7 +97,7 @@ export const FUNCTIONS: readonly string[] = [
  */
 const CURRENCY = `CASE WHEN value_amount IS NULL THEN '' ELSE coalesce(value_currency, '') END`
 
-/** Builds SQL that adds the changes of leads by one statement to the counts of leads. */
+/** Builds SQL that adds the leads that one statement has changed to the counts in `lead_count`. */
 const addLeads = (changes: string): string => `
   INSERT INTO lead_count AS known (pipeline_id, status, value_currency, reached, is_sampled, leads, value_amount)
   SELECT pipeline_id, status, currency, reached, is_sampled, sum(n), sum(amount) FROM (${changes}) AS change

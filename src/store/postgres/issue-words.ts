@@ -1,7 +1,7 @@
 /**
  * Full-text search of issues in PostgreSQL, with the rules of SQLite's search: any character other than a
  * letter or digit separates words, and capitals and accents do not matter. The index finds the issues that
- * have the words. The text of the words then shows whether they follow one another.
+ * contain all words. A comparison with the stored words then shows whether the words follow one another.
  */
 import { type RawBuilder, sql } from 'kysely'
 
@@ -15,14 +15,14 @@ const WORDS_OF = `CREATE OR REPLACE FUNCTION words_of(value text) RETURNS text L
     '[^[:alnum:]]+', ' ', 'g'), '([[:alnum:]]{200})[[:alnum:]]+', '\\1', 'g')) $$`
 
 /**
- * Builds the search for all words of a phrase. The last word may be incomplete. A phrase without a word finds
+ * Builds the search for all words of a phrase. The last word may be incomplete. A phrase without words finds
  * nothing.
  */
 const WANTED_OF = `CREATE OR REPLACE FUNCTION wanted_of(phrase text) RETURNS tsquery LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT CAST(CASE words WHEN '' THEN '' ELSE replace(words, ' ', ' & ') || ':*' END AS tsquery)
   FROM (SELECT words_of(phrase) AS words) AS phrase $$`
 
-/** The statements that create the table. A trigger fills the table, beginning with the first issue. */
+/** The statements that create the table of words. A trigger adds each new issue. */
 export const SEARCH: readonly string[] = [
   `CREATE TABLE issue_search (
     issue_id text COLLATE "C" PRIMARY KEY REFERENCES report_issue ON DELETE CASCADE,
@@ -52,7 +52,7 @@ export const SEARCH_TRIGGERS: readonly string[] = [
     EXECUTE FUNCTION issue_search_insert()`,
 ]
 
-/** Builds the condition that an issue of the query contains each of the phrases. */
+/** Builds the condition that an issue contains each of the phrases. */
 export function saysAllInPostgres(phrases: readonly string[]): RawBuilder<boolean> {
   const each = phrases.map(
     (phrase) => sql`words @@ wanted_of(${phrase}) AND said LIKE concat('% ', words_of(${phrase}), '%')`,

@@ -1,6 +1,5 @@
 /**
- * Migrates a PostgreSQL schema to the present version, all or nothing, and refuses a schema of a newer
- * version.
+ * Migrates a PostgreSQL schema to the present version, all or nothing. Refuses a schema of a newer version.
  */
 import { createHash } from 'node:crypto'
 import { CompiledQuery, type Kysely, sql } from 'kysely'
@@ -41,8 +40,8 @@ export async function migratePostgres(db: Kysely<Tables>, place: PostgresPlace):
 }
 
 /**
- * Checks that the connection keeps its schema. Otherwise all tables would go into another schema, and several
- * installations might share that schema.
+ * Checks that the connection still uses our schema, because a connection pooler may lose this setting. All
+ * tables would then go into another schema, which several installations might share.
  */
 async function requireOwnPath(db: Kysely<Tables>, { name, schema }: PostgresPlace): Promise<void> {
   const { rows } = await sql<{ path: string }>`SELECT current_setting('search_path') AS path`.execute(db)
@@ -94,7 +93,7 @@ async function ensureSchema(db: Kysely<Tables>, { name, schema }: PostgresPlace)
   try {
     await run(db, `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`)
   } catch (thrown) {
-    // Ignores that another process has created the schema at the same moment.
+    // Ignores the error that another process has created the schema at the same moment.
     if (codeOf(thrown) !== UNIQUE_VIOLATION) throw thrown
   }
 }
@@ -109,7 +108,7 @@ async function createAll(trx: Kysely<Tables>, place: PostgresPlace): Promise<voi
   await createDefinitions(trx, place)
 }
 
-/** Creates the definitions that hold no data. They are created again whenever their text changes. */
+/** Creates the functions, triggers, views and comments. They are created again when their text changes. */
 async function createDefinitions(trx: Kysely<Tables>, place: PostgresPlace): Promise<void> {
   for (const statement of [...FUNCTIONS, ...CRASH_MARKER, ...TRIGGERS]) await run(trx, statement)
   const readers = await listReaders(trx)

@@ -9,7 +9,9 @@ import type { SqliteObject } from '../schema/migrate.ts'
 /** Instants and ids are sorted by their bytes, as in SQLite, whatever the collation of the database. */
 const TEXT = 'text COLLATE "C"'
 
-/** The tables whose order of arrival is used. They get a column `rowid`, which SQLite has for every table. */
+/**
+ * The tables whose order of insertion is used. They get the column `rowid` that all tables of SQLite have.
+ */
 export const NUMBERED: ReadonlySet<string> = new Set(['sync_run'])
 
 const isOfSearch = (name: string): boolean => name.startsWith('issue_search') || name === 'issue_no'
@@ -26,8 +28,8 @@ export function translateSchema(objects: readonly SqliteObject[]): string[] {
 }
 
 /**
- * Translates an index. Read backwards, the index on scores has the best leads first and leads without a score
- * last, as in SQLite.
+ * Translates an index. The index on scores is read backwards. Leads without a score come first in it, so that
+ * they are read last, as in SQLite.
  */
 function indexSql({ sql }: SqliteObject): string {
   return sql.replace('(score, ', '(score NULLS FIRST, ')
@@ -74,8 +76,7 @@ function tableSql({ name, sql }: SqliteObject): string {
 }
 
 /**
- * Writes the meaning of tables, views and columns as comments of the schema, which psql shows with `\d+
- * lead`.
+ * Writes the meanings of tables, views and columns as comments of the schema. In psql, `\d+ lead` shows them.
  */
 export function commentsSql({ name, kind, meaning, columns }: Relation): string[] {
   return [

@@ -8,7 +8,7 @@ import type { QueryAnswer, QueryJob } from './query-child.ts'
 import { formatLimit, hasSecondStatement, MEMORY_BYTES_MAX } from './select.ts'
 
 const CHILD = programFile(import.meta.url, 'query-child')
-/** The approximate limit of the size of all values in bytes, because the answer is held in memory. */
+/** The approximate maximum size of an answer's values in bytes, because the answer is held in memory. */
 const BYTES_MAX = 32 * 2 ** 20
 
 /**

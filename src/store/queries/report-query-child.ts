@@ -1,6 +1,6 @@
 /**
- * The child process that runs the SQL of a report's own folder. The SQL may read what analysts may read, and
- * the table `chosen` with the leads that the report is about.
+ * The child process that runs the SQL queries from a report's folder. The queries may read what analysts may
+ * read, and the table `chosen` with the leads that the report is about.
  */
 import { DatabaseSync } from 'node:sqlite'
 import type { LeadFilter } from '../../domain/figures.ts'
@@ -31,8 +31,8 @@ const CHOSEN = 'chosen'
 /** The functions that SQL may read like tables. */
 const TABLE_FUNCTIONS = ['json_each', 'json_tree']
 /**
- * Matches SQLite's internal tables. Any other name of which no column is read is a common table expression of
- * the query.
+ * Matches SQLite's internal tables. Any other unknown name, if none of its columns is read, is a common table
+ * expression of the query.
  */
 const INTERNAL = /^(?:sqlite|pragma)_/i
 
@@ -63,7 +63,7 @@ function answer({ file, sqls, values, filter, isTrial, ...limits }: ReportQueryJ
   })
 }
 
-/** Checks a query without running it. SQLite refuses an invalid query when it prepares it. */
+/** Checks a query without running it, because preparing an invalid query fails. */
 function trial(database: DatabaseSync, sql: string): Selected {
   const columns = database.prepare(sql).columns()
   return { columns: columns.map(({ name }) => name), rows: [], isCut: false }

@@ -1,6 +1,6 @@
 /**
- * Runs the SQL of a report's own folder in PostgreSQL, on a connection of its own. The SQL may read what
- * analysts may read, and the table `chosen` with the leads that the report is about.
+ * Runs the SQL queries from a report's folder in PostgreSQL, on a connection of its own. The queries may read
+ * what analysts may read, and the table `chosen` with the leads that the report is about.
  */
 import pg from 'pg'
 import type { LeadFilter } from '../../domain/figures.ts'
@@ -25,8 +25,8 @@ const RECEIVED_BYTES_MAX = 64 * 2 ** 20
 
 const { builtins } = pg.types
 /**
- * Converts values to the values that SQLite would return. Values of other types stay texts, as PostgreSQL
- * writes them.
+ * Converts values of these types to the values that SQLite would return. Values of other types stay texts, as
+ * PostgreSQL writes them.
  */
 const CELLS: ReadonlyMap<number, (text: string) => Cell> = new Map<number, (text: string) => Cell>([
   ...[builtins.INT2, builtins.INT4, builtins.FLOAT4, builtins.FLOAT8].map((type) => [type, Number] as const),
@@ -51,7 +51,7 @@ export async function answerInPostgres(
     // Makes the server end the statement even if this process is killed.
     statement_timeout: timeoutMs + 1_000,
   })
-  // Ignores errors of the connection, because they also fail its query.
+  // Ignores errors of the connection, because the running query then fails too.
   client.on('error', () => {})
   let received = 0
   try {
@@ -171,7 +171,7 @@ async function read(
 }
 
 /**
- * Converts a number without losing digits: a whole number that is too large for a JavaScript number becomes a
+ * Converts a number without losing digits. A whole number that JavaScript cannot hold exactly becomes a
  * bigint.
  */
 function numberOf(text: string): Cell {
@@ -186,8 +186,8 @@ function numberOf(text: string): Cell {
  */
 
 /**
- * The offset of the column numbers in the tree. Smaller numbers mean system columns; the offset itself means
- * all columns.
+ * The offset that PostgreSQL adds to column numbers in the tree of a parsed statement. Smaller numbers mean
+ * system columns; the offset itself means all columns.
  */
 const COLUMNS_FROM = 7
 
@@ -199,10 +199,10 @@ const CURIOUS = /^(pg_|has_|inet_|current_setting$|.*_to_xml|.*_description$|ts_
 
 /**
  * Checks whether a SELECT reads only what analysts may read.
- * @param client in a transaction that may write, with the schema as its search path; the transaction is the
- * same afterwards
+ * @param client a connection in a transaction that may write, with the schema as its search path; afterwards
+ * the transaction is as before
  * @param own the temporary tables that the SQL may read too
- * @returns a sentence that names the table, column or function that may not be read; null where everything is
+ * @returns a sentence that names the table, column or function that may not be read; null if everything is
  * allowed
  * @throws any error of PostgreSQL
  */
@@ -226,8 +226,8 @@ function alone(text: string): pg.QueryConfig {
 }
 
 /**
- * Looks through the views that analysts have made, because they may read private tables. Our own views show
- * only what analysts may read.
+ * Returns a table, column or function that a view reads and analysts may not read; null if there is none.
+ * Also looks into views that analysts have made, because they may read private tables.
  */
 async function findInView(client: pg.Client, view: string, own: readonly string[]): Promise<string | null> {
   const { rows } = await client.query<{ id: string; tree: string }>(
@@ -289,8 +289,8 @@ function trespassOn(
 }
 
 /**
- * Returns the numbers of the columns of a table that are read anywhere in the tree. The tree writes them as
- * `:relid 16391 … :selectedCols (b 8 9)`.
+ * Returns the numbers of the columns of a table that are read anywhere in the tree of a parsed statement. The
+ * tree has them as `:relid 16391 … :selectedCols (b 8 9)`.
  */
 function columnsRead(tree: string, id: string): Set<number> {
   const places = tree.matchAll(new RegExp(`:relid ${id} [^{}]*:selectedCols \\(b([ \\d]*)\\)`, 'g'))

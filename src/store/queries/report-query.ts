@@ -1,7 +1,7 @@
 /**
- * Runs the SQL of a report's own folder on the store. A child process reads an SQLite file and can be killed;
- * PostgreSQL runs statements that can be cancelled. The SQL may read only what analysts may read. All queries
- * of a report are answered from one consistent read of the database.
+ * Runs the SQL queries from a report's folder on the store. For SQLite, a child process runs them and can be
+ * killed; in PostgreSQL, running statements can be cancelled. The queries may read only what analysts may
+ * read. All queries of a report are answered from one consistent read of the database.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -30,7 +30,7 @@ export interface ReportQuery {
   readonly title: string
   readonly note: string | null
   readonly sql: string
-  /** The file and line of the query, for messages. */
+  /** The file and line of the query, for error messages. */
   readonly place: string
 }
 
@@ -126,7 +126,7 @@ export function explainReportQuery(sql: string, scope: QueryScope): string {
   return `${chosen}${filled(sql).trim().replace(/;$/, '')};`
 }
 
-/** Returns the values by their names in SQL, without the colon. */
+/** Returns the values of all parameters by their names in SQL, without the colon. */
 function valuesOf({ period, prior, filter, stalledDays, topScore }: QueryScope): QueryValues {
   return {
     from: period.from,
@@ -221,9 +221,7 @@ function failed({ name, place }: ReportQuery, message: string): LeadsheetError {
   })
 }
 
-/**
- * Turns a value of the database into a value of a report. An infinite number such as `9e999` becomes null.
- */
+/** Converts a value of the database for a report. An infinite number such as `9e999` becomes null. */
 function plain(cell: Cell): string | number | null {
   if (typeof cell === 'number' && !Number.isFinite(cell)) return null
   if (typeof cell !== 'bigint') return cell

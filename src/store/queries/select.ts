@@ -30,7 +30,7 @@ export const READ_ONLY = { readOnly: true, limits: { length: VALUE_BYTES_MAX } }
  */
 export const MEMORY_BYTES_MAX = 256 * 2 ** 20
 
-/** Describes the limit that a statement exceeded, for people; undefined for a message about anything else. */
+/** Describes for people which limit a statement exceeded; undefined if `message` is about something else. */
 export function formatLimit(message: string): string | undefined {
   if (message !== 'string or blob too big') return undefined
   return `has a value of more than ${VALUE_BYTES_MAX / 2 ** 20} MB`
@@ -95,8 +95,8 @@ function cellOf(value: SQLOutputValue): Cell {
 }
 
 /**
- * Matches a text, a quoted name or a comment. A part without an end takes all that follows it; otherwise the
- * search would start again at each quote.
+ * Matches a text, a quoted name or a comment. A comment or quoted name without an end takes all that follows
+ * it; otherwise the search would start again at each quote.
  */
 const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*(?:\]|$)|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g
 

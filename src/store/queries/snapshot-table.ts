@@ -12,7 +12,7 @@ export type CellType = 'text' | 'integer' | 'real' | 'instant'
 
 export interface SnapshotTable {
   readonly name: string
-  /** The number of rows; null for a view, because counting its rows would mean to compute the view. */
+  /** The number of rows; null for a view, because counting its rows would take long. */
   readonly rows: number | null
   readonly columns: readonly { readonly name: string; readonly isInstant: boolean }[]
   /**
@@ -89,9 +89,7 @@ function openTable(database: Database.Database, table: TableRow): SnapshotTable 
 const INSTANT = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]*Z'
 const DECLARED: Readonly<Record<string, CellType>> = { TEXT: 'text', INTEGER: 'integer', REAL: 'real' }
 
-/**
- * Facts about the values of a column. Each is 1 for true or 0 for false, or null where all values are null.
- */
+/** Says which types the values of a column have: 1 for yes, 0 for no, null if all values are null. */
 interface Seen {
   readonly text: bigint | null
   readonly real: bigint | null

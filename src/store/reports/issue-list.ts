@@ -15,23 +15,21 @@ export interface ListedIssue {
   readonly subject: string
   readonly renderedAt: Instant
   readonly programVersion: string | null
-  /**
-   * The reason why the issue was not sent on time; null if the issue was sent, or was made only for viewing.
-   */
+  /** The reason why the issue was not sent on time; null if it was sent, or was made only for viewing. */
   readonly notSent: string | null
-  /** The first message to each recipient: it tells whether the recipient has the report. */
+  /** The counts of the first message to each recipient. They show which recipients have the report. */
   readonly messages: MessageCounts
-  /** The last copy to each recipient who got the report and was then sent a new copy. */
+  /** The counts of new copies that were sent later. For each recipient, only the last copy counts. */
   readonly copies: MessageCounts
 }
 
-/** The number of messages, and how many of them are in which state. The others wait to be sent. */
+/** The number of all messages, and of the messages in some states. The other messages wait to be sent. */
 export interface MessageCounts {
   readonly total: number
   readonly sent: number
   /** The messages that the server refused permanently. */
   readonly failed: number
-  /** The messages that may or may not have arrived. */
+  /** The messages of which nobody knows whether they have arrived. */
   readonly unconfirmed: number
   /** The messages whose recipients unsubscribed before the message was sent. */
   readonly withdrawn: number
@@ -65,7 +63,7 @@ export interface IssueName {
 }
 
 /**
- * Finds the issues of a report before and after an issue. They have the same variant and the same kind of
+ * Finds the previous and the next issue of a report with the same filter of leads and the same kind of
  * period.
  */
 export async function findNeighbours(

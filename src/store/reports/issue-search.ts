@@ -18,8 +18,8 @@ export const ISSUE_STATES = ['sent', 'waiting', 'failed', 'unconfirmed', 'not_se
 export type IssueState = (typeof ISSUE_STATES)[number]
 
 /**
- * A condition on issues: words in the text or in a recipient, or days. The days are given as one period for
- * each time zone of the issues.
+ * A condition on issues: words in the text or in a recipient, or days. The days are given as periods, one for
+ * each time zone that issues have.
  */
 export type IssueTerm = { readonly words: string } | { readonly days: readonly Period[] }
 
@@ -34,7 +34,7 @@ export interface IssueQuestion {
   readonly after: string | null
 }
 
-/** Finds the ids of issues, newest first. */
+/** Finds the ids of the issues that match all parts of the question, newest first. */
 export async function findIssues(
   db: Db,
   { report, state, terms, after }: IssueQuestion,
@@ -56,7 +56,6 @@ export async function findIssues(
   return rows.map(({ id }) => id)
 }
 
-/** Reads the texts of issues by their ids. */
 export async function readIssueTexts(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await db
     .selectFrom('report_issue')
@@ -79,8 +78,9 @@ export async function listIssueZones(db: Db): Promise<string[]> {
 }
 
 /**
- * Builds the condition that an issue has a message in a state. The state is written into the SQL, because
- * otherwise SQLite does not use the index on messages in these states. Alerts are messages without an issue.
+ * Builds the condition that an issue has a message in a state. The state is a literal in the SQL, because
+ * with a parameter SQLite does not use the index on messages in these states. Alerts are messages without an
+ * issue.
  */
 const messageIn = (state: 'failed' | 'unconfirmed') =>
   sql<boolean>`id IN (SELECT issue_id FROM delivery WHERE state = ${sql.lit(state)} AND issue_id IS NOT NULL)`
@@ -99,8 +99,8 @@ const STATES = {
 } as const satisfies Record<IssueState, RawBuilder<boolean>>
 
 /**
- * Lists the distinct values of a column. Because each value occurs many times, the query goes through the
- * index from one value to the next.
+ * Lists the distinct values of a column. Because each value occurs many times, the query jumps in the index
+ * from one value to the next instead of reading all rows.
  */
 async function listDistinct(
   db: Db,
@@ -118,7 +118,7 @@ async function listDistinct(
 
 /**
  * Builds the conditions for the words. Words that occur in no recipient are searched together, because a
- * search costs as much as the number of issues that it finds.
+ * search takes longer the more issues it finds.
  */
 function holdWords(db: Db, words: readonly string[], recipients: readonly string[]): RawBuilder<boolean>[] {
   const calledSo = (each: string) =>
@@ -137,8 +137,8 @@ function holdWords(db: Db, words: readonly string[], recipients: readonly string
 /**
  * Builds the condition that the text of an issue has all words. Each word or group of words is a phrase of
  * FTS5 whose last word may be incomplete. Because phrases are quoted, no character that a user types has a
- * special meaning. The plus keeps SQLite from reading all issues that were found, because the page shows only
- * the newest.
+ * special meaning. The plus makes SQLite begin with the newest issues instead of reading all issues that
+ * match.
  */
 function saysAll(db: Db, words: readonly string[]): RawBuilder<boolean> {
   if (isPostgres(db)) return saysAllInPostgres(words)
@@ -156,8 +156,8 @@ function isOfDays(days: readonly Period[]): RawBuilder<boolean> {
 }
 
 /**
- * Builds the condition that an issue comes after the given issue. No issue meets it if the given issue does
- * not exist.
+ * Builds the condition that an issue comes after the given issue in the list. If the given issue does not
+ * exist, no issue meets the condition.
  */
 function comesAfter(id: string): RawBuilder<boolean> {
   const last = sql`SELECT period_to, rendered_at FROM report_issue WHERE id = ${id}`

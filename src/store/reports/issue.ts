@@ -1,6 +1,6 @@
 /**
- * Issues: the report of a period as it was made, kept for ever. There is one issue for each report, period
- * and variant. Recipients with the same filter of leads get the same variant.
+ * Stores issues: the reports of past periods as they were made, kept for ever. There is one issue for each
+ * report, period and variant. Recipients with the same filter of leads get the same variant.
  */
 import { randomUUID } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
@@ -31,7 +31,7 @@ export interface Issue extends IssueKey, Rendered {
   readonly isMailed: boolean
 }
 
-/** An issue that is not in the store. */
+/** An issue that is not stored yet. */
 export type UnsavedIssue = Omit<Issue, 'id' | 'isMailed' | 'notSent'>
 
 /** A series of issues: all issues of a report with the same variant and the same kind of period. */
@@ -80,8 +80,7 @@ export async function listLastMailed(db: Db, report: string, by: Instant): Promi
 }
 
 /**
- * Finds the last period that ended by an instant and has an issue with messages. Returns the end of that
- * period.
+ * Finds the last period that ended by an instant and has an issue with messages. Returns the period's end.
  */
 export async function findLastMailedEnd(db: Db, report: string, by: Instant): Promise<Instant | null> {
   const row = await mailedIssues(db, report)
@@ -99,7 +98,7 @@ export async function listLastFailed(db: Db, report: string): Promise<readonly F
     .limit(1)
     .select(sql<string | null>`figures ->> '$.failed'`.as('failed'))
     .executeTakeFirst()
-  // Issues of older versions may lack this figure.
+  // Issues of older versions may lack the list of failed sections.
   return row?.failed ? JSON.parse(row.failed) : []
 }
 
@@ -240,7 +239,9 @@ async function hasMessages(trx: Db, issueId: string): Promise<boolean> {
   return row !== undefined
 }
 
-/** Completes the figures of older issues, which have no failures, warnings or times of samples. */
+/**
+ * Parses stored figures. Adds failures, warnings and times of samples, which figures of older issues lack.
+ */
 function figuresOf(json: string): ReportFigures {
   const figures = JSON.parse(json)
   const { freshness = {}, failed = [], warnings = [] } = figures

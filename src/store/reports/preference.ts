@@ -1,7 +1,8 @@
 /**
  * Preferences: the choices of a report's recipients that differ from the settings. Without a preference the
  * settings apply. When an address is removed from the settings, its row stays, so that the recipient stays
- * unsubscribed. This source file also has the copy of the preferences and the key of links.
+ * unsubscribed. This source file also has the copy of the preferences and the key that signs links in
+ * messages.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -15,7 +16,7 @@ import type { Db, Store, Trx } from '../db/store.ts'
 import type { PreferenceTable } from '../tables/outbox-tables.ts'
 
 export interface PreferenceKey {
-  /** The address, in capitals or small letters, because mail servers do not distinguish them. */
+  /** The address. Capitals do not matter, because mail servers do not distinguish them from small letters. */
   readonly address: string
   /** The name of the report. */
   readonly report: string
@@ -44,7 +45,7 @@ export async function findPreference(
 
 /**
  * Lists preferences in order of report and address.
- * @param report all reports unless given
+ * @param report the name of a report; undefined for all reports
  */
 export async function listPreferences(db: Db, report?: string): Promise<Preference[]> {
   const all = db.selectFrom('preference').selectAll().orderBy('report').orderBy('address')
@@ -88,8 +89,8 @@ interface Copy {
 }
 
 /**
- * Writes the copy. Call this function after each change of the preferences. A store in PostgreSQL has no
- * copy, because it relies on the backups of its server.
+ * Writes the copy of the preferences. Call this function after each change of the preferences. A store in
+ * PostgreSQL has no copy, because it relies on the backups of its server.
  */
 export async function copyPreferences({ db, place }: Pick<Store, 'db' | 'place'>): Promise<void> {
   if (place.kind !== 'sqlite' || place.file === ':memory:') return
@@ -105,7 +106,7 @@ export async function copyPreferences({ db, place }: Pick<Store, 'db' | 'place'>
 }
 
 /**
- * Parses the copy.
+ * Parses the copy of the preferences.
  * @throws LeadsheetError store_corrupt
  */
 function parseCopy(file: string, text: string): Copy {
@@ -123,7 +124,7 @@ function parseCopy(file: string, text: string): Copy {
   }
 }
 
-/** Saves the preferences and the key from the copy that are newer than those in the store. */
+/** Saves those preferences from the copy that are newer than in the store, and the key if it is newer. */
 export async function takePreferences(store: Store, folder: string): Promise<void> {
   const file = join(folder, PREFERENCES_FILE)
   if (!existsSync(file)) return
@@ -177,7 +178,7 @@ export async function readOrCreateLinkKey(
   return key
 }
 
-/** Replaces the key. Every link that was sent before becomes invalid. */
+/** Replaces the key that signs the links in messages. Every link that was sent before becomes invalid. */
 export async function replaceLinkKey(store: Store, now: Date): Promise<void> {
   await store.write(async (trx) => {
     await trx.deleteFrom('link_key').execute()

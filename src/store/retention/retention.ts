@@ -1,7 +1,7 @@
 /**
- * Deletes old rows. Old samples are downsampled: the first sample of each hour stays, and of older samples
- * the first of each day. A sample with another status than the one before also stays, so that no outage
- * vanishes, and so does the last sample. Versions of leads that ended long ago are pruned.
+ * Deletes old rows. Samples are what was known of an agent or pipeline at one time. Of old samples, the first
+ * of each hour stays; of still older samples, the first of each day. A sample with a new status and the last
+ * sample also stay. Versions of leads that ended long ago are deleted.
  */
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
@@ -10,7 +10,7 @@ import type { Db, Store, Trx } from '../db/store.ts'
 import { refreshStageMoves } from '../leads/stage-move.ts'
 import type { LeadVersionTable, PrunedTable } from '../tables/lead-tables.ts'
 
-/** Keeps each transaction short. */
+/** The maximum number of rows in one transaction, so that each transaction is short. */
 const CHUNK_ROWS = 500
 
 const SERIES = {
@@ -92,10 +92,7 @@ function surplusOf(samples: readonly Sample[], before: Sample | null, plan: Down
     .map(({ at }) => at)
 }
 
-/**
- * Returns the day or hour of a sample, as the beginning of the text of its time. One sample of each such span
- * stays.
- */
+/** Returns the day or the hour of a sample, such as `2026-11-21T06`. One sample of each day or hour stays. */
 function spanOf(at: Instant, { dailyBefore }: DownsamplePlan): string {
   return at < dailyBefore ? at.slice(0, '2026-11-21'.length) : at.slice(0, '2026-11-21T06'.length)
 }
@@ -148,15 +145,17 @@ async function deleteSamples(
   await addPruned(trx, { table_name: series, rule: 'hourly', before: hourlyBefore, rows: hourly }, now)
 }
 
-/** Keeps each transaction short, because the moves of the leads are derived again. */
+/**
+ * The maximum number of versions in one transaction. More would take long, because the moves of their leads
+ * are derived again.
+ */
 const VERSIONS_A_CHUNK = 100
 
 type Version = Pick<LeadVersionTable, 'lead_id' | 'valid_from' | 'valid_to'>
 
 /**
  * Deletes the versions of leads that ended before an instant, and the moves that are known only from these
- * versions. The history since that instant stays unchanged: a version that lasted beyond it stays, and so
- * does the present version.
+ * versions. Versions that ended later and present versions stay, so that the history since then is unchanged.
  * @param before the instant, in UTC
  */
 export async function pruneVersions(
@@ -164,7 +163,7 @@ export async function pruneVersions(
   before: Instant,
   options: PruneOptions,
 ): Promise<PruneCounts> {
-  // A derived version is the present one, so it stays.
+  // A version that is derived from the row of a lead is the lead's present version, so it stays.
   const counts = { read: await countDerived(store.db, before), deleted: 0 }
   let after: Version | null = null
   for (;;) {
@@ -219,8 +218,8 @@ async function addPruned(trx: Trx, pruned: Omit<PrunedTable, 'pruned_at'>, at: I
     .values({ ...pruned, pruned_at: at })
     .onConflict((conflict) =>
       conflict.columns(['table_name', 'rule']).doUpdateSet({
-        // Keeps the later limit. A longer retention makes the limit earlier, but the rows that were pruned up to
-        // the old limit stay pruned.
+        // Keeps the later limit. A longer retention makes the limit earlier, but the rows that were pruned up
+        // to the old limit stay pruned.
         before: sql<string>`max(pruned.before, excluded.before)`,
         pruned_at: at,
         rows: sql<number>`pruned.rows + excluded.rows`,

@@ -1,7 +1,7 @@
 /**
- * Leases: a task with a lease runs in only one process at a time. When the holder of a lease has ended, another
- * process can take the lease over. Where several machines share a store, the clock of the database server
- * decides when a lease expires, because the clocks of the machines differ.
+ * Leases: a task with a lease runs in only one process at a time. When the holder of a lease has ended,
+ * another process can take the lease over. If several machines share a store, the clock of the database
+ * server decides when a lease expires, because the clocks of the machines differ.
  */
 import { randomUUID } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
@@ -28,7 +28,7 @@ const SHARED_LEASE_MS = 30_000
 export interface Lease {
   /** The unique id of the holder. */
   readonly holder: string
-  /** The signal that another process has taken the lease over. It is aborted with the error job_busy. */
+  /** The signal that is aborted with the error job_busy when another process has taken the lease over. */
   readonly lost: AbortSignal
   /**
    * Renews the lease. Call this method in each transaction of the work, so that a holder whose lease was
@@ -40,17 +40,17 @@ export interface Lease {
 }
 
 /**
- * Identifies the place in which process ids can be compared: one boot of one kernel, and one container on it.
- * Empty where the place is unknown.
+ * Identifies this boot of the machine and this container, because only there can process ids be compared.
+ * Empty if unknown.
  */
 const MACHINE = readMachine()
-/** Identifies this process to its own threads, because an earlier process may have had the same process id. */
+/** Identifies this process to its threads, because an earlier process may have had the same process id. */
 const PROCESS = readOrMakeProcessToken()
 const THREAD = `${PROCESS}.${threadId}`
 
 /**
- * The holders of leases in this thread. A lease of this thread with another holder was given up, but could not
- * be deleted.
+ * The holders of leases that this thread still has. A lease of this thread with any other holder was given
+ * up, but could not be deleted.
  */
 const ownHolders = new Set<string>()
 
@@ -91,8 +91,8 @@ export async function claimLease(
     store
       .write((trx) => renew(trx, now()))
       .catch((thrown: unknown) => {
-        // Ignores any other error. It may be gone by the next heartbeat; if not, the work itself fails with
-        // it.
+        // Ignores any other error. The next heartbeat may succeed; if not, the work itself fails with the
+        // error.
         if (thrown instanceof LeadsheetError && thrown.code === 'job_busy') lost.abort(thrown)
       })
       .finally(() => {
@@ -121,7 +121,7 @@ const renewLease = statementForLater((db, { holder, until }: { holder: string; u
     .compile(),
 )
 
-/** The lease of another thread, as far as a thread that works for the holder needs it. */
+/** A lease of another thread, with the properties that this thread needs to work for the holder. */
 interface LeaseInUse {
   readonly name: string
   readonly holder: string
@@ -174,9 +174,7 @@ export async function findHolder(
   return (await leases(db, now).execute()).find((lease) => !isLost(db, lease))
 }
 
-/**
- * Deletes the leases whose holders have ended. Their names are the given name, or begin with it and a colon.
- */
+/** Deletes the leases whose holders have ended and whose names are `name` or begin with it and a colon. */
 export async function deleteLostLeases(trx: Trx, name: string, now: Date): Promise<void> {
   const named = await leases(trx, now)
     .where((eb) => eb.or([eb('name', '=', name), eb('name', 'like', `${name}:%`)]))

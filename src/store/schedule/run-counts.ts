@@ -1,6 +1,5 @@
 /**
- * Counts runs and scheduled runs since the installation began, for metrics of type counter, which never
- * decrease.
+ * Counts runs and scheduled runs since the installation began, for metrics that never decrease (counters).
  */
 import { sql } from 'kysely'
 import type { Db } from '../db/store.ts'
@@ -63,7 +62,7 @@ export function createRunCounter(db: Db): () => Promise<RunCounts[]> {
 }
 
 interface RunGroup extends RunCounts {
-  /** Is 1 if the runs of the group began before the first run that has no outcome yet; otherwise 0. */
+  /** Is 1 if all runs of the group began before the first run that still has no outcome; otherwise 0. */
   readonly isEnded: 0 | 1
   /** The last run of the group, in the order in which runs began. */
   readonly last: number
@@ -95,8 +94,8 @@ export async function countScheduledRuns(db: Db): Promise<ScheduledRunCounts[]> 
 }
 
 /**
- * Counts for each schedule the missed scheduled runs that were never started later. The run that is stored
- * when a schedule is set up does not count.
+ * Counts for each schedule the skipped runs that never started. The run that is stored when a schedule is set
+ * up does not count.
  */
 export async function countMissedScheduledRuns(
   db: Db,

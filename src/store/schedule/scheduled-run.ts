@@ -1,6 +1,6 @@
 /**
- * The ledger of scheduled runs. Each scheduled run has one row, whichever process notes the run and however
- * late.
+ * Stores scheduled runs: each time at which a schedule was due, and what became of it. A scheduled run has
+ * only one row, whichever process inserts the row and however late.
  */
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
@@ -34,9 +34,9 @@ export async function findLastScheduledRun(
 }
 
 /**
- * Notes a scheduled run. A run that is already noted stays unchanged, unless it was noted while the clock was
- * ahead and has never started.
- * @returns whether the run was noted
+ * Stores a scheduled run. A run that is already stored stays unchanged, unless it was stored while the clock
+ * was ahead and has never started.
+ * @returns whether the run was stored
  */
 export async function addScheduledRun(
   trx: Trx,
@@ -57,15 +57,13 @@ export async function addScheduledRun(
   return added.numInsertedOrUpdatedRows !== 0n
 }
 
-/** Tells whether a scheduled run of the schedule can start, or was begun by a process that is gone. */
+/** Tells whether the schedule has a run that is due, is not finished, and need not wait any longer. */
 export async function isAnyOpen(db: Db, schedule: string, at: Instant): Promise<boolean> {
   const open = await listOpenScheduledRuns(db, schedule, at)
   return open.some(({ not_before }) => not_before === null || not_before <= at)
 }
 
-/**
- * Tells whether a scheduled run of any schedule can start. A held run can start only after it was approved.
- */
+/** Tells whether a scheduled run of any schedule can start. A held run can start once it is approved. */
 export async function isAnyDue(db: Db, at: Instant): Promise<boolean> {
   const { rows } = await sql`SELECT 1 FROM scheduled_run ${indexedBy(db, 'scheduled_run_open')}
     WHERE state IN ('pending', 'running', 'held') AND (state = 'pending' OR (state = 'held' AND approved_at IS NOT NULL))
@@ -74,9 +72,8 @@ export async function isAnyDue(db: Db, at: Instant): Promise<boolean> {
 }
 
 /**
- * Lists the due scheduled runs of a schedule that are not finished, oldest first. The query names the index
- * for SQLite, which would otherwise read all runs that the schedule ever had, because they are in the wanted
- * order.
+ * Lists the due scheduled runs of a schedule that are not finished, oldest first. The query names an index,
+ * because SQLite would otherwise read all runs that the schedule ever had.
  */
 export async function listOpenScheduledRuns(db: Db, schedule: string, at: Instant): Promise<ScheduledRun[]> {
   const { rows } = await sql<ScheduledRun>`SELECT * FROM scheduled_run ${indexedBy(db, 'scheduled_run_open')}
@@ -126,10 +123,7 @@ async function update(
     .execute()
 }
 
-/**
- * Lists the scheduled runs of a schedule that were noted since an instant, in order of the times at which
- * they were due.
- */
+/** Lists the scheduled runs of a schedule that were noted since an instant, in order of their due times. */
 export async function listScheduledRunsNotedSince(
   db: Db,
   schedule: string,
@@ -149,7 +143,7 @@ export async function listScheduledRuns(db: Db, limit: number): Promise<Schedule
   return db.selectFrom('scheduled_run').selectAll().orderBy('due_at', 'desc').limit(limit).execute()
 }
 
-/** Skips the unfinished runs of schedules that are no longer in the settings. */
+/** Marks the unfinished runs of schedules that are no longer in the settings as skipped. */
 export async function endUnknownScheduledRuns(
   trx: Trx,
   known: readonly string[],
@@ -164,8 +158,7 @@ export async function endUnknownScheduledRuns(
 }
 
 /**
- * Lists the scheduled runs of a schedule that were not done, or started more than `lateMs` late, newest
- * first.
+ * Lists the scheduled runs of a schedule that were not done or began more than `lateMs` late, newest first.
  */
 export async function listProblemRuns(
   db: Db,
@@ -186,7 +179,7 @@ export async function listProblemRuns(
 }
 
 /**
- * Approves the latest unfinished run of a schedule, held or waiting, so that it starts at the next tick.
+ * Approves the latest unfinished run of a schedule, so that it starts when the daemon next checks.
  * @returns the scheduled run as it was before; undefined where the schedule has no unfinished run
  */
 export async function approveScheduledRun(

@@ -18,11 +18,11 @@ import type { Db, Trx } from '../db/store.ts'
 import type { DaemonUptimeTable } from '../tables/tables.ts'
 
 /**
- * When a worker has ended, another worker still counts as running if its last heartbeat is at most this much
- * older.
+ * After a worker has ended, another worker counts as running if its last heartbeat was at most this long
+ * before the last heartbeat of the ended worker.
  */
 const OTHER_WORKER_MAX_MS = 150_000
-/** The most uptimes that are kept, because a daemon may be restarted again and again. */
+/** The maximum number of uptimes that are kept, because a daemon may be restarted again and again. */
 const UPTIMES_MAX = 1000
 
 /** Records that the daemon began to run, and returns the id of the uptime. */
@@ -58,8 +58,8 @@ export async function endUptime(trx: Trx, id: number, at: Instant): Promise<void
 }
 
 /**
- * Finds the uptime that began last, even if the clock was set. Among several workers, finds the one with the
- * last heartbeat, but prefers a running worker to a worker that has just ended. Undefined where no daemon
+ * Finds the uptime that began last, even if the clock was changed. Among several workers, finds the one with
+ * the last heartbeat, but prefers a running worker to a worker that has just ended. Undefined if no daemon
  * ever ran.
  */
 export async function findLastUptime(db: Db): Promise<Selectable<DaemonUptimeTable> | undefined> {
@@ -93,8 +93,7 @@ export async function listRunningWorkers(db: Db, since: Instant): Promise<Runnin
 }
 
 /**
- * Lists the changes of the machine's clock between two instants. Each has the time before and the time after
- * the change.
+ * Lists the changes of the machine's clock between two instants: `from` is the old time, `to` the new time.
  */
 export async function listClockSets(
   db: Db,
@@ -109,7 +108,9 @@ export async function listClockSets(
   return rows
 }
 
-/** A time without a daemon, and its reason. `to` is null while no daemon has started again. */
+/**
+ * A span of time without a running daemon, and its reason. `to` is null while no daemon has started again.
+ */
 export interface Gap {
   /** The last heartbeat before the gap; null where no daemon ran before. */
   readonly from: Instant | null
@@ -118,8 +119,8 @@ export interface Gap {
 }
 
 /**
- * Lists the gaps longer than `leastMs` milliseconds, newest first. The time since the last heartbeat counts
- * as a gap too.
+ * Lists the gaps longer than `leastMs` milliseconds, newest first. The time from the last heartbeat until now
+ * also counts as a gap.
  */
 export async function listGaps(
   db: Db,
@@ -233,7 +234,7 @@ function heartbeatOf({ last_heartbeat_at, ended_at }: Readonly<Record<string, un
   }
 }
 
-/** The most loads that are kept, because wrong settings may be loaded again and again. */
+/** The maximum number of loads that are kept, because wrong settings may be loaded again and again. */
 const LOADS_MAX = 100
 
 export interface ConfigLoad {
@@ -241,10 +242,7 @@ export interface ConfigLoad {
   readonly at: Instant
   /** The error in the settings; null if the settings came into force. */
   readonly refused: string | null
-  /**
-   * The names of the settings that differ from the settings in force before; null if no settings were in
-   * force before.
-   */
+  /** The names of the settings that differ from those in force before; null if none were in force before. */
   readonly changed: readonly string[] | null
   readonly pid: number
   readonly host: string
@@ -286,7 +284,7 @@ export async function findConfigLoad(
   return loadOf(await (which === 'last' ? last : last.where('refused', 'is', null)).executeTakeFirst())
 }
 
-/** Finds the next load of the same daemon. */
+/** Finds the next load of the settings by the same daemon. */
 export async function findNextConfigLoad(
   db: Db,
   { id, host, pid }: Pick<ConfigLoad, 'id'> & LoadedBy,

@@ -1,6 +1,6 @@
 /**
- * Finds the meaning of each table, view and column of a file from its schema alone. A column without a
- * comment has the meaning of the column that it comes from, points to or is named after.
+ * Finds the meaning of each table, view and column of a database file from its schema alone. A column without
+ * a comment has the meaning of the column that it comes from, points to or is named after.
  */
 import type Database from 'better-sqlite3'
 
@@ -19,7 +19,7 @@ interface Column {
   readonly unit: string | null
   readonly meaning: string
   /**
-   * The table and column whose values the view takes unchanged, such as `lead.id`; null for any other column.
+   * The table and column whose values the view takes unchanged, such as `lead.id`; null for other columns.
    */
   readonly origin: string | null
   readonly isComputed: boolean
@@ -32,10 +32,7 @@ interface SchemaRow {
   readonly sql: string
 }
 
-/**
- * Describes all tables and views in the order of their creation. So a table or view comes before the views
- * that read it.
- */
+/** Describes all tables and views in order of creation, so that a view comes after all that it reads. */
 export function describeSchema(database: Database.Database): Relation[] {
   const known = new Map<string, Relation>()
   for (const row of listSchema(database)) {
@@ -69,8 +66,8 @@ function describeTable(database: Database.Database, { name: table, sql }: Schema
   )
   const columns = listColumns(database, table).map(({ name, type, isNullable, isGenerated }): Column => {
     const meaning = meaningOf(table, name, comments.columns.get(name) || references.get(name))
-    // Tries a second meaning, because a column that refers to another table may have a unit in the built-in
-    // meanings.
+    // Looks for a unit in the built-in meanings too, because a column that refers to another table may have
+    // one there.
     const unit = unitOf(name, meaning) ?? unitOf(name, meaningOf(table, name))
     return { name, type, unit, meaning, origin: null, isComputed: isGenerated, isNullable }
   })
@@ -144,10 +141,7 @@ const TOKEN =
 
 const CONSTRAINT = /^(PRIMARY|FOREIGN|UNIQUE|CHECK|CONSTRAINT)$/i
 
-/**
- * Reads the comments of a table. A comment belongs to the column before it on the same line, even after the
- * comma.
- */
+/** Reads the comments of a table. A comment is for the column before it on the line, even after the comma. */
 export function readTableComments(create: string): SchemaComments {
   const whole: string[] = []
   const columns = new Map<string, string[]>()

@@ -1,4 +1,4 @@
-/** The views of what each issue claimed beside its counts, read from the figures that the issue stores. */
+/** The views of usual ranges, forecasts and explanations in issues, read from the issues' stored figures. */
 import { type RawBuilder, sql } from 'kysely'
 
 /** Builds columns from the parts of a JSON object: their names, paths and types. */
@@ -22,7 +22,7 @@ const ABOUT_ISSUE = sql.raw(`-- issue_id: report_issue.id
     -- period_to: UTC: when the period ends (exclusive)`)
 const OF_ISSUE = sql.raw('report_issue.id AS issue_id, report_issue.report, period_from, period_to')
 
-/** The columns of a judged count and of a judged win rate. */
+/** The columns for a count or a win rate and the usual range with which it was compared. */
 const JUDGED: readonly Column[] = [
   ['low', 'range.low', 'whole'],
   ['high', 'range.high', 'whole'],
@@ -41,8 +41,8 @@ const DRIVER = columns('driver', [
 ])
 
 /**
- * Selects how many of the published ranges held. The groups are in the order of the primary key, so that nothing is
- * sorted.
+ * Selects how many published ranges contained the real number. The groups are in the order of the primary
+ * key, so that nothing is sorted.
  * @param where a condition on the rows of published_range
  */
 export function publishedRecords(where: RawBuilder<unknown>): RawBuilder<unknown> {

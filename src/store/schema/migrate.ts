@@ -1,7 +1,7 @@
 /**
  * Migrates a database file to the present schema, all or nothing, and refuses a newer file. Until the first
- * release, a change of the schema is made in `001-initial`. After the first release each change also is a new
- * migration, for the files that exist. A new file has the columns of `LEAD_FIELDS` already, so a migration adds
+ * release, a change of the schema is made in `001-initial`. After the first release, each change also is a
+ * new migration for existing files. A new file already has the columns of `LEAD_FIELDS`, so a migration adds
  * such a column only where it is missing.
  */
 
@@ -59,10 +59,7 @@ async function isCurrent(db: Kysely<Tables>, file: string): Promise<boolean> {
   return Object.keys(MIGRATIONS).every((name) => done.has(name)) && (await hasCurrentViews(db))
 }
 
-/**
- * Reads the names of the migrations that the file has. Refuses a file of another program or of a newer
- * version.
- */
+/** Reads the names of the file's migrations. Refuses a file of another program or of a newer version. */
 async function readDone(db: Kysely<Tables>, file: string): Promise<Set<string>> {
   const { rows: tables } = await sql<{
     name: string
@@ -120,10 +117,12 @@ export function listObjects(database: Database.Database): SqliteObject[] {
 
 /* The backups made before upgrades, in a folder beside the database. */
 
-/** The number of backups kept. Each backup is as large as the database was at its time. */
+/**
+ * The maximum number of backups kept from before upgrades. Each is as large as the database was at its time.
+ */
 const KEPT = 3
 /**
- * Matches names such as `leadsheet-before-0.2.0-20261121T060000Z.db`, the backup before the upgrade to 0.2.0.
+ * Matches names such as `leadsheet-before-0.2.0-20261121T060000Z.db`, the backup before upgrading to 0.2.0.
  */
 const NAME = /^leadsheet-before-.+-(\d{8}T\d{6}Z)\.db$/
 const HALF_MADE = /^leadsheet-before-.+\.db\.tmp-\d+$/

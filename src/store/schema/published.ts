@@ -1,6 +1,7 @@
 /**
- * The tables that the snapshot shows. Because the list names the published tables, a new table is private
- * until somebody publishes it. Recipients, sent messages and the internals of a sync stay in the store.
+ * The tables that a snapshot (the file for analysts) contains. Because the list names these tables, a new
+ * table is private until somebody adds it. Recipients, sent messages and the internals of a sync stay in the
+ * store.
  */
 import { fieldsWith } from '../../domain/lead-fields.ts'
 
@@ -37,9 +38,7 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   annotation: [],
 }
 
-/**
- * The tables that only leadsheet itself needs. A test checks that each table is published or in this list.
- */
+/** The tables that only leadsheet itself needs. A test checks that each table is published or listed here. */
 export const PRIVATE: readonly string[] = [
   'installation',
   'issue_no',

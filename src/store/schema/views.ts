@@ -1,7 +1,4 @@
-/**
- * The views that analysts query and that the figures use, defined by their SQL. A view that reads another
- * comes after it.
- */
+/** The SQL of the views that analysts and figures read. A view comes after the views that it reads. */
 import type { Kysely } from 'kysely'
 import { CompiledQuery, sql } from 'kysely'
 import { fieldsWith } from '../../domain/lead-fields.ts'
@@ -12,8 +9,8 @@ import { INSIGHT_VIEWS } from './insight-views.ts'
 const TRACKED = sql.join(fieldsWith('hasHistory').map(({ column }) => sql.ref(column)))
 
 export const VIEWS = {
-  // The list of statuses lets SQLite search an index by the status and its time. The casts give both arms the
-  // same types; otherwise SQLite would compute all versions before it searches them.
+  // The list of statuses lets SQLite search an index by the status and its time. The casts give both parts of
+  // the UNION the same types; otherwise SQLite would compute all versions before it searches them.
   lead_version: sql`CREATE VIEW lead_version AS
     -- one row per state of a lead: a new state begins when a tracked field (pipeline_id to agent_id) changes
     -- lead_id: lead.id
@@ -215,7 +212,10 @@ export async function dropViews(db: Kysely<Tables>): Promise<Map<string, string>
   return new Map([...present].filter(([name]) => !(name in VIEWS)))
 }
 
-/** Creates our views, and the views of analysts. Leaves out a view if a table has taken its name since. */
+/**
+ * Creates our views, and the views of analysts. Leaves out an analyst's view if a table now has the same
+ * name.
+ */
 export async function createViews(db: Kysely<Tables>, others: ReadonlyMap<string, string>): Promise<void> {
   for (const view of Object.values(VIEWS)) await view.execute(db)
   const { rows } = await sql<{ name: string }>`SELECT name FROM sqlite_schema`.execute(db)

@@ -19,7 +19,7 @@ export interface SnapshotJob {
   readonly madeAt: string
   /** The version of this leadsheet. */
   readonly version: string
-  /** The path in the upstream's records of each column, such as `lead.company_name` -> `company.name`. */
+  /** The path of each column in the upstream's records, such as `lead.company_name` -> `company.name`. */
   readonly sourcePaths: Readonly<Record<string, string>>
 }
 
@@ -32,13 +32,14 @@ const BUSY_TIMEOUT_MS = 10_000
 
 /**
  * Builds the file. Only published rows are copied, so that a private row is never in the file, not even in a
- * freed page. A table of which everything is published is copied as a whole, in its stored form, which is fast.
+ * freed page. If a table is published completely, it is copied in its stored form, which is fast.
  * @throws SqliteError, and Error where the finished file fails its checks
  */
 export async function buildSnapshot(job: SnapshotJob): Promise<void> {
   const database = openUnfinished(job)
   try {
-    // Overwrites rows that move to another page, because a snapshot that follows overwrites only their new place.
+    // Overwrites the old place of a row that moves to another page. Later deletions overwrite only its new
+    // place.
     database.pragma('secure_delete = FAST')
     database.exec('BEGIN')
     createTables(database, copyRows)
@@ -71,12 +72,12 @@ export function openUnfinished({ live, target }: SnapshotJob): Database.Database
   return database
 }
 
-/** Returns the day of a snapshot, in days since 1970. The file keeps the day on which it was last built whole. */
+/** Returns the day of a snapshot, in days since 1970. A file keeps the day of its last complete build. */
 export function dayOf({ madeAt }: Pick<SnapshotJob, 'madeAt'>): number {
   return Math.floor(Date.parse(madeAt) / DAY_MS)
 }
 
-/** Creates all that is not a copied table: indexes and views of analysts, and the tables that only it has. */
+/** Creates all but the copied tables: indexes, analysts' views, and the tables that only a snapshot has. */
 function createOthers(database: Database.Database): void {
   addIndexes(database)
   copyViews(database)
@@ -85,7 +86,7 @@ function createOthers(database: Database.Database): void {
   createDictionary(database)
 }
 
-/** Writes the figures of the last issues. Their modules are loaded only here, because many snapshots keep them. */
+/** Writes the figures of the last issues. Loads their modules only here, because they are rarely needed. */
 export async function renewFigures(database: Database.Database): Promise<void> {
   const { fillFigures } = await import('./figure-sql.ts')
   database.exec('DELETE FROM figure')
@@ -128,7 +129,7 @@ function readSchema(database: Database.Database, type: 'table' | 'index' | 'view
     .all(type)
 }
 
-/** Creates the published tables, each filled before the next. */
+/** Creates the published tables, and fills each table before it creates the next. */
 function createTables(
   database: Database.Database,
   fill: (database: Database.Database, table: string, isWhole: boolean) => void,
@@ -159,11 +160,11 @@ function copyRows(database: Database.Database, table: string, isWhole: boolean):
 }
 
 export interface PublishedTable {
-  /** The columns that tell a row from all others; `rowid` if no column stands for it. */
+  /** The columns that identify a row; `rowid` if the table has one that is not its primary key. */
   readonly key: readonly string[]
   /** The columns that are stored; SQLite computes the generated columns itself. */
   readonly columns: readonly string[]
-  /** The columns that hold numbers or texts. */
+  /** The columns that may hold both numbers and texts. */
   readonly mixed: readonly string[]
   readonly isGenerated: boolean
 }
@@ -191,8 +192,8 @@ export function describeTable(database: Database.Database, table: string): Publi
 }
 
 /**
- * Adds indexes for the queries of analysts. The store itself lacks them, because leadsheet does not search it
- * this way.
+ * Adds indexes for the queries of analysts, which the store lacks because leadsheet itself needs none of
+ * them.
  */
 function addIndexes(database: Database.Database): void {
   database.exec(`

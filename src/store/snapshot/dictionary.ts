@@ -124,7 +124,6 @@ export function fillDictionary(
   }
 }
 
-/** Reads the dictionary of a snapshot. */
 export function readDictionary(database: Database.Database): Dictionary {
   return {
     tables: database.prepare<[], TableEntry>('SELECT * FROM dictionary_table').all(),
@@ -142,13 +141,16 @@ function readFields(database: Database.Database) {
   return new Map(rows.map((row) => [row.path, row]))
 }
 
-/** The number of rows, and the number of rows without a value by column. A column without an entry lacks none. */
+/**
+ * The number of rows, and for each column the number of rows without a value. A column without an entry has a
+ * value in every row.
+ */
 export interface Counts {
   readonly rows: number
   readonly nulls: ReadonlyMap<string, number>
 }
 
-/** Reads from the dictionary what was counted for it, by table. */
+/** Reads the counts of each table from the dictionary. */
 export function readCounts(database: Database.Database): Map<string, Counts> {
   const { tables, columns } = readDictionary(database)
   return new Map(

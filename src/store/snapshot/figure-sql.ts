@@ -26,11 +26,11 @@ const LISTS = [
   { ...TOP_LEADS, name: 'top_leads', unit: 'list', coverage: null },
   { ...STALLED_LEADS, name: 'stalled_leads', unit: 'list', coverage: 'stalled' },
 ] as const
-/** The most rows of a list, as in the files that are attached to a report. */
+/** The maximum number of rows of a list, as in the files that are attached to a report. */
 const LIST_ROWS = 1000
 
 const DAY_MS = 24 * 60 * 60_000
-/** The defaults of these settings of a report. */
+/** The values of two report settings that are used while there is no issue. */
 const DEFAULTS = { stalledDays: 7, topScore: 80 }
 
 export function fillFigures(database: Database.Database): void {

@@ -1,7 +1,7 @@
 /**
- * Makes a snapshot from the one before it: copies that file and brings the copy up to date. Every published row
- * of the store is compared with the row of the copy, so that no mark or log has to be trusted. Comparing costs
- * a small part of what writing and indexing all rows costs.
+ * Makes a snapshot from the previous one: copies that file and brings the copy up to date. Every published
+ * row of the store is compared with the row of the copy, so that no record of changes is needed. Comparing
+ * costs a small part of what writing and indexing all rows costs.
  */
 import { chmodSync, closeSync, constants, copyFileSync, openSync, readSync, writeSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
@@ -23,24 +23,27 @@ import { followTexts, keepTexts } from './search.ts'
 
 /** The mode of the copy while it is written. */
 const WRITABLE = 0o600
-/** The size of a piece that is copied. */
+/** The size of the pieces in which a file is copied. */
 const PIECE_BYTES = 2 ** 18
-/** With more changes than this share of all rows, and than these rows, a whole build is as fast. */
+/**
+ * If more rows have changed than this share of all rows, and more than `CHANGED_ROWS`, a complete build is as
+ * fast.
+ */
 const CHANGED_SHARE = 0.1
 const CHANGED_ROWS = 1000
-/** The largest part of the copy that is read through the memory instead of by calls. */
+/** The maximum number of bytes of the copy that SQLite maps into memory instead of reading them. */
 const MAPPED_BYTES = 2 ** 36
 /**
- * The tables with personal data. Once a row of them is deleted, the snapshot is built whole, because the index of
- * words forgets nothing before it is built again.
+ * The tables with personal data. If a row of them was deleted, the snapshot is built completely, because the
+ * full-text index keeps words of deleted rows.
  */
 const FORGOTTEN: readonly string[] = ['lead', 'lead_raw', 'lead_detail', 'activity', 'quarantined_record']
 
 /**
  * Makes a snapshot from an earlier one.
  * @param base the file of the earlier snapshot, which stays as it is
- * @returns false if it has to be built whole, and then the target is of no use: for the first snapshot of a day,
- *   of a schema or of a version, after many changes, and if the earlier file is damaged
+ * @returns false if a complete build is needed, and the target is useless: for the first snapshot of a day,
+ * of a schema or of a version, after many changes, and if the earlier file is damaged
  */
 export async function followSnapshot(job: SnapshotJob, base: string): Promise<boolean> {
   let file: FileHandle | undefined
@@ -48,7 +51,7 @@ export async function followSnapshot(job: SnapshotJob, base: string): Promise<bo
   try {
     copyFile(base, job.target)
     file = await open(job.target)
-    // Writes the copy to the disk while the rows are compared. What changes after that is a small part.
+    // Writes the copy to the disk while the rows are compared. The changes that follow are small.
     const copied = file.sync()
     database = openUnfinished(job)
     const isDone = isFollowable(database, job) && (await follow(database, job))
@@ -56,7 +59,8 @@ export async function followSnapshot(job: SnapshotJob, base: string): Promise<bo
     if (isDone) await file.sync()
     return isDone
   } catch (thrown) {
-    // The whole build tells what is wrong if the fault is not in the earlier file.
+    // Returns false, so that the snapshot is built completely. If the fault is not in the earlier file, it
+    // occurs again then and is reported.
     if (thrown instanceof Database.SqliteError || (thrown instanceof Error && 'syscall' in thrown))
       return false
     throw thrown
@@ -67,8 +71,8 @@ export async function followSnapshot(job: SnapshotJob, base: string): Promise<bo
 }
 
 /**
- * Copies a file. If the file system can, both files share their blocks until one of them changes. Otherwise the file is
- * copied in large pieces, which was a fifth faster than copyFile.
+ * Copies a file. If the file system can, both files share their blocks until one of them changes. Otherwise
+ * the file is copied in large pieces, which was a fifth faster than copyFile.
  */
 function copyFile(from: string, to: string): void {
   try {
@@ -104,11 +108,11 @@ function isFollowable(database: Database.Database, job: SnapshotJob): boolean {
   )
 }
 
-/** Brings the file up to date; false if there is too much to do. */
+/** Brings the copy up to date. Returns false if a complete build is needed. */
 async function follow(database: Database.Database, job: SnapshotJob): Promise<boolean> {
   database.pragma(`mmap_size = ${MAPPED_BYTES}`)
   database.pragma('temp_store = MEMORY')
-  // Overwrites deleted rows, so that what the store has pruned is in no freed part of the file.
+  // Overwrites deleted rows, so that no free part of the file still has data that the store has deleted.
   database.pragma('secure_delete = ON')
   database.exec('BEGIN')
   const changes = new Map<string, PublishedTable>()
@@ -133,7 +137,7 @@ async function follow(database: Database.Database, job: SnapshotJob): Promise<bo
   followTexts(database)
   const dayBefore = readDay(database)
   fillInfo(database, job)
-  // The figures are those of the last issues, and of the day before where there is no issue.
+  // The snapshot has the figures of the last issues, or of the day before if there is no issue.
   if (changes.has('report_issue') || changes.has('pipeline') || readDay(database) !== dayBefore)
     await renewFigures(database)
   fillDictionary(database, job.sourcePaths, new Map([...counts].filter(([name]) => tables.includes(name))))
@@ -188,7 +192,7 @@ function findChanges(database: Database.Database, name: string, table: Published
   const rows = count(`SELECT count(*) FROM ${stored}`)
   const changed = count(`SELECT count(*) FROM temp.${changesOf(name)}`)
   const added = count(`SELECT count(*) FROM temp.${changesOf(name)} WHERE NOT is_kept`)
-  // All rows of the store are in the copy now, or are new. Any further rows of the copy are deleted in the store.
+  // After the new rows are added, the copy has all rows of the store. Any further rows are to be deleted.
   const deleted = count(`SELECT count(*) FROM ${copied}`) + added - rows
   if (deleted > 0) {
     database.exec(`
@@ -198,7 +202,7 @@ function findChanges(database: Database.Database, name: string, table: Published
   return { rows, changed, deleted }
 }
 
-/** Tells whether a column differs between `stored` and `copied`. */
+/** Returns SQL that is true if a column differs between `stored` and `copied`. */
 function differsIn({ mixed }: PublishedTable, column: string): string {
   const [stored, copied] = [`stored.${quoted(column)}`, `copied.${quoted(column)}`]
   // The numbers 1 and 1.0 compare as equal, but analysts see different values.
@@ -207,8 +211,8 @@ function differsIn({ mixed }: PublishedTable, column: string): string {
 }
 
 /**
- * Tells whether each index of a table has as many rows as the table. The comparison has read every row, and the
- * whole build of the day has checked the structure of the file.
+ * Tells whether each index of a table has as many rows as the table. No more checks are needed: the
+ * comparison has read every row, and the complete build of the day has checked the structure of the file.
  */
 function hasWholeIndexes(database: Database.Database, table: string, rows: number): boolean {
   return database
@@ -224,8 +228,8 @@ function hasWholeIndexes(database: Database.Database, table: string, rows: numbe
 }
 
 /**
- * Makes the changed rows those of the store. In rows that stay, only the columns that differ in any of them are
- * written, so that the other indexes are left alone.
+ * Replaces the changed rows of the copy by those of the store. In rows that are in both, only the columns in
+ * which any of these rows differs are written, so that indexes on other columns need no change.
  * @returns the counts of the table after the change
  */
 function replaceRows(
@@ -255,7 +259,7 @@ function replaceRows(
     .raw()
     .get()
   const written = table.columns.filter((_, index) => differing?.[index] === 1)
-  // Two rows may have exchanged their unique values, so neither may stay while the other is written.
+  // Two rows may have exchanged unique values. Such rows are deleted and inserted again, not updated.
   if (written.some((column) => isUnique(database, name, column)))
     database.exec(`UPDATE ${changes} SET is_kept = 0`)
   const anew = `(${keys}) IN (${changed} WHERE NOT is_kept)`
@@ -276,7 +280,7 @@ function replaceRows(
   }
 }
 
-/** Tells whether a column is in a unique index other than that of the key. */
+/** Tells whether a column is in a unique index other than the primary key. */
 function isUnique(database: Database.Database, table: string, column: string): boolean {
   return (
     database

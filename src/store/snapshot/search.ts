@@ -1,6 +1,7 @@
 /**
- * The full-text search over leads, which only the snapshot has. The index `lead_fts` holds only words, and reads
- * the texts from the view `lead_text`. Analysts search the view `lead_search` by `WHERE words MATCH 'solar'`.
+ * The full-text search over leads, which only the snapshot has. The index `lead_fts` holds only words, and
+ * reads the texts from the view `lead_text`. Analysts search the view `lead_search` by `WHERE words MATCH
+ * 'solar'`.
  */
 import type Database from 'better-sqlite3'
 
@@ -14,7 +15,7 @@ export function fillSearch(database: Database.Database): void {
 }
 
 /**
- * Remembers the texts of some leads, before their rows change.
+ * Stores the texts of some leads in a temporary table, before their rows change.
  * @param leads a SELECT of `lead.no`
  */
 export function keepTexts(database: Database.Database, leads: string): void {
@@ -24,7 +25,7 @@ export function keepTexts(database: Database.Database, leads: string): void {
     CREATE TEMP TABLE old_text AS SELECT * FROM lead_text WHERE no IN (SELECT no FROM changed_lead)`)
 }
 
-/** Brings the index up to date with the rows that changed since {@link keepTexts}. */
+/** Brings the full-text index up to date with the rows that changed since {@link keepTexts}. */
 export function followTexts(database: Database.Database): void {
   const texts = 'company, place, contact, activity'
   const isSame =

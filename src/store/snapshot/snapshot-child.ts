@@ -1,4 +1,4 @@
-/** The child process that makes a snapshot, from the earlier one if it can. */
+/** The child process that makes a snapshot, from the earlier snapshot if possible. */
 import { rmSync } from 'node:fs'
 import { answerParent } from '../db/subprocess.ts'
 import { buildSnapshot, type SnapshotJob } from './build-snapshot.ts'
@@ -13,7 +13,7 @@ answerParent(async ({ base, ...job }: ChildJob) => {
     rmSync(job.target, { force: true })
     await buildSnapshot(job)
   } catch (thrown) {
-    // Loads the messages of failures only here, because their modules take longer than a small snapshot.
+    // Loads the code for error messages only here, because loading takes longer than making a small snapshot.
     const { fileFailure } = await import('../db/sqlite.ts')
     const isOfStore =
       thrown instanceof Error && 'code' in thrown && /CORRUPT|NOTADB/.test(String(thrown.code))

@@ -79,8 +79,8 @@ export async function makeSnapshot(
 }
 
 /**
- * Reads what a snapshot says about itself. Returns null if there is no snapshot, or if this version of leadsheet
- * cannot read it.
+ * Reads when a snapshot was made and how recent its leads are. Returns null if there is no snapshot, or if
+ * this version of leadsheet cannot read it.
  */
 export function readSnapshotInfo(file: string): SnapshotInfo | null {
   return readFrom(
@@ -137,7 +137,7 @@ async function liveFile(
   return copy
 }
 
-/** Keeps the file under a second name, such as `snapshot-20261121T060000Z.db`. */
+/** Keeps the new snapshot under a second name with its time, such as `snapshot-20261121T060000Z.db`. */
 async function keepAs(unfinished: string, file: string, madeAt: Instant): Promise<void> {
   const stamp = madeAt.replace(/[-:]|\.\d+/g, '')
   const kept = join(dirname(file), basename(file).replace(/\.db$/, `-${stamp}.db`))
@@ -158,14 +158,11 @@ function unwritable(file: string, reason: string, cause?: unknown): LeadsheetErr
   })
 }
 
-/** The changes of the store since a snapshot. */
+/** The numbers of changes in the store since a snapshot. */
 export interface SnapshotNews {
   /** The last migration of the store. */
   readonly schema: string
-  /**
-   * The id of the last sync that read all leads, even if the snapshot lacks it; null before the first such
-   * sync.
-   */
+  /** The id of the last sync that read all leads, even if the snapshot lacks it; null if there is none. */
   readonly wholeRunId: string | null
   /** The number of inserts, updates and deletions of leads by later syncs and events. */
   readonly changes: number

@@ -1,6 +1,6 @@
 /**
  * The leads whose details several processes read for one sync, in batches, and the progress of the reading.
- * Each lead is taken off the list in the transaction that saves its result, so that a lead that is read twice
+ * Each lead is taken off the list in the transaction that saves its result. So a lead that is read twice
  * counts once.
  */
 import type { ErrorCode } from '../../errors.ts'
@@ -9,10 +9,7 @@ import type { Db, Trx } from '../db/store.ts'
 import type { WaitingLead } from '../leads/detail.ts'
 import type { RunUsage } from './sync-run.ts'
 
-/**
- * The reason why no more leads are read, taken from an error. If the reason has no error code, a bug ended
- * the reading.
- */
+/** The reason why no more leads are read, taken from an error. `code` is null if a bug ended the reading. */
 export interface DetailsEnd {
   readonly code: ErrorCode | null
   readonly message: string
@@ -29,8 +26,8 @@ interface DetailRun extends RunUsage {
 }
 
 /**
- * Starts the reading of details. Deletes the list of a killed sync; the leads of that list wait for details
- * like all other leads.
+ * Starts the reading of details for some leads. Deletes the list of a killed sync; the details of the leads
+ * in that list are read later.
  */
 export async function beginDetails(
   trx: Trx,
@@ -48,9 +45,7 @@ export async function beginDetails(
   await insertRows(trx, 'detail_wanted', wanted)
 }
 
-/**
- * Finds the progress of a sync's reading of details; undefined if that sync reads no details or has ended.
- */
+/** Finds the progress of reading details in a sync; undefined if that sync reads no details or has ended. */
 export async function findDetailRun(db: Db, runId: string): Promise<DetailRun | undefined> {
   const row = await db.selectFrom('detail_run').where('run_id', '=', runId).selectAll().executeTakeFirst()
   return (
@@ -89,7 +84,7 @@ export async function listWanted(db: Db, runId: string, batch: number): Promise<
 }
 
 /**
- * Deletes a lead from the list of leads to read.
+ * Deletes a lead from the list of leads whose details are to be read.
  * @returns false if the lead's result has already been saved, or the sync has ended
  */
 export async function dequeueDetail(trx: Trx, runId: string, leadNo: number): Promise<boolean> {
@@ -102,8 +97,8 @@ export async function dequeueDetail(trx: Trx, runId: string, leadNo: number): Pr
 }
 
 /**
- * Adds the result of reading a lead to the counts, in the transaction that saves the result. A failure adds
- * one to the failures in a row; a success resets them to 0.
+ * Adds the result of reading a lead's details to the counts, in the transaction that saves the result. A
+ * failure adds one to the failures in a row; a success resets them to 0.
  */
 export async function noteResult(
   trx: Trx,
@@ -128,7 +123,7 @@ export async function noteResult(
     .executeTakeFirstOrThrow()
 }
 
-/** Ends the reading early. If it was already ended, the first reason is kept. */
+/** Records why the reading of details ended early. If it has already ended, the first reason is kept. */
 export async function stopDetails(trx: Trx, runId: string, end: DetailsEnd): Promise<void> {
   await trx
     .updateTable('detail_run')
@@ -138,7 +133,9 @@ export async function stopDetails(trx: Trx, runId: string, end: DetailsEnd): Pro
     .execute()
 }
 
-/** Deletes the list and the progress of the reading; results that arrive later are not accepted. */
+/**
+ * Deletes the list of leads and the progress of reading details. Results that arrive later are not accepted.
+ */
 export async function endDetails(trx: Trx, runId: string): Promise<void> {
   await trx.deleteFrom('detail_wanted').where('run_id', '=', runId).execute()
   await trx.deleteFrom('detail_run').where('run_id', '=', runId).execute()

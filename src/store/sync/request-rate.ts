@@ -77,7 +77,7 @@ async function blockRequests(db: Db, ms: number): Promise<void> {
 /**
  * Records the end of a request, whether an answer came or not.
  * @param budget the number of requests left according to the answer; null without an answer. An answer that
- * arrives after a later answer does not raise the number.
+ * arrives after the answer to a later request does not raise the number.
  */
 async function endRequest(db: Db, budget: Budget | null): Promise<void> {
   const others = sql`greatest(0, under_way - 1)`

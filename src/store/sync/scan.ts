@@ -1,7 +1,7 @@
 /**
- * The progress of the scan of the leads. The progress is saved in the transaction that writes a page, so that
- * the next run after a kill continues exactly after the last page written. Also keeps which leads the scan
- * has found, and which leads were read meanwhile because of events.
+ * The progress of the scan of the leads. The progress is saved in the transaction that writes a page. If a
+ * run is killed, the next run therefore continues exactly after the last page written. Also stores which
+ * leads the scan has found, and which leads were read meanwhile because of events.
  */
 
 import { sql } from 'kysely'
@@ -33,9 +33,7 @@ export interface ScanStep {
    */
   readonly fresh: number
   readonly freshInPass: number
-  /**
-   * The number of fresh leads that were created after the scan began. No earlier pass could have found them.
-   */
+  /** The number of fresh leads created after the scan began. No earlier pass could have found them. */
   readonly born: number
   /** The number of records without an id. */
   readonly withoutId: number
@@ -123,7 +121,8 @@ const updateScan = statementForLater((db, scan: Scan) =>
 /** Returns the progress of the scan after a page. */
 function scanAfter(before: Scan, page: ScanStep): Scan {
   const repeated = page.repeats !== null && page.seenKeys.length - page.freshInPass > page.repeats
-  // A page without a new lead lies behind the last page of the list, so it does not show that rows moved.
+  // A page without a lead that is new in this pass lies behind the end of the list. It does not show that
+  // rows moved.
   const moved = page.freshInPass > 0 && (page.hasMoved || repeated) ? 1 : 0
   return {
     ...before,
@@ -175,8 +174,8 @@ function extreme(
 
 /**
  * Notes that a lead was read during a scan because of an event. Call this function in the transaction that
- * writes the lead. The scan must not overwrite the lead with an older state from its pages, and must not take
- * the lead for absent. If no scan is in progress, nothing is noted.
+ * writes the lead. The scan must not overwrite the lead with an older state from its pages, and must not
+ * count the lead as missing. If no scan is in progress, nothing is noted.
  */
 export async function noteReadByEvent(trx: Trx, leadNo: number): Promise<void> {
   // Deletes the row and inserts it again instead of updating it, so that the row gets the highest sequence
@@ -236,8 +235,7 @@ export interface SeenLeads {
 
 /**
  * Loads the leads that the current scan has found; the result is empty if there is no scan. Each lead takes
- * one byte of memory. The rows of `sync_scan_page`, one for each page, are kept so that a run can continue
- * after a kill.
+ * one byte of memory. The rows of `sync_scan_page` stay, so that a run can continue after a kill.
  */
 export async function loadSeenLeads(db: Db): Promise<SeenLeads> {
   const seenLeads = createSeenLeads()

@@ -6,12 +6,11 @@ import type { FieldDrift, FieldType } from '../../domain/sync.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
 
-/** The facts about one field that the examined records show. */
+/** Says what the examined records show about one field. */
 export interface FieldSample {
   readonly types: ReadonlySet<FieldType>
   /**
-   * `count`: the number of records that have the field. `nulls`: the number of these in which the field is
-   * null.
+   * `count`: the number of records that have the field. `nulls`: of these, the number with the value null.
    */
   readonly count: number
   readonly nulls: number
@@ -19,7 +18,7 @@ export interface FieldSample {
 
 /**
  * The limit for vanished fields. A field counts as vanished if it is missing from all new records and the
- * probability that this happened by chance is at most this.
+ * probability that this happened by chance is at most this limit.
  */
 const CHANCE_MIN = 1e-6
 
@@ -58,8 +57,8 @@ export async function saveFields(
   const gone: string[] = []
   for (const [path, field] of known) {
     if (sample.has(path) || field.missing_since !== null) continue
-    // One further record without the field is assumed, so that a field seen in a single record does not count
-    // as a field that every record has.
+    // Assumes one more record without the field, so that a field seen in a single record does not count as a
+    // field that every record has.
     if ((1 - field.count / (field.records + 1)) ** records > CHANCE_MIN) continue
     gone.push(path)
     drift.push({ change: 'vanished', path, types: field.types })
@@ -87,7 +86,7 @@ interface DatedDrift extends FieldDrift {
   readonly at: Instant
 }
 
-/** The number of last syncs that are searched for changes. Usually fewer run in a day. */
+/** The maximum number of last syncs that are searched for changes. Usually fewer run in a day. */
 const RUNS_MAX = 200
 
 /** Lists the changes of fields that the last `RUNS_MAX` syncs have found since an instant, newest first. */

@@ -14,19 +14,16 @@ import { hasNamelessLeads } from '../leads/quarantined-record.ts'
 import type { SeenLeads } from './scan.ts'
 import { listReadByEvents } from './scan.ts'
 
-/**
- * If a scan misses more than this share of all leads, the upstream is taken to be at fault and no lead is
- * deleted.
- */
+/** If a scan misses more than this share of all leads, none is deleted: the upstream is probably at fault. */
 const MISSING_SHARE_MAX = 0.2
 /** If a scan misses at most this many leads, they count as missing whatever their share of all leads. */
 const MISSING_ALWAYS_BELIEVED = 5
-/** The number of leads that one statement reads. Between two statements other tasks can run. */
+/** The maximum number of leads that one statement reads. Between two statements other tasks can run. */
 const CHUNK_LEADS = 20_000
 
 /**
- * The number of deleted leads. If too many leads are missing, none is deleted, and `refused` has the number of
- * missing leads and of all leads.
+ * The number of deleted leads. If too many leads are missing, none is deleted, and `refused` has the number
+ * of missing leads and the number of all leads.
  */
 export type MissingResult =
   | { readonly deleted: number; readonly refused: null }
@@ -35,7 +32,7 @@ export type MissingResult =
 interface MissingLead {
   readonly no: number
   readonly id: string
-  /** Tells whether the whole scan before missed the lead too: 1 or 0. */
+  /** Is 1 if the previous whole scan missed the lead too; otherwise 0. */
   readonly twice: number
 }
 
@@ -91,10 +88,7 @@ export async function listMissingLeads(db: Db): Promise<number[]> {
   return rows.map((row) => row.no)
 }
 
-/**
- * Removes the note that the last whole scan missed these leads, because they were seen again or are now
- * deleted.
- */
+/** Removes the note that the last whole scan missed these leads, because they were found or are deleted. */
 export async function forgetMissing(trx: Trx, leadNos: readonly number[]): Promise<void> {
   if (leadNos.length === 0) return
   await sql`DELETE FROM missing_lead WHERE lead_id IN (SELECT id FROM lead WHERE no IN ${numbersOf(leadNos)})`.execute(
@@ -102,7 +96,7 @@ export async function forgetMissing(trx: Trx, leadNos: readonly number[]): Promi
   )
 }
 
-/** Selects the leads that are not deleted. */
+/** Reads the leads with these numbers, except those that are marked as deleted. */
 async function readThere(trx: Trx, leadNos: readonly number[]): Promise<MissingLead[]> {
   const there: MissingLead[] = []
   for (let from = 0; from < leadNos.length; from += CHUNK_LEADS) {

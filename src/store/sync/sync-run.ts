@@ -18,7 +18,7 @@ import type { SyncRunTable } from '../tables/tables.ts'
 type Mode = SyncRunTable['mode']
 
 /**
- * Starts a run. An earlier run that never finished is closed as killed, with the counts that it had reached.
+ * Starts a run. An earlier run that never finished is marked as killed and keeps the counts it had reached.
  */
 export async function startRun(
   trx: Trx,
@@ -90,7 +90,7 @@ const updateCounts = statement((db, { id, ...counts }: PageCounts & { id: string
     .compile(),
 )
 
-/** Adds counts of details, in the transaction that writes the details. */
+/** Adds to a run the counts of details that were read, in the transaction that writes these details. */
 export async function addDetailCounts(trx: Trx, runId: string, counts: DetailCounts): Promise<void> {
   await trx
     .updateTable('sync_run')
@@ -103,7 +103,7 @@ export async function addDetailCounts(trx: Trx, runId: string, counts: DetailCou
     .execute()
 }
 
-/** Marks the leads as read completely: everything that changed before `asOf` is in the store. */
+/** Records that a run has read all leads: everything that changed before `asOf` is in the store. */
 export async function markLeadsWhole(trx: Trx, runId: string, asOf: Instant, deleted: number): Promise<void> {
   await trx
     .updateTable('sync_run')
@@ -196,8 +196,7 @@ export async function listRuns(db: Db, limit: number): Promise<RunSummary[]> {
 export type RunBrief = Pick<RunSummary, 'id' | 'startedAt' | 'outcome'>
 
 /**
- * The most runs that are listed: slightly more than the 1440 minutes of a day, because a sync can run every
- * minute.
+ * The maximum number of listed runs: a bit more than the minutes of a day, as a sync can run every minute.
  */
 const BRIEFS_MAX = 1500
 
@@ -251,8 +250,8 @@ export async function findLastRun(db: Db): Promise<LastRun | null> {
 }
 
 /**
- * Finds the last run that failed or stopped early. Looks only at the last run that read all leads, of which
- * other parts may have failed, and at the runs after it.
+ * Finds the last run that failed or stopped early. Looks only at the last run that read all leads, because
+ * another part of that run may have failed, and at later runs.
  */
 export async function findLastFailure(db: Db): Promise<SyncFailure | null> {
   const row = await db

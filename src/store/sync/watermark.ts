@@ -1,6 +1,7 @@
 /**
- * The watermark from which the next incremental scan starts, the time before which the upstream accepts no
- * request, the last profile, the time at which each resource was last read, and the results of scans.
+ * Stores the time of update from which the next incremental scan starts (the watermark), the time before
+ * which the upstream accepts no request, the hash of the last profile (the settings that describe the
+ * upstream's API), the time at which each resource was last read, and the results of scans.
  */
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
@@ -9,9 +10,12 @@ import type { Db, Trx } from '../db/store.ts'
 import { findLastNo } from '../leads/lead.ts'
 
 const RESOURCE = 'lead'
-/** The number of leads of each status that are looked at before all leads are read. */
+/**
+ * The number of last updated leads of each status that are searched for a time from the upstream. If none of
+ * them has such a time, all leads are read.
+ */
 const NEWEST_LEADS = 100
-/** The number of leads read at once where all leads are read. Between two reads other tasks can run. */
+/** The maximum number of leads that one query reads. Between two queries other tasks can run. */
 const PART_LEADS = 20_000
 
 export async function readWatermark(
@@ -61,7 +65,10 @@ export async function findLastUpdate(db: Db): Promise<Instant | null> {
   return latest
 }
 
-/** Reads all leads, because most of them have no time from the upstream. */
+/**
+ * Finds the latest update among all leads. This takes long, but is needed if many leads lack a time from the
+ * upstream.
+ */
 async function findLastUpdateOfAll(db: Db): Promise<Instant | null> {
   let latest: Instant | null = null
   const last = await findLastNo(db)
@@ -90,8 +97,8 @@ export async function saveNotBefore(trx: Trx, notBefore: Instant | null): Promis
 }
 
 /**
- * Finds the hash of the profile with which all leads were last read completely; null before the first
- * complete scan.
+ * Finds the hash of the profile (the settings that describe the upstream's API) with which all leads were
+ * last read completely; null before the first complete scan.
  */
 export async function findProfileHash(db: Db): Promise<string | null> {
   const row = await db.selectFrom('upstream_profile').select('sha256').executeTakeFirst()
@@ -120,10 +127,7 @@ export type Resource = 'leads' | 'stats' | 'agents'
 export interface LastRead {
   /** Everything that changed before this time is in the store. */
   readonly asOf: Instant
-  /**
-   * The time at which the run ended, or at which a killed run began; null while the run is still reading
-   * other resources.
-   */
+  /** The time at which the run ended, or at which a killed run began; null while it reads other resources. */
   readonly endedAt: Instant | null
 }
 
@@ -143,7 +147,7 @@ export async function findLastRead(db: Db, resource: Resource): Promise<LastRead
   }
   const readings = resource === 'stats' ? 'pipeline_stat' : 'agent'
   const read = newest
-    // With EXISTS, SQLite would join the tables and sort all runs.
+    // Compares a value with null, because with EXISTS SQLite would join the tables and sort all runs.
     .where(({ eb, selectFrom }) => eb(selectFrom(readings).select('observed_at').limit(1), 'is not', null))
     .where(({ or, eb }) => or([eb(resource, '>', 0), eb('outcome', 'in', ['ok', 'ok_no_change'])]))
     .where(sql<boolean>`EXISTS (SELECT 1 FROM json_each(parts) WHERE value = ${resource})`)
@@ -180,16 +184,14 @@ export async function saveScanResult(
     .execute()
 }
 
-/** The result of a scan of the whole list. */
+/** The result of a scan of the whole list of leads. */
 export interface WholeScan {
   readonly leads: number
-  /**
-   * The number of leads that the scan missed but that were not deleted, because so many were missing at once.
-   */
+  /** The number of leads that the scan missed but that were kept, because so many were missing at once. */
   readonly heldBack: number
 }
 
-/** Lists the last complete scans of the whole list, newest first. */
+/** Lists the last complete scans of the whole list of leads, newest first. */
 export async function listWholeScans(db: Db, limit: number): Promise<WholeScan[]> {
   return (
     db

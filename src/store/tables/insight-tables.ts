@@ -1,4 +1,4 @@
-/** The tables of what reports expect and claim, as Kysely types. */
+/** The tables of annotations, counts by day, thresholds and published ranges, as Kysely types. */
 import type { Generated } from 'kysely'
 
 export interface InsightTables {

@@ -12,7 +12,7 @@ export interface LeadTable extends LeadColumns {
   derived_version: number | null
 }
 
-/** The columns of `lead` that follow from its moves. */
+/** The columns of `lead` that are computed from the moves of the lead between statuses. */
 export interface LeadProgress {
   reached: number | null
   known_from: string | null
@@ -21,7 +21,7 @@ export interface LeadProgress {
 
 type LeadProgressTable = { [Column in keyof LeadProgress]: Generated<LeadProgress[Column]> }
 
-/** The columns of the fields whose changes make a new version. */
+/** The columns of the tracked fields: if one of them changes, the lead gets a new version. */
 export type TrackedColumn = Extract<LeadField, { hasHistory: true }>['column']
 
 export interface LeadVersionTable extends Pick<LeadColumns, TrackedColumn> {
@@ -127,7 +127,7 @@ export interface LeadTables {
   lead_fingerprint: { lead_no: number; fingerprint: string }
   missing_lead: { lead_id: string; run_id: string; since: string }
   lead_count: LeadCountTable
-  /** The stored versions. The view `lead_version` also has the versions that are derived from `lead`. */
+  /** The stored versions. The view `lead_version` also has versions that are read from `lead` instead. */
   lead_history: LeadVersionTable
   lead_version: LeadVersionTable
   lead_minor_update: LeadMinorUpdateTable
@@ -140,7 +140,7 @@ export interface LeadTables {
   detail_wanted: { lead_no: number; run_id: string; batch: number }
 }
 
-/** The outcomes of an event. */
+/** The possible results of processing an event that the upstream has sent. */
 export const EVENT_OUTCOMES = [
   ...['inserted', 'updated', 'unchanged', 'deleted', 'not_found'],
   ...['read', 'ignored', 'unreadable', 'failed'],

@@ -1,6 +1,4 @@
-/**
- * The tables of what reports expect and claim: counts by day, thresholds, and what people know about days.
- */
+/** The tables for the judgements in reports: counts by day, thresholds, published ranges and annotations. */
 import { sql } from 'kysely'
 
 export const INSIGHT = [

@@ -1,15 +1,9 @@
-/**
- * The tables of the leads, their history and their details. Triggers keep lead_count up to date, whatever
- * writes to lead.
- */
+/** The tables of the leads, their history and their details. Triggers keep lead_count up to date. */
 import { type RawBuilder, sql } from 'kysely'
 import { fieldsWith, LEAD_FIELDS, type LeadField } from '../../../domain/lead-fields.ts'
 import { reachedSql } from '../../leads/lead-progress.ts'
 
-/**
- * Writes the meaning of each column as a comment after the comma of the column, where the dictionary looks
- * for it.
- */
+/** Writes the meaning of each column as a comment behind its comma, where the dictionary looks for it. */
 function columnsOf(fields: readonly LeadField[]): RawBuilder<unknown> {
   return sql.raw(
     fields.map((field) => `${field.column} ${typeOf(field)}, -- ${field.meaning}`).join('\n    '),

@@ -1,7 +1,7 @@
 /**
  * The tables of issues with their search, of the messages that carry them, and of the recipients'
- * preferences. `delivery` is the outbox's ledger of messages. After the first release a new column also needs
- * a migration; see `store/schema/migrate.ts`.
+ * preferences. The table `delivery` has the state of sending each message. After the first release a new
+ * column also needs a migration; see `store/schema/migrate.ts`.
  */
 import { sql } from 'kysely'
 
