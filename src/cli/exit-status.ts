@@ -1,4 +1,4 @@
-/** The exit status of the process, for scripts and schedulers, and the exit status and colour of a check. */
+/** Defines the exit statuses of the program, and the exit status and colour for each result of a check. */
 
 import type { CheckResult } from '../checks/check.ts'
 import type { ErrorCode } from '../errors.ts'

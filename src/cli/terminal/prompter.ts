@@ -16,14 +16,14 @@ export interface Question {
 }
 
 export interface Prompter {
-  /** Prints lines. Text from other sources must have passed `plainText`. */
+  /** Prints lines. Text from outside the program must be made safe with `plainText` first. */
   say(...lines: readonly string[]): void
   /** Returns the answer without surrounding spaces. */
   ask(question: Question): Promise<string>
   /** Returns the answer exactly as typed; empty for Enter alone. */
   askHidden(text: string): Promise<string>
   confirm(text: string): Promise<boolean>
-  /** Returns one of the words. The first letters are enough, and Enter alone chooses the first word. */
+  /** Asks for one of the words. The first letters are enough, and Enter alone chooses the first word. */
   choose<Word extends string>(text: string, words: readonly [Word, ...Word[]]): Promise<Word>
 }
 
