@@ -1,4 +1,4 @@
-/** Builds the schedules from the settings, in the order in which the daemon runs them. */
+/** Builds the schedules of syncs, snapshots and reports, in the order in which the daemon runs them. */
 import type { Config } from '../config/config.ts'
 import { hasDueTimes } from '../config/config.ts'
 import type { ReportConfig } from '../config/report-config.ts'

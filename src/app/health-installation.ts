@@ -50,8 +50,8 @@ function besideLeads(config: Config): Resource[] {
 }
 
 /**
- * Describes how events reach this installation. Returns null if the upstream has no webhooks, or if no pages
- * are served that could receive events.
+ * Describes how webhook events reach this installation. Returns null if the upstream has no webhooks, or if
+ * no pages are served that could receive events.
  */
 function eventWayOf(config: Config): EventSource | null {
   const profile = findProfile(config)

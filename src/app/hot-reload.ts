@@ -97,7 +97,7 @@ export async function runThroughReloads(deps: ReloadDeps, config: Config, at: Da
       }
     }
   } finally {
-    // A reload may have opened a daemon that will never run, so it is closed here.
+    // If a reload has opened a daemon that will not run any more, it is closed here.
     await reloading.idle()
     await next?.daemon[Symbol.asyncDispose]()
   }

@@ -63,7 +63,7 @@ export function requireSnapshot(dataDir: string): string {
   })
 }
 
-/** The log and signal for slow steps of opening a database, such as an upgrade. */
+/** The log and the signal for slow steps while a database is opened, such as an upgrade. */
 export interface Opening {
   readonly log: Log
   readonly signal: AbortSignal

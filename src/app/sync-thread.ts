@@ -40,7 +40,7 @@ export type ThreadMessage =
   /** `isReason` is true if the failure is the reason for which the daemon stopped the thread. */
   | { readonly failure: Thrown; readonly isReason: boolean }
 
-/** A message to the thread. */
+/** A message from the daemon to the thread. */
 export type ThreadOrder = { readonly stop: Thrown } | { readonly answered: number; readonly value: unknown }
 
 /**

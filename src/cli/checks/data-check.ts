@@ -1,6 +1,6 @@
 /**
- * Checks of `leadsheet doctor` on the data: the folder, the database and its rules, the freshness of the
- * local copy, and open alerts.
+ * Makes the checks of `leadsheet doctor` on the data: the folder, the database and the rules of its data, the
+ * age of the local copy, and open alerts.
  */
 
 import { existsSync } from 'node:fs'

@@ -282,7 +282,7 @@ function printSummary(
 // A file in the demo's folder that holds the address of the demo's store. The demo's settings refer to this
 // file.
 const DATABASE_URL_FILE = 'database-url'
-// A file with the installation id of the demo's store in PostgreSQL.
+// A file with the id of the demo's store in PostgreSQL, by which the demo recognizes the store as its own.
 const INSTALLATION_FILE = 'installation'
 
 /**

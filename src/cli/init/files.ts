@@ -23,7 +23,7 @@ const SECRETS = {
 
 export interface Written {
   readonly config: Config
-  /** Absolute paths with a description of each file. The settings come first. */
+  /** The absolute path and a description of each written file. The settings file comes first. */
   readonly files: readonly { readonly path: string; readonly what: string }[]
 }
 
@@ -129,7 +129,7 @@ function isSecret(mailUrl: string): boolean {
   return new URL(mailUrl).password !== ''
 }
 
-/* Writes several new files, all of them or none, and each of them completely. */
+/* Writes several new files. If one cannot be written completely, none of them stays. */
 
 interface NewFile {
   /** The absolute path. */

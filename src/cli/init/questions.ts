@@ -262,7 +262,7 @@ const SERVICE_URL = 'http://127.0.0.1:8484/api/v1'
 /** The file name of the profile, in the folder of the settings. */
 export const PROFILE_NAME = 'profile.yaml'
 
-/** The answers about the service, with the text of the profile if a probe made one. */
+/** The answers about the service. `probed` is the text of a profile if a probe of the service made one. */
 type ServiceAnswers = Pick<Answers, 'apiUrl' | 'key' | 'profile'> & { readonly probed: string | null }
 
 async function askService(asking: Asking): Promise<ServiceAnswers> {

@@ -44,7 +44,7 @@ export interface Service {
   readonly key: string
   /** The variable or the file that holds the key; null if the user typed it. */
   readonly keyPlace: string | null
-  /** The profile of the service; null for the profile of the reference service. */
+  /** The settings that describe the service's API (profile); null for those of the reference service. */
   readonly profile: ProfileData | null
 }
 

@@ -1,6 +1,6 @@
 /**
- * Asks questions at the terminal. An invalid answer is explained and asked for again; hidden answers are
- * never shown. Ctrl-C, Ctrl-D and the signal throw run_interrupted.
+ * Asks questions at the terminal. An invalid answer is explained, and the question is asked again. Hidden
+ * answers are never shown. Ctrl-C, Ctrl-D and an aborted signal throw run_interrupted.
  */
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
@@ -66,7 +66,7 @@ export function openPrompter({ input, output }: Console, signal: AbortSignal): P
       if (isHidden) output.write('\n')
       return given
     } catch (thrown) {
-      // The next text must begin on a line of its own.
+      // After a question without an answer, the next text must begin on a line of its own.
       output.write('\n')
       throw thrown
     } finally {

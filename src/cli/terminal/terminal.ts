@@ -29,7 +29,7 @@ export interface Terminal {
   /** Aborted by Ctrl-C or SIGTERM. The reason is a LeadsheetError run_interrupted. */
   readonly signal: AbortSignal
   /**
-   * Returns the settings. The first call logs their warnings, except those about the dashboard.
+   * Returns the settings. The first call logs warnings about the settings, except those about the dashboard.
    * @throws LeadsheetError config_invalid
    */
   config(): Promise<Config>
@@ -71,15 +71,15 @@ export interface Terminal {
 /** A terminal with further members, which only the code that starts the commands uses. */
 export interface FrameTerminal extends Terminal {
   readonly ending: Ending
-  /** Replaces the secrets of the loaded settings in a text. */
+  /** Hides the secrets of the loaded settings in a text. */
   redact(text: string): string
   /** Lists running work by the function that `nameHeld` has set; empty if none was set. */
   held(): readonly string[]
 }
 
 /**
- * @param flags returns the options; called only when they are needed, because the arguments are parsed after
- * this call
+ * @param flags returns the options of the command line; called later than `openTerminal`, because the
+ * arguments are not parsed yet
  */
 export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): FrameTerminal {
   const { stdout, stderr } = process
@@ -109,8 +109,8 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     return config
   }
   /**
-   * Replaces secrets. Webhook secrets are read each time, because other commands can register webhooks while
-   * a daemon runs.
+   * Hides the secrets in a text. Webhook secrets are read each time, because other commands can register
+   * webhooks while a daemon runs.
    */
   function redact(text: string): string {
     const found = webhookSecrets().filter((secret) => !secrets.has(secret))

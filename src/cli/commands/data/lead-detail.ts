@@ -1,6 +1,6 @@
 /**
- * `leadsheet leads show`: shows one lead with its enrichment, versions and activity, from the local copy or
- * from the upstream.
+ * `leadsheet leads show`: shows one lead with its details (enrichment), versions and activity, from the local
+ * copy or from the upstream.
  */
 
 import { stringify } from 'yaml'

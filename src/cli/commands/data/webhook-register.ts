@@ -240,7 +240,7 @@ function requireReceiverUrl(config: Config): string {
 }
 
 /**
- * Returns the given id, or the id of this installation's webhook.
+ * Returns the given id. If it is undefined, returns the id of this installation's webhook.
  * @throws LeadsheetError usage_invalid, webhook_unreadable
  */
 export function webhookIdOf({ dataDir, events }: Config, id: string | undefined): string {

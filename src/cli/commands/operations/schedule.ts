@@ -1,6 +1,6 @@
 /**
- * `leadsheet schedule`: shows what runs when, the outcome of the last run, and the next times with clock
- * changes.
+ * `leadsheet schedule`: shows when syncs and reports run, the outcome of the last run, and the next times
+ * with the effects of clock changes.
  */
 import type { Command } from 'commander'
 import { openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
@@ -84,7 +84,7 @@ interface Options {
 
 interface ComingTime {
   readonly due_at: Date
-  /** The local dates that the report then covers; null for a schedule without a report. */
+  /** The local dates that the report of this time covers; null for a schedule without a report. */
   readonly covers: string | null
   /** The effect of a clock change on this time; null if no clock change affects it. */
   readonly note: string | null

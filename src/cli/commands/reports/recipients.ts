@@ -233,7 +233,7 @@ async function change(
 
 /**
  * Lists the reports that an address gets, or has set a preference for.
- * @throws LeadsheetError usage_invalid if there are none
+ * @throws LeadsheetError usage_invalid if there is no such report
  */
 async function reportsOf(
   { db }: Pick<Store, 'db'>,

@@ -194,8 +194,8 @@ interface SentRequest extends Pick<IssueKey, 'report' | 'period'> {
 }
 
 /**
- * Lists the messages of an issue. With a recipient or a file, shows one message exactly as it was sent or
- * will be sent.
+ * Lists the messages of an issue. If a recipient or a file is given, shows one message exactly as it was sent
+ * or will be sent.
  * @throws LeadsheetError report_not_kept
  */
 async function showAsSent(
