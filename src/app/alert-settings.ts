@@ -1,4 +1,4 @@
-/** Turns the settings of alerts into what the alert jobs need. */
+/** Prepares alerts (messages to operators about problems): the checks that raise them, and their channels. */
 import { hostname } from 'node:os'
 import { createViolationWatch } from '../checks/check.ts'
 import type { Config } from '../config/config.ts'
@@ -16,8 +16,8 @@ import { installationOf } from './health-installation.ts'
 import { storePlaceOf, TEMPLATES } from './installation.ts'
 
 /**
- * Prepares the checks and the channels of alerts.
- * @throws LeadsheetError report_template
+ * Prepares the checks that find problems, and the channels of alerts.
+ * @throws LeadsheetError report_template if the template of alert mails has a mistake
  */
 export async function openAlerts(
   config: Config,
@@ -65,7 +65,7 @@ export async function alertMailOf(config: Config): Promise<AlertMailSettings | n
   return { recipients, from, replyTo, render: await openAlertMail(TEMPLATES, ownFolder(config)) }
 }
 
-/** Names this machine and the place of the installation's data. */
+/** Returns the name of this machine and the place of its data: `server1, /var/lib/leadsheet`. */
 export function placeOf({ dataDir, databaseUrl }: Pick<Config, 'dataDir' | 'databaseUrl'>): string {
   return `${hostname()}, ${databaseUrl === null ? dataDir : nameOf(storePlaceOf({ dataDir, databaseUrl }))}`
 }

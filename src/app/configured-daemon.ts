@@ -1,6 +1,6 @@
 /**
- * Builds the daemon from the settings. Everything that the daemon uses is opened first, so that mistakes in
- * the settings show before the daemon runs.
+ * Builds the daemon, the process that syncs and sends reports at their times, from the settings. Everything
+ * that the daemon uses is opened first, so that mistakes in the settings show before the daemon runs.
  */
 import type { Config } from '../config/config.ts'
 import { requireDaemon } from '../config/config.ts'
@@ -43,23 +43,23 @@ import { configuredPublishing } from './publishing.ts'
 import { syncInThread } from './sync-thread.ts'
 
 /**
- * The number of events that are applied at the same time if the settings do not limit parallel requests for
- * lead details.
+ * The maximum number of events of the upstream that are applied at the same time, if the settings do not
+ * limit parallel requests for lead details.
  */
 const EVENTS_AT_ONCE = 4
 /**
- * The number of leads that the daemon may read within ten seconds because of events. The reference service
- * allows no more.
+ * The maximum number of leads that the daemon reads within ten seconds because of events. The reference
+ * service (our own implementation of the upstream's API) allows no more.
  */
 const EVENTS_PER_TEN_SECONDS = 200
 
 export interface ConfiguredDaemon extends AsyncDisposable {
   /**
-   * Runs the daemon until the signal is aborted, and resolves when the work in progress has ended. May be
+   * Runs the daemon until the signal is aborted, and resolves when the work in progress has ended. Must be
    * called only once.
-   * @param onStarted called and awaited before the first job, once this is the only daemon and its pages are
-   * served
-   * @param mayWaitForPort whether the daemon may run without its pages while another program uses their port
+   * @param onStarted called and awaited before the first job, when the daemon holds its lock and serves its
+   * pages
+   * @param mayWaitForPort true lets the daemon run without its pages while another program uses their port
    * @throws LeadsheetError job_busy, web_port, and whatever `onStarted` throws
    */
   run(
@@ -78,7 +78,7 @@ export interface RunningDaemon {
 }
 
 /**
- * Opens the daemon.
+ * Opens everything that the daemon uses, but does not start the daemon.
  * @throws LeadsheetError config_missing, config_invalid, report_template for mistakes in the settings
  */
 export async function openConfiguredDaemon(
@@ -133,8 +133,8 @@ export async function openConfiguredDaemon(
     wake: () => messages.wake(),
     retention: config.retention,
     timeZones: reportTimeZones(config),
-    // Every worker makes its own snapshot. This worker makes one now; the other workers notice the new data
-    // within a minute.
+    // If several daemons share the store, each makes its own snapshot file. This daemon makes its snapshot
+    // now; the others notice the new data within a minute.
     publish: isShared ? async () => snapshots.wake() : publish,
   }
   const { now } = work
@@ -194,7 +194,7 @@ export async function openConfiguredDaemon(
   }
 }
 
-/** Returns the functions that start an incremental sync; null if no incremental sync is scheduled. */
+/** Returns the functions that start a sync of changed leads; null if the settings schedule none. */
 function changeSyncsOf(
   { store, now }: Pick<SyncDeps, 'store' | 'now'>,
   schedules: readonly Schedule[],

@@ -35,7 +35,7 @@ export function dkimOf({ dkim }: Config['mail']): DkimKey | null {
 }
 
 /**
- * Returns the rate limit and the policy for unconfirmed messages. A folder takes messages without a limit.
+ * Returns how mails are sent: the rate limit (none for a folder), and the policy for unconfirmed messages.
  * @param server the name of the mail server, taken from the transport
  */
 export function deliveryPolicyOf(
@@ -48,7 +48,7 @@ export function deliveryPolicyOf(
   return { onUnconfirmed, rateLimit: sharedRateLimit(store, server, perMinute) ?? createRateLimit(perMinute) }
 }
 
-/** Returns the rate limit that all workers share; null if only one process sends. */
+/** Returns a rate limit that all daemons share in the database; null for SQLite with its single daemon. */
 function sharedRateLimit(store: Store, server: string, most: number): RateLimit | null {
   if (store.place.kind === 'sqlite') return null
   const limit = { most, withinMs: 60_000 }
@@ -56,7 +56,7 @@ function sharedRateLimit(store: Store, server: string, most: number): RateLimit 
 }
 
 /**
- * Returns the function that makes the link to a recipient's preference page; null if no pages are served.
+ * Returns the function that makes the link to a recipient's preference page; null if `publicUrl` is not set.
  */
 export async function preferenceLinks(
   { web: { publicUrl } }: Pick<Config, 'web'>,

@@ -1,6 +1,6 @@
 /**
- * Builds the reports from the settings and the reports' folders, and opens everything that is needed to make
- * reports.
+ * Builds each report from the settings and from the report's folder with its template and queries, and opens
+ * everything that is needed to make reports.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,8 +24,8 @@ const MEGABYTE = 1_000_000
 const STALLED_DAYS_DEFAULT = 7
 
 /**
- * Finds a report in the settings, or a draft: a report that so far has only a folder and no recipients.
- * @throws LeadsheetError report_unknown; names the known reports
+ * Finds a report in the settings. If only a folder has this name, returns a draft without recipients.
+ * @throws LeadsheetError report_unknown, with the names of the reports in the settings
  */
 export function findReport(config: Config, name: string): ReportConfig {
   const found = config.reports.find((report) => report.name === name)
@@ -43,9 +43,9 @@ function hasFolder({ templatesDir }: Config, name: string): boolean {
 }
 
 /**
- * Merges the settings of a report with its folder.
- * @throws LeadsheetError report_unknown if the folder is missing; config_invalid if the settings name a part
- * that the folder does not have
+ * Merges the settings of a report with the definition in the report's folder. The settings have priority.
+ * @throws LeadsheetError report_unknown if the folder is missing; config_invalid if the settings name an
+ * attachment that the report cannot make
  */
 export function reportOf(
   settings: ReportConfig,
@@ -87,9 +87,9 @@ export function reportOf(
 }
 
 /**
- * Returns the recipient with the given address. Without an address, returns the report, which holds the
- * defaults.
- * @throws LeadsheetError usage_invalid
+ * Returns the recipient with the given address. If `address` is null, returns the report, which holds the
+ * default values of recipients.
+ * @throws LeadsheetError usage_invalid if the report has no recipient with this address
  */
 export function findAudience(
   report: Report,
@@ -118,7 +118,7 @@ export async function openReportDeps(
     templates,
     archive: { folder: pathsIn(config.dataDir).archive, pages: await openArchivePages(TEMPLATES) },
     sender: senderOf(config.mail, await preferenceLinks(config, store)),
-    // Without a token nobody can sign in from outside.
+    // Without a token nobody can sign in to the dashboard from outside, so reports have no link to it.
     dashboardUrl: config.web.token === null ? null : config.web.publicUrl,
     maxBytes: config.mail.maxMb * MEGABYTE,
     program: readVersion(),
@@ -127,8 +127,8 @@ export async function openReportDeps(
 }
 
 /**
- * Returns the number of days after which a lead counts as stalled. The first report in the settings decides
- * it.
+ * Returns the number of days after which a lead counts as stalled. The number comes from the first report in
+ * the settings.
  */
 export function stalledDaysOf(config: Config): number {
   return config.reports[0]?.stalledDays ?? STALLED_DAYS_DEFAULT
@@ -137,7 +137,7 @@ export function stalledDaysOf(config: Config): number {
 /**
  * Opens the templates. A template in the installation's own folder replaces the program's template of the
  * same name.
- * @param only opens the templates of these reports only; mistakes in other templates are then not found
+ * @param only the names of the templates to open (by default all); mistakes in others are not found
  * @throws LeadsheetError report_template, config_invalid
  */
 export async function openTemplatesOf(config: Config, only?: readonly string[]): Promise<Templates> {
@@ -146,7 +146,7 @@ export async function openTemplatesOf(config: Config, only?: readonly string[]):
   return templates
 }
 
-/** Refuses a configured report without a folder; the error names the line of the settings. */
+/** Throws if a report of the settings has no folder. The error names the line of the settings. */
 function refuseWithoutFolder(
   { reports, sources, templatesDir }: Config,
   names: readonly string[],
@@ -174,9 +174,9 @@ export function ownFolder({ templatesDir, sources }: Config): string | null {
 }
 
 /**
- * Checks that all configured reports could be sent: compiles their templates, renders made-up figures, and
- * has the database parse their SQL, which changes nothing.
- * @throws LeadsheetError report_template, report_unknown, query_failed, config_invalid: the first mistake
+ * Checks that all configured reports can be made: compiles their templates, renders them with made-up
+ * figures, and asks the database to parse their SQL. Changes no data.
+ * @throws LeadsheetError report_template, report_unknown, query_failed, config_invalid for the first mistake
  */
 export async function tryReports(config: Config, signal: AbortSignal): Promise<void> {
   const templates = await openTemplatesOf(
@@ -186,7 +186,7 @@ export async function tryReports(config: Config, signal: AbortSignal): Promise<v
   const reports = config.reports.map((settings) => reportOf(settings, config, templates))
   const own = storePlaceOf(config)
   const hasQueries = reports.some(({ report }) => report.queries.length > 0)
-  // The store in an existing file is not opened, because opening might upgrade it.
+  // An existing SQLite file is not opened here, because opening could upgrade the data in the file.
   const isReady = !hasQueries || (own.kind === 'sqlite' && existsSync(own.file))
   await using store = isReady ? null : await openDataOrEmpty(config)
   const deps = { templates, place: store?.place ?? own, now: () => new Date() }

@@ -1,4 +1,4 @@
-/** Builds the schedules from the settings, in the order in which the daemon runs them. */
+/** Builds the schedules of syncs, snapshots and reports, in the order in which the daemon runs them. */
 import type { Config } from '../config/config.ts'
 import { hasDueTimes } from '../config/config.ts'
 import type { ReportConfig } from '../config/report-config.ts'
@@ -13,8 +13,8 @@ export interface ConfiguredSchedule extends ScheduleSettings {
 }
 
 /**
- * After missed runs of a sync or snapshot only the latest is made up for, because it brings the data of all
- * of them.
+ * If several runs of a sync or of a snapshot were missed, only the latest is made up for, because it reads
+ * everything that the earlier runs would have read.
  */
 const LATEST: CatchUp = { policy: 'latest', windowHours: Number.POSITIVE_INFINITY }
 
@@ -44,8 +44,8 @@ export function reportTimeZones({ reports }: Config): string[] {
 
 /**
  * Finds a schedule.
- * @param name the name of the schedule in the store, or the name of a report
- * @throws LeadsheetError usage_invalid; names the known schedules
+ * @param name the name of the schedule, such as `sync`, or the name of a report
+ * @throws LeadsheetError usage_invalid, with the names of all schedules
  */
 export function findSchedule(config: Config, name: string): ConfiguredSchedule {
   const schedules = schedulesOf(config)
@@ -56,10 +56,13 @@ export function findSchedule(config: Config, name: string): ConfiguredSchedule {
   })
 }
 
-/** The time in which clock changes are looked for. A zone with clock changes has one within this time. */
+/**
+ * The period ahead that is searched for clock changes. A zone with clock changes has one in this period,
+ * because the period is longer than a year.
+ */
 const AHEAD_MS = 400 * 86_400_000
 
-/** Describes for each schedule the next time of day that a clock change skips or doubles. */
+/** Returns a warning for each schedule with a time of day that a coming clock change skips or doubles. */
 export function scheduleWarnings(config: Config, now: Date): string[] {
   return schedulesOf(config)
     .filter(({ name }) => name !== 'sync-full' || config.sources['sync.full_schedule'] !== undefined)

@@ -1,4 +1,4 @@
-/** Opens the configured upstream, and returns the settings of a sync. */
+/** Opens the configured upstream (the API that leads are read from), and returns the settings of a sync. */
 import type { Config } from '../config/config.ts'
 import { requireApi } from '../config/config.ts'
 import { eventSecrets } from '../config/schema-web.ts'
@@ -16,9 +16,8 @@ import { openSource } from '../upstream/source.ts'
 
 /**
  * Opens the upstream; the caller closes it.
- * @param options.backoff the waits between tries; shorter than usual if a person waits for the answer
- * @param options.requestRate a rate limit that all processes share; by default each process has its own rate
- * limit
+ * @param options.backoff the waits between tries of a request, for example shorter if a person waits
+ * @param options.requestRate a rate limit that other processes or threads share; by default a new one
  * @throws LeadsheetError config_missing, config_invalid
  */
 export function openSourceOf(
@@ -36,7 +35,7 @@ export function openSourceOf(
 }
 
 /**
- * Returns the profile of the upstream.
+ * Returns the profile, the settings that describe the API of the upstream.
  * @throws LeadsheetError config_invalid
  */
 export function profileOf({ api: { profile } }: Config): Profile {
@@ -44,7 +43,7 @@ export function profileOf({ api: { profile } }: Config): Profile {
 }
 
 /**
- * Returns the given profile, or the profile of the reference service if none is given.
+ * Returns the given profile; if null, that of the reference service (our own implementation of the API).
  * @throws LeadsheetError config_invalid
  */
 export function profileFrom(profile: ProfileData | null): Profile {
@@ -78,11 +77,11 @@ export function syncOptions(config: Config, signal: AbortSignal): SyncOptions {
 /* Collects the known secrets of webhooks, so that logs and errors can hide them. */
 
 /**
- * Returns a function that lists all webhook secrets known at the time of the call, even if another process
- * has registered the webhook since.
+ * Returns a function that lists the webhook secrets. Each call also finds secrets that another process has
+ * stored since the last call.
  */
 export function webhookSecretsOf({ dataDir, events }: Config): () => string[] {
-  // An unreadable file is reported by the code that needs its content.
+  // An unreadable file is ignored here, because the code that needs its content reports the error.
   const watched = watchState(registrationFile(dataDir), () => undefined)
   return () => [...eventSecrets(events.secret), ...secretsIn(watched())]
 }

@@ -47,7 +47,7 @@ interface ServedDaemon
 }
 
 /**
- * Opens the pages. Returns null if the settings say that no pages are served.
+ * Starts the web server with all pages. Returns null if the settings switch the web pages off.
  * @throws LeadsheetError web_port
  */
 export async function openConfiguredWeb(
@@ -128,7 +128,7 @@ export async function openConfiguredWeb(
   return { url: server.url, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
-/** Returns the routes that receive events. Returns no routes if the upstream has no webhooks. */
+/** Returns the routes that receive webhook events; none if the profile describes no webhooks. */
 function receivers(
   config: Config,
   deps: Pick<WebhookDeps, 'intake' | 'onOutcome' | 'now' | 'log'>,
@@ -153,8 +153,8 @@ interface WaitingPages extends AsyncDisposable {
 }
 
 /**
- * Opens the pages. Syncs and reports run even while another program uses the port.
- * @param mayWait whether to wait for a port that is taken
+ * Opens the pages. If another program uses the port and `mayWait` is true, the pages open later, and syncs
+ * and reports run without the pages.
  * @throws LeadsheetError web_port
  */
 export async function openPages(open: Open, mayWait: boolean, log: Log): Promise<WaitingPages> {

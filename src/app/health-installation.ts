@@ -39,8 +39,8 @@ function mailServerOf({ smtp: { url } }: Config): string | null {
 }
 
 /**
- * Lists the resources other than leads. Returns an empty list for an invalid profile, because the checks of
- * stored leads need no profile.
+ * Lists what the upstream offers besides leads: statistics and agents. Returns an empty list for an invalid
+ * profile, because the checks of stored leads need no profile.
  */
 function besideLeads(config: Config): Resource[] {
   const profile = findProfile(config)
@@ -50,8 +50,8 @@ function besideLeads(config: Config): Resource[] {
 }
 
 /**
- * Describes how events reach this installation. Returns null if the upstream has no webhooks, or if no pages
- * are served that could receive events.
+ * Describes how webhook events reach this installation. Returns null if the upstream has no webhooks, or if
+ * no pages are served that could receive events.
  */
 function eventWayOf(config: Config): EventSource | null {
   const profile = findProfile(config)

@@ -1,7 +1,7 @@
 /**
- * Reloads the settings of the daemon without ending its process. New settings are checked as at a start,
- * while the running daemon keeps the old settings. If the new settings pass, the running daemon stops and a
- * daemon with the new settings starts.
+ * Loads changed settings into the daemon while its process keeps running. The new settings are checked first,
+ * while the daemon still runs with the old settings. If the new settings pass, that daemon stops and a daemon
+ * with the new settings starts.
  */
 
 import { closeSync, openSync } from 'node:fs'
@@ -29,21 +29,21 @@ export interface ReloadDeps {
      * @throws LeadsheetError config_invalid
      */
     readConfigAnew(): Promise<Config>
-    /** Sets the log level of these settings, and logs their warnings. */
+    /** Sets the log level that these settings name, and logs warnings about these settings. */
     logAs(config: Config): Promise<void>
   }
   readonly store: Store
   readonly log: Log
   /**
-   * Receives the function that starts a reload. That function does nothing before the first daemon is built
-   * and after the program begins to stop.
+   * Receives the function that starts a reload. Before the first daemon is built, and after the program
+   * begins to stop, that function does nothing.
    */
   readonly takeReload: (reload: () => void) => void
-  /** Called after each start of a daemon, with its settings and what it runs. */
+  /** Called each time a daemon has started, with the daemon and its settings. */
   readonly tellStarted: (config: Config, running: RunningDaemon) => void
 }
 
-/** The settings that passed all checks, and the daemon built from them. */
+/** Settings that passed all checks, and the daemon that is built from them. */
 interface Reading {
   readonly config: Config
   /** The time just before the settings were read. */
@@ -52,7 +52,7 @@ interface Reading {
 }
 
 /**
- * Runs daemons until the signal of the terminal is aborted.
+ * Runs the daemon until the terminal's signal is aborted. After a reload, a new daemon replaces it.
  * @param config the first settings
  * @param at the time at which the first settings were read
  * @throws LeadsheetError for mistakes in the first settings, job_busy, web_port
@@ -66,8 +66,8 @@ export async function runThroughReloads(deps: ReloadDeps, config: Config, at: Da
     ),
   )
   /**
-   * The last settings that a daemon ran with. If new settings fail, the daemon goes back to these; null if
-   * there are none.
+   * The settings of the previous daemon; null if there was none. They are used again if the daemon with the
+   * new settings cannot start.
    */
   let before: Config | null = null
   let next: Reading | null = await open(deps, config, at)
@@ -97,17 +97,16 @@ export async function runThroughReloads(deps: ReloadDeps, config: Config, at: Da
       }
     }
   } finally {
-    // A reload may have opened a daemon that will never run, so it is closed here.
+    // If a reload has opened a daemon that will not run any more, it is closed here.
     await reloading.idle()
     await next?.daemon[Symbol.asyncDispose]()
   }
 }
 
 /**
- * Runs one daemon until it stops. Returns false if the daemon could not start and there are earlier settings
- * to go back to.
- * @throws unknown the error that ended a running daemon, or, without earlier settings, the error that kept
- * the daemon from starting
+ * Runs one daemon until it stops. Returns false if the daemon could not start but earlier settings (`before`)
+ * can be used again.
+ * @throws unknown any other error that stopped the daemon or kept it from starting
  */
 async function runTurn(
   deps: ReloadDeps,
@@ -128,8 +127,8 @@ async function runTurn(
       }
       deps.tellStarted(config, running)
     }
-    // Without earlier settings, the daemon may wait for a taken port. Changed settings with a taken port are
-    // refused, because the earlier settings still have their port.
+    // Only a daemon without earlier settings waits for a taken port. If there are earlier settings, a taken
+    // port is an error, and the daemon runs with the earlier settings again.
     await turn.run(signal, onStarted, before === null)
     return true
   } catch (thrown) {
@@ -183,7 +182,7 @@ function noteReading(
 
 /**
  * Handles SIGHUP. The signal can mean that an operator asks for a reload, or that the terminal was closed.
- * @param reload called if the terminal is still there; if the terminal was closed, the process stops
+ * @param reload called unless the terminal was closed; if it was closed, the process stops
  */
 export function onHangUp(reload: () => void): Disposable {
   const listener = (): void => {
@@ -195,8 +194,8 @@ export function onHangUp(reload: () => void): Disposable {
 }
 
 /**
- * Returns whether the process was started in a terminal that is now closed. Nobody would watch a daemon
- * without its terminal.
+ * Returns true if the process was started in a terminal that has since been closed. The daemon then stops,
+ * because nobody would watch it.
  */
 function hasTerminalGone(): boolean {
   if (!process.stderr.isTTY) return false

@@ -1,4 +1,4 @@
-/** Opens the store and finds the files in the data directory. */
+/** Opens the store, which is the database of this program, and finds the files in the data directory. */
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -20,13 +20,13 @@ export const TEMPLATES = fileURLToPath(new URL('../../templates', import.meta.ur
 
 export const COMPANIES = fileURLToPath(new URL('../../data/companies.ndjson', import.meta.url))
 
-/** The folder of the ready queries for analysts. */
+/** The folder of the ready-made SQL queries for analysts. */
 export const QUERIES = fileURLToPath(new URL('../../docs/queries', import.meta.url))
 
 /** The settings that say where data is stored. */
 type DataSettings = Pick<Config, 'dataDir' | 'databaseUrl' | 'allowNetworkFs'>
 
-/** The files in the data directory that prove that an installation has worked here before. */
+/** The files in the data directory that show that the installation has had a database before. */
 const TRACES = ['archive/index.html', 'snapshot.db', 'preferences.json']
 
 /** Returns the address of the store. The address must never be shown, because it may contain a password. */
@@ -41,9 +41,7 @@ export function storePlaceOf(settings: Pick<DataSettings, 'dataDir' | 'databaseU
   return placeOf(storeAddressOf(settings))
 }
 
-/**
- * Returns the paths of files in the data directory. These files are there even if the store is in PostgreSQL.
- */
+/** Returns the paths of the files that are in the data directory even if the store is in PostgreSQL. */
 export function pathsIn(dataDir: string) {
   return {
     snapshot: join(dataDir, 'snapshot.db'),
@@ -54,7 +52,7 @@ export function pathsIn(dataDir: string) {
 }
 
 /**
- * Returns the path of the snapshot.
+ * Returns the path of the snapshot, the SQLite file for analysts.
  * @throws LeadsheetError snapshot_missing
  */
 export function requireSnapshot(dataDir: string): string {
@@ -65,17 +63,17 @@ export function requireSnapshot(dataDir: string): string {
   })
 }
 
-/** The log and signal for slow steps of opening a database, such as an upgrade. */
+/** The log and the signal for slow steps while a database is opened, such as an upgrade. */
 export interface Opening {
   readonly log: Log
   readonly signal: AbortSignal
-  /** Tells whether a new database may replace a lost database. */
+  /** True if a new database may be made in the place of a lost database. */
   readonly isNew?: boolean
 }
 
 /**
- * Opens the store and makes the data directory if there is none. Data of an older version is backed up and
- * upgraded.
+ * Opens the store and makes the data directory if there is none. An SQLite file of an older version is first
+ * backed up, then upgraded.
  * @throws LeadsheetError data_unwritable, data_network, job_busy, store_*, among them store_lost
  */
 export async function openData(settings: DataSettings, opening: Opening | null = null): Promise<Store> {
@@ -99,8 +97,8 @@ export async function openData(settings: DataSettings, opening: Opening | null =
 }
 
 /**
- * Returns whether the file has content. An empty file does not count, because a full disk or a broken copy
- * leaves one.
+ * Returns true if the file exists and is not empty. A full disk or a broken copy can leave an empty file,
+ * which holds no database.
  */
 function hasBytes(file: string): boolean {
   const found = statSync(file, { throwIfNoEntry: false })
@@ -108,7 +106,7 @@ function hasBytes(file: string): boolean {
 }
 
 /**
- * Refuses to replace a lost database, because a new one would send every report again.
+ * Throws if other files show that the database was lost, because a new one would send every report again.
  * @throws LeadsheetError store_lost
  */
 function refuseLost(file: string, dataDir: string): void {
@@ -130,8 +128,8 @@ function refuseLost(file: string, dataDir: string): void {
 }
 
 /**
- * Returns the path of the newest backup that an upgrade or a restore has made; null if there is no such
- * backup.
+ * Returns the path of the newest backup that was made before an upgrade or a restore; null if there is no
+ * such backup.
  */
 function newestBackup(dataDir: string): string | null {
   const folders = [dataDir, join(dataDir, 'backups')].filter((folder) => existsSync(folder))

@@ -1,4 +1,4 @@
-/** Builds what is needed to publish the snapshot. */
+/** Builds what is needed to publish the snapshot, the SQLite file for analysts. */
 import type { Config } from '../config/config.ts'
 import type { PublishDeps } from '../jobs/snapshot/publish-snapshot.ts'
 import type { Log } from '../log.ts'
@@ -25,7 +25,7 @@ export function publishDeps(
   }
 }
 
-/** Returns the deps for publishing. The settings give the profile and the number of snapshots to keep. */
+/** Returns what publishing needs, with the profile and the number of snapshots to keep from the settings. */
 export function configuredPublishing(config: Config, store: Store, log: Log): PublishDeps {
   return publishDeps(
     { dataDir: config.dataDir, profile: profileOf(config), keep: config.snapshot.keep },

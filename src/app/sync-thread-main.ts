@@ -1,4 +1,4 @@
-/** The program of the thread that runs one scheduled sync. It opens a store and a client of its own. */
+/** Runs one scheduled sync in a thread, which opens its own store and its own connection to the upstream. */
 import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Config } from '../config/config.ts'
@@ -32,7 +32,7 @@ daemon.on('message', (order: ThreadOrder) => {
 
 try {
   const result = await run(workerData)
-  // Because the daemon ends the thread as soon as it has the result.
+  // The compile cache is written now, because the daemon ends the thread when it has the result.
   flushCompileCache()
   tell({ result })
 } catch (failure) {
@@ -64,8 +64,8 @@ async function run({ settings, address, full, lease, logLevel }: ThreadJob) {
 function configOf(settings: unknown): Config {
   const config = pasteSettings(settings) as Config
   const { profile } = config.api
-  // The function `nameOf` cannot be passed to a thread. This one names only the file of the profile, because the
-  // daemon has already reported the mistakes with their lines.
+  // A function cannot be passed to a thread, so `nameOf` is replaced. The new function names only the file of
+  // a mistake, because the daemon has already reported mistakes with their lines.
   return {
     ...config,
     api: { ...config.api, profile: profile && { ...profile, nameOf: () => profile.origin } },
@@ -73,8 +73,8 @@ function configOf(settings: unknown): Config {
 }
 
 /**
- * Returns a rate limit that passes each call on to the rate limit of the daemon, so that the sync and the
- * daemon's events share one limit.
+ * Returns a rate limit that forwards each call to the daemon, so that the sync and the daemon's own requests
+ * share one limit.
  */
 function remoteRequestRate(): RequestRate {
   const call =

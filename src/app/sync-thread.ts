@@ -1,6 +1,6 @@
 /**
- * Runs each scheduled sync of the daemon in a thread of its own, so that no statement of a sync stops the
- * daemon's loop. The program of the thread is `sync-thread-main.ts`.
+ * Runs each scheduled sync of the daemon in a thread of its own, so that slow SQL of a sync does not block
+ * the daemon. The program of the thread is `sync-thread-main.ts`.
  */
 import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
@@ -20,30 +20,33 @@ import { storeAddressOf } from './installation.ts'
 
 /** The data that the thread is started with. */
 export interface ThreadJob {
-  /** The settings, made by {@link copySettings}. */
+  /** A copy of the settings that {@link copySettings} has made. */
   readonly settings: unknown
   readonly address: string
   readonly full: boolean
-  /** The lease of the scheduled run, which the daemon renews and releases. */
+  /** The lease (a lock that expires) of the scheduled run. The daemon renews and releases the lease. */
   readonly lease: { readonly name: string; readonly holder: string }
   readonly logLevel: string
 }
 
-/** A message from the thread. The last is `result` or `failure`. */
+/** A message from the thread to the daemon. The last message is `result` or `failure`. */
 export type ThreadMessage =
   /** A line of the log, as JSON. */
   | { readonly line: string }
-  /** A call of the rate limit that the thread shares with the events. */
+  /** A call of the rate limit that the thread shares with the daemon. */
   | { readonly call: number; readonly method: keyof RequestRate; readonly values: readonly unknown[] }
   | { readonly clockAheadMs: number | null }
   | { readonly result: SyncResult }
-  /** `isReason`: the failure is the reason for which the thread was told to stop. */
+  /** `isReason` is true if the failure is the reason for which the daemon stopped the thread. */
   | { readonly failure: Thrown; readonly isReason: boolean }
 
-/** A message to the thread. */
+/** A message from the daemon to the thread. */
 export type ThreadOrder = { readonly stop: Thrown } | { readonly answered: number; readonly value: unknown }
 
-/** An error that was thrown in another thread. The code and what follows are those of a LeadsheetError. */
+/**
+ * An error in a form that can be passed between threads. `ours` holds the fields of a LeadsheetError. For an
+ * error of any other kind, `ours` is null and `error` holds the error.
+ */
 interface Thrown {
   readonly error: unknown
   readonly ours: Pick<LeadsheetError, 'code' | 'message' | 'hint' | 'notBefore' | 'mistakes'> | null
@@ -67,21 +70,21 @@ interface ThreadDeps {
   readonly log: Log
   /** The rate limit of the daemon's own requests to the upstream. */
   readonly requestRate: RequestRate
-  /** Called when the thread has found how far our clock is ahead of the upstream's. */
+  /** Called with how far our clock is ahead of the upstream's clock; null if this is unknown. */
   readonly onClock: (aheadMs: number | null) => void
 }
 
 /**
- * Sets the heap size of the next thread. `main.ts` keeps the young generation from growing, so it would stay at 1 MB.
- * The objects of a single page would then move to the old generation. A first sync took a sixth more processor time.
+ * Sets the heap size of the next thread. Because of `main.ts`, the part of the heap for new objects does not
+ * grow and would stay at 1 MB. With so little, a first sync took a sixth more processor time.
  */
 function sizeHeap(): void {
   setFlagsFromString('--min-semi-space-size=4')
-  // The modules of a thread are most of its heap, so it need not double between collections.
+  // Most of the thread's heap is taken by loaded modules, so it need not double before garbage is collected.
   setFlagsFromString('--heap-growing-percent=40')
 }
 
-/** Returns the function that runs a sync in a new thread, with the store in an SQLite file. */
+/** Returns the function that runs a sync in a new thread. Only for a store in an SQLite file. */
 export function syncInThread(config: Config, deps: ThreadDeps): RunSync {
   return async (full, lease, signal) => {
     signal.throwIfAborted()

@@ -27,7 +27,7 @@ export function wholeNumber(min: number, max: number): (value: string) => number
   }
 }
 
-/** Parses `2026-11-20` (midnight UTC) or a time with a zone. Returns UTC with milliseconds. */
+/** Parses `2026-11-20` (midnight UTC) or a time with a zone. Returns the time in UTC, with milliseconds. */
 export function instant(value: string): string {
   const isInstant = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/i.test(value)
   const ms = isInstant && isDate(value.slice(0, 10)) ? Date.parse(value) : Number.NaN
@@ -57,7 +57,7 @@ export function collect(value: string, before: readonly string[] = []): readonly
   return [...before, value]
 }
 
-/** Returns false for 30 February, which `Date.parse` reads as 2 March. */
+/** Returns true if the date exists. Without this check, `Date.parse` would read 30 February as 2 March. */
 function isDate(text: string): boolean {
   const ms = Date.parse(text)
   return Number.isFinite(ms) && new Date(ms).toISOString().startsWith(text)

@@ -1,4 +1,4 @@
-/** The exit status of the process, for scripts and schedulers, and the exit status and colour of a check. */
+/** Defines the exit statuses of the program, and the exit status and colour for each result of a check. */
 
 import type { CheckResult } from '../checks/check.ts'
 import type { ErrorCode } from '../errors.ts'
@@ -15,8 +15,8 @@ export const EXIT_STATUS = {
 export type Ending = keyof typeof EXIT_STATUS
 
 /**
- * Returns the ending for an error that a command threw. Anything but a LeadsheetError is a bug and counts as
- * failed.
+ * Returns how the process ends after an error that a command threw. Any error other than a LeadsheetError is
+ * a bug and counts as failed.
  */
 export function endingOf(thrown: unknown): Ending {
   if (!(thrown instanceof LeadsheetError)) return 'failed'

@@ -68,7 +68,10 @@ export async function runProgram(program: Command, args: readonly string[]): Pro
   }
 }
 
-/** Returns arguments that print the help of a command. An unknown command is left to fail as one. */
+/**
+ * Returns arguments that print the help of a command. If the command is unknown, returns only its name, which
+ * then leads to the usual error.
+ */
 function helpArgs(program: Command, words: readonly string[]): readonly string[] {
   const [name] = words
   const isKnown = name === undefined || program.commands.some((command) => command.name() === name)
@@ -76,8 +79,8 @@ function helpArgs(program: Command, words: readonly string[]): readonly string[]
 }
 
 /**
- * Matches an option that would hold a secret. There is no such option, because every user of a machine can
- * read the arguments of a process.
+ * Matches an option that would hold a secret. No command has such an option, because every user of a machine
+ * can read the arguments of a process.
  */
 const SECRET_OPTION = /^--[a-z-]*(?:key|token|password|secret)(?==|$)/i
 
@@ -101,8 +104,8 @@ function usageError(error: CommanderError, program: Command, args: readonly stri
 }
 
 /**
- * Returns whether commander's suggestion resembles the mistyped word. Without this, commander suggests
- * `--version` for `--period`.
+ * Returns true if commander's suggestion resembles the mistyped word. Without this check, the suggestion for
+ * `--period` would be `--version`.
  */
 function isNear(message: string, suggestion: string | undefined): suggestion is string {
   if (suggestion === undefined) return false
@@ -111,7 +114,7 @@ function isNear(message: string, suggestion: string | undefined): suggestion is 
   return found === undefined || meant === undefined || nearest(found, [meant]) !== null
 }
 
-/** Returns an error for a mistyped subcommand, such as `recipients pauze x`. */
+/** Returns an error for a mistyped subcommand, such as `recipients pauze x`; null if there is none. */
 function subcommandMeant(program: Command, args: readonly string[]): LeadsheetError | null {
   let command = program
   for (const word of args.filter((arg) => !arg.startsWith('-'))) {

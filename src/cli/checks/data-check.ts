@@ -1,6 +1,6 @@
 /**
- * Checks of `leadsheet doctor` on the data: the folder, the database and its rules, the freshness of the
- * local copy, and open alerts.
+ * Makes the checks of `leadsheet doctor` on the data: the folder, the database and the rules of its data, the
+ * age of the local copy, and open alerts.
  */
 
 import { existsSync } from 'node:fs'
@@ -27,9 +27,12 @@ interface DataFindings {
 }
 
 const ALERTS_MAX = 20
-/** The parts of the installation that other functions here check in more detail. */
+/** The parts that are left out of the general checks, because other functions check them in more detail. */
 const SHOWN_IN_FULL: readonly Part[] = ['snapshot', 'settings']
-/** Names for parts of the local copy, because checks of the upstream use the plain names. */
+/**
+ * The displayed names of some parts of the local copy. The plain names, such as `leads`, are used for the
+ * checks of the upstream.
+ */
 const CALLED: { readonly [What in Part]?: string } = {
   leads: 'copy of leads',
   statistics: 'copy of stats',
@@ -94,8 +97,8 @@ async function* checkInside(
 }
 
 /**
- * Returns one result for each finding, with the finding's full message. Before the first sync, missing leads
- * are only a warning.
+ * Returns one result for each finding (problem) of a part, with the finding's full message. Before the first
+ * sync, missing leads are only a warning.
  */
 function resultsOf({ what, found, findings }: PartResult, isNew: boolean): CheckResult[] {
   const called = CALLED[what] ?? what

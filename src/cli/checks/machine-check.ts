@@ -20,12 +20,12 @@ interface Runtime {
   readonly node: string
   /** The version of the IANA time zone data, such as `2026a`. */
   readonly tz: string | undefined
-  /** Tells whether this Node has the data of languages other than English, such as names of months. */
+  /** True if this Node has the data of languages other than English, such as names of months. */
   readonly hasLanguages: boolean
 }
 
-// Node brings its own time zone data. Every year some country changes its rules, so older data gives wrong
-// times.
+// The maximum age of the time zone data in Node. Every year some country changes its rules, so older data
+// gives wrong times.
 const ZONES_MAX_YEARS = 2
 
 export function thisRuntime(): Runtime {
@@ -77,7 +77,10 @@ export function compareClocks(aheadMs: number | null): CheckResult {
     : fail('clock', `our clock is ${found}`, REMEDY)
 }
 
-/** Fails if the database holds a time in the future, because then the clock was set back. */
+/**
+ * Returns a failed check if the database holds a time in the future, because then the clock was set back.
+ * Otherwise returns null.
+ */
 export async function checkPast(db: Db, now: Date): Promise<CheckResult | null> {
   const [heartbeat, run] = [(await findLastUptime(db))?.last_heartbeat_at, (await findLastRun(db))?.at]
   const latest = [heartbeat, run]
@@ -97,7 +100,7 @@ export async function checkPast(db: Db, now: Date): Promise<CheckResult | null> 
 
 // The oldest major version that leadsheet is tested with.
 const MAJOR_LEAST = 14
-// Workers on several machines share leases and scheduled runs, so their clocks must nearly agree.
+// Several daemons on different machines share locks and scheduled runs, so their clocks must nearly agree.
 const CLOCK_APART_MAX_MS = 5_000
 
 const UTF8 = 'UTF8'
@@ -148,8 +151,8 @@ export function checkInForce(inForce: SettingsInForce | null): CheckResult | nul
 const RELOAD = `${shellCommand('config check')} tries those on the disk, ${shellCommand('reload')} has the daemon go over to them`
 
 /*
- * Checks the rules of the store, and whether the snapshot was made from this store. A large store is read
- * completely only on request, because reading takes minutes.
+ * Looks for data that breaks a rule of the store, and checks whether the snapshot was made from this store. A
+ * large store is read completely only on request, because reading takes minutes.
  */
 
 // A database of this size can be read completely in about a second.
@@ -172,7 +175,7 @@ export async function* checkStore(
     : ok('consistency', `bookkeeping holds; ${megabytes} MB not read through, which \`doctor --whole\` does`)
 }
 
-/** Looks for broken rules. A small database is always read completely, a large database only on request. */
+/** Looks for data that breaks a rule. A large database is read completely only if `whole` is true. */
 export async function lookForViolations(
   store: Store,
   { whole, now }: { readonly whole: boolean; readonly now: Date },
@@ -184,7 +187,7 @@ export async function lookForViolations(
 
 /**
  * @param file the path of the snapshot
- * @param isWanted whether a snapshot follows each sync; otherwise a missing snapshot is no finding
+ * @param isWanted true if a snapshot should follow each sync; only then a missing snapshot is a warning
  */
 export async function checkSnapshot(
   store: Store,

@@ -81,7 +81,7 @@ const REGISTER = shellCommand('webhooks register --self')
 const ROTATE = shellCommand('webhooks rotate')
 
 /**
- * Returns one sentence for each problem in the settings. Sends no request to the upstream.
+ * Returns one sentence for each problem in the settings of webhooks. Sends no request to the upstream.
  * @throws LeadsheetError config_invalid if the profile is invalid
  */
 export function webhookWarnings(config: Config): string[] {
@@ -150,7 +150,7 @@ function readKept({ dataDir }: Config): RegistrationState | CheckResult {
   }
 }
 
-/** Returns null if the registered address matches the settings. */
+/** Returns a warning if the address of the registered webhook differs from the settings, otherwise null. */
 function checkAddress(config: Config, { url }: Registration): CheckResult | null {
   const wanted = receiverUrl(config)
   if (wanted === null) {

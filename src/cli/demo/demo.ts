@@ -1,6 +1,7 @@
 /**
- * `leadsheet demo`: runs a reference service, a sync and a report with its mails under data/demo, without any
- * settings. A second run continues with the same data. With `--database-url` the local copy is in PostgreSQL.
+ * `leadsheet demo`: runs a reference service (our implementation of the API), a sync and a report with its
+ * mails under data/demo, without settings. A second run continues with the same data. `--database-url` puts
+ * the local copy into PostgreSQL.
  */
 import { existsSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
@@ -58,7 +59,7 @@ const MADE_UP =
 type Step = readonly [command: string, what: string]
 const WHAT_IS_NEW = 'what is new since, without reading it all again'
 
-// Suggested next commands. These depend on where the store is.
+// The suggested next commands, which depend on where the store is.
 const GO_ON_IN = {
   sqlite: [
     ['demo', WHAT_IS_NEW],
@@ -72,8 +73,8 @@ const GO_ON: readonly Step[] = [
   ['--help', 'list all commands; the README explains how to run leadsheet for real'],
 ]
 
-// The least simulated seconds per real second. At a lower speed the simulated time would never catch up with
-// the present.
+// The minimum number of simulated seconds per real second. At a lower speed the simulated time would never
+// catch up with the present.
 const SPEED_MIN = 2
 const SPEED_MAX = 3600
 const LIVE_HELP = `
@@ -281,7 +282,7 @@ function printSummary(
 // A file in the demo's folder that holds the address of the demo's store. The demo's settings refer to this
 // file.
 const DATABASE_URL_FILE = 'database-url'
-// A file with the installation id of the demo's store in PostgreSQL.
+// A file with the id of the demo's store in PostgreSQL, by which the demo recognizes the store as its own.
 const INSTALLATION_FILE = 'installation'
 
 /**
@@ -313,7 +314,7 @@ async function writeStoreFile(folder: string, address: string): Promise<void> {
 }
 
 /**
- * Refuses a store that another installation uses, because its leads would be marked as deleted.
+ * Refuses a store of another installation, whose leads the demo's sync would mark as deleted.
  * @throws LeadsheetError usage_invalid
  */
 async function requireOwnStore(store: Store, folder: string): Promise<void> {

@@ -38,19 +38,19 @@ import type { Terminal } from '../terminal/terminal.ts'
 
 /** Simulated seconds per second. At this speed a lead changes every second or two during office hours. */
 export const LIVE_SPEED = 120
-/** The hint of an error that the demo's folder cannot be made. */
+/** The hint of the error for a folder that cannot be made. */
 export const FOLDER_HINT = 'Start the demo in a folder that this user may write to.'
 
 const FOLDER = 'data/demo/live'
 const SEED = 1
 // The hour in UTC when offices on both sides of the Atlantic are open.
 const BUSY_HOUR = 14
-// The played time must be long enough to watch.
+// The minimum time between the start of the simulation and the present, so that there is enough to watch.
 const LEAST_PLAYED_MS = 8 * HOUR_MS
 const FIRST_PORT = 8090
 const PORTS = 100
 
-/** Returns the settings of the daemon. The file lies beside its data, so that other commands can use it. */
+/** Returns the text of the daemon's settings file. Other commands can use the file too. */
 function settingsOf(serviceUrl: string, port: number): string {
   return `# Of \`demo --live\`, while it runs: ${shellCommand('webhooks list --config data/demo/live/leadsheet.yaml')} and others look at it.
 api: { url: "${serviceUrl}", key_file: ./api-key }
@@ -121,7 +121,7 @@ async function clear(folder: string): Promise<void> {
   await makeFolder(folder, FOLDER_HINT)
 }
 
-/** Returns the busy hour of the last working day that leaves enough time to play. */
+/** Returns the busy hour of the last weekday on which that hour is at least `LEAST_PLAYED_MS` ago. */
 function lastBusyHour(now: Date): Date {
   let at = startOfDay(now.getTime()) + BUSY_HOUR * HOUR_MS
   while (isWeekend(at) || now.getTime() - at < LEAST_PLAYED_MS) at -= DAY_MS
@@ -156,8 +156,8 @@ async function writeSettings(folder: string, service: Service): Promise<Config> 
 }
 
 /**
- * Finds a free port below those that the system hands out, because the settings must name the port before the
- * pages are served.
+ * Finds a free port. The system cannot choose the port when the pages open, because the settings must name it
+ * before. The ports that are tried are below those that the system hands out to programs.
  */
 async function findFreePort(): Promise<number> {
   for (let port = FIRST_PORT; port < FIRST_PORT + PORTS; port++) {
@@ -230,9 +230,9 @@ interface LiveChanges {
 }
 
 const LOOK_MS = 100
-// More events than can arrive between two reads of the store.
+// The maximum number of events to read at once, which is more than can arrive between two reads of the store.
 const EVENTS_MAX = 200
-// The delay of a webhook message is measured if the message arrives within this time.
+// The time for which played changes are remembered, so that the delay of webhook messages can be measured.
 const REMEMBERED_MS = 60 * 60_000
 const NAME_CELLS = 32
 
@@ -256,7 +256,7 @@ export function createLiveChanges(
 
   function printNew(events: readonly EventNews[]): void {
     for (const event of events.toReversed()) {
-      // Several events of one lead can lead to a single read, which is printed once.
+      // Several events of a lead can cause a single read of this lead. The read is printed only once.
       const landing = `${event.resourceId} ${event.doneAt}`
       if (!isLanded(event) || printed.has(landing)) continue
       printed.add(landing)
@@ -294,8 +294,8 @@ function isLanded(event: EventNews): event is Landed {
 }
 
 /**
- * Returns the time (Unix ms) from which the service had the change. If that time is unknown, returns the time
- * at which the event arrived.
+ * Returns the real time (Unix ms) at which the service had made the change. If that time is unknown, returns
+ * the time at which the event arrived.
  */
 function happenedAt({ occurredAt, receivedAt }: EventNews, played: readonly Played[]): number {
   const first = played.find(({ until }) => occurredAt !== null && occurredAt <= until)

@@ -1,6 +1,6 @@
 /**
- * The answers that the first settings are made of. Answers from the environment are not written to the file,
- * because the environment overrides the file.
+ * Collects the answers of `leadsheet init`, from which the first settings file is made. Answers from
+ * environment variables are not written to the file, because these variables override the file.
  */
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ export interface Answers {
   readonly apiUrl: Answer
   /** The API key; empty if the service needs no key. */
   readonly key: Answer
-  /** The profile of the service; null for the profile of the reference service. */
+  /** The settings that describe the service's API (profile); null for those of the reference service. */
   readonly profile: Answer<ProfileData | null>
   /** The URL of the mail server, with its password. */
   readonly mailUrl: Answer
@@ -103,7 +103,7 @@ export function completed(given: Given): Answers {
   }
 }
 
-/** Adds a new token to the dashboard unless one is given. */
+/** Returns the answers about the dashboard, with a new token if one is needed and none is given. */
 export function dashboardOf(
   listen: Answer,
   token: Answer<string | null> | undefined,
@@ -242,9 +242,9 @@ function readNamed(flag: string, name: string, problems: string[]): string | und
 }
 
 /**
- * Reads the files of the answers again, also those that the environment names, because the user may have corrected
- * them. Drops all answers that neither a file nor the environment gives, so that they are asked for again.
- * @returns the answers, and what is wrong with their files
+ * Reads the files of the answers again, because the user may have corrected them. Drops all answers that
+ * neither a file nor the environment gives, so that the user is asked for them again.
+ * @returns the answers, and the mistakes in their files
  */
 export function readAgain({ key, mailUrl, profile, ...others }: Given): {
   readonly given: Given
@@ -270,7 +270,7 @@ export function readAgain({ key, mailUrl, profile, ...others }: Given): {
   return { given: Object.fromEntries(kept), problems }
 }
 
-/** Reads the answers from the environment. Returns none if a variable or its file has a mistake. */
+/** Reads the environment again. If there is a mistake, adds it to `problems` and returns no answers. */
 function readEnvironmentAgain(problems: string[]): Given {
   try {
     return dropAbsent(fromEnvironment(loadConfig({ file: null })))

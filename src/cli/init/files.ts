@@ -14,7 +14,7 @@ import type { Answer, Given } from './answers.ts'
 import type { Asked } from './questions.ts'
 import { PROFILE_NAME } from './questions.ts'
 
-// Paths are relative to the folder of the settings.
+// The paths of the files with secrets, relative to the folder of the settings file.
 const SECRETS = {
   key: 'secrets/api-key',
   mailUrl: 'secrets/smtp-url',
@@ -23,11 +23,11 @@ const SECRETS = {
 
 export interface Written {
   readonly config: Config
-  /** Absolute paths with a description of each file. The settings come first. */
+  /** The absolute path and a description of each written file. The settings file comes first. */
   readonly files: readonly { readonly path: string; readonly what: string }[]
 }
 
-/** The options that take a file which is there already. */
+/** Maps a file that `init` would write to the option that uses an existing file instead. */
 const OPTIONS: Readonly<Record<string, string>> = {
   [SECRETS.key]: '--key-file',
   [SECRETS.mailUrl]: '--smtp-url-file',
@@ -35,9 +35,9 @@ const OPTIONS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Refuses to write over a file for the settings in `file`. A file whose value an option or the environment gives is
- * not written.
- * @throws LeadsheetError usage_invalid if one of the files exists
+ * Throws if `file` (the settings) or another file that `init` would write exists. For a value that comes from
+ * an existing file or from the environment, no file would be written.
+ * @throws LeadsheetError usage_invalid
  */
 export function refuseTakenIn(file: string, { key, mailUrl, token, profile }: Given): void {
   const isKept = (answer: Pick<Answer, 'variable' | 'file'> | undefined) =>
@@ -58,7 +58,7 @@ export function refuseTakenIn(file: string, { key, mailUrl, token, profile }: Gi
 }
 
 /**
- * Writes all files or none. The settings are loaded again as every command loads them.
+ * Writes all files of the first settings. If one fails or the settings cannot be loaded, no file stays.
  * @throws LeadsheetError usage_invalid, data_unwritable, config_invalid
  */
 export function writeFirstSettings(
@@ -72,7 +72,7 @@ export function writeFirstSettings(
     added.push({ path: join(folder, name), text: text.endsWith('\n') ? text : `${text}\n`, isSecret, what })
     return `./${name}`
   }
-  /** Returns where a secret is: in the environment, in its file, or in a new file. */
+  /** Returns the settings entry for a secret: its environment variable, its existing file, or a new file. */
   const keep = ({ value, variable, file }: Answer, name: string, what: string): Entry => {
     if (variable !== null) return { variable }
     return { value: file === null ? add(name, value, what, true) : pathFrom(folder, file) }
@@ -129,21 +129,19 @@ function isSecret(mailUrl: string): boolean {
   return new URL(mailUrl).password !== ''
 }
 
-/* Writes several new files, all of them or none, and each of them completely. */
+/* Writes several new files. If one cannot be written completely, none of them stays. */
 
 interface NewFile {
   /** The absolute path. */
   readonly path: string
   readonly text: string
-  /**
-   * Tells whether only the owner may read the file. A folder made for the file is protected in the same way.
-   */
+  /** True if only the owner may read the file. A folder made for the file is protected in the same way. */
   readonly isSecret: boolean
 }
 
 /**
- * Writes the files in the given order, so that a file comes before the files that name it.
- * @param keepsOld renames existing files to `.bak`; otherwise an existing file is an error
+ * Writes the files in the given order. A file must come before the files that refer to it.
+ * @param keepsOld true renames existing files to `.bak`; otherwise an existing file is an error
  * @param check inspects the result; if `check` throws, everything is undone
  * @returns the result of `check`
  * @throws LeadsheetError usage_invalid if a file exists, data_unwritable, and whatever `check` throws

@@ -1,6 +1,6 @@
 /**
- * `leadsheet init`: writes the first settings from five answers or from options. The answers are tried before
- * anything is written, and a test mail may follow.
+ * `leadsheet init`: writes the first settings from the answers to five questions, or from options. The
+ * service and the mail server are tried before anything is written, and a test mail may follow.
  */
 import { existsSync } from 'node:fs'
 import { access, constants } from 'node:fs/promises'
@@ -91,12 +91,12 @@ async function runInit(terminal: Terminal, options: Options): Promise<void> {
   const checks = [...trials, ...sent]
   const warnings = [...written.config.warnings, ...scheduleWarnings(written.config, now)]
   const option = options.config === undefined ? '' : ` --config ${options.config}`
-  // A person who was asked has seen the results of the checks already.
+  // If questions were asked, the person has seen the results of the checks already.
   printResult(terminal, written, { checks: prompter === null ? checks : [], warnings, option, now })
   if (warnings.length > 0 || checks.some(({ status }) => status !== 'ok')) terminal.end('partly')
 }
 
-/** Returns null if nobody can be asked, or `--yes` or `--json` is given. */
+/** Returns the prompter for the questions; null if nobody can be asked, or with `--yes` or `--json`. */
 function prompterOf({ json, signal }: Terminal, { yes }: Options): Prompter | null {
   const { stdin: input, stderr: output } = process
   return !yes && !json && input.isTTY && output.isTTY ? openPrompter({ input, output }, signal) : null

@@ -27,13 +27,13 @@ const TIMES_SHOWN = 3
 
 export interface Asked {
   readonly answers: Answers
-  /** The text of a profile that a probe made and that must be written; null if there is none. */
+  /** The text of a profile that a probe of the service has made, to be written; null if there is none. */
   readonly probed: string | null
   /** The address that gets a test mail; null if no test mail is wanted. */
   readonly testMailTo: string | null
 }
 
-/** @param testMailTo the address of a test mail; null asks for it */
+/** @param testMailTo the address of a test mail; if it is null, the user is asked for it */
 export async function askAll(asking: Asking, testMailTo: string | null): Promise<Asked> {
   const { probed, ...service } = await askService(asking)
   const mail = await askMail(asking)
@@ -68,7 +68,7 @@ async function askMail(asking: Asking): Promise<Pick<Answers, 'mailUrl' | 'from'
 
 /**
  * Asks for the URL of the mail server, then for the user and the hidden password.
- * @param tried the URL whose trial has failed, of which Enter keeps each part; null before the first trial
+ * @param tried the URL that did not work before, now offered as the default; null the first time
  */
 async function askMailUrl(
   prompter: Prompter,
@@ -87,7 +87,7 @@ async function askMailUrl(
   const { protocol, username, password } = new URL(value)
   if (protocol === 'file:' || password !== '') return said(value)
   const known = loginIn(tried)
-  // An address of an option without a user needs no login.
+  // If an option gave an address without a user, the mail server needs no login.
   const askUser = async () =>
     given === undefined ? prompter.ask({ text: 'User, or none', standard: known.user || NONE }) : NONE
   const user = decodeURIComponent(username) || (await askUser())
@@ -118,8 +118,8 @@ function withoutLogin(mailUrl: string): string {
 }
 
 /**
- * Suggests a sender: the user name of the mail server if it is a mail address, or a local address if mails go
- * into a folder.
+ * Suggests a sender: the user name for the mail server if it is a mail address, or a local address if mails
+ * go into a folder. Otherwise returns undefined.
  */
 function senderFor(mailUrl: string): string | undefined {
   const { protocol, username } = new URL(mailUrl)
@@ -178,7 +178,7 @@ async function askDashboard(asking: Asking): Promise<Pick<Answers, 'listen' | 't
     if (check.status === 'ok') return dashboardOf(listen, given.token)
     tell(check)
     if ((await prompter.choose(...AGAIN_OR_KEEP)) === 'keep') return dashboardOf(listen, given.token)
-    // Only an address in the environment stays as it is.
+    // An address from an environment variable is tried again unchanged. Any other address is asked for again.
     known = known?.variable ? known : undefined
     standard = listen.value
   }
@@ -205,7 +205,7 @@ async function addressesOf(
 
 const PATIENCE_MS = 1_500
 
-/** The choices after a trial that failed. */
+/** The question and the possible answers after a trial has failed. */
 const AGAIN_OR_KEEP = ['Once more (again), or keep it (keep)', ['again', 'keep']] as const
 
 export interface Asking extends TrialDeps {
@@ -243,8 +243,8 @@ async function patiently<T>(prompter: Prompter, trial: Promise<T>): Promise<T> {
 }
 
 /**
- * Reads the files of the given answers again, because the user may have corrected them. While a file has a mistake, the
- * user may correct it or answer the question instead.
+ * Reads the files of the given answers again, because the user may have corrected them. As long as a file has
+ * a mistake, asks whether to read it again or to ask the question instead.
  */
 async function givenAgain({ prompter, tell }: Asking, before: Given): Promise<Given> {
   for (;;) {
@@ -262,7 +262,7 @@ const SERVICE_URL = 'http://127.0.0.1:8484/api/v1'
 /** The file name of the profile, in the folder of the settings. */
 export const PROFILE_NAME = 'profile.yaml'
 
-/** The answers about the service, with the text of the profile if a probe made one. */
+/** The answers about the service. `probed` is the text of a profile if a probe of the service made one. */
 type ServiceAnswers = Pick<Answers, 'apiUrl' | 'key' | 'profile'> & { readonly probed: string | null }
 
 async function askService(asking: Asking): Promise<ServiceAnswers> {
@@ -301,14 +301,14 @@ async function askService(asking: Asking): Promise<ServiceAnswers> {
   }
 }
 
-/** @param tried the key whose trial has failed, which Enter keeps; null or empty if there is none */
+/** @param tried the key that did not work before, which Enter keeps; null or empty if there is none */
 async function askKey(prompter: Prompter, tried: string | null): Promise<string> {
   const enter = tried ? `Enter keeps the last one; ${NONE} for no key` : 'Enter for none'
   const typed = (await prompter.askHidden(`API key (stays hidden; ${enter})`)).trim()
   return typed === NONE ? '' : typed || (tried ?? '')
 }
 
-/** Probes the service and tries the resulting profile. Returns null if no profile could be found. */
+/** Probes how the service works and tries the profile that results; null if no profile could be found. */
 async function findProfile(
   asking: Asking,
   service: Omit<Service, 'profile'>,
@@ -334,7 +334,7 @@ async function findProfile(
   return { profile: said(value), probed: text }
 }
 
-/** Shows the first check and all that are not ok. */
+/** Shows the first check, and all other checks that are not ok. */
 function printAll(checks: readonly CheckResult[], tell: (check: CheckResult) => void): void {
   const [first] = checks
   for (const check of checks) if (check === first || check.status !== 'ok') tell(check)

@@ -44,7 +44,7 @@ export interface Service {
   readonly key: string
   /** The variable or the file that holds the key; null if the user typed it. */
   readonly keyPlace: string | null
-  /** The profile of the service; null for the profile of the reference service. */
+  /** The settings that describe the service's API (profile); null for those of the reference service. */
   readonly profile: ProfileData | null
 }
 
@@ -54,7 +54,7 @@ const WAIT_MS = 5_000
 /**
  * Runs the upstream checks of `leadsheet doctor`. If an error prevents the checks, returns the error as a
  * failed check.
- * @returns the checks, and whether the service answered at all; only then a probe makes sense
+ * @returns the checks; `answers` is true if the service answered at all, so that a probe makes sense
  */
 export async function tryService(
   { url, key, keyPlace, profile }: Service,

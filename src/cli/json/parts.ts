@@ -1,4 +1,4 @@
-/** The parts that the results of several commands share, as schemas. */
+/** Schemas of the parts that the `--json` output of several commands shares. */
 import { z } from 'zod'
 import type { Period } from '../../domain/model.ts'
 

@@ -1,7 +1,7 @@
 /**
- * The contract of `--json`: the result of each command as a schema. `printJson` accepts only results that fit
- * the schema of their command. The page on JSON output is generated from the schemas, and a test parses the
- * printed output with them.
+ * The contract of `--json`: a schema for the result of each command. `printJson` accepts only results that
+ * fit the schema of their command. The documentation of the output is generated from the schemas, and a test
+ * parses the printed output with them.
  */
 import type { z } from 'zod'
 import { DATA_RESULTS } from './data.ts'

@@ -1,6 +1,6 @@
 /**
- * Asks questions at the terminal. An invalid answer is explained and asked for again; hidden answers are
- * never shown. Ctrl-C, Ctrl-D and the signal throw run_interrupted.
+ * Asks questions at the terminal. An invalid answer is explained, and the question is asked again. Hidden
+ * answers are never shown. Ctrl-C, Ctrl-D and an aborted signal throw run_interrupted.
  */
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
@@ -16,14 +16,14 @@ export interface Question {
 }
 
 export interface Prompter {
-  /** Prints lines. Text from other sources must have passed `plainText`. */
+  /** Prints lines. Text from outside the program must be made safe with `plainText` first. */
   say(...lines: readonly string[]): void
   /** Returns the answer without surrounding spaces. */
   ask(question: Question): Promise<string>
   /** Returns the answer exactly as typed; empty for Enter alone. */
   askHidden(text: string): Promise<string>
   confirm(text: string): Promise<boolean>
-  /** Returns one of the words. The first letters are enough, and Enter alone chooses the first word. */
+  /** Asks for one of the words. The first letters are enough, and Enter alone chooses the first word. */
   choose<Word extends string>(text: string, words: readonly [Word, ...Word[]]): Promise<Word>
 }
 
@@ -66,7 +66,7 @@ export function openPrompter({ input, output }: Console, signal: AbortSignal): P
       if (isHidden) output.write('\n')
       return given
     } catch (thrown) {
-      // The next text must begin on a line of its own.
+      // After a question without an answer, the next text must begin on a line of its own.
       output.write('\n')
       throw thrown
     } finally {

@@ -10,16 +10,16 @@ export interface Column<Row> {
   readonly title: string
   /** Returns the cell's value. Null and undefined are shown as a dash. */
   readonly value: (row: Row) => string | number | null | undefined
-  /** Tells whether numbers are shown with all their digits. */
+  /** True if numbers are shown with all their digits. */
   readonly isExact?: boolean
-  /** Tells whether cells are never cut, because people copy them. */
+  /** True if the cells are never cut, because people copy them. */
   readonly isWhole?: boolean
-  /** Tells whether a narrow table may leave the column out. The last optional column is left out first. */
+  /** True if the column may be left out of a narrow table. The last optional column is left out first. */
   readonly isOptional?: boolean
 }
 
 interface TableStyle {
-  /** The width of the terminal; Infinity if nothing must be cut. */
+  /** The width of the terminal; Infinity to cut nothing. */
   readonly width: number
   readonly heading: (title: string) => string
 }
@@ -65,7 +65,7 @@ export function formatTable<Row>(
   ].join('\n')
 }
 
-/** Fits a text into a column: cuts it if it is too long, and styles it without the padding. */
+/** Cuts a text that is too long for its column, or pads a short text. The padding is not styled. */
 function fill(text: string, width: number, isRight: boolean, style: (text: string) => string): string {
   const shown = columnsOf(text) > width ? cut(text, width) : text
   const spaces = ' '.repeat(Math.max(0, width - columnsOf(shown)))
@@ -99,7 +99,7 @@ export function formatFields(
   return given.map(([title, value]) => `${name(title.padEnd(width))}${GAP}${cellText(value)}`).join('\n')
 }
 
-/** Formats `2026-11-20 08:15Z`. */
+/** Formats a time in UTC: `2026-11-20 08:15Z`. Null stays null. */
 export function formatInstant(instant: string | null): string | null {
   return instant && `${instant.slice(0, 10)} ${instant.slice(11, 16)}Z`
 }
@@ -109,7 +109,7 @@ export function formatShare(share: number | null): string | null {
   return share === null ? null : `${Math.round(share * 100)}%`
 }
 
-/** Formats `12,500 EUR`. */
+/** Formats an amount of money: `12,500 EUR`. If the amount is null, returns null. */
 export function formatMoney(amount: number | null, currency: string | null): string | null {
   return amount === null ? null : `${formatNumber(amount)} ${currency ?? ''}`.trimEnd()
 }
@@ -138,7 +138,7 @@ function leaveOut<T extends Measured>(columns: readonly T[], width: number): rea
   return last < 0 || totalWidth(readable) <= width ? columns : leaveOut(columns.toSpliced(last, 1), width)
 }
 
-/** Narrows the widest column that may be cut, until the table fits. */
+/** Narrows the widest column that may be cut, again and again until the table fits. */
 function fitWidths(columns: readonly Measured[], width: number): readonly number[] {
   const fitted = columns.map(({ natural }) => natural)
   while (totalWidth(fitted) > width) {
@@ -163,7 +163,7 @@ function at(widths: readonly number[], index: number): number {
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const
 const MINUTE_MS = 60_000
 
-/** Formats the local time of a zone: `Mon 2026-11-23 07:00 +01:00`. */
+/** Formats a time as local time with its UTC offset: `Mon 2026-11-23 07:00 +01:00`. */
 export function localTime(at: Date, timeZone: string): string {
   const shownMs = wallMs(at.getTime(), timeZone)
   const minutes = Math.round(offsetMs(at.getTime(), timeZone) / MINUTE_MS)
@@ -174,13 +174,13 @@ export function localTime(at: Date, timeZone: string): string {
 
 /* Makes text from other sources safe to print on a terminal. */
 
-/** Replaces control characters by spaces, because some of them move the cursor or worse. Line breaks stay. */
+/** Replaces control characters, which could move the cursor or worse, by spaces. Line breaks stay. */
 export function plainText(text: string): string {
   return text.replace(/[^\P{Cc}\n]+/gu, ' ')
 }
 
 const ESCAPE = '\u001b'
-// Matches a colour or weight that this program has added, or a control character.
+// Matches a code for a colour or for bold text, which this program has added, or a control character.
 const STYLE_OR_CONTROL = new RegExp(`(${ESCAPE}\\[\\d{1,2}m)|[^\\P{Cc}\\n\\t]`, 'gu')
 
 /** Replaces control characters by spaces, but keeps the colours that were added around the text. */

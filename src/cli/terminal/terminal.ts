@@ -1,6 +1,6 @@
 /**
- * The settings, log, output, progress and stop signal of a command. Results go to stdout, everything else
- * to stderr. Modules are loaded when they are needed.
+ * Gives a command its settings, log, output, progress bar and stop signal. Results go to stdout, everything
+ * else to stderr. Modules are loaded when they are needed.
  */
 
 import { clearLine, cursorTo } from 'node:readline'
@@ -29,7 +29,7 @@ export interface Terminal {
   /** Aborted by Ctrl-C or SIGTERM. The reason is a LeadsheetError run_interrupted. */
   readonly signal: AbortSignal
   /**
-   * Returns the settings. The first call logs their warnings, except those about the dashboard.
+   * Returns the settings. The first call logs warnings about the settings, except those about the dashboard.
    * @throws LeadsheetError config_invalid
    */
   config(): Promise<Config>
@@ -39,7 +39,7 @@ export interface Terminal {
    * @throws LeadsheetError config_invalid
    */
   readConfigAnew(): Promise<Config>
-  /** Sets the log level of these settings, unless a flag overrides it, and logs their warnings. */
+  /** Logs the warnings about these settings, and sets their log level unless a flag overrides it. */
   logAs(config: Config): Promise<void>
   log(): Promise<Log>
   /** Prints lines on stdout. */
@@ -68,18 +68,18 @@ export interface Terminal {
   nameHeld(held: () => readonly string[]): void
 }
 
-/** A terminal with the members that only the program around the commands uses. */
+/** A terminal with further members, which only the code that starts the commands uses. */
 export interface FrameTerminal extends Terminal {
   readonly ending: Ending
-  /** Replaces the secrets of the loaded settings in a text. */
+  /** Hides the secrets of the loaded settings in a text. */
   redact(text: string): string
-  /** Lists running work; empty if no command has named any. */
+  /** Lists running work by the function that `nameHeld` has set; empty if none was set. */
   held(): readonly string[]
 }
 
 /**
- * @param flags returns the options; called only when they are needed, because the arguments are parsed after
- * this call
+ * @param flags returns the options of the command line; called later than `openTerminal`, because the
+ * arguments are not parsed yet
  */
 export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): FrameTerminal {
   const { stdout, stderr } = process
@@ -109,8 +109,8 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     return config
   }
   /**
-   * Replaces secrets. Webhook secrets are read each time, because other commands can register webhooks while
-   * a daemon runs.
+   * Hides the secrets in a text. Webhook secrets are read each time, because other commands can register
+   * webhooks while a daemon runs.
    */
   function redact(text: string): string {
     const found = webhookSecrets().filter((secret) => !secrets.has(secret))
@@ -207,7 +207,7 @@ export interface Progress extends Disposable {
   update(done: number, total: number | null, detail?: string): void
 }
 
-/** Returns milliseconds since any fixed moment. */
+/** A clock that returns the milliseconds since some fixed moment. */
 export type Clock = () => number
 
 const LOG_EVERY_MS = 5_000
@@ -277,8 +277,8 @@ export function progressLine(
 }
 
 /**
- * Measures items per second. The count restarts when `done` falls, and the rate is null during the first half
- * second.
+ * Returns a function that measures items per second. The measurement restarts when `done` gets smaller. The
+ * rate is null during the first half second.
  */
 function createPace(clock: Clock): (done: number) => number | null {
   let start: { readonly at: number; readonly done: number } | null = null

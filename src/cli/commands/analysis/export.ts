@@ -1,6 +1,6 @@
 /**
- * `leadsheet export`: writes a table or view of the snapshot as CSV, NDJSON, Parquet or Excel. `leadsheet
- * query`: runs one SELECT on the snapshot, for machines without sqlite3.
+ * `leadsheet export`: writes a table or view of the snapshot (the SQLite file for analysts) as CSV, NDJSON,
+ * Parquet or Excel. `leadsheet query`: runs one SELECT on the snapshot, for machines without sqlite3.
  */
 
 import { readFile } from 'node:fs/promises'
@@ -201,7 +201,7 @@ function shownCell(cell: Cell): string | number | null {
   return Number.isSafeInteger(Number(cell)) ? Number(cell) : String(cell)
 }
 
-/** Wraps the error of SQLite and suggests the table or column name that was probably meant. */
+/** Makes an error from SQLite's message, with a suggestion for an unknown table or column name. */
 function mistakeIn(file: string, message: string): LeadsheetError {
   if (/not authorized|authorization denied/.test(message)) {
     return new LeadsheetError('query_failed', `the statement does more than read: ${message}`, {

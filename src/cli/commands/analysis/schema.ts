@@ -1,6 +1,6 @@
 /**
- * `leadsheet schema`: explains the tables, views and columns of the snapshot. Before the first snapshot, the
- * command describes an empty snapshot.
+ * `leadsheet schema`: explains the tables, views and columns of the snapshot, the SQLite file for analysts.
+ * Before the first snapshot, the command describes an empty snapshot.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -124,8 +124,8 @@ function exampleText({ examples }: ColumnEntry): string | null {
 }
 
 /**
- * Renders the dictionary as Markdown. Row counts and examples are left out, so that the text is the same on
- * every machine.
+ * Renders the dictionary (the descriptions of tables and columns) as Markdown. Row counts and examples are
+ * left out, so that the text is the same on every machine.
  */
 export function markdownOf({ tables, columns }: Dictionary): string {
   return tables

@@ -50,12 +50,12 @@ export async function publishAfterwards(terminal: Terminal, store: Store): Promi
   }
 }
 
-/** Formats size and duration: `5.8 MB in 0.1 s`. */
+/** Formats the size of a snapshot and the time that it took: `5.8 MB in 0.1 s`. */
 export function publishedLine({ bytes, durationMs }: Published): string {
   return `${(bytes / 1e6).toFixed(1)} MB in ${(durationMs / 1000).toFixed(1)} s`
 }
 
-/** Loads what publishes, because most commands that could publish a snapshot have no need to. */
+/** Loads the modules for publishing only here, because most runs of a command publish no snapshot. */
 async function loadPublishing() {
   const [deps, jobs] = await Promise.all([
     import('../../../app/publishing.ts'),

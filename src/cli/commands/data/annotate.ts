@@ -1,4 +1,4 @@
-/** `leadsheet annotate`: notes what is known about a day, such as a campaign, and lists or removes such notes. */
+/** `leadsheet annotate`: stores, lists and removes notes about days, for example that a campaign began. */
 import { userInfo } from 'node:os'
 import type { Command } from 'commander'
 import { openData, openDataIfThere } from '../../../app/installation.ts'

@@ -1,6 +1,6 @@
 /**
  * Options that `figures` and `figures explain` share: the period, the pipelines, conditions on leads, and a
- * time after which read data is ignored.
+ * time (data that was read after that time is ignored).
  */
 import type { Command } from 'commander'
 import { InvalidArgumentError } from 'commander'
@@ -126,8 +126,8 @@ export function condition(text: string, before: readonly GivenCondition[] = []):
 }
 
 /**
- * Combines the conditions by column. Several values of a text column mean "one of them"; several bounds of a
- * number must all hold.
+ * Combines the conditions by column. If a text column has several values, a lead needs only one of them. If a
+ * number column has several bounds, a lead must be within all of them.
  */
 export function conditionsOf(given: readonly GivenCondition[]): FilterCondition[] {
   return [...Map.groupBy(given, ({ field }) => field)].map(([field, ofField]) => {

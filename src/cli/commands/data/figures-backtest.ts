@@ -1,4 +1,7 @@
-/** `leadsheet figures backtest`: tests on all past days how often what reports claim was right. */
+/**
+ * `leadsheet figures backtest`: tests on past days how often the claims of reports, such as usual ranges and
+ * forecasts, were right.
+ */
 import type { Command } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'
 import type { PublishedRecord } from '../../../domain/insight.ts'
@@ -119,7 +122,7 @@ function neededOfRate({ periods: { known, needed } }: RateTest): string {
   return `${needed} windows of ${RATE_DAYS} days (${known} so far)`
 }
 
-/** Tells whether any series has a range at this scale. If none has, a note takes the place of the table's lines. */
+/** Returns true if a usual range is known for any series at this scale (day, week or month). */
 function isPartlyKnown(scale: RangeTest['scale'], ranges: readonly RangeTest[]): boolean {
   return ranges.some((row) => row.scale === scale && (row.judged > 0 || row.shown !== 'learning'))
 }
@@ -249,7 +252,7 @@ function neededOf({ scale, periods: { known, needed } }: Pick<RangeTest, 'scale'
   return `${needed} ${NEEDED_OF[scale]} (${known} so far)`
 }
 
-/** Converts a count to a rate per year, by the number of judged periods; null if no period was judged. */
+/** Converts a count in the judged periods to a count per year; null if no period was judged. */
 function aYear(times: number, { scale, judged }: Pick<RangeTest, 'scale' | 'judged'>): number | null {
   return judged === 0 ? null : (times / judged) * PER_YEAR[scale]
 }

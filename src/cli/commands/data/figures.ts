@@ -1,6 +1,6 @@
 /**
- * `leadsheet figures`: prints every figure of a period beside the period before, in total and by pipeline.
- * `figures explain` prints the meaning and the SQL of one figure, `figures backtest` the record of the claims.
+ * `leadsheet figures`: prints each figure of a period and of the period before, in total and by pipeline.
+ * `figures explain` prints a figure's meaning and SQL, `figures backtest` how often claims were right.
  */
 import type { Command } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'
@@ -40,7 +40,7 @@ interface Asked {
   readonly dataAsOf: Instant
 }
 
-/** A line of the table: a figure, or a figure for one currency or one status. */
+/** A line of the table: a figure (`of` is null), or a figure for one currency or one status (`of`). */
 interface Line {
   readonly figure: FigureDefinition & { readonly name: FigureName }
   readonly of: string | null
@@ -145,9 +145,7 @@ async function printTable(terminal: Terminal, asked: Asked, groups: readonly Gro
   }
 }
 
-/**
- * Lists the currencies or statuses that a figure has values for. A figure without values still gets one line.
- */
+/** Lists the currencies or statuses of a figure's values; a single null if there are no values. */
 function ofsOf({ name }: Line['figure'], groups: readonly Group[]): (string | null)[] {
   const ofs = groups.flatMap(({ current, prior }) =>
     [...(current.get(name) ?? []), ...(prior.get(name) ?? [])].map((row) => row.of),
@@ -171,8 +169,8 @@ function formatFigure(unit: FigureUnit, row: FigureRow | undefined): string {
 }
 
 /**
- * Formats ` (known for 120 of 332 leads)`. Returns an empty text if the history of all leads is known, or the
- * figure needs no history.
+ * Formats for how many leads the history is known: ` (known for 120 of 332 leads)`. Returns an empty text if
+ * it is known for all leads, or if the figure needs no history.
  */
 function formatCoverage(coverage: HistoryCoverage | undefined): string {
   if (coverage === undefined || coverage.known === coverage.of) return ''
@@ -200,8 +198,8 @@ function count(value: number): string {
 }
 
 /**
- * Defines `leadsheet figures explain`. Its output is SQL from the first line to the last, so that it can be
- * piped into sqlite3.
+ * Defines `leadsheet figures explain`. Its whole output is SQL, with explanations as SQL comments, so that it
+ * can be piped into sqlite3.
  */
 function defineExplain(parent: Command, terminal: Terminal): void {
   const command = parent

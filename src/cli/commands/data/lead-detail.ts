@@ -1,6 +1,6 @@
 /**
- * `leadsheet leads show`: shows one lead with its enrichment, versions and activity, from the local copy or
- * from the upstream.
+ * `leadsheet leads show`: shows one lead with its details (enrichment), versions and activity, from the local
+ * copy or from the upstream.
  */
 
 import { stringify } from 'yaml'
@@ -103,9 +103,7 @@ export async function showRemoteLead(terminal: Terminal, source: Source, id: str
   }
 }
 
-/**
- * Shows the mapped fields and the raw record of a lead, for an upstream that is not the reference service.
- */
+/** Shows a lead of an upstream other than the reference service: the mapped fields and the record as sent. */
 async function showForeign(terminal: Terminal, lead: Lead | QuarantinedRecord): Promise<void> {
   if (isQuarantined(lead)) {
     terminal.note(`this record could not be read: ${lead.reason}`)

@@ -164,8 +164,8 @@ async function fetchPages(terminal: Terminal, source: Source, options: ListOptio
 }
 
 /**
- * @param suffix added to the headings of columns whose past values are unknown, such as ` NOW` in a list of a
- * past time; empty in a list of the present
+ * @param suffix added to the headings of columns that always show present values: ` NOW` in a list for a past
+ * time, otherwise empty
  */
 function localColumns(suffix: string): readonly Column<PastLead>[] {
   return [
@@ -188,7 +188,7 @@ function localColumns(suffix: string): readonly Column<PastLead>[] {
 interface LocalOptions extends PastFilter {
   /** A day, or an instant; null for now. */
   readonly asOf: string | null
-  /** The highest number of leads to list; null for all. */
+  /** The maximum number of leads to list; null for all. */
   readonly limit: number | null
 }
 
@@ -221,8 +221,8 @@ async function listLocalLeads(terminal: Terminal, { asOf, limit, ...filter }: Lo
 }
 
 /**
- * Returns the last moment of a day in the time zone, but never a future moment. An instant is returned
- * unchanged.
+ * Returns the last moment of the day `asOf` in the time zone, but never a moment after now. If `asOf` is a
+ * time and not a day, returns that time.
  */
 function momentOf(asOf: string, timeZone: string, now: Date): Instant {
   const day = Date.parse(asOf) / DAY_MS

@@ -1,4 +1,4 @@
-/** `leadsheet sync`: brings the local copy up to date, once. */
+/** `leadsheet sync`: brings the local copy of the leads up to date, once. */
 import { type Command, Option } from 'commander'
 import { syncOptions } from '../../../app/configured-upstream.ts'
 import { openData } from '../../../app/installation.ts'
@@ -92,7 +92,7 @@ export async function withProgress<T>(
   work: (onProgress: (progress: SyncProgress) => void) => Promise<T>,
 ): Promise<T> {
   using bar = await terminal.progress('Syncing')
-  // The `await` matters: without it the bar would be closed before the work begins.
+  // Without `await`, the progress bar would be closed before the work has finished.
   return await work(({ part, pages, done, total }) => {
     if (part === 'leads') bar.update(done, total, `leads, ${pages} pages`)
     if (part === 'details') bar.update(done, total, 'details')
@@ -100,7 +100,7 @@ export async function withProgress<T>(
 }
 
 /**
- * Asks whether missing leads may be marked as deleted.
+ * Asks whether leads that the last complete scan did not find may be marked as deleted.
  * @throws LeadsheetError usage_invalid if there is nothing to confirm, or nobody can be asked
  */
 async function confirmDeletions(terminal: Terminal, { db }: Store, options: Options): Promise<boolean> {
@@ -193,7 +193,7 @@ function detailLines({ read, notFound, failed }: SyncResult['details']): string[
   return [`details of ${counted(read, 'lead')} read${rest && `; ${rest}`}`]
 }
 
-/** Formats a scan: `full scan complete: 3,009 leads on 31 pages, 3,009 by the service's own count`. */
+/** Formats a scan (pass over the list of leads): `full scan complete: 3,009 leads on 31 pages, …`. */
 function scanLine(scan: ScanReport): string {
   const total =
     scan.reportedTotal === null ? '' : `, ${englishCount(scan.reportedTotal)} by the service's own count`
@@ -201,7 +201,7 @@ function scanLine(scan: ScanReport): string {
   return `${scan.mode} scan ${scan.scan_result}: ${counted(scan.distinct, 'lead')} on ${counted(scan.pages, 'page')}${total}${again}`
 }
 
-/** Lists new, vanished and retyped fields, one line for each kind of change. */
+/** Lists upstream fields that are new, have vanished or have another type, one line for each kind. */
 function driftLines(result: SyncResult): string[] {
   const drift = result.scan?.drift ?? []
   return (['new', 'vanished', 'retyped'] as const).flatMap((change) => {

@@ -1,6 +1,6 @@
 /**
- * `leadsheet webhooks register`: registers this daemon, or any address. Also the texts about webhooks for
- * the terminal.
+ * `leadsheet webhooks register`: registers a webhook at the upstream for this daemon or for any address.
+ * Other commands also use the texts about webhooks in this file.
  */
 import { randomUUID } from 'node:crypto'
 import { relative } from 'node:path'
@@ -124,7 +124,7 @@ async function registerThis(terminal: Terminal, { event: events = EVENT_TYPES }:
   })
 }
 
-/** Adds a hint if the upstream's error concerns the address of this installation. */
+/** Adds a hint if the upstream cannot be reached or has refused the address of this installation. */
 function explained(thrown: unknown, url: string): unknown {
   if (thrown instanceof LeadsheetError && thrown.code === 'api_unreachable')
     return withHint(thrown, ASK_AGAIN)
@@ -184,8 +184,8 @@ async function tell(
 }
 
 /**
- * Prints other webhooks with the same address. Such a webhook may be left over from the machine whose backup
- * was restored here.
+ * Prints a note if another webhook sends to the same address. Such a webhook may be left over from the
+ * machine whose backup was restored here.
  */
 async function printOthers(terminal: Terminal, source: Source, { registration }: SelfRegistration) {
   const webhooks = await unlessUnoffered(source.webhooks.list(terminal.signal))
@@ -207,15 +207,15 @@ export function ownWebhook({ dataDir }: Config, source: Source): OwnWebhook {
   return { source, file: registrationFile(dataDir), now: () => new Date() }
 }
 
-/** Returns the address at which the daemon takes events, or null if `web.public_url` is not set. */
+/** Returns the address at which the daemon receives events, or null if `web.public_url` is not set. */
 export function receiverUrl({ web: { publicUrl } }: Pick<Config, 'web'>): string | null {
   return publicUrl === null ? null : `${publicUrl}${WEBHOOK_PATH}`
 }
 
 /**
- * Returns the address at which the daemon takes events.
- * @throws LeadsheetError config_missing if the settings have no address, config_invalid if the profile cannot
- * read events
+ * Returns the address at which the daemon receives events.
+ * @throws LeadsheetError config_missing if the settings have no address, config_invalid if the profile
+ * describes no webhooks
  */
 function requireReceiverUrl(config: Config): string {
   const profile = profileOf(config)
@@ -240,7 +240,7 @@ function requireReceiverUrl(config: Config): string {
 }
 
 /**
- * Returns the given id, or the id of this installation's webhook.
+ * Returns the given id. If it is undefined, returns the id of this installation's webhook.
  * @throws LeadsheetError usage_invalid, webhook_unreadable
  */
 export function webhookIdOf({ dataDir, events }: Config, id: string | undefined): string {
@@ -258,7 +258,7 @@ export function isOwnWebhook({ dataDir }: Config, id: string): boolean {
   return readState(registrationFile(dataDir)).registration?.id === id
 }
 
-/** Reports whether a daemon works on this store, on this machine or another. */
+/** Returns true if a daemon works on this store, on this machine or another. */
 export async function isDaemonAlive(config: Config): Promise<boolean> {
   await using store = await openDataIfThere(config)
   return (await readFacts(installationOf(config, store), {}, new Date()).daemonState()) === 'alive'
@@ -286,8 +286,8 @@ export async function unlessUnoffered<T>(asked: Promise<T>): Promise<T | null> {
 }
 
 /**
- * A hint for a failed request. Its idempotency key is kept until the request succeeds, so a repetition has no
- * second effect.
+ * The hint for a failed request. The user can repeat the command safely, because it sends the same
+ * idempotency key until the request succeeds.
  */
 export const ASK_AGAIN = 'Run it again: it is asked for as the same request, and done once.'
 
@@ -300,7 +300,7 @@ const DISABLED_WORDS = {
   failing: 'it took nothing for days',
 } as const
 
-/** Says where to look after a message to this installation's daemon has failed. */
+/** Returns a hint on where to look after a message to this installation's daemon has failed. */
 export function whereToLook({ status }: WireWebhookAttempt): string {
   if (status === null) {
     return 'It seems not to have come as far as the daemon: web.public_url has to lead there from the upstream.'
@@ -311,7 +311,7 @@ export function whereToLook({ status }: WireWebhookAttempt): string {
     : log
 }
 
-/** Formats the state: `disabled since 2026-11-20 08:15Z: its address answered 410`. */
+/** Formats the state of a webhook: `disabled since 2026-11-20 08:15Z: its address answered 410`. */
 export function webhookState(webhook: WireWebhook): string {
   const { status, disabled_at, disabled_reason, failing_since } = webhook
   if (status === 'disabled') {
@@ -330,7 +330,7 @@ export function eventsText(events: readonly string[]): string {
   return EVENT_TYPES.every((type) => events.includes(type)) ? 'all' : events.join(', ')
 }
 
-/** Formats an attempt: `arrived: answered 204 after 12 ms`. */
+/** Formats an attempt to send a message to a webhook: `arrived: answered 204 after 12 ms`. */
 export function attemptText({ outcome, status, error, duration_ms }: WireWebhookAttempt): string {
   const answer = status === null ? null : `answered ${status}`
   const what = outcome === 'delivered' ? (answer ?? 'taken') : (error ?? answer ?? 'no reason is told')

@@ -17,8 +17,8 @@ export async function withSource<T>(terminal: Terminal, use: (source: Source) =>
 }
 
 /**
- * Returns the readable records. If there are quarantined records, prints a note, and the command ends as
- * `partly`, with exit status 3.
+ * Returns the records that could be read. If some could not be read (quarantined records), prints a note, and
+ * the command ends as `partly`, with exit status 3.
  */
 export function keepReadable<T extends object>(
   terminal: Terminal,

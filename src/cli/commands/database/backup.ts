@@ -58,8 +58,8 @@ function contentLine({ leadsAsOf, rows }: BackupContent): string {
 }
 
 /**
- * Defines `leadsheet db restore`. The command replaces the store by a backup file; for PostgreSQL it finishes
- * what pg_restore has begun.
+ * Defines `leadsheet db restore`. For SQLite, the command replaces the store by a backup file. For
+ * PostgreSQL, it prepares the data that pg_restore has restored.
  */
 export function defineRestore(parent: Command, terminal: Terminal): void {
   const command = parent
@@ -92,7 +92,7 @@ async function restore(terminal: Terminal, file: string | undefined): Promise<vo
 }
 
 /**
- * Prepares a store that pg_restore has filled, so that workers may be started without mailing anything twice.
+ * Prepares a store that pg_restore has filled, so that daemons can be started without mailing anything twice.
  */
 async function repair(terminal: Terminal, place: PostgresPlace): Promise<void> {
   if (!(await isStoreThere(place))) {
@@ -153,8 +153,8 @@ function noteUnknown(terminal: Terminal, unknown: Unknown): void {
 }
 
 /**
- * Refuses a backup of a PostgreSQL store, and names the pg_dump command. The password is left out; pg_dump
- * asks for it, or reads PGPASSWORD or ~/.pgpass.
+ * Returns the error that refuses a backup of a PostgreSQL store and names the pg_dump command instead. The
+ * command has no password; pg_dump asks for it, or reads PGPASSWORD or ~/.pgpass.
  */
 function backupElsewhere(place: PostgresPlace): LeadsheetError {
   return new LeadsheetError(
@@ -177,7 +177,7 @@ function restoreElsewhere(place: PostgresPlace): LeadsheetError {
 }
 
 /**
- * Returns the address without the password and without parameters that the programs of PostgreSQL do not
+ * Returns the database URL without its password and without the parameter that pg_dump and pg_restore do not
  * know.
  */
 function addressOf({ url }: PostgresPlace): string {

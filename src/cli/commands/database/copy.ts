@@ -54,7 +54,7 @@ async function copy(terminal: Terminal, options: Options): Promise<void> {
   else await moveAndShow(terminal, store, target)
 }
 
-/** @param given the store as typed; the store of the settings if absent */
+/** @param given the address of a store as the user typed it; undefined means the store of the settings */
 function addressOf(config: Config, given: string | undefined): string {
   if (given === undefined) return storeAddressOf(config)
   if (URL.parse(given)?.password) {

@@ -96,7 +96,7 @@ async function acknowledgeOne(terminal: Terminal, id: number): Promise<void> {
 interface Tried {
   readonly channel: 'mail' | 'webhook' | 'heartbeat'
   /**
-   * The mail address, or the origin of the URL of another channel. The rest of that URL is secret.
+   * The mail address; for other channels only the origin of the URL, because the rest of the URL is secret.
    */
   readonly to: string
   readonly isTaken: boolean
@@ -142,7 +142,7 @@ async function* tryAll(terminal: Terminal, config: Config): AsyncGenerator<Tried
     yield { channel: 'webhook', to: new URL(webhook.url).origin, ...outcome }
   }
   if (heartbeat !== null) {
-    // The `log` URL makes the monitor store the message without counting it as a heartbeat.
+    // The heartbeat monitor stores what is sent to its `log` URL, but does not count it as a heartbeat.
     const url = heartbeatUrl(heartbeat.url, 'log', message.made_at)
     const outcome = await poster.post(url, 'text/plain', message.subject, signal)
     yield { channel: 'heartbeat', to: url.origin, ...outcome }

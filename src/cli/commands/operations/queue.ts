@@ -1,4 +1,4 @@
-/** `leadsheet queue`: lists the jobs that the workers gave up, and retries them. */
+/** `leadsheet queue`: lists and retries jobs that failed for good. Only PostgreSQL stores have jobs. */
 import type { Command } from 'commander'
 import { openData, openDataIfThere } from '../../../app/installation.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
@@ -56,7 +56,7 @@ function noWorkers(): never {
   })
 }
 
-/** Formats the data of a job: `lease sync`. */
+/** Formats the data of a job as names with their values: `lease sync`. */
 function aboutOf(data: object): string {
   return Object.entries(data)
     .map(([key, value]) => `${key} ${value}`)

@@ -97,7 +97,7 @@ export function defineReload(command: Command, terminal: Terminal): void {
 }
 
 async function reload(terminal: Terminal): Promise<void> {
-  // Invalid settings fail here, so that the daemon is not disturbed.
+  // Invalid settings already fail in this process, so that the daemon is not disturbed.
   const config = await terminal.config()
   const place = storePlaceOf(config)
   if (!(await isStoreThere(place))) throw noDaemon(`there is no database ${nameOf(place)}`)
@@ -116,13 +116,13 @@ async function reload(terminal: Terminal): Promise<void> {
 }
 
 /**
- * Finds the daemon of this store, which must run on this machine, and the record of its last reading of the
- * settings.
+ * Finds the daemon of this store, and the record of the last time that this daemon read its settings.
+ * @throws LeadsheetError daemon_missing if no daemon runs on this machine
  */
 async function findDaemon(db: Db, config: Config): Promise<{ pid: number; before: ConfigLoad }> {
   const leases = await listHeldLeases(db, new Date())
   const daemons = leases.filter(isOfDaemon)
-  // With several workers, the worker on this machine is chosen.
+  // If several daemons share the store, the daemon on this machine is chosen.
   const daemon = daemons.find(({ host }) => host === hostname()) ?? daemons[0]
   if (daemon === undefined) throw noDaemon(`no daemon runs on ${nameOf(storePlaceOf(config))}`)
   const { pid, host } = daemon
@@ -136,15 +136,18 @@ async function findDaemon(db: Db, config: Config): Promise<{ pid: number; before
     )
   }
   const before = await findConfigLoad(db, 'last', { host, pid })
-  // A daemon that has not recorded its settings yet would die of SIGHUP, and the process number may belong to
-  // another program by now.
+  // No signal is sent in two cases. SIGHUP would end a daemon that has not recorded its settings yet. And the
+  // process number may belong to another program by now.
   if (before === undefined || !isDaemon(pid)) {
     throw noDaemon(`process ${pid} is not a daemon, or has not finished starting`)
   }
   return { pid, before }
 }
 
-/** Recognizes a daemon by its arguments. Without /proc, every process counts as a daemon. */
+/**
+ * Returns true if the process was started as a daemon. Without /proc this cannot be found out, and every
+ * process counts as a daemon.
+ */
 function isDaemon(pid: number): boolean {
   if (!existsSync('/proc/self/cmdline')) return true
   try {
@@ -155,7 +158,7 @@ function isDaemon(pid: number): boolean {
 }
 
 /**
- * Reports whether arguments are those of `leadsheet run`, built or from source.
+ * Returns true if the arguments call `leadsheet run`, either the built program or its source.
  * @param args starts with the program itself
  */
 export function isDaemonCall(args: readonly string[]): boolean {
@@ -185,8 +188,8 @@ async function waitForReading(
   const until = performance.now() + ANSWER_WITHIN_MS
   while (performance.now() < until) {
     await delay(LOOK_EVERY_MS, undefined, { signal })
-    // The first reading after `before` is the answer. A later reading may be of the old settings again, after
-    // the new settings failed.
+    // The first record after `before` is the daemon's answer. If the new settings fail, a later record can be
+    // about the old settings again.
     const reading = await findNextConfigLoad(db, before)
     if (reading !== undefined) return reading
     if (!isDaemon(pid)) throw noDaemon(`process ${pid} has ended`)

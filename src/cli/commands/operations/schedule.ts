@@ -1,6 +1,6 @@
 /**
- * `leadsheet schedule`: shows what runs when, the outcome of the last run, and the next times with clock
- * changes.
+ * `leadsheet schedule`: shows when syncs and reports run, the outcome of the last run, and the next times
+ * with the effects of clock changes.
  */
 import type { Command } from 'commander'
 import { openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
@@ -84,7 +84,7 @@ interface Options {
 
 interface ComingTime {
   readonly due_at: Date
-  /** The local dates that the report then covers; null for a schedule without a report. */
+  /** The local dates that the report of this time covers; null for a schedule without a report. */
   readonly covers: string | null
   /** The effect of a clock change on this time; null if no clock change affects it. */
   readonly note: string | null
@@ -157,7 +157,7 @@ const WHY: Readonly<Record<Gap['why'], string>> = {
   clock: 'the clock was changed, or the machine was asleep',
 }
 
-/** Reads the reports' folders, because these define settings such as the period. */
+/** Builds the reports with their folders, because a folder can define settings such as the period. */
 async function readReports(
   config: Config,
   schedules: readonly ConfiguredSchedule[],
@@ -278,7 +278,7 @@ function explanationJson({ schedule: { name, timing, catchUp }, coming, problems
   }
 }
 
-/** Returns a sentence if a report is held or waits for its data, otherwise an empty list. */
+/** Returns one sentence if a report waits for approval (is held) or for its data, otherwise an empty list. */
 export function heldText({ name, last, report }: ScheduleState<ConfiguredSchedule>): string[] {
   if (last === null || report === null) return []
   const outcome = outcomeText(last)
@@ -288,7 +288,7 @@ export function heldText({ name, last, report }: ScheduleState<ConfiguredSchedul
   return [`${name} of ${formatInstant(last.due_at)}${how}: ${last.message}. ${release}`]
 }
 
-/** Formats the catch-up policy and its time limit. */
+/** Formats what happens to missed runs (the catch-up policy), and the time limit for it. */
 function policyText({ policy, windowHours }: CatchUp): string {
   return Number.isFinite(windowHours) && policy !== 'none' ? `${policy}, ${formatHours(windowHours)}` : policy
 }

@@ -52,7 +52,7 @@ async function showStatus(terminal: Terminal): Promise<void> {
   terminal.end(STATUS_ENDINGS[status.health.status])
 }
 
-/** Checks the rules of a small database. Returns null if there is no database yet. */
+/** Looks for data that breaks a rule of the store. Returns null if there is no database yet. */
 async function findBroken(store: Store, now: Date) {
   if (isInMemory(store.place)) return null
   return (await lookForViolations(store, { whole: false, now })).violations
@@ -139,7 +139,7 @@ function alertsText(alerts: Status['alerts']): string | null {
   return `${alerts.length} open: ${titles.join(', ')} (${shellCommand('alerts list')})`
 }
 
-/** Formats the jobs: `3 waiting, 1 running, 2 failed`. */
+/** Formats the number of jobs in each state: `3 waiting, 1 running, 2 failed`. */
 function jobsText(jobs: readonly QueueCounts[]): string {
   const sum = (key: 'waiting' | 'active' | 'dead') => jobs.reduce((total, queue) => total + queue[key], 0)
   const dead = sum('dead')
@@ -147,7 +147,7 @@ function jobsText(jobs: readonly QueueCounts[]): string {
   return `${sum('waiting')} waiting, ${sum('active')} running${given}`
 }
 
-/** @param isSyncing whether a sync is running now. If not, a run without an outcome was killed. */
+/** @param isSyncing true if a sync runs now; if it is false, a run without an outcome was killed */
 async function printStatus(
   terminal: Terminal,
   database: string,

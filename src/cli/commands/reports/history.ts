@@ -1,6 +1,6 @@
 /**
- * `leadsheet report list`, `history` and `approve`: lists the configured reports and the kept issues, and
- * approves a held report.
+ * `leadsheet report list`, `history` and `approve`: lists the configured reports and the stored issues
+ * (reports made for a period), and approves a held report.
  */
 
 import type { Command } from 'commander'

@@ -25,7 +25,7 @@ interface Options {
   readonly limit: number
 }
 
-/** The values of `--state` and the stored states that each stands for. */
+/** Maps each value of `--state` to the stored states that it selects. */
 const STATES = {
   waiting: ['pending', 'sending', 'data'],
   sent: ['sent'],
@@ -116,8 +116,8 @@ export function outageText({ server, kind, beganAt, nextAttemptAt, response }: M
 }
 
 /**
- * Formats the state of a message. `sent (again)` is a later revision. `sent, perhaps twice` means that an
- * earlier try may have arrived too.
+ * Formats the state of a message. `sent (again)` marks a later mail of the same issue. `sent, perhaps twice`
+ * means that an earlier try may have arrived too.
  */
 function stateText({ state, revision, unconfirmedCount, replyCode }: ListedDelivery): string {
   const isPerhapsTwice = state === 'sent' && unconfirmedCount > 0 && replyCode !== null

@@ -32,7 +32,7 @@ interface Line {
   readonly from: string
   /** The recipient's preference; null if none was ever set. */
   readonly preference: Preference | null
-  /** The refusals of the recipient's mail server; null if the server accepts the messages. */
+  /** The refusals by the recipient's mail server; null unless it refused several messages in a row. */
   readonly refusing: RefusingRecipient | null
 }
 
@@ -82,7 +82,7 @@ async function listRecipients(terminal: Terminal, name: string | undefined): Pro
   )
 }
 
-/** Lists the recipients of the settings, then recipients that are only in the store. */
+/** Lists the recipients of the settings, then recipients that only have a stored preference. */
 async function readLines(
   store: Store,
   config: Config,
@@ -233,7 +233,7 @@ async function change(
 
 /**
  * Lists the reports that an address gets, or has set a preference for.
- * @throws LeadsheetError usage_invalid if there are none
+ * @throws LeadsheetError usage_invalid if there is no such report
  */
 async function reportsOf(
   { db }: Pick<Store, 'db'>,
@@ -254,8 +254,8 @@ async function reportsOf(
 }
 
 /**
- * Keeps the reports that come more than once a week.
- * @throws LeadsheetError usage_invalid if there are none
+ * Returns those of the named reports that are sent more than once a week.
+ * @throws LeadsheetError usage_invalid if no report is sent so often
  */
 function onlyFrequent(config: Config, names: readonly string[]): readonly string[] {
   const frequent = schedulesOf(config).flatMap(({ report, timing }) =>
@@ -321,8 +321,8 @@ async function printLinks(terminal: Terminal, address: string, report: string | 
 }
 
 /**
- * Replaces the key that signs links. This needs the daemon's lease, because a running daemon would go on
- * signing links with the old key.
+ * Replaces the key that signs links, so that all links in sent mails become invalid. No daemon must run
+ * meanwhile, because it would go on signing links with the old key.
  * @throws LeadsheetError job_busy while a daemon runs
  */
 async function revokeLinks(terminal: Terminal, isMeant: boolean): Promise<void> {

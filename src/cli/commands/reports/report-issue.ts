@@ -1,4 +1,4 @@
-/** `leadsheet report compare` and `show`: reads a kept issue. Nothing is rendered again. */
+/** `leadsheet report compare` and `show`: reads a stored issue (a report made for a period). */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { dkimOf } from '../../../app/configured-mail.ts'
@@ -94,7 +94,7 @@ async function runShow(
   const { usual, recipients, config } = await readDefinition(terminal, name)
   await using store = await openDataIfThere(config)
   const report = await reportAs(store, usual, recipient)
-  // A message may exist for an address that the settings no longer list.
+  // A message may exist for an address that the settings no longer list. The report's defaults are used then.
   const audience = recipients.find(({ address }) => address === recipient) ?? report
   const period = await findPeriod(store, report, momentOf(options.at), audience)
   await showAsSent(terminal, store, { report: name, period, recipient, output, dkim: dkimOf(config.mail) })
@@ -113,7 +113,7 @@ function momentOf(at: string | undefined): Date {
 }
 
 /**
- * Prints the differences between the figures of a kept issue and the same figures counted now. If there is
+ * Prints the differences between the figures of a stored issue and the same figures counted now. If there is
  * any difference, the command ends as `partly`, with exit status 3.
  * @param isAsKnown true ignores data that was read after the issue was made
  * @throws LeadsheetError report_not_kept
@@ -186,16 +186,16 @@ function differenceOf({ kept, now }: FigureDifference): number | null {
 }
 
 interface SentRequest extends Pick<IssueKey, 'report' | 'period'> {
-  /** The address of the message; null for the first message. */
+  /** The recipient whose message is shown; null for the first message. */
   readonly recipient: string | null
-  /** The file to write the message to. */
+  /** The file to write the message to; null to write no file. */
   readonly output: string | null
   readonly dkim: DkimKey | null
 }
 
 /**
- * Lists the messages of an issue. With a recipient or a file, shows one message exactly as it was sent or
- * will be sent.
+ * Lists the messages of an issue. If a recipient or a file is given, shows one message exactly as it was sent
+ * or will be sent.
  * @throws LeadsheetError report_not_kept
  */
 async function showAsSent(

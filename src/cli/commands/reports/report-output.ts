@@ -1,4 +1,4 @@
-/** Output of the `leadsheet report` commands: made issues, sent messages, and preview files. */
+/** Prints issues and sent messages for the `leadsheet report` commands, and writes preview files. */
 import { writeFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
 import type { Message } from '../../../domain/message.ts'
@@ -97,7 +97,7 @@ export async function printIssues(terminal: Terminal, report: Report, output: Ou
   )
 }
 
-/** Warns of blocks that failed. The command then ends as `partly`, with exit status 3. */
+/** Warns of blocks (parts of a report) that failed. The command then ends as `partly`, exit status 3. */
 function noteFailed(terminal: Terminal, enqueuedIssues: readonly EnqueuedIssue[]): void {
   const failed = enqueuedIssues.flatMap(({ failed }) => failed)
   for (const { block, query, message } of failed)

@@ -22,7 +22,7 @@ import { LANGUAGES } from '../../../report/words/catalogue.ts'
 import { openPreview, type Preview, type PreviewChoice } from '../../../web/preview/preview.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
-// An editor may write a file in several steps, so a change counts after this pause.
+// An editor may write a file in several steps, so rendering waits until no file has changed for this time.
 const SETTLED_MS = 60
 
 export async function watchReport(terminal: Terminal, name: string, port: number): Promise<void> {
@@ -83,7 +83,7 @@ function watchFiles(config: Config, onChange: () => void): FSWatcher[] {
   const watchers = folders.map((folder) => watch(folder ?? TEMPLATES, { recursive: true }, changed))
   const { file } = config
   if (file === null) return watchers
-  // The folder is watched, because many editors replace the file.
+  // The folder is watched instead of the file, because many editors replace the file when they save it.
   const settings = watch(dirname(file), (_, changedFile) => {
     if (changedFile === basename(file)) changed()
   })

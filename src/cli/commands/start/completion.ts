@@ -8,7 +8,8 @@ import type { Terminal } from '../../terminal/terminal.ts'
 type Shell = keyof typeof SCRIPTS
 
 /**
- * The words that may follow a command path, such as ` report`. An empty path stands for the program itself.
+ * The words that can be completed after a command path such as ` report`. An empty path stands for the
+ * program itself.
  */
 interface Place {
   readonly path: string
@@ -100,7 +101,7 @@ ${words.join('\n')}
 complete -o default -F _leadsheet leadsheet`
 }
 
-/** Returns the bash script, run by the bash compatibility mode of zsh. */
+/** Returns the bash script, with commands that switch on the bash compatibility mode of zsh. */
 function zshScript(places: readonly Place[]): string {
   return `autoload -Uz compinit bashcompinit
 compinit

@@ -46,11 +46,10 @@ async function checkSettings(terminal: Terminal): Promise<void> {
       settings,
     )
   }
-  // The other warnings are logged already while the settings are read.
+  // Only these warnings are printed, because the other warnings were logged while the settings were read.
   for (const warning of notLogged) terminal.note(`warning: ${warning}`)
   const lack = lackOfDaemon(config, needsKey(profileOf(config)))
-  // This is only a note, because installations with cron, or those that only read the copy, need fewer
-  // settings.
+  // This is only a note, because an installation that runs no daemon needs fewer settings.
   if (lack !== null) terminal.note(`${shellCommand('run')} needs more: ${lack}`)
   if (warnings.length > 0) terminal.end('partly')
 }

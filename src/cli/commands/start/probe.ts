@@ -1,6 +1,6 @@
 /**
- * `leadsheet probe`: finds out how an unknown upstream works, and writes a profile that a person should
- * review.
+ * `leadsheet probe`: finds out how an unknown upstream works, and writes a profile (the settings that
+ * describe the upstream's API) that a person should review.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
@@ -134,8 +134,8 @@ function writeProfile(file: string, text: string): void {
 }
 
 /**
- * Reports whether a person must complete the profile. A gap is a part that the probe could not find out. A
- * gap without a remedy needs no work.
+ * Returns true if a person must complete the profile. A gap is a part that the probe could not find out; only
+ * gaps with a remedy need work.
  */
 function needsHand({ gaps }: ProbeResult): boolean {
   return gaps.some(({ remedy }) => remedy !== null)

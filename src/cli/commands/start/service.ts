@@ -1,4 +1,4 @@
-/** `leadsheet service`: runs the reference service until Ctrl-C or SIGTERM, and manages its API keys. */
+/** `leadsheet service`: runs the reference service (our implementation of the API) and manages its keys. */
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
