@@ -189,7 +189,7 @@ async function enqueueIssue(
   const notSent = composed.mailed === null ? await judge(deps, report, composed.issue) : null
   using pack = createMessagePack(deps.store.place)
   if (notSent === null) await packMessages(pack, deps, composed, recipients)
-  // Without `await`, `using` would dispose of the pack before the transaction ends.
+  // Because of `await`, `using` disposes of the pack of messages only after the transaction.
   return await deps.store.write(async (trx) => {
     await lease.renew(trx, deps.now())
     const kept = await keepIssue(trx, composed)

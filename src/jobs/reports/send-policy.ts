@@ -9,8 +9,8 @@ import { isTrueOf } from '../../store/queries/select.ts'
 type Numbers = Readonly<Record<string, number | null>>
 
 /**
- * The headline numbers, under the names that a threshold uses. Amounts are in the currency with the most
- * leads; rates are from 0 to 1.
+ * The headline numbers, under the names that a threshold in the settings uses. Amounts are in the currency
+ * with the most leads; rates are from 0 to 1.
  */
 const HEADLINE = {
   leads: (figures) => figures.leads,
