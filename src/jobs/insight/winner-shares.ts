@@ -95,8 +95,8 @@ export function testShare(share: number, tested: readonly TestedDate[]): ShareTe
 }
 
 /**
- * Returns whether the count fits the share: if the share is right, a count at most this large and a count at
- * least this large each have a probability of more than 5 %.
+ * Returns whether the number of winners beyond the threshold (`longer`) fits the share. It does not fit if,
+ * by the share, so small or so large a number has a probability of at most 5 %.
  */
 function isWithinInterval(share: number, { winners, longer }: TestedDate): boolean {
   const { upTo } = binomialOf(winners, share)

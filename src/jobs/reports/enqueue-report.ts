@@ -130,8 +130,8 @@ export async function enqueueReportNow(
 }
 
 /**
- * Summarizes the run, such as `Daily leads: 59 new …: 12 messages to send`; several issues are only counted.
- * The summary does not say whether messages were sent, because only the outbox knows that.
+ * Summarizes the run, such as `Daily leads: 59 new …: 12 messages to send`. Of several issues only the number
+ * is given. The summary does not say whether messages were sent, because only the outbox knows that.
  */
 export function enqueuedText({
   enqueuedIssues,

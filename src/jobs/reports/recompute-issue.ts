@@ -100,8 +100,8 @@ const COMPARED = {
 } as const satisfies Partial<Record<keyof ReportFigures, BlockName>>
 
 /**
- * The fields that identify an entry of a list. Two entries are compared with each other if the first of these
- * fields that they have is equal.
+ * The fields that identify an entry of a list. Two entries are matched by the first of these fields that they
+ * have.
  */
 const KEYS = ['id', 'day', 'kind', 'source', 'currency']
 

@@ -14,11 +14,11 @@ const SHARE_LEFT = 0.5
 type Counted = Pick<ReportFigures, 'leads' | 'filter'>
 
 interface LeadCounts {
-  /** The leads that the report covers now. */
+  /** The number of leads that the report covers now, and its filter. */
   readonly now: Counted
   /**
-   * The leads that the report covered when it was last sent to the same recipients; null if it was never sent
-   * to them.
+   * The same of the time when the report was last sent to the same recipients; null if it was never sent to
+   * them.
    */
   readonly last: Counted | null
   /** The last complete scans, the newest first. */

@@ -26,7 +26,7 @@ interface NotedScheduledRun {
 
 /**
  * Stores the runs that have become due. Each run is stored once, however often this function is called and
- * even if the clock is set.
+ * even if the clock is changed.
  * @returns the missed runs that are not caught up on, oldest first
  */
 export async function noteScheduledRuns(

@@ -173,7 +173,7 @@ const DATABASE = 'snapshot'
 /** The tables for which Datasette offers a search in the full-text index. */
 const SEARCHED = ['lead', 'lead_now']
 
-/** Composes `metadata.json` for Datasette: descriptions of the tables and columns, and the ready queries. */
+/** Composes `metadata.json` for Datasette: descriptions of tables and columns, and the ready-made queries. */
 function composeMetadata(info: SnapshotInfo, dictionary: Dictionary, queries: readonly ReadyQuery[]) {
   return {
     title: 'leadsheet',
@@ -228,7 +228,7 @@ interface ReadyQuery {
   readonly sql: string
 }
 
-/** Reads all ready queries, sorted by name. */
+/** Reads all ready-made queries, sorted by name. */
 export async function readQueries(folder: string): Promise<ReadyQuery[]> {
   const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
   return Promise.all(

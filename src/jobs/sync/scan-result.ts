@@ -36,7 +36,8 @@ function judgeFirst(scan: Scan, paging: PagingProfile, hasUpdatedSince: boolean)
   if (!canShift(paging) || isOneMoment(scan) || !hasMoved(scan, paging)) return COMPLETE
   if (scan.is_broken === 1 || !hasOverlap(scan, paging)) return { next: 'again' }
   // If pages overlap, only rows that moved to the front of the list can be missed. A row moves there when its
-  // lead changes, so another pass over the leads that changed since the scan began is enough to read the row.
+  // lead changes. After an incremental scan, the next sync reads that lead anyway; a full scan reads it in
+  // another pass.
   if (scan.mode === 'incremental') return COMPLETE
   return { next: hasUpdatedSince ? 'changes' : 'again' }
 }

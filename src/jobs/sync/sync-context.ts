@@ -23,7 +23,7 @@ export interface SyncOptions {
   readonly pageSize: number
   /**
    * The milliseconds by which an incremental scan begins before the watermark (the time up to which changes
-   * were read), so that the scan also finds changes that the upstream stored late.
+   * are known), so that the scan also finds changes that the upstream stored late.
    */
   readonly overlapMs: number
   /** The ids of pipelines whose statistics are read even if no lead belongs to these pipelines. */

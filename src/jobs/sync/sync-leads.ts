@@ -1,7 +1,7 @@
 /**
  * The leads part of a sync: reads the list to its end, reads it again if rows moved meanwhile, and decides
  * whether the result can be trusted. Only a complete scan marks leads as deleted and moves the watermark (the
- * time up to which changes were read).
+ * time from which the next incremental scan reads changes).
  */
 
 import type { Instant } from '../../domain/model.ts'

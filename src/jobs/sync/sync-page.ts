@@ -150,7 +150,7 @@ function observationOf({ runId, now }: SyncRun): Observation {
   return { runId, at: now().toISOString() }
 }
 
-/** A page, and the part of it that was written. */
+/** A page, and (in `written`) what was written of it. */
 interface WrittenPage {
   readonly page: MappedPage
   readonly step: ReadPage['step']
@@ -256,8 +256,8 @@ async function writePage(
   const quarantinedNos = isAllNew ? new Map<string, number>() : await findLeadNos(trx, quarantinedIdsOf(page))
   const fingerprints = fingerprintsOf(scan, saved, page)
   await saveFingerprints(trx, fingerprints, isAllNew)
-  // The old fingerprints of these leads are deleted. Otherwise an earlier record would count as unchanged if
-  // the upstream sends it again.
+  // The old fingerprints of quarantined leads, and of leads with cleaned or cut values, are deleted.
+  // Otherwise an earlier record would count as unchanged if the upstream sends it again.
   const unknown = [...quarantinedNos.values(), ...saved.filter(isUnknown).map(({ no }) => no)]
   await forgetFingerprints(trx, unknown)
   const savedNos = new Set(saved.map(({ no }) => no))
