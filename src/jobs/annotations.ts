@@ -1,4 +1,7 @@
-/** Writes and removes annotations, for the command line and the dashboard. */
+/**
+ * Writes and removes annotations, which are notes about days (such as "campaign"), for the command line and
+ * the dashboard.
+ */
 import { ANNOTATION_TEXT_MAX, type Annotation } from '../domain/insight.ts'
 import { dayBefore, localDates } from '../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
@@ -17,14 +20,17 @@ interface GivenAnnotation {
   readonly writtenBy: string
 }
 
-/** The latest day that can be annotated, in days from today. A day further away is a mistake of typing. */
+/** The maximum number of days from today to an annotated day. A day further away is a typing mistake. */
 const AHEAD_MAX = 366
-/** The most days of one annotation, because expectations that leave out more have nothing to rest on. */
+/**
+ * The maximum number of days of one annotation. If more days were left out, too few would remain to learn
+ * from.
+ */
 const DAYS_MAX = 92
 
 /**
  * Checks and stores an annotation.
- * @param timeZone the zone in which today is looked up
+ * @param timeZone the time zone that decides which day is today
  * @throws LeadsheetError usage_invalid
  */
 export async function annotate(
@@ -51,8 +57,8 @@ export async function annotate(
 }
 
 /**
- * Removes an annotation. Its days count again in the next report.
- * @throws LeadsheetError usage_invalid if there is none with this number
+ * Removes an annotation. The next report learns from its days again.
+ * @throws LeadsheetError usage_invalid if no annotation has this number
  */
 export async function removeAnnotation(store: Store, id: number): Promise<Annotation> {
   const removed = await store.write((trx) => deleteAnnotation(trx, id))
@@ -94,7 +100,7 @@ function parseDays(days: string, now: Date, timeZone: string): Pick<Annotation, 
   return { firstDay, lastDay }
 }
 
-/** Returns false for 30 February, which `Date.parse` reads as 2 March. */
+/** Returns whether the text is a date that exists. `Date.parse` alone reads 30 February as 2 March. */
 function isDate(text: string): boolean {
   const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
   return Number.isFinite(ms) && new Date(ms).toISOString().startsWith(text)

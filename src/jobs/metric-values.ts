@@ -58,7 +58,7 @@ export interface Measures {
   readonly lastEventAt: Instant | null
   readonly quarantined: readonly { readonly resource: string; readonly records: number }[]
   readonly size: StoreSize
-  /** Null if there is no snapshot yet, or if no snapshot is made after syncs. */
+  /** The time of the last snapshot; null if there is none yet, or if no snapshot is made after syncs. */
   readonly snapshotMadeAt: Instant | null
   readonly lastHeartbeatAt: Instant | null
   /** The number of running workers; null if the store is an SQLite file. */

@@ -1,8 +1,8 @@
 /**
  * Keeps the dashboard's figures about pipelines and agents in memory, so that showing a page costs nothing.
  * The figures are counted soon after the start and after each sync, if somebody has opened the overview
- * within the last day. The overview tells the time of its figures.
- * The outlook (goals, where the month will end, and win rates) is kept in memory too.
+ * within the last day. The overview tells the time of its figures. The outlook (goals, forecasts of the month
+ * and win rates) is kept in memory too.
  */
 import type { Annotation, Goal, JudgedWinRate, Pace } from '../domain/insight.ts'
 import type { Instant } from '../domain/model.ts'
@@ -53,7 +53,7 @@ interface OverviewDeps {
 export interface KeptOverview {
   /** The last overview; null if no overview has been counted yet. */
   readonly overview: Overview | null
-  /** The time up to which all leads have been read; null if all leads were never read. */
+  /** The time up to which all leads have been read; null if no sync has read all leads yet. */
   readonly dataAsOf: Instant | null
   /** Tells whether a newer overview is being counted. */
   readonly isBeingCounted: boolean
@@ -88,8 +88,8 @@ export function openOverview(deps: OverviewDeps): OverviewKeeper {
   }
 
   /**
-   * Starts to count if something has changed since `last`.
-   * @returns the time up to which all leads have been read; null if they never were
+   * Starts to count if the store has changed since `last`.
+   * @returns the time up to which all leads have been read; null if no sync has read all leads yet
    */
   async function look(last: string | null): Promise<Instant | null> {
     const mark = await readOverviewMark(db)
@@ -157,8 +157,8 @@ interface Outlook {
   readonly lastDay: string
   readonly paces: readonly Pace[]
   /**
-   * The win rates of the 30 days up to `lastDay`: first that of all leads or of the one pipeline, then those of
-   * the single pipelines if there are several.
+   * The win rates of the 30 days up to `lastDay`: first that of all leads (or of the requested pipeline),
+   * then that of each pipeline if there are several.
    */
   readonly winRates: readonly JudgedWinRate[]
 }

@@ -1,6 +1,6 @@
 /**
- * Composes the message about alerts as data. The mail, the webhook and the log each make their text from this
- * data.
+ * Composes the message that tells operators about new, open and resolved alerts. The message is data; the
+ * mail, the webhook and the log each make their own text from it.
  */
 
 import { alertFacts } from '../../checks/run-checks.ts'
@@ -35,7 +35,7 @@ export interface AlertLine {
   readonly check: string
   /** The name of the check in words, such as `sync failing`. */
   readonly title: string
-  /** The report, recipient or field that the alert is about; empty if the check has only one subject. */
+  /** The report, recipient or field that the alert is about; empty if the check raises only one alert. */
   readonly subject: string
   readonly message: string
   readonly hint: string
@@ -52,7 +52,7 @@ export interface AlertSection {
 }
 
 /**
- * Composes the message.
+ * Composes the message that announces changes of alerts.
  * @param open the number of open alerts in total
  */
 export function composeAlertMessage(
@@ -77,8 +77,8 @@ function lineOf(alert: Alert): AlertLine {
 }
 
 /**
- * Returns the subject, such as `2 alerts: sync failing, mail waiting`. The subject names only new alerts;
- * without new alerts only reminders; without either only resolved alerts.
+ * Returns the subject, such as `2 alerts: sync failing, mail waiting`. The subject names the new alerts; if
+ * there are none, it names the alerts that are still open; otherwise the resolved alerts.
  */
 function subjectOf(
   opened: readonly AlertLine[],
@@ -116,10 +116,7 @@ export function sectionsOf(message: AlertMessage, linesMax: number): AlertSectio
     }))
 }
 
-/**
- * Builds the view from which the mail is rendered.
- * @param message the message, which may have been composed long ago
- */
+/** Builds the data from which the mail about alerts is rendered. */
 export function alertMailView(message: AlertMessage): AlertMailView {
   const { open } = message
   return {

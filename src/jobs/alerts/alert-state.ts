@@ -1,7 +1,7 @@
 /**
  * Decides the state of each alert from what the checks find now and from what was announced before. Reads and
- * writes nothing. An alert is announced once, then reminded of, and then announced as resolved. An alert that
- * comes and goes is not announced each time.
+ * writes nothing. An alert is announced when it opens, repeated in reminders, and announced again when it is
+ * resolved. A problem that comes and goes is not announced each time.
  */
 
 import type { AlertFindings, Found } from '../../checks/run-checks.ts'
@@ -11,16 +11,16 @@ import type { Alert } from '../../store/alerts/alert.ts'
 import { HOUR_MS, MINUTE_MS } from '../../time.ts'
 
 /**
- * The time within which a resolved alert reopens silently if its problem comes back. The alert is announced
- * only after the problem has lasted this long.
+ * If the problem of a resolved alert comes back within this time, the alert reopens without an announcement.
+ * It is announced only after the problem has lasted this long.
  */
 export const REOPEN_MS = HOUR_MS
 /**
- * The minimum minutes between two messages: the first value after no message in the last six hours, the
- * second after one, and so on; the last value repeats.
+ * The minimum minutes between two messages, by the number of messages in the last six hours: 0 minutes after
+ * no message, 5 after one, 15 after two, 60 after three or more.
  */
 const GAP_MINUTES = [0, 5, 15, 60] as const
-/** The time for which an earlier message counts for {@link GAP_MINUTES}. */
+/** The age up to which earlier messages are counted in order to choose from {@link GAP_MINUTES}. */
 export const GAPS_COUNT_MS = 6 * HOUR_MS
 
 /** The alerts and the times of messages, as read from the store. */
@@ -38,8 +38,8 @@ export interface KnownAlerts {
 
 export interface AlertRules {
   /**
-   * The number of failures in a row that open an alert, for checks whose alerts open `after_failures`. The
-   * alerts of other checks open at the first finding.
+   * The number of failures in a row after which an alert opens, if its check is marked `after_failures`. The
+   * alerts of other checks open at the first failure.
    */
   readonly afterFailures: number
   /** The hours between two reminders of open alerts. */
@@ -55,7 +55,7 @@ export interface Announcement {
 export interface Decision {
   /** The alerts to write to the store, in their state after the announcement. */
   readonly changed: readonly Alert[]
-  /** The ids of alerts whose problems passed before the alerts were opened. */
+  /** The ids of pending alerts whose problem ended before the alert was opened. They are deleted. */
   readonly dropped: readonly number[]
   /** The message to send; null if there is nothing to announce, or if it is too soon for another message. */
   readonly announcement: Announcement | null
@@ -79,9 +79,9 @@ function applyFindings(
   const found = new Map(findings.map((finding) => [keyOf(finding.check, finding.subject), finding]))
   const alerts: Alert[] = []
   const dropped: number[] = []
-  // If an alert came back after a while, the store also has an older row that only waits for its
-  // announcement. The map keeps the last row of each key. Unresolved rows are sorted to the end, because after
-  // the clock was set a row that was resolved long ago can look newer.
+  // One problem can have two rows: its current alert, and an older alert whose end is not announced yet. The
+  // map keeps the last row of each key. Unresolved rows are sorted to the end, because after a change of the
+  // clock a row that was resolved long ago can look newer.
   const latest = new Map(
     [...known.alerts].sort(byLiveness).map((alert) => [keyOf(alert.check, alert.subject), alert]),
   )
@@ -181,8 +181,8 @@ function isTooSoon(messagesAt: readonly Instant[], now: Date): boolean {
 }
 
 /**
- * Returns whether the time has passed since an instant. An instant in the future came from a wrong clock and
- * counts as long ago.
+ * Returns whether `ms` milliseconds have passed since an instant. Also true if the instant is null, or is in
+ * the future because it was stored under a wrong clock.
  */
 function hasPassed(since: Instant | null, ms: number, now: Date): boolean {
   if (since === null) return true

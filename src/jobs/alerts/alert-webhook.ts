@@ -1,6 +1,6 @@
 /**
- * Sends alert messages to the alert webhook: reads the waiting messages from the store, composes a body as
- * JSON, for Slack or for Teams, and posts it.
+ * Sends alert messages to the webhook in the settings: reads the waiting messages from the store, composes a
+ * body in the format of the receiver (plain JSON, Slack or Teams), and posts it.
  */
 import type { WebhookFormat } from '../../domain/choices.ts'
 import type { Instant } from '../../domain/model.ts'

@@ -14,7 +14,7 @@ import { listRuns, type RunSummary } from '../../store/sync/sync-run.ts'
 import { type AlertWebhook, nextAttempt } from './alert-webhook.ts'
 
 const TIMEOUT_MS = 5_000
-/** The age of news: a sync that ended longer ago is not reported to a monitor that was just set up. */
+/** A sync that ended longer ago than this is not reported to a monitor that was just set up. */
 const NEWS_MS = 15 * 60_000
 const BODY_MAX = 1_000
 const SYSTEMD_TIMEOUT_MS = 10_000
@@ -61,8 +61,8 @@ function findDuePing(
 }
 
 /**
- * Returns the signal that tells the monitor how a run ended. A deferred or stopped run is neither good nor
- * bad; if no other run follows for long, the monitor raises the alarm by itself.
+ * Returns the signal that tells the monitor that a sync started or how it ended. A deferred or stopped sync
+ * counts as neither success nor failure; if no other sync follows for long, the monitor raises the alarm.
  */
 function signalOf({ outcome, leadsAsOf, problems }: RunSummary): HeartbeatSignal {
   if (outcome === null) return 'start'

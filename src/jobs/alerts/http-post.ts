@@ -1,19 +1,19 @@
 /**
- * Posts a small body to a URL from the settings. It never throws, follows no redirect and always ends in
+ * Posts a small body to a URL from the settings. A post never throws, follows no redirect and always ends in
  * time, because alerts must not cause problems themselves.
  */
 import { loadPackage } from '../../packages.ts'
 
 const CONNECT_MS = 5_000
 const TOTAL_MS = 10_000
-/** The number of bytes read of an answer, of which only the status is used. */
+/** The maximum number of bytes of an answer that are read. Only the status of the answer is used. */
 const ANSWER_MAX_BYTES = 64 * 1024
 
 export interface PostOutcome {
   readonly isTaken: boolean
   /**
-   * The text `200`, or the reason why the post failed. It never contains the URL, which is secret, or text
-   * from the other server.
+   * The status, such as `200`, or the reason why the post failed. The text contains neither the URL, which is
+   * secret, nor words from the other server.
    */
   readonly response: string
 }

@@ -1,6 +1,7 @@
 /**
- * Writes the archive, which consists of plain files that only need a browser. Each issue has a folder with
- * its page (index.html), text, figures as JSON and attachments. An index page lists all issues.
+ * Writes the archive, which consists of plain files that only need a browser. Each issue (a report for one
+ * period) has a folder with its page (index.html), text, figures as JSON and attachments. An index page lists
+ * all issues.
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -30,10 +31,7 @@ export interface Archive {
 export interface ArchivedIssue extends Rendered {
   readonly report: string
   readonly period: Period
-  /**
-   * The key of the issue's filter; empty if the issue covers all leads of the report. The key is only
-   * compared with other keys.
-   */
+  /** The key of the issue's own filter, which is JSON; empty if the issue covers all leads of the report. */
   readonly variant: string
   readonly renderedAt: Instant
   readonly figures: object
@@ -81,8 +79,8 @@ export function archivedPage(issue: Pick<ArchivedIssue, 'report' | 'period' | 'v
 }
 
 /**
- * Returns whether the issue has a folder, and this folder does not belong to an earlier issue with the same
- * name.
+ * Returns whether the archive has a folder of this issue. A folder that an earlier issue with the same name
+ * left does not count.
  */
 export async function isArchived(
   { folder }: Pick<Archive, 'folder'>,
@@ -100,7 +98,7 @@ function folderNameOf({ period, variant }: Pick<ArchivedIssue, 'period' | 'varia
   return `${dates}-${createHash('sha256').update(variant).digest('hex').slice(0, 8)}`
 }
 
-/** Lists the folders of the report's issues that have the same filter. */
+/** Lists the folders of the report's issues that have the same filter as the folder `name`. */
 async function listSeries(report: string, name: string): Promise<string[]> {
   const mark = markOf(name)
   const entries = await readdir(report)
@@ -115,7 +113,7 @@ function markOf(folder: string): string | undefined {
 
 /**
  * Builds the links to the issue before and the issue after.
- * @param series the folders, oldest first
+ * @param series the names of the folders of all issues with the same filter, oldest first
  */
 function navIn(series: readonly string[], report: string, folder: string): NavView {
   const at = series.indexOf(folder)

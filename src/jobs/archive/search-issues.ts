@@ -1,6 +1,7 @@
 /**
- * Searches issues for what a person types: words, addresses, numbers in the form in which they were written,
- * and dates. A date finds the issues whose period contains the date, in the time zone of the report.
+ * Searches issues (reports of past periods) for what a person types: words, addresses, numbers in the form in
+ * which they were written, and dates. A date finds the issues whose period contains the date, in the time
+ * zone of the report.
  */
 import { periodBetween } from '../../domain/period.ts'
 import { oneLine } from '../../report/words/clean-text.ts'
@@ -65,8 +66,8 @@ export async function findExcerpts(
 }
 
 /**
- * Builds a pattern that finds a phrase where the index of the store finds it; `store/postgres/issue-words.ts`
- * describes the rules.
+ * Builds a pattern that matches a phrase in the same places as the full-text index of the store;
+ * `store/postgres/issue-words.ts` describes the rules.
  */
 function patternOf(word: string): string {
   const tokens = word.split(/[^\p{L}\p{N}]+/u).filter((token) => token !== '')
@@ -97,7 +98,10 @@ export function wordsIn(text: string): string[] {
 
 type Dates = readonly [first: string, after: string]
 
-/** Returns the first and last day that a date such as `2026-11` covers; null if the word is not a date. */
+/**
+ * Returns the first day that a date such as `2026-11` covers, and the day after the last; null if the word is
+ * not a date.
+ */
 function datesIn(word: string): Dates | null {
   const [, year, month, day] = DATE.exec(word) ?? []
   if (year === undefined) return null

@@ -60,13 +60,14 @@ async function applyLead(deps: ApplyDeps, row: QueuedEvent, signal: AbortSignal)
       canAsk && !isThere(await findLead(trx, id)) ? null : keepAny(trx, sent, false, seen),
     )
   }
-  // If the upstream does not offer single leads, only scans decide whether a lead was deleted.
+  // If the upstream does not offer single leads, a deletion can be seen only by a scan of the whole list, so
+  // the event is ignored.
   if (!canAsk) return finish(deps, row, async () => IGNORED)
   const answer = await source.fetchSingleLead(id, signal).catch(noneIfDeleted)
   await finish(deps, row, async (trx, seen) => {
     const now = await findLead(trx, id)
-    // A scan may have written the lead meanwhile. If the answer has no time, nobody can tell which state is
-    // newer, so the lead is read again.
+    // A scan may have written the lead meanwhile. If the answer does not say when the lead was changed,
+    // nobody can tell which state is newer, so the lead is read again later.
     const isUndated = answer === null || !isDated(answer)
     if (isUndated && now?.writtenBy !== before?.writtenBy) return null
     if (answer !== null) return keepAny(trx, answer, deps.wantsDetails, seen)
@@ -98,7 +99,8 @@ async function applyAgents(deps: ApplyDeps, row: QueuedEvent, signal: AbortSigna
 
 /**
  * Stores the result and removes the event from the queue. Does not wait for the disk: if a power cut loses
- * this write, the event is in the queue again and is applied again. Writes nothing during a first load.
+ * this write, the event is in the queue again and is applied again. Writes nothing before the first sync has
+ * loaded the leads.
  */
 async function finish(
   { store, now }: ApplyDeps,
@@ -141,8 +143,8 @@ function isThere(lead: FoundLead | undefined): boolean {
 }
 
 /**
- * Returns whether the time of the record can be compared with other states of the lead. A record that cannot
- * be read counts as comparable.
+ * Returns whether the record says when the lead was changed, so that the record and the stored lead can be
+ * compared. Also true for a record that cannot be read.
  */
 function isDated(read: ReadLead): boolean {
   return 'reason' in read || isQuarantined(read.lead) || read.lead.updatedAt !== null
@@ -161,7 +163,7 @@ type MappedLead = Omit<SingleLead, 'lead'> & { readonly lead: Lead }
 
 /**
  * Stores a lead in the same way as a scan, so that the next scan finds the lead unchanged.
- * @param hasDetails whether the record is the answer for a single lead, and its details are wanted
+ * @param hasDetails whether to store the details too, which only the answer for a single lead contains
  */
 async function keepLead(
   trx: Trx,
@@ -203,7 +205,7 @@ async function keepQuarantinedLead(
 /**
  * Handles a lead that the upstream does not know.
  * @param calledDeleted the stored lead, if an event also says that the lead was deleted; otherwise undefined,
- *   and scans decide
+ *   and the next scan decides whether the lead was deleted
  */
 async function keepDeletedLead(
   trx: Trx,

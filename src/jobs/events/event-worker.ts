@@ -26,9 +26,11 @@ import type { SerialTask } from '../schedule/serial-task.ts'
 import type { ApplyDeps } from './apply-event.ts'
 import { applyEvent } from './apply-event.ts'
 
-/** The wait before the task looks again whether leads must still be left to a sync. */
+/** The wait before the task checks again whether a sync, and not the task itself, has to read the leads. */
 const LOOK_AGAIN_MS = 1_000
-/** The number of failures in a row after which the upstream is to blame and not a single lead. */
+/**
+ * The number of failures in a row after which the fault lies with the upstream and not with a single lead.
+ */
 const FAILURES_MAX = 5
 
 /** The errors that may concern only one lead, one pipeline or the list of agents. */
@@ -43,7 +45,7 @@ const OF_ONE: ReadonlySet<ErrorCode> = new Set([
 export interface EventWorkerDeps extends ApplyDeps, EventOverflowDeps {
   readonly source: ApplyDeps['source']
   readonly log: Log
-  /** The number of events that are applied at the same time. */
+  /** The maximum number of events that are applied at the same time. */
   readonly concurrency: number
   /**
    * The maximum number of leads read within ten seconds. Further leads wait; if several events about one lead
@@ -65,7 +67,7 @@ export interface EventWorker extends SerialTask {
   applyAll(signal: AbortSignal): Promise<void>
 }
 
-/** Creates the task. It must be woken each minute and after each sync. */
+/** Creates the task that applies events. It must be woken each minute and after each sync. */
 export function createEventWorker(deps: EventWorkerDeps): EventWorker {
   const { store, log, now } = deps
   const overflow = createEventOverflow(deps)
@@ -158,7 +160,7 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
     })
   }
 
-  /** Pauses the task after a failure that every other lead would have too. */
+  /** Pauses the task for a minute after a failure that every other lead would have too. */
   async function rest(thrown: unknown): Promise<void> {
     restsUntilMs = now().getTime() + MINUTE_MS
     failuresInRow = 0
@@ -198,8 +200,8 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
 
 const BURST_LEADS = 500
 /**
- * The wait between two syncs that handle bursts of events. While a sync writes, webhook messages wait for
- * their answers.
+ * The wait between two syncs that read the leads of bursts of events. Without the wait, syncs would write
+ * nearly all the time, and answers to webhook messages wait while a sync writes.
  */
 const BURST_PAUSE_MS = 15_000
 /** The wait between two syncs that are started because the upstream does not offer single leads. */
@@ -225,13 +227,14 @@ interface EventOverflowDeps {
 }
 
 /**
- * Leaves leads to an incremental sync if events name very many leads, because one page of the list contains a
- * hundred leads, or if the upstream does not offer single leads.
+ * Decides when an incremental sync reads the leads that events name, instead of one request for each lead: if
+ * there are very many, because one page of the list contains a hundred leads, or if the upstream does not
+ * offer single leads.
  */
 interface EventOverflow {
   /**
-   * Returns whether leads are left to a sync at present, because there are very many or because the upstream
-   * does not offer single leads.
+   * Returns whether a sync has to read the leads at present, because there are very many or because the
+   * upstream does not offer single leads.
    */
   areLeads(): Promise<boolean>
   /** Counts a lead that is read singly and not by a sync. */

@@ -177,7 +177,8 @@ function stateWith(
     ...{ id, secret, oldSecret: before?.secret ?? null },
     oldSecretUntil: before && new Date(now.getTime() + BOTH_SECRETS_MS).toISOString(),
   }
-  // An upstream may allow only one webhook per URL and return the existing webhook again.
+  // If the upstream allows only one webhook per URL, it returns the existing webhook again. Then there is no
+  // other webhook to remove.
   return { registration, pending: null, replaced: before === null || before.id === id ? null : before.id }
 }
 
@@ -219,7 +220,7 @@ function isSame(own: Registration, { url, events }: Pick<WebhookOrder, 'url' | '
   return isSameUrl(own.url, url) && String([...own.events].sort()) === String([...events].sort())
 }
 
-/** Compares two URLs regardless of how they are written. */
+/** Returns whether two URLs are the same, even if they are written in different ways. */
 export function isSameUrl(one: string, other: string): boolean {
   return URL.parse(one)?.href === URL.parse(other)?.href
 }

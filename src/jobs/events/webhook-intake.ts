@@ -16,8 +16,8 @@ const MESSAGES_MAX = 1000
 const EVENTS_MAX = 10_000
 const CHARACTERS_MAX = 32 * 1024 * 1024
 /**
- * The number of events of one transaction, so that other writers get their turn. A message with more events
- * is still written in one transaction.
+ * The maximum number of events in one transaction, so that other writers get their turn. A message with more
+ * events is still written in one transaction.
  */
 const EVENTS_AT_ONCE = 200
 /**

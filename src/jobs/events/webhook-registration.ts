@@ -27,7 +27,7 @@ const registrationSchema = z.strictObject({
 })
 export type Registration = Readonly<z.output<typeof registrationSchema>>
 
-/** The key and the time of a request. It is not known whether the upstream has carried out the request. */
+/** The key and the time of an unfinished request. Nobody knows whether the upstream has carried it out. */
 const asked = { key: z.string(), at: z.iso.datetime() }
 const pendingSchema = z.discriminatedUnion('action', [
   z.strictObject({
@@ -74,8 +74,8 @@ export function readState(file: string): RegistrationState {
   try {
     return parseState(readFileSync(file, 'utf8'))
   } catch (thrown) {
-    // If the data directory cannot be made, the file counts as missing, because the data directory has a
-    // check of its own.
+    // The file counts as missing also if a part of its path is not a folder, because another check reports a
+    // wrong data directory.
     if (thrown instanceof Error && 'code' in thrown && NOT_THERE.includes(String(thrown.code)))
       return UNREGISTERED
     throw new LeadsheetError('webhook_unreadable', `${file} cannot be read: ${errorText(thrown)}`, {

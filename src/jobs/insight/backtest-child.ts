@@ -1,4 +1,4 @@
-/** The child process that tests the claims of reports on past days for the dashboard. */
+/** The child process that computes for the dashboard how often reports would have been right on past days. */
 import { backtest } from '../../insight/backtest.ts'
 import { answerParent } from '../../store/db/subprocess.ts'
 

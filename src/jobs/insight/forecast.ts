@@ -1,4 +1,7 @@
-/** Forecasts where the numbers of a month, quarter or year will end, and how far the goals of the settings are. */
+/**
+ * Forecasts how a month, quarter or year will end, and computes how much of each goal in the settings is
+ * reached.
+ */
 
 import type { CountedFigure, DriverDimension, Goal, GoalPeriod, Pace } from '../../domain/insight.ts'
 import { type Annotation, leftOutOf } from '../../domain/insight.ts'
@@ -6,18 +9,19 @@ import { forecastEnd } from '../../insight/pace.ts'
 import { spansOf, total, weekdayOf } from '../../insight/series.ts'
 import type { TrackRecord } from './track-record.ts'
 
-/** The numbers that are forecast without a goal. */
+/** The figures that are forecast even if the settings have no goal for them. */
 const FORECAST_FIGURES = ['new_leads', 'won'] as const
-/** The last days whose mean is printed as the present pace. */
+/** The number of last days over which the present pace per day is averaged. */
 const PER_DAY_DAYS = 28
 const DAY_MS = 86_400_000
 
-/** The counts of a report's leads by local day. */
+/** Reads the counts of a report's leads for each local day. */
 export interface DailyReader {
   readonly dates: readonly string[]
   /**
-   * Reads the numbers of a figure by member of a dimension; each list has one number for each date.
-   * @param currency the currency of money
+   * Reads a figure for each member of a dimension, for example for each pipeline. Each list has one number
+   * for each of `dates`.
+   * @param currency the currency if the figure is an amount of money
    */
   readonly read: (
     figure: CountedFigure,
@@ -39,14 +43,14 @@ interface Wanted {
   readonly trackRecord: TrackRecord
 }
 
-/** What gets a forecast: a goal, or a figure that reports always forecast to the end of the month (`goal` is null). */
+/** A goal, or (if `goal` is null) a figure that reports always forecast to the end of the month. */
 type ForecastTarget = Pick<Goal, 'figure' | 'period' | 'currency' | 'pipelines'> & {
   readonly goal: Goal | null
 }
 
 /**
- * Forecasts the goals that concern a report, and then the end of the month of other figures. A goal concerns a
- * report if the report covers all its pipelines.
+ * Forecasts the goals that concern a report, and then other figures up to the end of the month. A goal
+ * concerns a report if the report covers all pipelines of the goal.
  */
 export async function forecastEnds(reader: DailyReader, wanted: Wanted): Promise<Pace[]> {
   const { goals, pipelineIds, isWithMonths } = wanted
@@ -86,7 +90,7 @@ async function forecastOne(
   const now = { from, to: dates.length + daysLeft }
   const ahead = Array.from({ length: daysLeft }, (_, day) => dayBefore(last, -1 - day))
   const isDistrusted = trackRecord.distrusted(figure, pipelines ?? pipelineIds).includes(`${period}_end`)
-  // Money comes in few large amounts, so its end cannot be forecast like a count.
+  // The end of an amount of money is not forecast, because money comes in few large amounts.
   const end =
     currency === null && daysLeft > 0 && !isDistrusted
       ? forecastEnd(
@@ -109,10 +113,13 @@ async function forecastOne(
   }
 }
 
-/** The months of each span. */
+/** The number of months in each span. */
 export const MONTHS = { month: 1, quarter: 3, fiscal_year: 12 } as const satisfies Record<GoalPeriod, number>
 
-/** Returns the first date of the span that holds a date, or of a later span. */
+/**
+ * Returns the first date of the month, quarter or year that contains `date`, or that is `later` spans after
+ * it.
+ */
 function beginOf(date: string, period: GoalPeriod, fiscalYearStarts: number, later = 0): string {
   const [year, month] = [Number(date.slice(0, 4)), Number(date.slice(5, 7))]
   const length = MONTHS[period]
@@ -120,7 +127,7 @@ function beginOf(date: string, period: GoalPeriod, fiscalYearStarts: number, lat
   return new Date(Date.UTC(year, month - 1 - into + later * length, 1)).toISOString().slice(0, 10)
 }
 
-/** @param days the number of days before; negative for days after */
+/** Returns the date that is `days` days before `date`. A negative number gives a later date. */
 export function dayBefore(date: string, days = 1): string {
   return new Date(Date.parse(date) - days * DAY_MS).toISOString().slice(0, 10)
 }
@@ -129,7 +136,7 @@ function daysBetween(from: string, to: string): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS)
 }
 
-/** Adds up lists number by number. */
+/** Adds up several lists: the first numbers of all lists, then the second numbers, and so on. */
 export function sumOf(lists: readonly (readonly number[])[], length: number): number[] {
   return Array.from({ length }, (_, index) => lists.reduce((sum, numbers) => sum + (numbers[index] ?? 0), 0))
 }

@@ -1,4 +1,4 @@
-/** Judges the money that was won in the period of a report, in each currency. */
+/** Judges whether the money that was won in the period of a report is usual, for each currency. */
 import type { PeriodKind } from '../../domain/figures.ts'
 import type { JudgedMoney, RangeKind } from '../../domain/insight.ts'
 import { judgeMoney, MONEY_DAYS_NEEDED, type MoneyNumbers } from '../../insight/money-range.ts'
@@ -8,13 +8,13 @@ import { listWonCurrencies } from '../../store/insight/daily-count.ts'
 import { type DailyReader, sumOf } from './forecast.ts'
 import { scaleOf } from './track-record.ts'
 
-/** The currencies that are judged are those of the most days. */
+/** The maximum number of currencies that are judged. The currencies with wins on the most days are chosen. */
 const CURRENCIES_MAX = 3
 const WEEK = 7
 
 /**
- * Reads the money that was won by day in each of the main currencies.
- * @param distrusted lists the kinds of ranges that held too rarely when reports published them
+ * Reads the money that was won on each day, for each of the main currencies.
+ * @param distrusted lists the kinds of published ranges that contained the real amount too rarely
  */
 export async function readMoney(
   db: Db,
@@ -35,8 +35,8 @@ export async function readMoney(
 }
 
 /**
- * Judges the last days. A month is not judged, because ranges of months held too rarely in trials.
- * @param length the number of days of the report
+ * Judges the money of the last `length` days. Months are not judged, because in trials the real amount was
+ * too rarely within the range of a month.
  * @param isExplained tells whether an annotation says what was different in the period
  */
 export function judgePeriodMoney(

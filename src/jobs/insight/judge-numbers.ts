@@ -1,6 +1,6 @@
 /**
- * Judges the numbers of a report by the counts of earlier days: which are unusual, where they came from, and where
- * the month will end. The win rate is judged by the rates of earlier windows of days.
+ * Judges the numbers of a report by the counts of earlier days: finds which numbers are unusual, which group
+ * of leads made them so, and how the month will end. The win rate is judged by the rates of earlier periods.
  */
 import type {
   Annotation,
@@ -45,10 +45,13 @@ interface JudgeDeps {
 
 /** The settings that the judgement of a report needs. */
 export interface JudgedReport {
-  /** Local dates of which nothing is learned, and which are not judged as single days. */
+  /**
+   * The local dates that are left out when the usual numbers are computed, and that are not judged as single
+   * days.
+   */
   readonly holidays: readonly string[]
   readonly goals: readonly Goal[]
-  /** The month in which the fiscal year begins, from 1. */
+  /** The month in which the fiscal year begins; 1 is January. */
   readonly fiscalYearStarts: number
 }
 
@@ -58,9 +61,9 @@ type JudgedNumbers = Pick<
 >
 
 /**
- * Judges the numbers of a report. A report that is filtered by more than pipelines has no counts by day, so nothing
- * is judged.
- * @param earlier the last days on which earlier reports called numbers unusual
+ * Judges the numbers of a report. Nothing is judged if the report has a filter by more than pipelines,
+ * because there are no counts by day for such a filter.
+ * @param earlier the last day on which an earlier report called each number unusual
  */
 export async function judgeNumbers(
   deps: JudgeDeps,
@@ -90,7 +93,7 @@ export async function judgeNumbers(
   const names = await listNames(deps.store.db)
   const annotations = await listAnnotations(deps.store.db)
   const leftOut = { annotations, holidays, pipelineIds: filter.pipelineIds, trackRecord }
-  // A holiday is unlike the same weekday without one, so its own number is not judged.
+  // The number of a holiday is not judged, because a holiday is unlike the same day of other weeks.
   const isByDay = kind !== 'week' && kind !== 'month'
   const isHoliday = isByDay && dates.slice(-length).some((date) => holidays.includes(date))
   const numbers = isHoliday ? [] : await readNumbers(reader, names, leftOut)
@@ -138,7 +141,10 @@ export async function judgeNumbers(
   }
 }
 
-/** The facts that decide which days are left out of expectations, and which kinds of ranges are distrusted. */
+/**
+ * The facts that decide which days are left out when the usual numbers are computed, and which kinds of
+ * ranges are not shown because they were wrong too often.
+ */
 interface LeftOut {
   readonly annotations: readonly Annotation[]
   readonly holidays: readonly string[]
@@ -154,7 +160,10 @@ function pipelinesOf(
   return pipeline === null ? pipelineIds : [pipeline.id]
 }
 
-/** Tells for each date whether it is left out of the numbers of a pipeline, or of all leads of the report. */
+/**
+ * Tells for each date whether it is left out when the usual numbers are computed. `pipeline` is null for all
+ * leads of the report.
+ */
 export function daysLeftOut(
   dates: readonly string[],
   pipeline: CountedPipeline,
@@ -164,12 +173,18 @@ export function daysLeftOut(
   return annotated.map((is, day) => is || leftOut.holidays.includes(dates[day] ?? ''))
 }
 
-/** Tells whether an annotation says what was different in the period. */
+/**
+ * Returns whether an annotation says what was different in the period, so that an unusual number is
+ * explained.
+ */
 function isExplained({ pipeline }: DailyNumbers, period: readonly string[], leftOut: LeftOut): boolean {
   return leftOutOf(period, leftOut.annotations, pipelinesOf(pipeline, leftOut)).includes(true)
 }
 
-/** Reads the numbers that a report judges: of all its leads and of each of its pipelines. */
+/**
+ * Reads the numbers that a report judges: those of all its leads, and those of each pipeline if there are
+ * several.
+ */
 export async function readNumbers(
   reader: DailyReader,
   names: ReadonlyMap<string, string>,
@@ -192,7 +207,9 @@ export async function readNumbers(
   return numbers
 }
 
-/** Reads the numbers of the win rates that a report tells. Their last 30 days count all leads. */
+/**
+ * Reads the daily numbers from which a report computes its win rates. None of the last 30 days is left out.
+ */
 export async function readReportRates(
   reader: DailyReader,
   names: ReadonlyMap<string, string>,
@@ -208,7 +225,10 @@ export async function readReportRates(
   )
 }
 
-/** Lists, for a currency, the kinds of published money ranges that held too rarely. */
+/**
+ * Returns a function that lists, for a currency, the kinds of published ranges of money that contained the
+ * real amount too rarely.
+ */
 export function moneyDistrust({
   trackRecord,
   pipelineIds,
@@ -216,7 +236,10 @@ export function moneyDistrust({
   return (currency) => trackRecord.distrusted('won_value', pipelineIds, currency)
 }
 
-/** Tells, for a pipeline or for all leads, whether the published ranges of the win rate held too rarely. */
+/**
+ * Returns a function that tells whether the published ranges of a pipeline's win rate (of all leads if null)
+ * contained the real rate too rarely.
+ */
 export function rateDistrust(leftOut: LeftOut): (pipeline: CountedPipeline) => boolean {
   return (pipeline) => leftOut.trackRecord.distrusted('win_rate', pipelinesOf(pipeline, leftOut)).length > 0
 }
@@ -261,8 +284,9 @@ export function readerOf(
 }
 
 /**
- * Splits each unusual number of all leads by the dimension in which a member stands out most. A report of some
- * pipelines is split by pipeline alone, because the other counts are of all pipelines.
+ * Splits each unusual number of all leads by the dimension (such as pipeline or agent) whose members differ
+ * most from usual. A report of some pipelines is split by pipeline only, because the counts by other
+ * dimensions cover all pipelines.
  */
 async function findDrivers(
   reader: DailyReader,
@@ -270,7 +294,7 @@ async function findDrivers(
   of: {
     names: ReadonlyMap<string, string>
     pipelineIds: readonly string[] | null
-    /** Tells of each day whether it was left out of what the numbers were judged by. */
+    /** Tells for each day whether it was left out when the numbers were judged. */
     isLeftOut: readonly boolean[]
   },
 ): Promise<Driver[]> {

@@ -1,4 +1,7 @@
-/** Judges the win rates of a report: of all its leads, and of each pipeline. Finds the origin of an unusual one. */
+/**
+ * Judges the win rates (won leads as a share of won and lost leads) of all leads of a report and of each
+ * pipeline, and finds what made a rate unusual.
+ */
 import type { CountedPipeline, DriverDimension, JudgedWinRate } from '../../domain/insight.ts'
 import { chooseRateSplit, type RateMember } from '../../insight/rate-drivers.ts'
 import { total } from '../../insight/series.ts'
@@ -6,14 +9,14 @@ import { judgeRate, RATE_DAYS, RATE_NEEDED, type RateNumbers } from '../../insig
 import { DIMENSIONS } from '../../store/insight/daily-count.ts'
 import { type DailyReader, sumOf } from './forecast.ts'
 
-/** The days before the last window with which its rate is compared. */
+/** The number of earlier days with whose win rate the rate of the last days is compared. */
 const BEFORE_DAYS = 6 * RATE_DAYS
 
 /**
- * Reads the numbers of days that win rates are counted from, first of all leads, then of each pipeline if there are
- * several.
- * @param leftOutOf tells of each day whether it is left out of the numbers of a pipeline, or of all leads
- * @param isDistrusted tells of a pipeline, or of all leads, whether the ranges that reports published held too rarely
+ * Reads the won and lost leads of each day, from which win rates are computed: first for all leads, then for
+ * each pipeline if there are several. The pipeline null stands for all leads.
+ * @param leftOutOf tells for each day whether the numbers of a pipeline are left out
+ * @param isDistrusted tells whether a pipeline's published ranges contained the real rate too rarely
  */
 export async function readRates(
   { dates, read }: DailyReader,
@@ -38,8 +41,8 @@ export async function readRates(
 }
 
 /**
- * Judges a win rate by the rates of earlier windows of days.
- * @returns also the chance of a rate as unusual; null if it is not judged
+ * Judges a win rate by the rates of earlier periods of the same length.
+ * @returns also the probability of a rate at least as unusual; null if the rate is not judged
  */
 export function judgeWinRate({ pipeline, isDistrusted, ...days }: RateNumbers): {
   judged: JudgedWinRate
@@ -60,7 +63,7 @@ export function judgeWinRate({ pipeline, isDistrusted, ...days }: RateNumbers): 
   }
 }
 
-/** Tells the direction and the origin of a win rate that is unusual. */
+/** Finds whether an unusual win rate is high or low, and which leads made it so. */
 export async function explainUnusualRate(
   reader: DailyReader,
   { won, decided, expected }: JudgedWinRate,

@@ -1,4 +1,7 @@
-/** Lists the ranges that an issue publishes, which are stored when it is sent. */
+/**
+ * Lists the ranges (for example 20 to 31 new leads) that an issue publishes. They are stored when the issue
+ * is sent, and compared with the real numbers later.
+ */
 import type { ReportFigures } from '../../domain/figures.ts'
 import type { Goal, GoalPeriod, Pace, PublishedRange } from '../../domain/insight.ts'
 import { localDates } from '../../domain/period.ts'
@@ -7,8 +10,8 @@ import { dayBefore, MONTHS } from './forecast.ts'
 import { scaleOf } from './track-record.ts'
 
 /**
- * Lists the ranges that an issue publishes. The list is empty if the data do not cover the issue's period, or contain
- * times that cannot be right.
+ * Lists the ranges that an issue publishes. The list is empty if the data do not cover the issue's period, or
+ * contain times that cannot be right.
  */
 export function rangesOf(
   { kind, period, filter, insight, freshness }: ReportFigures,
@@ -49,8 +52,8 @@ export function rangesOf(
 }
 
 /**
- * Returns the ids of the pipelines that a forecast counts; null for all. The forecast has only names, so its goal gives
- * the ids.
+ * Returns the ids of the pipelines that a forecast counts; null for all. The forecast contains only names, so
+ * the ids come from its goal.
  */
 function pipelinesOfEnd(
   { goal, pipelines }: Pace,
@@ -60,7 +63,7 @@ function pipelinesOfEnd(
   return pipelines === null ? pipelineIds : (goals.find(({ name }) => name === goal?.name)?.pipelines ?? null)
 }
 
-/** Returns the first date of the span that ends with a date. */
+/** Returns the first date of the month, quarter or year that ends on `lastDay`. */
 function firstDayOf(lastDay: string, span: GoalPeriod): string {
   const [year, month] = [Number(lastDay.slice(0, 4)), Number(lastDay.slice(5, 7))]
   return new Date(Date.UTC(year, month - MONTHS[span], 1)).toISOString().slice(0, 10)

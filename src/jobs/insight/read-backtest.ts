@@ -1,7 +1,7 @@
 /**
- * Tests the claims of reports on the past days that reports rest on, at most three years. For the dashboard, the
- * results stay in memory. They are tested anew after a sync or a new annotation when the page is opened, in a child
- * process, because it takes up to seconds of computing.
+ * Tests how often the statements of reports would have been right on past days, at most three years of them.
+ * For the dashboard, the results stay in memory. After a sync or a new annotation, the next visit of the page
+ * tests again, in a child process, because the test can take seconds.
  */
 import type { PublishedRecord } from '../../domain/insight.ts'
 import type { Instant } from '../../domain/model.ts'
@@ -34,20 +34,20 @@ interface BacktestRequest {
   readonly timeZone: string
   /** The pipelines of the report; null for all. */
   readonly pipelineIds: readonly string[] | null
-  /** Local dates of which nothing is learned. */
+  /** The local dates that are left out when the usual numbers are computed. */
   readonly holidays: readonly string[]
 }
 
 /** The dates and numbers that are tested. */
 type Tested = Parameters<typeof backtest>
 
-/** The results of the test, and the record of the ranges that reports published. */
+/** The results of the test, and how often the ranges that reports published were right. */
 export interface TestedRecord extends Backtest {
   readonly published: readonly PublishedRecord[]
   readonly shares: readonly TestedShare[]
 }
 
-/** Brings the counts by day up to date and tests all claims of a report on them. */
+/** Updates the counts by day, and tests all statements of a report on them. */
 export async function readBacktest(
   store: Pick<Store, 'db' | 'write'>,
   request: BacktestRequest,
@@ -70,7 +70,7 @@ export async function readBacktest(
   }
 }
 
-/** Reads the counts by day as they were last brought up to date. */
+/** Reads the stored counts by day without updating them. */
 async function readTested(
   store: Pick<Store, 'db'>,
   { asOf, timeZone, pipelineIds, holidays }: BacktestRequest,
@@ -92,7 +92,7 @@ async function readTested(
   return [dates, numbers, holidays, rates, moneys]
 }
 
-/** Lists the local dates up to `asOf` that are counted. */
+/** Lists the local dates up to `asOf` for which counts by day are stored. */
 export async function listTestedDates(db: Db, asOf: Instant, timeZone: string): Promise<string[]> {
   const last = await findLastCountedDay(db, timeZone)
   if (last === null) return []
@@ -103,7 +103,7 @@ export async function listTestedDates(db: Db, asOf: Instant, timeZone: string): 
 const CHILD = programFile(import.meta.url, 'backtest-child')
 
 export interface KeptRecord {
-  /** The last record; null if there is none yet. */
+  /** The results of the last test that succeeded; null if there are none yet. */
   readonly record: TestedRecord | null
   /** The reason why the last test failed; null if it succeeded. */
   readonly failure: string | null
@@ -113,7 +113,9 @@ export interface RecordKeeper extends AsyncDisposable {
   read(): Promise<KeptRecord>
 }
 
-/** @param folder the working directory of the child process */
+/**
+ * Creates the keeper of the dashboard's test results. `folder` is the working directory of its child process.
+ */
 export function openRecord(deps: {
   readonly store: Pick<Store, 'db'>
   readonly timeZone: string
@@ -154,7 +156,8 @@ export function openRecord(deps: {
         await listTestedDates(store.db, whole.asOf, timeZone),
       )
       const shares = await readShares(store.db, whole.asOf)
-      // Annotations change which days are tested, and reports add to what was published and tested.
+      // The test is repeated when this key changes: after a sync, after an annotation, and after a report
+      // published or tested something new.
       const key = JSON.stringify([whole.asOf, await listAnnotations(store.db), trackRecord.records, shares])
       if (kept?.key === key) return { record: kept.record, failure: null }
       testing ??= test(whole.asOf, key, trackRecord, shares).finally(() => {

@@ -1,4 +1,7 @@
-/** Reads what a report says beside its counts. The counts that it rests on are first brought up to date. */
+/**
+ * Reads the insight of a report: the usual ranges of its numbers, forecasts, urgent leads and notes. The
+ * counts by day on which they are based are updated first.
+ */
 
 import type { FailedSection } from '../../domain/figures.ts'
 import type { DayNote, Insight, OldLeadCount } from '../../domain/insight.ts'
@@ -22,7 +25,10 @@ interface InsightDeps {
   readonly now: () => Date
 }
 
-/** A report of a period that ended longer ago lists no urgent leads, because they are read as they are now. */
+/**
+ * If its period ended more days ago than this, a report lists no urgent leads, because only their present
+ * state is known.
+ */
 const PAST_DAYS = 7
 const DAY_MS = 86_400_000
 /** A report lists leads that will stall within this many days: up to the next report, or a little more. */
@@ -95,7 +101,10 @@ async function readNotes(
     }))
 }
 
-/** Adds up the old leads of the report's pipelines; null if they were not counted or no limit of their age is known. */
+/**
+ * Adds up the old leads of the report's pipelines; null if they were not counted, or if it is not known from
+ * which age a lead is old.
+ */
 function oldLeadsOf(
   counted: Awaited<ReturnType<typeof readOldLeads>>,
   { filter }: ReportRequest,

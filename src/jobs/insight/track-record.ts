@@ -1,4 +1,7 @@
-/** Decides by the ranges that reports published which claims are withheld, because they held too rarely. */
+/**
+ * Decides which statements reports withhold, because the ranges that they published contained the real number
+ * too rarely.
+ */
 import type { PeriodKind } from '../../domain/figures.ts'
 import type { PublishedRange, PublishedRecord, RangeKind, RangeRecord } from '../../domain/insight.ts'
 import { isTrusted, JUDGED_MIN, MEANT, WINDOWS_MIN } from '../../insight/record.ts'
@@ -8,7 +11,7 @@ import { readPublishedRecords } from '../../store/insight/published-range.ts'
 type Figure = PublishedRange['figure']
 type PipelineIds = readonly string[] | null
 
-/** A number that a report judged. A win rate has no figure. */
+/** A number that a report judged. Only a win rate has no `figure`. */
 interface Shown {
   readonly figure?: Figure
   readonly currency?: string
@@ -16,16 +19,19 @@ interface Shown {
   readonly range: object | null
 }
 
-/** The record of the ranges that reports published. */
+/** The record of how often the ranges that reports published were right. */
 export interface TrackRecord {
   readonly records: readonly PublishedRecord[]
-  /** Lists the kinds of ranges of a figure that held too rarely. */
+  /** Lists the kinds of ranges of a figure that contained the real number too rarely. */
   distrusted(figure: Figure, pipelineIds: PipelineIds, currency?: string): RangeKind[]
-  /** Adds up the record of the numbers of all leads of a report whose range it shows. */
+  /** Adds up the records of those numbers that are about all leads of a report and are shown with a range. */
   sumOf(kind: PeriodKind, pipelineIds: PipelineIds, shown: readonly Shown[]): RangeRecord
 }
 
-/** @param dates the local dates that are counted, in order */
+/**
+ * Reads the record of the published ranges.
+ * @param dates the local dates for which counts are stored, in order
+ */
 export async function readTrackRecord(
   db: Db,
   timeZone: string,
@@ -60,13 +66,13 @@ function trackRecordOf(records: readonly PublishedRecord[]): TrackRecord {
   }
 }
 
-/** Returns whether the published ranges did not hold clearly too rarely. */
+/** Returns false if the published ranges contained the real number clearly too rarely. */
 export function isRecordTrusted({ kind, windows }: PublishedRecord): boolean {
   const isOfPeriod = kind === 'day' || kind === 'week' || kind === 'month'
   return isTrusted(windows, isOfPeriod ? JUDGED_MIN : WINDOWS_MIN, meantOf(kind))
 }
 
-/** Returns the share of numbers that a range is meant to hold. */
+/** Returns the share of real numbers that ranges of this kind should contain. */
 export function meantOf(kind: RangeKind): number {
   return kind.endsWith('_end') ? 0.8 : MEANT
 }

@@ -1,6 +1,7 @@
 /**
- * Withholds thresholds of stages, and the age of lost leads, that did not come true for later winners. Reports print
- * that of the leads won next, 1 % are older than a lost lead, and 5 % stay longer in a stage than its threshold.
+ * Tests two statements of reports on leads that were won later: 5 % of them stay in a stage for longer than
+ * its threshold, and 1 % are older than the age from which a lead counts as lost. A threshold that was not
+ * confirmed is withheld.
  */
 
 import type { Instant } from '../../domain/model.ts'
@@ -18,32 +19,37 @@ import {
 } from '../../store/insight/stall-threshold.ts'
 import { findLastWholeRun } from '../../store/sync/sync-run.ts'
 
-/** The most dates that are tested each time, because with a million leads a date takes a second. */
+/**
+ * The maximum number of dates that are tested each time, because with a million leads a date takes a second.
+ */
 const DATES_AT_ONCE = 6
-/** A share holds on a date if the number of later winners beyond it lies in its interval of 90 %. */
+/**
+ * The probability outside each end of the 90 % interval. A share is right on a date if the number of later
+ * winners beyond the threshold lies in this interval.
+ */
 const TAIL = 0.05
-/** The share of dates on which a printed share must hold. */
+/** The fraction of dates on which a printed share must be right. */
 const DATES_MEANT = 0.85
 
-/** A count of the dates on which a share held. */
+/** The number of tested dates, and on how many of them a share was right (`hits`). */
 interface ShareTest {
   readonly dates: number
   readonly hits: number
-  /** Tells whether the dates do not speak against the share. */
+  /** Tells whether the share may be printed; false if it was wrong on too many dates. */
   readonly isTrusted: boolean
 }
 
 export interface TestedShare extends ShareTest {
   /** The status of the stage; null for the age of lost leads. */
   readonly status: string | null
-  /** The share of later winners beyond the threshold that is printed. */
+  /** The printed share of later winners that lie beyond the threshold. */
   readonly share: number
   readonly shown: Shown
 }
 
 /**
- * Counts the thresholds again if the last count is a day old, and tests some earlier thresholds. A sync does this in
- * its own thread, so that a daemon's report seldom has to.
+ * Counts the thresholds again if the last count is a day old, and tests some earlier thresholds. A sync does
+ * this in its own thread, so that a report in the daemon seldom has to do it.
  */
 export async function refreshThresholds(store: Pick<Store, 'db' | 'write'>, now: Date): Promise<void> {
   await refreshStallThresholds(store, now, async () => {
@@ -56,7 +62,7 @@ export async function refreshThresholds(store: Pick<Store, 'db' | 'write'>, now:
 }
 
 /**
- * Reads how often each share held. The share for the age comes first.
+ * Reads on how many dates each share was right. The share for the age comes first.
  * @param asOf the time up to which all leads have been read
  */
 export async function readShares(db: Db, asOf: Instant): Promise<TestedShare[]> {
@@ -74,13 +80,13 @@ export async function readShares(db: Db, asOf: Instant): Promise<TestedShare[]> 
   })
 }
 
-/** The number of later winners of a test date, and the number of those beyond the threshold. */
+/** The number of leads that were won after a test date, and how many of them are beyond the threshold. */
 interface TestedDate {
   readonly winners: number
   readonly longer: number
 }
 
-/** Counts the dates on which a share held. A date without later winners says nothing. */
+/** Counts the dates on which a share was right. A date after which no lead was won is left out. */
 export function testShare(share: number, tested: readonly TestedDate[]): ShareTest {
   const judged = tested.filter(({ winners }) => winners > 0)
   const hits = judged.filter((date) => isWithinInterval(share, date)).length
@@ -88,13 +94,19 @@ export function testShare(share: number, tested: readonly TestedDate[]): ShareTe
   return { dates: judged.length, hits, isTrusted: isTrusted(record, WINDOWS_MIN, DATES_MEANT) }
 }
 
-/** Returns whether, by the share, a count this small and a count this large each have a chance of more than 5 %. */
+/**
+ * Returns whether the number of winners beyond the threshold (`longer`) fits the share. It does not fit if,
+ * by the share, so small or so large a number has a probability of at most 5 %.
+ */
 function isWithinInterval(share: number, { winners, longer }: TestedDate): boolean {
   const { upTo } = binomialOf(winners, share)
   return upTo(longer) > TAIL && 1 - upTo(longer - 1) > TAIL
 }
 
-/** @param isKnown tells whether there are enough winners for a threshold now */
+/**
+ * Returns how a report shows a share.
+ * @param isKnown tells whether there are enough winners for a threshold now
+ */
 export function shownOf({ isTrusted }: ShareTest, isKnown: boolean): Shown {
   return !isTrusted ? 'withheld' : isKnown ? 'printed' : 'learning'
 }

@@ -1,4 +1,4 @@
-/** Builds the message of an issue to one recipient. */
+/** Builds the mail with which one recipient gets an issue (a report for one period). */
 
 import type { Message, MessageFile, Rendered, Unsubscribe } from '../../domain/message.ts'
 import type { LinkSubject } from '../../mail/message.ts'

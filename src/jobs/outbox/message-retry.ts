@@ -15,7 +15,7 @@ interface Drawn {
   readonly random: number
 }
 
-/** Returns how many times a message may become unconfirmed before a person has to resolve it. */
+/** Returns how many times nobody may know whether a message was sent before a person has to resolve it. */
 export function unconfirmedMaxOf(onUnconfirmed: UnconfirmedPolicy): number {
   return onUnconfirmed === 'hold' ? 1 : UNCONFIRMED_MAX
 }
@@ -29,8 +29,8 @@ export function retryAt(failures: number, { now, random }: Drawn): Date {
 }
 
 /**
- * The stored times of attempts that are due now: all up to `upTo`, and all after `beyond`. A time after
- * `beyond` is longer away than any backoff, so the clock was wrong when it was stored.
+ * The limits for stored times of attempts. An attempt is due if its time is up to `upTo`, or after `beyond`:
+ * such a time is further away than any backoff, so the clock was wrong when it was stored.
  */
 interface DueTimes {
   readonly upTo: Instant

@@ -187,8 +187,8 @@ async function sendOne(
   signal: AbortSignal,
 ): Promise<FailedSend | 'sent' | 'passed_over'> {
   const { messageId, recipient } = one
-  // Does not wait for the disk. If a power cut loses this write, nothing of the message has left, and the
-  // message is still to be sent. The step before its first byte flushes this write too.
+  // Does not wait for the disk. If a power cut loses this write, nothing of the message was sent yet, and the
+  // message is still due. The write before its first byte is sent waits for the disk.
   const isOurs = await deps.store.writeSoon(async (trx) => {
     const at = deps.now()
     await lease.renew(trx, at)

@@ -1,7 +1,8 @@
 /**
  * Sends messages, one per recipient. Each step is stored before it is taken. A sent message is never sent
- * again; an unconfirmed message is sent once more under the same Message-ID, or left to a person. The states of a
- * message are in `store/outbox/delivery.ts`, the retries in `message-retry.ts`.
+ * again; an unconfirmed message (nobody knows whether it was sent) is sent once more under the same
+ * Message-ID, or left to a person. `store/outbox/delivery.ts` describes the states of a message,
+ * `message-retry.ts` the retries.
  */
 import type { Message } from '../../domain/message.ts'
 import { type Delivery, isAnyOnItsWay, listDeliveries, listWaiting } from '../../store/outbox/delivery.ts'

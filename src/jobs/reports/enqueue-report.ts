@@ -130,8 +130,8 @@ export async function enqueueReportNow(
 }
 
 /**
- * Summarizes the run, such as `Daily leads: 59 new …: 12 messages to send`; several issues are only counted.
- * The summary does not say whether messages were sent, because only the outbox knows that.
+ * Summarizes the run, such as `Daily leads: 59 new …: 12 messages to send`. Of several issues only the number
+ * is given. The summary does not say whether messages were sent, because only the outbox knows that.
  */
 export function enqueuedText({
   enqueuedIssues,
@@ -189,7 +189,7 @@ async function enqueueIssue(
   const notSent = composed.mailed === null ? await judge(deps, report, composed.issue) : null
   using pack = createMessagePack(deps.store.place)
   if (notSent === null) await packMessages(pack, deps, composed, recipients)
-  // Without `await`, `using` would dispose of the pack before the transaction ends.
+  // Because of `await`, `using` disposes of the pack of messages only after the transaction.
   return await deps.store.write(async (trx) => {
     await lease.renew(trx, deps.now())
     const kept = await keepIssue(trx, composed)

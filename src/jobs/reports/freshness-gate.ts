@@ -1,9 +1,8 @@
 /**
  * The gate before a report: checks that all data up to the end of the report's period was read. The gate
  * starts syncs and waits for them until the deadline, which a setting of the report decides
- * (`config/schema-reports.ts`).
- * After the deadline the settings decide whether the report is sent with a banner, held or skipped. The gate
- * stores nothing, so a report can pass through it again.
+ * (`config/schema-reports.ts`). After the deadline the settings decide whether the report is sent with a
+ * banner, held for an operator, or skipped. The gate stores nothing, so a report can pass through it again.
  */
 
 import type { UnusualWarning } from '../../domain/figures.ts'
@@ -34,7 +33,8 @@ interface DataState {
   readonly period: Period
   readonly freshness: Freshness
   /**
-   * The resources that some recipient's report shows but that were last read before the end of the period.
+   * The resources (leads, statistics, agents) that some recipient's report shows but that were last read
+   * before the end of the period.
    */
   readonly old: readonly Resource[]
 }
@@ -146,7 +146,10 @@ async function judge(
   return unusual.length === 0 ? null : { state: 'held', message: unusual.map(formatUnusual).join('; ') }
 }
 
-/** Collects the warnings about the number of leads of all issues of the report, each warning once. */
+/**
+ * Collects the warnings about the number of leads, from all issues of the report. Equal warnings are kept
+ * once.
+ */
 async function readUnusual(
   db: Db,
   report: Report,
@@ -181,9 +184,9 @@ async function nextTry({ store, now }: Pick<SyncDeps, 'store' | 'now'>, deadline
 }
 
 /**
- * Returns the minutes to wait after the last sync. There is no wait after a successful sync, because that
- * sync only started before the period ended. There is no wait either after a sync without an outcome, because
- * that sync is still running or was killed.
+ * Returns the minutes to wait after the last sync. There is no wait after a successful sync: its data is too
+ * old only because it started before the period ended. There is no wait either after a sync without an
+ * outcome, because that sync is still running or was killed.
  */
 function pauseMinutes({ outcome, problems }: LastRun, isWaiting: boolean): number {
   if (outcome === null || outcome === 'ok' || outcome === 'ok_no_change') return 0

@@ -55,7 +55,7 @@ export interface KeptIssue {
 const DEFAULT_LOCALE = 'en-GB'
 
 /**
- * Reads an issue with its messages, its preferences and the neighbouring issues.
+ * Reads an issue with its messages, the preferences of its recipients and the neighbouring issues.
  * @returns null if there is no issue with that id
  */
 export async function readKeptIssue(db: Db, id: string, now: Date): Promise<KeptIssue | null> {

@@ -65,12 +65,13 @@ export interface ComposedIssue {
  * first of them needs six earlier days.
  */
 const TREND_DAYS = 96
-/** The number of rows of each list if no recipient wants files. It is more than any mail shows. */
+/** The maximum number of rows of each list if no recipient wants files. It is more than any mail shows. */
 const ROWS_SHOWN = 50
 
 /**
  * Returns the period that a report due at `at` covers.
- * @param audience decides the filter of a `since_last` report; if absent, the report's own filter is used
+ * @param audience the recipients whose last issue begins a `since_last` period; if absent, those with the
+ *   report's own filter
  */
 export async function findPeriod(
   store: Pick<Store, 'db'>,
@@ -81,8 +82,8 @@ export async function findPeriod(
   const { kind, timeZone, holidays } = report
   const never = periodOf(kind, at, timeZone, { holidays, lastEnd: null })
   if (kind !== 'since_last') return never
-  // The end of the last issue is searched only among issues whose periods ended before this period. Therefore
-  // a report that was already sent today is found again, and no empty report follows it.
+  // An issue that ends with this period does not count as the last one. Therefore, if the report was already
+  // sent today, the same period is found again and no empty report follows.
   const lastEnd = await findLastSentEnd(store.db, seriesOf(report, audience), never.to)
   return periodOf(kind, at, timeZone, { holidays, lastEnd })
 }

@@ -1,7 +1,7 @@
 /**
- * The preferences of recipients: who gets a report now and who gets it weekly, and what changes when a recipient
- * or an operator chooses something else. Weekly subscribers get last week's report when the first issue of an ISO
- * week is sent.
+ * The preferences of recipients: who gets a report now and who gets it weekly, and what changes when a
+ * recipient or an operator chooses something else. Weekly subscribers get last week's report when the first
+ * issue of an ISO week is sent.
  */
 import { periodOf } from '../../domain/period.ts'
 import type { Log } from '../../log.ts'

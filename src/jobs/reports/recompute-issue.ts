@@ -17,8 +17,8 @@ export interface IssueComparison {
   /** The figures that differ; empty if all are equal. */
   readonly differences: readonly FigureDifference[]
   /**
-   * The number of leads with changes before the end of the issue's period that were read only after the issue
-   * was made.
+   * The number of leads that changed before the end of the issue's period, but whose change was read only
+   * after the issue was made.
    */
   readonly leadsKnownLater: number
 }
@@ -78,8 +78,8 @@ export interface FigureDifference {
 }
 
 /**
- * The figures that are compared, each with the block that is marked as failed if the figure could not be read.
- * `headline` stands for the main figures, without which there is no report. All other figures (agents,
+ * The figures that are compared, each with the block that is marked as failed if the figure could not be
+ * read. `headline` stands for the main figures, without which there is no report. All other figures (agents,
  * freshness, the upstream's own numbers) describe the time at which they were read, so they are not compared.
  */
 const COMPARED = {
@@ -100,15 +100,15 @@ const COMPARED = {
 } as const satisfies Partial<Record<keyof ReportFigures, BlockName>>
 
 /**
- * The fields that identify an entry of a list. Two entries are compared with each other if the first of these
- * fields that they have is equal.
+ * The fields that identify an entry of a list. Two entries are matched by the first of these fields that they
+ * have.
  */
 const KEYS = ['id', 'day', 'kind', 'source', 'currency']
 
 /**
  * The fields that describe a lead or pipeline at the time of reading, whatever the period; they are not
  * compared. The status is among them, because it may have been unknown when the issue was made. The coverage
- * is among them, because it also counts leads that moved after the period.
+ * (how many leads have a known history) also counts leads that moved after the period.
  */
 const DESCRIPTIONS = new Set<string>([
   ...LISTED_FIELDS,
@@ -158,7 +158,8 @@ function keyOf(entry: unknown): string | null {
 }
 
 /**
- * Returns the value to show for a difference. An entry that only one side has is shown by its amount or name.
+ * Returns the value to show for a difference. A list entry that exists only then or only now is shown by its
+ * amount or name.
  */
 function shown(value: unknown): string | number | null {
   if (typeof value === 'string' || typeof value === 'number') return value

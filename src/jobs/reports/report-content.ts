@@ -1,7 +1,7 @@
 /**
  * Renders an issue for each recipient: texts, charts and files. Charts are drawn once per language. Files and
- * views are made once for all recipients with the same locale, blocks and attachments, because only the footer
- * differs between these recipients.
+ * views are made once for all recipients with the same locale, blocks and attachments, because only the
+ * footer differs between these recipients.
  */
 
 import type { BlockName } from '../../domain/choices.ts'

@@ -25,7 +25,7 @@ export interface Report extends Audience {
   /** Dates on which nobody works, besides weekends, such as `2026-12-25`. */
   readonly holidays: readonly string[]
   readonly goals: readonly Goal[]
-  /** The month in which the fiscal year begins, from 1. */
+  /** The month in which the fiscal year begins; 1 is January. */
   readonly fiscalYearStarts: number
   readonly sendWhen: SendPolicy
   readonly gate: GateSettings
@@ -48,8 +48,8 @@ export interface GateSettings {
 }
 
 /**
- * What a recipient gets of a report: its language, time zone, filter, blocks and files. The report's own values
- * apply to the page in the archive.
+ * The form in which a recipient gets a report: language, time zone, filter, blocks and files. The report's
+ * own values apply to the page in the archive.
  */
 export interface Audience {
   /** The language tag (BCP 47). */

@@ -9,8 +9,8 @@ import { isTrueOf } from '../../store/queries/select.ts'
 type Numbers = Readonly<Record<string, number | null>>
 
 /**
- * The headline numbers, under the names that a threshold uses. Amounts are in the currency with the most
- * leads; rates are from 0 to 1.
+ * The headline numbers, under the names that a threshold in the settings uses. Amounts are in the currency
+ * with the most leads; rates are from 0 to 1.
  */
 const HEADLINE = {
   leads: (figures) => figures.leads,
@@ -39,7 +39,7 @@ function amountIn(moneys: readonly Money[], currency: string | undefined): numbe
   return moneys.find((money) => money.currency === (currency ?? money.currency))?.amount ?? 0
 }
 
-/** The numbers that decide under `if_rows`: the report is sent if any of them is not 0. */
+/** The numbers that decide under the policy `if_rows`: the report is sent if any of them is not 0. */
 const EVENTS = ['new_leads', 'won', 'lost', 'changes', 'agents_failing', 'query_rows'] as const
 
 /**
@@ -95,8 +95,8 @@ function numbersOf(figures: ReportFigures): Numbers {
 }
 
 /**
- * Returns whether a number belongs to the period of comparison. Such a number changes even if nothing happens
- * in the present period.
+ * Returns whether a number is about the earlier period with which the report compares. Such a number changes
+ * even if nothing happens in the present period.
  */
 function isPast(name: string): boolean {
   return name.endsWith('_before')

@@ -6,19 +6,19 @@ import type { ReportFigures, UnusualWarning } from '../../domain/figures.ts'
 import type { Db } from '../../store/db/store.ts'
 import { listWholeScans, type WholeScan } from '../../store/sync/watermark.ts'
 
-/** The number of leads before a fall from which the fall is judged. */
+/** The minimum number of leads before a fall. With fewer leads, no fall is reported. */
 const LEADS_LEAST = 50
-/** The share of leads that may be left after a fall; if at most this share is left, the fall is unusual. */
+/** A fall is unusual if at most this share of the leads is left. */
 const SHARE_LEFT = 0.5
 
 type Counted = Pick<ReportFigures, 'leads' | 'filter'>
 
 interface LeadCounts {
-  /** The leads that the report covers now. */
+  /** The number of leads that the report covers now, and its filter. */
   readonly now: Counted
   /**
-   * The leads that the report covered when it was last sent to the same recipients; null if it was never sent
-   * to them.
+   * The same of the time when the report was last sent to the same recipients; null if it was never sent to
+   * them.
    */
   readonly last: Counted | null
   /** The last complete scans, the newest first. */
@@ -26,8 +26,8 @@ interface LeadCounts {
 }
 
 /**
- * Compares the numbers of leads. If missing leads were not marked as deleted because there were so many, only
- * that is reported and not the smaller number that the scan found, so at most one warning is about the scans.
+ * Compares the numbers of leads. At most one warning is about the scans: if so many leads were missing that
+ * they were not marked as deleted, this is reported, and not that the scan found fewer leads.
  */
 export function judgeCounts({ now, last, scans }: LeadCounts): UnusualWarning[] {
   const [scan, before] = scans

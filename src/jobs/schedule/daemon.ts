@@ -222,8 +222,9 @@ interface Runner {
 }
 
 /**
- * Creates the function that runs the due runs of all schedules with the same lease. A single daemon runs the
- * leases one after the other. Workers run several leases at the same time, unless a sync must come first.
+ * Creates the function that runs the due runs of all schedules that share a lease. A single daemon works
+ * through one lease after the other. Workers run several leases at the same time, unless a sync must come
+ * first.
  */
 function createRunner(daemon: Daemon): Runner {
   const { store, log, schedules, events, queue, now } = daemon

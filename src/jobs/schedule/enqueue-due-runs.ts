@@ -14,7 +14,7 @@ import { formatHours, type Schedule } from './schedule.ts'
 
 /** The maximum number of scheduled runs that are stored at once. */
 const SCHEDULED_RUNS_MAX = 400
-/** The message in the first row of a schedule. The runs of the schedule are counted from this row. */
+/** The message in the first row of a schedule. Only runs that become due after this row are stored. */
 export const SET_UP = 'the schedule was set up'
 
 interface NotedScheduledRun {
@@ -26,7 +26,7 @@ interface NotedScheduledRun {
 
 /**
  * Stores the runs that have become due. Each run is stored once, however often this function is called and
- * even if the clock is set.
+ * even if the clock is changed.
  * @returns the missed runs that are not caught up on, oldest first
  */
 export async function noteScheduledRuns(
@@ -56,8 +56,8 @@ export async function noteScheduledRuns(
 }
 
 /**
- * Returns the time at which a scheduled run begins: its due time plus its jitter. The jitter is at most half
- * the time to the next run.
+ * Returns the time at which a scheduled run begins: its due time plus a delay that differs between
+ * installations (jitter). The delay is at most half the time to the next run.
  */
 export function startOf(
   { installationId }: Pick<Store, 'installationId'>,

@@ -15,8 +15,8 @@ import { DAY_MS } from '../../time.ts'
 
 export interface Retention {
   /**
-   * The days after which samples are downsampled to the first of each hour; after `dailyAfterDays`, to the
-   * first of each day.
+   * The age in days from which only the first sample of each hour is kept; from `dailyAfterDays`, only the
+   * first sample of each day.
    */
   readonly hourlyAfterDays: number
   readonly dailyAfterDays: number

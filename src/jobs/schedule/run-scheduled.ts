@@ -25,14 +25,15 @@ interface DueDeps {
   readonly log: Log
   readonly now: () => Date
   /**
-   * Tells whether a run may begin while other workers do their work. It is called once before a run, and
-   * again in the transaction that begins the run.
+   * Returns whether a run may begin now, or must wait for the work of other workers. It is called once before
+   * a run, and again in the transaction that begins the run.
    */
   readonly mayBegin?: (db: Db, schedule: Schedule) => Promise<boolean>
 }
 
 /**
- * The outcome. `over`: a run ended. `waits`: a run was begun and now waits. `nothing`: no run could be begun.
+ * The outcome: a run ended (`over`), a run was begun and now waits (`waits`), or no run could begin
+ * (`nothing`).
  */
 export type Ran = 'over' | 'waits' | 'nothing'
 
@@ -159,8 +160,8 @@ async function runScheduledRun(
 }
 
 /**
- * Returns the end of a run, changed to `failed` if the run's next attempt would come after its catch-up
- * window.
+ * Returns the end of a run, changed to `failed` if the next attempt would come too late: after the window
+ * within which a missed run is still made.
  */
 function withinWindow(schedule: Schedule, scheduledRun: ScheduledRun, end: RunEnd): RunEnd {
   if (end.state !== 'again' || end.notBefore === null) return end

@@ -1,6 +1,6 @@
 /**
- * A serial task of the daemon. Depending on the queue, one task at a time runs in this process or among all
- * workers. Different tasks do not wait for each other.
+ * A serial task of the daemon, such as sending messages. It is never done twice at the same time, neither in
+ * this process nor, if the queue is shared, by two workers. Different tasks do not wait for each other.
  */
 
 import type { Log } from '../../log.ts'

@@ -34,7 +34,7 @@ const WIDTH_OF_TIME = 20
  */
 const ZIP_ENTRY = { mtime: new Date(1980, 0, 1), forceDosTimestamp: true }
 
-/** The place of a format in `cellXfs` of STYLES. */
+/** The index of each format in `cellXfs` of STYLES. */
 const STYLE = { date: 1, heading: 2 } as const
 
 const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -55,7 +55,7 @@ interface Sheet {
   readonly rows: number | null
   readonly columns: readonly {
     readonly name: string
-    /** Tells whether the texts of the column that are times become Excel dates. */
+    /** Tells whether texts of the column that are times are written as Excel dates. */
     readonly isInstant: boolean
     /** The width of the column in characters; if absent, the type of the column decides it. */
     readonly width?: number

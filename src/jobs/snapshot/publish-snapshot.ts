@@ -1,6 +1,6 @@
 /**
- * Publishes the snapshot that analysts open, and beside it the metadata for Datasette. After a sync a new
- * snapshot is made only if the store contains something new.
+ * Publishes the snapshot (a copy of the data as an SQLite file) that analysts open, and beside it the
+ * metadata for Datasette. After a sync a new snapshot is made only if the store contains something new.
  */
 import { existsSync } from 'node:fs'
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -32,7 +32,7 @@ export interface PublishDeps {
   readonly files: {
     readonly snapshot: string
     readonly metadata: string
-    /** The path of the folder with the ready queries. */
+    /** The path of the folder with the ready-made SQL queries. */
     readonly queries: string
   }
   /** The version of this program. */
@@ -45,7 +45,9 @@ export interface Published {
   readonly file: string
   readonly bytes: number
   readonly durationMs: number
-  /** The instant before which every lead change that the upstream had is in the snapshot. */
+  /**
+   * The time up to which all changes of leads are in the snapshot; null before the first sync of all leads.
+   */
   readonly leadsAsOf: Instant | null
 }
 
@@ -81,9 +83,9 @@ function leaseNameOf({ store, files }: PublishDeps): string {
 }
 
 /**
- * Makes a new snapshot if the present snapshot lacks something. Throws the same errors as {@link
- * publishSnapshot}.
+ * Makes a new snapshot if the store contains something that the present snapshot lacks.
  * @returns the new snapshot; null if none was needed
+ * @throws LeadsheetError the errors of {@link publishSnapshot}
  */
 export async function publishIfDue(deps: PublishDeps, signal: AbortSignal): Promise<Published | null> {
   const info = readSnapshotInfo(deps.files.snapshot)
@@ -171,7 +173,7 @@ const DATABASE = 'snapshot'
 /** The tables for which Datasette offers a search in the full-text index. */
 const SEARCHED = ['lead', 'lead_now']
 
-/** Composes `metadata.json` for Datasette: descriptions of the tables and columns, and the ready queries. */
+/** Composes `metadata.json` for Datasette: descriptions of tables and columns, and the ready-made queries. */
 function composeMetadata(info: SnapshotInfo, dictionary: Dictionary, queries: readonly ReadyQuery[]) {
   return {
     title: 'leadsheet',
@@ -226,7 +228,7 @@ interface ReadyQuery {
   readonly sql: string
 }
 
-/** Reads all ready queries, sorted by name. */
+/** Reads all ready-made queries, sorted by name. */
 export async function readQueries(folder: string): Promise<ReadyQuery[]> {
   const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
   return Promise.all(
@@ -256,8 +258,8 @@ const WHOLE = Object.fromEntries(
 )
 
 /**
- * Maps each column to the path of its field: `lead.company_name` to `company.name`, to `a or b` if the
- * profile names several candidates, or to `a + b` if fields are joined.
+ * Maps each column to the path of its field in the upstream's records: `lead.company_name` to `company.name`,
+ * to `a or b` if the profile names several candidates, or to `a + b` if fields are joined.
  */
 export function sourcePathsOf({ mapping }: Profile): Record<string, string> {
   const { status: pipelineStatus, name: pipelineName, ...stat } = mapping.stat

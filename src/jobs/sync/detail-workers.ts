@@ -32,7 +32,7 @@ import { allFailing, FAILURES_MAX, hasUsedUpItsTime, OF_ONE_LEAD } from './sync-
 interface DetailWorkerDeps extends DetailBatchDeps {
   readonly source: Pick<Source, 'fetchDetail' | 'usage'>
   readonly queue: Pick<Queue, 'enqueue' | 'work'>
-  /** The number of batches that this worker reads at the same time. */
+  /** The maximum number of batches that this worker reads at the same time. */
   readonly concurrency: number
 }
 
@@ -47,16 +47,14 @@ export interface DetailWorker extends DetailWorkers, SerialTask {}
  */
 const BATCH_LEADS = 20
 const LOOK_MS = 200
-/**
- * The time after which an unfinished batch is offered again. Its job may have failed for good, or may have
- * been lost with a database.
- */
+/** The time after which an unfinished batch is offered again, because its job failed for good or was lost. */
 const OFFER_AGAIN_MS = 30_000
 
 export function createDetailWorker(deps: DetailWorkerDeps): DetailWorker {
   const { queue } = deps
   /**
-   * The ids of the runs that this worker itself started. The requests of these runs are counted by the run.
+   * The ids of the syncs that this worker runs itself. These syncs already count their requests, so batches
+   * do not count them again.
    */
   const ownRuns = new Set<string>()
   const usage = createUsageCounter(deps.source)
@@ -166,8 +164,8 @@ function errorOf({ code, message, hint, notBefore }: DetailsEnd): Error {
 const NO_USAGE: RunUsage = { requests: 0, retries: 0 }
 
 /**
- * Counts the requests of a client while batches are read. `begin` returns a function that returns the number
- * of requests since that function was last called for any batch.
+ * Counts the requests that are sent while batches are read. The function that `begin` returns gives the
+ * number of requests since its last call, no matter for which batch that call was.
  */
 function createUsageCounter({ usage }: Pick<Source, 'usage'>): {
   readonly begin: () => () => RunUsage

@@ -1,6 +1,6 @@
 /**
- * Maps the records of a page to leads. A record whose fingerprint is known is skipped, but it is mapped after
- * all if an event has changed its stored copy since the page was requested.
+ * Maps the records of a page to leads. A record whose fingerprint (a hash of its bytes) is stored is
+ * unchanged and is skipped, unless an event has changed the stored lead since the page was requested.
  */
 import type { Lead, QuarantinedRecord } from '../../domain/model.ts'
 import { LeadsheetError } from '../../errors.ts'

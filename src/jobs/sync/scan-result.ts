@@ -1,6 +1,6 @@
 /**
- * Decides whether the result of a scan that reached the end of the list can be trusted, or the list must be
- * read again. The decision uses only the counts of the scan.
+ * Decides whether a scan that reached the end of the list can be trusted, or whether the list must be read
+ * again. The decision uses only the counts of the scan.
  */
 import type { ScanReport } from '../../domain/sync.ts'
 import type { Scan } from '../../store/sync/scan.ts'
@@ -36,7 +36,8 @@ function judgeFirst(scan: Scan, paging: PagingProfile, hasUpdatedSince: boolean)
   if (!canShift(paging) || isOneMoment(scan) || !hasMoved(scan, paging)) return COMPLETE
   if (scan.is_broken === 1 || !hasOverlap(scan, paging)) return { next: 'again' }
   // If pages overlap, only rows that moved to the front of the list can be missed. A row moves there when its
-  // lead changes, so a pass over the leads changed since then reads the row.
+  // lead changes. After an incremental scan, the next sync reads that lead anyway; a full scan reads it in
+  // another pass.
   if (scan.mode === 'incremental') return COMPLETE
   return { next: hasUpdatedSince ? 'changes' : 'again' }
 }
@@ -51,14 +52,15 @@ function judgeFurther(scan: Scan, paging: PagingProfile): Judgement {
   // If pages do not overlap, two passes may miss the same lead, but it is not plausible that three passes
   // miss it.
   if (scan.pass_new === 0 && (hasOverlap(scan, paging) || scan.passes_without_new > 0)) return COMPLETE
-  // The rows that the first pass missed had moved to the front of the list, where the second pass began.
+  // The rows that the first pass missed had moved to the front of the list. This pass began there and read
+  // them.
   if (!isOfChanges && scan.is_broken === 0 && hasOverlap(scan, paging)) return COMPLETE
   return { next: isOfChanges ? 'changes' : 'again' }
 }
 
 /**
- * Returns whether all rows of the pass were on one page, so that no row could move between pages. As long as
- * no fuller page was seen, a full first page looks the same as a partly filled page.
+ * Returns whether all rows of the pass were on one page, so that no row could move between pages. In the
+ * first pass the size of a full page is not known, so a single page is required.
  */
 function isOneMoment(scan: Scan): boolean {
   return scan.pass_pages <= 1 || (scan.pass > 1 && scan.first_rows < scan.largest_page)

@@ -1,4 +1,7 @@
-/** Keeps the state of a scan in memory, so that an unchanged lead causes almost no work. */
+/**
+ * Keeps the state of a scan (which reads the list of leads) in memory, so that an unchanged lead causes
+ * almost no work.
+ */
 import { createHash } from 'node:crypto'
 import type { Instant } from '../../domain/model.ts'
 import type { FieldDrift, FieldType } from '../../domain/sync.ts'
@@ -27,8 +30,8 @@ import type { SyncRun } from './sync-context.ts'
 
 export interface ScanState {
   /**
-   * The database server's crash marker when this state was loaded. The state is valid only until the server
-   * crashes; see {@link checkNoCrash}.
+   * The crash marker (a value that changes when the database server crashes) that was read before this state
+   * was loaded. After a crash the state is not valid any more; see {@link checkNoCrash}.
    */
   readonly crashMarker: string
   /** The number of each stored lead, by the fingerprint of its record. */
@@ -45,9 +48,8 @@ export interface ScanState {
    */
   hasQuarantined: boolean
   /**
-   * The numbers of the leads that were read because of events during the scan are in `readByEvents`. The
-   * store notes each of them (`store/sync/scan.ts`); `eventSeq` is the place of the last note that was
-   * loaded.
+   * The store notes each lead that was read because of an event during the scan (`store/sync/scan.ts`).
+   * `readByEvents` contains the numbers of these leads, `eventSeq` the place of the last loaded note.
    */
   eventSeq: number
   readonly readByEvents: Set<number>
@@ -73,7 +75,7 @@ export async function noteEvents(trx: Trx, memory: ScanState): Promise<void> {
 /**
  * Loads the state of a scan. If the profile changed, no fingerprints are loaded, because all leads must be
  * mapped again. An incremental scan loads none either, because it reads only a few leads.
- * @param crashMarker was read before `scan` was read
+ * @param crashMarker the crash marker of the database server, read before `scan` was read
  */
 export async function loadScanState(
   db: Db,
@@ -155,15 +157,12 @@ export async function retryQuarantinedLeads(run: SyncRun): Promise<number> {
 
 const RECORDS_A_PAGE = 25
 /**
- * The maximum number of unchanged records examined per page. The number is small because unchanged records
- * are parsed only for this purpose.
+ * The maximum number of unchanged records of a page whose fields are examined. The number is small because
+ * unchanged records are parsed only for this purpose.
  */
 const KNOWN_A_PAGE = 10
 const DEPTH_MAX = 5
-/**
- * The number of names from which an object counts as a map whose names are data, and no longer as a record
- * with fields.
- */
+/** An object with more names than this counts as a map whose names are data, not as a record with fields. */
 const NAMES_MAX = 100
 const PATHS_MAX = 1_000
 
@@ -229,7 +228,7 @@ function createDriftWatch(): DriftWatch {
   }
 }
 
-/** Lists each path of a record once. In an array only the first element is examined, as an example. */
+/** Maps the path of each field of a record to its value. Of an array, only the first element is examined. */
 function fieldsOf(record: unknown): Map<string, unknown> {
   const found = new Map<string, unknown>()
   const visit = (value: unknown, path: string, depth: number): void => {

@@ -24,7 +24,7 @@ import type { SyncOptions } from './sync-context.ts'
 export interface SyncWork extends SyncDeps {
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
   readonly retention: Retention
-  /** The time zones of the reports, by whose days leads are counted after a sync. */
+  /** The time zones of the reports. After a sync, leads are counted by the days of these time zones. */
   readonly timeZones: readonly string[]
 }
 
@@ -36,6 +36,7 @@ export interface ScheduledSyncDeps extends SyncWork {
 }
 
 /**
+ * Runs a scheduled sync.
  * @param full tells whether to read all leads
  * @throws LeadsheetError job_busy if another process took over the lease, store_unreachable
  */
@@ -52,8 +53,8 @@ export async function syncAndPrune(work: SyncWork, ...[full, lease, signal]: Par
 }
 
 /**
- * Counts thresholds, and after changes the leads by day, ahead of the reports. A failure is only logged, because a
- * report counts what is missing.
+ * Computes ahead what reports need: the thresholds from which leads count as stalled and, after changes, the
+ * counts of leads by day. A failure is only logged, because a report computes what is missing.
  */
 export async function countQuietly(
   { store, log, now, timeZones }: Pick<SyncWork, 'store' | 'log' | 'now' | 'timeZones'>,

@@ -22,8 +22,8 @@ export interface SyncOptions {
   readonly parts: readonly SyncPart[]
   readonly pageSize: number
   /**
-   * The milliseconds by which an incremental scan begins before the watermark, so that the scan also finds
-   * changes that the upstream stored late.
+   * The milliseconds by which an incremental scan begins before the watermark (the time up to which changes
+   * are known), so that the scan also finds changes that the upstream stored late.
    */
   readonly overlapMs: number
   /** The ids of pipelines whose statistics are read even if no lead belongs to these pipelines. */
@@ -43,7 +43,7 @@ export interface DetailOptions {
   readonly top: number | null
   /** The maximum number of leads whose details one run reads. */
   readonly perRun: number
-  /** The number of leads whose details are read at the same time. */
+  /** The maximum number of leads whose details are read at the same time. */
   readonly concurrency: number
 }
 

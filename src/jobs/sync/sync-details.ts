@@ -28,8 +28,8 @@ export const OF_ONE_LEAD: ReadonlySet<ErrorCode> = new Set([
 export const FAILURES_MAX = 10
 
 /**
- * Reads the details of leads. An activity entry that cannot be read becomes a problem of the run. A lead that
- * is deleted or that fails is only deferred.
+ * Reads the details of leads. An entry of a lead's activity that cannot be read becomes a problem of the run.
+ * A lead that is deleted or that fails is only deferred.
  */
 export async function syncDetails(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<void> {
   const { details } = run.options

@@ -1,6 +1,7 @@
 /**
  * The leads part of a sync: reads the list to its end, reads it again if rows moved meanwhile, and decides
- * whether the result can be trusted. Only a complete scan marks leads as deleted and moves the watermark.
+ * whether the result can be trusted. Only a complete scan marks leads as deleted and moves the watermark (the
+ * time from which the next incremental scan reads changes).
  */
 
 import type { Instant } from '../../domain/model.ts'
@@ -51,8 +52,9 @@ const LOSSES_MAX = 20
 type ScanResult = Pick<ScanReport, 'scan_result' | 'stop'>
 
 /**
- * Returns the mode of the next scan. An interrupted scan that can be resumed keeps its mode. The first scan
- * of all, and the first scan with a new profile, read all leads.
+ * Returns the mode of the next scan. An interrupted scan that can be resumed keeps its mode. The very first
+ * scan, and the first scan with a new profile (the settings that describe the upstream's API), read all
+ * leads.
  */
 export async function planScan(
   { store, source }: Pick<SyncRun, 'store' | 'source'>,

@@ -25,14 +25,14 @@ import { writePageUnderLease } from './sync-context.ts'
 /** The assumed maximum difference between the clock of this machine and the clock of the upstream. */
 export const CLOCK_SKEW_MS = 2 * 60_000
 
-/** A page to store, with what its place in the list says about the scan. */
+/** A page to store, and (in `step`) the progress of the scan that the page brings. */
 export interface ReadPage {
   readonly mapped: MappedPage
   readonly step: Pick<ScanStep, 'cursor' | 'tail' | 'total' | 'repeats' | 'hasMoved' | 'isBroken' | 'isAgain'>
 }
 
 interface SavedPages {
-  /** The scan after the last of the pages. */
+  /** The state of the scan after the last of the pages. */
   readonly scan: Scan
   /** The numbers of pages and of records that the run has read so far. */
   readonly pages: number
@@ -41,7 +41,7 @@ interface SavedPages {
 
 /**
  * Stores pages: in one transaction if no lead is on them twice, otherwise in one transaction each.
- * @param pages pages for which {@link canWait} is true, and then one of any kind
+ * @param pages several pages for which {@link canWait} is true, and then one page of any kind
  */
 export async function savePages(
   run: SyncRun,
@@ -102,8 +102,8 @@ async function savePage(
 }
 
 /**
- * Stores pages in one transaction. Stores nothing and returns null if the result could differ from that of
- * storing one page after the other.
+ * Stores pages in one transaction. Stores nothing and returns null if storing one page after the other could
+ * have a different result.
  */
 async function saveTogether(
   run: SyncRun,
@@ -131,8 +131,8 @@ async function saveTogether(
 }
 
 /**
- * Tells whether each lead of some pages is on them once, was not seen before, and was not read because of an
- * event, and no record is quarantined.
+ * Returns whether pages can be stored together: no lead is on them twice, was seen before, or was read
+ * because of an event, and no record is quarantined.
  */
 async function areApart(
   trx: Trx,
@@ -150,14 +150,14 @@ function observationOf({ runId, now }: SyncRun): Observation {
   return { runId, at: now().toISOString() }
 }
 
-/** A page, and the part of it that was written. */
+/** A page, and (in `written`) what was written of it. */
 interface WrittenPage {
   readonly page: MappedPage
   readonly step: ReadPage['step']
   readonly written: Written
 }
 
-/** Stores how far the scan has come with pages that were written together. */
+/** Stores the progress of the scan after pages were written together. */
 async function advance(
   trx: Trx,
   run: SyncRun,
@@ -176,8 +176,8 @@ async function advance(
   for (const { page, step, written: part } of pages) {
     const keysHere = seenKeysOn(part)
     const knownFresh = part.known.filter((no) => fresh.has(no))
-    // Only later passes need the number of leads that were created during the scan, because before the first
-    // pass no lead had been found.
+    // Only later passes need the number of leads that were created during the scan, to compare it with the
+    // number of leads that these passes find for the first time.
     const knownBorn = before.pass === 1 ? 0 : await countCreated(trx, knownFresh, born)
     const savedBorn = part.saved.filter(({ no, lead }) => fresh.has(no) && createdAt(lead) >= born)
     steps.push({
@@ -256,8 +256,8 @@ async function writePage(
   const quarantinedNos = isAllNew ? new Map<string, number>() : await findLeadNos(trx, quarantinedIdsOf(page))
   const fingerprints = fingerprintsOf(scan, saved, page)
   await saveFingerprints(trx, fingerprints, isAllNew)
-  // The old fingerprint is deleted. Otherwise the earlier record would count as unchanged if the upstream
-  // sends that record again.
+  // The old fingerprints of quarantined leads, and of leads with cleaned or cut values, are deleted.
+  // Otherwise an earlier record would count as unchanged if the upstream sends it again.
   const unknown = [...quarantinedNos.values(), ...saved.filter(isUnknown).map(({ no }) => no)]
   await forgetFingerprints(trx, unknown)
   const savedNos = new Set(saved.map(({ no }) => no))

@@ -1,8 +1,8 @@
 /**
- * Reads the list of leads once, page by page, to its end. The rows of a page, or of a few pages with little
- * to write, and the cursor after them are stored in one transaction, while the next page is fetched. The list ends with a page that names no next
- * page, with an empty page, or with the answer that numbered lists give past their end, but never with a
- * short page.
+ * Reads the list of leads once, page by page, to its end. While the next page is fetched, the rows of a page
+ * and the cursor after it are stored in one transaction; pages with little to write share one. The list ends
+ * with a page that names no next page, with an empty page, or with the error that numbered lists give past
+ * their end. A short page does not end it.
  */
 
 import type { ScanStop } from '../../domain/sync.ts'
@@ -26,8 +26,8 @@ const REWINDS_MAX = 4
 const REWIND_FACTOR = 4
 
 /**
- * Pages with little to write wait, and are stored together. They are stored when there are this many pages,
- * or this many leads to write, or when the first one has waited this long.
+ * Pages with little to write wait and are stored together: when this many pages wait, when they contain this
+ * many leads to write, or when the first page has waited this long.
  */
 const WAITING_PAGES = 8
 const WAITING_LEADS = 200
@@ -52,10 +52,10 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
   const filters = { updatedSince: begun.pass_since ?? undefined }
   const fetchPage = readAhead(source, filters, options.pageSize, signal, memory.known.find)
   const positions = new Set<string | null>([begun.cursor])
-  // The furthest position that the pass reached. After the pass went back to an earlier position, the pages
-  // up to the furthest position contain no new leads, which does not mean that the list repeats itself.
+  // The furthest position that the pass reached. If the pass goes back, the pages up to this position contain
+  // no new leads, although the list does not repeat itself.
   let frontier = Number(begun.cursor)
-  // The scan as it is stored, and as it will be when the waiting pages are stored too.
+  // `stored` is the scan as it is stored; `scan` also counts the pages that wait to be stored.
   let stored = begun
   let scan = begun
   let waiting: ReadPage[] = []
@@ -109,8 +109,8 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
         positions.add(next)
         ahead = fetchPage(rewind(paging, next, nextTail.length))
       }
-      // Quarantined records never become known, so every scan reads them: in a sample of the few records that are
-      // read, they would stand for all, and their fields would look new.
+      // Quarantined records are left out. Because they never count as unchanged, they would fill the sample
+      // of changed records in each scan, and their fields would look new.
       memory.watch.observe(page.records.filter((record) => record.known !== null || isMapped.has(record)))
       const step = {
         cursor: next,
