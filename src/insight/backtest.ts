@@ -19,15 +19,15 @@ const COMPARED_DAY = 10
 const TRAILING_DAYS = 28
 const LAST_DAYS = 90
 
-/** A count of how often the usual ranges of one series held, at one scale. */
+/** A count of how often the usual ranges of one series of days, weeks or months held. */
 export interface RangeTest extends Hits {
   readonly figure: ExpectedFigure
   readonly pipeline: CountedPipeline
   readonly scale: Scale
-  /** How many numbers a report would have called unusual for the first time. */
+  /** The number of times that a report would have called a number unusual for the first time. */
   readonly claims: number
   readonly shown: Shown
-  /** How many earlier numbers the next range can use (for a Monday, the Mondays), and how many it needs. */
+  /** The number of earlier numbers that the next range can use (for a Monday, the Mondays), and needs. */
   readonly periods: { readonly known: number; readonly needed: number }
 }
 
@@ -40,7 +40,7 @@ export interface RateTest extends Hits, Pick<RangeTest, 'pipeline' | 'shown' | '
   readonly claimDays: { readonly judged: number; readonly withClaims: number } | null
 }
 
-/** How many daily, weekly or monthly reports had something to judge, and how many called a number unusual. */
+/** A count of the daily (or weekly, monthly) reports that judged numbers, and that called one unusual. */
 interface ReportTest {
   readonly scale: Scale
   readonly judged: number
@@ -52,7 +52,7 @@ export interface EndTest {
   readonly figure: ExpectedFigure
   /** The number of forecasts with a range (of 80 %), after 5, 10, 15, 20 and 25 days, and how many held. */
   readonly ranges: RangeRecord
-  /** How many forecasts were not made, because too little was known or earlier ranges failed. */
+  /** The number of forecasts not made, because too little was known or earlier ranges failed. */
   readonly notForecast: number
   /** The mean errors of three methods after 10 days, as shares of the real totals; null without any month. */
   readonly errors: {
@@ -94,7 +94,8 @@ export interface Backtest {
  * @param dates the local dates, in order and without a gap
  * @param numbers the series that one report has
  * @param holidays local dates that all series leave out
- * @param rates the won and lost leads by day: first those of all pipelines, then those of each pipeline
+ * @param rates the won and lost leads by day (0 on days that are left out): first of all pipelines, then of
+ * each
  * @param moneys the money that was won by day, one entry for each main currency
  */
 export function backtest(

@@ -9,10 +9,10 @@ import type { Step } from './usual-range.ts'
 
 /** A member is named if the chance of its share is below this, after correction for the number of members. */
 const NAMED_BELOW = 0.05
-/** The least share of the whole difference that a named member must have. */
+/** The minimum share of the whole difference that a named member must have. */
 const DIFFERENCE_MIN = 0.25
 const NAMED_MAX = 3
-/** The number of days before the difference that give the usual share of a member. */
+/** The number of days before the unusual ones. The usual share of a member is computed from these days. */
 const SHARE_DAYS = 56
 /** The maximum number of values in a row by which shares are judged. */
 const RECENT_MAX = 14
@@ -131,8 +131,8 @@ export function splitDifference(
 
 /**
  * Counts how many numbers in a row, up to the last one, lie outside their range of 80 % on the same side; at
- * least 1. More numbers show more surely which member's share has changed. Choosing them by their totals is
- * fair, because totals say nothing about shares.
+ * least 1. More numbers show more surely which member's share has changed. Their totals say nothing about
+ * shares, so choosing numbers by their totals favours no member.
  */
 export function countRecent(steps: readonly Step[], values: readonly (number | null)[]): number {
   const sideOf = (back: number) => {
@@ -146,9 +146,9 @@ export function countRecent(steps: readonly Step[], values: readonly (number | n
 }
 
 /**
- * Returns the weight of a member in the test. Half of all weight follows the shares, because a large member
- * is more often the cause of a visible difference. The other half is divided equally, so that new members are
- * found too.
+ * Returns which part of the accepted false alarms a member gets. One half is divided by share, because a
+ * large member is more often the cause of a visible difference. The other half is divided equally, so that
+ * new members are found too.
  */
 export function weightOf(share: number, members: number): number {
   return (share + 1 / members) / 2

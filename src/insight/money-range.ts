@@ -8,13 +8,13 @@ import { countHits, type Hits, isTrusted, type Shown, shownOf } from './record.t
 import { total, weekdayOf } from './series.ts'
 import { correct, type Ranges } from './usual-range.ts'
 
-/** The maximum number of earlier days to draw from, and the minimum. */
+/** The maximum and the minimum number of earlier days from which a range is computed. */
 const POOL_DAYS = 364
 export const MONEY_DAYS_NEEDED = 182
 const DRAWS = 300
 /** The factor by which the weight of a day falls with each later day: by half in 35 days. */
 const LEVEL_FADE = 0.5 ** (1 / 35)
-/** How fast ranges are corrected after each hit or miss, for spans of less than a week and for weeks. */
+/** The step by which ranges are corrected after a hit or miss, for spans below a week and for weeks. */
 const [GAMMA_OF_DAYS, GAMMA_OF_WEEKS] = [0.01, 0.015]
 const WEEK = 7
 
@@ -28,13 +28,13 @@ interface MoneyDays {
 }
 
 export interface MoneyNumbers extends MoneyDays {
-  /** ISO 4217. */
+  /** The code in ISO 4217, such as `EUR`. */
   readonly currency: string
   /** The kinds of ranges that held too rarely when reports published them; by default none. */
   readonly distrusted?: readonly RangeKind[]
 }
 
-/** One span of days: the money of its days without those that are left out, and the ranges of this money. */
+/** A span of days, with the money of its days (without left-out days) and the ranges of this money. */
 interface MoneyStep {
   readonly money: number
   /** The ranges; null while too few earlier days are known, or if all days of the span are left out. */
@@ -44,7 +44,7 @@ interface MoneyStep {
 interface JudgedMoneySpans {
   /** The spans, the oldest first; the last one ends with the last day. */
   readonly steps: readonly MoneyStep[]
-  /** How often the ranges of all spans except the last one held. */
+  /** A count of how often the ranges of all spans except the last one held. */
   readonly record: Hits
   /** Tells whether the ranges held often enough to be shown, or too few were tested to tell. */
   readonly isTrusted: boolean

@@ -1,6 +1,7 @@
 /**
  * Forecasts the total of a month, quarter or year from its days so far. Uses the method that was most exact
- * in earlier months (quarters, years). The range is as wide as the earlier errors after as many days.
+ * in earlier months (quarters, years). The range is as wide as the errors of earlier forecasts were after the
+ * same number of days.
  */
 import type { RangeRecord, UsualRange } from '../domain/insight.ts'
 import { type CountDistribution, probabilitiesOf, rangeWith } from './count-distribution.ts'
@@ -48,11 +49,11 @@ const CLEARLY = 0.97
 /** The minimum number of earlier ranges, and the minimum and maximum share of them that must have held. */
 const RECORD_MIN = 30
 const [HIT_MIN, HIT_MAX] = [0.68, 0.95]
-/** The weight of the spread that the model predicts; it weighs as much as this number of earlier errors. */
+/** The number of earlier errors that the spread predicted by the model counts for. */
 const ERROR_PRIOR = 4
 /**
  * The factor by which the weight of an error falls with each later error. Later errors count more, because
- * more experience chose their method.
+ * their methods were chosen from more experience.
  */
 const FADE = 0.95
 

@@ -21,7 +21,7 @@ const WITHHELD_BELOW = 0.01
 export type Shown = 'printed' | 'withheld' | 'learning'
 
 /**
- * Returns whether a range is printed.
+ * Returns whether a range is printed, and if not, why.
  * @param isReady whether enough earlier numbers are known
  * @param isBelieved whether earlier ranges held often enough
  */

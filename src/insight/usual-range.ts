@@ -36,9 +36,9 @@ interface Tuning extends Windows {
   readonly places: number
   /** The number of values after which an older value has half the weight in the level (recent average). */
   readonly halfLife: number
-  /** The weight of the spread of a Poisson distribution; it weighs as much as this number of values. */
+  /** The number of values that the spread assumed at first (of a Poisson distribution) counts for. */
   readonly spreadPrior: number
-  /** How fast the width of ranges is corrected. The paper uses 0.01; short series need larger steps. */
+  /** The step by which ranges are corrected. The paper uses 0.01; short series need larger steps. */
   readonly gamma: number
   /** Tells whether the level follows steady growth, which is too small to see between days or weeks. */
   readonly hasTrend: boolean
@@ -74,7 +74,7 @@ const TUNING: Readonly<Record<Scale, Tuning>> = {
   },
 }
 
-/** How many earlier numbers at the same place in the cycle (such as Mondays) a range needs. */
+/** The number of earlier numbers at the same place in the cycle (such as Mondays) that a range needs. */
 export const NEEDED = 8
 /** The minimum and the maximum probability of a miss with which a range is made. */
 const [MISS_MIN, MISS_MAX] = [0.002, 0.6]
@@ -88,7 +88,7 @@ const SLOW_FADE = 0.5 ** (1 / 182)
  * few real leads are known.
  */
 const PLACE_PRIOR = 2
-/** A number that is further from the mean than this many standard deviations counts as if it were this far. */
+/** A number more than this many standard deviations from the mean counts as if it were only so far away. */
 const CLIP = 3
 
 /** The ranges of one number, which are meant to hold for 95 % and for 80 % of numbers. */
@@ -109,7 +109,7 @@ interface Misses {
 }
 
 export interface Step {
-  /** How many earlier numbers at the same place in the cycle (such as Mondays) are known. */
+  /** The number of known earlier numbers at the same place in the cycle (such as Mondays). */
   readonly known: number
   /** The forecast; null while too few earlier numbers are known. */
   readonly forecast: Forecast | null

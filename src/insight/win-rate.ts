@@ -1,6 +1,6 @@
 /**
  * The usual range of the win rate, from the rates of earlier windows of 30 days. A decided lead is a won or a
- * lost one. The number of won ones has a beta-binomial distribution, so the rate of a few leads has a wide
+ * lost lead. The number of wins has a beta-binomial distribution, so that a rate of few leads has a wide
  * range.
  */
 import type { CountedPipeline } from '../domain/insight.ts'
@@ -16,19 +16,19 @@ import { correct, isWithin, type Ranges } from './usual-range.ts'
 
 /** The number of days that the win rate of a report covers. */
 export const RATE_DAYS = 30
-/** How many earlier windows of 30 days a range needs. */
+/** The number of earlier windows of 30 days that a range needs. */
 export const RATE_NEEDED = 8
 /** The minimum number of decided (won or lost) leads. A rate of fewer has no range and is never unusual. */
 export const DECIDED_MIN = 10
 /** The factor by which a window of 30 days loses weight with each later window: half in 6 windows. */
 const FADE = 0.5 ** (1 / 6)
 const SPREAD_FADE = 0.5 ** (1 / 48)
-/** The weight of a random spread, as a number of windows, and the maximum that one window can add. */
+/** The number of windows that a random spread counts for, and the maximum that one window can add. */
 const SPREAD_PRIOR = 6
 const SPREAD_CAP = 12
 /** The number of days in each part of a window. The spread within a window is learned from these parts. */
 const PART_DAYS = 5
-/** How fast the width of the ranges is corrected after each hit or miss; the same as for months. */
+/** The step by which ranges are corrected after each hit or miss; the same as for months. */
 const GAMMA = 0.025
 /** The maximum number of decided leads for which probabilities are summed one by one, not approximated. */
 const EXACT_MAX = 400
@@ -45,7 +45,7 @@ export interface RateNumbers extends RateDays {
   readonly isDistrusted?: boolean
 }
 
-/** One window of 30 days, with the ranges of its number of wins. */
+/** A window of 30 days, with the ranges of its number of wins. */
 interface RateStep {
   readonly won: number
   readonly decided: number
@@ -64,7 +64,7 @@ interface RateStep {
 interface JudgedRate {
   /** The windows, the oldest first; the last one ends with the last day. */
   readonly steps: readonly RateStep[]
-  /** How often the ranges of all windows except the last one held. */
+  /** A count of how often the ranges of all windows except the last one held. */
   readonly record: Hits
   /** Tells whether the ranges held often enough to be shown, or too few were tested to tell. */
   readonly isTrusted: boolean
@@ -156,7 +156,7 @@ function learn(spread: Spread, off: number, variance: number): void {
   spread.weight = spread.weight * SPREAD_FADE + 1
 }
 
-/** Returns the distribution of the wins among decided leads: beta-binomial, or nearly normal for many leads. */
+/** Returns the distribution of the wins among decided leads: beta-binomial, or nearly normal for many. */
 export function winsOf(decided: number, rate: number, variance: number): CountProbabilities {
   if (decided > EXACT_MAX) return nearlyNormal(decided, decided * rate, Math.sqrt(variance))
   const factor = Math.min(variance / (decided * rate * (1 - rate)), decided * 0.98)

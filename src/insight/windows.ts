@@ -8,11 +8,11 @@ import { type CountDistribution, tailProbability } from './count-distribution.ts
 export const SPREAD_CAP = 3.5
 /** The minimum of an expected number. It prevents a division by zero. */
 export const MEAN_MIN = 0.02
-/** The chance of a window below which the series is taken to have a new level. */
+/** If the chance of a window is below this, the series is taken to have a new level. */
 const RESTART_BELOW = 1e-4
 /** The windows of one day overlap. They raise as many false alarms as this many independent windows would. */
 const INDEPENDENT_WINDOWS = 3.5
-/** The weight of the spread that single numbers predict; it weighs as much as this number of windows. */
+/** The number of windows that the spread predicted from single numbers counts for. */
 const WINDOW_PRIOR = 60
 /** A window is skipped if its squared deviation from the mean, divided by the variance, is below this. */
 const LOOKED_AT_FROM = 1.5

@@ -63,7 +63,7 @@ export function changeOfMoney(
   return change(current - prior, write, percentOf(current, prior, locale), welcome, locale)
 }
 
-/** Returns the tone if the number is unusual in the same direction. Other changes may be chance: neutral. */
+/** Returns the tone if the number is unusual in the same direction; neutral if the change may be chance. */
 export function toneOfNews({ tone }: Pick<Change, 'tone'>, news: News): Tone {
   return (tone === 'good' && news === 'high') || (tone === 'bad' && news === 'low') ? tone : 'neutral'
 }

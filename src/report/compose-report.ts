@@ -40,7 +40,7 @@ export interface ReportView {
   readonly mark: string
   /** The warnings above the report; null if there are none. */
   readonly banner: BannerView | null
-  /** Everything that failed: failures of the figures, and failures of this rendering. */
+  /** Everything that failed: figures that could not be read, and texts or charts that could not be made. */
   readonly failed: readonly FailedSection[]
   /**
    * The views in the order of the report. A block with nothing to show is left out, or its view says that
@@ -123,7 +123,7 @@ function isShown(name: BlockName, figures: ReportFigures): boolean {
 
 interface MadeBlock {
   readonly views: readonly View[]
-  /** The failures of this rendering. Failures of the figures are not included. */
+  /** The failures while the texts were composed, without failures to read figures. */
   readonly failed: readonly FailedSection[]
 }
 

@@ -93,7 +93,7 @@ interface Value {
 
 const numbers = numbersOf('en-GB')
 
-/** Formats the figures that are one number or one number for each currency, by the name of the figure. */
+/** Formats figures, by their names. Each of these is one number, or one number for each currency. */
 const VALUES: Readonly<Record<string, (figures: ReportFigures) => Value>> = {
   leads: ({ leads }) => ({ now: numbers.count(leads) }),
   new_leads: ({ newLeads }) => compared(newLeads, numbers.count),

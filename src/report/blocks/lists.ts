@@ -196,7 +196,8 @@ function localTime(at: Instant, timeZone: string): string {
 }
 
 /*
- * Tables that compare things such as pipelines, one in each line: counts with their change, and a win rate.
+ * Composes tables that compare things such as pipelines. Each line has counts with their change, and a win
+ * rate.
  */
 
 export interface ComparedTable {
@@ -326,7 +327,7 @@ export function shownOf<T>(rows: readonly T[], total: number, most: number): rea
 }
 
 interface Listed {
-  /** The number of all rows, and of those that are shown. */
+  /** The number of all rows, and the number of rows that are shown. */
   readonly total: number
   readonly shown: number
   /** The number of rows that were read from the database. An attached file has all of these. */

@@ -166,8 +166,8 @@ function drawSpark(
 }
 
 /*
- * The layout of a sparkline, which is a small line without axes beside a number. Small changes of the value
- * look small.
+ * Lays out and draws a sparkline, which is a small line without axes beside a number. Small changes of the
+ * value look small.
  */
 
 export const SPARKLINE_WIDTH = 120

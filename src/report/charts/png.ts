@@ -53,8 +53,8 @@ export function encodePng({ pixels, width, height }: Picture): Uint8Array {
 }
 
 /**
- * Drops low bits of the colours until at most 256 colours are left. At the latest, this is so with one bit
- * each for red, green, blue and alpha.
+ * Drops low bits of the colours until at most 256 colours are left. One bit each for red, green, blue and
+ * alpha is always few enough.
  */
 function indexColours(pixels: Uint8Array): Indexed {
   const colours = new Uint32Array(pixels.buffer, pixels.byteOffset, pixels.byteLength / 4)
@@ -120,6 +120,7 @@ export async function rasterise(svg: string, zoom: number): Promise<Picture> {
   // `require.resolve` throws if a font file is missing.
   const fontFiles = FONT_FILES.map((file) => require.resolve(`@expo-google-fonts/inter/${file}`))
   const font = { loadSystemFonts: false, fontFiles, defaultFontFamily: 'Inter' }
-  // `renderAsync` uses another thread. In this thread, the memory would be kept until all pictures are drawn.
+  // `renderAsync` uses another thread, because this thread would keep the memory until all pictures are
+  // drawn.
   return renderAsync(svg, { font, fitTo: { mode: 'zoom', value: zoom } })
 }

@@ -62,7 +62,7 @@ export const REPORT_FILES: readonly string[] = [
 /**
  * Reads all template files.
  * @param program the program's folder
- * @param own the installation's folder, whose files come first; null if there is none
+ * @param own the installation's folder, whose files replace the program's; null if there is none
  * @throws LeadsheetError report_template if a folder cannot be read
  */
 export async function readTemplateFiles(program: string, own: string | null): Promise<TemplateFiles> {

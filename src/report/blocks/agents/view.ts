@@ -36,8 +36,8 @@ const OUTAGES = 3
 export const AGENT_NAME_LENGTH = 40
 export const AGENT_ERROR_LENGTH = 120
 
-// The statuses of healthy agents. Any other status, such as a word of another upstream, is shown unchanged
-// and counts as unhealthy.
+// The statuses of healthy agents. Any other status counts as unhealthy. A status that is also not in
+// `FAILING` is a word of the upstream and is shown unchanged.
 export const WELL = [
   'running',
   'idle',

@@ -30,8 +30,8 @@ import { formatMoneys, splitMoneys } from '../lists.ts'
 
 // The maximum length of a value in large print, in characters.
 const LARGE_LENGTH = 7
-// The minimum number of published usual ranges. With fewer, the report says how often ranges held that were
-// computed afterwards for past periods.
+// The minimum number of published usual ranges from which the report says how often ranges held. With fewer,
+// it uses ranges that were computed afterwards for past periods.
 const PUBLISHED_MIN = 60
 
 interface KpisView {
