@@ -1,6 +1,6 @@
 /**
- * Repeats the claims of reports for every past day, from the numbers before that day alone, and counts how often the
- * claims were right.
+ * Checks how right reports would have been in the past. A report gives each number a usual range and calls
+ * some numbers unusual. The backtest repeats this for each past day, from the numbers before that day alone.
  */
 import type { CountedPipeline, ExpectedFigure, RangeRecord, UsualRange } from '../domain/insight.ts'
 import { findUnusual, isNewAnomaly } from './false-discovery.ts'
@@ -12,49 +12,49 @@ import { isWithin, judgeSeries, NEEDED, type Scale, type Step } from './usual-ra
 import { judgeRate, RATE_NEEDED, type RateNumbers, replayRate } from './win-rate.ts'
 
 export const SCALES: readonly Scale[] = ['day', 'week', 'month']
-/** The days of a month after which its end is forecast again. */
+/** The days of a month after which the total of the whole month is forecast again. */
 const END_POINTS = [5, 10, 15, 20, 25]
-/** The day of a month after which its expected end is compared with a line, and with the mean of the last 28 days. */
+/** The day of a month after which the forecast is compared with two simpler methods. */
 const COMPARED_DAY = 10
 const TRAILING_DAYS = 28
 const LAST_DAYS = 90
 
-/** A count of how often the usual ranges of one series held, at one scale. */
+/** A count of how often the usual ranges of one series of days, weeks or months held. */
 export interface RangeTest extends Hits {
   readonly figure: ExpectedFigure
   readonly pipeline: CountedPipeline
   readonly scale: Scale
-  /** The numbers that a report would have called news, judged with all other series. */
+  /** The number of times that a report would have called a number unusual for the first time. */
   readonly claims: number
   readonly shown: Shown
-  /** How many earlier numbers of the same kind the next range can use, and how many it needs. */
+  /** The number of earlier numbers that the next range can use (for a Monday, the Mondays), and needs. */
   readonly periods: { readonly known: number; readonly needed: number }
 }
 
 /** A count of how often the usual range of the win rate of 30 days held. */
 export interface RateTest extends Hits, Pick<RangeTest, 'pipeline' | 'shown' | 'periods'> {
   /**
-   * The days whose report had a range, and those on which it would have called the rate unusual, judged with all
-   * series. Null for a pipeline, whose rate is never called unusual.
+   * The number of days whose report had a range, and of days whose report would have called the rate unusual.
+   * Null for a single pipeline, because its rate is never called unusual.
    */
   readonly claimDays: { readonly judged: number; readonly withClaims: number } | null
 }
 
-/** A count of the reports of one scale: how many had something to judge, and how many had news. */
+/** A count of the daily (or weekly, monthly) reports that judged numbers, and that called one unusual. */
 interface ReportTest {
   readonly scale: Scale
   readonly judged: number
   readonly withClaims: number
 }
 
-/** The distance of the expected end of months from the real end, for all leads together. */
+/** A count of how near the forecast totals of months were to the real totals, for all leads together. */
 export interface EndTest {
   readonly figure: ExpectedFigure
-  /** The ends that were forecast with a range of 80 %, after 5, 10, 15, 20 and 25 days, and how many held. */
+  /** The number of forecasts with a range (of 80 %), after 5, 10, 15, 20 and 25 days, and how many held. */
   readonly ranges: RangeRecord
-  /** The ends that were not forecast, because too little was known or earlier ranges failed. */
+  /** The number of forecasts not made, because too little was known or earlier ranges failed. */
   readonly notForecast: number
-  /** The mean errors after 10 days, as shares of the months' numbers; null if none was forecast. */
+  /** The mean errors of three methods after 10 days, as shares of the real totals; null without any month. */
   readonly errors: {
     readonly months: number
     readonly forecast: number
@@ -70,17 +70,17 @@ interface TestedDay {
   readonly value: number
   readonly range: UsualRange | null
   readonly isUnusual: boolean
-  /** Tells whether the day was left out: ranges did not learn from the day, and it was not judged. */
+  /** Tells whether the day was left out. Such a day is not judged, and the ranges do not learn from it. */
   readonly isLeftOut: boolean
 }
 
 export interface Backtest {
   readonly from: string | null
   readonly to: string | null
-  /** The days that were left out of a series, because of holidays or of annotations. */
+  /** The number of days that were left out, because of holidays or because of annotations by operators. */
   readonly leftOut: { readonly holidays: number; readonly annotated: number }
   readonly ranges: readonly RangeTest[]
-  /** The windows of 30 days end with the last day. Without a lead that was won or lost, there is no test. */
+  /** The tests of the win rates; none for a pipeline in which no lead was ever won or lost. */
   readonly winRates: readonly RateTest[]
   readonly wonValues: readonly MoneyTest[]
   readonly reports: readonly ReportTest[]
@@ -90,12 +90,13 @@ export interface Backtest {
 }
 
 /**
- * Tests all claims on past days.
+ * Tests for past days what reports would have said about each number.
  * @param dates the local dates, in order and without a gap
  * @param numbers the series that one report has
  * @param holidays local dates that all series leave out
- * @param rates the won and lost leads, first of all pipelines; days that are left out have none
- * @param moneys the money that was won, in each main currency
+ * @param rates the won and lost leads by day (0 on days that are left out): first of all pipelines, then of
+ * each
+ * @param moneys the money that was won by day, one entry for each main currency
  */
 export function backtest(
   dates: readonly string[],
@@ -141,14 +142,14 @@ export function backtest(
   }
 }
 
-/** A series with the numbers that reports called unusual. */
+/** A series, and for each of its numbers whether a report would have called the number unusual. */
 interface ReplayedSeries {
   readonly values: readonly (number | null)[]
   readonly steps: readonly Step[]
   readonly unusual: readonly boolean[]
 }
 
-/** Tells whether a report would have called a number news. A change that goes on is news once. */
+/** Tells whether a number is news: it is unusual, and no earlier report named the same lasting change. */
 export function isNews({ values, steps, unusual }: ReplayedSeries, index: number): boolean {
   const { anomaly, forecast } = steps[index] ?? {}
   const value = values[index] ?? null
@@ -235,7 +236,7 @@ function testRate(
   }
 }
 
-/** Counts the known numbers of each place of the cycle, and returns the smallest of these counts. */
+/** Counts the known numbers of each weekday (or other place in the cycle), and returns the smallest count. */
 function knownNext(places: readonly number[], values: readonly (number | null)[]): number {
   const known = new Map(places.map((place) => [place, 0]))
   for (const [index, place] of places.entries())
@@ -243,7 +244,7 @@ function knownNext(places: readonly number[], values: readonly (number | null)[]
   return known.size === 0 ? 0 : Math.min(...known.values())
 }
 
-/** Returns how many of the days are whole weeks, which end on a Sunday, or whole months. */
+/** Returns the number of days up to the end of the last whole week (a Sunday) or the last whole month. */
 function wholeDays(scale: Scale, dates: readonly string[]): number {
   if (scale === 'day') return dates.length
   const isLast = (date: string) => {
@@ -253,14 +254,15 @@ function wholeDays(scale: Scale, dates: readonly string[]): number {
   return dates.findLastIndex(isLast) + 1
 }
 
-/** Forecasts the ends of past months after some of their days, and compares them with the real ends. */
+/** Forecasts the totals of past months after some of their days, and compares them with the real totals. */
 function testEnds(
   dates: readonly string[],
   { figure, values, isLeftOut = [], distrusted = [] }: DailyNumbers,
   isHoliday: readonly boolean[],
 ): EndTest {
   const places = dates.map(weekdayOf)
-  // Nobody knows an annotation before its day, so it does not count as an error of the days before.
+  // Nobody knows an annotated day beforehand. It counts as 0, so that earlier forecasts are not blamed for
+  // it.
   const usual = values.map((value, day) => (isLeftOut[day] && !isHoliday[day] ? 0 : value))
   const months = monthsOf(dates)
   const ranges = { hits: 0, of: 0 }

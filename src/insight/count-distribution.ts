@@ -1,17 +1,17 @@
 /**
- * The distribution of a count with a known mean and variance: Poisson, or negative binomial if the variance is
- * larger. Small means are summed exactly, large ones are approximated.
+ * The probabilities of counts with a known mean and variance. The distribution is a Poisson distribution, or
+ * a negative binomial one if the variance is larger than the mean. For large means it is approximated.
  */
 
 import type { UsualRange } from '../domain/insight.ts'
 
-/** Up to this mean the probabilities are summed one by one. */
+/** The largest mean for which probabilities are summed one by one. Above it they are approximated. */
 const EXACT_MEAN_MAX = 60
-/** The probability beyond the last count that is summed. */
+/** Summing stops when the probability of all larger counts is below this. */
 const LEFT = 1e-12
 /**
- * The share of false claims that may be about increases. It is more than half, because more leads also scatter more,
- * so that an increase is harder to tell than a decrease of the same size.
+ * The share of the accepted false alarms that may be about increases. Large counts scatter more than small
+ * ones, so increases are harder to detect than decreases and get more than half.
  */
 const SHARE_OF_HIGH = 0.7
 
@@ -24,7 +24,7 @@ export interface CountDistribution {
 export interface CountProbabilities {
   /** Returns the probability of a count of at most `count`, from 0 to 1. */
   upTo(count: number): number
-  /** Returns the smallest count that at least the share `probability` of counts does not exceed. */
+  /** Returns the smallest count whose `upTo` is at least `probability`. */
   quantile(probability: number): number
 }
 
@@ -41,8 +41,9 @@ export function probabilitiesOf({ mean, variance }: CountDistribution): CountPro
 }
 
 /**
- * Returns the chance of a count as unusual as this one, from 0 to 1: the probability of a count beyond it, divided
- * by the share of its side. The probability of the count itself counts half (the mid-p value).
+ * Returns the chance that a count is at least as unusual as this one, from 0 to 1. The chance of larger
+ * counts is divided by `SHARE_OF_HIGH`, that of smaller counts by the rest. The chance of the count itself is
+ * halved (mid-p).
  */
 export function tailProbability(distribution: CountDistribution, count: number): number {
   const { upTo } = probabilitiesOf(distribution)
@@ -51,8 +52,8 @@ export function tailProbability(distribution: CountDistribution, count: number):
 }
 
 /**
- * Returns the range that leaves out about the share `miss`, about half of it at each end. Because counts are
- * whole, of the possible ranges the one whose share is nearest is chosen.
+ * Returns a range that a count misses with about the probability `miss`, half of it at each end. No range is
+ * exact, because counts are whole numbers, so the nearest of several ranges is returned.
  */
 export function rangeWith({ upTo, quantile }: CountProbabilities, miss: number): UsualRange {
   const [low, high] = [quantile(miss / 2), quantile(1 - miss / 2)]
@@ -66,7 +67,7 @@ export function rangeWith({ upTo, quantile }: CountProbabilities, miss: number):
   return candidates.reduce((best, range) => (distance(range) < distance(best) ? range : best))
 }
 
-/** Sums the probabilities of 0, 1, 2 … until what is left is negligible. */
+/** Returns the probabilities of at most 0, at most 1, at most 2 …, until they are almost 1. */
 function cumulative(mean: number, variance: number): number[] {
   const isPoisson = variance <= mean * (1 + 1e-9)
   const size = isPoisson ? 0 : (mean * mean) / (variance - mean)
@@ -111,8 +112,8 @@ export function normalProbability(z: number): number {
 }
 
 /**
- * Returns the standard normal value that the share `probability` does not exceed. The error is below 4.5e-4
- * (Abramowitz and Stegun, 26.2.23).
+ * Returns the `z` for which `normalProbability(z)` is `probability`. The error is below 4.5e-4 (Abramowitz
+ * and Stegun, 26.2.23).
  */
 export function normalQuantile(probability: number): number {
   if (probability < 0.5) return -normalQuantile(1 - probability)

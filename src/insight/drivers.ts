@@ -1,28 +1,28 @@
 /**
- * Splits the difference of a number from the expected one by the members of a group, such as the sources of leads.
- * The differences of the members add up exactly. A member is named only if its share is itself unusual, so that a
- * change of all members alike names none.
+ * Splits the difference between an unusual number and the expected one by the members of a group, such as the
+ * sources of leads. The parts add up exactly. A member is named only if its share of the leads is unusual. If
+ * all members changed alike, none is named.
  */
 import { normalProbability } from './count-distribution.ts'
 import { total } from './series.ts'
 import type { Step } from './usual-range.ts'
 
-/** The chance below which a share is unusual enough to name the member, over all members of all groups together. */
+/** A member is named if the chance of its share is below this, after correction for the number of members. */
 const NAMED_BELOW = 0.05
-/** The least share of the whole difference that a named member must have. */
+/** The minimum share of the whole difference that a named member must have. */
 const DIFFERENCE_MIN = 0.25
 const NAMED_MAX = 3
-/** The number of days before the difference that give the usual share of a member. */
+/** The number of days before the unusual ones. The usual share of a member is computed from these days. */
 const SHARE_DAYS = 56
-/** The largest number of values in a row by which shares are judged. */
+/** The maximum number of values in a row by which shares are judged. */
 const RECENT_MAX = 14
 
 interface Member {
   readonly name: string
   readonly actual: number
-  /** The count of the days by which the share is judged; `actual` unless given. */
+  /** The member's count in the days by which its share is judged; `actual` by default. */
   readonly recent?: number
-  /** The count of the member in the earlier days from which its usual share is taken. */
+  /** The member's count in the earlier days, from which its usual share is computed. */
   readonly before: number
 }
 
@@ -30,11 +30,11 @@ interface Part {
   readonly name: string
   readonly actual: number
   readonly expected: number
-  /** A whole number. */
+  /** The difference between `actual` and `expected`, rounded to a whole number. */
   readonly difference: number
 }
 
-/** A group whose members split a difference, such as the sources of leads. */
+/** A way to divide leads, such as by source. Each source is then a member. */
 export interface Group<Name> {
   readonly name: Name
   /** The numbers of each member by day, all up to the same day. */
@@ -42,10 +42,11 @@ export interface Group<Name> {
 }
 
 /**
- * Splits the difference of the last days by each group, and returns the split in which a member stands out most.
- * @param days the number of last days whose sum differs
+ * Splits the difference between the leads of the last days and the expected number, once for each group.
+ * Returns the split in which a member stands out most.
+ * @param days the number of last days whose sum is unusual
  * @param recentDays the number of last days by which the shares are judged, if they are more than `days`
- * @param expected the number that was to be expected of `days`
+ * @param expected the number of leads that was expected in these days
  * @param overdispersion as for {@link splitDifference}
  * @returns null if no member of any group stands out
  */
@@ -73,17 +74,17 @@ export function chooseSplit<Name>(
 interface Split {
   readonly parts: readonly Part[]
   readonly rest: number
-  /** The chance of a share as unusual as the most unusual member has, if only chance moved leads. */
+  /** The chance of a share as unusual as that of the most unusual member, if leads are spread at random. */
   readonly probability: number
 }
 
 /**
- * Splits a difference.
- * @param expected the number that was to be expected of all members together
+ * Splits the difference between the sum of all members and the expected sum.
+ * @param expected the number that was expected of all members together
  * @param overdispersion how many times the variance is larger than that of independent events; at least 1
- * @param groups the number of groups that are tried, as each gives chance another try
- * @returns the named members, the largest difference first, and the whole difference of all others; null if no
- * member stands out
+ * @param groups the number of groups that are tried; more tries make a false name more probable
+ * @returns in `parts` the named members, the largest difference first, and in `rest` the difference of all
+ * others; null if no member stands out
  */
 export function splitDifference(
   members: readonly Member[],
@@ -129,9 +130,9 @@ export function splitDifference(
 }
 
 /**
- * Counts how many numbers in a row, up to the last one, lie outside their range of 80 % on the same side. The more
- * numbers there are, the surer it is whose share has changed. The run may be chosen by the totals, because totals say
- * nothing about shares.
+ * Counts how many numbers in a row, up to the last one, lie outside their range of 80 % on the same side; at
+ * least 1. More numbers show more surely which member's share has changed. Their totals say nothing about
+ * shares, so choosing numbers by their totals favours no member.
  */
 export function countRecent(steps: readonly Step[], values: readonly (number | null)[]): number {
   const sideOf = (back: number) => {
@@ -145,17 +146,17 @@ export function countRecent(steps: readonly Step[], values: readonly (number | n
 }
 
 /**
- * Returns a member's part of the accepted chance of a false name. Half of this chance is divided by share, because a
- * large member is more often the origin of a visible difference. The other half is divided equally, for the sake of
- * new members.
+ * Returns which part of the accepted false alarms a member gets. One half is divided by share, because a
+ * large member is more often the cause of a visible difference. The other half is divided equally, so that
+ * new members are found too.
  */
 export function weightOf(share: number, members: number): number {
   return (share + 1 / members) / 2
 }
 
 /**
- * Returns the chance that a member's share differs this much from its earlier share, in this direction, if only
- * chance moved leads between the members.
+ * Returns the chance that a member's share differs from its earlier share at least as much in this direction,
+ * if leads are only spread at random.
  */
 function shareProbability(
   member: Member,
@@ -163,7 +164,7 @@ function shareProbability(
 ): number {
   const { recent, before, direction, overdispersion } = of
   const own = member.recent ?? member.actual
-  // Half a lead on each side keeps a member without any lead from having no variance.
+  // Half a lead is added with the member and half a lead without it, so that the variance is never zero.
   const pooled = (member.before + own + 0.5) / (before + recent + 1)
   const variance = recent * pooled * (1 - pooled) * (1 + recent / before) * overdispersion
   if (variance <= 0) return 1
@@ -171,7 +172,7 @@ function shareProbability(
   return 1 - normalProbability(off / Math.sqrt(variance))
 }
 
-/** Rounds numbers that add up to about a whole so that they add up to it exactly; largest remainders go up. */
+/** Rounds numbers so that they add up to `whole` exactly. Those with the largest fractions are rounded up. */
 export function wholeParts(numbers: readonly number[], whole: number): number[] {
   const floors = numbers.map(Math.floor)
   let left = whole - total(floors)

@@ -1,6 +1,6 @@
 /**
- * Judges the numbers of one report: makes a series of each, finds its usual range, and tells which numbers are
- * unusual among all of them.
+ * Judges the numbers of one report: makes a series of past values for each number, finds the number's usual
+ * range, and decides which of all numbers are called unusual.
  */
 import type { PeriodKind } from '../domain/figures.ts'
 import type { Expectation, LastUnusualDays, Shift, UsualRange } from '../domain/insight.ts'
@@ -11,14 +11,14 @@ import { isTrusted, recordOf } from './record.ts'
 import { type DailyNumbers, seriesOf, total } from './series.ts'
 import { judgeSeries, NEEDED, type Scale, type Step } from './usual-range.ts'
 
-/** The largest number of days of a judged report. A longer report is judged only if it covers a week or a month. */
+/** The maximum length of a judged period in days. A longer period is judged only if it is a month. */
 const DAYS_MAX = 7
-/** The number of values in a sparkline, as in `domain/period.ts`. */
+/** The number of values in a sparkline (a small line chart), the same as in `domain/period.ts`. */
 const SPARK: Readonly<Record<Scale, number>> = { day: 14, week: 12, month: 12 }
 
 interface ReportDays {
   readonly kind: PeriodKind
-  /** The local dates, in order and without a gap. The last ones are those of the period. */
+  /** The local dates, in order and without a gap. The last `length` of them are the report's period. */
   readonly dates: readonly string[]
   /** The number of days of the period. */
   readonly length: number
@@ -27,22 +27,23 @@ interface ReportDays {
 /** A judged number, with the values that `drivers.ts` needs to split its difference by groups. */
 export interface Judged {
   readonly expectation: Expectation
-  /** The days at the end of the series that are unusual together; those of the period unless there is a shift. */
+  /** The number of last days that are unusual together: the period's, or all days of a lasting change. */
   readonly days: number
-  /** The last days in a row that are off to the same side; weeks and months count as their days. */
+  /** The number of last days in a row that are all above or all below what was expected. */
   readonly recentDays: number
-  /** The expected sum of these days, and the ratio of the variance to that of independent leads. */
+  /** The expected sum of `days`, and how many times its variance is larger than that of independent leads. */
   readonly expected: number
   readonly overdispersion: number
-  /** The sum of the left-out days of the period. The difference does not contain these days. */
+  /** The sum of the period's days that are not judged, such as holidays. `expected` does not contain it. */
   readonly leftOut: number
 }
 
 /**
- * Judges all numbers of a report together. If the period is of a length that has no series, no number is judged.
- * @param ofRate the probability of a win rate that is at least as unusual as the report's; null if it is not judged
- * @param earlier the last local date on which an earlier report called each number unusual
- * @returns `lastUnusual` is `earlier` with the numbers that this report calls unusual
+ * Judges all numbers of a report together. Judges none if the period is longer than 7 days, but not a month.
+ * @param ofRate the chance of a win rate that is at least as unusual as the report's; null if the rate is not
+ * judged
+ * @param earlier for each number the last local date on which an earlier report called it unusual
+ * @returns `lastUnusual` is `earlier`, updated with the numbers that this report calls unusual
  */
 export function judgeReport(
   days: ReportDays,
@@ -55,7 +56,7 @@ export function judgeReport(
   const judged = numbers.map((each) => judgeOne(each, days, scale))
   const unusual = findUnusual([
     ...judged.map(({ probability, isOfAll }) => ({ probability, isOfAll })),
-    // The rate of 30 days changes slowly, so it leaves the greater weight to the numbers of the day.
+    // The win rate of 30 days changes slowly. It gets the small weight, as if it were of a single pipeline.
     { probability: ofRate, isOfAll: false },
   ])
   const day = days.dates.at(-1) ?? ''
@@ -77,13 +78,13 @@ function scaleOf({ kind, length }: ReportDays): Scale | null {
   return length <= DAYS_MAX ? 'day' : null
 }
 
-/** A number that is judged alone, before the numbers of the report are compared. */
+/** A number that was judged by itself, before it is known which numbers of the report are called unusual. */
 interface One extends Judged {
   readonly isOfAll: boolean
   readonly probability: number | null
   /**
-   * Returns what changes if the number is unusual.
-   * @param dayBefore the last local date on which an earlier report called it unusual; undefined if there is none
+   * Returns the properties that change if the number is called unusual.
+   * @param dayBefore the last local date on which an earlier report called it unusual; undefined without one
    */
   readonly ifUnusual: (dayBefore: string | undefined) => Partial<Judged>
 }
@@ -168,8 +169,8 @@ function bandOf(
 }
 
 /**
- * Adds the sum of the left-out days to the range of the other days, so that the range can be compared with the whole
- * number.
+ * Adds the sum of the days that are not judged to the range of the other days. The range can then be compared
+ * with the number of the whole period.
  */
 function plus({ low, high }: UsualRange, leftOut: number): UsualRange {
   return { low: low + leftOut, high: high + leftOut }

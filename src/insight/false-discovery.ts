@@ -1,21 +1,21 @@
 /**
- * Judges all numbers of one report together, so that many numbers do not make many alarms (Benjamini and Hochberg,
- * 1995; with weights: Genovese, Roeder and Wasserman, 2006).
+ * Judges all numbers of one report together, so that a report with many numbers does not raise more false
+ * alarms (Benjamini and Hochberg, 1995; with weights: Genovese, Roeder and Wasserman, 2006).
  */
 
 /**
- * The chance of a false claim in a report in which nothing changed. As a change is news once, fewer than one in 30
- * reports has a new one.
+ * The chance that a report calls a number unusual although nothing changed. A lasting change is reported only
+ * once, so fewer than one in 30 reports has a new false alarm.
  */
 const FALSE_REPORTS = 0.04
 
-/** The largest weight of a number of all leads, as a multiple of the weight of a single pipeline. */
+/** The maximum weight of a number that counts all leads. The mean of all weights is 1. */
 const WEIGHT_OF_ALL = 4
 
 interface Judged {
-  /** The chance of a number as unusual as this one if nothing changed; null if the number was not judged. */
+  /** The chance of a number at least as unusual if nothing changed; null if the number was not judged. */
   readonly probability: number | null
-  /** Tells whether the number counts all leads of the report, not a part of them. */
+  /** Tells whether the number counts all leads of the report and not only those of a pipeline. */
   readonly isOfAll: boolean
 }
 
@@ -26,7 +26,8 @@ export function findUnusual(numbers: readonly Judged[], share = FALSE_REPORTS): 
   )
   const ofAll = judged.filter(({ isOfAll }) => isOfAll).length
   const others = judged.length - ofAll
-  // The weights have a mean of 1. The numbers of all leads get at most two thirds of all weight, unless they are more.
+  // The numbers that count all leads get at most two thirds of the weight, unless most numbers are of this
+  // kind.
   const weight =
     others === 0 || ofAll === 0 ? 1 : Math.min(WEIGHT_OF_ALL, Math.max(1, (judged.length * 2) / (3 * ofAll)))
   const rest = others === 0 ? 1 : (judged.length - weight * ofAll) / others
@@ -39,9 +40,10 @@ export function findUnusual(numbers: readonly Judged[], share = FALSE_REPORTS): 
 }
 
 /**
- * Tells whether a window of unusual numbers is news: none of its earlier numbers was called unusual.
- * @param length the numbers of the window, the last one included
- * @param wasUnusual tells whether the number so many places before the last one was called unusual
+ * Tells whether the change over a window (the last numbers of a series) is news. It is if no number of the
+ * window before the last one was called unusual.
+ * @param length the number of values in the window, with the last one
+ * @param wasUnusual tells whether the number `back` places before the last one was called unusual
  */
 export function isNewAnomaly(length: number, wasUnusual: (back: number) => boolean): boolean {
   for (let back = 1; back < length; back++) if (wasUnusual(back)) return false

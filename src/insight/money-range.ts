@@ -1,20 +1,20 @@
 /**
- * The usual range of the money that is won in a day, in some days or in a week. A few large deals decide such sums, so
- * no distribution is assumed: a day is compared with the same weekdays of the last year, and several days with sums of
- * days that are drawn from these.
+ * The usual range of the money that is won in a day, in several days or in a week. A few large deals decide
+ * such sums, so no formula for their distribution is assumed. A day is compared with the same weekdays of the
+ * last year. Several days are compared with sums of days that are drawn at random from the last year.
  */
 import type { RangeKind, UsualRange } from '../domain/insight.ts'
 import { countHits, type Hits, isTrusted, type Shown, shownOf } from './record.ts'
 import { total, weekdayOf } from './series.ts'
 import { correct, type Ranges } from './usual-range.ts'
 
-/** The number of earlier days to draw from, and how many of these days a range needs. */
+/** The maximum and the minimum number of earlier days from which a range is computed. */
 const POOL_DAYS = 364
 export const MONEY_DAYS_NEEDED = 182
 const DRAWS = 300
-/** The factor by which a day's weight in the present number of wins falls with each later day: by half in 35 days. */
+/** The factor by which the weight of a day falls with each later day: by half in 35 days. */
 const LEVEL_FADE = 0.5 ** (1 / 35)
-/** The step of the correction of the ranges, as for counts: of single days, and of longer spans. */
+/** The step by which ranges are corrected after a hit or miss, for spans below a week and for weeks. */
 const [GAMMA_OF_DAYS, GAMMA_OF_WEEKS] = [0.01, 0.015]
 const WEEK = 7
 
@@ -28,31 +28,31 @@ interface MoneyDays {
 }
 
 export interface MoneyNumbers extends MoneyDays {
-  /** ISO 4217. */
+  /** The code in ISO 4217, such as `EUR`. */
   readonly currency: string
   /** The kinds of ranges that held too rarely when reports published them; by default none. */
   readonly distrusted?: readonly RangeKind[]
 }
 
-/** One span of days, with the money of the days that are not left out. */
+/** A span of days, with the money of its days (without left-out days) and the ranges of this money. */
 interface MoneyStep {
   readonly money: number
-  /** The ranges; null while too few days are known, and if all days are left out. */
+  /** The ranges; null while too few earlier days are known, or if all days of the span are left out. */
   readonly forecast: Ranges | null
 }
 
 interface JudgedMoneySpans {
   /** The spans, the oldest first; the last one ends with the last day. */
   readonly steps: readonly MoneyStep[]
-  /** The record of all spans but the last one. */
+  /** A count of how often the ranges of all spans except the last one held. */
   readonly record: Hits
-  /** Tells whether the record does not speak against the ranges. */
+  /** Tells whether the ranges held often enough to be shown, or too few were tested to tell. */
   readonly isTrusted: boolean
 }
 
 /**
- * Judges each span by the days before the span. Spans are counted back from the last day.
- * @param length the days of a span, from 1 to 7
+ * Makes the ranges of each span of days from the days before the span. The last span ends with the last day.
+ * @param length the number of days in a span, from 1 to 7
  */
 export function judgeMoney(days: MoneyDays, length: number): JudgedMoneySpans {
   const { money, isLeftOut } = days
@@ -78,7 +78,7 @@ function countMoneyHits(steps: readonly MoneyStep[]): Hits {
   return countHits(steps.map(({ forecast, money }) => ({ forecast, value: money })))
 }
 
-/** A count of how often the usual range of the money won in one currency held. Such money is never news. */
+/** A count of how often the usual range of the money won in one currency held. */
 export interface MoneyTest extends Hits {
   readonly currency: string
   readonly shown: Shown
@@ -109,7 +109,7 @@ export function testMoney(
 }
 
 /**
- * Draws possible sums of a span from the days before the span, and returns them in ascending order. The same days
+ * Returns sums that a span may have, in ascending order, drawn from the days before the span. The same days
  * always give the same sums. Returns null if all days of the span are left out.
  */
 function drawSums(
@@ -126,7 +126,7 @@ function drawSums(
     pool.money.push(money[day] ?? 0)
     pool.won += won[day] ?? 0
   }
-  // The wins of the last weeks, and the wins that the same days would have had by the mean of their weekdays.
+  // Compares the recent wins with the wins that the same days would have had by the mean of their weekdays.
   let [present, mean] = [0, 0]
   for (let day = first; day < from; day++) {
     const pool = poolOf(day)
@@ -156,8 +156,8 @@ function rangeOf(sums: readonly number[], misses: number): UsualRange {
 }
 
 /**
- * Returns a generator of pseudo-random numbers from 0 to below 1 (Park and Miller, 1988). Each generator gives the
- * same numbers.
+ * Returns a generator of pseudo-random numbers between 0 and 1 (Park and Miller, 1988). Each generator gives
+ * the same numbers.
  */
 function randomNumbers(): () => number {
   let state = 1

@@ -1,65 +1,67 @@
 /**
- * Forecasts where a month, quarter or year will end, from its days so far. Takes the method that was nearest in
- * earlier spans. The range is as wide as the earlier errors at the same point.
+ * Forecasts the total of a month, quarter or year from its days so far. Uses the method that was most exact
+ * in earlier months (quarters, years). The range is as wide as the errors of earlier forecasts were after the
+ * same number of days.
  */
 import type { RangeRecord, UsualRange } from '../domain/insight.ts'
 import { type CountDistribution, probabilitiesOf, rangeWith } from './count-distribution.ts'
 import { isFirstOfMonth, type Span, spansOf, total } from './series.ts'
 import { isWithin, judgeSeries } from './usual-range.ts'
 
-/** The numbers of the days up to now. */
+/** The number of leads on each day up to now. */
 export interface CountedDays {
   readonly values: readonly number[]
   /** The weekday of each day. */
   readonly places: readonly number[]
-  /** Tells for each day whether expectations leave it out; by default none is left out. */
+  /** Tells for each day whether forecasts do not learn from it; by default they learn from all days. */
   readonly isLeftOut?: readonly boolean[]
-  /** Tells for each day up to the end of the present span whether it is a holiday; by default none is. */
+  /** Tells for each day, up to the end of the present span, whether it is a holiday; by default none is. */
   readonly isHoliday?: readonly boolean[]
 }
 
 interface EndForecast {
   readonly expected: number
-  /** The range that is meant to hold in 8 of 10 cases. */
+  /** The range in which the total should lie in 8 of 10 cases. */
   readonly range: UsualRange
-  /** The number of earlier spans with such a range, and of those in which it held. */
+  /** The number of earlier forecasts with such a range, and how many of these ranges held. */
   readonly record: RangeRecord
   readonly method: Method
 }
 
 /**
- * The method of a forecast. `line`: the same number each day. `profile`: the level and the cycle of the last weeks.
- * `trailing`: the mean of the last 28 days. `same_point`: the profile, corrected by the real numbers from the same
- * point of earlier spans on. `same_quarter_month`: as `same_point`, but from every third span alone.
+ * The method that estimates the remaining days. `line`: the mean of the span so far. `profile`: the recent
+ * level and the weekdays. `trailing`: the mean of the last 28 days. `same_point`: `profile`, corrected by how
+ * the rest of earlier spans differed from it. `same_quarter_month`: like `same_point`, but only from every
+ * third span.
  */
 type Method = 'line' | 'profile' | 'trailing' | 'same_point' | 'same_quarter_month'
 const METHODS: readonly Method[] = ['profile', 'line', 'trailing', 'same_point', 'same_quarter_month']
 
 const MISS = 0.2
 const TRAILING_DAYS = 28
-/** The number of earlier spans from which on a method may be chosen. */
+/** The minimum number of earlier spans before another method than `profile` may be chosen. */
 const SPANS_MIN = 3
-/** The number of last spans from which a correction is learned, and of made-up leads that speak for no correction. */
+/** The number of last spans from which a correction is learned, and of invented leads that keep it small. */
 const LAST_SPANS = 12
 const CORRECTION_PRIOR = 5
-/** A method replaces the profile if its errors are below this share of the profile's errors. */
+/** Another method replaces `profile` if its errors are below this share of the errors of `profile`. */
 const CLEARLY = 0.97
-/** The least number of earlier ranges, and the least and the largest share of them that must have held. */
+/** The minimum number of earlier ranges, and the minimum and maximum share of them that must have held. */
 const RECORD_MIN = 30
 const [HIT_MIN, HIT_MAX] = [0.68, 0.95]
-/** The weight of the model's own spread, as a number of earlier errors. */
+/** The number of earlier errors that the spread predicted by the model counts for. */
 const ERROR_PRIOR = 4
 /**
- * The factor by which an error's weight in the spread falls with each later error, because later methods are better
- * chosen.
+ * The factor by which the weight of an error falls with each later error. Later errors count more, because
+ * their methods were chosen from more experience.
  */
 const FADE = 0.95
 
 /**
- * Forecasts the end of the span that is under way. Left-out days count in the sum, but say nothing about other days. A
- * holiday ahead is expected to have the share of a usual day that earlier holidays had.
+ * Forecasts the total of the present span. Left-out days count in the total, but the forecast learns nothing
+ * from them. A future holiday is expected to bring the same share of a usual day as earlier holidays did.
  * @param earlier the complete spans of the same kind before, the oldest first
- * @param now the span under way, whose end may lie beyond the series
+ * @param now the present span, which may end after the last known day
  * @returns null if the ranges of earlier spans held too rarely or too often, or if there are too few
  */
 export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: Span): EndForecast | null {
@@ -90,7 +92,7 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
     return outlook
   }
 
-  /** Estimates what will still come in a span from the day `at` on, by each method. */
+  /** Estimates by each method how many leads will come from the day `at` to the end of a span. */
   function estimateRest(
     { from, to }: Span,
     at: number,
@@ -103,7 +105,7 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
       variance: profile.mean === 0 ? 0 : (Math.max(mean, 0.02) * profile.variance) / profile.mean,
     })
     const back = Math.min(TRAILING_DAYS, at)
-    /** The rest of earlier spans from the same point on, as a multiple of the rest that the profile forecast. */
+    /** Returns the real rest of earlier spans, divided by the rest that `profile` had forecast. */
     const correction = (spans: readonly Span[]): number | null => {
       let [came, wanted] = [0, 0]
       for (const span of spans) {
@@ -112,7 +114,7 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
         came += sumOf(point, span.to)
         wanted += outlookOf(point, span.to).mean
       }
-      // The made-up leads keep small numbers from a large correction.
+      // The invented leads prevent a large correction if the numbers are small.
       return spans.length < SPANS_MIN || wanted === 0
         ? null
         : (came + CORRECTION_PRIOR) / (wanted + CORRECTION_PRIOR)
@@ -147,7 +149,8 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
     const length = span.to - span.from
     const at = span.from + Math.min(Math.max(point, 0), length - 1)
     const whole = sumOf(span.from, span.to)
-    // The third day before and after is judged too, because more errors make the width of the range surer.
+    // The forecasts 3 days earlier and later are tested too, because more errors make the range more
+    // reliable.
     for (const day of [at - 3, at, at + 3]) {
       if (day < span.from + 1 || day >= span.to || (judged.steps[day]?.known ?? 0) < 1) continue
       if (daysOf(day, span.to) === 0) continue
@@ -185,7 +188,7 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
   const rest = { mean: Math.max(chosen.mean + onHolidays, 0.02), variance: chosen.variance * more }
   return { expected: soFar + rest.mean, range: rangeAt(soFar, rest), record, method }
 
-  /** Returns the number that the holidays ahead are expected to bring. */
+  /** Returns the number of leads that the future holidays of the present span are expected to bring. */
   function holidaysAhead(): number {
     const ahead = isHoliday.flatMap((is, day) => (is && day >= at && day < now.to ? [placeOf(day)] : []))
     let [came, usual] = [CORRECTION_PRIOR, CORRECTION_PRIOR]
@@ -200,14 +203,14 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
 
 interface Errors {
   readonly sum: number
-  /** The errors of the profile on the same days. */
+  /** The sum of the errors of the method `profile` on the same days. */
   readonly ofProfile: number
   readonly count: number
 }
 
 /**
- * Returns the method whose errors are furthest below those of the profile; the profile itself if none is clearly
- * below.
+ * Returns the method whose errors are furthest below those of `profile`, or `profile` if no method is clearly
+ * better.
  */
 function chooseMethod(errors: ReadonlyMap<Method, Errors>): Method {
   let best: { method: Method; share: number } = { method: 'profile', share: CLEARLY }
@@ -217,7 +220,7 @@ function chooseMethod(errors: ReadonlyMap<Method, Errors>): Method {
   return best.method
 }
 
-/** Lists the months whose first day is among the dates, as positions of days. The last month may not have ended. */
+/** Lists the months whose first day is among the dates, as indexes. The last month may end later. */
 export function monthsOf(dates: readonly string[]): Span[] {
   return spansOf(dates, isFirstOfMonth).map(({ from }) => {
     const [year, month] = [Number(dates[from]?.slice(0, 4)), Number(dates[from]?.slice(5, 7))]

@@ -1,19 +1,20 @@
 /**
- * Splits the difference of a rate, such as the win rate, into what came from the mix of the groups and what came
- * from the rates within them (Kitagawa, Components of a Difference Between Two Rates, 1955, page 1174). A rate can
- * fall although the rate of no group fell, if more leads came from groups that always win less.
+ * Splits the change of a rate, such as the win rate, into two parts: the changed mix of groups, such as the
+ * sources of leads, and the changed rates within groups (Kitagawa, Components of a Difference Between Two
+ * Rates, 1955, page 1174). The whole rate can fall without a fall in any group, if more leads come from
+ * groups that always win less.
  */
 import { normalProbability } from './count-distribution.ts'
 import { weightOf, wholeParts } from './drivers.ts'
 
-/** A group is named if a change so different from those of the others has a smaller chance, for all groups together. */
+/** A group is named if so large a deviation from the other groups has a smaller chance than this. */
 const NAMED_BELOW = 0.02
 /** A named group has at least this share of the whole difference. */
 const DIFFERENCE_MIN = 0.25
 const NAMED_MAX = 3
-/** Without a group that stands out, the mix is told if it makes at least this share of the difference. */
+/** If no group stands out, the mix is reported if it makes up at least this share of the difference. */
 const MIX_MIN = 0.5
-/** Parts are whole tenths of a percentage point. */
+/** The number of tenths of a percentage point in a rate of 1. */
 const TENTHS = 1000
 
 /** The number of leads that were won, and the number of all that were closed. */
@@ -28,21 +29,21 @@ export interface RateMember {
   readonly now: RateCounts
 }
 
-/** All numbers are whole tenths of a percentage point: `mix`, `within` of all named, and `rest` make `difference`. */
+/** The parts of `difference` in tenths of a percentage point. `mix`, `rest` and all `within` add up to it. */
 interface RateSplit {
   readonly difference: number
   readonly mix: number
-  /** The named groups, the largest part first; at most three, and none if no group stands out. */
+  /** The groups that stand out, the largest part first; at most three. `within` is the part of the group. */
   readonly named: readonly { readonly name: string; readonly within: number }[]
   /** The part of the difference that came from the rates within all other groups. */
   readonly rest: number
-  /** The least chance of a change as different as that of a named group; 1 if none is named. */
+  /** The chance that a group deviates as much as the most unusual named group; 1 if none is named. */
   readonly probability: number
 }
 
 /**
- * Splits the difference of the rate now from the rate before.
- * @returns null if one of the two times has no case at all
+ * Splits the difference between the rate now and the rate before.
+ * @returns null if no lead was closed now, or none before
  */
 export function splitRate(members: readonly RateMember[]): RateSplit | null {
   const before = total(members.map((member) => member.before))
@@ -50,7 +51,7 @@ export function splitRate(members: readonly RateMember[]): RateSplit | null {
   if (before.of === 0 || now.of === 0) return null
   const parts = members.map((member) => {
     const [share, shareBefore] = [member.now.of / now.of, member.before.of / before.of]
-    // A group that is missing at one of the times has changed the mix alone.
+    // A group without closed leads now or before is treated as if its rate had not changed, only its share.
     const rate = rateOf(member.now.of > 0 ? member.now : member.before)
     const rateBefore = rateOf(member.before.of > 0 ? member.before : member.now)
     return {
@@ -82,9 +83,10 @@ export function splitRate(members: readonly RateMember[]): RateSplit | null {
 }
 
 /**
- * Splits the difference of an unusual rate by the dimension in which a group stands out most, or else the mix.
- * @param isHigh whether the rate is higher than it was expected
- * @returns null if nothing stands out, and if the rate before was not below a high rate, or above a low one
+ * Splits the difference of an unusual rate by the dimension, such as the source, in which a group stands out
+ * most. If no group does, takes the dimension whose mix changed most.
+ * @param isHigh whether the rate is higher than expected
+ * @returns null if nothing stands out, or if the rate did not rise although it is high (or fall although low)
  */
 export function chooseRateSplit<Name>(
   dimensions: readonly { readonly name: Name; readonly members: readonly RateMember[] }[],
@@ -105,8 +107,8 @@ interface Part extends RateMember {
 }
 
 /**
- * Finds the groups whose rate changed apart from the rates of the others, one after another. Where the rates of all
- * groups changed alike, none did.
+ * Finds the groups whose rate changed differently from the rates of the other groups, one after another. If
+ * all rates changed alike, it finds none.
  */
 function findApart(parts: readonly Part[], difference: number): (Part & { probability: number })[] {
   const isLarge = ({ within }: Part) =>
@@ -134,7 +136,7 @@ function findApart(parts: readonly Part[], difference: number): (Part & { probab
   return found
 }
 
-/** Returns the chance that a group's odds change so far apart from the others to one side; 1 without others. */
+/** Returns the chance that a group's odds change so differently from the others; 1 if there are no others. */
 function apartProbability(part: RateMember, others: readonly RateMember[], direction: number): number {
   if (others.length === 0) return 1
   const own = changeOf(part)
@@ -149,7 +151,7 @@ function apartProbability(part: RateMember, others: readonly RateMember[], direc
 /** Returns the change of the logarithm of the odds and its variance (Haldane and Anscombe, 1956). */
 function changeOf({ before, now }: RateMember): { change: number; variance: number } {
   const [one, other] = [before, now].map(({ hits, of }) => {
-    // Half a case on each side keeps a group in which all or none were won from having no odds.
+    // Half a lead is added to the won and to the lost ones, so that no division by zero occurs.
     const [won, lost] = [hits + 0.5, of - hits + 0.5]
     return { odds: Math.log(won / lost), variance: 1 / won + 1 / lost }
   }) as [{ odds: number; variance: number }, { odds: number; variance: number }]

@@ -1,37 +1,42 @@
-/** Counts how often the ranges of a series held, and decides whether they may still be shown. */
+/** Counts how often numbers lay within their usual ranges, and decides whether ranges may still be shown. */
 import type { RangeRecord } from '../domain/insight.ts'
 import { normalQuantile } from './count-distribution.ts'
 import { isWithin, type Ranges, type Step } from './usual-range.ts'
 
-/** The share of numbers that a range is meant to hold. */
+/** The share of numbers that should lie within their ranges. */
 export const MEANT = 0.95
-/** The number of last judged numbers that a record counts. */
+/** The maximum number of past numbers with ranges that a record counts; the last ones are taken. */
 const LAST = 365
-/** Below this many judged numbers a series is trusted, because nothing speaks against it yet. */
+/** The minimum number of tested ranges to distrust a series. With fewer, its ranges are trusted. */
 export const JUDGED_MIN = 60
-/** As `JUDGED_MIN`, but for ranges of a month or 30 days, which are wide and few. */
+/** The same limit as `JUDGED_MIN` for windows of 30 days, of which there are only a few. */
 export const WINDOWS_MIN = 15
 /**
- * Ranges are withheld if ranges that hold as often as meant would have such a record with a smaller chance than this.
+ * Ranges are not shown if they held so rarely that ranges of the right width would do so with less than this
+ * chance.
  */
 const WITHHELD_BELOW = 0.01
 
-/** `learning`: too few earlier numbers are known. `withheld`: earlier claims were right too rarely. */
+/** `learning`: too few earlier numbers are known. `withheld`: earlier ranges held too rarely. */
 export type Shown = 'printed' | 'withheld' | 'learning'
 
-/** Returns how a range is shown whose earlier ranges are believed, once enough earlier numbers are known. */
+/**
+ * Returns whether a range is printed, and if not, why.
+ * @param isReady whether enough earlier numbers are known
+ * @param isBelieved whether earlier ranges held often enough
+ */
 export function shownOf(isReady: boolean, isBelieved: boolean): Shown {
   return !isReady ? 'learning' : isBelieved ? 'printed' : 'withheld'
 }
 
-/** A count of the numbers that had ranges, and of those that lay within them. */
+/** A count of the numbers that had ranges, and of the numbers that lay within their ranges. */
 export interface Hits {
   readonly judged: number
   readonly hits95: number
   readonly hits80: number
 }
 
-/** Counts how many numbers lay within their ranges. Leaves out unknown numbers, and those without ranges. */
+/** Counts how many numbers lay within their ranges. Skips unknown numbers and numbers without ranges. */
 export function countHits(
   numbers: readonly { readonly forecast: Ranges | null; readonly value: number | null }[],
 ): Hits {
@@ -45,7 +50,7 @@ export function countHits(
   return counted
 }
 
-/** Counts how many of the last judged numbers lay within the ranges that were made before them. */
+/** Counts how many of the last numbers with ranges lay within their range of 95 %. */
 export function recordOf(steps: readonly Step[], values: readonly (number | null)[]): RangeRecord {
   const record = { hits: 0, of: 0 }
   for (let index = steps.length - 1; index >= 0 && record.of < LAST; index--) {
@@ -58,9 +63,9 @@ export function recordOf(steps: readonly Step[], values: readonly (number | null
 }
 
 /**
- * Returns whether a record does not speak against the ranges: they did not hold clearly too rarely.
- * @param least the number of judged numbers from which on a record can speak against them
- * @param meant the share of numbers that the ranges are meant to hold
+ * Returns true unless the ranges held clearly too rarely.
+ * @param least the number of tested ranges below which the result is always true
+ * @param meant the share of numbers that should lie within their ranges
  */
 export function isTrusted({ hits, of }: RangeRecord, least = JUDGED_MIN, meant = MEANT): boolean {
   if (of < least) return true

@@ -1,36 +1,36 @@
 /**
- * Makes series of days, weeks or months from the numbers of days. Left-out days add nothing to a number, and nothing to
- * what is expected of it.
+ * Makes series of days, weeks or months from the numbers of days. Some days are left out, such as holidays.
+ * They count neither in the number of a week or month nor in the number that is expected of it.
  */
 import type { CountedPipeline, ExpectedFigure, RangeKind } from '../domain/insight.ts'
 import type { CountSeries, Scale } from './usual-range.ts'
 
 const DAY_MS = 86_400_000
 /**
- * The least share of a week or month that must remain after days are left out. Below this share, the number is
- * neither judged nor learned from.
+ * The minimum share of a week or month that must remain after days are left out. If less remains, the number
+ * counts as unknown.
  */
 const LEAST_SHARE = 0.5
 
-/** The numbers of one figure by local day. */
+/** The numbers of one figure, such as new leads, for each local day. */
 export interface DailyNumbers {
   readonly figure: ExpectedFigure
   readonly pipeline: CountedPipeline
   readonly values: readonly number[]
   /** Tells for each day whether it is left out because of a holiday or an annotation; by default none is. */
   readonly isLeftOut?: readonly boolean[]
-  /** Tells whether an annotation explains a day of the report's period, so that the period is not judged. */
+  /** Tells whether an operator's annotation explains a day of the period. Such a period is not judged. */
   readonly isExplained?: boolean
   /** The kinds of ranges that held too rarely when reports published them; by default none. */
   readonly distrusted?: readonly RangeKind[]
 }
 
 interface PeriodSeries extends CountSeries {
-  /** The sum of the left-out days of each week or month; 0 in a series of days, and for a span that is not judged. */
+  /** The sum of the left-out days in each week or month; 0 for a day, and if the number is unknown. */
   readonly leftOut: readonly number[]
 }
 
-/** Makes a series of days, weeks or months from the numbers of days. The last week or month is the report's period. */
+/** Makes a series of days, weeks or months from daily numbers. The last of these ends with the last date. */
 export function seriesOf(
   { values, isLeftOut = [] }: Pick<DailyNumbers, 'values' | 'isLeftOut'>,
   dates: readonly string[],
@@ -57,18 +57,18 @@ export function seriesOf(
   }
 }
 
-/** A span of days, as positions of dates. `to` is the first day after the span. */
+/** A span of days, as indexes in the list of dates. `to` is the first day after the span. */
 export interface Span {
   readonly from: number
   readonly to: number
 }
 
-/** A day, week or month of a series, with its place in the cycle. */
+/** A day, week or month. `place` is the weekday of a day, or the place of a month in its quarter, from 0. */
 interface Group extends Span {
   readonly place: number
 }
 
-/** Lists the numbers of a series as groups of days. The last week or month ends with the dates. */
+/** Divides the dates into days, weeks or months. The last week or month ends with the last date. */
 export function groupsOf(dates: readonly string[], scale: Scale): Group[] {
   const days = dates.length
   if (scale === 'day') return dates.map((date, day) => ({ from: day, to: day + 1, place: weekdayOf(date) }))
@@ -81,7 +81,7 @@ export function groupsOf(dates: readonly string[], scale: Scale): Group[] {
 }
 
 /**
- * Lists consecutive spans. The last span ends with the dates, and may be incomplete.
+ * Divides the dates into spans, from the first date on which a span begins. The last span may be incomplete.
  * @param isFirst tells whether a span begins on a date
  */
 export function spansOf(
@@ -97,8 +97,8 @@ export function isFirstOfMonth(date: string): boolean {
 }
 
 /**
- * Returns how much of each week or month is not left out, from 0 to 1. A day weighs what its weekday had on
- * average before the week or month.
+ * Returns how much of each week or month is not left out, from 0 to 1. The weight of a day is the average
+ * number of leads on its weekday before the week or month.
  */
 function sharesOf(
   groups: readonly Group[],
@@ -106,7 +106,7 @@ function sharesOf(
   isLeftOut: readonly boolean[],
   dates: readonly string[],
 ): number[] {
-  // Begins each weekday with one lead on one day, so that all weigh the same at first.
+  // Each weekday begins with one invented lead on one day, so that all weekdays weigh the same at first.
   const weekdays = Array.from({ length: 7 }, () => ({ sum: 1, days: 1 }))
   let next = 0
   return groups.map(({ from, to }) => {
@@ -126,7 +126,7 @@ function sharesOf(
   })
 }
 
-/** Returns the weekday of a date from 0, a Monday. */
+/** Returns the weekday of a date, from 0 for a Monday to 6 for a Sunday. */
 export function weekdayOf(date: string): number {
   return (Math.floor(Date.parse(date) / DAY_MS) + 3) % 7
 }

@@ -1,10 +1,10 @@
 /**
- * The ranges in which the numbers of a series usually lie. The series is gone through from its beginning, and each
- * number is judged only by the numbers before it, so that the record of the ranges is an honest one.
+ * Computes the range in which each number of a series usually lies. The range uses only the numbers before
+ * it, so that the count of how often ranges held is honest.
  *
- * The mean is a level times a factor for the place in the cycle, such as the weekday. The spread is that of a
- * negative binomial distribution. The width of the ranges is corrected by how often earlier ranges held (adaptive
- * conformal inference; Gibbs and Candès, 2021, https://arxiv.org/abs/2106.00170).
+ * The expected number is a level (the recent average) times a factor for the place in the cycle, such as the
+ * weekday. The distribution is negative binomial. The ranges become wider after misses and narrower after
+ * hits (adaptive conformal inference; Gibbs and Candès, 2021, https://arxiv.org/abs/2106.00170).
  */
 import type { UsualRange } from '../domain/insight.ts'
 import { type CountDistribution, probabilitiesOf, rangeWith } from './count-distribution.ts'
@@ -20,27 +20,27 @@ import {
 
 /** The numbers of consecutive days, weeks or months, the oldest first. */
 export interface CountSeries {
-  /** The numbers; null where one is unknown or must not be learned from. */
+  /** The numbers; null for a number that is unknown or from which the ranges must not learn. */
   readonly values: readonly (number | null)[]
-  /** The place of each number in the cycle, from 0: the weekday of a day, the month of a quarter. */
+  /** The place of each number in its cycle, from 0: the weekday of a day, the month within a quarter. */
   readonly places: readonly number[]
-  /** The share of each week or month that is counted, because some of its days are left out; 1 unless given. */
+  /** The share of each week or month that remains after days are left out, such as holidays; 1 by default. */
   readonly shares?: readonly number[]
   readonly scale: Scale
 }
 
-/** Days have a weekly cycle, weeks have none, and months have the cycle of a quarter. */
+/** The length of a period. Days have a cycle of a week, weeks have none, and months have one of a quarter. */
 export type Scale = 'day' | 'week' | 'month'
 
 interface Tuning extends Windows {
   readonly places: number
-  /** The number of values after which an older value has half the weight in the level. */
+  /** The number of values after which an older value has half the weight in the level (recent average). */
   readonly halfLife: number
-  /** The weight of a Poisson spread, as a number of values. */
+  /** The number of values that the spread assumed at first (of a Poisson distribution) counts for. */
   readonly spreadPrior: number
-  /** The step of the correction of the ranges. The paper has 0.01; few numbers need larger steps. */
+  /** The step by which ranges are corrected. The paper uses 0.01; short series need larger steps. */
   readonly gamma: number
-  /** Tells whether the level follows a steady growth. Short steps show too little of it. */
+  /** Tells whether the level follows steady growth, which is too small to see between days or weeks. */
   readonly hasTrend: boolean
 }
 
@@ -74,21 +74,21 @@ const TUNING: Readonly<Record<Scale, Tuning>> = {
   },
 }
 
-/** How many numbers at the same place of the cycle a range needs. */
+/** The number of earlier numbers at the same place in the cycle (such as Mondays) that a range needs. */
 export const NEEDED = 8
-/** The least and the largest share of misses at which a range is made. */
+/** The minimum and the maximum probability of a miss with which a range is made. */
 const [MISS_MIN, MISS_MAX] = [0.002, 0.6]
 /**
- * The factor by which a number's weight in the spread and in the factors of the cycle falls with each later number:
- * by half in 182 numbers.
+ * The factor by which the weight of a number falls with each later number: by half in 182 numbers. It is used
+ * for the spread and for the factors of the cycle, which change slowly.
  */
 const SLOW_FADE = 0.5 ** (1 / 182)
 /**
- * The number of made-up leads at the level with which each place of the cycle begins, so that its factor begins near
- * 1.
+ * The number of invented leads with which each place in the cycle begins. They keep its factor near 1 while
+ * few real leads are known.
  */
 const PLACE_PRIOR = 2
-/** A number that is off by more deviations than this moves the level, the factors and the windows no further. */
+/** A number more than this many standard deviations from the mean counts as if it were only so far away. */
 const CLIP = 3
 
 /** The ranges of one number, which are meant to hold for 95 % and for 80 % of numbers. */
@@ -97,9 +97,9 @@ export interface Ranges {
   readonly range80: UsualRange
 }
 
-/** The expectation of one number, from the numbers before it. */
+/** The expected distribution and the ranges of one number, computed from the numbers before it. */
 interface Forecast extends CountDistribution, Ranges {
-  /** The corrected shares of misses at which the ranges were made. */
+  /** The probabilities of a miss with which the ranges were made. Earlier hits and misses change them. */
   readonly misses: Misses
 }
 
@@ -109,11 +109,11 @@ interface Misses {
 }
 
 export interface Step {
-  /** How many earlier numbers at the same place of the cycle are known. */
+  /** The number of known earlier numbers at the same place in the cycle (such as Mondays). */
   readonly known: number
-  /** The forecast; null while too few numbers are known. */
+  /** The forecast; null while too few earlier numbers are known. */
   readonly forecast: Forecast | null
-  /** Null without a forecast, and for an unknown number. */
+  /** The most unusual run of last numbers; null without a forecast, and for an unknown number. */
   readonly anomaly: Anomaly | null
 }
 
@@ -121,15 +121,16 @@ interface JudgedSeries {
   /** One step for each number. */
   readonly steps: readonly Step[]
   /**
-   * Returns what was to be expected of the sum of several numbers in a row, by all numbers before `index`.
-   * @param ahead the places of these numbers
+   * Returns the distribution of the sum of several numbers in a row, expected from all numbers before
+   * `index`.
+   * @param ahead the places of the summed numbers in the cycle, such as their weekdays
    */
   readonly outlook: (index: number, ahead: readonly number[]) => CountDistribution
 }
 
 /**
- * Judges each number of a series by the numbers before it. Ignores the zeros before the first lead, because the
- * series has not begun there.
+ * Judges each number of a series by the numbers before it. Ignores the zeros before the first lead, because
+ * nothing was counted yet at that time.
  */
 export function judgeSeries({ values, places, shares, scale }: CountSeries): JudgedSeries {
   const tuning = TUNING[scale]
@@ -187,7 +188,8 @@ export function judgeSeries({ values, places, shares, scale }: CountSeries): Jud
         segmentStart = judged.restart
         restart(level, history, segmentStart, fade)
         Object.assign(older, { sum: 0, weight: 0, time: 0 })
-        // The spread and the ranges are those from before the shift, because its own days tell nothing of later ones.
+        // Takes the spread and the misses from before the new level, because its first numbers distorted
+        // them.
         Object.assign(spread, learned[segmentStart]?.spread)
         Object.assign(misses, learned[segmentStart]?.misses)
       }
@@ -197,7 +199,7 @@ export function judgeSeries({ values, places, shares, scale }: CountSeries): Jud
     learnSpread(spread, expected, value)
     const own = cycle[place]
     if (own) {
-      // The factor of a place fades by its own numbers, so that every place remembers equally far.
+      // Each place is updated once in a cycle, so its numbers fade by the steps of a whole cycle.
       const placeFade = SLOW_FADE ** cycle.length
       own.sum = own.sum * placeFade + clipped
       own.base = own.base * placeFade + (level.weight > 0 ? expected.rate * (shares?.[index] ?? 1) : value)
@@ -214,14 +216,14 @@ export function judgeSeries({ values, places, shares, scale }: CountSeries): Jud
   return { steps, outlook: (index, ahead) => outlookFrom(history[index] ?? history.at(-1), ahead) }
 }
 
-/** A level, with the sum of the places of its numbers in `time`. The places have the same weights as the numbers. */
+/** A weighted average. `time` is the sum of the indexes of its numbers, with the same weights. */
 interface Level extends WeightedSum {
   time: number
 }
 
 /**
- * Returns the level at a place. If an older level is given, which is the mean of earlier levels, the change from the
- * older to the present level goes on at the same rate (double exponential smoothing; Brown, 1959).
+ * Returns the level at an index. If an older level is given (the average of earlier levels), the growth from
+ * the older to the present level is continued (double exponential smoothing; Brown, 1959).
  */
 function rateAt(index: number, level: Level, older: Level | null): number {
   if (level.weight === 0) return 0
@@ -234,7 +236,7 @@ function rateAt(index: number, level: Level, older: Level | null): number {
   return between(rate * 0.7, rate + slope * (index - time), rate * 1.4)
 }
 
-/** Adds up what is expected of each number. The level may be wrong for all of them in the same way. */
+/** Returns the expected sum of several numbers. A wrong level would affect all, so the variance is larger. */
 function outlookFrom(from: HistoryPoint | undefined, ahead: readonly number[]): CountDistribution {
   if (from === undefined || ahead.length === 0) return { mean: 0, variance: 0 }
   const factors = ahead.reduce((sum, place) => sum + (from.factors[place] ?? 1), 0)
@@ -247,7 +249,7 @@ function between(low: number, value: number, high: number): number {
   return Math.min(high, Math.max(low, value))
 }
 
-/** Makes the ranges of a number at the corrected shares of misses. */
+/** Makes the two ranges of a number, with the given probabilities of a miss. */
 function forecastOf(expected: CountDistribution, misses: Misses): Forecast {
   const probabilities = probabilitiesOf(expected)
   return {
@@ -262,7 +264,7 @@ export function isWithin({ low, high }: UsualRange, value: number): boolean {
   return value >= low && value <= high
 }
 
-/** Moves the shares of misses by a step of `gamma`: down if the ranges did not hold for a number, and up if they did. */
+/** Corrects the probabilities of a miss: down after a miss (for wider ranges), and up after a hit. */
 export function correct(
   misses: { of95: number; of80: number },
   ranges: Ranges,
@@ -275,14 +277,14 @@ export function correct(
   misses.of80 = step(misses.of80, 0.2, ranges.range80)
 }
 
-/** Tells whether a place of the cycle, such as Sundays, has almost no leads. The ranges of such a place always hold. */
+/** Tells whether a place in the cycle, such as Sundays, has almost no leads. Its ranges always hold. */
 function isIdle({ factor, mean }: HistoryPoint): boolean {
   return factor < 0.1 && mean < 0.3
 }
 
 function learnSpread(spread: WeightedSum, expected: HistoryPoint, value: number): void {
   if (expected.weight === 0) return
-  // The limit is two leads higher, so that it does not cut off the ordinary spread of small numbers.
+  // Two leads are added to the limit, so that it does not cut off the ordinary spread of small numbers.
   const most = (SPREAD_CAP * Math.sqrt(expected.variance) + 2) ** 2 / expected.plain
   const off = Math.min(most, (value - expected.mean) ** 2 / expected.plain)
   spread.sum = spread.sum * SLOW_FADE + off
@@ -294,7 +296,7 @@ function restart(level: Level, history: readonly HistoryPoint[], start: number, 
   level.sum = 0
   level.weight = 0
   level.time = 0
-  // The last number is learned afterwards, like any other.
+  // The last number is left out here, because `judgeSeries` adds it to the level afterwards.
   for (const [index, { value, factor }] of history.slice(start, -1).entries()) {
     if (value === null) continue
     level.time = level.time * fade + (start + index) * factor

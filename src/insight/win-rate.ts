@@ -1,6 +1,7 @@
 /**
- * The usual range of the win rate, from the rates of earlier windows of 30 days. The wins among the decided leads
- * are a beta-binomial count, so that a rate of few leads has a wide range.
+ * The usual range of the win rate, from the rates of earlier windows of 30 days. A decided lead is a won or a
+ * lost lead. The number of wins has a beta-binomial distribution, so that a rate of few leads has a wide
+ * range.
  */
 import type { CountedPipeline } from '../domain/insight.ts'
 import {
@@ -15,24 +16,24 @@ import { correct, isWithin, type Ranges } from './usual-range.ts'
 
 /** The number of days that the win rate of a report covers. */
 export const RATE_DAYS = 30
-/** How many earlier windows a range needs. */
+/** The number of earlier windows of 30 days that a range needs. */
 export const RATE_NEEDED = 8
-/** The least number of decided leads. A rate of fewer leads has no range, and is never news. */
+/** The minimum number of decided (won or lost) leads. A rate of fewer has no range and is never unusual. */
 export const DECIDED_MIN = 10
-/** The factor by which a window's weight falls with each later window: by half in 6 windows. */
+/** The factor by which a window of 30 days loses weight with each later window: half in 6 windows. */
 const FADE = 0.5 ** (1 / 6)
 const SPREAD_FADE = 0.5 ** (1 / 48)
-/** The weight of the spread of chance alone, as a number of windows, and the most that one window adds to the spread. */
+/** The number of windows that a random spread counts for, and the maximum that one window can add. */
 const SPREAD_PRIOR = 6
 const SPREAD_CAP = 12
 /** The number of days in each part of a window. The spread within a window is learned from these parts. */
 const PART_DAYS = 5
-/** The step of the correction of the ranges, as for months. */
+/** The step by which ranges are corrected after each hit or miss; the same as for months. */
 const GAMMA = 0.025
-/** Up to this many decided leads the probabilities are summed one by one. */
+/** The maximum number of decided leads for which probabilities are summed one by one, not approximated. */
 const EXACT_MAX = 400
 
-/** The numbers by local day, all up to the same day. */
+/** The numbers of won and of lost leads for each local day, up to the same day. */
 interface RateDays {
   readonly won: readonly number[]
   readonly lost: readonly number[]
@@ -40,19 +41,19 @@ interface RateDays {
 
 export interface RateNumbers extends RateDays {
   readonly pipeline: CountedPipeline
-  /** Tells whether the ranges of earlier reports were right too rarely to print more; false by default. */
+  /** Tells whether ranges in earlier reports held too rarely to print new ones; false by default. */
   readonly isDistrusted?: boolean
 }
 
-/** One window of days, with the ranges of its number of wins. */
+/** A window of 30 days, with the ranges of its number of wins. */
 interface RateStep {
   readonly won: number
   readonly decided: number
-  /** The forecast; null while too little is known, and for few decided leads. */
+  /** The forecast; null while too few earlier windows are known, or if too few leads were won or lost. */
   readonly forecast:
     | (Ranges & {
         readonly rate: number
-        /** The chance of a rate as unusual if nothing changed, from 0 to 1. */
+        /** The chance of a rate at least as unusual as this one if nothing changed, from 0 to 1. */
         readonly probability: number
       })
     | null
@@ -63,13 +64,13 @@ interface RateStep {
 interface JudgedRate {
   /** The windows, the oldest first; the last one ends with the last day. */
   readonly steps: readonly RateStep[]
-  /** The record of all windows but the last one. */
+  /** A count of how often the ranges of all windows except the last one held. */
   readonly record: Hits
-  /** Tells whether the record does not speak against the ranges. */
+  /** Tells whether the ranges held often enough to be shown, or too few were tested to tell. */
   readonly isTrusted: boolean
 }
 
-/** Judges each window of 30 days by the windows before it. Windows are counted back from the last day. */
+/** Judges each window of 30 days by the windows before it. The last window ends with the last day. */
 export function judgeRate({ won, lost }: RateDays): JudgedRate {
   const seen = { won: 0, decided: 0, squares: 0 }
   const spread = { sum: 0, weight: 0 }
@@ -82,7 +83,7 @@ export function judgeRate({ won, lost }: RateDays): JudgedRate {
     const wins = total(won.slice(from, end))
     const decided = wins + total(lost.slice(from, end))
     const rate = (seen.won + 0.5) / (seen.decided + 1)
-    // The number of decided leads of equal weight that would make the rate as sure.
+    // The rate is as reliable as one from this number of decided leads that all have the same weight.
     const worth = seen.squares > 0 ? seen.decided ** 2 / seen.squares : 0
     const chance = decided * rate * (1 - rate) * (1 + decided / Math.max(worth, 1))
     const factor = Math.max(1, ...[spread, spreadWithin].map(factorOf))
@@ -104,7 +105,7 @@ export function judgeRate({ won, lost }: RateDays): JudgedRate {
       const ofPart = total(won.slice(part, part + PART_DAYS))
       const all = ofPart + total(lost.slice(part, part + PART_DAYS))
       const own = (wins + 0.5) / (decided + 1)
-      // The rate of the window itself is known from its parts, so that these scatter less around it.
+      // The variance is reduced, because the rate of the window is computed from these same parts.
       if (all > 0 && all < decided)
         learn(spreadWithin, ofPart - all * own, all * own * (1 - own) * (1 - all / decided))
     }
@@ -118,12 +119,13 @@ export function judgeRate({ won, lost }: RateDays): JudgedRate {
 }
 
 /**
- * Judges the rate of the 30 days up to each day as the report of that day would have.
- * @returns for each day the chance of a rate that is at least as unusual; null if the rate was not judged
+ * Judges for each day the rate of the 30 days up to it, as the report of that day would have done.
+ * @returns for each day the chance of a rate at least as unusual; null if the report would not have judged
+ * the rate
  */
 export function replayRate({ won, lost }: RateDays): (number | null)[] {
   const probabilities = won.map((): number | null => null)
-  // Reports that are 30 days apart rest on the same windows, so one series serves all of them.
+  // Reports that are 30 days apart use the same windows, so one pass judges all of them.
   for (let length = won.length; length > Math.max(0, won.length - RATE_DAYS); length--) {
     const { steps } = judgeRate({ won: won.slice(0, length), lost: lost.slice(0, length) })
     const record = { hits: 0, of: 0 }
@@ -143,7 +145,7 @@ interface Spread {
   weight: number
 }
 
-/** Returns how many times the variance is larger than by chance alone. */
+/** Returns how many times larger the variance is than a random one. */
 function factorOf({ sum: squares, weight }: Spread): number {
   return (squares + SPREAD_PRIOR) / (weight + SPREAD_PRIOR)
 }
@@ -154,7 +156,7 @@ function learn(spread: Spread, off: number, variance: number): void {
   spread.weight = spread.weight * SPREAD_FADE + 1
 }
 
-/** Returns the distribution of the wins among decided leads: beta-binomial, or nearly normal if there are many. */
+/** Returns the distribution of the wins among decided leads: beta-binomial, or nearly normal for many. */
 export function winsOf(decided: number, rate: number, variance: number): CountProbabilities {
   if (decided > EXACT_MAX) return nearlyNormal(decided, decided * rate, Math.sqrt(variance))
   const factor = Math.min(variance / (decided * rate * (1 - rate)), decided * 0.98)
@@ -162,14 +164,14 @@ export function winsOf(decided: number, rate: number, variance: number): CountPr
 }
 
 /**
- * Returns the binomial distribution: how many of `of` cases have a property that each case has with the probability
- * `rate`.
+ * Returns the binomial distribution: the probabilities of the number of successes in `of` tries, each with
+ * the probability `rate`.
  */
 export function binomialOf(of: number, rate: number): CountProbabilities {
   return summedUp(of, rate, null)
 }
 
-/** @param size the sum of both parameters of the beta distribution; null for a fixed rate */
+/** @param size the sum of both parameters of the beta distribution; null for the binomial distribution */
 function summedUp(decided: number, rate: number, size: number | null): CountProbabilities {
   let [log, most] = [0, 0]
   const logs = [0]

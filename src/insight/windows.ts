@@ -1,25 +1,25 @@
 /**
- * Judges how unusual the last numbers of a series are, alone and several in a row together, and whether the
- * series has reached a new level. A window is a run of numbers that ends with the latest one.
+ * Judges how unusual the latest number of a series is, alone and together with the numbers before it, and
+ * whether the series has a new level (average). A window is a run of numbers that ends with the latest one.
  */
 import { type CountDistribution, tailProbability } from './count-distribution.ts'
 
-/** The number of deviations at which the effect of a number on the spread is capped. */
+/** The number of standard deviations at which the effect of a number on the learned spread is capped. */
 export const SPREAD_CAP = 3.5
-/** The least value of an expected number. */
+/** The minimum of an expected number. It prevents a division by zero. */
 export const MEAN_MIN = 0.02
-/** A window with a smaller chance than this starts a new level. */
+/** If the chance of a window is below this, the series is taken to have a new level. */
 const RESTART_BELOW = 1e-4
-/** The windows of a day overlap. Together they find a rare value about as often as this many independent windows. */
+/** The windows of one day overlap. They raise as many false alarms as this many independent windows would. */
 const INDEPENDENT_WINDOWS = 3.5
-/** The weight of the spread that single numbers explain, as a number of windows. */
+/** The number of windows that the spread predicted from single numbers counts for. */
 const WINDOW_PRIOR = 60
-/** A window is not examined further if its squared deviation from the mean, divided by the variance, is below this. */
+/** A window is skipped if its squared deviation from the mean, divided by the variance, is below this. */
 const LOOKED_AT_FROM = 1.5
 
-/** The most unusual window. The shortest window is the latest number alone. */
+/** The most unusual window: the latest number alone, or several numbers up to the latest. */
 export interface Anomaly {
-  /** The chance of a window as unusual as this one if nothing changed, from 0 to 1. */
+  /** The chance of a window at least as unusual if nothing changed, from 0 to 1. */
   readonly probability: number
   /** The number of values in the window; 1 for the latest number alone. */
   readonly length: number
@@ -28,41 +28,41 @@ export interface Anomaly {
   readonly expected: number
 }
 
-/** A number of a series, with the mean and the variance that the numbers before it let expect. */
+/** A number of a series, with the mean and the variance that were expected from the numbers before it. */
 export interface HistoryPoint extends CountDistribution {
   readonly value: number | null
-  /** The value, but no further from the mean than a single number may move what is learned. */
+  /** The value, but limited if it is extreme, so that a single number does not change the level much. */
   readonly clipped: number
-  /** The factor of its place in the cycle, such as its weekday, and the factors of all places. */
+  /** The factor of the number's place in the cycle (such as its weekday), and the factors of all places. */
   readonly factor: number
   readonly factors: readonly number[]
-  /** The variance of the number if events are independent. */
+  /** The variance that the number would have if leads arrived independently of each other. */
   readonly plain: number
-  /** The level before the number, and the weight of the numbers that it was made from. */
+  /** The level (recent average) before this number, and the sum of the weights of the averaged numbers. */
   readonly rate: number
   readonly weight: number
 }
 
-/** A weighted sum, and its weight: for the level, the sums of the numbers and of their factors. */
+/** A weighted sum of numbers, and the sum of their weights. */
 export interface WeightedSum {
   sum: number
   weight: number
 }
 
-/** The windows that are judged in a series of days, weeks or months. */
+/** The windows that are judged for each number of a series. */
 export interface Windows {
-  /** The lengths of the last windows that are judged together. */
+  /** The lengths of the windows. Each ends with the latest number. */
   readonly windows: readonly number[]
-  /** The least length of a window after which the level may start again. */
+  /** The minimum length of a window that can show a new level. */
   readonly restartAfter: number
 }
 
 /**
- * Judges the last windows, each by the level before it began.
- * @param history all numbers so far; each window ends with the last one
- * @param segmentStart the place at which the present level began; no window begins before it
- * @param windowSpread what was learned of the spread of each window; is changed
- * @returns `restart` is the place from which on the level is new; null if it is the same
+ * Judges the windows that end with the last number, each by the level before the window began.
+ * @param history all numbers so far
+ * @param segmentStart the index at which the present level began; no window begins before it
+ * @param windowSpread the learned spread of each window length; is changed
+ * @returns `restart` is the index at which a new level began; null if the level is the same
  */
 export function judgeWindows(
   history: readonly HistoryPoint[],
@@ -109,7 +109,7 @@ export function judgeWindows(
   return { anomaly: { ...best, probability }, restart }
 }
 
-/** Tells whether nearly all numbers of a window are off to the same side, and not a single one alone. */
+/** Tells whether most numbers of a window (at least 80 %) lie on the same side of what was expected. */
 function isOneSided(window: readonly HistoryPoint[], rate: number): boolean {
   const sides = window.flatMap(({ value, factor }) =>
     value === null ? [] : [Math.sign(value - factor * rate)],

@@ -1,6 +1,6 @@
 /**
- * Formats the change of a value since the period with which the report compares. The arrow shows the
- * direction of the change; the tone shows whether that direction is good.
+ * Formats the change of a value from the period before to the period of the report. The arrow shows the
+ * direction of the change, and the tone (the colour) shows whether this direction is good.
  */
 import type { Compared, Money, Ratio } from '../domain/model.ts'
 import type { LocaleContext } from './words/locale-context.ts'
@@ -8,7 +8,7 @@ import { FEW, signed } from './words/numbers.ts'
 
 export type Tone = 'good' | 'bad' | 'neutral'
 
-/** The side of the usual on which an unusual number is; null for any other number. */
+/** Tells whether a number is unusually high or low; null for any other number. */
 export type News = 'high' | 'low' | null
 
 export interface Change {
@@ -31,8 +31,8 @@ export function changeOfCount(compared: Compared<number>, welcome: Welcome, loca
 }
 
 /**
- * Formats a change such as `−2.3 pt`. It is computed from the rates as printed, so that recipients can check
- * the difference.
+ * Formats a change such as `−2.3 pt`. The difference is computed from the rounded rates, so that it agrees
+ * with the printed rates. Returns null if a rate is of too few leads.
  */
 export function changeOfRate(
   compared: Compared<Ratio>,
@@ -48,7 +48,7 @@ export function changeOfRate(
   return change(tenths, write, null, welcome, locale)
 }
 
-/** Compares the first current amount with the same currency before: `+$90k (+8%)`. Null if there is none. */
+/** Formats the change of the amount in the first currency: `+$90k (+8%)`. Returns null without any amount. */
 export function changeOfMoney(
   compared: Compared<readonly Money[]>,
   welcome: Welcome,
@@ -63,12 +63,12 @@ export function changeOfMoney(
   return change(current - prior, write, percentOf(current, prior, locale), welcome, locale)
 }
 
-/** Returns the tone of a change to an unusual number; neutral for any other change, which may be chance. */
+/** Returns the tone if the number is unusual in the same direction; neutral if the change may be chance. */
 export function toneOfNews({ tone }: Pick<Change, 'tone'>, news: News): Tone {
   return (tone === 'good' && news === 'high') || (tone === 'bad' && news === 'low') ? tone : 'neutral'
 }
 
-/** Formats `+18%`, or `new` for a prior value of 0. Returns null for no change. */
+/** Formats `+18%`, or `new` if the prior value is 0. Returns null for a change of less than 0.5%. */
 function percentOf(current: number, prior: number, locale: LocaleContext): string | null {
   if (current === prior) return null
   if (prior === 0) return locale.words('isNew')

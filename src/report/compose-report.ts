@@ -1,6 +1,6 @@
 /**
- * Composes the view of a report: all texts that the templates put into the subject, the HTML and the plain text.
- * Each text is composed once, so that all three agree. The words are in `words/`.
+ * Composes the view of a report, which has all texts that templates put into the subject, the HTML and the
+ * plain text. Each text is composed once, so that these three agree. The words are in `words/`.
  */
 
 import type { BlockName } from '../domain/choices.ts'
@@ -21,7 +21,7 @@ import type { LocaleContext } from './words/locale-context.ts'
 export type View = BlockView | FailedView
 
 export interface ReportContext extends BlockContext {
-  /** The blocks of the report in their order. A block without figures says that it has none. */
+  /** The blocks of the report in their order. */
   readonly blocks: readonly BlockName[]
 }
 
@@ -34,22 +34,22 @@ export interface ReportView {
   readonly period: { readonly long: string; readonly short: string }
   /** The summary for the subject. */
   readonly summary: string
-  /** The text that a mail client shows after the subject. */
+  /** The text that a mail client shows after the subject in the list of mails. */
   readonly preheader: string
   /** The mark at the start of the subject if data is old or unusual; otherwise empty. */
   readonly mark: string
   /** The warnings above the report; null if there are none. */
   readonly banner: BannerView | null
-  /** Everything that failed: failures of the figures, and failures of this rendering. */
+  /** Everything that failed: figures that could not be read, and texts or charts that could not be made. */
   readonly failed: readonly FailedSection[]
   /**
-   * The views in the order of the report. A block with nothing to say is left out, or its view says that
+   * The views in the order of the report. A block with nothing to show is left out, or its view says that
    * there is nothing.
    */
   readonly blocks: readonly View[]
   /** The views by kind, for templates that place them one by one. */
   readonly block: Readonly<Record<string, View>>
-  /** The address of the full lists; empty if there is none. */
+  /** The address at which the dashboard shows the full lists; empty if there is none. */
   readonly moreUrl: string
   readonly footer: {
     readonly lines: readonly string[]
@@ -96,8 +96,8 @@ export function composeReport(
 }
 
 /**
- * Adds a recipient to a view. Only the footer names the recipient, so the archive's view, which has none, serves
- * all recipients.
+ * Adds the recipient to the footer of a view, which is the only part that differs between recipients. The
+ * other parts are composed once. Without a recipient (in the archive), returns the view unchanged.
  */
 export function addressReport(
   view: ReportView,
@@ -123,11 +123,11 @@ function isShown(name: BlockName, figures: ReportFigures): boolean {
 
 interface MadeBlock {
   readonly views: readonly View[]
-  /** The failures of this rendering. Failures of the figures are not included. */
+  /** The failures while the texts were composed, without failures to read figures. */
   readonly failed: readonly FailedSection[]
 }
 
-/** Composes a block. A box replaces a failed block, and stands below a block whose charts failed. */
+/** Composes a block. If the block fails, a box replaces it. If only its charts fail, a box is added below. */
 function composeBlock(
   block: BlockName,
   figures: ReportFigures,
@@ -157,7 +157,7 @@ function composeBlock(
   }
 }
 
-/** Returns the preheader: the headline and two figures that are not in the subject. */
+/** Returns the preheader, which has the headline and two figures that are not in the subject. */
 function preheaderOf(
   headline: string,
   figures: ReportFigures,

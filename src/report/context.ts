@@ -1,6 +1,6 @@
 /**
- * The input of a report in addition to its figures: the recipient's settings, the charts, and the attached
- * files.
+ * Defines what a report needs in addition to its figures, such as the recipient's settings, the charts and
+ * the attached files.
  */
 import type { FailedSection, ReportFigures } from '../domain/figures.ts'
 import type { HistoryCoverage, Instant } from '../domain/model.ts'
@@ -15,10 +15,10 @@ export interface ChartSource {
   readonly height: number
 }
 
-/** Facts about a message that is sent again. */
+/** Facts about a mail that is sent again. */
 export interface Resend {
   readonly at: Instant
-  /** The time when the first message was made. */
+  /** The time when the first mail was made. */
   readonly first: Instant
   /** The reason in the operator's words; null if none was given. */
   readonly reason: string | null
@@ -38,28 +38,29 @@ export interface BlockContext {
   readonly title: string
   /** The recipient's address; null for the archive. */
   readonly recipient: string | null
-  /** An address such as `https://crm.example.com/leads/{id}`; null for no links. */
+  /** The address of a lead, such as `https://crm.example.com/leads/{id}`; null if leads have no links. */
   readonly leadUrl: string | null
   /** The address of the report's issues in the dashboard; null if the dashboard has no public address. */
   readonly moreUrl: string | null
   readonly charts: ReadonlyMap<ChartName, ChartSource>
-  /** The names of the attached files with whole lists, by the name of their block or query. */
+  /** The names of the attached files, by the name of the block or query whose whole list is in the file. */
   readonly attached: ReadonlyMap<string, string>
-  /** Files that were left out because the mail would be too large, with their size. */
+  /** Files that are not attached because the mail would be too large, with their sizes. */
   readonly leftOut: readonly { readonly name: string; readonly megabytes: number }[]
   /** The names of requested files that were not made because their figures failed, such as `stalled.xlsx`. */
   readonly notMade: readonly string[]
-  /** Charts that could not be drawn, by the block that would show them. */
+  /** The blocks whose charts could not be drawn, with the errors. */
   readonly failed: readonly FailedSection[]
   /**
-   * Facts about the earlier message if this recipient has already had a message of the issue; otherwise null.
+   * Facts about the earlier mail if the same report for the same period was already sent to this recipient;
+   * otherwise null.
    */
   readonly resend: Resend | null
   /** The mailto: or https: address to unsubscribe at; null if there is none. */
   readonly unsubscribe: string | null
 }
 
-/* Decides how much of its period a report covers, and which figures are known well enough to be shown. */
+/* Decides how much of a report's period was read, and which figures are known well enough to be shown. */
 
 /**
  * `whole`: all figures are complete. `part`: the data ends inside the period or a sync broke off, so counts
@@ -75,8 +76,8 @@ export function coverageOf({ freshness, period, newLeads, won }: ReportFigures):
 }
 
 /**
- * The minimum share of leads whose history must be known. Below this share, a figure that needs the history
- * is hidden.
+ * The minimum share of leads whose history (their earlier changes) must be known. Below this share, a figure
+ * that needs the history is hidden.
  */
 export const KNOWN_SHARE_MIN = 0.5
 
@@ -94,12 +95,12 @@ export function composeHistory(
   return { isShown: known >= of * KNOWN_SHARE_MIN, note: known < of ? words('known', { known, of }) : '' }
 }
 
-/** Returns whether the count of stalled leads needs no note, because the history of all leads is known. */
+/** Returns whether the count of stalled leads is complete, because the history of all leads is known. */
 export function isStalledKnown({ stalled }: Pick<ReportFigures, 'stalled'>): boolean {
   return stalled.coverage.known >= stalled.coverage.of
 }
 
-/** Returns whether nothing is known of the period before, so that there is nothing to compare with. */
+/** Returns whether all figures of the period before are zero, so that there is nothing to compare with. */
 export function isFirst({ newLeads, won, winRate, openValue }: ReportFigures): boolean {
   return newLeads.prior + won.prior + winRate.prior.whole + openValue.prior.length === 0
 }
@@ -110,22 +111,22 @@ export function canCompare(figures: ReportFigures): boolean {
 }
 
 /**
- * Returns whether the data is so much later than the period that the data says nothing about it. The data
- * must be later by at least the length of the period.
+ * Returns whether the data was read so long after the period that it says nothing about the period. This is
+ * so if the time between them is at least the length of the period.
  */
 export function isLongAfter(asOf: Instant | null, { period }: Pick<ReportFigures, 'period'>): boolean {
   const [from, to] = [Date.parse(period.from), Date.parse(period.to)]
   return asOf !== null && Date.parse(asOf) - to >= to - from
 }
 
-/** Returns whether the period is long past and no lead from that time is known. */
+/** Returns whether the period ended long ago and no lead from that time is known. */
 export function isBeforeAll(figures: ReportFigures): boolean {
   const { leads, freshness, filter } = figures
   const isOfAll = filter.pipelineIds === null && filter.conditions.length === 0
   return leads === 0 && isOfAll && isLongAfter(freshness.dataAsOf, figures)
 }
 
-/** Returns whether the timestamps behind a count cannot be right. */
+/** Returns whether the timestamps of leads from which a number is counted cannot be right. */
 export function isImplausible(
   { freshness }: Pick<ReportFigures, 'freshness'>,
   name: 'newLeads' | 'won',

@@ -1,4 +1,4 @@
-/** The notes about days (annotations and holidays) in a report: which are shown, and their text. */
+/** Chooses and formats the notes about days (operators' annotations and holidays) that a report shows. */
 import type { ReportFigures } from '../domain/figures.ts'
 import type { DayNote } from '../domain/insight.ts'
 import type { Period } from '../domain/model.ts'
@@ -12,13 +12,13 @@ const NAME_LENGTH = 40
 /** The maximum number of notes that one chart marks. The latest notes are marked. */
 const MARKS_MAX = 3
 
-/** Lists the notes that keep the numbers of the period from being judged. */
+/** Lists the notes because of which the numbers of the period are not judged as usual or unusual. */
 export function notesOfPeriod({ insight, period }: ReportFigures): DayNote[] {
   const dates = datesOf(period)
   return (insight?.notes ?? []).filter((note) => note.isLeftOut && isWithin(note, dates))
 }
 
-/** A note in a chart, with its letter: `A` for the earliest. */
+/** A note in a chart, with a letter: `A` for the earliest note. */
 export interface Mark extends DayNote {
   readonly letter: string
 }
@@ -38,7 +38,7 @@ export function marksOfDays(
 
 /**
  * Lists the notes that the sparklines mark.
- * @returns each note with the place of its value in the sparkline, from 0 for the oldest value
+ * @returns each note with the index of the marked value in the sparkline, from 0 for the oldest value
  */
 export function marksOfSparks({
   insight,

@@ -1,6 +1,6 @@
 /**
- * Parses `report.yaml`, the definition in a report's folder, and writes the `report.yaml` of a new report. All of
- * its entries are optional, and the settings of the installation override them.
+ * Parses `report.yaml`, which defines a report in the report's folder, and writes this file for a new report.
+ * All of its entries are optional, and the settings of the installation override them.
  */
 import { isMap, isNode, isScalar, LineCounter, parseDocument, stringify } from 'yaml'
 import { z } from 'zod'
@@ -27,7 +27,7 @@ export interface QueryDefinition {
   readonly title: string
   readonly note: string | null
   readonly sql: string
-  /** The place of the query for error messages: `templates/weekly/report.yaml:12:10`. */
+  /** The place of the query in its file, for error messages: `templates/weekly/report.yaml:12:10`. */
   readonly place: string
 }
 
@@ -61,8 +61,8 @@ const schema = group({
 })
 
 /**
- * Parses a definition.
- * @throws LeadsheetError report_template, with a line for each mistake: place, found, expected
+ * Parses the text of a `report.yaml`.
+ * @throws LeadsheetError report_template, with the place, the found and the expected value of each mistake
  */
 export function parseDefinition(file: TemplateFile): ReportDefinition {
   const lines = new LineCounter()
@@ -117,7 +117,7 @@ type FindPlace = (path: Path, part?: 'value' | 'name') => string
 
 function toData(file: TemplateFile, document: Document): unknown {
   try {
-    // A key without a value counts as absent, for example a group whose lines are all comments.
+    // A key without a value counts as absent, for example `queries:` if all lines below it are comments.
     return document.toJS({ reviver: (_, value) => value ?? undefined }) ?? {}
   } catch (error) {
     // `toJS` throws for an alias without its anchor, or for too many aliases.
@@ -169,8 +169,8 @@ function knownAt(path: Path): string {
 }
 
 /**
- * Returns the offset in the file of the value or of its name. If neither exists, returns the offset of the
- * nearest group that does.
+ * Returns the position in the file of a setting's value, or of its name. If the setting does not exist,
+ * returns the position of the innermost group around it that exists.
  */
 function offsetOf(document: Document, path: Path, part: 'value' | 'name'): number {
   for (let length = path.length; length > 0; length--) {
@@ -217,7 +217,7 @@ ${QUERIES}`
 
 const FLOW = { collectionStyle: 'flow' } as const
 
-/** Returns the blocks with the queries after the key figures, where readers notice them. */
+/** Returns the blocks with `queries` after the key figures, where recipients notice it. */
 function withQueries(blocks: readonly string[]): string[] {
   const others = blocks.filter((block) => block !== 'queries')
   const at = others.indexOf('kpis') + 1 || others.length

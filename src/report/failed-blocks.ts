@@ -1,4 +1,4 @@
-/** The boxes that replace failed parts of a report. */
+/** Composes the boxes that replace failed parts of a report. */
 import type { FailedSection, ReportFigures } from '../domain/figures.ts'
 import { isWordKey } from './words/catalogue.ts'
 import { oneLine } from './words/clean-text.ts'
@@ -16,7 +16,7 @@ export interface FailedView {
 const TITLE_LENGTH = 80
 const REASON_LENGTH = 200
 
-/** Returns whether the figures of a block are unknown. */
+/** Returns whether the figures of a block could not be read. */
 export function hasFailed({ failed }: Pick<ReportFigures, 'failed'>, block: string): boolean {
   return failed.some((each) => each.block === block && each.query === null)
 }
@@ -35,7 +35,7 @@ export function composeFailed(
   }
 }
 
-/** Composes the box below a block of which only the charts failed. */
+/** Composes the box below a block whose charts failed, but whose other parts did not. */
 export function composeFailedCharts({ message }: FailedSection, { words }: LocaleContext): FailedView {
   const reason = words('failed.reason', { text: oneLine(message, REASON_LENGTH) })
   return { kind: 'failed', title: '', note: words('failed.charts'), reason }

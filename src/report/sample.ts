@@ -1,6 +1,7 @@
 /**
- * Makes up figures, to preview a report before there are leads and to try its templates before sending. The
- * figures of `sampleFigures` fill every block; with those of `emptyFigures`, every block is empty.
+ * Invents figures, to preview a report before there are leads and to try its templates before sending. The
+ * figures of `sampleFigures` fill every block of a report. With the figures of `emptyFigures`, every block is
+ * empty.
  */
 import type { PeriodKind, ReportFigures } from '../domain/figures.ts'
 import type { Expectation, ExpectedFigure, JudgedWinRate } from '../domain/insight.ts'
@@ -23,7 +24,7 @@ interface SampleScope {
 const HOUR_MS = 60 * 60_000
 const TREND_DAYS = 96
 const CURRENCY = 'EUR'
-// The pipelines add up to the totals of the report.
+// The numbers of these pipelines add up to the totals in `sampleFigures`.
 const PIPELINES = [
   { name: 'DACH manufacturing', newLeads: 21, won: 2, wonOf66: 17, open: 2_100_000, stalled: 7 },
   { name: 'EU mid-market', newLeads: 20, won: 1, wonOf66: 16, open: 1_800_000, stalled: 4 },
@@ -38,7 +39,7 @@ const PEOPLE = [
 ] as const
 const ABOUT = 'Plans and runs production lines for mid-sized makers of parts'
 
-/** Returns a usual win rate. Its range has the width that follows from this number of decided leads. */
+/** Returns a win rate in the middle of its usual range, which follows from the number of decided leads. */
 function sampleRate(pipeline: JudgedWinRate['pipeline'], won: number, decided: number): JudgedWinRate {
   const wide = Math.round(2 * Math.sqrt(won * (1 - won / decided)))
   return {
@@ -48,7 +49,7 @@ function sampleRate(pipeline: JudgedWinRate['pipeline'], won: number, decided: n
   }
 }
 
-/** Returns figures of a busy period. All events lie before its end. */
+/** Returns figures of a busy period. All leads were created and changed before its end. */
 export function sampleFigures(scope: SampleScope): ReportFigures {
   const { kind, period, prior, stalledDays, topScore } = scope
   const days = Math.max(1, Math.round((Date.parse(period.to) - Date.parse(period.from)) / DAY_MS))
@@ -282,7 +283,7 @@ function sampleExpectation(figure: ExpectedFigure, actual: number, low: number, 
   }
 }
 
-/** Fills in the answer of a query: names in the first column, numbers in the others. */
+/** Fills in an invented result of a query: names in the first column, numbers in the other columns. */
 export function sampleTable(table: QueryTable): QueryTable {
   const rows = ['Software', 'Financial services', 'Health care'].map((name, row) =>
     table.columns.map((_, column) => (column === 0 ? name : 120 - 30 * row - 7 * column)),
@@ -290,7 +291,7 @@ export function sampleTable(table: QueryTable): QueryTable {
   return { ...table, rows }
 }
 
-// The fields of a lead without a sample value are null.
+// The fields of a sample lead are null if `sampleLead` gives them no value.
 const NOTHING = Object.fromEntries(LISTED_FIELDS.map((name) => [name, null])) as unknown as Pick<
   ListedLead,
   (typeof LISTED_FIELDS)[number]
@@ -329,7 +330,7 @@ function sparklinesOf(points: number, times: (each: number) => number): ReportFi
   }
 }
 
-/** Returns values around a mean, with two quiet days in each week. */
+/** Returns the value of a day. The values vary around the mean, and two days in each week are quiet. */
 function wave(index: number, mean: number): number {
   const ofWeek = index % 7 > 4 ? 0.4 : 1.2
   return Math.round(mean * ofWeek * (1 + 0.25 * Math.sin(index / 5)))

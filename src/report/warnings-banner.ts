@@ -1,6 +1,6 @@
 /**
- * Composes the warnings above a report: old or unusual data, a late or repeated issue, failed parts. There is
- * no banner if all is well.
+ * Composes the warnings above a report about old or unusual data, a mail that is late or sent again, and
+ * failed parts. There is no banner if all is well.
  */
 
 import type { BlockName } from '../domain/choices.ts'
@@ -14,7 +14,7 @@ import { oneLine } from './words/clean-text.ts'
 import { type LocaleContext, shortenNames } from './words/locale-context.ts'
 
 export interface BannerView {
-  /** Tells whether figures may be wrong. Otherwise the banner only has notes about the mail. */
+  /** Tells whether figures may be wrong. If not, the banner only has notes, such as that the mail is late. */
   readonly isWarning: boolean
   readonly title: string
   readonly lines: readonly string[]
@@ -22,13 +22,14 @@ export interface BannerView {
 
 type BannerContext = Pick<BlockContext, 'notMade' | 'resend'> & { readonly blocks: readonly BlockName[] }
 
-// Failed parts beyond this number are only counted.
+// The maximum number of failed parts that are named. If there are more, the rest are only counted.
 const NAMED = 4
 const REASON_LENGTH = 120
 
 /**
  * Composes the banner.
- * @param failed all failures, including those of this rendering
+ * @param failed all failed parts, whether their figures could not be read or their texts could not be
+ * composed
  * @returns null if there is nothing to say
  */
 export function composeBanner(
@@ -53,8 +54,8 @@ export function composeBanner(
 }
 
 /**
- * Returns the mark at the start of the subject; empty if the figures are fine. The mark warns people who read
- * only the subject.
+ * Returns the mark for the start of the subject, such as a warning of old data, for people who read only the
+ * subject. It is empty if the figures are fine.
  */
 export function markOf({ freshness, warnings }: ReportFigures, { words }: LocaleContext): string {
   if (freshness.dataAsOf !== null && !freshness.coversPeriod) return `[${words('warnings.stale')}]`
@@ -62,8 +63,8 @@ export function markOf({ freshness, warnings }: ReportFigures, { words }: Locale
 }
 
 /**
- * Returns sentences about the age of data. If leads are old, only leads are named, because all other data is
- * then as old.
+ * Returns sentences about data that was read too long ago. If the leads are old, only leads are named,
+ * because all other data is then as old.
  */
 function formatAge(figures: ReportFigures, locale: LocaleContext, { blocks }: BannerContext): string[] {
   const { words, dates } = locale
@@ -129,7 +130,7 @@ function formatResend({ words, dates }: LocaleContext, { resend }: BannerContext
 /** The kinds of data from the upstream that reports show. */
 export type Resource = 'leads' | 'stats' | 'agents'
 
-/** Lists the kinds of data shown in these blocks that were last read before the end of the period. */
+/** Lists the kinds of data that these blocks show and that were last read before the end of the period. */
 export function listOld(
   { freshness, period, filter }: Pick<ReportFigures, 'freshness' | 'period' | 'filter'>,
   blocks: readonly BlockName[],
@@ -146,7 +147,7 @@ export function listOld(
   ]
 }
 
-/** Lists the failures that matter to a recipient whose report has these blocks. */
+/** Lists the failed parts that these blocks would show. */
 function listMissed(failed: readonly FailedSection[], blocks: readonly BlockName[]): FailedSection[] {
   const wanted = new Set<string>(blocks.flatMap((block) => [block, ...(blockOf(block).restsOn ?? [])]))
   return failed.filter(({ block }) => wanted.has(block))

@@ -1,6 +1,6 @@
 /**
- * Composes the facts that the archive shows below a mail, and the explanation of each figure. The text is in
- * English.
+ * Composes the facts about a mail and the explanation of each figure. The archive, which keeps sent mails as
+ * web pages, shows them below the mail. The text is in English.
  */
 import type { FailedSection, FilterCondition, LeadFilter, ReportFigures } from '../../domain/figures.ts'
 import type { Compared, HistoryCoverage, Instant, Money } from '../../domain/model.ts'
@@ -15,7 +15,7 @@ import type { AboutView } from './pages.ts'
 /** The explanation of one figure or list in a report. */
 export interface ExplainedFigure {
   readonly block: string
-  /** The name of a figure that is defined for the whole report; null for any other figure or list. */
+  /** The name of the figure, such as `won`; null for a list and for a figure that only one block has. */
   readonly figure: string | null
   readonly title: string
   readonly meaning: string
@@ -72,7 +72,7 @@ export function composeAbout({
   }
 }
 
-/** Returns a note on how many histories are known; empty if the history of all leads is known. */
+/** Returns a note on how many leads have a known history; empty if all leads have. */
 function knownText({ known, of }: HistoryCoverage): string {
   return known === of ? '' : ` (known for ${numbers.count(known)} of ${numbers.count(of)} leads)`
 }
@@ -93,7 +93,7 @@ interface Value {
 
 const numbers = numbersOf('en-GB')
 
-/** Formats the figures that are one number or one number for each currency, by the name of the figure. */
+/** Formats figures, by their names. Each of these is one number, or one number for each currency. */
 const VALUES: Readonly<Record<string, (figures: ReportFigures) => Value>> = {
   leads: ({ leads }) => ({ now: numbers.count(leads) }),
   new_leads: ({ newLeads }) => compared(newLeads, numbers.count),
@@ -138,8 +138,8 @@ function formatAt(at: Instant, timeZone: string): string {
 }
 
 /*
- * The tables of an issue's numbers, for CSV files: `figureTable` has a row for each figure, `trendTable` a row for
- * each day of the trend.
+ * Makes two tables of an issue (a report for one period) for CSV files. `figureTable` has a row for each
+ * figure, `trendTable` has a row for each day of the trend.
  */
 
 /** A table whose cells are numbers, not formatted text. */
@@ -151,8 +151,8 @@ export interface FigureTable {
 const SHARE_DIGITS = 4
 
 /**
- * Lists the figures with their values in the period before. The names are those of `leadsheet figures
- * explain`.
+ * Lists the figures with their values now and in the period before. The figures have the same names as in
+ * `leadsheet figures explain`.
  */
 export function figureTable(figures: ReportFigures, report: string): FigureTable {
   const { period, leads, newLeads, won, lost, wonValue, winRate, openValue, stalled } = figures
@@ -196,7 +196,7 @@ interface Row {
   readonly unit: string
   readonly value: number | null
   readonly before?: number | null
-  /** The number of leads whose history is known. Set only for figures that need the history. */
+  /** The number of leads (out of `of`) whose history is known. Set only for figures that need the history. */
   readonly known?: number
   readonly of?: number
 }

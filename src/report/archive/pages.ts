@@ -1,6 +1,6 @@
 /**
- * Renders the pages of the archive: each mail with the navigation around it, and the list of all issues. The
- * pages need no script and load nothing. A Content-Security-Policy forbids scripts and loading, because the
+ * Renders the pages of the archive: each mail with navigation, and a list of all issues (reports for one
+ * period). The pages need no script and load nothing. A Content-Security-Policy forbids both, because the
  * names of leads come from outside.
  */
 
@@ -10,7 +10,7 @@ import { createCompiler, readTemplateFiles } from '../render/template-files.ts'
 export interface ArchivePages {
   /** Renders the page of an issue: the mail with its pictures, and the facts about it. */
   issue(mail: ArchivedMail, nav: NavView, about: AboutView): string
-  /** Returns the page with other links to the issues before and after it. */
+  /** Returns the page of an issue with new links to the issues before and after it. */
   withNav(page: string, nav: NavView): string
   index(view: IndexView): string
 }
@@ -37,7 +37,7 @@ interface Neighbour {
 
 export interface AboutView {
   readonly facts: readonly { readonly name: string; readonly value: string }[]
-  /** The names of the files that are stored beside the page. */
+  /** The names of the files that are stored in the same folder as the page. */
   readonly files: readonly string[]
   readonly blocks: readonly {
     readonly title: string
@@ -98,7 +98,7 @@ export async function openArchivePages(folder: string): Promise<ArchivePages> {
       withHead(withPictures(mail))
         .replace(/<body[^>]*>/, (body) => `${body}\n${nav(neighbours)}`)
         .replace('</body>', () => `${about(view)}</body>`),
-    // The first match is the navigation of the archive and never a part of the mail, because the texts in a
+    // Replaces the navigation of the archive. The pattern matches no part of the mail, because texts in a
     // mail are escaped.
     withNav: (page, neighbours) =>
       page.replace(/<nav class="archive-nav"[\s\S]*?<\/nav>\n/, () => nav(neighbours)),
@@ -106,7 +106,7 @@ export async function openArchivePages(folder: string): Promise<ArchivePages> {
   }
 }
 
-/** Returns the mail as a page of its own, with its pictures inside. */
+/** Returns the HTML of a mail with its pictures inside, so that a browser can show it without other files. */
 export function withPictures({ html, files }: ArchivedMail): string {
   const pictures = new Map(
     files.map(({ cid, contentType, content }) => [

@@ -1,6 +1,6 @@
 /**
- * The lists of a report: the parts of their rows in a mail, such as links and amounts, and their tables for
- * attached files with the headings and times of the recipient.
+ * Composes the lists of a report: parts of their rows in a mail, such as links and amounts, and tables for
+ * attached files, with headings in the recipient's language and times in the recipient's time zone.
  */
 import type { ReportFigures } from '../../domain/figures.ts'
 import { LISTED_FIELDS } from '../../domain/lead-fields.ts'
@@ -16,8 +16,8 @@ import type { LocaleContext } from '../words/locale-context.ts'
 import { nameStatus } from '../words/locale-context.ts'
 import { FEW } from '../words/numbers.ts'
 
-// The maximum length of a text in a cell. Excel allows 32,767 characters; some room is left for a mark before
-// the text.
+// The maximum length of a text in a cell. Excel allows 32,767 characters, and a few may be added before the
+// text.
 const TEXT_LENGTH = 32_000
 
 type ListCell = string | number | null
@@ -41,7 +41,7 @@ export interface ListColumn<Row> {
 
 export type ListOptions = Pick<BlockContext, 'leadUrl'>
 
-/** The figures from which lists are made. */
+/** The figures of a report that are needed to make lists. */
 export type ListedFigures = Pick<
   ReportFigures,
   | 'kind'
@@ -196,7 +196,8 @@ function localTime(at: Instant, timeZone: string): string {
 }
 
 /*
- * Tables that compare things such as pipelines, one in each line: counts with their change, and a win rate.
+ * Composes tables that compare things such as pipelines. Each line has counts with their change, and a win
+ * rate.
  */
 
 export interface ComparedTable {
@@ -212,7 +213,7 @@ export interface ComparedTable {
     readonly name: string
     /** A text such as `$1.2m open · 6 stalled`; empty if there is nothing to add. */
     readonly detail: string
-    /** The usual ranges of the numbers, such as `usual:`, `2–7 new` and `win rate 9–21%`; null without any. */
+    /** A label such as `usual:`, and ranges such as `2–7 new` and `win rate 9–21%`; null without any. */
     readonly usual: { readonly label: string; readonly ranges: readonly string[] } | null
     readonly newLeads: ComparedCell
     readonly won: ComparedCell
@@ -224,14 +225,14 @@ export interface ComparedTable {
 
 export interface ComparedCell {
   readonly value: string
-  /** The difference to the period before, such as `+9`; empty if there is none, or nothing to compare with. */
+  /** The change since the period before, such as `+9`; empty if it is zero or cannot be computed. */
   readonly change: string
   readonly tone: Change['tone']
   /** Value and change on one line: `59 (+9)`. */
   readonly text: string
 }
 
-/** @param news the side of the usual on which the number is; only a change in that direction has a colour */
+/** @param news whether the number is unusually high or low; a change has a colour only in that direction */
 export function compareCell(
   compared: Compared<number>,
   isComparable: boolean,
@@ -250,7 +251,7 @@ export function compareCell(
   }
 }
 
-/** Formats a rate: `23.7%`, `2 of 7` for few leads, `–` for none. */
+/** Formats a win rate: `23.7%`, `2 of 7` for fewer than 10 leads, `–` for none. */
 export function rateCell({ part, whole }: Ratio, { words, numbers }: LocaleContext): string {
   if (whole === 0) return words('none')
   return whole < FEW ? words('counts', { part, whole }) : numbers.rate(part / whole)
@@ -292,8 +293,7 @@ export function joined(parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== '').join(SEPARATOR)
 }
 
-// The number of currencies that are named after the first, which is the currency of most leads. Any others
-// are only counted.
+// The maximum number of currencies that are named after the first one. Any others are only counted.
 const OTHERS_NAMED = 2
 
 /** Formats amounts as `$1.2m + €300k, £20k`; empty if there are none. */
@@ -327,10 +327,10 @@ export function shownOf<T>(rows: readonly T[], total: number, most: number): rea
 }
 
 interface Listed {
-  /** The number of all rows, and of those that are shown. */
+  /** The number of all rows, and the number of rows that are shown. */
   readonly total: number
   readonly shown: number
-  /** The number of rows that the figures contain. An attached file has these rows too. */
+  /** The number of rows that were read from the database. An attached file has all of these. */
   readonly stored: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * All blocks of reports by name. Each block has a folder with its view, its templates and, if it has figures of
- * its own, its query. The words of a block are in the catalogues under its name.
+ * Lists all blocks (sections of a report) by name. Each block has a folder with its view and its templates,
+ * and with its query if it has figures of its own. The words of a block are in the catalogues under its name.
  */
 import { type ATTACHED_LISTS, BLOCKS, type BlockName } from '../../domain/choices.ts'
 import type { BlockQuery, BlockRow, ReportFigures } from '../../domain/figures.ts'
@@ -32,7 +32,7 @@ interface Block {
    * `NAME.title` of the catalogue.
    */
   readonly title: string
-  /** What the block tells, in the reference of blocks. */
+  /** The description of the block for the documentation. */
   readonly meaning: string
   /**
    * Composes the views of the block. Returns no view if there is nothing to say. The `kind` of a view is the
@@ -47,16 +47,16 @@ interface Block {
   readonly list?: (figures: ListedFigures, locale: LocaleContext, options: ListOptions) => ListTable
   /** The query for figures that only this block uses. All other figures are in `store/figures/`. */
   readonly query?: BlockQuery
-  /** The rows that the query gives in a preview with made-up figures. */
+  /** The invented rows that replace the query's result in a preview of the report. */
   readonly sampleRows?: readonly BlockRow[]
   /**
-   * The condition for showing the block: always, only if all leads have been read, or only if all leads have
-   * been read and the period is not quiet.
+   * The condition for showing the block. `unless unread`: all leads have been read at least once. `unless
+   * quiet`: in addition, the period has new or won leads.
    */
   readonly isShown: 'always' | 'unless unread' | 'unless quiet'
   /** Tells whether the report fails if this block fails. */
   readonly isCore?: true
-  /** Other blocks whose figures must be complete for this block. */
+  /** Other blocks whose figures this block uses too. If these figures fail, this block is incomplete. */
   readonly restsOn?: readonly string[]
   /**
    * The data that the block shows in addition to leads. The age of this data is checked before a report is
@@ -202,7 +202,7 @@ const REGISTRY = {
 /** The view that is passed to the template of a block. */
 export type BlockView = ReturnType<(typeof REGISTRY)[BlockName]['compose']>[number]
 
-/** Returns the registry entry of a block without its specific view types. */
+/** Returns a block with the general type `Block`. */
 export function blockOf(name: BlockName): Block {
   return REGISTRY[name]
 }
@@ -220,7 +220,7 @@ export function isBlockName(name: string): name is BlockName {
   return Object.hasOwn(REGISTRY, name)
 }
 
-/** The queries of blocks, with the rows that they give in a preview with made-up figures. */
+/** The queries of blocks, each with the invented rows that replace its result in a preview of a report. */
 export const BLOCK_QUERIES: readonly {
   readonly block: string
   readonly query: BlockQuery

@@ -1,6 +1,6 @@
 /**
- * Draws the charts of an issue as PNG files, once for all recipients of one language. A chart with too few
- * values is left out.
+ * Draws the charts of an issue (a report for one period) as PNG files, once for all recipients of one
+ * language. A chart with too few values is left out.
  */
 import type { FailedSection, ReportFigures, TrendDay } from '../../domain/figures.ts'
 import type { DayNote, ExpectedFigure, UsualRange } from '../../domain/insight.ts'
@@ -37,20 +37,20 @@ export interface ChartFile {
 interface Drawing {
   readonly name: string
   readonly svg: string
-  /** The displayed size divided by the drawn size. */
+  /** The factor by which the drawing is enlarged when it is displayed. */
   readonly zoom: number
   readonly width: number
   readonly height: number
 }
 
-// Pixels of the picture for each CSS pixel.
+// The number of picture pixels in the width of one CSS pixel.
 const DENSITY = 2
 const TREND_DAYS = 90
-// The minimum number of days of the trend. With fewer days the weekly mean would be hardly a line.
+// The minimum number of days of the trend. With fewer days, the line of the weekly mean would be too short.
 const LEAST_TREND_DAYS = 14
 const LEAST_SPARK_VALUES = 2
 // The displayed width of the trend in CSS pixels, which is the width of a mail's text. The chart is drawn
-// narrower and then enlarged, so that its letters stay large on a phone.
+// smaller and then enlarged, so that its text stays legible on a phone.
 const TREND_SHOWN_WIDTH = 552
 
 export interface DrawnCharts {
@@ -124,8 +124,8 @@ export function findCharts(
 }
 
 /**
- * Returns the days of the trend: the last 90, starting at the first known day. Returns none if there are too
- * few.
+ * Returns the days that the trend shows: the last 90 days, without unknown days at their beginning. Returns
+ * none if there are fewer than 14.
  */
 export function shownDays(trend: readonly TrendDay[]): readonly TrendDay[] {
   const days = trend.slice(-TREND_DAYS)
@@ -152,7 +152,7 @@ function drawTrends(
   }))
 }
 
-/** Draws a sparkline, but not if most of its values are unknown, because a very short line says nothing. */
+/** Draws a sparkline, or none if most values are unknown, because a very short line says nothing. */
 function drawSpark(
   name: ChartName,
   values: readonly (number | null)[],
@@ -166,8 +166,8 @@ function drawSpark(
 }
 
 /*
- * The layout of a sparkline, which is a small line without axes beside a number. Small changes of the value
- * look small.
+ * Lays out and draws a sparkline, which is a small line without axes beside a number. Small changes of the
+ * value look small.
  */
 
 export const SPARKLINE_WIDTH = 120
@@ -179,8 +179,8 @@ const END_RADIUS = 2.75
 // directly below the text above the sparkline.
 const MARGIN = 4
 const LEFT_MARGIN = 1
-// The height of the picture stands for at least this share of the largest value, so that small changes look
-// small.
+// The minimum difference between the values at the top and bottom, as a share of the largest value. Without
+// it, small changes would look large.
 const LEAST_SPAN = 0.25
 const BAND_OPACITY = 0.18
 const RING_RADIUS = 3.25
@@ -191,15 +191,15 @@ type Band = readonly (UsualRange | null)[]
 
 interface SparklineLayout {
   readonly runs: readonly Run[]
-  /** The area of the usual ranges, as the corners of one polygon for each run of values with a range. */
+  /** The areas of the usual ranges. Each is a polygon over consecutive values, given by its corners. */
   readonly areas: readonly Run[]
-  /** The place of each value; null where it is unknown. */
+  /** The position of each value in the picture; null for an unknown value. */
   readonly points: readonly (Point | null)[]
-  /** The last known value; null if no value is known. */
+  /** The position of the last known value; null if no value is known. */
   readonly end: Point | null
 }
 
-/** @param rings the places of the values that get a ring, because their days have a note */
+/** @param rings the indexes of the values that get a ring, because there is a note about their days */
 export function drawSparkline(
   values: readonly (number | null)[],
   band: Band = [],
@@ -222,8 +222,8 @@ export function drawSparkline(
 }
 
 /**
- * Computes the points of a sparkline.
- * @param values the values, oldest first; null where a value is unknown
+ * Computes the positions of a sparkline's parts.
+ * @param values the values, the oldest first; null for an unknown value
  */
 export function layoutSparkline(values: readonly (number | null)[], band: Band = []): SparklineLayout {
   const ranges = band.filter((range) => range !== null)
@@ -254,17 +254,18 @@ export function layoutSparkline(values: readonly (number | null)[], band: Band =
 }
 
 /*
- * Draws the trend: new and won leads per day as thin lines, the weekly means as thick lines with labels. The
- * text beside the chart says the same, so nothing is only in the picture.
+ * Draws the trend: new and won leads per day as thin lines, and weekly means as thick lines with labels. The
+ * text beside the chart says the same for recipients who cannot see it.
  */
 
 const DAILY_WIDTH = 1
 const MEAN_WIDTH = 2.5
 const TREND_DOT_RADIUS = 3.75
 const MARK_OPACITY = 0.35
-// The distance from the plot to the letters of marks above it.
+// The distance between the plot and the letters above it that mark days with notes.
 const MARK_GAP = 4
-// The distance from the middle of a text to its base line in ems, half the height of Inter's capitals.
+// The distance from the middle of a text to its base line, in ems. It is half the height of the capitals of
+// the font Inter.
 const HALF_CAPITAL = 0.364
 
 export function drawTrend(layout: TrendLayout, scheme: Scheme): string {

@@ -1,6 +1,6 @@
 /**
- * Converts SVG to PNG files with a palette of colours, which are half the size of true-colour files. If a
- * picture has more than 256 colours, similar colours are merged. Source: PNG Specification, third edition,
+ * Converts SVG to PNG files with a palette of colours, because these are half as large as other PNG files. If
+ * a picture has more than 256 colours, similar colours are merged. Source: PNG Specification, third edition,
  * https://www.w3.org/TR/png-3/
  */
 
@@ -8,7 +8,8 @@ import { createRequire } from 'node:module'
 import { crc32, deflateSync } from 'node:zlib'
 
 /**
- * The pixels of a picture, row by row, four bytes each: red, green and blue multiplied by alpha, then alpha.
+ * The pixels of a picture, row by row. Each has four bytes: red, green and blue (each multiplied by alpha),
+ * and alpha.
  */
 export interface Picture {
   readonly pixels: Uint8Array
@@ -36,7 +37,7 @@ export function encodePng({ pixels, width, height }: Picture): Uint8Array {
   header.writeUInt32BE(height, 4)
   header[8] = BITS_OF_DEPTH
   header[9] = TYPE_PALETTE
-  // Each row begins with its filter number, 0 for no filter.
+  // Each row begins with the number of its filter, which stays 0 for no filter.
   const rows = new Uint8Array((width + 1) * height)
   for (let y = 0; y < height; y++) {
     rows.set(indexes.subarray(y * width, (y + 1) * width), y * (width + 1) + 1)
@@ -52,8 +53,8 @@ export function encodePng({ pixels, width, height }: Picture): Uint8Array {
 }
 
 /**
- * Drops low bits of the colours until the palette is small enough. With one bit for each part, 16 colours are
- * left.
+ * Drops low bits of the colours until at most 256 colours are left. One bit each for red, green, blue and
+ * alpha is always few enough.
  */
 function indexColours(pixels: Uint8Array): Indexed {
   const colours = new Uint32Array(pixels.buffer, pixels.byteOffset, pixels.byteLength / 4)
@@ -65,8 +66,8 @@ function indexColours(pixels: Uint8Array): Indexed {
 }
 
 /**
- * Builds a palette in which the first colour replaces all colours that are equal under the mask. Returns null
- * if the palette is still too large.
+ * Builds a palette. Colours that are equal in the bits of the mask share one entry. Returns null if the
+ * palette would have more than 256 entries.
  */
 function indexMasked(colours: Uint32Array, mask: number): Indexed | null {
   const indexes = new Uint8Array(colours.length)
@@ -103,8 +104,8 @@ function chunk(type: string, data: Uint8Array): Uint8Array {
   return bytes
 }
 
-// The fonts are files of this project, because text in a missing font disappears without an error, and system
-// fonts differ between machines.
+// The fonts come from an npm package, because system fonts differ between machines, and text in a missing
+// font disappears without an error.
 const FONT_FILES = ['400Regular/Inter_400Regular.ttf', '600SemiBold/Inter_600SemiBold.ttf']
 
 const require = createRequire(import.meta.url)
@@ -119,7 +120,7 @@ export async function rasterise(svg: string, zoom: number): Promise<Picture> {
   // `require.resolve` throws if a font file is missing.
   const fontFiles = FONT_FILES.map((file) => require.resolve(`@expo-google-fonts/inter/${file}`))
   const font = { loadSystemFonts: false, fontFiles, defaultFontFamily: 'Inter' }
-  // The picture is rendered in another thread, because this thread would keep the memory until all pictures
-  // are drawn.
+  // `renderAsync` uses another thread, because this thread would keep the memory until all pictures are
+  // drawn.
   return renderAsync(svg, { font, fitTo: { mode: 'zoom', value: zoom } })
 }

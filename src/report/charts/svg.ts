@@ -1,14 +1,14 @@
-/** Parts of SVG for charts, and the colours. In the coordinates of a picture, y grows downwards. */
+/** Draws parts of SVG charts and defines their colours. In the coordinates, y grows downwards. */
 
 export interface Point {
   readonly x: number
   readonly y: number
 }
 
-/** The points of a line without gaps, at least one. */
+/** The points of a line without gaps. There is at least one point. */
 export type Run = readonly Point[]
 
-/** Splits points into lines without gaps. A gap is a null. */
+/** Splits points into lines without gaps. Each null is a gap. */
 export function splitAtGaps(points: readonly (Point | null)[]): readonly Run[] {
   const runs: Point[][] = []
   for (const [index, point] of points.entries()) {
@@ -55,8 +55,8 @@ export function pathOf(run: Run): string {
   return run.map(({ x, y }, index) => `${index === 0 ? 'M' : 'L'}${tenth(x)} ${tenth(y)}`).join('')
 }
 
-// The colours match the mail (`templates/layout`). Texts have a contrast of at least 4.5 to the background,
-// lines of 3.
+// The colours match the mail (`templates/layout`). The contrast to the background is at least 4.5 for texts
+// and at least 3 for lines.
 export type Scheme = 'light' | 'dark'
 
 interface Colours {
@@ -99,10 +99,10 @@ export const ON_ANY_BACKGROUND = '#5078f0'
 
 /*
  * Estimates the width of a text in the font Inter. The estimate is never too small, and seldom more than 20%
- * too large; `test/report/charts/svg.test.ts` compares it with the font.
+ * too large. `test/report/charts/svg.test.ts` compares the estimate with the font.
  */
 
-// Widths of the semi-bold weight in ems, narrow letters first. Accents do not make a letter wider.
+// The widths of characters in semi-bold, in ems, narrow characters first. Accents make no character wider.
 const WIDTHS: readonly (readonly [letters: RegExp, ems: number])[] = [
   [/[ \u00a0]/u, 0.19],
   [/[iljIft.,:;!|·'’\u202f\u2009]/u, 0.37],
@@ -119,8 +119,8 @@ export function widthOf(text: string, fontSize: number): number {
 }
 
 /**
- * Shortens the text to fit into `room` pixels. The last word stays after the ellipsis, because that word is
- * the number.
+ * Shortens the text to fit into `room` pixels. The last word is kept after the ellipsis, because it is the
+ * number of a label such as `New 50`.
  */
 export function fitInto(text: string, room: number, fontSize: number): string {
   if (widthOf(text, fontSize) <= room) return text

@@ -1,7 +1,7 @@
 /**
- * Computes all positions of the trend chart, in units of its picture; `draw.ts` draws the chart. The labels,
- * the weekly mean and the ticks are here too. The picture is scaled up by a fifth on a desktop and down by a
- * quarter on a phone, where the smallest letters still have 9 pixels.
+ * Computes all positions in the trend chart, which `draw.ts` then draws, and its labels, weekly means and
+ * ticks. The chart is shown a fifth larger on a desktop and a quarter smaller on a phone, where the smallest
+ * letters still have 9 pixels.
  */
 import type { TrendDay } from '../../domain/figures.ts'
 import type { Mark } from '../day-notes.ts'
@@ -24,8 +24,8 @@ export const COLUMN_BASE = TREND_HEIGHT - 6
 const TOP = 10
 const BELOW = 28
 const LABEL_HEIGHT = 17
-// The height of the line above the plot with the letters of marks, the minimum width of a marked area, and the
-// minimum distance of two letters.
+// Marks are areas of days with notes, with letters above the plot. These are the height of the line of
+// letters, the minimum width of an area, and the minimum distance between two letters.
 const MARK_HEIGHT = 16
 const MARK_WIDTH = 3
 const LETTER_WIDTH = 12
@@ -41,12 +41,12 @@ export interface TrendLayout {
   readonly bottom: number
   readonly rows: readonly { readonly y: number; readonly text: string }[]
   /**
-   * The ticks of the time axis. The tick is at `x`. The text is centred on `middle`, which differs from `x`
-   * near the edges.
+   * The ticks of the time axis. A tick is at `x`. Its text is centred on `middle`, which differs from `x`
+   * near the edges of the picture.
    */
   readonly columns: readonly { readonly x: number; readonly middle: number; readonly text: string }[]
   readonly lines: readonly TrendLine[]
-  /** The areas of noted days, with their letters. */
+  /** The areas of days that have notes, each with a letter. */
   readonly marks: readonly MarkArea[]
 }
 
@@ -62,7 +62,7 @@ interface TrendLine {
   readonly series: (typeof SERIES)[number]
   readonly daily: readonly Run[]
   readonly mean: readonly Run[]
-  /** The last known mean, or the last count if there is no mean yet; null if nothing is known. */
+  /** The position of the last known mean, or of the last count without a mean; null if both are unknown. */
   readonly end: Point | null
   /** The text to the right of the plot at the height `labelY`; empty if nothing is known. */
   readonly label: string
@@ -118,7 +118,7 @@ export function layoutTrend(
   }
 }
 
-/** Places the letters above their areas, apart from one another. */
+/** Places the letters above their areas so that they do not overlap. */
 function pushLetters(areas: readonly Omit<MarkArea, 'middle'>[]): MarkArea[] {
   let last = Number.NEGATIVE_INFINITY
   return areas.map((area) => {
@@ -127,7 +127,7 @@ function pushLetters(areas: readonly Omit<MarkArea, 'middle'>[]): MarkArea[] {
   })
 }
 
-/** Returns the area of a mark: from half a day before its first shown day to half a day after its last. */
+/** Returns the area of a mark, from half a day before its first shown day to half a day after its last. */
 function areaOf({ firstDay, lastDay }: Mark, days: readonly TrendDay[], x: (index: number) => number) {
   const first = Math.max(
     0,
@@ -159,8 +159,8 @@ function readSeries(
 }
 
 /**
- * Returns the ticks of the time axis. They are the starts of months, without those that are too close to
- * another. A short span gets its first and last day.
+ * Returns the ticks of the time axis. They are the first days of months, or of every second, third … month if
+ * the texts would overlap. If there are too few, they are the first and the last day of the chart.
  */
 function columnsOf(
   days: readonly TrendDay[],
@@ -186,7 +186,7 @@ function columnsOf(
   return chosen.map(({ x, middle, text }) => ({ x, middle, text }))
 }
 
-/** Moves labels apart that would touch. They stay around their common middle and inside the plot. */
+/** Moves the two labels apart if they would overlap. They stay around their middle and inside the plot. */
 function pushApart(lines: readonly TrendLine[], top: number, bottom: number): readonly TrendLine[] {
   const [upper, lower] = lines.filter(({ end }) => end !== null).toSorted((a, b) => a.labelY - b.labelY)
   if (!upper || !lower || lower.labelY - upper.labelY >= LABEL_HEIGHT) return lines
@@ -203,20 +203,20 @@ function isKnown<T>(value: T | null): value is T {
 }
 
 /**
- * The texts of charts in a recipient's language. No names from the data are drawn, because Inter lacks
- * letters of many languages.
+ * The texts of charts in a recipient's language. Charts show no names from the data, because the font Inter
+ * lacks characters of many languages.
  */
 export interface ChartLabels {
   /** Formats the label at the end of a line with its last mean: `New 50`. */
   readonly newLeads: (mean: number) => string
   readonly won: (mean: number) => string
-  /** Formats a tick of an axis up to `highest`, all ticks in the same style: `20`, `1.5m`. */
+  /** Formats a tick: `20`, `1.5m`. `highest`, the largest tick, decides the style of all ticks. */
   readonly tick: (count: number, highest: number) => string
   /** Formats a local date, `2026-09-01`, as `1 September`. */
   readonly day: (day: string) => string
 }
 
-// Larger numbers are written short, because a line's end has no room for `1,284,000`.
+// From this number on, numbers are written in a short form, because there is no room for `1,284,000`.
 const LARGE = 100_000
 
 export function chartLabels({ tag, words, numbers }: LocaleContext): ChartLabels {
@@ -234,7 +234,7 @@ export function chartLabels({ tag, words, numbers }: LocaleContext): ChartLabels
 /** The number of days in a mean. It is a whole week, so that weekends do not change the mean. */
 export const MEAN_DAYS = 7
 
-/** Returns for each day the mean of that day and the six before; null if any of them is missing. */
+/** Returns for each day the mean of it and the six days before; null if one of the counts is unknown. */
 export function meansOfWeek(counts: readonly (number | null)[]): readonly (number | null)[] {
   return counts.map((_, last) => {
     const week = counts.slice(Math.max(0, last - MEAN_DAYS + 1), last + 1).filter((count) => count !== null)
@@ -252,7 +252,7 @@ export function writeMean(mean: number, numbers: Numbers): string {
 const MOST_STEPS = 4
 const FACTORS = [1, 2, 2.5, 5, 10]
 
-/** Returns three to five ticks from 0 to the next round number from `max` on: 41 gives 0, 20, 40, 60. */
+/** Returns three to five round numbers from 0 to `max` or more: for 41, they are 0, 20, 40 and 60. */
 export function roundTicks(max: number): readonly number[] {
   const step = roundStep(max / MOST_STEPS)
   const steps = Math.max(2, Math.ceil(max / step))

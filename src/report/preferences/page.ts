@@ -22,7 +22,7 @@ interface PreferenceFacts {
   readonly isWeekly: boolean
   /** The time and the author of the last change; null if the preference was never changed. */
   readonly changed: { readonly at: Instant; readonly by: 'recipient' | 'operator' | 'leadsheet' } | null
-  /** The recipient's settings; null if the settings no longer list the recipient. */
+  /** The facts in the settings about the recipient; null if the settings no longer list the recipient. */
   readonly listed: ListedFacts | null
   /** The change that was just made; null if there was none. */
   readonly done: PreferenceChoice | null
@@ -36,7 +36,7 @@ export interface ListedFacts {
   readonly dueTimes: readonly Instant[]
   /** The time zone of the report, which decides when weeks begin. */
   readonly timeZone: string
-  /** Tells whether the next scheduled run sends a weekly report. */
+  /** Tells whether the next scheduled run sends the weekly report to a recipient who chose weekly reports. */
   readonly isWeekNext: boolean
 }
 
@@ -63,7 +63,7 @@ interface ActionView {
 }
 
 export const CHOICE_FIELD = 'choice'
-/** The field that mail programs send for one-click unsubscribing (RFC 8058, section 3.1). */
+/** The form field that mail programs send for one-click unsubscribing (RFC 8058, section 3.1). */
 export const ONE_CLICK = { name: 'List-Unsubscribe', value: 'One-Click' } as const
 
 const TITLE_LENGTH = 80
@@ -99,8 +99,8 @@ function formatState(facts: PreferenceFacts, { words, dates }: LocaleContext): s
 }
 
 /**
- * Returns the choices for the recipient. Nobody can subscribe themselves, so an unlisted recipient can only
- * ask to stop.
+ * Returns the choices that the page offers. Only operators add recipients, so a recipient who is not in the
+ * settings can only choose `stop`.
  */
 function offeredChoices({ state, isWeekly, listed }: PreferenceFacts): readonly PreferenceChoice[] {
   if (listed === null) return state === 'unsubscribed' ? [] : ['stop']
@@ -144,13 +144,13 @@ function formatFilter({ pipelineIds, conditions }: LeadFilter, locale: LocaleCon
 
 // The number of days after today that are examined to see whether a schedule repeats weekly.
 const DAYS_SHOWN = 28
-// The maximum number of times of one day that are named. If there are more, they are only counted.
+// The maximum number of times of day that are named. If there are more, they are only counted.
 const CLOCKS_NAMED = 4
-// The maximum number of scheduled runs that are listed. More are never needed, because a schedule with so
-// many runs is frequent anyway.
+// The maximum number of scheduled runs that are listed. It keeps the list short if a report is sent very
+// often.
 const TIMES_MAX = 400
 
-/** Lists the next scheduled runs of a schedule, for the functions below. */
+/** Lists the times of the scheduled runs in the next 30 days, as the functions below need them. */
 export function listDueTimes(timing: Timing, now: Date): Instant[] {
   const until = now.getTime() + (DAYS_SHOWN + 2) * DAY_MS
   const times: Instant[] = []
@@ -163,8 +163,8 @@ export function listDueTimes(timing: Timing, now: Date): Instant[] {
 }
 
 /**
- * Formats scheduled runs as `Monday to Friday at 07:00`. The text is derived from the times themselves.
- * Returns null if the times do not repeat weekly.
+ * Formats the times of scheduled runs as `Monday to Friday at 07:00`. Returns null if the times do not repeat
+ * weekly.
  */
 export function formatDueTimes(times: readonly Instant[], locale: LocaleContext): string | null {
   const today = localDay(Date.parse(locale.now), locale.timeZone)
@@ -210,7 +210,7 @@ export function areMoreThanWeekly(times: readonly Instant[], timeZone: string): 
   return new Set(times.map((at) => weekOf(at, timeZone))).size < times.length
 }
 
-/** Returns the Monday of the week. */
+/** Returns the Monday of the week in which a time lies. */
 function weekOf(at: Instant, timeZone: string): number {
   return mondayOf(localDay(Date.parse(at), timeZone))
 }

@@ -31,7 +31,7 @@ export type RenderAlert = (view: AlertMailView) => Rendered
 const FOLDER = 'alert'
 
 /**
- * Reads the templates of the mail.
+ * Reads the templates of the alert mail.
  * @param folder the folder with leadsheet's templates
  * @param own the installation's own folder, whose files replace those of leadsheet; null if there is none
  * @throws LeadsheetError report_template

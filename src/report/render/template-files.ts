@@ -1,6 +1,6 @@
 /**
- * Reads template files from the installation's own folder, which comes first, and from the program's
- * folder, and compiles them by Handlebars in strict mode. Errors name the file and, if known, the line.
+ * Reads template files and compiles them with Handlebars in strict mode. A file in the installation's own
+ * folder replaces the program's file of the same name. Errors name the file and, if known, the line.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
@@ -10,17 +10,17 @@ import { loadPackage } from '../../packages.ts'
 import { widthOf } from '../charts/svg.ts'
 
 export interface TemplateFile {
-  /** The path of the file for messages. It is relative to the working directory if the file is below it. */
+  /** The path of the file for messages. A file below the working directory has a relative path. */
   readonly path: string
   readonly text: string
 }
 
 export interface TemplateFiles {
-  /** The folders that are reports, sorted by name. */
+  /** The names of the folders that contain reports, sorted. */
   readonly reports: readonly string[]
-  /** Finds a file in a folder, such as that of a report. */
+  /** Finds a file in a folder, such as the folder of a report; undefined if there is none. */
   find(folder: string, file: string): TemplateFile | undefined
-  /** Lists the files of a folder, as found in both places. */
+  /** Lists the names of the files in a folder, both of the installation and of the program. */
   list(folder: string): readonly string[]
   /**
    * Returns a file that the program needs.
@@ -28,32 +28,32 @@ export interface TemplateFiles {
    */
   take(folder: string, file: string): TemplateFile
   /**
-   * Returns all parts that a report may include, by file name. The report's own parts replace others of the
-   * same name.
+   * Returns all templates that a report's templates can include, by file name. Those in the report's own
+   * folder replace others of the same name.
    */
   partials(report: string): ReadonlyMap<string, TemplateFile>
-  /** Returns the layout's stylesheets, each followed by the additions of the installation and of the report. */
+  /** Returns the program's stylesheets, each with the additions of the installation and of the report. */
   styles(report: string): MailStyles
-  /** Returns files in the report's folder that have no known name. */
+  /** Returns the files in the report's folder whose names the program does not know. */
   strays(report: string): readonly TemplateFile[]
 }
 
 export interface MailStyles {
   /** The styles that are written into the elements: `styles.css`. */
   readonly inline: string
-  /** The rules for phones and for dark mode, which stay blocks: `mobile.css` and `dark.css`. */
+  /** The rules for phones (`mobile.css`) and for dark mode (`dark.css`), which stay in `<style>` blocks. */
   readonly mobile: string
   readonly dark: string
 }
 
-/** The folder of templates that all reports share. */
+/** The folder of the page and the styles that all reports share. */
 export const LAYOUT = 'layout'
 const BLOCKS = 'blocks'
 const BLOCK_FOLDERS = join(import.meta.dirname, '..', 'blocks')
 /** The folders of templates that are not reports. */
 export const SHARED_FOLDERS: readonly string[] = [LAYOUT, BLOCKS, 'archive', 'web', 'dashboard', 'alert']
 const WANTED = /(?:\.hbs|\.css|^report\.ya?ml)$/
-/** The files that a report's folder may have, beside `blocks`. */
+/** The files that a report's folder can have, in addition to the folder `blocks`. */
 export const REPORT_FILES: readonly string[] = [
   ...['report.yaml', 'subject.hbs', 'html.hbs', 'text.hbs'],
   ...['styles.css', 'mobile.css', 'dark.css'],
@@ -62,7 +62,7 @@ export const REPORT_FILES: readonly string[] = [
 /**
  * Reads all template files.
  * @param program the program's folder
- * @param own the installation's folder, whose files come first; null if there is none
+ * @param own the installation's folder, whose files replace the program's; null if there is none
  * @throws LeadsheetError report_template if a folder cannot be read
  */
 export async function readTemplateFiles(program: string, own: string | null): Promise<TemplateFiles> {
@@ -109,7 +109,7 @@ export async function readTemplateFiles(program: string, own: string | null): Pr
   }
 }
 
-/** The files below a folder, by their relative path with `/`. */
+/** The files below a folder. The key is the path relative to this folder, with `/`. */
 type Tree = ReadonlyMap<string, TemplateFile>
 
 /** Reads the templates of the program's blocks under names such as `blocks/top_leads.html.hbs`. */
@@ -123,7 +123,7 @@ async function readBlockTemplates(): Promise<Tree> {
 async function readTree(root: string): Promise<Tree> {
   try {
     const entries = await readdir(root, { withFileTypes: true, recursive: true })
-    // Links are read too, because files mounted into a container are often links.
+    // Symbolic links are read too, because files that are mounted into a container are often links.
     const paths = entries
       .filter((entry) => !entry.isDirectory() && WANTED.test(entry.name))
       .map((entry) => join(entry.parentPath, entry.name))
@@ -159,7 +159,7 @@ function pathForPeople(path: string): string {
 const FONT_PX = 14
 
 const HELPERS = {
-  // Pads a text for the columns of plain-text mails. A text that is too long gets a line of its own.
+  // Pads a text for the columns of plain-text mails. After a text that is too long, a new line begins.
   padEnd: (text: string, columns: number) =>
     text.length < columns ? text.padEnd(columns) : `${text}\n${' '.repeat(columns)}`,
   padStart: (text: string, columns: number) => text.padStart(columns),
@@ -169,13 +169,13 @@ const HELPERS = {
     text.split(/[ -]/).every((word) => widthOf(word, FONT_PX) <= room) ? 'whole' : '',
   /** Allows only http, https and mailto, because escaping alone would let `javascript:` through. */
   safeUrl: (url: string) => (/^(?:https?|mailto):/i.test(url) ? url : '#'),
-  /** Allows a path to a file beside the page. */
+  /** Allows only a path to a file in the folder of the page or below it. */
   safePath: (path: string) => (/^[\w./-]+$/.test(path) ? path : '#'),
-  /** Allows a path, a query or both on the same server, never another host. */
+  /** Allows only addresses on the same server: an absolute path, a query such as `?page=2`, or a fragment. */
   safeLink: (link: string) => (/^(?:[?#]|\/(?![/\\]))[^\s\\]*$/.test(link) ? link : '#'),
   /** Returns a command line that operators can paste into their shell. */
   shell: (args: string) => `${CALLED} ${args}`,
-  /** Allows only pictures inside the mail or beside the page. */
+  /** Allows only pictures inside the mail or in the folder of the page. */
   safeImage: (url: string) => (/^(?:cid:|data:image\/png;base64,|[\w-][\w./-]*$)/.test(url) ? url : ''),
 }
 const KNOWN_HELPERS = Object.fromEntries(Object.keys(HELPERS).map((name) => [name, true]))
@@ -190,7 +190,7 @@ type Help = (text: string, columns: number) => string
 type Compile = (file: TemplateFile) => (view: unknown) => string
 
 /**
- * Creates the function that compiles templates.
+ * Returns a function that compiles templates.
  * @param kind `html` escapes values, `text` does not
  * @param partials the templates that can be included as `{{> name}}`, by name
  * @throws LeadsheetError report_template
@@ -221,15 +221,15 @@ export function createCompiler(kind: 'html' | 'text', partials: ReadonlyMap<stri
   }
 }
 
-/** Refuses a missing list, because the built-in `each` treats it like an empty one. */
+/** Repeats a part of a template for each item. Unlike Handlebars' own `each`, it refuses a missing list. */
 function checkedEach(this: unknown, list: unknown, options: HelperOptions): string {
   if (list !== undefined) return loadPackage('handlebars').helpers.each?.call(this, list, options)
   throw new Error(`each needs a list, and here is none${placeOf(options)}`)
 }
 
 /**
- * Checks the argument of a helper, because Handlebars passes undefined for an unknown name. The last argument
- * contains the line and column of the call.
+ * Returns a helper that throws if its argument is not a text. Handlebars passes undefined for an unknown
+ * name. The last argument of a call contains its line and column.
  */
 function checked(name: string, help: Help): HelperDelegate {
   return (...given: unknown[]) => {
@@ -239,13 +239,16 @@ function checked(name: string, help: Help): HelperDelegate {
   }
 }
 
-/** Returns the line and column of a call, written like Handlebars writes them. */
+/** Returns the line and column of a call, in the same form as in messages of Handlebars. */
 function placeOf(options: unknown): string {
   const { start } = (options as { readonly loc: hbs.AST.SourceLocation }).loc
   return ` - ${start.line}:${start.column}`
 }
 
-/** Finds unknown partials when a template is compiled. Handlebars reports them only when it renders them. */
+/**
+ * Returns a check that throws if a template includes an unknown template as `{{> name}}`. Handlebars itself
+ * would throw only when a report is rendered.
+ */
 function partialCheck(known: ReadonlySet<string>): AstVisitor {
   const { Visitor } = loadPackage('handlebars')
   return new (class extends Visitor {
@@ -261,7 +264,7 @@ function partialCheck(known: ReadonlySet<string>): AstVisitor {
   })()
 
   function check({ name, loc }: hbs.AST.PartialStatement | hbs.AST.PartialBlockStatement): void {
-    // A computed name such as `{{> (lookup this "kind")}}` is known only when rendering.
+    // A computed name such as `{{> (lookup this "kind")}}` is only known when a report is rendered.
     if (name.type !== 'PathExpression') return
     const wanted = (name as hbs.AST.PathExpression).original
     if (wanted === '@partial-block' || known.has(wanted)) return
@@ -281,7 +284,8 @@ function named<T>(file: TemplateFile, work: () => T): T {
 }
 
 /**
- * Adds the file and line to an error. Handlebars gives the line in its message, in a field, or not at all.
+ * Makes an error that names the file and line. Handlebars gives the line in its message, in a field, or not
+ * at all.
  */
 function templateError({ path, text }: TemplateFile, cause: unknown): LeadsheetError {
   const message = errorText(cause)
@@ -294,7 +298,8 @@ function templateError({ path, text }: TemplateFile, cause: unknown): LeadsheetE
       ? message
           .replace(/ in \[object Object\]/, '')
           .replace(/ - \d+:\d+$/, '')
-          // The later lines of the message show the position and all expected tokens.
+          // Keeps only the first line of the message. The other lines show the position and all expected
+          // tokens.
           .replace(/^Parse error on line \d+:\n(.*)\n[\s\S]*$/, 'cannot be understood at $1')
           .split('\n')[0]
       : `there is no helper ${helper}; known: ${[...BUILT_IN, ...Object.keys(HELPERS)].join(', ')}`
@@ -305,7 +310,7 @@ function templateError({ path, text }: TemplateFile, cause: unknown): LeadsheetE
   )
 }
 
-/** Returns the line of the first expression that begins with this name. */
+/** Returns the number of the first line with an expression that begins with this name. */
 function lineOf(text: string, name: string): number | undefined {
   const at = text.split('\n').findIndex((line) => new RegExp(`\\{\\{[#^]?\\s*${name}\\b`).test(line))
   return at < 0 ? undefined : at + 1

@@ -74,9 +74,9 @@ interface Report {
 }
 
 /**
- * Reads and compiles one report.
- * @throws LeadsheetError report_template, also for a file with an unknown name, because nothing would read
- * that file
+ * Reads and compiles the templates of one report.
+ * @throws LeadsheetError report_template, also if the report's folder has a file with an unknown name,
+ * because nothing would read that file
  */
 function openReport(files: TemplateFiles, name: string): Report {
   const [stray] = files.strays(name)
@@ -93,7 +93,8 @@ function openReport(files: TemplateFiles, name: string): Report {
 }
 
 /**
- * Compiles a report. HTML and text have separate parts: `{{> kpis}}` is `kpis.html.hbs` or `kpis.text.hbs`.
+ * Compiles a report. HTML and plain text include different files: `{{> kpis}}` includes `kpis.html.hbs` in
+ * HTML and `kpis.text.hbs` in plain text.
  */
 function compileReport(files: TemplateFiles, name: string): (view: TemplateView) => Rendered {
   const page = files.take(LAYOUT, 'page.hbs')
@@ -142,8 +143,8 @@ export function finishSubject(text: string): string {
 }
 
 /**
- * Writes the styles into the elements, and then adds the rules for phones and dark mode as blocks. Inlining would
- * remove such rules, and some mail clients drop a whole block.
+ * Writes the styles into the `style` attributes of elements, because some mail clients drop `<style>` blocks.
+ * Rules for phones and dark mode cannot be attributes, so they are added in blocks afterwards.
  */
 export function finishHtml(html: string, styles: MailStyles): string {
   const { inline } = loadPackage('@css-inline/css-inline')
@@ -157,7 +158,7 @@ export function finishHtml(html: string, styles: MailStyles): string {
   return dropClasses(inlined, styles).replace('</head>', () => `${blocks}</head>`)
 }
 
-/** Removes class names that only inlined rules used. Such names would be a tenth of the mail. */
+/** Removes class names that no remaining rule uses. They would make up a tenth of the mail. */
 function dropClasses(html: string, { mobile, dark }: MailStyles): string {
   const used = new Set(`${mobile}${dark}`.match(/(?<=\.)[a-z][\w-]*/g))
   // Within a tag, the pattern can match only an attribute, because `"` and `<` are escaped in values and
@@ -176,9 +177,10 @@ export function finishText(text: string): string {
     .trim()}\n`
 }
 
-/* The check of a rendered report before it is sent, because an empty mail is worse than none. */
+/* Checks a rendered report before it is sent, because an empty mail is worse than none. */
 
-// Matches the preheader. It also contains the headline, but is shown only in the inbox.
+// Matches the preheader: hidden text that mail clients show only in the list of mails. It repeats the
+// headline.
 const PREHEADER = /<div[^>]*aria-hidden="true"[^>]*>.*?<\/div>/s
 
 /**
@@ -194,7 +196,7 @@ export function checkRendered({ html, text }: Rendered, view: ReportView, name: 
   }
 }
 
-/** Escapes text in the same way as the inliner. */
+/** Escapes text in the same way as the package css-inline, which writes the final HTML. */
 function escapeText(text: string): string {
   return text
     .replaceAll('&', '&amp;')

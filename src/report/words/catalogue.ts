@@ -1,7 +1,7 @@
 /**
- * The words that recipients read, one catalogue for each language (`en.json` and others) in ICU
- * MessageFormat. To add a language, add a file to this folder. An absent value is passed as null, which a
- * `select` matches with its case `null`.
+ * Provides the texts that recipients read. Each language has a catalogue (such as `en.json`) in ICU
+ * MessageFormat. To add a language, add a file to this folder. A value that is absent is passed as null; a
+ * `select` in a message then takes its case `null`.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,15 +10,15 @@ import { loadPackage } from '../../packages.ts'
 import type english from './en.json'
 import { numbersOf } from './numbers.ts'
 
-/** A key such as `kpis.winRate`. English has every key, and a test compares the other languages with it. */
+/** The key of a text, such as `kpis.winRate`. English has all keys, and a test checks other languages. */
 export type WordKey = KeysOf<typeof english>
 
 /** The values of a message: formatted texts, and numbers if the grammar needs them. */
 type WordValues = Readonly<Record<string, string | number | boolean | null>>
 
 /**
- * Returns a message with its values filled in.
- * @throws Error if a value is missing that the message needs
+ * Returns the text for a key, with the values filled in.
+ * @throws Error if a value that the text needs is missing
  */
 export type Words = (key: WordKey, values?: WordValues) => string
 
@@ -83,7 +83,7 @@ function createWords(locale: string): Words {
   }
 }
 
-/** Returns the messages of a language by their keys. */
+/** Returns the texts of a language, by key. */
 export function readCatalogue(language: string): ReadonlyMap<string, string> {
   const found =
     catalogues.get(language) ??

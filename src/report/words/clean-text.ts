@@ -1,9 +1,9 @@
 /**
- * Cleans text that comes from outside, for one line of a mail. Every name, title and message of the data is
+ * Cleans text from outside, such as the names of leads, before it is put into a mail. Every such text is
  * cleaned here once. The templates then escape the text for HTML.
  */
 
-// Matches C0 and C1 controls, line and paragraph separators, and lone surrogates.
+// Matches control characters, line and paragraph separators, and lone surrogates.
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+/gu
 // Matches zero-width spaces, byte order marks, direction controls and tags. Joiners are kept, because emoji
 // and several scripts need them.
@@ -14,7 +14,8 @@ const STACKED_MARKS = /(\p{M}{4})\p{M}+/gu
 
 const STATUS_LENGTH = 24
 
-// Created at its first use, because creating it reads language data that most commands do not need.
+// The segmenter is created when it is first used, because this loads language data that most commands do not
+// need.
 let segmenter: Intl.Segmenter | undefined
 
 /**
@@ -22,7 +23,7 @@ let segmenter: Intl.Segmenter | undefined
  * shortened text ends in `…`.
  */
 export function oneLine(text: string, max: number): string {
-  // The text is first cut to about the right length, so that cleaning a hostile megabyte costs nothing.
+  // The text is first cut to 32 times the maximum length, so that cleaning a huge text takes no time.
   const clean = text
     .slice(0, max * 32)
     .toWellFormed()
@@ -50,8 +51,8 @@ export function upperFirst(text: string): string {
 }
 
 /**
- * Wraps lines longer than `columns` at spaces. Continued lines get the indent of the first line, so that
- * lists stay readable. A word longer than a line stays whole.
+ * Wraps lines longer than `columns` characters at spaces. The new lines are indented like the text of a list
+ * item in the first line. A word longer than a line stays whole.
  */
 export function wrapLines(text: string, columns: number): string {
   return text
@@ -67,12 +68,13 @@ function shorten(text: string, max: number): string {
     if (kept.length + segment.length > max - 1) break
     kept += segment
   }
-  // A cut just after the start of a word looks like a mistake, so the cut moves back to the space.
+  // If the last 30 % contain a space, the text is cut there, because a word that is cut off looks like a
+  // mistake.
   const space = kept.lastIndexOf(' ')
   return `${(space > max * 0.7 ? kept.slice(0, space) : kept).replace(/(?<![\s,;:·-])[\s,;:·-]+$/u, '')}…`
 }
 
-/** Splits a text into graphemes, which are single characters to a reader: an emoji of several code points is one. */
+/** Splits a text into what people see as characters. An emoji of several code points is one of them. */
 export function splitGraphemes(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
   return segmenter.segment(text)

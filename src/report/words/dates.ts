@@ -1,6 +1,6 @@
 /**
- * Formats instants and periods for a locale. Instants are in the recipient's time zone, and periods in the
- * period's own time zone.
+ * Formats instants and periods for a locale. Instants are written in the recipient's time zone, and periods
+ * in the time zone of the report.
  */
 import type { PeriodKind } from '../../domain/figures.ts'
 import type { Instant, Period } from '../../domain/model.ts'
@@ -18,13 +18,13 @@ export interface Dates {
 }
 
 /**
- * The kind of name that a period gets: for one day, several days, a week from Monday to Sunday, or a month.
+ * The form of a period's name. The period is one day, several days, a week from Monday to Sunday, or a month.
  */
 type PeriodShape = 'day' | 'days' | 'week' | 'month'
 
 export interface PeriodNames {
   readonly shape: PeriodShape
-  /** `Friday 20 November 2026`, `16–22 November 2026`, `November 2026`. */
+  /** The full name: `Friday 20 November 2026`, `16–22 November 2026`, `November 2026`. */
   readonly long: string
   /** The name in a subject: `Fri 20 Nov`, `Fri 20 Nov – Sun 22 Nov`, `16–22 Nov`, `Nov 2026`. */
   readonly short: string
@@ -102,8 +102,8 @@ export function formatLocalDays(locale: string, first: string, last: string): st
 }
 
 /**
- * Returns the number of the ISO week of a date, which is given in days since 1970-01-01. The Thursday of a
- * week decides its year.
+ * Returns the number of the ISO week of a date. The week belongs to the year in which its Thursday lies.
+ * @param day the date, in days since 1970-01-01
  */
 function isoWeek(day: number): number {
   const thursday = new Date((day + 3 - ((day + 3) % 7)) * DAY_MS)

@@ -1,4 +1,4 @@
-/** Everything that depends on a recipient's locale: words, numbers, dates and the time zone. */
+/** Provides all that depends on a recipient's locale: texts, formats of numbers and dates, the time zone. */
 import type { Instant } from '../../domain/model.ts'
 import { hasWordsIn, type Words, wordsIn } from './catalogue.ts'
 import { capitalise } from './clean-text.ts'
@@ -20,9 +20,9 @@ export interface LocaleContext {
 }
 
 /**
- * Creates the context.
- * @param tag BCP 47, with a language of `LANGUAGES`
- * @param timeZone the time zone of all instants
+ * Creates the context of a locale.
+ * @param tag the locale (BCP 47), whose language must be in `LANGUAGES`
+ * @param timeZone the time zone in which instants are written
  * @param now the current time, which decides whether an instant is of today or of this year
  */
 export function createLocaleContext(tag: string, timeZone: string, now: Instant): LocaleContext {
@@ -42,8 +42,8 @@ export function createLocaleContext(tag: string, timeZone: string, now: Instant)
 }
 
 /**
- * Returns the first `most` names and a text such as `5 others`. If only one name would be left out, it is
- * returned too.
+ * Returns the first `most` names and a text such as `5 others`. If only one name would be left out, returns
+ * all names.
  */
 export function shortenNames(
   names: readonly string[],
@@ -54,14 +54,14 @@ export function shortenNames(
   return others > 1 ? [...names.slice(0, most), words('scope.others', { n: others })] : names
 }
 
-/** Returns a title for a report that has none: `eu-daily` becomes `Eu daily leads`. */
+/** Makes the title of a report without one from the report's name: `eu-daily` becomes `Eu daily leads`. */
 export function nameReport(name: string, { words }: Pick<LocaleContext, 'words'>): string {
   return words('title', { name, label: capitalise(name) })
 }
 
 /**
- * Returns the language's word for a status of the upstream, or the status itself: `meeting_booked` becomes
- * `Meeting booked`.
+ * Returns the name of a status in the recipient's language: `meeting_booked` becomes `Meeting booked`. A
+ * status that the catalogue does not know keeps its own word.
  */
 export function nameStatus(status: string, { words }: Pick<LocaleContext, 'words'>): string {
   return words('status', { status, label: capitalise(status) })

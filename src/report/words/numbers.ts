@@ -5,20 +5,20 @@
 import type { Money } from '../../domain/model.ts'
 import { oneLine } from './clean-text.ts'
 
-/** Below this number, counts are shown instead of a percentage, which would say less. */
+/** Below this number of leads, counts such as `2 of 7` are shown, because a percentage would say less. */
 export const FEW = 10
 
 const CURRENCY_LENGTH = 12
 const MILLION = 1_000_000
-// Numbers from here on are written with a power of ten.
+// Numbers of at least this size are not formatted for the locale, but written in a form such as `1e+60`.
 const ROOM_FOR = 1e18
 
 export interface Numbers {
   /** Formats `1,284`. */
   readonly count: (count: number) => string
-  /** Formats `3.5` with at most this many decimals. */
+  /** Formats `3.5`, with at most `digits` decimals. */
   readonly decimal: (value: number, digits: number) => string
-  /** Formats `3.0` with exactly this many decimals. */
+  /** Formats `3.0`, with exactly `digits` decimals. */
   readonly fixed: (value: number, digits: 1 | 2) => string
   /** Formats `23.7%`. */
   readonly rate: (rate: number) => string
@@ -27,7 +27,8 @@ export interface Numbers {
   /** Formats `88%`. A share that is not exactly 0 or 1 is never rounded to 0% or 100%. */
   readonly share: (share: number) => string
   /**
-   * Formats `$1.2m`, `€300k`, `CHF 950`. A code that is not in ISO 4217 follows the amount: `950 credits`.
+   * Formats `$1.2m`, `€300k`, `CHF 950`. A currency that is not three letters follows the amount: `950
+   * credits`.
    */
   readonly money: (money: Money) => string
   /** Formats `€1,304,250.50` or `23.68%`, to show differences that rounding would hide. */
@@ -38,8 +39,8 @@ export interface Numbers {
 const known = new Map<string, Numbers>()
 
 /**
- * Creates the formats of a locale.
- * @param locale BCP 47, such as `de-CH`
+ * Returns the functions that format numbers for a locale.
+ * @param locale the locale (BCP 47), such as `de-CH`
  */
 export function numbersOf(locale: string): Numbers {
   const found = known.get(locale) ?? createNumbers(locale)
@@ -48,8 +49,8 @@ export function numbersOf(locale: string): Numbers {
 }
 
 /**
- * Formats an English count for operators: `5,706`. It does not use Intl, because loading Intl's data takes 8 ms,
- * which most commands would spend only for this.
+ * Formats an English count for operators: `5,706`. It does not use Intl, because loading Intl's data takes 8
+ * ms, which most commands would spend only for this.
  */
 export function englishCount(count: number): string {
   const digits = String(Math.abs(count))
@@ -104,7 +105,7 @@ function createNumbers(locale: string): Numbers {
   }
 }
 
-/** Formats a number. A number too long for a column is written with its power of ten: `1e+60`. */
+/** Formats a number. A huge number is written like `1e+60`, so that it fits into a column. */
 function inRoom(value: number, format: Pick<Intl.NumberFormat, 'format'>): string {
   return minus(Math.abs(value) < ROOM_FOR ? format.format(value) : String(value))
 }
@@ -113,13 +114,13 @@ function minus(text: string): string {
   return text.replace('-', '−')
 }
 
-/** Formats an amount. A code without three letters follows the amount. */
+/** Formats an amount. A currency that is not three letters, such as `credits`, follows the amount. */
 function writeMoney({ currency }: Money, write: (code: string | null) => string): string {
   if (/^[A-Za-z]{3}$/.test(currency)) return minus(write(currency.toUpperCase()))
   return `${minus(write(null))}\u00a0${oneLine(currency, CURRENCY_LENGTH)}`.trim()
 }
 
-/** Formats an amount in short form. A few millions get a decimal, so that `$4.0m` stands beside `$4.2m`. */
+/** Formats an amount in short form. A few millions always have a decimal: `$4.0m` beside `$4.2m`. */
 function writeAmount(locale: string, currency: string | null, amount: number): string {
   if (Math.abs(amount) >= ROOM_FOR) return `${amount}${currency === null ? '' : ` ${currency}`}`
   const parts = amountFormat(locale, currency, 'short').formatToParts(amount)
@@ -146,7 +147,7 @@ const DIGITS = {
 
 /**
  * Returns the format of an amount.
- * @param currency three letters; null for a plain number, because Intl accepts only codes of three letters
+ * @param currency a code of three letters; null for any other currency, because Intl does not accept it
  */
 function amountFormat(
   locale: string,
@@ -154,7 +155,7 @@ function amountFormat(
   digits: keyof typeof DIGITS,
 ): Intl.NumberFormat {
   const key = `${locale} ${currency} ${digits}`
-  // US dollars show "$" alone, because other dollars have marks of their own: "CA$", "A$".
+  // US dollars are shown as "$", because other dollars have longer symbols such as "CA$" and "A$".
   const currencyDisplay = currency === 'USD' ? 'narrowSymbol' : 'symbol'
   const format =
     amountFormats.get(key) ??

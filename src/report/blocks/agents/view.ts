@@ -1,6 +1,6 @@
 /**
- * The agents block shows a count of healthy agents, a line for each other agent, and the outages of the
- * period.
+ * The agents block shows how many of the upstream's agents are healthy, a line for each other agent, and the
+ * outages of the period.
  */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { AgentLine, Outage } from '../../../domain/lists.ts'
@@ -36,8 +36,8 @@ const OUTAGES = 3
 export const AGENT_NAME_LENGTH = 40
 export const AGENT_ERROR_LENGTH = 120
 
-// The statuses of healthy agents. Any other status, such as a word of another upstream, is shown unchanged
-// and counts as unhealthy.
+// The statuses of healthy agents. Any other status counts as unhealthy. A status that is also not in
+// `FAILING` is a word of the upstream and is shown unchanged.
 export const WELL = [
   'running',
   'idle',
@@ -128,7 +128,7 @@ function countStates(agents: readonly AgentLine[], locale: LocaleContext): strin
     .join(', ')
 }
 
-/** Formats a status within a sentence: `meeting booked`. Abbreviations become lower case completely. */
+/** Formats a status for use within a sentence: `meeting booked`. A name in capitals becomes lower case. */
 function stateOf(status: string, locale: LocaleContext): string {
   const name = nameStatus(status, locale)
   return name === name.toUpperCase() ? name.toLowerCase() : name.charAt(0).toLowerCase() + name.slice(1)

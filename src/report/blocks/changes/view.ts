@@ -28,8 +28,8 @@ import {
 
 // The maximum number of leads that are named for each kind of change.
 const ROWS = 3
-// Reports on weeks and months name only won leads. There would be too many other changes, and the daily
-// reports have already named them.
+// Reports on weeks and months name only won leads. Other changes would be too many, and daily reports have
+// already named these leads.
 const LONG: readonly PeriodKind[] = ['week', 'month']
 
 interface ChangesView {
@@ -99,7 +99,7 @@ export function composeChanges(
  */
 const isMove = (kind: ChangeKind): boolean => kind === 'forward' || kind === 'back'
 
-/** Formats the move of a lead between stages; empty if the new stage would only repeat the heading. */
+/** Formats the move of a lead between stages; empty if the text would only repeat the heading. */
 function moveOf({ fromStatus, toStatus }: ChangedLead, heading: string, locale: LocaleContext): string {
   const to = nameStatus(toStatus, locale)
   if (fromStatus !== null) return locale.words('changes.move', { from: nameStatus(fromStatus, locale), to })

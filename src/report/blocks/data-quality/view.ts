@@ -1,6 +1,6 @@
 /**
- * The data quality block shows quarantined records, fields that appeared in the upstream's records or
- * vanished from them, and lists that were not read to the end.
+ * The data quality block shows quarantined records (which could not be read as leads), fields that appeared
+ * in the upstream's records or vanished from them, and a list of leads that was not read to the end.
  */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import { oneLine } from '../../words/clean-text.ts'

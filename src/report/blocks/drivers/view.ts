@@ -1,5 +1,6 @@
 /**
- * The drivers block: the sources, countries or agents from which each unusual number came. It never says why.
+ * The drivers block says from which sources, countries or agents the difference of each unusual number came.
+ * It never says why.
  */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import {
@@ -21,7 +22,7 @@ interface DriversView {
   readonly kind: 'drivers'
   readonly title: string
   readonly drivers: readonly {
-    /** A sentence with the number and the expected number. */
+    /** A sentence with the unusual number and the expected number. */
     readonly text: string
     readonly parts: readonly {
       readonly name: string
@@ -35,7 +36,7 @@ interface DriversView {
   }[]
 }
 
-/** Returns no view if nothing is unusual, or if no part stands out. */
+/** Returns no view if no number is unusual, or if the differences have no clear origin. */
 export function composeDrivers(figures: ReportFigures, locale: LocaleContext): DriversView[] {
   const { drivers = [] } = figures.insight ?? {}
   const winRate = rateOfAll(figures.insight)
@@ -62,8 +63,8 @@ function countOf(driver: Driver, locale: LocaleContext): DriversView['drivers'][
 }
 
 /**
- * Composes the parts of an unusual win rate: groups whose own rate changed, the changed mix of the groups, and
- * all other groups together.
+ * Composes the parts of the difference of an unusual win rate: each group (such as a source) whose own rate
+ * changed, the changed mix of groups, and all other groups together.
  */
 function rateOf(
   { won, decided }: JudgedWinRate,

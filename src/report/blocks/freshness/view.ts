@@ -16,7 +16,7 @@ export interface FreshnessView {
 
 type Reason = 'unreachable' | 'refused' | 'deferred' | 'unexpected' | 'stopped' | 'other'
 
-// The reason that recipients see instead of an error message, by error code. All other codes mean `other`.
+// The reason for a failed sync that recipients see, by error code. All other codes get the reason `other`.
 const REASONS: ReadonlyMap<string, Reason> = new Map([
   ['api_unreachable', 'unreachable'],
   ['api_unauthorized', 'refused'],
@@ -42,7 +42,7 @@ export function composeFreshness(figures: ReportFigures, locale: LocaleContext):
   return { kind: 'freshness', isStale, text }
 }
 
-/** Returns a sentence on the time up to which leads were read, if the data ends before the period does. */
+/** Returns a sentence for data that ends before the period does. It says up to which time leads were read. */
 export function explainExtent({ freshness, period }: ReportFigures, locale: LocaleContext): string {
   const { words, dates } = locale
   const { dataAsOf } = freshness

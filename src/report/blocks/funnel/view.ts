@@ -1,6 +1,6 @@
 /**
- * The funnel block shows how many leads reached each stage, their share of the stage before, and their time
- * in the stage.
+ * The funnel block shows for each stage how many leads reached it, what share this is of the leads in the
+ * stage before, and how many days leads stay in it (median).
  */
 import type { Funnel, ReportFigures } from '../../../domain/figures.ts'
 import { composeHistory, type HistoryView } from '../../context.ts'
@@ -28,7 +28,7 @@ interface FunnelRow {
   readonly reached: string
   readonly conversion: string
   readonly inStage: string
-  /** The widths of the bar and of the empty rest beside it, in percent; an empty text for a width of zero. */
+  /** The widths of the bar and of the empty space beside it, in percent; an empty text for zero. */
   readonly bar: string
   readonly rest: string
 }
@@ -82,7 +82,7 @@ function noteOfDays(
 
 function rowOf(stage: Stage, before: Stage | undefined, most: number, locale: LocaleContext): FunnelRow {
   const { words, numbers } = locale
-  // The bar of a stage that any lead has reached is at least one percent wide.
+  // If at least one lead has reached the stage, the bar is at least one percent wide.
   const bar = stage.reached === 0 ? 0 : Math.max(1, Math.round((stage.reached / most) * 100))
   const { medianDays } = stage
   return {

@@ -1,4 +1,7 @@
-/** The sentences of the headline that name unusual numbers, or say that the numbers are usual. */
+/**
+ * Composes the sentences of the headline that name unusual numbers, or say that all numbers are usual. A
+ * number is usual if it is as expected from earlier periods.
+ */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import {
   type DriverDimension,
@@ -14,10 +17,10 @@ import { oneLine } from '../../words/clean-text.ts'
 import type { PeriodNames } from '../../words/dates.ts'
 import { type LocaleContext, shortenNames } from '../../words/locale-context.ts'
 
-/** The most sentences of the headline. */
+/** The maximum number of sentences in the headline. */
 const SENTENCES_MAX = 3
 const NAME_LENGTH = 40
-/** The most pipelines that a sentence names. */
+/** The maximum number of pipelines that a sentence names. */
 const NAMED_MAX = 3
 
 export interface Sentences {
@@ -28,8 +31,8 @@ export interface Sentences {
 }
 
 /**
- * Composes the sentences. Returns null if no number was judged; the headline then compares the counts with those
- * of the period before.
+ * Composes the sentences. Returns null if no number is unusual and the new or won leads could not be judged.
+ * The headline then compares the counts with those of the period before.
  */
 export function composeJudged(
   figures: ReportFigures,
@@ -97,7 +100,7 @@ export function composeJudged(
   }
 }
 
-/** Returns the sentences about an unusual win rate and its origin; null if the rate is usual or not judged. */
+/** Returns sentences about an unusual win rate and its origin; null if the rate is usual or not judged. */
 function sentencesOfRate(
   { insight }: ReportFigures,
   locale: LocaleContext,
@@ -125,7 +128,7 @@ function sentencesOfRate(
   }
 }
 
-/** Returns whether the number of won leads is usual. No won lead is usual while nothing was ever won. */
+/** Returns whether the number of won leads is usual. If too few periods are known, zero counts as usual. */
 function isWonAsEver({ insight, won }: ReportFigures): boolean {
   const expectation = insight?.expectations.find(
     ({ figure, pipeline }) => figure === 'won' && pipeline === null,
@@ -134,21 +137,21 @@ function isWonAsEver({ insight, won }: ReportFigures): boolean {
 }
 
 /**
- * Lists the unusual numbers of a report, those of all leads before those of single pipelines. A lasting change is
- * listed only by the first report that shows it.
+ * Lists the unusual numbers of a report: first the numbers of all leads, then those of single pipelines. A
+ * lasting change is only listed in the first report that finds it.
  */
 export function listUnusual(figures: ReportFigures): readonly Expectation[] {
   return listTold(figures).filter(({ judgement, shift }) => isUnusual(judgement) || shift?.isNew)
 }
 
-/** Lists the expectations of the report, without those for numbers whose dates are implausible. */
+/** Lists the judged numbers of the report, without numbers of leads whose dates cannot be right. */
 function listTold(figures: ReportFigures): readonly Expectation[] {
   return (figures.insight?.expectations ?? []).filter(
     ({ figure }) => !isImplausible(figures, figure === 'won' ? 'won' : 'newLeads'),
   )
 }
 
-/** Says how many periods usual ranges need, and how many are known so far; empty if enough are known. */
+/** Returns a sentence on how many periods are needed to judge numbers; empty if enough are known. */
 export function composeLearning(
   { insight }: Pick<ReportFigures, 'insight'>,
   names: PeriodNames,
@@ -191,8 +194,8 @@ interface Outside {
 }
 
 /**
- * Lists the numbers of all leads that lie outside their printed range, but are not called unusual, because among so
- * many numbers chance alone puts some there. The headline must not call them usual.
+ * Lists the numbers of all leads that lie outside their printed range, but are not called unusual. Among many
+ * numbers, a few lie outside by chance. The headline must not call them usual.
  */
 function listOutside(figures: ReportFigures): Outside[] {
   const counts = listTold(figures)
@@ -215,7 +218,7 @@ function asideOf({ figure, direction, range, decided }: Outside, { words }: Loca
   return words(`headline.aside.${figure}`, { direction, range: inWords })
 }
 
-/** Says that a change lasts which an earlier report has already named. */
+/** Returns a sentence which says that a change named in an earlier report still lasts. */
 function stillOf(expectation: Expectation, { words }: LocaleContext): string {
   const { figure, pipeline, shift } = expectation
   return words(`headline.still.${figure}`, {
@@ -226,8 +229,8 @@ function stillOf(expectation: Expectation, { words }: LocaleContext): string {
 }
 
 /**
- * Says from which source, country or agent the difference came most, or in which pipelines the number is unusual
- * in the same direction; empty if neither is known.
+ * Returns a sentence on where an unusual number came from: the source, country or agent with the largest
+ * part. If there is none, it names the pipelines in which the number is unusual too; empty without any.
  */
 function originOf(
   expectation: Expectation,
@@ -258,12 +261,12 @@ function originOf(
   return words('headline.alike', { direction, pipelines: listed })
 }
 
-/** Names a source, country or agent; null is the leads without one. */
+/** Returns the name of a source, country or agent. The name null means the leads that have none. */
 function nameOf(name: string | null, dimension: DriverDimension, { words }: LocaleContext): string {
   return name === null ? words('drivers.without', { dimension }) : oneLine(name, NAME_LENGTH)
 }
 
-/** Returns the side of the usual on which an unusual number is. */
+/** Returns whether an unusual number is higher or lower than usual. */
 export function directionOf({ judgement, shift }: Expectation): 'high' | 'low' {
   if (isUnusual(judgement) || shift === null) return judgement === 'high' ? 'high' : 'low'
   return shift.actual > shift.expected ? 'high' : 'low'
@@ -281,8 +284,8 @@ export function expectationOf(
 }
 
 /**
- * Returns the side of the usual on which a number is, alone or as part of a lasting change; null if it is usual
- * or not judged.
+ * Returns whether a number is unusually high or low, alone or as part of a lasting change; null if it is
+ * usual or not judged.
  */
 export function newsOf(judged: Expectation | undefined): News {
   if (judged === undefined) return null
@@ -290,17 +293,17 @@ export function newsOf(judged: Expectation | undefined): News {
   return isNews ? directionOf(judged) : null
 }
 
-/** Returns the bounds of a range for its words. */
+/** Returns the values for a text such as `31–54`. */
 export function boundsOf({ low, high }: UsualRange) {
   return { low, high, isOne: low === high }
 }
 
-/** Returns the bounds of a range of wins for its words, in whole percent of the decided leads. */
+/** Converts a range of won leads to whole percent of the decided (won or lost) leads. */
 export function percentsOf({ low, high }: UsualRange, decided: number) {
   return { low: Math.round((100 * low) / decided), high: Math.round((100 * high) / decided) }
 }
 
-/** Formats the text in brackets behind a count in the subject: the usual range, or over how many days a change lasts. */
+/** Formats the brackets after a count in the subject: the usual range, or the length of a change. */
 function inBrackets(expectation: Expectation, { words }: LocaleContext): string {
   const { judgement, range, shift } = expectation
   if (shift !== null && !isUnusual(judgement))

@@ -57,7 +57,7 @@ export function composeHeadline(
   const names = namePeriod(locale.tag, figures.kind, figures.period)
   const summary = summarize(figures, names, locale)
   const isWhole = coverageOf(figures) === 'whole' && figures.leads > 0
-  // The period is not called calm if figures failed or data is unusual, because these may hide a problem.
+  // If figures failed or the data is unusual, the headline does not say that all is well.
   const isKnown = figures.failed.length === 0 && figures.warnings.every(({ kind }) => kind !== 'unusual')
   const isOfThen = !isLongAfter(figures.agents.asOf, figures)
   const areTimesRight = !isImplausible(figures, 'newLeads') && !isImplausible(figures, 'won')
@@ -89,7 +89,7 @@ export function composeHeadline(
   }
 }
 
-/** Returns the notes about the period if its numbers are not judged because of them; otherwise empty. */
+/** Returns the notes (annotations, holidays) because of which numbers are not judged; empty without any. */
 function explanationOf(figures: ReportFigures, locale: LocaleContext): string {
   const isExplained = figures.insight?.expectations.some(({ judgement }) => judgement === 'left_out')
   const notes = isExplained ? notesOfPeriod(figures).slice(0, NOTES) : []

@@ -30,19 +30,20 @@ import { formatMoneys, splitMoneys } from '../lists.ts'
 
 // The maximum length of a value in large print, in characters.
 const LARGE_LENGTH = 7
-// The number of published ranges from which their record is shown instead of the record of the backtest.
+// The minimum number of published usual ranges from which the report says how often ranges held. With fewer,
+// it uses ranges that were computed afterwards for past periods.
 const PUBLISHED_MIN = 60
 
 interface KpisView {
   readonly kind: 'kpis'
   readonly tiles: readonly KpiView[]
-  /** The notes that the sparklines mark with rings; empty without any. */
+  /** The text of the notes about days that the sparklines mark with rings; empty without any. */
   readonly marked: string
-  /** A sentence about how often the usual ranges of the tiles were right; empty without ranges. */
+  /** A sentence about how often numbers lay within their usual ranges; empty without ranges. */
   readonly record: string
   /**
-   * The column widths in the plain-text mail, in characters: the longest label, the longest value, and the
-   * indent of the notes below. The indent is both widths and a gap of 2.
+   * The widths in the plain-text mail, in characters: of the longest label, of the longest value, and of the
+   * indent before notes. The indent is the sum of both and 2.
    */
   readonly columns: { readonly label: number; readonly value: number; readonly note: number }
 }
@@ -64,9 +65,9 @@ interface KpiView {
   readonly basis: string
   /** The words before the range, such as `usual for a Friday:`; empty if no range is known. */
   readonly usual: string
-  /** The usual range, such as `31–54`; empty without one. */
+  /** The usual range of the value, such as `31–54`; empty if none is known. */
   readonly usualRange: string
-  /** The usual range of the money, such as `worth $0 to $42k`; empty without one. */
+  /** The usual range of the won money, such as `worth $0 to $42k`; empty if none is known. */
   readonly usualWorth: string
   readonly line: (ChartSource & { readonly alt: string }) | null
 }
@@ -94,11 +95,12 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
     '\u00a0',
   )
   const basis = (value: string) => (isFirst(figures) ? '' : words('kpis.basis', { value, when }))
-  // If both periods have a note, the second note is left out, because it would repeat the first.
+  // The note on the earlier period is left out if the present period has a note, because both would say the
+  // same.
   const unshown = (now: string, before: string) =>
     words('kpis.unshown', { when, known: (now === '' && before) || null })
   /**
-   * Adds a note that says for how many leads the value is known. If it is known for too few leads, the change
+   * Adds a note on how many leads have a known history. If too few had one in the period before, the change
    * is left out, because it would show which histories were read and not what happened.
    */
   const withKnown = (
@@ -198,7 +200,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
   }
 }
 
-/** Returns the notes that the sparklines mark, without the notes that the tiles show in place of a usual range. */
+/** Returns the text of the notes that the sparklines mark. Leaves out notes that stand in a tile anyway. */
 function markedOf(figures: ReportFigures, locale: LocaleContext): string {
   const isSaid = expectationOf(figures, 'new_leads')?.judgement === 'left_out'
   const said = isSaid ? notesOfPeriod(figures) : []
@@ -207,7 +209,7 @@ function markedOf(figures: ReportFigures, locale: LocaleContext): string {
   return left.length === 0 ? '' : locale.words('kpis.marked', { notes: left.join('; ') })
 }
 
-/** Adds the usual range of the won value, in the currency of most of that value, to the range of the won leads. */
+/** Adds the usual range of the won money in the main currency to the usual range of the won leads. */
 function withWorth(
   usual: Usual,
   { insight, wonValue }: ReportFigures,
@@ -222,7 +224,7 @@ function withWorth(
   return { ...usual, usualWorth: worth }
 }
 
-/** Returns the win rates that are usual for this number of decided leads. */
+/** Returns the usual range of the win rate. With few decided (won or lost) leads, the range is wide. */
 function usualRate({ insight }: ReportFigures, { words }: LocaleContext): Usual {
   const { range = null, decided = 0 } = rateOfAll(insight) ?? {}
   if (range === null) return NOTHING_USUAL
@@ -233,7 +235,7 @@ function usualRate({ insight }: ReportFigures, { words }: LocaleContext): Usual 
   }
 }
 
-/** Returns a sentence about how often the usual ranges were right; empty if none was tested. */
+/** Returns a sentence about how often numbers lay within their usual ranges; empty if none was tested. */
 function recordOf({ insight }: ReportFigures, { words }: LocaleContext): string {
   const { expectations = [], winRates = [], wonValues = [] } = insight ?? {}
   const ofAll = [...expectations, ...winRates].filter(({ pipeline }) => pipeline === null)
@@ -247,7 +249,7 @@ function recordOf({ insight }: ReportFigures, { words }: LocaleContext): string 
   return of === 0 ? '' : words('kpis.record', { hits: sum((each) => each.hits), of })
 }
 
-/** Returns the side of the usual on which a figure is; null for a usual figure, and for a tile without one. */
+/** Returns whether a figure is unusually high or low; null if it is usual or has no usual range. */
 function newsIn(figures: ReportFigures, figure: ExpectedFigure | 'win_rate' | undefined): News {
   if (figure !== 'win_rate') return figure === undefined ? null : newsOf(expectationOf(figures, figure))
   const judgement = rateOfAll(figures.insight)?.judgement
@@ -255,8 +257,8 @@ function newsIn(figures: ReportFigures, figure: ExpectedFigure | 'win_rate' | un
 }
 
 /**
- * Returns the usual range of a figure. A period that is not judged gets its note instead. A lasting change gets
- * the day of its start instead, because the range has already moved with the change.
+ * Returns the usual range of a figure. If a note explains the period, returns the note instead. If a change
+ * has lasted for days, returns how long instead, because the range has already adapted to the change.
  */
 function usualRange(figures: ReportFigures, figure: ExpectedFigure, locale: LocaleContext): Usual {
   const { words, tag } = locale
@@ -299,8 +301,8 @@ function rateOf(ratio: Ratio, { words, numbers }: LocaleContext): { value: strin
 }
 
 /**
- * Formats the earlier rate. It is written as counts if the current rate is written so, so that both can be
- * compared.
+ * Formats the win rate of the period before. It is written as counts, such as `2 of 7`, if the current rate
+ * is, so that both can be compared.
  */
 function priorRate({ current, prior }: Compared<Ratio>, locale: LocaleContext): string {
   const areCounts = current.whole > 0 && current.whole < FEW
@@ -316,8 +318,8 @@ function moneyOf(moneys: readonly Money[], locale: LocaleContext): { value: stri
 }
 
 /**
- * Formats the value of won leads. It is marked as a lower bound while the period is not fully covered by
- * data.
+ * Formats the value of won leads. If only a part of the period has been read, the text says that the value is
+ * only the value so far.
  */
 function worthOf(coverage: Coverage, won: number, moneys: readonly Money[], locale: LocaleContext): string {
   const value = formatMoneys(moneys, locale)

@@ -1,4 +1,4 @@
-/** The pace block: where the numbers of the month will end, and how that compares with the goals. */
+/** The pace block shows which totals are expected at the end of a month, quarter or year, and the goals. */
 import type { Pace } from '../../../domain/insight.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import { formatLocalDay } from '../../words/dates.ts'
@@ -12,18 +12,18 @@ export interface PaceView {
     readonly name: string
     /** The owner of the goal and the pipelines that count; may be empty. */
     readonly scope: string
-    /** The number so far, with the goal if there is one: `41` or `41 of 80`. */
+    /** The number so far and the goal: `41 of 80`; only the number if there is no goal. */
     readonly soFar: string
-    /** The expected end with its range, or a note that it is unknown; empty for money without one, and at the end. */
+    /** The expected total with its range. If unknown: a note, or empty for money and after the last day. */
     readonly end: string
-    /** The number that each remaining day needs to reach the goal; empty without a goal. */
+    /** The leads (or the money) that each remaining day needs to reach the goal; empty without a goal. */
     readonly needed: string
   }[]
-  /** A sentence about how often such ranges were right; empty without a range. */
+  /** A sentence about how often earlier totals lay within their ranges; empty without a range. */
   readonly record: string
 }
 
-/** Returns no view if there is neither a goal nor an expected end. The dashboard shows the same view. */
+/** Returns no view if there is neither a goal nor an expected total. The dashboard uses this function too. */
 export function composePace(paces: readonly Pace[], locale: LocaleContext): PaceView[] {
   const shown = paces.filter(({ goal, end }) => goal !== null || end !== null)
   if (shown.length === 0) return []

@@ -1,4 +1,4 @@
-/** The pipelines block: all pipelines in one table. */
+/** The pipelines block shows the numbers of all pipelines in one table. */
 
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { ExpectedFigure } from '../../../domain/insight.ts'
@@ -81,7 +81,7 @@ export function composePipelines(
   }
 }
 
-/** Returns a note that only some pipelines are shown, and by which number they were chosen. */
+/** Returns a note that only the pipelines with the most new leads (or the most leads) are shown. */
 function chosenBy(
   figures: ReportFigures,
   hasNew: boolean,
@@ -122,7 +122,7 @@ function detailOf(
   ])
 }
 
-/** Returns the usual ranges of the numbers of a pipeline; null if none is known. */
+/** Returns the usual ranges of a pipeline's new leads, won leads and win rate; null if none is known. */
 function usualOf(
   id: string,
   figures: ReportFigures,

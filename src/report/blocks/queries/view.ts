@@ -1,6 +1,6 @@
 /**
- * The queries block shows a table for each query of the report, and a box for a query that failed. Columns
- * that do not fit on a phone are listed below their row.
+ * The queries block shows the result of each SQL query in `report.yaml` as a table, or a box if the query
+ * failed. Columns that do not fit on a phone are listed below their row.
  */
 
 import type { ReportFigures } from '../../../domain/figures.ts'
@@ -30,7 +30,7 @@ interface QueryView {
 interface QueryColumn {
   readonly label: string
   readonly isNumber: boolean
-  /** The share of the table's width, in percent. */
+  /** The width of the column, in percent of the table's width. */
   readonly width: string
 }
 
@@ -44,8 +44,8 @@ interface QueryRow {
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
 const ROWS = 15
 const COLUMNS = 4
-// Sizes in pixels: the room for all columns on the smallest phone, the gap beside each column, and the
-// maximum width of a word in the first column and in the others.
+// The room for all columns on the smallest phone, the gap beside each column, and the maximum width of a word
+// in the first column and in other columns. All are in pixels.
 const ROOM_PX = 288
 const GAP_PX = 10
 const FIRST_WORD_PX = 150
@@ -54,8 +54,8 @@ const FONT_PX = 14
 const TITLE_LENGTH = 80
 const NOTE_LENGTH = 200
 const CELL_LENGTH = 60
-// The limits of a text column's width, in characters. Between these limits the column is as wide as its
-// content; longer text wraps.
+// The minimum and maximum width of a text column, in characters. Between these limits, the column is as wide
+// as its content. Longer text wraps.
 const WIDTH_LEAST = 6
 const WIDTH_MOST = 12
 const FIRST_WIDTH_MOST = 18
@@ -116,8 +116,8 @@ function composeQuery(query: QueryTable, locale: LocaleContext, file: string | u
 }
 
 /**
- * Returns a note about omitted rows. The note does not say how many if the query found more rows than are
- * stored, because nobody counted them.
+ * Returns a note about rows that are not shown. If the query found more rows than were read, the note says
+ * only how many are shown, because the others were not counted.
  */
 function moreOf(
   { rows, isCut }: QueryTable,
@@ -152,7 +152,7 @@ function cellText(
   return oneLineOrNull(cell, CELL_LENGTH) ?? words('none')
 }
 
-/** Returns whether a text is an instant. Data from outside may look like one, such as `2026-13-40T00:00:00Z`. */
+/** Returns whether a text is a valid instant. A text such as `2026-13-40T00:00:00Z` only looks like one. */
 function isInstant(text: string): boolean {
   if (!INSTANT.test(text)) return false
   const at = new Date(text)

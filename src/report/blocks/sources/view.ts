@@ -1,4 +1,4 @@
-/** The sources block: the sources of leads with their counts and win rates. */
+/** The sources block shows each source of leads, such as `referral`, with its counts and its win rate. */
 
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'

@@ -1,4 +1,4 @@
-/** The stalled block: the open leads that have not moved for the longest time. */
+/** The stalled block lists the open leads that have not changed in any way for the longest time. */
 
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'

@@ -1,5 +1,5 @@
 /**
- * The top leads block: the new leads with the highest scores. The fields that it can show are
+ * The top leads block lists the new leads with the highest scores. The fields that it can show are
  * `LISTED_FIELDS` in `domain/lead-fields.ts`.
  */
 
@@ -69,7 +69,7 @@ export function composeTopLeads(
   }
 }
 
-/** Composes the note of the block. It says that no new lead has a high score only if the period was read. */
+/** Composes the note of the block. It says that there are no such leads only if the period was read. */
 function noteOf(figures: ReportFigures, shown: number, { words }: LocaleContext): string {
   const { minScore, total } = figures.topLeads
   if (total === 0) {

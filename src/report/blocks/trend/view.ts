@@ -1,4 +1,4 @@
-/** The trend block: new and won leads per day over a quarter, as a chart and as a sentence. */
+/** The trend block shows the new and won leads per day over 90 days, as a chart and as a sentence. */
 import type { ReportFigures, TrendDay } from '../../../domain/figures.ts'
 import { shownDays } from '../../charts/draw.ts'
 import { meansOfWeek, writeMean } from '../../charts/trend-layout.ts'
@@ -15,13 +15,13 @@ export interface TrendView {
   readonly ofLines: string
   /** A sentence about the chart, also used as its alternative text; empty if there are too few days. */
   readonly finding: string
-  /** The notes that the chart marks with letters; empty without any. */
+  /** The text of the notes about days that the chart marks with letters; empty without any. */
   readonly marked: string
   readonly chart: ChartSource | null
 }
 
-// The minimum number of days between the two weekly means that are compared. Two means that are closer would
-// share some days.
+// The minimum number of days between two weekly means that are compared. Closer means would have some days in
+// common.
 const APART = 7
 
 export function composeTrend(

@@ -1,6 +1,6 @@
 /**
- * The urgent block: the open leads that are about to stall, and how many open leads are older than nearly all
- * leads were when they were won. A lead that the last report listed is not listed in full again.
+ * The urgent block lists the open leads that are about to stall, and says how many open leads are older than
+ * nearly all won leads were when they were won. A lead that the last report listed is only named.
  */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { UrgentLead } from '../../../domain/insight.ts'
@@ -24,9 +24,9 @@ import {
 } from '../lists.ts'
 
 const ROWS = 5
-/** The maximum number of leads that are named again although the last report has named them. */
+/** The maximum number of leads from the last report's list that are named again. */
 const STILL_NAMED = 3
-/** The share of the open leads from which old leads get a sentence. */
+/** The minimum share of open leads that must be old. Below it, old leads are not mentioned. */
 const OLD_SHARE_MIN = 0.05
 
 interface UrgentView {
@@ -42,7 +42,7 @@ interface UrgentView {
     readonly age: string
     readonly value: string
   }[]
-  /** The sentences below the list: leads left out, leads of the last report, and old leads. */
+  /** The sentences below the list, about leads that are left out, leads of the last report, and old leads. */
   readonly lines: readonly string[]
 }
 
@@ -101,8 +101,8 @@ export function listUrgent(figures: ListedFigures, locale: LocaleContext, option
 }
 
 /**
- * Composes the note of the block. It explains the limits only if all come from the leads that were won, and none
- * from the settings.
+ * Composes the note of the block. Each lead has a limit of days in its stage. The note explains the limits
+ * only if all were computed from won leads, and none was set by operators.
  */
 function noteOf(rows: readonly UrgentLead[], total: number, still: number, { words }: LocaleContext): string {
   return words('urgent.note', {
@@ -112,14 +112,14 @@ function noteOf(rows: readonly UrgentLead[], total: number, still: number, { wor
   })
 }
 
-/** Names the urgent leads that the last report has already named; empty if there are none. */
+/** Returns a sentence that names the urgent leads from the last report's list; empty if there are none. */
 function stillSentence(leads: readonly UrgentLead[], locale: LocaleContext): string {
   if (leads.length === 0) return ''
   const names = leads.map(({ companyName }) => oneLine(companyName, NAME_LENGTH))
   return locale.words('urgent.stillUrgent', { names: locale.and(shortenNames(names, STILL_NAMED, locale)) })
 }
 
-/** Says how many open leads are older than nearly all won leads were; empty if few are. */
+/** Returns a sentence on how many open leads are older than nearly all won leads were; empty if few are. */
 function oldSentence({ insight }: ReportFigures, locale: LocaleContext): string {
   if (!insight?.oldLeads) return ''
   const { old, open, value, ageDays, winners, countedAt } = insight.oldLeads
