@@ -1,6 +1,5 @@
 /**
- * Opens the reference service: opens its database, simulates the history up to now, and serves the API over
- * HTTP.
+ * Opens the reference service: opens its database, simulates leads up to now, and serves the API over HTTP.
  */
 import type { AddressInfo, LookupFunction } from 'node:net'
 import type { FastifyInstance } from 'fastify'
@@ -24,31 +23,30 @@ import { createAddressGuard, createWebhookPoster } from './webhooks/post.ts'
 import { createWebhookSender } from './webhooks/sender.ts'
 
 export interface ServiceOptions {
-  /** The service's SQLite file, created if it does not exist. */
+  /** The service's SQLite file. It is created if it does not exist. */
   readonly file: string
-  /** The companies that agents can discover, such as data/companies.ndjson. */
+  /** The file of the companies that agents can discover, such as data/companies.ndjson. */
   readonly companiesFile: string
   /** The address to listen on; 127.0.0.1 by default. */
   readonly host?: string
   /** The port. The default 0 takes a free port. */
   readonly port?: number
-  /** The seed of a new history, 1 by default. A history in the file keeps its own seed. */
+  /** The seed of the random numbers, 1 by default. A history that is already in the file keeps its seed. */
   readonly seed?: number
-  /** Simulated seconds per real second, 1 by default. */
+  /** The number of simulated seconds per real second, 1 by default. */
   readonly speed?: number
   /**
-   * The instant at which simulated time begins, unless the history in the file is already later. From this
-   * instant on, time is simulated at `speed` until it reaches the real present. After that, simulated time is
-   * real time.
+   * The instant at which simulated time begins, unless the history in the file is already later. Simulated
+   * time then runs at `speed` until it reaches the real present, and is real time from then on.
    */
   readonly playFrom?: Date | undefined
   /** Returns the real time in milliseconds since 1970; the system's clock by default. */
   readonly now?: () => number
-  /** The length of a new history in days, from midnight (UTC); 120 by default. */
+  /** The length of a new history in days; 120 by default. The history begins at midnight (UTC). */
   readonly historyDays?: number
-  /** The scenario of a new history, with its own length; none by default. */
+  /** The scenario (a set of known effects) of a new history, which sets its own length; none by default. */
   readonly scenario?: Scenario | undefined
-  /** The maximum number of requests of a key in a minute; 1,200 by default. */
+  /** The maximum number of requests that one key may send in a minute; 1,200 by default. */
   readonly rateLimitPerMinute?: number
   /** The faults to inject, for practice and tests; none by default. */
   readonly faults?: Faults | undefined
@@ -58,28 +56,27 @@ export interface ServiceOptions {
   readonly resolve?: LookupFunction
   readonly logger?: ServiceLog
   /**
-   * Reports the progress of simulating the history while the service opens: the milliseconds done and in
-   * total.
+   * Called while the history is simulated at the start, with the simulated milliseconds done and in total.
    */
   readonly onProgress?: (done: number, total: number) => void
   /** Stops the opening. The history that was simulated so far is kept. */
   readonly signal?: AbortSignal
   /**
-   * Called after each step of the simulation while the service is open, with the instant up to which
-   * everything can be read.
+   * Called after each step of the simulation while the service is open. All data up to the given instant can
+   * then be read.
    */
   readonly onPlayed?: (until: Date) => void
 }
 
 export interface Service extends AsyncDisposable {
-  /** The base of the API, which ends in `/api/v1`. */
+  /** The base URL of the API, which ends in `/api/v1`. */
   readonly url: string
   /**
    * Creates an API key.
    * @returns the key, which cannot be shown again
    */
   createKey(key: { readonly name: string; readonly scope: KeyScope }): Promise<string>
-  /** Returns the simulated time. */
+  /** Returns the present of the simulated clock. */
   now(): Date
   /** Simulates up to the present of the simulated clock immediately. Otherwise this happens every second. */
   catchUp(): Promise<void>
@@ -128,7 +125,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       log,
       faults: options.faults,
     })
-    // A request may cause an event or make a webhook active, so the sender looks for messages afterwards.
+    // A request may cause an event or enable a webhook, so the sender then looks for messages to send.
     app.addHook('onResponse', async ({ method }) => {
       if (method !== 'GET') sender.wake()
     })
@@ -187,7 +184,7 @@ function reasonOf(error: unknown): string {
   return code === 'EACCES' ? 'this account may not use it' : errorText(error)
 }
 
-/** Prints warnings of failures if no logger is given. Requests are then not logged. */
+/** The default log. It prints failures as warnings and leaves out requests. */
 const warnOfErrors: ServiceLog = {
   info: () => undefined,
   error: (fields, message) => {
@@ -201,7 +198,7 @@ export type { ApiKey } from './http/authentication.ts'
 export interface Keyring extends AsyncDisposable {
   /**
    * Creates an API key.
-   * @returns the key itself, which cannot be shown again
+   * @returns the key, which cannot be shown again later
    */
   create(key: { readonly name: string; readonly scope: KeyScope }): Promise<string>
   list(): Promise<readonly ApiKey[]>
@@ -214,8 +211,8 @@ export interface Keyring extends AsyncDisposable {
 }
 
 /**
- * Opens the API keys without starting the server. This is safe while a server runs, because the server sees a
- * new or revoked key at the next request.
+ * Opens the API keys without starting the server. This is safe while a server runs, because the server reads
+ * the keys from the database at every request.
  * @param file the service's database, created if it does not exist
  * @throws LeadsheetError data_unwritable, store_corrupt, store_newer
  */
@@ -234,11 +231,11 @@ export async function openKeyring(file: string): Promise<Keyring> {
 /* Continues the simulation as its clock advances, while the service is open. */
 
 const TICK_MS = 1000
-/** The time that is simulated in one step. A step blocks the event loop for only a few milliseconds. */
+/** The maximum simulated time of one step. Such a step blocks the event loop for only a few milliseconds. */
 const STRETCH_MS = 2 * HOUR_MS
 
 interface Ticker {
-  /** Simulates up to the present of the clock. */
+  /** Simulates up to the present of the simulated clock. */
   catchUp(): Promise<void>
   /** Stops the simulation. Resolves when its last step has ended. */
   stop(): Promise<void>
@@ -266,8 +263,7 @@ function startTicker(simulation: Simulation, clock: Clock, log: ServiceLog, onPl
     try {
       await catchUp()
     } catch (error) {
-      // A full disk or a locked file may be temporary. Changes that were not written are simulated again next
-      // time.
+      // A full disk or a locked file may be temporary. The next tick simulates the unwritten changes again.
       log.error({ err: error }, 'the simulation could not go on')
     }
     wait()
@@ -283,29 +279,27 @@ function startTicker(simulation: Simulation, clock: Clock, log: ServiceLog, onPl
     stop: async () => {
       stopping.abort()
       clearTimeout(timer)
-      // Steps run one after the other, so all have ended when the last has ended. An error of the last step is
-      // thrown to the caller of that step.
+      // Waits for the last step, because steps run one after the other. Its error goes to the caller of that
+      // step.
       await turn.catch(() => undefined)
     },
   }
 }
 
-/** The simulated clock. From the moment the service opens it runs like real time, or faster if requested. */
+/** The simulated clock. From the opening of the service it runs at the speed of real time, or faster. */
 interface Clock {
-  /** Returns milliseconds since 1970 in simulated time. */
+  /** Returns the simulated time in milliseconds since 1970. */
   now(): number
 }
 
 interface ClockOptions {
-  /** Simulated seconds per real second. */
+  /** The number of simulated seconds per real second. */
   readonly speed: number
-  /**
-   * The instant up to which time has already been simulated. After a fast run, it may be ahead of real time.
-   */
+  /** The instant up to which time is already simulated. A high `speed` may have put it ahead of real time. */
   readonly notBefore: number
   /**
-   * A past instant at which simulated time begins. It runs at `speed` until it reaches the real present, and
-   * is real time from then on.
+   * The past instant at which simulated time begins. It runs at `speed` until it reaches the real present,
+   * and is real time from then on. If undefined, simulated time begins at the real present.
    */
   readonly playFrom: number | undefined
 }

@@ -1,6 +1,6 @@
 /**
- * The metrics of the installation with Prometheus names and units. Each series exists from the start of the
- * process, so that an alert rule need not handle an absent series.
+ * Defines the metrics of the installation with their Prometheus names. Each metric has a value from the start
+ * of the process, so that alert rules need not handle missing values.
  */
 
 import { ALERTING_IDS } from '../checks/run-checks.ts'
@@ -23,7 +23,7 @@ interface Definition {
 
 const STATES = { ok: 0, warn: 1, fail: 2 } as const
 const OUTCOMES = ['ok', 'ok_no_change', 'partial', 'deferred', 'failed', 'killed'] as const
-/** The results of reading a lead, named like the columns of a run that count them. */
+/** The possible results for a lead that a sync reads. The table of runs has a count for each of them. */
 const RESULTS = ['inserted', 'updated', 'unchanged', 'deleted', 'quarantined'] as const
 const SCHEDULED_RUN_STATES = ['pending', 'running', 'held', 'done', 'failed', 'skipped'] as const
 const MESSAGE_STATES = ['pending', 'sending', 'data', 'sent', 'failed', 'unconfirmed', 'withdrawn'] as const
@@ -235,7 +235,7 @@ function sample(labels: Sample['labels'], value: number): Sample {
   return { labels, value }
 }
 
-/** Returns the value of the row with this key, or 0 if there is none. */
+/** Returns the number in the row with the wanted key, or 0 if there is no such row. */
 function numberIn<Row extends object, Value extends keyof Row>(
   rows: readonly Row[],
   key: keyof Row,
@@ -246,10 +246,7 @@ function numberIn<Row extends object, Value extends keyof Row>(
   return row === undefined ? 0 : Number(row[value])
 }
 
-/**
- * Lists the schedules of the settings and former schedules, because the store keeps the counts of former
- * schedules.
- */
+/** Lists the schedules in the settings, and former schedules whose counts the store still has. */
 function namesOf(
   schedules: Measures['schedules'],
   counted: readonly { readonly schedule: string }[],

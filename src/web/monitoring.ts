@@ -1,6 +1,6 @@
 /**
- * The endpoints for machines: /healthz says whether the process works, /readyz whether the data is good,
- * and /metrics has the values for Prometheus. The first two are public and not rate limited, so their
+ * The endpoints for machines: /healthz says whether the process works, /readyz whether the data is good, and
+ * /metrics has the values for Prometheus. The first two need no token and have no rate limit, so their
  * answers reveal little.
  */
 import { setTimeout as delay } from 'node:timers/promises'
@@ -18,18 +18,18 @@ import type { WebhookOutcome } from './webhooks.ts'
 
 interface HealthDeps {
   readonly readHealth: () => Promise<{ readonly checks: readonly CheckResult<Part>[] }>
-  /** Returns the milliseconds since the daemon's last tick, by a monotonic clock. */
+  /** Returns the milliseconds since the daemon's last tick. Changes of the system clock do not matter. */
   readonly sinceTickMs: () => number
   readonly log: Log
 }
 
-// Answers are cached for this time, because each reads the store and everybody may ask.
+// Answers are cached for this time, because making an answer reads the store and anybody may ask for it.
 const KEPT_MS = 1_000
-// The longest time until an answer. It is shorter than the timeout for an unreachable PostgreSQL.
+// The maximum time to answer. It is shorter than the timeout for an unreachable PostgreSQL.
 const ANSWER_WITHIN_MS = 5_000
 
-// The checks that decide on readiness, with the reason that /readyz gives if a check fails. All other checks
-// are ignored here.
+// The checks that decide whether /readyz says that all is well, and the reason given if a check fails. Other
+// checks do not matter here.
 const REASONS: { readonly [What in Part]?: string } = {
   database: 'the database cannot be written',
   daemon: 'the daemon sends no heartbeat',
@@ -41,7 +41,7 @@ export function healthRoutes({ readHealth, sinceTickMs, log }: HealthDeps): AddR
   const readLately = keepLately(readHealth)
   return (app) => {
     app.get('/healthz', (_, reply) => {
-      // The database is not asked, because a restart of this process would not fix the database.
+      // /healthz does not read the database, because restarting this process would not repair the database.
       const isLive = sinceTickMs() <= HEARTBEAT_MAX_MS
       return sendJson(reply.code(isLive ? 200 : 503), { live: isLive })
     })
@@ -56,7 +56,7 @@ export function healthRoutes({ readHealth, sinceTickMs, log }: HealthDeps): AddR
         return sendJson(reply.code(isReady ? 200 : 503), { ready: isReady, reasons, checks: states })
       } catch (thrown) {
         const isAway = thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'
-        // An unreachable database is already logged by the part that works with it.
+        // An unreachable database is not logged here, because the part that uses the database logs it.
         if (!isAway) log.error({ err: thrown }, 'the store cannot be asked whether all is well')
         return sendJson(reply.code(503), {
           ready: false,
@@ -77,7 +77,7 @@ function keepLately<T>(read: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** @throws LeadsheetError store_unreachable */
+/** @throws LeadsheetError store_unreachable if the answer takes too long */
 async function inTime<T>(answer: Promise<T>): Promise<T> {
   const tooLate = delay(ANSWER_WITHIN_MS, undefined, { ref: false }).then(() => {
     throw new LeadsheetError('store_unreachable', 'the database does not answer')
@@ -92,7 +92,7 @@ function sendJson(reply: FastifyReply, body: object): FastifyReply {
 interface Metrics {
   /** Counts an answer to a request for a page. */
   countAnswer(route: string | null, status: number): void
-  /** Counts a webhook message. */
+  /** Counts a webhook message that was refused. */
   countMessage(outcome: WebhookOutcome): void
   readonly routes: AddRoutes
   /** Every metric that /metrics shows. */
@@ -124,14 +124,14 @@ const EVENTS_REFUSED = {
 } as const
 const REFUSALS = { refused: 'unverified', busy: 'busy' } as const
 
-// Default metrics that are removed: gauges with names that end in `_total` like counters. Each is only the
-// sum of other metrics.
+// The default metrics of `prom-client` that are removed: gauges whose names end in `_total` as if they were
+// counters. Their values are only sums of other metrics.
 const MISNAMED = ['active_handles', 'active_requests', 'active_resources'].map(
   (what) => `nodejs_${what}_total`,
 )
 
-// The registry of the metrics of this process. It is created only once, even if the pages are opened again,
-// because its hooks cannot be removed.
+// The metrics of this process. They are created only once, even if `openMetrics` is called again, because
+// their hooks cannot be removed.
 let ofProcess: Registry | null = null
 
 export function openMetrics({ measure, now, version }: MetricsOptions): Metrics {
@@ -168,13 +168,13 @@ export function openMetrics({ measure, now, version }: MetricsOptions): Metrics 
 function putGauge(gauge: Gauge): (samples: readonly Sample[]) => void {
   return (samples) => {
     gauge.reset()
-    // The value of a gauge without labels is removed, because `reset` sets it to 0.
+    // Without samples, the gauge must have no value, but `reset` sets a gauge without labels to 0.
     if (samples.length === 0) gauge.remove({})
     for (const { labels, value } of samples) gauge.set(labels, value)
   }
 }
 
-/** Sets a counter to its total, because the store does not know the increase since the last scrape. */
+/** Sets a counter to a total, because the store knows totals but no increases. */
 function putCounter(counter: Counter): (samples: readonly Sample[]) => void {
   return (samples) => {
     counter.reset()

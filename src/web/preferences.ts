@@ -1,6 +1,6 @@
 /**
- * The preference page of a recipient, reached by the signed link in each mail. A GET changes nothing. A POST
- * changes the preference, from the page or from a mail program (RFC 8058).
+ * The preference page of a recipient, which the signed link in each mail opens. A GET changes nothing. A POST
+ * from the page or from a mail program (RFC 8058) changes the preference.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { WebPages } from '../report/preferences/page.ts'
@@ -14,8 +14,8 @@ import {
 import { type AddRoutes, errorPageIn, type Form, sendPage } from './server/server.ts'
 
 /**
- * Shows and changes the preference that the token of a link names. Both functions return null for a token
- * without a valid signature.
+ * Shows and changes the preference of the recipient and report that a token names. Both functions return null
+ * if the token has no valid signature.
  */
 interface Preferences {
   show(token: string): Promise<PreferenceView | null>
@@ -29,13 +29,13 @@ interface Route {
   readonly Body: Form | undefined
 }
 
-/** Returns the URL of the preference page for the token of a recipient. */
+/** Returns the URL of the preference page for a token, which names the recipient and the report. */
 export function preferencesUrl(publicUrl: string, token: string): string {
   return `${publicUrl}${PATH}/${token}`
 }
 
 export function preferenceRoutes(preferences: Preferences, pages: WebPages): AddRoutes {
-  /** Answers every unknown link alike, so that the answer reveals nothing. */
+  /** Shows the preference. All links that are not valid get the same answer, which reveals nothing. */
   const answer = (request: FastifyRequest, reply: FastifyReply, view: PreferenceView | null) =>
     view === null
       ? sendPage(reply.code(404), pages.error(errorPageIn(request, 'unknown')))

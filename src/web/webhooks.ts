@@ -1,6 +1,6 @@
 /**
- * Receives the upstream's webhooks at POST /webhooks/leads. A message that cannot be verified is only logged.
- * A verified message is stored before it is answered, and processed afterwards.
+ * Receives webhook messages of the upstream at POST /webhooks/leads. A message that cannot be verified is
+ * only logged. A verified message is stored, then answered, and processed later.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorText } from '../errors.ts'
@@ -13,11 +13,11 @@ import { type AddRoutes, limitPerMinute, statusOf } from './server/server.ts'
 
 export interface WebhookDeps extends EventPlaces {
   /**
-   * The base of the URL that the upstream signs; null takes the base from the request, which suits a local
-   * upstream.
+   * The beginning of the URL that the upstream signs. If null, it is taken from the request, which works for
+   * an upstream that calls this program without a proxy.
    */
   readonly publicUrl: string | null
-  /** Returns the secrets that are valid now. */
+  /** Returns the secrets with which a message may be signed now. */
   readonly secrets: () => readonly string[]
   readonly intake: WebhookIntake
   readonly now: () => Date
@@ -25,18 +25,18 @@ export interface WebhookDeps extends EventPlaces {
   readonly onOutcome?: (outcome: WebhookOutcome) => void
 }
 
-/** The outcome of one message. */
+/** The outcome of one message. `busy` means that the upstream must send the message again. */
 export type WebhookOutcome = 'taken' | 'refused' | 'busy'
 
 export const WEBHOOK_PATH = '/webhooks/leads'
 const BODY_BYTES = 256 * 1024
-// The number of messages of one network that are refused with a reason in a minute. Further refused messages
+// The maximum number of messages per minute and network that are refused with a reason. Further bad messages
 // get status 429. Verified messages are never limited.
 const REFUSED_PER_MINUTE = 120
 const BUSY_SECONDS = '1'
 const MINUTE_MS = 60_000
 
-// The texts of the answers, by HTTP status. The texts reveal nothing about secrets.
+// The texts of refusals, by HTTP status. They reveal nothing about secrets.
 const ANSWERS: Readonly<Record<number, string>> = {
   401: 'This message cannot be verified.',
   413: 'This message is too large.',
@@ -44,7 +44,7 @@ const ANSWERS: Readonly<Record<number, string>> = {
   429: 'Too many messages were refused.',
 }
 
-/** Adds the route. The route limits refused messages itself and needs no other rate limit. */
+/** Adds the route. It limits refused messages itself, so the server sets no rate limit for it. */
 export function webhookRoutes(deps: WebhookDeps): AddRoutes {
   const { webhook, publicUrl, secrets, intake, now, log, onOutcome } = deps
   const refusals = createRefusalLog(log)
@@ -74,8 +74,8 @@ export function webhookRoutes(deps: WebhookDeps): AddRoutes {
       const cause = whyRefused(webhook, secrets(), message, now())
       if (cause !== null) return refuse(request, reply, 401, cause)
       const events = readEvents(deps, message)
-      // Unverified events are limited, because anybody can send such events and each event causes a request
-      // to the upstream.
+      // Events without a signature are limited, because anybody can send them and each makes this program
+      // send a request to the upstream.
       if (webhook.verify.scheme === 'none') {
         const counted = await Promise.all(events.map(() => isTooMany(request)))
         if (counted.includes(true))
@@ -93,7 +93,7 @@ function say(reply: FastifyReply, status: number): FastifyReply {
   return reply.code(status).type('text/plain; charset=utf-8').send(`${text}\n`)
 }
 
-/** Keeps the body as bytes, because the signature covers the bytes. */
+/** Keeps the body as bytes, because the signature is computed from the bytes. */
 function takeJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
@@ -127,8 +127,8 @@ interface RefusalLog {
 }
 
 /**
- * Logs the first refusal of a minute with its cause, and of the later refusals only the number, so that a
- * stranger cannot fill the log.
+ * Logs the first refusal in a minute with its cause, and then only the number of further refusals, so that
+ * strangers cannot fill the log.
  */
 function createRefusalLog(log: Log): RefusalLog {
   let more = 0

@@ -1,4 +1,4 @@
-/** Injects faults into the server. Some faults answer in place of the service, others spoil its answers. */
+/** Injects faults into the reference service. A fault replaces an answer of the service or damages it. */
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
@@ -12,7 +12,7 @@ const PAGE_FAULTS: ReadonlySet<FaultRule['fault']> = new Set(['duplicate', 'loop
 
 /**
  * Adds the hooks that inject faults. Must be called before the routes are added, so that the hooks also see
- * requests that no route takes.
+ * requests to unknown paths.
  */
 export function injectFaults(app: FastifyInstance, faults: Faults): void {
   const faultsFor = planFaults(faults)
@@ -45,10 +45,7 @@ export function injectFaults(app: FastifyInstance, faults: Faults): void {
   })
 }
 
-/**
- * Applies a fault that answers in place of the service. Returns whether the fault has answered or will
- * answer.
- */
+/** Applies a fault that answers in place of the service. Returns false if the service must still answer. */
 async function answerInstead(rule: FaultRule, reply: FastifyReply, signal: AbortSignal): Promise<boolean> {
   switch (rule.fault) {
     case 'delay':
@@ -114,7 +111,7 @@ function spoilWire(
   return body
 }
 
-/** Returns the beginning of the body, up to `byte`; without it, the first half. */
+/** Returns the first `byte` bytes of the body; if `byte` is absent, the first half. */
 function cutAt(body: string, byte: number | undefined): Buffer {
   const bytes = Buffer.from(body)
   return bytes.subarray(0, byte ?? Math.floor(bytes.length / 2))
@@ -125,14 +122,14 @@ interface ListBody {
   page: { next_cursor: string | null; has_more: boolean; total?: number }
 }
 
-/** The rows of the page before, which the fault `shift` can repeat. */
+/** The rows of the page that was sent last. The fault `shift` can repeat them in the next page. */
 interface PageMemory {
   last: readonly unknown[]
 }
 
 /**
- * Returns the page with its faults. Text that is not a page of a list stays unchanged.
- * @param cursor the cursor of the request
+ * Returns the page after the faults have changed it. Text that is not a page of a list stays unchanged.
+ * @param cursor the cursor of the request; null for the first page
  */
 function spoilPage(
   text: string,
@@ -167,7 +164,7 @@ function isList(body: unknown): body is ListBody {
 }
 
 const MIB = 1024 * 1024
-/** The pause in which the bytes reach the client before the connection ends. */
+/** The wait before the connection is ended, so that the bytes sent so far reach the client. */
 const FLUSH_MS = 20
 
 /** Sends the bytes and then calls `end`, which ends the connection. */
@@ -182,7 +179,7 @@ function breakingOff(bytes: Buffer, end: () => void): Readable {
   )
 }
 
-/** Sends the body a few bytes at a time. The signal stops the sending. */
+/** Sends the body in small pieces with a pause between them. The signal stops the sending. */
 function dripping(body: Buffer, bytes: number, everyMs: number, signal: AbortSignal): Readable {
   return Readable.from(
     (async function* () {
@@ -196,8 +193,8 @@ function dripping(body: Buffer, bytes: number, everyMs: number, signal: AbortSig
 }
 
 /**
- * Makes a gzip body that unpacks to `mib` MiB of spaces. It consists of members of a kilobyte, one after
- * another (RFC 1952, 2.2).
+ * Makes a gzip body that unpacks to `mib` MiB of spaces. The body repeats one gzip member of about a
+ * kilobyte, which unpacks to 1 MiB (RFC 1952, 2.2).
  */
 function bomb(mib: number): Readable {
   const member = gzipSync(Buffer.alloc(MIB, ' '), { level: 9 })

@@ -1,6 +1,6 @@
 /**
- * Reads and checks the faults that a user wants the reference service to have. They are a list of rules in
- * YAML or JSON, each with a condition and one fault.
+ * Reads and checks the faults that a user wants the reference service to have. The faults are a list of rules
+ * in YAML or JSON. Each rule has a condition and one fault.
  */
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
@@ -17,8 +17,8 @@ const HITS_MAX = 1_000_000
 const DELAY_MAX_MS = 3_600_000
 
 /**
- * The condition of a rule. A request must meet all parts that are given. Each rule counts the requests with
- * its method and path, from 1.
+ * The condition of a rule. A request must meet all parts that are given. Each rule numbers, from 1, the
+ * requests that match its method and path.
  */
 const when = {
   /**
@@ -27,17 +27,17 @@ const when = {
    */
   path: z.string().startsWith('/', { error: 'a path that begins with /' }).default('/**'),
   method: z.enum(['GET', 'POST', 'HEAD']).optional(),
-  /** The numbers of the requests that get the fault. */
+  /** The numbers of the requests that get the fault, such as 1 and 3 for the first and the third. */
   hits: z.array(count(HITS_MAX)).nonempty().optional(),
   /** The number of requests that pass before the first request gets the fault. */
   after: count(HITS_MAX).optional(),
-  /** The interval: with 3, every third request gets the fault. */
+  /** The interval. With 3, every third request gets the fault. */
   every: count(HITS_MAX).optional(),
-  /** The chance of the fault, from 0 to 1, drawn with the seed. */
+  /** The chance of the fault, from 0 to 1. The random numbers depend on `seed`. */
   probability: z.number().min(0).max(1).optional(),
 }
 
-/** The framing of a cut body: with a Content-Length that is not reached, or in chunks. */
+/** The byte of the cut. Without `chunked`, the Content-Length of the whole body is sent. */
 const broken = { at_byte: z.int().min(0).optional(), chunked: z.boolean().default(false) }
 
 const ruleSchema = z.discriminatedUnion(
@@ -48,35 +48,35 @@ const ruleSchema = z.discriminatedUnion(
       fault: z.literal('status'),
       status: z.int().min(200).max(599),
       headers: z.record(z.string(), z.coerce.string()).default({}),
-      /** The body of the answer; without it, a problem document. */
+      /** The body of the answer; if absent, a JSON problem (RFC 9457) is sent. */
       body: z.string().optional(),
     }),
     z.strictObject({ ...when, fault: z.literal('delay'), ms: count(DELAY_MAX_MS) }),
     /** Never answers. */
     z.strictObject({ ...when, fault: z.literal('stall') }),
-    /** Resets the connection in mid-body (TCP RST). */
+    /** Resets the connection in the middle of the body (TCP RST). */
     z.strictObject({ ...when, fault: z.literal('reset'), ...broken }),
-    /** Closes the connection in mid-body as if the body were complete (TCP FIN). */
+    /** Closes the connection in the middle of the body without an error (TCP FIN). */
     z.strictObject({ ...when, fault: z.literal('cut'), ...broken }),
-    /** Cuts the JSON, but announces the length of what is left, so that the answer looks complete. */
+    /** Cuts the JSON text and announces the shorter length, so that the answer looks complete. */
     z.strictObject({ ...when, fault: z.literal('truncate'), at_byte: broken.at_byte }),
     z.strictObject({ ...when, fault: z.literal('content_type'), type: z.string().min(1) }),
-    /** Sends the body a few bytes at a time. */
+    /** Sends the body in pieces of `bytes` bytes. */
     z.strictObject({
       ...when,
       fault: z.literal('drip'),
       bytes: count(1_000_000).default(1),
       every_ms: count(DELAY_MAX_MS).default(100),
     }),
-    /** Sends a small gzip body that unpacks to this size. */
+    /** Sends a small gzip body that unpacks to `mib` MiB. */
     z.strictObject({ ...when, fault: z.literal('gzip_bomb'), mib: count(10_000).default(300) }),
     /** Repeats the first rows of the page at its end. */
     z.strictObject({ ...when, fault: z.literal('duplicate'), rows: count(1000).default(1) }),
-    /** Names this page as the next page. */
+    /** Names this page again as the next page, so that the client reads it for ever. */
     z.strictObject({ ...when, fault: z.literal('loop') }),
     /**
-     * Shifts rows between two pages. As if rows were deleted, the first rows of this page are missing; as if
-     * rows were added, the last rows of the page before are repeated.
+     * Leaves out the first `drop` rows of the page, as if rows before it were deleted, and repeats the last
+     * `repeat` rows of the previous page, as if rows were added.
      */
     z.strictObject({
       ...when,
@@ -84,7 +84,7 @@ const ruleSchema = z.discriminatedUnion(
       drop: z.int().min(0).default(0),
       repeat: z.int().min(0).default(0),
     }),
-    /** Changes the total by this amount, or leaves it out. */
+    /** Adds `add` to the total number of rows that the page names, or leaves the total out. */
     z.strictObject({
       ...when,
       fault: z.literal('total'),
@@ -107,7 +107,7 @@ export type FaultRule = z.output<typeof ruleSchema>
 export const FAULTS: readonly string[] = ruleSchema.options.map((option) => option.shape.fault.value)
 
 const faultsSchema = z.strictObject({
-  /** The seed of all random draws. */
+  /** The seed of all random numbers. */
   seed: z.int().default(1),
   faults: z.array(ruleSchema).min(1, { error: 'at least one rule' }),
 })
@@ -116,7 +116,7 @@ export type FaultsInput = z.input<typeof faultsSchema>
 
 /**
  * Checks the rules.
- * @throws LeadsheetError config_invalid with a line for each mistake: its place and the values accepted
+ * @throws LeadsheetError config_invalid with a line for each mistake: its place and what is accepted there
  */
 export function parseFaults(data: unknown, origin: string): Faults {
   const parsed = faultsSchema.safeParse(data)
@@ -156,8 +156,8 @@ function nameOf(input: unknown): string {
 }
 
 /**
- * Returns a function that decides which faults a request gets, in the order of the rules. Every rule counts the
- * requests with its method and path.
+ * Returns a function that lists the faults of a request, in the order of the rules. Each rule counts the
+ * requests that match its method and path.
  */
 export function planFaults({ seed, faults }: Faults): (method: string, path: string) => readonly FaultRule[] {
   const rules = faults.map((rule, index) => ({
@@ -173,8 +173,8 @@ export function planFaults({ seed, faults }: Faults): (method: string, path: str
       if (rule.method !== undefined && rule.method !== method) continue
       if (!each.pattern.test(path)) continue
       each.requests++
-      // The chance is drawn for every request, so that the other conditions do not change which requests are
-      // drawn.
+      // A random number is drawn for every matching request, so that `hits`, `after` and `every` do not
+      // change which random number a request gets.
       const isDrawn = rule.probability === undefined || each.random.chance(rule.probability)
       if (isDrawn && isTurn(rule, each.requests)) found.push(rule)
     }
@@ -183,8 +183,8 @@ export function planFaults({ seed, faults }: Faults): (method: string, path: str
 }
 
 /**
- * Returns whether a request gets the fault by its number.
- * @param hit the number of this request among the rule's requests, from 1
+ * Returns whether the number of a request meets the conditions `hits`, `after` and `every`.
+ * @param hit the number of this request among those that match the rule, from 1
  */
 function isTurn({ hits, after, every }: FaultRule, hit: number): boolean {
   if (hits !== undefined && !hits.includes(hit)) return false

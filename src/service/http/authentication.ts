@@ -1,6 +1,6 @@
 /**
- * Checks the API key, its scope and its rate limit before the body is read, and stores the keys: only a
- * digest and the first characters, so that nobody can read a key from the file.
+ * Checks the API key of a request, its scope and its rate limit before the body is read, and stores API keys.
+ * Of a key only a digest and the first characters are stored, so nobody can read it from the database.
  */
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
@@ -9,7 +9,7 @@ import type { KeyScope, ServiceDatabase } from '../store/database.ts'
 import { ProblemError } from './endpoint.ts'
 
 /**
- * Checks the API key of a request and counts the request.
+ * Checks the API key of a request, and counts the request for the rate limit of the key.
  * @returns the id of the key
  * @throws ProblemError unauthorized, rate_limited, forbidden
  */
@@ -43,8 +43,8 @@ export async function authenticate(
 }
 
 /**
- * Makes the refusal. Its text says only what is wrong with the header, never whether a key exists.
- * @param shown the key in the header; undefined if the header is not of the form `Bearer <key>`
+ * Makes the error for a request without a valid API key. Its text is the same for unknown and revoked keys.
+ * @param shown the key in the header; undefined if the header does not have the form `Bearer <key>`
  */
 function unauthorized(header: string | undefined, shown: string | undefined): ProblemError {
   const [detail, challenge] =
@@ -58,7 +58,7 @@ function unauthorized(header: string | undefined, shown: string | undefined): Pr
   })
 }
 
-/** Limits the requests of a key per minute. Requests are counted in memory, in fixed windows of a minute. */
+/** Limits how many requests a key may send per minute. The counts are only in memory. */
 export interface RateLimiter {
   /** Counts one request of a key, and returns whether it is allowed. */
   count(keyId: string): RateVerdict
@@ -67,9 +67,9 @@ export interface RateLimiter {
 interface RateVerdict {
   readonly isAllowed: boolean
   readonly limit: number
-  /** The requests left in this window. */
+  /** The number of requests that the key may still send in this minute. */
   readonly remaining: number
-  /** The seconds until the next window, at least 1. */
+  /** The seconds until the next minute begins, at least 1. */
   readonly resetSeconds: number
 }
 
@@ -100,7 +100,7 @@ export interface ApiKey {
   readonly id: string
   readonly name: string
   readonly scope: KeyScope
-  /** The first characters of the key. */
+  /** The first characters of the key, by which a person recognizes it. */
   readonly prefix: string
   readonly createdAt: Date
   readonly revokedAt: Date | null
@@ -134,7 +134,7 @@ export async function createApiKey(
   return key
 }
 
-/** Finds the API key that a caller sends. Returns no key if it is unknown or revoked. */
+/** Finds the stored API key for the key that a caller sends; undefined if that key is unknown or revoked. */
 async function findApiKey(
   db: ServiceDatabase,
   key: string,

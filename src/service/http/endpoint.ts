@@ -1,6 +1,6 @@
 /**
- * The description of an endpoint, its refusals, and the cursor of the lead list. The server answers from
- * the description, and the OpenAPI document is made from it. A refusal is sent as
+ * Describes endpoints, their error answers, and the cursor of the lead list. The server answers requests by
+ * the descriptions, and the OpenAPI document is made from them. An error is sent as
  * `application/problem+json` (RFC 9457).
  */
 import { createHash } from 'node:crypto'
@@ -13,25 +13,24 @@ import type { Simulation } from '../simulation/simulation.ts'
 import type { KeyScope, ServiceDatabase, WebhookRow } from '../store/database.ts'
 import type { LeadPosition } from '../store/lead.ts'
 
-/** The dependencies of the endpoints. */
+/** The values that every endpoint needs to answer a request. */
 export interface Context {
-  /** The database; for an endpoint with `actsOnce`, the transaction in which the answer is made. */
+  /** The database. If the endpoint has `actsOnce`, this is the transaction in which the answer is made. */
   readonly db: ServiceDatabase
   readonly simulation: Simulation
-  /** Returns the simulated time in milliseconds since 1970, never before `simulation.until()`. */
+  /** Returns the simulated time in milliseconds since 1970, never earlier than `simulation.until()`. */
   now(): number
   realNow(): number
   readonly webhooks: WebhookContext
 }
 
-/** The actions on webhooks. Both of them may wait for the network. */
+/** The actions on webhooks that may wait for the network. */
 interface WebhookContext {
   /** Sends a test message immediately. */
   ping(webhook: WebhookRow): Promise<WireWebhookAttempt>
   /**
-   * Checks an address for webhooks.
-   * @returns the reason why nothing can be sent to the address, as a clause without a full stop; null if
-   * messages can be sent
+   * Checks whether messages can be sent to the address.
+   * @returns the reason why not, as a clause without a full stop; null if messages can be sent
    */
   checkAddress(url: string): Promise<string | null>
 }
@@ -62,8 +61,8 @@ export interface Endpoint<Query = unknown, Body = unknown, Answer = unknown> {
   /** Marks an endpoint that only the reference service has; the API's document does not describe it. */
   readonly isExtension?: true
   /**
-   * Makes the endpoint act only once for each Idempotency-Key. It then runs in one transaction, in which it
-   * may wait only for the database.
+   * Makes the endpoint act only once for each Idempotency-Key. `answerTo` then runs in one transaction and
+   * must wait for nothing but the database.
    */
   readonly actsOnce?: true
   /** Checks a call before the transaction begins, so this check may wait. Refuses with a ProblemError. */
@@ -81,7 +80,7 @@ export function endpoint<Query, Body, Answer>(
   return described
 }
 
-/** The content of the opaque cursor: the list for which it was made, and where the page before ended. */
+/** The content of a cursor: a digest of the filters and the sort, and the position of the last lead. */
 const cursorSchema = z.strictObject({ list: z.string(), value: z.number(), id: z.string() })
 
 export function encodeCursor(query: LeadQuery, { value, id }: LeadPosition): string {
@@ -89,7 +88,7 @@ export function encodeCursor(query: LeadQuery, { value, id }: LeadPosition): str
 }
 
 /**
- * Returns the position in a query's cursor; null without a cursor.
+ * Returns the position in the cursor of the query; null if the query has no cursor.
  * @throws ProblemError invalid_cursor, also if the filters or the sort have changed since the cursor was made
  */
 export function decodeCursor(query: LeadQuery): LeadPosition | null {
@@ -119,8 +118,8 @@ function parseCursor(text: string): unknown {
 }
 
 /**
- * Returns a digest of the filters and the sort. The limit is not part of it, because it may change from page
- * to page.
+ * Returns a digest of the filters and the sort. The limit is left out, because a client may change it from
+ * page to page.
  */
 function listOf({ cursor: _cursor, limit: _limit, ...list }: LeadQuery): string {
   const parts = Object.entries(list).sort(([a], [b]) => (a < b ? -1 : 1))
@@ -129,7 +128,7 @@ function listOf({ cursor: _cursor, limit: _limit, ...list }: LeadQuery): string 
 
 type FieldErrors = NonNullable<Problem['errors']>
 
-/** A refusal. The server turns it into an answer. */
+/** An error that the server sends to the client as an answer. */
 export class ProblemError extends Error {
   readonly problem: Problem
   readonly headers: Readonly<Record<string, string>>
@@ -154,9 +153,8 @@ export function problemOf(code: ProblemCode, detail: string, errors?: FieldError
 }
 
 /**
- * Checks input against its schema.
- * @param what the name of the input in the detail, such as `query`
- * @throws ProblemError invalid_request with every mistake
+ * @throws ProblemError invalid_request, which lists every mistake
+ * @param what the name of the input for the error text, such as `query`
  */
 export function parseInput<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const result = schema.safeParse(value)
@@ -182,7 +180,7 @@ function fieldErrors(schema: z.ZodType, value: unknown, issue: z.core.$ZodIssue)
 }
 
 /**
- * Returns the path as text. A query parameter that was given once is named without an index: `status`, not
+ * Returns the path as text. A query parameter that was given only once has no index: `status`, not
  * `status.0`.
  */
 function pathOf(value: unknown, path: readonly PropertyKey[]): string {

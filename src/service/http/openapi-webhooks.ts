@@ -1,4 +1,4 @@
-/** Describes webhooks in the OpenAPI document: each message, and what its receiver may rely on. */
+/** Describes webhooks in the OpenAPI document. */
 
 import { z } from 'zod'
 import type { EventType } from '../../contract/webhook.ts'
@@ -99,7 +99,7 @@ const SUMMARIES: Readonly<Record<EventType | typeof PING_TYPE, string>> = {
   [PING_TYPE]: 'A test message: nothing has happened',
 }
 
-/** Returns the `webhooks` section, with one entry for each type of message. */
+/** Returns the `webhooks` section of the OpenAPI document, with one entry for each type of message. */
 export function describeWebhooks(components: Components): Json {
   return Object.fromEntries(
     [...eventSchema.options, pingSchema].map((schema) => {
@@ -137,7 +137,7 @@ function listOf(words: readonly string[]): string {
   return `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 }
 
-/** Writes a duration such as `5 min`, in the largest unit that gives a whole number. */
+/** Writes a duration in the largest unit that gives a whole number, such as `5 min`. */
 function duration(ms: number): string {
   const units = [
     [HOUR_MS, 'h'],
@@ -157,8 +157,8 @@ export type Json = Record<string, unknown>
 type Direction = 'input' | 'output'
 
 /**
- * The named schemas of the document. If a schema has another form as an input, because of defaults, that form
- * gets the suffix `Input`.
+ * The named schemas of the OpenAPI document. A field with a default is optional in a request only, so a
+ * schema with such a field also has a second form for requests, with the suffix `Input`.
  */
 export class Components {
   readonly schemas: Record<string, Json> = {}
@@ -167,7 +167,7 @@ export class Components {
   refer(schema: z.ZodType, direction: Direction): Json {
     const id = z.globalRegistry.get(schema)?.id
     if (id === undefined) throw new TypeError('a schema of the document has no id')
-    // The schema is put into an array, because zod then lists its definition in `$defs`.
+    // The schema is put into an array, because zod then lists the definition of the schema in `$defs`.
     const { $defs } = toSchema(z.array(schema), direction) as { $defs: Record<string, Json> }
     for (const [name, definition] of Object.entries($defs)) {
       this.schemas[componentName(name, direction)] = pointToComponents(definition, direction)
@@ -199,10 +199,10 @@ export function toSchema(schema: z.ZodType, direction: Direction): Json {
   return described
 }
 
-/** Removes empty statements, and closes only strict objects, because an answer may gain fields. */
+/** Removes useless parts. Only strict objects forbid unknown fields, because answers may gain fields. */
 function tidy({ _zod: { def } }: z.core.$ZodTypes, schema: z.core.JSONSchema.BaseSchema): void {
   if (def.type === 'object' && def.catchall === undefined) delete schema.additionalProperties
-  // The format is enough. Zod's pattern for the format is half a page long.
+  // The format says enough. Zod's pattern for it is half a page long.
   if (schema.format === 'date-time' || schema.format === 'email') delete schema.pattern
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum

@@ -1,6 +1,6 @@
 /**
- * Makes the OpenAPI 3.1 document from the endpoints and the schemas that check requests and answers, so that
- * the document cannot differ from the service.
+ * Makes the OpenAPI 3.1 document from the endpoints and the schemas that check requests and answers. Because
+ * the service uses the same definitions, the document always describes what it does.
  */
 import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemSchema } from '../../contract/api.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -14,14 +14,14 @@ import {
   WEBHOOK_WORDS,
 } from './openapi-webhooks.ts'
 
-/** The problems that any endpoint may answer with. */
+/** The errors that any endpoint may answer with. */
 const COMMON_PROBLEMS: readonly ProblemCode[] = [
   'invalid_request',
   'unauthorized',
   'rate_limited',
   'internal',
 ]
-/** The further problems of endpoints that write, whether or not they take a body. */
+/** The further errors of endpoints that write, with or without a request body. */
 const WRITE_PROBLEMS: readonly ProblemCode[] = [
   'forbidden',
   'invalid_json',
@@ -154,7 +154,7 @@ function describeEndpoint(endpoint: Endpoint, components: Components): Json {
 
 function problemsOf({ method, problems, body, actsOnce }: Endpoint): readonly ProblemCode[] {
   const ofWriting = method === 'GET' ? [] : WRITE_PROBLEMS
-  // All requests without a body are equal, so a repeated Idempotency-Key cannot conflict.
+  // The conflict is a key that is sent again with another body, so endpoints without a body cannot have it.
   const ofKeys: readonly ProblemCode[] = actsOnce && body !== undefined ? ['idempotency_conflict'] : []
   return [...new Set([...problems, ...COMMON_PROBLEMS, ...ofWriting, ...ofKeys])]
 }

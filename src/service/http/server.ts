@@ -1,7 +1,7 @@
 /**
- * The HTTP server. Every endpoint has the same checks, and every failure becomes a problem document. An
- * answer is stored for a day by the caller's Idempotency-Key, so that a request that is sent twice acts
- * only once.
+ * The HTTP server. Every endpoint has the same checks, and every failure is answered with a JSON problem
+ * (RFC 9457). The answer to a request with an Idempotency-Key is stored for a day, so that the request acts
+ * only once even if it is sent twice.
  */
 import { createHash } from 'node:crypto'
 import { maxHeaderSize } from 'node:http'
@@ -21,11 +21,11 @@ import { describeApi } from './openapi.ts'
 
 const OPENAPI_PATH = `${API_PREFIX}/openapi.json`
 const BODY_LIMIT_BYTES = 256 * 1024
-/** The time for a whole request to arrive. */
+/** The maximum time until a whole request has arrived. */
 const REQUEST_TIMEOUT_MS = 30_000
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
-/** The part of pino's interface that the service uses. */
+/** The part of the logger pino that the service uses. */
 export interface ServiceLog {
   info(fields: object, message: string): void
   error(fields: object, message: string): void
@@ -85,8 +85,8 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, options: ServerOp
 }
 
 /**
- * Returns whether a request has a body. Some clients name a content type without sending a body, which
- * Fastify would refuse.
+ * Returns whether a request has a body. Some clients name a content type without sending a body, and Fastify
+ * would refuse such a request.
  */
 function hasBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
@@ -113,7 +113,7 @@ async function answer(
   }
   const answerFrom = async (db: ServiceDatabase): Promise<unknown> => {
     const given = await endpoint.answerTo({ ...context, db }, call)
-    // The answer is checked too, so that no answer breaks the contract. The check of 1,000 leads takes 2 ms.
+    // The answer is checked too, because every answer must fit the contract. Checking 1,000 leads takes 2 ms.
     return endpoint.answer?.parse(given)
   }
   const idempotencyKey = endpoint.actsOnce && parseIdempotencyKey(request.headers[IDEMPOTENCY_HEADER])
@@ -151,8 +151,8 @@ function sendFailure(log: ServiceLog, failure: unknown, reply: FastifyReply): Fa
 }
 
 /**
- * Answers bytes that are not HTTP or that arrive too slowly. Fastify has no request to reply to, so this
- * function writes to the connection and ends it.
+ * Answers a request that is not valid HTTP or that arrives too slowly. Fastify has no reply object for it, so
+ * this function writes to the connection and ends it.
  */
 function refuseUnreadable(error: Error, socket: Socket): void {
   if (!socket.writable) return void socket.destroy(error)
@@ -162,8 +162,8 @@ function refuseUnreadable(error: Error, socket: Socket): void {
 }
 
 /**
- * The problems for Fastify's own refusals, by Fastify's stable codes (its Reference/Errors.md). Fastify's
- * other errors with status 400 are about the body.
+ * The answers to errors that Fastify itself finds, by Fastify's error code (see its Reference/Errors.md). All
+ * other errors of Fastify with status 400 are about the body.
  */
 const FASTIFY_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['body_too_large', `A body may have ${BODY_LIMIT_BYTES} bytes at most.`],
@@ -198,8 +198,8 @@ interface OnceAnswer {
 }
 
 /**
- * Returns the Idempotency-Key; undefined if there is none.
- * @throws ProblemError invalid_request
+ * Returns the Idempotency-Key; undefined if the request has none.
+ * @throws ProblemError invalid_request if the key is not valid
  */
 function parseIdempotencyKey(header: string | readonly string[] | undefined): string | undefined {
   if (header === undefined || (typeof header === 'string' && KEY_PATTERN.test(header))) return header
@@ -210,10 +210,10 @@ function parseIdempotencyKey(header: string | readonly string[] | undefined): st
 }
 
 /**
- * Returns the stored answer for the key, or makes and stores it.
+ * Returns the stored answer for the key. If there is none, makes and stores the answer.
  * @param body the parsed body; spaces and the order of its keys make no difference
  * @param create makes the answer inside the given transaction
- * @throws ProblemError idempotency_conflict if the key was used with another body
+ * @throws ProblemError idempotency_conflict if the key was already used with another body
  */
 function answerOnce(
   db: ServiceDatabase,
@@ -257,8 +257,8 @@ interface KeptAnswer {
 }
 
 /**
- * Deletes answers older than a day. This is the first statement of its transaction and makes it a writing
- * transaction from the start.
+ * Deletes stored answers that are older than a day. This is the first statement of its transaction, so that
+ * the transaction locks the database for writing from the start.
  */
 async function deleteOldAnswers(db: ServiceDatabase, now: number): Promise<void> {
   await db

@@ -1,5 +1,6 @@
 /**
- * All endpoints, in the order of the OpenAPI document: the six of the API's document, then the extensions.
+ * Lists all endpoints in the order of the OpenAPI document: the six endpoints of the API's own document, then
+ * the extensions, which only this reference service has.
  */
 
 import { randomBytes } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** Registrations of webhooks: `POST /webhooks`, and the extensions of the reference service. */
+/** The endpoints for webhooks: `POST /webhooks`, and the extensions that only the reference service has. */
 import { randomBytes } from 'node:crypto'
 import { PATHS } from '../../contract/api.ts'
 import {
@@ -106,14 +106,14 @@ export const deleteWebhookEndpoint = endpoint({
   },
 })
 
-/** Makes a secret. It is the prefix and then the key in base64, as in the Standard Webhooks specification. */
+/** Makes a secret: the prefix `whsec_` and a random key in base64, as Standard Webhooks requires. */
 function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
 /**
- * Returns the webhook.
- * @throws ProblemError not_found if there is none
+ * Returns the webhook if it is defined.
+ * @throws ProblemError not_found if it is undefined
  */
 function found(webhook: WebhookRow | undefined, id: string): WebhookRow {
   if (webhook === undefined) throw noSuchWebhook(id)

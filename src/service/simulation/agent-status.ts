@@ -1,6 +1,6 @@
 /**
- * Composes the state of the agents at an instant from their work on leads, their searches and their
- * incidents.
+ * Composes the state of the agents at an instant. The state depends on their work on leads, their searches
+ * for companies, and their incidents (times in which they are paused or fail).
  */
 
 import { sql } from 'kysely'
@@ -24,9 +24,9 @@ interface Task {
   readonly endsAt: number
 }
 
-/** The length of a search round. Discovery agents search around the clock, mostly without a result. */
+/** The length of a search round. Discovery agents search in rounds day and night, mostly in vain. */
 const ROUND_MS = 50 * MINUTE_MS
-/** The longest time that a search takes. */
+/** The maximum length of a search. */
 const LONGEST_SEARCH_MS = HOUR_MS
 const HEARTBEAT_MS = 20_000
 
@@ -84,8 +84,8 @@ function listSearches(world: World, pipelines: readonly PipelineRow[], asOf: num
 }
 
 /**
- * Lists the search rounds under way. The rounds of the agents start at different times, so that an agent is
- * searching at any time.
+ * Lists the search rounds under way. The rounds of the agents begin at different times, so that at any time
+ * some agent is searching.
  */
 function listRounds(
   world: World,
@@ -141,8 +141,8 @@ function wireTask(task: Task, asOf: number): NonNullable<WireAgent['current_task
 }
 
 /**
- * Returns the time when an agent was last seen: the start of the pause for a paused agent, the last error for
- * a failing agent, and a moment ago for the others.
+ * Returns the time when an agent was last seen. For a paused agent this is the start of the pause, for a
+ * failing agent its last error, and for any other agent a moment ago.
  */
 function lastSeenAt(
   agent: AgentProfile,
@@ -169,8 +169,8 @@ interface AgentFacts {
   /** The tasks under way. The task that ends first comes first. */
   readonly tasks: readonly AgentTask[]
   /**
-   * The finished tasks by agent: their number in the last 24 hours, and the time of the last; null if the
-   * agent has finished none.
+   * For each agent, the number of tasks finished in the last 24 hours, and the time of the last finished
+   * task, which is null if the agent has finished none.
    */
   readonly finished: ReadonlyMap<string, { readonly last24h: number; readonly lastAt: number | null }>
   readonly errors: ReadonlyMap<
@@ -181,7 +181,7 @@ interface AgentFacts {
 
 export async function readAgentFacts(db: ServiceDatabase, asOf: number): Promise<AgentFacts> {
   const since = asOf - DAY_MS
-  // SQLite takes the other columns from the row that has the maximum.
+  // The query takes the latest `started_at`. SQLite takes the other columns from the same row.
   const incidents = await db
     .selectFrom('agent_incident')
     .select((eb) => ['agent_id', 'status', 'ends_at', eb.fn.max('started_at').as('started_at')])

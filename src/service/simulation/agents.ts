@@ -1,4 +1,4 @@
-/** The twelve agents: their kind, the leads that each takes, and their error messages. */
+/** Defines the twelve agents: their kind, the leads that each of them takes, and their error messages. */
 import type { WireAgent } from '../../contract/pipeline.ts'
 import type { Random } from './random.ts'
 
@@ -10,7 +10,7 @@ export interface AgentProfile {
   readonly kind: AgentKind
   /** The regions whose leads the agent takes first. An agent with an empty list takes leads of any region. */
   readonly regions: readonly string[]
-  /** The places where a discovery agent finds companies, used as a lead's `source`. Other agents have none. */
+  /** The places where a discovery agent finds companies (a lead's `source`). Other agents have none. */
   readonly sources: readonly string[]
 }
 
@@ -59,10 +59,7 @@ export function agentOf(id: string): AgentProfile {
   return found
 }
 
-/**
- * Picks an agent of this kind: an agent for the region; if there is none, an agent for all regions; otherwise
- * any.
- */
+/** Picks an agent of this kind: preferably one for the region, then one for all regions, then any agent. */
 export function pickAgent(kind: AgentKind, region: string | null, random: Random): AgentProfile {
   const able = AGENTS.filter((one) => one.kind === kind)
   const own = able.filter((one) => region !== null && one.regions.includes(region))

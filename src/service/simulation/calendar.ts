@@ -1,10 +1,10 @@
-/** The working week of the simulation, in UTC. People receive no messages at night or at weekends. */
+/** Defines the working week of the simulation, in UTC. People get no messages at night or at weekends. */
 
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
-/** The activity on each day of the week, relative to an average working day, Sunday first. */
+/** The activity on each day of the week, Sunday first. An average working day is 1. */
 export const WEEKDAY_ACTIVITY = [0.04, 0.9, 1.15, 1.2, 1.1, 0.7, 0.05] as const
 
 /** The office hours by region, in hours of the UTC day. None crosses midnight. */
@@ -35,8 +35,8 @@ export function isWeekend(at: number): boolean {
 }
 
 /**
- * Adds working time to an instant. Weekends do not count and the other days count more, so that seven days of
- * working time are still a week.
+ * Adds working time to an instant. Weekends do not count. The time is shortened to 5/7, so that adding seven
+ * days still ends a week later.
  */
 export function addWorkingTime(from: number, ms: number): number {
   let left = (ms * 5) / 7
@@ -50,7 +50,7 @@ export function addWorkingTime(from: number, ms: number): number {
 /**
  * Returns the instant itself if it is in the region's office hours, otherwise a time soon after the office
  * next opens.
- * @param settleMs the time after the opening in milliseconds, shorter than the office day
+ * @param settleMs the time after the opening in milliseconds, less than the office hours of a day
  */
 export function intoOfficeHours(at: number, region: string | null, settleMs: number): number {
   const [opens, closes] = (region === null ? undefined : OFFICE_HOURS[region]) ?? OFFICE_HOURS_ELSEWHERE

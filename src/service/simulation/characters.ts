@@ -1,6 +1,6 @@
 /**
- * The pipelines that exist from the start, the character of each pipeline (its size, speed and success), and
- * the invented contacts.
+ * Defines the pipelines that exist from the start, the character of each pipeline (its size, speed and
+ * success), and invented contacts at companies.
  */
 import type { Criteria } from '../../contract/pipeline.ts'
 import { criteriaSchema } from '../../contract/pipeline.ts'
@@ -9,30 +9,30 @@ import type { Random } from './random.ts'
 import { randomFor } from './random.ts'
 
 /**
- * The size, speed and success of a pipeline. The rates are those of an average lead; the score of a lead
- * shifts them.
+ * The size, speed and success of a pipeline. The rates are for an average lead. A lead with a high score has
+ * higher rates.
  */
 export interface Character {
-  /** The number of new leads on an average working day in the middle of the first 90 days. */
+  /** The number of new leads on an average working day, 45 days after the start of the history. */
   readonly leadsPerDay: number
   /**
-   * The growth over the first 90 days, as a share of `leadsPerDay`: with 0.3, new leads a day rise from 85 %
-   * to 115 % of it.
+   * The growth over the first 90 days, as a share of `leadsPerDay`. With 0.3, the new leads per day rise from
+   * 85 % to 115 % of `leadsPerDay`.
    */
   readonly growth: number
   /** The lowest score with which a lead is qualified. */
   readonly qualifyingScore: number
   readonly replyRate: number
   /**
-   * The change of the reply rate over the first 90 days, as a share of `replyRate`: with -0.2, the rate falls
-   * from 110 % to 90 % of it.
+   * The change of the reply rate over the first 90 days, as a share of `replyRate`. With -0.2, the rate falls
+   * from 110 % to 90 % of `replyRate`.
    */
   readonly replyDrift: number
   readonly meetingRate: number
   readonly winRate: number
-  /** The time that people take to decide, relative to the usual time. */
+  /** The time that people take to decide, as a multiple of the usual time. */
   readonly pace: number
-  /** The size of deals, relative to the usual size. */
+  /** The value of deals, as a multiple of the usual value. */
   readonly dealSize: number
 }
 
@@ -199,7 +199,7 @@ const TITLES_LARGE = [
   'IT Director',
 ] as const
 
-/** Invents the contact. A company has the same contact in every pipeline. */
+/** Invents the contact of a company. The company has the same contact in every pipeline. */
 export function inventContact(seed: number, company: Company): Contact {
   const random = randomFor(seed, 'contact', company.id)
   const first = random.pick(FIRST_NAMES[nameRegion(company, random)])
@@ -213,8 +213,8 @@ export function inventContact(seed: number, company: Company): Contact {
 }
 
 /**
- * Picks the region of a contact's name. It is mostly the company's region, but not always, because people
- * move.
+ * Picks the region of a contact's name. The result is mostly the company's region, but not always, because
+ * people move.
  */
 function nameRegion(company: Company, random: Random): NameRegion {
   const own = company.region === null ? undefined : NAME_REGION[company.region]

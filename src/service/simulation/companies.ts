@@ -1,6 +1,6 @@
 /**
  * Reads the companies that agents can discover from `data/companies.ndjson` (see data/README.md), and
- * corrects the oddities of that data.
+ * corrects known errors in that file.
  */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
@@ -40,7 +40,7 @@ export interface Company {
 
 /**
  * Reads the companies from a file.
- * @throws LeadsheetError service_data, with the line of the mistake
+ * @throws LeadsheetError service_data, which names the line of the mistake
  */
 export function readCompanies(file: string): readonly Company[] {
   const lines = readLines(file)
@@ -104,7 +104,7 @@ function regionName(region: string | undefined): string | null {
   return region === 'America / Canada' ? 'North America' : (region ?? null)
 }
 
-/** Matches hosts of pages about a company that are not the company's own site. */
+/** Matches hosts that companies name as their website but that belong to others, such as facebook.com. */
 const FOREIGN_HOSTS =
   /(^|\.)(angel\.co|apple\.com|blogspot\.com|crunchbase\.com|facebook\.com|google\.com|linkedin\.com|lnkd\.in|m\.me|medium\.com|producthunt\.com|twitter\.com|x\.com|ycombinator\.com|youtube\.com)$/
 
@@ -117,8 +117,8 @@ function domainOf(website: string | null): string | null {
 }
 
 /**
- * Returns the city and country of the first office in a text such as `Pune, MH, India; Remote`. A state alone
- * (`NY, USA`) gives no city.
+ * Returns the city and country of the first office in a text such as `Pune, MH, India; Remote`. If the text
+ * names only a state (`NY, USA`), the city is null.
  */
 function placeOf(location: string | null): { city: string | null; country: string | null } {
   const parts = (location ?? '').split(';', 1).flatMap((office) => office.split(','))

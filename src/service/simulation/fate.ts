@@ -14,7 +14,7 @@ import { randomFor } from './random.ts'
 import { discoveryFactor, drawNear, meetsAlways } from './scenario.ts'
 import type { World } from './world.ts'
 
-/** What will become of a lead, unless an effect of a scenario changes it. */
+/** The later course of a lead. An effect of a scenario can change it. */
 export interface Fate {
   readonly score: number
   readonly isQualified: boolean
@@ -22,13 +22,13 @@ export interface Fate {
   readonly dealUsd: number
   /** The status in which the lead is forgotten until somebody closes it; null if it is not forgotten. */
   readonly stallsAt: 'qualified' | 'contacted' | 'replied' | 'meeting' | null
-  /** Tells whether a qualified lead must not be contacted, which is found out only later. */
+  /** Tells whether the lead, after it is qualified, turns out to be a company that must not be contacted. */
   readonly isDropped: boolean
-  /** Tells whether the first message bounces. */
+  /** Tells whether the first message cannot be delivered. */
   readonly bounces: boolean
   readonly replies: boolean
   readonly meets: boolean
-  /** Tells whether the first meeting has no result and a second meeting is held. */
+  /** Tells whether the first meeting has no result and a second meeting follows. */
   readonly isSetBack: boolean
   readonly wins: boolean
   /** The chance, from 0 to 1, that the lead is won after a meeting. */
@@ -43,7 +43,7 @@ export interface Fate {
 const DROP_RATE = 0.09
 const BOUNCE_RATE = 0.04
 const SET_BACK_RATE = 0.1
-/** The share of leads that are forgotten in each status although a next step was due. */
+/** The share of leads that are forgotten in each status, so that the step that is due does not happen. */
 const STALL_RATE = { qualified: 0.015, contacted: 0.008, replied: 0.03, meeting: 0.04 } as const
 
 export function fateOf(
@@ -95,8 +95,8 @@ function drawDeal(company: Company, character: Character, random: Random): numbe
 }
 
 /**
- * Draws whether and in which status the lead is forgotten: as qualified, or in the last status before it
- * would be closed.
+ * Draws the status in which the lead is forgotten: `qualified`, or the last status that it reaches before it
+ * would be closed. Returns null if the lead is not forgotten.
  */
 function drawStall(replies: boolean, meets: boolean, random: Random): Fate['stallsAt'] {
   if (random.chance(STALL_RATE.qualified)) return 'qualified'
@@ -105,8 +105,8 @@ function drawStall(replies: boolean, meets: boolean, random: Random): Fate['stal
 }
 
 /**
- * Draws a number of days. A value outside the bounds is replaced by a new draw between them, because setting
- * it to the bound would give many equal values.
+ * Draws a number of days. A value outside the bounds is replaced by a random value between them. Replacing it
+ * by a bound would give many equal values.
  */
 function drawDays(random: Random, median: number, sigma: number, bounds: readonly [number, number]): number {
   const days = random.spread(median, sigma)
@@ -127,7 +127,7 @@ export interface Discovery {
   readonly source: string
 }
 
-/** A pipeline that a client creates gets this many leads within the hour, so that the client sees it work. */
+/** The number of leads that a client's new pipeline gets within `FIRST_SWEEP_MS`, as first results. */
 const FIRST_SWEEP_LEADS = 12
 const FIRST_SWEEP_MS = 90 * MINUTE_MS
 /** The share of discoveries made in the daytime. The other discoveries are spread over the 24 hours. */
@@ -143,7 +143,7 @@ export function listDiscoveries(
   to: number,
 ): readonly Discovery[] {
   const found: Discovery[] = []
-  // The loop starts a day earlier, because an agent's incident may have pushed that day's work past midnight.
+  // The loop starts a day early, because an incident can delay an agent's discoveries past midnight.
   for (let day = startOfDay(from) - DAY_MS; day <= to; day += DAY_MS) {
     for (const discovery of discoveriesOfDay(world, pipeline, day)) {
       if (discovery.at > from && discovery.at <= to) found.push(discovery)
@@ -172,7 +172,7 @@ function discoveriesOfDay(
     .filter((discovery) => discovery.at > pipeline.created_at)
 }
 
-/** Repeats the discovery some seconds apart, or leaves it out, if an effect of the scenario requires that. */
+/** Returns the discovery as often as the effects of the scenario require, some seconds apart; often once. */
 function multiply(world: World, found: Discovery, random: Random): readonly Discovery[] {
   const { scenario, epochAt } = world
   if (scenario === null) return [found]
@@ -192,8 +192,8 @@ function countOfDay(world: World, pipelineId: string, day: number, random: Rando
 }
 
 /**
- * Returns the position in the trend: 0 at the start of the history, rising to 1 after 90 days, and 1 from
- * then on.
+ * Returns how much of the trend of the first 90 days has passed: 0 at the start of the history, 1 after 90
+ * days and later.
  */
 function trendAt(world: World, at: number): number {
   return Math.min(1, Math.max(0, (at - world.epochAt) / (90 * DAY_MS)))

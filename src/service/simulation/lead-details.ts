@@ -1,7 +1,7 @@
 /**
- * Invents the enrichment of a lead and the texts of its activities, and decides whether a company matches
- * criteria. The companies' data says only whether a company is hiring; the rest of the enrichment is
- * invented.
+ * Invents the enrichment of a lead (further facts about its company) and the texts of its activities, and
+ * decides whether a company matches criteria. Only the fact that a company is hiring comes from the
+ * companies' file.
  */
 
 import type { Criteria } from '../../contract/pipeline.ts'
@@ -31,7 +31,7 @@ interface Enrichment {
   readonly funding: { readonly stage: string; readonly total_usd: number } | null
   readonly hiring: { readonly is_hiring: boolean; readonly open_roles: number }
   readonly social: { readonly linkedin_followers: number; readonly github_stars?: number }
-  /** The confidence in each of the other fields of the enrichment, from 0 to 1. */
+  /** The confidence in each other field of the enrichment, from 0 to 1. */
   readonly confidence: Readonly<Record<string, number>>
 }
 
@@ -176,10 +176,7 @@ export function lineFor(
   return random.pick<string>(LINES[occasion]).replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ''))
 }
 
-/**
- * Other names that people write in criteria, in lower case, and for each of them the names that the companies
- * have.
- */
+/** Maps other names that people write in criteria, in lower case, to the names in the companies' file. */
 const ALIASES: Readonly<Record<string, string>> = {
   us: 'united states',
   usa: 'united states',
@@ -191,9 +188,9 @@ const ALIASES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Returns whether a company matches the criteria. The company must match all given criteria, and at least one
- * entry of each list. Names are compared whole and without case, those of industries also with the
- * subindustry. Keywords may occur anywhere in the name, one-liner, industry and tags.
+ * Returns whether a company matches all given criteria. A list matches if one of its entries does. Names must
+ * be equal except for case; an industry may also match the subindustry. Keywords may occur anywhere in the
+ * name, one-liner, industry and tags.
  */
 export function isTargeted(company: Company, criteria: Criteria): boolean {
   return (

@@ -1,7 +1,6 @@
 /**
- * Draws random numbers that depend on names. The same names always give the same numbers, in whatever order
- * they are drawn. A history that is simulated at once therefore equals a history that is simulated in
- * stretches.
+ * Draws random numbers that depend only on given names, not on the order of the draws. A history that is
+ * simulated in one go therefore equals a history that is simulated bit by bit.
  */
 
 export interface Random {
@@ -17,12 +16,12 @@ export interface Random {
    * vary little, with 1 a lot.
    */
   spread(median: number, sigma: number): number
-  /** Returns a whole number that varies around the mean as independent events do. */
+  /** Returns a random number of events (Poisson distribution) with the given mean. */
   poisson(mean: number): number
 }
 
 /**
- * Creates a source of random numbers.
+ * Creates a source of random numbers. Equal parts always give the same numbers.
  * @param parts what the numbers are for, such as the seed, a lead's id and the number of a step
  */
 export function randomFor(...parts: readonly (string | number)[]): Random {
@@ -50,19 +49,19 @@ export function randomFor(...parts: readonly (string | number)[]): Random {
 
 const ID_ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** Derives an id such as `ld_7k2m9q4xw0zt` from the parts: 60 bits. */
+/** Derives an id such as `ld_7k2m9q4xw0zt` from the parts. Equal parts give equal ids. */
 export function idFor(prefix: string, ...parts: readonly (string | number)[]): string {
   const random = randomFor(prefix, ...parts)
   const letters = Array.from({ length: 12 }, () => ID_ALPHABET[random.whole(0, 31)])
   return `${prefix}_${letters.join('')}`
 }
 
-/** Draws from a normal distribution (Box-Muller). */
+/** Draws a number from the standard normal distribution (Box-Muller method). */
 function normal(unit: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - unit())) * Math.cos(2 * Math.PI * unit())
 }
 
-/** Hashes a text to four words with cyrb128 (public domain, bryc). */
+/** Hashes a text to four 32-bit numbers with cyrb128 (public domain, bryc). */
 function hash128(text: string): readonly [number, number, number, number] {
   let [a, b, c, d] = [1779033703, 3144134277, 1013904242, 2773480762]
   for (let i = 0; i < text.length; i++) {
@@ -80,8 +79,8 @@ function hash128(text: string): readonly [number, number, number, number] {
 }
 
 /**
- * Draws numbers with sfc32 (public domain, PractRand). The first numbers are skipped, so that similar seeds
- * give different numbers.
+ * Creates a generator of numbers with sfc32 (public domain, PractRand). Its first numbers are skipped,
+ * because they are alike for similar seeds.
  */
 function sfc32(seed: readonly [number, number, number, number]): () => number {
   let [a, b, c, d] = seed

@@ -1,6 +1,6 @@
 /**
- * Reads and checks scenarios. A scenario is a history without trends and incidents, in which only a table of
- * effects changes something. Tests compare what leadsheet claims about the history with these known effects.
+ * Reads and checks scenarios. A scenario is a history without trends and incidents that only a list of known
+ * effects changes. Tests check whether leadsheet finds these effects and no others.
  */
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
@@ -21,13 +21,13 @@ const share = z.number({ error: 'a number from 0 to 1' }).min(0).max(1)
 const nameOf = (names: readonly string[]) => z.enum(names, { error: `one of ${names.join(', ')}` })
 const pipeline = nameOf(READY_PIPELINES.map(({ id }) => id)).optional()
 
-/** The days of an effect, counted from the start of the history. Without `days` it lasts for good. */
+/** The days on which an effect applies, from the start of the history. Without `days` it never ends. */
 const span = { from_day: days(0).default(0), days: days(1).optional() }
 
 const effectSchema = z.discriminatedUnion(
   'effect',
   [
-    /** Multiplies the discoveries that meet all conditions. */
+    /** Multiplies the number of discovered leads that meet all the conditions. */
     z.strictObject({
       ...{ effect: z.literal('discoveries'), times, ...span, pipeline },
       source: nameOf(AGENTS.flatMap((agent) => agent.sources)).optional(),
@@ -36,14 +36,14 @@ const effectSchema = z.discriminatedUnion(
     }),
     /** Multiplies the chance that a lead is won after its meeting. */
     z.strictObject({ effect: z.literal('wins'), times, ...span, pipeline }),
-    /** Leaves the leads for ever in the stage in which they are. */
+    /** Leaves leads of this stage there for ever. */
     z.strictObject({
       ...{ effect: z.literal('dead-stage'), ...span, pipeline },
       stage: z.enum(['qualified', 'contacted', 'replied', 'meeting']),
     }),
-    /** Brings each contacted lead to a meeting; the share that is then won depends on the month. */
+    /** Brings each contacted lead to a meeting. In a quarter's last month, `win_rate` of them are won. */
     z.strictObject({ effect: z.literal('quarter-end'), win_rate: share, otherwise: share }),
-    /** Multiplies the discoveries on these dates of each year. */
+    /** Multiplies the number of discovered leads on these dates of every year. */
     z.strictObject({
       ...{ effect: z.literal('holidays'), times },
       dates: z.array(z.string().regex(/^\d\d-\d\d$/, { error: 'a month and a day such as 12-25' })).min(1),
@@ -63,7 +63,7 @@ const scenarioSchema = z.strictObject({
 export type Scenario = z.output<typeof scenarioSchema>
 
 const LAST_WEEKS = { from_day: 345 }
-/** The scenarios that have a name. Each has one effect, or none. */
+/** The scenarios that can be chosen by name. Each has at most one effect. */
 const NAMED: Readonly<Record<string, z.input<typeof scenarioSchema>>> = {
   null: {},
   shift: { effects: [{ effect: 'discoveries', times: 0.6, ...LAST_WEEKS }] },
@@ -78,7 +78,7 @@ export const SCENARIO_NAMES: readonly string[] = Object.keys(NAMED)
 
 /**
  * Checks a scenario.
- * @throws LeadsheetError config_invalid with a line for each mistake: its place and the values accepted
+ * @throws LeadsheetError config_invalid with a line for each mistake: its place and what is accepted there
  */
 export function parseScenario(data: unknown, origin: string): Scenario {
   const parsed = scenarioSchema.safeParse(data)
@@ -119,15 +119,15 @@ interface Found {
   readonly source: string
 }
 
-/** The scenario and the midnight (UTC) at which its history starts, in milliseconds. */
+/** The scenario, and the midnight (UTC) at which its history starts, in milliseconds since 1970. */
 interface Stage {
   readonly scenario: Scenario
   readonly epochAt: number
 }
 
 /**
- * Returns the factor by which discoveries like this one are multiplied; 1 changes nothing.
- * @param country the country whose effects are applied; if absent, the effects that name no country
+ * Returns the factor by which the number of such discoveries is multiplied.
+ * @param country the country whose effects are applied; if absent, the effects without a country are applied
  */
 export function discoveryFactor({ scenario, epochAt }: Stage, found: Found, country?: string): number {
   let factor = 1
@@ -142,17 +142,17 @@ export function discoveryFactor({ scenario, epochAt }: Stage, found: Found, coun
   return factor
 }
 
-/** Lists the countries on which there is an effect. */
+/** Lists the countries that the effects of the scenario name. */
 export function listCountries({ effects }: Scenario): readonly string[] {
   return effects.flatMap((effect) => (effect.effect === 'discoveries' ? (effect.country ?? []) : []))
 }
 
-/** Draws one of the two whole numbers next to `mean`, so that the average of many draws is `mean`. */
+/** Rounds `mean` up or down at random, so that the average of many results is `mean`. */
 export function drawNear(mean: number, random: Random): number {
   return Math.floor(mean) + (random.chance(mean % 1) ? 1 : 0)
 }
 
-/** Returns whether the lead stays in its stage instead of taking the step that is due at this instant. */
+/** Returns whether an effect of the scenario keeps the lead in its stage for ever. */
 export function isDead(
   { scenario, epochAt }: Stage,
   lead: { readonly status: string; readonly pipeline_id: string },
@@ -173,7 +173,7 @@ export function meetsAlways({ effects }: Scenario): boolean {
 
 /**
  * Returns whether a lead is won after its meeting.
- * @param chance the chance from 0 to 1 that the lead would be won without the scenario
+ * @param chance the chance from 0 to 1 that the lead would be won if the scenario had no effects
  */
 export function isWonAfterMeeting(
   { scenario, epochAt, seed }: Stage & { readonly seed: number },

@@ -1,4 +1,4 @@
-/** The possible next steps of a lead. Decides when a step will be done and by which agent. */
+/** Defines the possible next steps of a lead, and decides when and by which agent a step will be done. */
 import type { LeadRow } from '../store/database.ts'
 import { type AgentKind, type AgentProfile, agentOf, pickAgent } from './agents.ts'
 import { addWorkingTime, HOUR_MS, intoOfficeHours, MINUTE_MS } from './calendar.ts'
@@ -7,9 +7,9 @@ import type { World } from './world.ts'
 
 interface Work {
   readonly kind: AgentKind
-  /** The type of the agent's `current_task` during the work. */
+  /** The type of the task that the agent shows while it does the step. */
   readonly task: string
-  /** The shortest and longest working time in minutes. */
+  /** The minimum and maximum working time in minutes. */
   readonly minutes: readonly [number, number]
   /** Tells whether the work is done only in the office hours of the company's region. */
   readonly isOffice: boolean
@@ -41,7 +41,7 @@ export function isStep(name: string | null): name is Step {
 
 interface Plan {
   readonly step: Step
-  /** The earliest instant of the step. Office hours and incidents may make the step later. */
+  /** The earliest instant of the step. Office hours and incidents can delay the step further. */
   readonly earliestAt: number
 }
 
@@ -62,8 +62,8 @@ export function schedule(
   const afterMs = Math.max(plan.earliestAt - now, MINUTE_MS)
   let at = Math.round(work.isOffice ? addWorkingTime(now, afterMs) : now + afterMs)
   let freeFrom = now
-  // Each pass of the loop moves the step past one incident. An incident happens at most once a day, so one or
-  // two passes are enough.
+  // Each pass of the loop moves the step past one incident. Incidents start at most once a day, so one or two
+  // passes are enough.
   for (let settled = false; !settled; ) {
     if (work.isOffice) at = intoOfficeHours(at, region, Math.round(random.between(0.05, 2.5) * HOUR_MS))
     const outage = world.incidents.duringWork(agent.id, at)
@@ -80,7 +80,7 @@ export function schedule(
   lead.next_task_at = Math.max(now, freeFrom, at - workMs)
 }
 
-/** Plans no further step for the lead. */
+/** Ends the lead's plan: no step follows. */
 export function rest(lead: LeadRow): void {
   lead.next_step = null
   lead.next_at = null
@@ -89,8 +89,8 @@ export function rest(lead: LeadRow): void {
 }
 
 /**
- * Returns the outreach agent that already has the lead, because the agent keeps the lead to the end;
- * undefined if there is none.
+ * Returns the outreach agent that already works on the lead, because outreach agents keep a lead to the end;
+ * undefined if there is none or the kind is another.
  */
 function keptAgent(lead: LeadRow, kind: AgentKind): AgentProfile | undefined {
   const last = lead.agent_id === null ? undefined : agentOf(lead.agent_id)

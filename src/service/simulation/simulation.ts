@@ -1,6 +1,6 @@
 /**
- * Runs the simulation on its database from the time up to which the history is simulated. It goes strictly
- * in order, so that a history is the same whether it is simulated in one stretch or in many.
+ * Continues the simulation in the database. It goes strictly in order of time, so that the result does not
+ * depend on how often it is interrupted.
  */
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { LeadRow, PipelineRow, ServiceDatabase } from '../store/database.ts'
@@ -34,36 +34,36 @@ import { createPool, createWorld } from './world.ts'
 export interface Simulation {
   readonly world: World
   /**
-   * Returns the instant up to which everything has been simulated and is in the database, in milliseconds
-   * since 1970.
+   * Returns the instant, in milliseconds since 1970, up to which all changes are simulated and in the
+   * database.
    */
   until(): number
   /**
-   * Simulates up to an instant in stretches, each in one transaction, with a pause between them. Does nothing
-   * if the simulation has already reached that instant.
+   * Simulates up to an instant in parts, each in one transaction, with a short pause between them. Does
+   * nothing if the simulation has already reached that instant.
    */
   advance(to: number, options: AdvanceOptions): Promise<void>
 }
 
 interface AdvanceOptions {
-  /** The maximum length of a stretch. The event loop is blocked while a stretch is simulated. */
+  /** The maximum simulated time of one part. The event loop is blocked while a part is simulated. */
   readonly stretchMs: number
   readonly onProgress?: ((done: number, total: number) => void) | undefined
-  /** Stops the simulation after the current stretch. */
+  /** Stops the simulation after the current part. */
   readonly signal?: AbortSignal | undefined
 }
 
 interface SimulationOptions {
   readonly seed: number
   readonly companies: readonly Company[]
-  /** The length of a new history in days. */
+  /** The length in days of a history that is newly made. */
   readonly historyDays: number
-  /** The scenario of a new history. A history in the database keeps its own. */
+  /** The scenario of a history that is newly made. A history in the database keeps its own scenario. */
   readonly scenario?: Scenario | undefined
   readonly now: number
 }
 
-/** Continues the history in the database, which keeps its own seed, or starts a new one if there is none. */
+/** Continues the history in the database, with the seed stored there, or starts a new history. */
 export async function openSimulation(db: ServiceDatabase, options: SimulationOptions): Promise<Simulation> {
   const state = (await readSimulation(db)) ?? (await begin(db, options))
   const world = createWorld(state, options.companies)
@@ -83,8 +83,8 @@ export async function openSimulation(db: ServiceDatabase, options: SimulationOpt
     try {
       await writeChanges(db, simulate(world, due, searched, until, to), until, to)
     } catch (error) {
-      // The pools are wrong after a failed write, because companies were taken from them but not stored as
-      // leads.
+      // After a failed write, companies are missing in the pools although they were not stored as leads, so
+      // the pools are made again.
       pools.clear()
       throw error
     }
@@ -137,19 +137,18 @@ interface Searched {
 
 interface Occurrence {
   readonly at: number
-  /** A text that orders things which happen in the same millisecond. */
+  /** A text by which occurrences of the same millisecond are sorted. */
   readonly key: string
   readonly happen: () => void
 }
 
 /**
- * If less than this share of a pipeline's companies is left, the pipeline discovers new companies ever more
- * rarely.
+ * If a smaller share than this is left of the companies that match a pipeline, discoveries become ever rarer.
  */
 const SCARCE_SHARE = 0.35
 
 /**
- * Simulates one stretch.
+ * Simulates the time after `from` and up to `to`.
  * @param due the leads whose next step is at or before `to`; this function changes them
  * @param searched the pipelines with their pools, from which this function takes companies
  * @returns the changes with `from < at <= to`
@@ -211,12 +210,12 @@ function discover(
   return leads
 }
 
-/** Takes the next company, or as many of its country as the scenario wants. */
+/** Takes the next company, or as many of its country as the scenario's effects on countries require. */
 function takeCompanies(world: World, pool: Pool, found: Discovery, random: Random): readonly Company[] {
   const { scenario, epochAt } = world
   const countries = scenario === null ? [] : listCountries(scenario)
   if (scenario === null || countries.length === 0) return [pool.take()]
-  // The country is drawn before the company, because a company that is left out stays in the pool.
+  // The country is drawn before a company is taken, because an effect may require to take none.
   let drawn = random.unit()
   for (const country of countries) {
     drawn -= pool.shareOf(country)
@@ -271,7 +270,7 @@ function newLead(world: World, company: Company, found: Discovery): LeadRow {
   }
 }
 
-/** Lists the start of an incident, each of its errors, and its end, as far as they are within the stretch. */
+/** Lists the start, the errors and the end of an incident, as far as they are after `from` and up to `to`. */
 function listIncidentOccurrences(
   world: World,
   changes: Changes,

@@ -1,4 +1,4 @@
-/** Defines the effect of each step on a lead, and the step that follows. */
+/** Defines what each step changes in a lead, and which step follows. */
 import type { LeadRow } from '../store/database.ts'
 import { type Changes, type LeadChange, record, recordRemoval } from '../store/simulation.ts'
 import { FAILURES } from './agents.ts'
@@ -23,16 +23,16 @@ interface Moment {
   readonly agentId: string | null
 }
 
-/** The next step and the milliseconds until it is done; null if no step follows. */
+/** The next step and the milliseconds until it is due; null if no step follows. */
 type Next = { readonly step: Step; readonly afterMs: number } | null
 
-/** Does the step of a lead that is due, and plans the next step if there is one. */
+/** Does the due step of a lead, and plans the next step if there is one. */
 export function takeStep(world: World, changes: Changes, lead: LeadRow): void {
   const company = world.companies.get(lead.company_id)
   const { next_step: step, next_at: at, next_agent_id: agentId } = lead
   rest(lead)
   changes.leads.set(lead.id, lead)
-  // If the company is no longer in the file, its lead is kept, but nothing more happens to that lead.
+  // If the company is no longer in the companies' file, its lead is kept and never changes again.
   if (company === undefined || at === null || !isStep(step)) return
   const { scenario, epochAt } = world
   if (scenario !== null && isDead({ scenario, epochAt }, lead, at)) return
@@ -124,13 +124,13 @@ function contact(moment: Moment): Next {
   return { step: 'follow_up', afterMs: random.between(2.6, 3.6) * DAY_MS }
 }
 
-/** Moves the lead back one stage, because the message reached nobody. */
+/** Moves the lead back to `qualified`, because the message could not be delivered. */
 function bounce(moment: Moment): Next {
   move(moment, 'qualified', 'bounced')
   return { step: 'contact_again', afterMs: moment.random.between(0.5, 3) * DAY_MS }
 }
 
-/** Disqualifies a lead that meets the criteria, because it must not be contacted. */
+/** Disqualifies a lead that matches the criteria but must not be contacted. */
 function drop(moment: Moment): Next {
   move(moment, 'disqualified', 'dropped')
   return null
@@ -159,7 +159,7 @@ function meet(moment: Moment): Next {
   return { step: 'negotiate', afterMs: moment.random.between(2, 4) * DAY_MS }
 }
 
-/** Moves the lead back one stage, because the meeting must be held again with other people. */
+/** Moves the lead back to `replied`, because a second meeting is needed. */
 function setBack(moment: Moment): Next {
   move(moment, 'replied', 'set back')
   return { step: 'meet_again', afterMs: moment.fate.meetingAfterMs }
@@ -187,7 +187,7 @@ function isWinner({ world, fate, lead, at }: Moment): boolean {
   return isWonAfterMeeting({ scenario, epochAt, seed }, lead, at, fate.winChance)
 }
 
-/** Plans to close the lead after weeks in which nobody works on it. */
+/** Plans to close the lead after weeks without any work on it. */
 function untilGivenUp(random: Random): Next {
   return { step: 'close', afterMs: random.between(15, 75) * DAY_MS }
 }
@@ -197,7 +197,7 @@ function lossOf(status: LeadRow['status']): 'lost in silence' | 'lost after repl
   return status === 'replied' ? 'lost after reply' : 'lost after meeting'
 }
 
-/** Deletes the lead, because people may demand that their data is erased. */
+/** Deletes the lead, because its contact demands to be erased. */
 function erase({ changes, lead, at }: Moment): Next {
   recordRemoval(changes, lead, at, 'erased at the request of the contact')
   return null

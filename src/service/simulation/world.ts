@@ -35,8 +35,8 @@ export function createWorld(
 }
 
 /**
- * The number of times that each company can be discovered in a scenario, because a scenario lasts for years and
- * would run out of companies.
+ * The maximum number of times that each company can be discovered in a scenario, because a scenario lasts for
+ * years and would run out of companies.
  */
 const COMPANY_COPIES = 12
 
@@ -46,11 +46,11 @@ function repeat(companies: readonly Company[]): readonly Company[] {
   ).flat()
 }
 
-/** The companies that a pipeline can still discover, in the order of their discovery. */
+/** The companies that a pipeline can still discover, in the order in which it will discover them. */
 export interface Pool {
-  /** Returns how many companies can still be taken. The number is lower if the criteria set a limit. */
+  /** Returns how many companies can still be taken, which a limit in the criteria may reduce. */
   remaining(): number
-  /** Returns the share of the matching companies that is still left, from 0 to 1. */
+  /** Returns the share of the companies matching the criteria that is not yet taken, from 0 to 1. */
   remainingShare(): number
   /**
    * Takes the next company.
@@ -58,12 +58,12 @@ export interface Pool {
    * @throws RangeError if no such company is left
    */
   take(isWanted?: (company: Company) => boolean): Company
-  /** Returns the share of a country in the companies that are left, from 0 to 1. */
+  /** Returns the share of a country among the companies that are left, from 0 to 1. */
   shareOf(country: string): number
 }
 
 /**
- * The number of employees up to which companies are used. A well-known company would not look like a new
+ * The maximum number of employees of a used company. A larger, well-known company would not look like a new
  * lead, and people might take its invented contact for a real person.
  */
 const EMPLOYEES_MAX = 50
@@ -119,8 +119,8 @@ interface Incident {
 const EARLIEST_START_HOUR = 5
 const LATEST_START_HOUR = 19
 /**
- * The length of the longest incident in hours. An incident that starts at 19:00 then ends before an incident
- * of the next day can start at 05:00.
+ * The maximum length of an incident in hours. An incident that starts at 19:00, the latest time, ends before
+ * 05:00, the earliest start of an incident on the next day.
  */
 const LONGEST_HOURS = 9
 
@@ -131,7 +131,7 @@ interface IncidentCalendar {
   duringWork(agentId: string, at: number): Incident | undefined
 }
 
-/** The calendar without any incident. */
+/** A calendar without incidents, for scenarios. */
 const NO_INCIDENTS: IncidentCalendar = {
   startingOn: () => undefined,
   duringWork: () => undefined,
@@ -139,8 +139,8 @@ const NO_INCIDENTS: IncidentCalendar = {
 
 /**
  * Creates the calendar of incidents.
- * @param madeAt the time at which the history was made; around that time an agent fails, so that a new
- * history shows an incident
+ * @param madeAt the time at which the history was made; an incident is placed there, so that a new history
+ * shows a failing agent
  */
 function createIncidentCalendar(seed: number, madeAt: number): IncidentCalendar {
   const present = presentIncident(seed, madeAt)

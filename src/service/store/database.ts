@@ -1,6 +1,6 @@
 /**
- * Opens the service's SQLite file, which is separate from leadsheet's own store, and defines the types of
- * its tables. Instants are whole milliseconds since 1970 (UTC). The API sends them as text.
+ * Opens the service's SQLite file, which is separate from leadsheet's own store, and defines the types of its
+ * tables. Instants are whole milliseconds since 1970 (UTC). The API sends them as text.
  */
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -93,7 +93,7 @@ async function unknownMigrations(db: ServiceDatabase): Promise<readonly string[]
   return done.map((row) => row.name).filter((name) => !(name in MIGRATIONS))
 }
 
-/** Converts an instant from the database (whole milliseconds) to the wire (RFC 3339 in UTC). */
+/** Converts an instant from whole milliseconds, as stored, to RFC 3339 text in UTC, as the API sends it. */
 export function instantOf(at: number): string {
   return new Date(at).toISOString()
 }
@@ -114,7 +114,7 @@ export interface ServiceTables {
   idempotent_answer: IdempotentAnswerTable
 }
 
-/** The state of the simulation, in a single row: its random seed, and the time up to which it has run. */
+/** The state of the simulation, in the only row of its table. */
 interface SimulationTable {
   id: 1
   seed: number
@@ -139,7 +139,7 @@ export type KeyScope = 'read' | 'write'
 interface PipelineTable {
   id: string
   name: string
-  /** The contract's `Criteria` as JSON. */
+  /** The criteria of the pipeline: the contract's `Criteria` as JSON. */
   criteria: string
   status: WirePipeline['status']
   created_at: number
@@ -173,20 +173,20 @@ interface LeadTable {
   tags: string
   /** A JSON object; null until the lead is enriched. */
   enrichment: string | null
-  /** The text of company and contact that the query `q` searches: lower case, without accents. */
+  /** The names and addresses that the query `q` searches, in lower case and without accents. */
   search_text: string
   created_at: number
   updated_at: number
   status_changed_at: number
   /**
-   * The next step of the lead, the time when it is done, its agent, and the time when the agent begins; null
+   * The next step of the lead, the time when it is due, its agent, and the time when the agent begins; null
    * if there is no next step.
    */
   next_step: string | null
   next_at: number | null
   next_agent_id: string | null
   next_task_at: number | null
-  /** The number of steps done, which gives each step its own random numbers. */
+  /** The number of steps already done. It makes the random numbers of each step differ. */
   step_count: number
 }
 export type LeadRow = Selectable<LeadTable>
@@ -219,7 +219,7 @@ interface EventTable {
   pipeline_id: string | null
   lead_id: string | null
   agent_id: string | null
-  /** The event's `data` on the wire as JSON. */
+  /** The field `data` of the event as the API sends it, as JSON. */
   data: string
 }
 export type EventRow = Selectable<EventTable>
@@ -244,11 +244,11 @@ export type NewAgentError = Insertable<AgentErrorTable>
 interface WebhookTable {
   id: string
   url: string
-  /** A JSON array of event types. */
+  /** The types of events that the webhook gets: a JSON array of strings. */
   events: string
   description: string | null
   status: 'active' | 'disabled'
-  /** The secret as plain text, because it signs the messages. */
+  /** The secret in plain text, because signing a message needs it. */
   secret: string
   created_at: number
   /**
@@ -259,24 +259,18 @@ interface WebhookTable {
   old_secret_until: number | null
   disabled_reason: (typeof DISABLED_REASONS)[number] | null
   disabled_at: number | null
-  /**
-   * The time of the first failed attempt since the last delivered message; null if no attempt has failed
-   * since.
-   */
+  /** The time of the first failure since a message was last delivered; null if there was no failure. */
   failing_since: number | null
   /** The time until which the receiver asked for no messages; null if it asked for no pause. */
   paused_until: number | null
-  /**
-   * The id of the last event that was checked for this webhook. For later events, messages are still to be
-   * made.
-   */
+  /** The id of the last event that was checked for this webhook. Later events have no messages yet. */
   last_event_id: number
 }
 export type WebhookRow = Selectable<WebhookTable>
 
-/** A message for a webhook: an event or a test message. The times are those of the real clock. */
+/** A message for a webhook: an event or a test message. Its times are real, not simulated. */
 interface WebhookMessageTable {
-  /** An id such as `msg_…`. Each attempt sends it as `webhook-id`. */
+  /** An id such as `msg_…`. Every attempt sends this id in the header `webhook-id`. */
   id: string
   webhook_id: string
   /** The id of the event; null for a test message. */

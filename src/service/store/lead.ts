@@ -11,7 +11,7 @@ export interface LeadFilters {
   readonly updatedSince?: number | undefined
   readonly createdSince?: number | undefined
   readonly minScore?: number | undefined
-  /** A search text. Each of its words must occur in the text of company and contact. */
+  /** A search text. All of its words must occur in the names and addresses of company and contact. */
   readonly q?: string | undefined
 }
 
@@ -22,9 +22,9 @@ export interface LeadOrder {
   readonly descending: boolean
 }
 
-/** The position where a page ends: the sort value and the id of its last lead. */
+/** The position at which a page of the list ends: the sort value and the id of the page's last lead. */
 export interface LeadPosition {
-  /** The sort value; unused when sorting by id. A missing score counts as -1. */
+  /** The value by which the list is sorted; unused when sorting by id. A missing score counts as -1. */
   readonly value: number
   readonly id: string
 }
@@ -58,8 +58,8 @@ const LIST_COLUMNS = [
 type ListedLead = Pick<LeadRow, (typeof LIST_COLUMNS)[number]>
 
 /**
- * Lists the leads after a position (keyset paging), so that added or deleted leads elsewhere do not shift the
- * page.
+ * Lists the leads after a position. Leads that are added or deleted before the position do not shift the page
+ * (keyset paging).
  */
 export function listLeads(
   db: ServiceDatabase,
@@ -167,8 +167,8 @@ function comesAfter(order: LeadOrder, { value, id }: LeadPosition): Expression<S
 }
 
 /**
- * Returns the SQL by which leads are sorted. It must equal the expression of the index, or SQLite would not use
- * the index.
+ * Returns the SQL by which leads are sorted. SQLite uses the index for sorting only if both have the same
+ * expression.
  */
 function sortExpression(key: Exclude<LeadSortKey, 'id'>): Expression<number> {
   return key === 'score' ? sql<number>`ifnull(score, -1)` : sql.ref<number>(key)

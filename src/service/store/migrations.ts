@@ -1,12 +1,11 @@
-/** The schema of the service's database. */
+/** The migration that creates the tables of the service's database. */
 import { type Kysely, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
 export const MIGRATIONS: Record<string, Migration> = { '001-initial': { up } }
 
 /**
- * Creates the schema in a transaction, because Kysely does not use one for SQLite and a rerun could not
- * repair half a schema.
+ * Creates the tables in one transaction. Kysely uses none for SQLite, and a failure would leave half of them.
  */
 async function up(db: Kysely<unknown>): Promise<void> {
   await db.transaction().execute(async (trx) => {
@@ -79,7 +78,7 @@ const STATEMENTS = [
     step_count integer not null,
     unique (pipeline_id, company_id)
   ) strict`,
-  // The indexes for the sort orders of the list. Each ends with the id, which orders leads with equal values.
+  // The indexes for the sort orders of the list. The id at the end orders leads with equal values.
   sql`create index lead_created on lead (created_at, id)`,
   sql`create index lead_updated on lead (updated_at, id)`,
   sql`create index lead_score on lead (ifnull(score, -1), id)`,

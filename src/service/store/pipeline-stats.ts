@@ -1,6 +1,4 @@
-/**
- * Counts the statistics of a pipeline from its leads and activities on every request, and stores pipelines.
- */
+/** Counts the statistics of a pipeline anew on every request, and stores pipelines. */
 import { sql } from 'kysely'
 import type { LeadStatus } from '../../contract/lead.ts'
 import { FUNNEL_STATUSES, STAGES } from '../../contract/lead.ts'
@@ -65,7 +63,7 @@ async function readCurrent(
   return new Map(rows.map((row) => [row.status, row]))
 }
 
-/** Counts, for each stage of the funnel, the leads that reached it, whatever became of them later. */
+/** Counts, for each stage of the funnel, the leads that ever reached the stage or a later stage. */
 async function readReached(db: ServiceDatabase, cohort: Cohort): Promise<readonly number[]> {
   const positions = JSON.stringify(FUNNEL_STATUSES)
   const { rows } = await sql<{ furthest: number; leads: number }>`
@@ -82,7 +80,7 @@ async function readReached(db: ServiceDatabase, cohort: Cohort): Promise<readonl
   )
 }
 
-/** Reads the median time in each stage, in hours, of the leads that have left the stage. */
+/** Reads the median time, in hours, that leads spend in each stage. Leads still in the stage are left out. */
 async function readMedianHours(
   db: ServiceDatabase,
   cohort: Cohort,

@@ -1,7 +1,7 @@
 /**
- * The state of the simulation, and the changes of a stretch of simulated time: they are collected in
- * memory, and one transaction writes them. Every change of a lead goes through `record`, which adds the
- * activity and the event.
+ * Stores the state of the simulation and the changes that it makes. The changes of a span of simulated time
+ * are collected in memory and written in one transaction. Every change of a lead goes through `record`, which
+ * adds an activity and an event.
  */
 import type { Insertable } from 'kysely'
 import type { EventData } from '../../contract/webhook.ts'
@@ -24,7 +24,7 @@ import { searchText } from './lead.ts'
 export interface SimulationState {
   readonly seed: number
   readonly epochAt: number
-  /** The real time at which the history was made. */
+  /** The real time at which the history was begun. */
   readonly madeAt: number
   readonly simulatedUntil: number
   readonly scenario: Scenario | null
@@ -41,7 +41,7 @@ export async function readSimulation(db: ServiceDatabase): Promise<SimulationSta
   )
 }
 
-/** Starts a history that has only the pipelines which exist from the start. */
+/** Stores the state of a new history, and the pipelines that exist from the start. */
 export async function insertSimulation(
   db: ServiceDatabase,
   state: SimulationState,
@@ -75,10 +75,10 @@ export async function listTakenCompanies(db: ServiceDatabase, pipelineId: string
 }
 
 /**
- * Writes the changes of a stretch.
+ * Writes all changes of one span of simulated time.
  * @param from the value that `simulated_until` must still have, so that two processes never simulate the same
  * time
- * @throws LeadsheetError job_busy if another process has changed that value
+ * @throws LeadsheetError job_busy if another process has changed `simulated_until`
  */
 export async function writeChanges(
   db: ServiceDatabase,
@@ -160,7 +160,7 @@ function batches<T>(rows: readonly T[]): T[][] {
 }
 
 export interface Changes {
-  /** The new or changed leads by id, in their state at the end of the stretch. */
+  /** The new and changed leads by id, as they are at the end of the simulated span. */
   readonly leads: Map<string, LeadRow>
   readonly removed: RemovedLeadRow[]
   readonly pipelines: Map<string, PipelineRow>
@@ -187,11 +187,11 @@ export interface LeadChange {
   readonly at: number
   readonly agentId: string | null
   readonly summary: string
-  /** The columns of the lead that change, including the status. */
+  /** The columns of the lead that change, with their new values. */
   readonly set?: Partial<LeadRow>
 }
 
-/** Applies a change to a lead that already exists. */
+/** Changes a lead, and adds the activity and the event for the change. */
 export function record(changes: Changes, lead: LeadRow, change: LeadChange): void {
   const from = lead.status
   const to = change.set?.status ?? from
@@ -211,7 +211,7 @@ export function record(changes: Changes, lead: LeadRow, change: LeadChange): voi
   }
 }
 
-/** Adds a lead that has just been discovered. */
+/** Adds a lead that has just been discovered, with its activity and its event. */
 export function recordDiscovery(changes: Changes, lead: LeadRow, summary: string): void {
   const at = lead.created_at
   changes.leads.set(lead.id, lead)
@@ -258,7 +258,7 @@ function leadKeys(lead: LeadRow): { lead_id: string; pipeline_id: string } {
   return { lead_id: lead.id, pipeline_id: lead.pipeline_id }
 }
 
-/** Returns the names of the changed columns as fields of the API. */
+/** Converts the names of changed columns to the names of the API's fields. */
 function changedFields(set: Partial<LeadRow>): readonly string[] {
   const fields = Object.keys(set).map((column) => column.replace(/^(contact|value)_.*/, '$1'))
   return [...new Set(fields)]

@@ -1,6 +1,6 @@
 /**
- * Stores the registrations of webhooks and the queue of their messages. The queue is only in the database,
- * so a crash loses no message. The secret of a webhook is plain text, because it signs the messages.
+ * Stores the registrations of webhooks and the messages that are to be sent. The messages are stored before
+ * they are sent, so that a crash loses none. Secrets are in plain text, because signing a message needs them.
  */
 import { sql } from 'kysely'
 import type { WireWebhook, WireWebhookAttempt, WireWebhookWithSecret } from '../../contract/webhook.ts'
@@ -13,7 +13,7 @@ import type {
 } from './database.ts'
 import { instantOf } from './database.ts'
 
-/** Registers a webhook. It gets the events that happen from now on. */
+/** Registers a webhook. The webhook gets the events that happen from now on. */
 export function insertWebhook(
   db: ServiceDatabase,
   webhook: Pick<WireWebhookWithSecret, 'id' | 'url' | 'events' | 'description' | 'secret'>,
@@ -59,8 +59,8 @@ export async function deleteWebhook(db: ServiceDatabase, id: string): Promise<bo
 }
 
 /**
- * Sets a new secret. Until `oldUntil`, the current secret signs messages too. A still older secret stops
- * signing now.
+ * Sets a new secret. Until `oldUntil`, messages are also signed with the current secret. A secret that an
+ * earlier rotation replaced signs no more.
  */
 export function rotateWebhookSecret(
   db: ServiceDatabase,
@@ -77,7 +77,7 @@ export function rotateWebhookSecret(
 }
 
 /**
- * Enables a disabled webhook. It gets only events after the newest event so far. An active webhook stays
+ * Enables a disabled webhook, which then gets only events that happen from now on. An active webhook stays
  * unchanged.
  */
 export async function enableWebhook(db: ServiceDatabase, id: string): Promise<WebhookRow | undefined> {
@@ -108,12 +108,12 @@ export function toWireWebhook(row: WebhookRow): WireWebhook {
   }
 }
 
-/** Converts a webhook for the two answers that show the secret. */
+/** Converts a webhook for an answer that also shows the secret. */
 export function toWireWebhookWithSecret(row: WebhookRow): WireWebhookWithSecret {
   return { ...toWireWebhook(row), secret: row.secret }
 }
 
-/** Lists the attempts of a webhook, the newest first. */
+/** Lists the attempts to send messages to a webhook, the newest first. */
 export async function listAttempts(
   db: ServiceDatabase,
   webhookId: string,
@@ -132,7 +132,7 @@ export async function listAttempts(
 }
 
 /**
- * Converts an attempt for an answer of the API. Only the last attempt of a message shows the time of the next
+ * Converts an attempt for an answer of the API. Only a message's last attempt gets the time of the next
  * attempt.
  */
 export function toWireAttempt(
@@ -154,7 +154,7 @@ export function toWireAttempt(
   }
 }
 
-/** An active webhook. It also says whether messages are due and when the next message will be due. */
+/** An active webhook, with whether a message is due now, and when the first later message is due. */
 export interface WebhookQueue extends WebhookRow {
   readonly has_due: 0 | 1
   readonly next_at: number | null
@@ -178,7 +178,7 @@ export function listQueues(db: ServiceDatabase, now: number): Promise<WebhookQue
     .execute()
 }
 
-/** Lists the due messages of a webhook. Messages that have waited longest come first. */
+/** Lists the due messages of a webhook. The message that was due first comes first. */
 export function listDueMessages(
   db: ServiceDatabase,
   webhookId: string,
@@ -198,9 +198,9 @@ export function listDueMessages(
 }
 
 /**
- * Makes messages from new events for active webhooks, one batch at a time. The messages of a webhook and its
- * `last_event_id` are written in one transaction.
- * @returns whether there may be more events to process
+ * Makes messages from new events for active webhooks. The messages of one webhook and its new `last_event_id`
+ * are written in one transaction.
+ * @returns true if there may be more events to process
  */
 export async function queueEvents(
   db: ServiceDatabase,
@@ -225,7 +225,7 @@ export async function queueEvents(
 const newestEventId = sql<number>`(select ifnull(max(id), 0) from event)`
 
 /**
- * Makes the messages for one webhook.
+ * Makes the messages of one webhook from its next events.
  * @returns how many events were checked
  */
 function queueEventsOf(
@@ -272,7 +272,7 @@ export async function insertMessages(
   if (messages.length > 0) await db.insertInto('webhook_message').values(messages).execute()
 }
 
-/** Saves attempts and the new states of their messages. Each attempt is of another message. */
+/** Saves attempts and the new states of their messages. No two of the attempts are of the same message. */
 export async function saveAttempts(
   db: ServiceDatabase,
   attempts: readonly NewAttempt[],
@@ -319,9 +319,9 @@ export async function saveWebhookHealth(
 
 /**
  * Deletes old finished messages with their attempts.
- * @param underWay the ids of messages whose outcome is still to be written, which are kept; a disabled
- * webhook's messages already count as finished
- * @returns whether there may be more messages to delete
+ * @param underWay the ids of messages that are kept, because the outcome of an attempt is still to be saved;
+ * messages of a disabled webhook count as finished even then
+ * @returns true if there may be more messages to delete
  */
 export async function deleteOldMessages(
   db: ServiceDatabase,

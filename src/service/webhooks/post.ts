@@ -1,6 +1,6 @@
 /**
- * Makes one attempt to send a message, only to a public address, so that nobody uses the service to reach a
- * private network. An attempt never throws, follows no redirect, and ends within a time limit.
+ * Makes one attempt to send a message to a webhook. It sends to public addresses only, so that nobody reaches
+ * a private network through the service. An attempt never throws, follows no redirect, and has a time limit.
  */
 import { randomBytes } from 'node:crypto'
 import dns from 'node:dns'
@@ -15,30 +15,30 @@ import type { EventRow, WebhookMessageRow } from '../store/database.ts'
 import { instantOf } from '../store/database.ts'
 
 const CONNECT_MS = 5_000
-/** The time limit of an attempt, from resolving the name to the end of the answer. */
+/** The time limit of an attempt, from resolving the host name to the end of the answer. */
 export const TOTAL_MS = 10_000
 const ANSWER_MAX_BYTES = 64 * 1024
-/** The statuses with which the header Retry-After counts. */
+/** The statuses with which the header Retry-After is obeyed. */
 const BUSY_STATUSES = [429, 503]
 
 export interface PostOutcome {
   readonly status: number | null
   /** The reason why the message was not delivered; null if it was delivered. */
   readonly error: string | null
-  /** The milliseconds for which the receiver wants no message; null if it does not say. */
+  /** The milliseconds for which the receiver asks for no messages; null if it does not ask. */
   readonly retryAfterMs: number | null
   readonly durationMs: number
 }
 
 export interface WebhookPoster {
   post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<PostOutcome>
-  /** Ends the attempts under way. These attempts fail as cut off. */
+  /** Aborts the attempts under way. They count as failed. */
   close(): Promise<void>
 }
 
 /**
- * Creates the function that makes attempts.
- * @param totalMs the time limit of an attempt; tests of receivers that never answer set a shorter one
+ * Creates the sender of single attempts.
+ * @param totalMs the time limit of an attempt; tests set a shorter limit
  */
 export function createWebhookPoster(
   guard: AddressGuard,
@@ -46,8 +46,8 @@ export function createWebhookPoster(
   totalMs: number = TOTAL_MS,
 ): WebhookPoster {
   const agent = new Agent({
-    // `rejectUnauthorized` is set, because an environment variable could otherwise turn the check of
-    // certificates off.
+    // `rejectUnauthorized` is set, because an environment variable could otherwise turn off the check of TLS
+    // certificates.
     connect: { timeout: CONNECT_MS, rejectUnauthorized: true, lookup: guard.lookup },
   })
 
@@ -56,7 +56,7 @@ export function createWebhookPoster(
     headers: Readonly<Record<string, string>>,
     body: string,
   ): Promise<Omit<PostOutcome, 'durationMs'>> {
-    // Numeric addresses are never resolved, so the guard's lookup does not check them.
+    // An IP address in the URL is checked here, because it is never resolved and so skips `lookup`.
     const refusal = guard.refusalOf(url)
     if (refusal !== null) return failed(`the address is refused: ${refusal}`)
     try {
@@ -68,8 +68,7 @@ export function createWebhookPoster(
         body,
         signal: AbortSignal.timeout(totalMs),
       })
-      // Failures while the rest is read are ignored, because the status of an answer that is too long or does
-      // not end is already known.
+      // The body is read and ignored, with its failures, because the status already decides the outcome.
       await answer.body.dump({ limit: ANSWER_MAX_BYTES }).catch(() => undefined)
       const { statusCode: status, headers: answered } = answer
       const asked = BUSY_STATUSES.includes(status) ? askedToWait(answered, new Date(now())) : null
@@ -100,8 +99,8 @@ function errorOf(status: number): string | null {
 }
 
 /**
- * Returns the wait of Retry-After in milliseconds; null if there is none. A date is compared with the
- * answer's own Date header, if it has one.
+ * Returns the wait that the header Retry-After asks for, in milliseconds; null without the header. If the
+ * header holds a date, the wait is counted from the Date header of the answer, or else from now.
  */
 function askedToWait(headers: IncomingHttpHeaders, now: Date): number | null {
   const asked = headers['retry-after']
@@ -109,7 +108,7 @@ function askedToWait(headers: IncomingHttpHeaders, now: Date): number | null {
   return typeof asked === 'string' ? retryAfterMs(asked, Number.isNaN(date) ? now : new Date(date)) : null
 }
 
-/** Explains an error by its code alone, because its text may reveal more about the other server. */
+/** Describes an error by its code, because its text may reveal details of the other server. */
 function reasonOf(thrown: unknown, totalMs: number): string {
   if (thrown instanceof AggregateError && thrown.errors.length > 0) return reasonOf(thrown.errors[0], totalMs)
   if (thrown instanceof AddressRefused) return `the address is refused: ${thrown.message}`
@@ -130,7 +129,7 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 /**
- * The content of a message, written once for each webhook, so that every attempt has the same id and the same
+ * The content of a message. It is made once for each webhook, so that every attempt sends the same id and
  * bytes.
  */
 type Message = Pick<WebhookMessageRow, 'id' | 'type' | 'body'>
@@ -141,7 +140,7 @@ export function eventMessage({ id, type, at, data }: EventRow): Message {
 
 /**
  * Makes the content of a test message.
- * @param at the simulated time in milliseconds since 1970, as in events
+ * @param at the simulated time in milliseconds since 1970, as for events
  */
 export function pingMessage(webhookId: string, at: number): Message {
   const data: WirePing['data'] = { webhook_id: webhookId }
@@ -154,14 +153,14 @@ function messageOf(id: string, type: (WireEvent | WirePing)['type'], at: number,
 }
 
 /**
- * The time for which a registration waits until a name is resolved. A name that resolves more slowly is
- * checked when a message is sent.
+ * The maximum time that a registration waits for resolving the host name. A name that takes longer is checked
+ * only when a message is sent.
  */
 const LOOKUP_MS = 2_000
 const PORT_PRIVILEGED_MAX = 1023
 const PORTS = ['', '80', '443']
 
-/** Special-purpose IPv4 addresses (RFC 6890), and networks through which any other address can be reached. */
+/** The IPv4 networks that are not public (RFC 6890), and networks that forward to any other address. */
 const CLOSED_IPV4 = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
   ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15'],
@@ -169,11 +168,11 @@ const CLOSED_IPV4 = [
   // The address of Azure's internal services. The addresses of other clouds are in the networks above.
   '168.63.129.16/32',
 ]
-/** The only public part of IPv6. */
+/** The only part of IPv6 that has public addresses. */
 const PUBLIC_IPV6 = blockListOf([], ['2000::/3'])
 /**
- * The networks within the public part that are not allowed: reserved networks, and networks whose addresses
- * contain an IPv4 address, because that address would not be checked.
+ * The networks within `PUBLIC_IPV6` to which nothing is sent: reserved networks, and networks whose addresses
+ * contain an IPv4 address, which would not be checked.
  */
 const CLOSED_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 const CLOSED = blockListOf(CLOSED_IPV4, CLOSED_IPV6)
@@ -181,22 +180,22 @@ const LOOPBACK = blockListOf(['127.0.0.0/8'], ['::1/128'])
 
 interface AddressGuard {
   /**
-   * Returns the reason why nothing is sent to the URL, as a clause; null if messages may be sent. Only the
-   * URL itself is judged.
+   * Returns the reason why nothing is sent to the URL, as a clause; null if messages may be sent. A host name
+   * is not resolved.
    */
   refusalOf(url: URL): string | null
   /**
-   * Checks the URL like `refusalOf`, and also the addresses to which its name resolves now. A name without an
-   * address passes, because it may get one later.
+   * Checks the URL like `refusalOf`, and resolves its host name to check the addresses. A name that has no
+   * address yet passes.
    */
   check(url: string): Promise<string | null>
-  /** Resolves names for connections. Fails with AddressRefused if any resolved address is not allowed. */
+  /** Resolves host names for connections. Fails with AddressRefused if any address is not allowed. */
   readonly lookup: LookupFunction
 }
 
 /**
- * Thrown if a name resolves to an address that is not allowed. The message does not contain the address,
- * because it is private.
+ * The error for a host name that resolves to an address that is not allowed. Its text does not contain the
+ * address, because private addresses must not be revealed.
  */
 class AddressRefused extends Error {
   constructor() {
@@ -206,15 +205,15 @@ class AddressRefused extends Error {
 }
 
 interface AddressGuardOptions {
-  /** Tells whether messages may be sent to this machine, for trials. No other network is allowed by this. */
+  /** Tells whether messages may be sent to this machine, for trials. Private networks stay forbidden. */
   readonly toLoopback: boolean
   /** Resolves names; the system's resolver by default. */
   readonly resolve?: LookupFunction | undefined
 }
 
 /**
- * Allows public addresses only, so that nobody reaches a private network through a registration. Addresses are
- * checked again at each connection, because a name may then resolve to others.
+ * Creates the guard that allows only public addresses, so that nobody reaches a private network through a
+ * webhook. Addresses are checked again at each connection, because a host name may have got other addresses.
  */
 export function createAddressGuard({ toLoopback, resolve = dns.lookup }: AddressGuardOptions): AddressGuard {
   const isOpen = (address: string, mustBeLocal: boolean): boolean => {
@@ -279,7 +278,7 @@ function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
 }
 
-/** Returns whether a name always means this machine (RFC 6761). */
+/** Returns whether a host name always means this machine (RFC 6761). */
 function isLocalName(host: string): boolean {
   return /(^|\.)localhost\.?$/i.test(host)
 }

@@ -1,7 +1,7 @@
 /**
- * Sends messages to webhooks, each at least once, in no promised order, with retries by the backoff. Requests
- * under way are known only in memory. A message counts as delivered once its answer is stored. After a crash
- * before that, the message is sent again with the same id and bytes.
+ * Sends messages to webhooks, with retries. Each message is sent at least once, in no fixed order. The
+ * outcome of an attempt is stored when the answer arrives. If the service crashes before that, the message is
+ * sent again with the same id and bytes.
  */
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { WireWebhookAttempt } from '../../contract/webhook.ts'
@@ -27,41 +27,39 @@ import { eventMessage, pingMessage } from './post.ts'
 
 const IN_FLIGHT_MAX = 128
 /**
- * The maximum number of requests under way for each webhook, so that a slow receiver does not delay the
+ * The maximum number of simultaneous requests to each webhook, so that a slow receiver does not delay the
  * others.
  */
 const IN_FLIGHT_MAX_EACH = 8
-/** The same maximum for a failing webhook. One message is sent at a time until one is delivered. */
+/** The maximum number of simultaneous requests to a failing webhook, until a message is delivered. */
 const IN_FLIGHT_MAX_FAILING = 1
-/** The pause in milliseconds after a turn failed, for example because the disk is full. */
+/** The wait in milliseconds after an error of the sender, for example because the disk is full. */
 const PAUSE_MS = 1_000
 const KEPT_MS = 7 * 24 * 60 * 60_000
 const FORGET_EVERY_MS = 60 * 60_000
 
 interface WebhookSender {
-  /** Looks for messages that are due. */
+  /** Makes the sender look for due messages now. */
   wake(): void
   /** Sends a test message immediately and waits for its outcome, without a retry. */
   ping(webhook: WebhookRow): Promise<WireWebhookAttempt>
-  /** Cuts off the requests under way. Their messages are sent again after the next start of the service. */
+  /** Aborts the requests under way. Their messages are sent again after the next start of the service. */
   stop(): Promise<void>
 }
 
 interface WebhookSenderOptions {
   readonly db: ServiceDatabase
   readonly poster: WebhookPoster
-  /** The real clock. */
+  /** Returns the real time in milliseconds since 1970. */
   readonly now: () => number
-  /** The clock of events. */
+  /** Returns the simulated time, in which events happen. */
   readonly simulatedNow: () => number
   readonly log: ServiceLog
 }
 
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
   const { db, poster, now, simulatedNow, log } = options
-  /**
-   * The ids of the messages under way by webhook, including messages whose outcome is still to be written.
-   */
+  /** For each webhook, the ids of messages that are being sent or whose outcome is still to be saved. */
   const inFlight = new Map<string, Set<string>>()
   const attempts = new Set<Promise<void>>()
   const ended: Attempt[] = []
@@ -87,8 +85,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       try {
         await sendWhatIsDue()
       } catch (error) {
-        // A full disk or a locked file may be temporary. Messages whose outcome was not written are read
-        // again.
+        // A full disk or a locked file may be temporary. The next turn tries again.
         logFailure(error)
         wakeIn(PAUSE_MS)
       }
@@ -113,9 +110,9 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     if (!isStopped) timer = setTimeout(wake, ms)
   }
 
-  /** Writes all outcomes that have arrived, in one go. */
+  /** Saves all outcomes that have arrived, in one transaction. */
   async function saveEnded(): Promise<void> {
-    // More attempts may end while the outcomes are written.
+    // The list is copied, because more attempts may end while the outcomes are saved.
     const finished = [...ended]
     if (finished.length === 0) return
     await save(finished)
@@ -139,12 +136,12 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
 
   /**
    * Starts the requests for due messages.
-   * @returns the time of the next message if no event comes before; null if no message waits
+   * @returns the time when the next message is due; null if no message waits
    */
   async function sendDue(): Promise<number | null> {
     const queues = await listQueues(db, now())
     for (const id of inFlight.keys()) if (countInFlight(id) === 0) inFlight.delete(id)
-    // Webhooks with the fewest requests under way come first, so that the rest of the limit is shared.
+    // Webhooks with the fewest requests under way come first, so that no webhook uses up the common limit.
     queues.sort((a, b) => countInFlight(a.id) - countInFlight(b.id))
     let left = IN_FLIGHT_MAX - [...inFlight.values()].reduce((sum, { size }) => sum + size, 0)
     const nextTimes: number[] = []
@@ -160,7 +157,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   }
 
   /**
-   * Starts requests for the due messages of a webhook.
+   * Starts requests for due messages of a webhook.
    * @returns how many requests were started
    */
   async function startSome(queue: WebhookQueue, left: number): Promise<number> {
@@ -174,7 +171,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       own.add(message.id)
       const made = attempt(queue, message).then((done) => {
         attempts.delete(made)
-        // The stop cut this attempt off, so its outcome is unknown and the message stays in the queue.
+        // `stop` aborted this attempt. Its outcome is unknown, so the message is kept and sent again later.
         if (isStopped && done.outcome.status === null) return
         ended.push(done)
         wake()
@@ -201,8 +198,8 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   }
 
   /**
-   * Deletes old messages.
-   * @returns whether there are more old messages to delete
+   * Deletes messages that are older than a week, at most once an hour.
+   * @returns true if there may be more of them to delete
    */
   async function forget(): Promise<boolean> {
     if (now() < forgetAt) return false
@@ -230,14 +227,14 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       await poster.close()
       await Promise.all(attempts)
       await running
-      // Saves the outcomes that came before the stop. Messages whose outcome cannot be saved are sent again.
+      // Saves the outcomes that came before the stop. A message whose outcome is not saved is sent again.
       await saveEnded().catch(logFailure)
     },
   }
 }
 
 /**
- * Returns the secrets that sign a message, the newest first. The secret before a rotation also signs for a
+ * Returns the secrets that sign a message, the newest first. After a rotation, the old secret signs too for a
  * while.
  */
 function secretsOf({ secret, old_secret, old_secret_until }: WebhookRow, now: number): readonly string[] {
@@ -250,12 +247,12 @@ const DISABLED_WORDS: Readonly<Record<Disabled['reason'], string>> = {
 }
 
 const DAY_MS = 24 * 60 * 60_000
-/** The status of an answer that disables the webhook immediately. */
+/** The HTTP status with which a receiver ends a webhook. It disables the webhook immediately. */
 const GONE = 410
 
 interface Attempt {
   readonly message: WebhookMessageRow
-  /** The start of the attempt. */
+  /** The time at which the attempt began. */
   readonly at: number
   readonly outcome: PostOutcome
 }
@@ -269,11 +266,11 @@ interface Disabled {
 }
 
 /**
- * Applies the outcomes of attempts of one webhook.
+ * Saves the outcomes of attempts of one webhook, and disables the webhook if necessary.
  * @param db a transaction
  * @param attempts in the order in which they ended
  * @param now an instant after the attempts
- * @returns the webhook if these attempts disable it; otherwise null
+ * @returns the webhook if it was disabled by this call; otherwise null
  */
 async function finishAttempts(
   db: ServiceDatabase,
@@ -282,7 +279,7 @@ async function finishAttempts(
   now: number,
 ): Promise<Disabled | null> {
   const webhook = await findWebhook(db, webhookId)
-  // Nothing is to be saved if the webhook was deleted in the meantime, because its messages were deleted too.
+  // If the webhook was deleted in the meantime, its messages were deleted too, and nothing is saved.
   if (webhook === undefined) return null
   await insertMessages(db, attempts.map(({ message }) => message).filter(isPing))
   let { failing_since, paused_until } = webhook
@@ -290,8 +287,8 @@ async function finishAttempts(
   const messages = []
   for (const { message, outcome } of attempts) {
     const isDelivered = outcome.error === null
-    // A failed test message is reported only to the caller who asked for it, so it does not count as a
-    // failure of the webhook.
+    // A failed test message does not make the webhook failing, because the caller who asked for it sees the
+    // failure.
     failing_since = isDelivered ? null : (failing_since ?? (isPing(message) ? null : now))
     const pause =
       outcome.retryAfterMs === null ? null : now + Math.min(outcome.retryAfterMs, SERVICE_PAUSE_MAX_MS)

@@ -1,12 +1,12 @@
 /**
- * Stores each session in a signed cookie of the browser. No table is needed, and a restart does not end
- * sessions. The key of the signatures is derived from the sign-in token, so a new token ends all sessions.
+ * Stores the sign-in session of a user in a signed cookie of the browser. No table is needed, and sessions
+ * survive a restart. The signing key is derived from the sign-in token, so a new token ends all sessions.
  */
 import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Session } from '../server/frame.ts'
 
-/** The part of a request that holds its cookies. */
+/** The part of a request that is needed to read its cookies. */
 interface Asked {
   readonly headers: { readonly cookie?: string | undefined }
 }
@@ -56,8 +56,8 @@ export function createSessions(token: string, now: () => Date): Sessions {
 }
 
 /**
- * Returns the start of the session's ID for the log. A reader of the log could use the whole ID to take over
- * the session.
+ * Returns the start of the session's ID for the log. The whole ID would let a reader of the log take over the
+ * session.
  */
 export function shortOf({ id }: Session): string {
   return id.slice(0, 8)
@@ -90,18 +90,18 @@ function cookieIn(header: string | undefined, name: string): string | undefined 
 type Verdict = 'right' | 'wrong' | 'too_many'
 
 export interface TokenCheck {
-  /** @param address the IP address that sent the token */
+  /** Checks a token that the IP address `address` sent. */
   judge(given: string, address: string): Promise<Verdict>
 }
 
-// After this many different wrong tokens from a network, even the right token is refused, so that guessing
-// reveals nothing.
+// The number of different wrong tokens after which a network is locked. Even the right token is then refused,
+// so that the answer reveals nothing.
 const WRONG_MAX = 10
 export const LOCKED_SECONDS = 300
 const WAIT_MS = 250
 const WAIT_MS_MAX = 2_000
 
-/** @param wait delays the answer to a wrong token */
+/** @param wait waits before a wrong token is answered; tests replace it */
 export function createTokenCheck(
   token: string,
   now: () => Date,
@@ -113,7 +113,7 @@ export function createTokenCheck(
     judge: async (given, address) => {
       const at = now().getTime()
       for (const [network, { until }] of wrong) if (until <= at) wrong.delete(network)
-      // A /64 of IPv6 counts as one network, because one customer has all of it.
+      // All addresses of a /64 network of IPv6 count as one, because one customer usually has them all.
       const { normalizeIP } = await import('@fastify/rate-limit')
       const network = normalizeIP(address)
       const tries = wrong.get(network) ?? { digests: new Set(), until: at + LOCKED_SECONDS * 1000 }

@@ -1,7 +1,7 @@
 /**
- * Decides who may use the dashboard, and signs users in and out. If a token is set, only users who know the
- * token may look and act. If no token is set, nobody may act, and users may look only if the dashboard
- * cannot be reached from outside.
+ * Decides who may use the dashboard, and signs users in and out. If a token is set, only users who know it
+ * may look and act. If no token is set, nobody may act, and users may look only if the dashboard cannot be
+ * reached from outside.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorText, LeadsheetError } from '../../errors.ts'
@@ -32,7 +32,7 @@ interface SignInView {
   readonly mistake: string | null
 }
 
-/** Adds the routes. Everybody can reach them without a session. */
+/** Adds the routes for signing in and out. Users need no session to reach them. */
 export function signInRoutes({ guard, hosts, pages, sendErrorPage, log }: SignInDeps): AddRoutes {
   const page = pages.page<SignInView>('sign-in')
   const show = (reply: FastifyReply, status: number, view: SignInView) =>
@@ -87,20 +87,20 @@ export function signInRoutes({ guard, hosts, pages, sendErrorPage, log }: SignIn
 interface GuardOptions {
   /** The token that operators sign in with; null if none is set. */
   readonly token: string | null
-  /** Tells whether everybody who reaches the dashboard may look if no token is set. */
+  /** Tells whether users may look if no token is set. */
   readonly isOpen: boolean
-  /** A sentence that says how to set the missing token. */
+  /** A sentence for the user that says how to set a token. */
   readonly remedy: string
   readonly hosts: AllowedHosts
   readonly sendErrorPage: SendErrorPage
   readonly log: Log
   readonly now: () => Date
-  /** Waits before a wrong token is answered. Tests replace this. */
+  /** Waits before a wrong token is answered. Tests replace this function. */
   readonly wait?: (ms: number) => Promise<unknown>
 }
 
 export interface SignInGuard extends Guard {
-  /** The checks of tokens and sessions; null if no token is set, because nobody can then sign in. */
+  /** The checks of tokens and sessions; null if no token is set, because then nobody can sign in. */
   readonly signIn: SignIn | null
   readonly flashes: FlashStore
 }
@@ -115,7 +115,7 @@ export const SIGN_IN = '/sign-in'
 
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'via'] as const
 
-// Error codes that are answered with 404.
+// The codes of errors that are answered with status 404.
 const UNKNOWN: readonly string[] = ['report_unknown', 'report_not_kept']
 
 export function createSignInGuard(options: GuardOptions): SignInGuard {
@@ -147,7 +147,7 @@ export function createSignInGuard(options: GuardOptions): SignInGuard {
       if (met !== NOT_SIGNED_IN || !isLook(request) || !wantsPage(request))
         return sendErrorPage(request, reply.headers(met.headers ?? {}), met.status, met)
       // A browser does not send the session cookie when a user follows a link in a mail. The answer is
-      // therefore a page of this site that reloads at once, and the reload sends the cookie.
+      // therefore a page that reloads itself at once, and the reload sends the cookie.
       const next = safeRedirect(request.url)
       return request.headers['sec-fetch-site'] === 'cross-site'
         ? sendErrorPage(request, reply.header('Refresh', `0; url=${next}`), 200, { ...ONWARD, next })
@@ -169,7 +169,7 @@ export function createSignInGuard(options: GuardOptions): SignInGuard {
   }
 }
 
-/** Returns the address of the sign-in page. After signing in, the user gets the wanted page. */
+/** Returns the address of the sign-in page, which opens the wanted page afterwards. */
 export function signInPath(wanted: string): string {
   const to = safeRedirect(wanted)
   return to === '/' ? SIGN_IN : `${SIGN_IN}?${new URLSearchParams({ to })}`
@@ -184,8 +184,8 @@ const FOREIGN_FORM: ErrorPage = {
 }
 
 /**
- * Accepts a form of a session only with two proofs: the browser's headers say that this site sent the form,
- * and the form holds a CSRF token of the session. Attackers have found ways around each proof alone.
+ * Accepts a form of a signed-in user only if the browser's headers say that this site sent it, and it holds a
+ * CSRF token of the session. Both are needed, because attackers have found ways around each alone.
  */
 export function checkForms(app: FastifyInstance, hosts: AllowedHosts): void {
   app.addHook('preHandler', (request, reply, done) => {
@@ -199,7 +199,7 @@ function isForeignForm(thrown: unknown): boolean {
   return thrown instanceof Error && 'code' in thrown && String(thrown.code).startsWith(FOREIGN)
 }
 
-/** The answer to a request that is refused. */
+/** The error page and status for a refused request. */
 interface Refused extends ErrorPage {
   readonly status: number
   readonly headers?: Readonly<Record<string, string | number>>
@@ -229,9 +229,7 @@ const ONWARD: ErrorPage = {
 const NOT_UNDERSTOOD: ErrorPage = { title: 'This was not understood', text: 'Nothing was done.' }
 const FAILED: ErrorPage = { title: 'Something went wrong here', text: 'The log of the daemon says more.' }
 
-/**
- * Decides about a request if no token is set. Users may look if the dashboard cannot be reached from outside.
- */
+/** Decides whether a user may look if no token is set. */
 function meetLooker(request: FastifyRequest, { isOpen, remedy }: GuardOptions): SignedInUser | Refused {
   // A request with one of these headers comes from a proxy that the settings do not name.
   const isForwarded = FORWARDED.some((name) => request.headers[name] !== undefined)

@@ -1,6 +1,6 @@
 /**
- * The agents page: the state of each agent now and over the last 30 days, with a bar of its states over
- * time, shown by height as well as by colour.
+ * The agents page: the present state of each agent, and a bar of its states over the last 30 days. The bar
+ * shows the states by height as well as by colour.
  */
 import type { Outage } from '../../domain/lists.ts'
 import { daysBefore } from '../../domain/period.ts'
@@ -54,7 +54,7 @@ interface AgentsView {
   readonly readAt: Moment | null
   readonly readAgo: Moment | null
   readonly agents: readonly AgentRow[]
-  /** The states over the last 30 days; null if the samples are not counted yet. */
+  /** The states over the last 30 days; null if they have not been counted yet. */
   readonly past: PastView | null
 }
 
@@ -76,7 +76,7 @@ interface PastView {
   readonly from: string
   readonly to: string
   readonly asOf: Moment
-  /** Two samples that are at least this far apart leave a gap between them, such as `2 h`. */
+  /** The minimum time between two samples that counts as a gap in what is known, such as `2 h`. */
   readonly gap: string
   /** The outages, newest first. */
   readonly outages: readonly {
@@ -92,7 +92,7 @@ interface PastView {
 const NAME_LENGTH = 60
 const ERROR_LENGTH = 200
 const OUTAGES = 20
-// The last error of a healthy agent is shown only if it is younger than this many hours.
+// The maximum age, in hours, of a healthy agent's last error that is still shown.
 const ERROR_HOURS = 24
 const TAGS = { well: 'ok', failing: 'fail', other: 'off' } as const
 const ORDER: readonly (AgentHealth | 'deleted')[] = ['failing', 'other', 'well', 'deleted']
@@ -200,17 +200,17 @@ interface UptimeBar {
     readonly width: string
     readonly height: number
   }[]
-  /** A text such as `99.2% of 29 days known`; empty if too little is known. */
+  /** A text such as `99.2% of 29 days known`; empty if less than an hour is known. */
   readonly uptime: string
   /** The text that is shown if `uptime` is empty. */
   readonly unknown: string
 }
 
-// The width of every bar. In a bar over 30 days, one unit is one hour.
+// The width of every bar. For 30 days, one unit of the width is one hour.
 const STRIP_WIDTH = 720
-// Narrower spans are drawn with this width, because they would be invisible otherwise.
+// The minimum width of a span, because a narrower span would be invisible.
 const LEAST_WIDTH = 2
-// Positions and heights in a bar that is 20 high.
+// The positions and heights of the states in a bar that is 20 high.
 const SHAPES = {
   well: { y: 7, height: 6 },
   failing: { y: 0, height: 20 },
@@ -218,10 +218,10 @@ const SHAPES = {
 } as const
 const HOUR_MS = 60 * 60_000
 const TOO_FEW = 'not enough samples yet'
-// No uptime is shown if less time than this is known, because such an uptime would mean nothing.
+// The minimum known time for which an uptime is shown. For less time, an uptime would mean nothing.
 const KNOWN_LEAST_MS = HOUR_MS
 
-/** @param spans the spans of one agent in order of time */
+/** @param spans the times that one agent spent in each state, in order of time */
 export function composeUptimeBar(
   spans: readonly AgentSpan[],
   { from, to }: { readonly from: string; readonly to: string },
@@ -246,7 +246,7 @@ export function composeUptimeBar(
   const failures = spans.filter(({ state }) => state === 'failing').length
   return {
     width: STRIP_WIDTH,
-    // Failures are drawn last, so that the widened spans beside them do not cover them.
+    // Failures are drawn last, so that no widened span beside them covers them.
     spans: drawn.toSorted(
       (one, other) => Number(one.state === 'failing') - Number(other.state === 'failing'),
     ),

@@ -1,4 +1,4 @@
-/** The annotations page: a list of the notes about days, and a form to add a note. */
+/** The annotations page: a list of the operators' notes about days, and a form to add a note. */
 import { ANNOTATION_TEXT_MAX, type Annotation } from '../../domain/insight.ts'
 import { dayBefore, localDates } from '../../domain/period.ts'
 import { shellCommand } from '../../errors.ts'
@@ -22,7 +22,7 @@ export function annotationsRoutes({ store, pages, now, timeZone }: DashboardDeps
       const view = {
         ...{ path: ACTION_PATHS.annotate, textMax: ANNOTATION_TEXT_MAX },
         howTo: withInlineCode(`${shellCommand('annotate 2026-11-13 campaign')} notes one.`),
-        // The form begins with yesterday, because most notes are about the day of the last report.
+        // The form suggests yesterday, because most notes are about the last day that a report covers.
         day: localDates(dayBefore(now(), timeZone)),
         pipelines: pipelines.map(({ id, name }) => ({ id, name: nameOf(name) })),
         rows: (await listAnnotations(store.db)).toReversed().map((each) => ({

@@ -7,7 +7,7 @@ import { datesOf } from '../../report/words/dates.ts'
 import { FEW, numbersOf } from '../../report/words/numbers.ts'
 import { formatSpan } from '../../time.ts'
 
-/** An instant, as text for people and in ISO 8601 for machines. The template `{{> time}}` shows it. */
+/** An instant: as text for people, and in ISO 8601 for machines. The template `{{> time}}` shows it. */
 export interface Moment {
   readonly iso: Instant
   readonly text: string
@@ -15,17 +15,17 @@ export interface Moment {
 
 export interface Clock {
   readonly now: Date
-  /** Formats `06:00` for today, otherwise `Fri 20 Nov, 06:00`. */
+  /** Formats an instant of today as `06:00`, any other as `Fri 20 Nov, 06:00`. */
   readonly at: Tell
-  /** Formats `4 min ago`. */
+  /** Formats a past instant as `4 min ago`. */
   readonly ago: Tell
-  /** Formats `in 3 h`. */
+  /** Formats a future instant as `in 3 h`. */
   readonly until: Tell
-  /** Replaces each instant in a sentence, such as `2026-11-20 07:00 UTC`, by the text that `at` gives. */
+  /** Replaces each instant in a sentence, such as `2026-11-20 07:00 UTC`, by the text that `at` makes. */
   readonly within: (sentence: string) => string
 }
 
-// Matches instants in ISO 8601 and as written by `formatInstant`.
+// Matches instants in ISO 8601 and instants that `formatInstant` has written.
 const INSTANT = /(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?: UTC|:\d\d(?:\.\d+)?Z)/g
 
 /** A function that formats an instant and returns null for null. */
@@ -45,7 +45,7 @@ export function clockOf(timeZone: string, now: Date): Clock {
     within: (sentence) =>
       sentence.replace(INSTANT, (text, day: string, time: string) => {
         const instant = `${day}T${time}:00.000Z`
-        // A sentence may quote text from outside that only looks like an instant.
+        // A sentence may quote foreign text such as `2026-99-99 07:00 UTC`, which only looks like an instant.
         return Number.isNaN(Date.parse(instant)) ? text : recent(instant)
       }),
   }
@@ -85,8 +85,8 @@ export function duration(ms: number): string {
 }
 
 /**
- * Formats a duration that was measured between samples: `15 min`, from two hours on `15.3 h`, from two days
- * on `29 days`.
+ * Formats a length of time as `15 min`; from two hours on as `15.3 h`, and from two days on as `29 days`.
+ * Time between samples is not known more exactly.
  */
 export function lengthOf(ms: number): string {
   const minutes = ms / MINUTE_MS
@@ -95,19 +95,19 @@ export function lengthOf(ms: number): string {
   return `${numbers.count(minutes / 60 / 24)} days`
 }
 
-/** The dash that is shown in place of a number that does not exist. */
+/** The dash that is shown if there is no number. */
 export const NONE = '–'
 
 const NAME_LENGTH = 80
 const CURRENCIES = 3
 
-/** Formats a share: `24%`, or `3 of 7` if there are too few for a percentage. */
+/** Formats a share as `24%`, or as `3 of 7` if the whole is too small for a percentage. */
 export function share({ part, whole }: Ratio): string {
   if (whole === 0) return NONE
   return whole < FEW ? `${count(part)} of ${count(whole)}` : numbers.percent(part / whole)
 }
 
-/** Formats amounts in the given order: `€1.2m, US$300k`. */
+/** Formats amounts of several currencies in the given order, such as `€1.2m, US$300k`. */
 export function moneys(values: readonly Money[]): string {
   const there = values.filter(({ amount }) => amount !== 0)
   const named = there.slice(0, CURRENCIES).map(numbers.money)
@@ -118,21 +118,21 @@ export function nameOf(text: string): string {
   return oneLine(text, NAME_LENGTH)
 }
 
-/** A state as a short text. The CSS class `.tag` colours it by its kind. */
+/** A state as a short text. The CSS class `.tag` gives each kind its colour. */
 export interface Tag {
   readonly kind: 'ok' | 'warn' | 'fail' | 'busy' | 'off'
   readonly text: string
 }
 
 /**
- * The age of the figures on a page, and whether newer figures are being counted. The template `{{>
- * data-age}}` shows it.
+ * The time of the data behind a page's figures, and whether figures of newer data are being counted. The
+ * template `{{> data-age}}` shows it.
  */
 export interface DataAge {
   readonly here: string
   readonly asOf: Moment | null
   readonly ago: Moment | null
-  /** The time of newer data whose figures are being counted now; null if none are. */
+  /** The time of the newer data whose figures are being counted now; null if nothing is being counted. */
   readonly newer: Moment | null
   readonly failure: string | null
   /** Tells whether there are no figures yet, because nothing was read or the first count is still running. */
@@ -140,7 +140,7 @@ export interface DataAge {
   readonly isUnread: boolean
 }
 
-/** @param here the path of the page */
+/** @param here the path of the page that shows the data age */
 export function dataAgeOf(kept: KeptOverview, here: string, clock: Clock): DataAge {
   const { overview, dataAsOf, isBeingCounted, failure } = kept
   return {

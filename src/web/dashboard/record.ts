@@ -1,4 +1,4 @@
-/** The record page: charts of the last days, and tables of how often the claims of reports were right. */
+/** The record page: how often the claims of reports, such as "unusual", were right on past days. */
 import type { KeptRecord, RecordKeeper } from '../../jobs/insight/read-backtest.ts'
 import { isRecordTrusted, meantOf } from '../../jobs/insight/track-record.ts'
 import { counted } from '../../report/words/numbers.ts'
@@ -106,7 +106,7 @@ function hitsOf({
   }
 }
 
-/** Formats the number of claims in a year; a dash if no period was judged. */
+/** Formats the number of claims per year; a dash if no period was judged. */
 function aYear(claims: number, judged: number, scale: keyof typeof PER_YEAR): string {
   return judged === 0 ? NONE : ((claims / judged) * PER_YEAR[scale]).toFixed(1)
 }
@@ -115,7 +115,7 @@ function nameOf({ figure, pipeline }: RangeTest): string {
   return pipeline === null ? `${FIGURES[figure]}, all` : `${FIGURES[figure]}, ${pipeline.name}`
 }
 
-/** Composes SVG paths of the days: the usual range, the numbers, and a dot for each unusual number. */
+/** Composes SVG paths of days: a band for the usual range, a line, and a dot for each unusual number. */
 function composeChart(days: readonly Day[]) {
   const most = Math.max(1, ...days.map(({ value, range }) => Math.max(value, range?.high ?? 0)))
   const down = (value: number) => Math.round((HEIGHT - (value / most) * HEIGHT) * 10) / 10
@@ -136,7 +136,7 @@ function composeChart(days: readonly Day[]) {
   }
 }
 
-/** Formats a share as `93.4%`; a dash for a share of nothing. */
+/** Formats a share as `93.4%`; a dash if the whole is 0. */
 function percent(part: number, whole: number): string {
   return whole === 0 ? NONE : `${((100 * part) / whole).toFixed(1)}%`
 }

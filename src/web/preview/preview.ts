@@ -1,18 +1,18 @@
 /**
- * The preview of a report: a local page that shows the mail and reloads when one of its files changes. The
- * mail is in a frame that runs no script and loads only its own pictures.
+ * The preview of a report for its author: a local page that shows the mail and reloads when a file of the
+ * report changes. The mail is in a frame that runs no script and loads only its own pictures.
  */
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { errorText, LeadsheetError } from '../../errors.ts'
 
-/** The choice that a user made on the page. */
+/** The choices that the user made on the page. */
 export interface PreviewChoice {
   readonly data: 'sample' | 'real'
-  /** The address of a recipient; null for the report without a recipient. */
+  /** The address of the recipient for whom the report is made; null for no recipient in particular. */
   readonly recipient: string | null
-  /** BCP 47; null for the recipient's locale. */
+  /** The BCP 47 tag of the locale, such as `de-DE`; null for the recipient's own locale. */
   readonly locale: string | null
 }
 
@@ -22,7 +22,7 @@ export interface Preview {
   readonly subject: string
   readonly html: string
   readonly text: string
-  /** The pictures by their `cid` in the HTML. */
+  /** The pictures of the mail, by the `cid` that names them in the HTML. */
   readonly images: ReadonlyMap<string, Uint8Array>
   /** The names of the attached files. */
   readonly attachments: readonly string[]
@@ -30,12 +30,12 @@ export interface Preview {
 
 interface PreviewOptions {
   readonly report: string
-  /** The port on 127.0.0.1; 0 takes a free one. */
+  /** The port on 127.0.0.1; 0 takes a free port. */
   readonly port: number
   readonly recipients: () => Promise<readonly string[]>
-  /** BCP 47 tags, each with its name. */
+  /** The locales to choose from: BCP 47 tags, each with its name. */
   readonly locales: readonly (readonly [locale: string, name: string])[]
-  /** @throws LeadsheetError for mistakes of the report's author; the page shows them */
+  /** Renders the report. Its errors are mistakes of the author, which the page shows. */
   readonly render: (choice: PreviewChoice) => Promise<Preview>
 }
 
@@ -51,7 +51,7 @@ const ASSETS = { '/': 'page.html', '/page.css': 'page.css', '/page.js': 'page.js
 const TYPES = { html: 'text/html', css: 'text/css', js: 'text/javascript' } as const
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-// The number of previews that are kept in memory. Frames and pictures of earlier previews can still load.
+// The maximum number of previews kept in memory, so that frames of earlier previews can still load pictures.
 const REMEMBERED = 8
 
 /** @throws LeadsheetError usage_invalid if the port is taken */
@@ -63,7 +63,7 @@ export async function openPreview(options: PreviewOptions): Promise<PreviewServe
   refuseOtherHosts(app)
   serveAssets(app)
   app.get<{ Querystring: Record<string, string> }>('/state', async ({ query }) => {
-    // If the recipients cannot be read, the report cannot be rendered either. The error is then shown below.
+    // If the recipients cannot be read, rendering fails too, and its error is shown.
     const recipients = await options.recipients().catch(() => [])
     const about = { report: options.report, recipients, locales: options.locales }
     const begun = performance.now()
@@ -159,8 +159,8 @@ function remember(remembered: Map<string, Preview>, preview: Preview): string {
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#x27': "'" }
 
 /**
- * Returns the preheader, which mail clients show after the subject: the hidden text at the start, without its
- * filler.
+ * Returns the preheader: the hidden text at the start of the mail, which mail clients show after the subject.
+ * The invisible filler after the text is removed.
  */
 function preheaderIn(html: string): string {
   const [, hidden = ''] = /<body[^>]*>\s*<div style="display: ?none[^>]*>([^<]*)/.exec(html) ?? []
@@ -186,14 +186,14 @@ async function explain(thrown: unknown): Promise<Mistake> {
 }
 
 /**
- * Returns the policy of the mail's frame. The host is written out, because 'self' matches nothing in a
- * sandboxed frame.
+ * Returns the Content-Security-Policy of the mail's frame. The host is written out, because `'self'` matches
+ * nothing in a sandboxed frame.
  */
 function mailPolicy(app: FastifyInstance): string {
   return `default-src 'none'; style-src 'unsafe-inline'; img-src http://${HOST}:${portOf(app)} http://localhost:${portOf(app)}; sandbox`
 }
 
-/** Gives the pictures addresses that the frame can load, and fixes the colour scheme. */
+/** Replaces `cid:` links by addresses that the frame can load, and chooses the light or the dark colours. */
 function inFrame(html: string, id: string, isDark: boolean): string {
   return html
     .replaceAll(/\bcid:([^"'\s)]+)/g, (_, cid: string) => `/image/${id}/${encodeURIComponent(cid)}`)
@@ -218,17 +218,17 @@ function portOf(app: FastifyInstance): number {
   return typeof address === 'object' ? (address?.port ?? 0) : 0
 }
 
-/** The lines around a mistake in a template or in the settings. */
+/** The lines around a mistake in a template or in the settings file. */
 interface Excerpt {
   readonly line: number
   readonly lines: readonly { readonly number: number; readonly text: string }[]
 }
 
 const AROUND = 3
-// Matches `template mine/text.hbs, line 3: …` and `mine/report.yaml:12:10 …`.
+// Matches the file and line in `template mine/text.hbs, line 3: …` and `mine/report.yaml:12:10 …`.
 const PLACES = [/template (.+?), line (\d+):/, /^\s*(.+?\.ya?ml):(\d+):\d+ {2}/m]
 
-/** @returns null if the message names no line, or the file cannot be read */
+/** Returns the lines around the mistake; null if the message names no line or the file cannot be read. */
 async function excerptAt(message: string): Promise<Excerpt | null> {
   const found = PLACES.map((place) => place.exec(message)).find((match) => match !== null)
   const [, file = '', digits = ''] = found ?? []

@@ -1,6 +1,6 @@
 /**
- * The page frame of the dashboard (navigation, signed-in user, flash messages), its templates and its
- * assets.
+ * The frame around each dashboard page (navigation, signed-in user, flash message), the templates of the
+ * dashboard, and its assets. A flash message says once what the last action did.
  */
 import { readFileSync } from 'node:fs'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -8,7 +8,7 @@ import { createCompiler, readTemplateFiles } from '../../report/render/template-
 import type { Store } from '../../store/db/store.ts'
 import type { AddRoutes } from './server.ts'
 
-/** The dependencies of the dashboard's pages. */
+/** The values that the dashboard's pages need. */
 export interface DashboardDeps {
   readonly store: Store
   readonly pages: DashboardPages
@@ -31,10 +31,10 @@ const PLACES = [
 type Place = (typeof PLACES)[number]['path']
 
 interface Frame {
-  /** The heading of the page and of the browser's tab. */
+  /** The heading of the page, which is also the title in the browser's tab. */
   readonly title: string
   readonly places: readonly { readonly path: string; readonly name: string; readonly isHere: boolean }[]
-  /** The hidden fields of each form; null if the user may not use forms. */
+  /** The hidden fields of each form; null if the user may not send forms. */
   readonly acts: { readonly formToken: string; readonly back: string } | null
   readonly flash: { readonly text: InlineCode; readonly isWrong: boolean } | null
 }
@@ -44,7 +44,7 @@ interface Asked {
   readonly url: string
 }
 
-/** @param place the navigation entry of the page; null for none */
+/** @param place the path of the page in the navigation; null if the page is not in the navigation */
 export function frameOf({ user, url }: Asked, title: string, place: Place | null): Frame {
   const { formToken = null, flash = null } = user ?? {}
   return {
@@ -55,15 +55,12 @@ export function frameOf({ user, url }: Asked, title: string, place: Place | null
   }
 }
 
-/** Returns the frame for users who are not signed in. */
+/** Returns the frame without navigation, for users who are not signed in. */
 export function bareFrame(title: string): Frame {
   return { title, places: [], acts: null, flash: null }
 }
 
-/**
- * A sentence that is split at its backticks into plain text and code. The template `{{> inline-code}}` shows
- * it.
- */
+/** A sentence whose parts in backticks are shown as code. The template `{{> inline-code}}` shows it. */
 export type InlineCode = readonly { readonly text: string; readonly isCode: boolean }[]
 
 export function withInlineCode(sentence: string): InlineCode {
@@ -73,19 +70,19 @@ export function withInlineCode(sentence: string): InlineCode {
     .filter(({ text }) => text !== '')
 }
 
-/** The templates of the dashboard, compiled once. */
+/** The templates of the dashboard. The functions compile a template and return a function that renders it. */
 export interface DashboardPages {
   readonly stylesheet: string
   /** @throws LeadsheetError report_template */
   page<View extends object>(name: string): (view: View, frame: Frame) => string
-  /** Compiles one part of the status page. */
+  /** Compiles the template of one part of the status page. */
   statusPart<View extends object>(name: string): (view: View) => string
 }
 
 const FOLDER = 'dashboard'
 /**
- * Folders of templates that pages include: `{{> time}}` is `parts/time.hbs`, `{{> status-head}}` is
- * `status/head.hbs`.
+ * The folders of the templates that pages include: `{{> time}}` is `parts/time.hbs`, and `{{> status-head}}`
+ * is `status/head.hbs`.
  */
 const PARTIALS = [
   { folder: `${FOLDER}/parts`, prefix: '' },
@@ -93,7 +90,7 @@ const PARTIALS = [
 ] as const
 
 /**
- * @param folder the program's templates
+ * @param folder the folder of the program's templates
  * @throws LeadsheetError report_template
  */
 export async function openDashboardPages(folder: string): Promise<DashboardPages> {
@@ -124,8 +121,8 @@ const ASSETS = [
 ] as const
 
 /**
- * Serves the stylesheet, script and icon. They need no sign-in, because the sign-in page uses them. The files
- * are read at the start, because an upgrade may remove them while the daemon runs.
+ * Serves the dashboard's stylesheet, script and icon without sign-in, because the sign-in page uses them. The
+ * files are read at the start, because an upgrade may delete them while the daemon runs.
  */
 export function assetRoutes({ stylesheet }: DashboardPages): AddRoutes {
   const files = ASSETS.map(([path, type, file]) => ({ path, type, content: readFileSync(file) }))
@@ -139,9 +136,9 @@ export function assetRoutes({ stylesheet }: DashboardPages): AddRoutes {
 
 export interface ErrorPage {
   readonly title: string
-  /** The error, and what the user can do about it. */
+  /** What happened, and what the user can do about it. */
   readonly text: string
-  /** The path that the button "Go on" opens; no button is shown without it. */
+  /** The path that the button "Go on" opens; if absent, there is no button. */
   readonly next?: string
 }
 
@@ -180,16 +177,16 @@ export function wantsPage({ headers }: FastifyRequest): boolean {
 
 export interface Session {
   readonly id: string
-  /** The secret of the CSRF tokens in the session's forms. */
+  /** The secret from which the CSRF tokens of the session's forms are made. */
   readonly csrfSecret: string
 }
 
 export interface SignedInUser {
-  /** The session of the user; null for machines, and for people who may only look. */
+  /** The session of the user; null for machines, and if no token is set, because then nobody signs in. */
   readonly session: Session | null
-  /** The CSRF token for the forms of this page; null without a session. */
+  /** The CSRF token for the forms of the requested page; null without a session. */
   readonly formToken: string | null
-  /** Tells whether the user knows the token. */
+  /** Tells whether the user may run actions, because the user knows the token. */
   readonly mayAct: boolean
   /** The result of the last action, shown once. */
   readonly flash: Flash | null
@@ -197,7 +194,7 @@ export interface SignedInUser {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The user of the request; null on public pages. */
+    /** The user who sent the request; null on public pages. */
     user: SignedInUser | null
   }
 }
@@ -207,16 +204,16 @@ export interface Flash {
   readonly isWrong: boolean
 }
 
-/** Keeps the result of an action until the same session requests the page that shows the result. */
+/** Keeps the message about an action until the same session requests the page that shows it. */
 export interface FlashStore {
   /** @param path the path of the page that shows the message */
   put(sessionId: string, path: string, flash: Flash): void
-  /** Returns null if the page has no message to show. */
+  /** Returns the message for the page and forgets it; null if there is none. */
   take(sessionId: string, path: string): Flash | null
 }
 
-// The number of flash messages that are kept. Beyond this number the oldest message is dropped, because its
-// session has probably never come back.
+// The maximum number of sessions whose message is kept. The oldest message is dropped first, because that
+// session has probably ended.
 const SESSIONS_MAX = 100
 
 export function createFlashStore(): FlashStore {

@@ -1,5 +1,5 @@
 /**
- * Checks that a request names an allowed host and that redirects stay on this site, and sets the response
+ * Checks that requests name an allowed host and that redirects stay on this site, and defines the response
  * headers that restrict what browsers may do with pages, mails and downloads.
  */
 
@@ -13,8 +13,8 @@ const ALWAYS = {
 }
 
 /**
- * Headers of the recipients' pages. No referrer may be sent, because anyone who knows the address of such a
- * page can open it.
+ * The headers of recipients' pages. The address of such a page must not be sent to other sites as the
+ * referrer, because anyone who knows the address can open the page.
  */
 export const PAGE_HEADERS = {
   ...ALWAYS,
@@ -26,7 +26,7 @@ export const PAGE_HEADERS = {
 }
 
 /**
- * Headers of the dashboard. The referrer policy is `same-origin`. With `no-referrer`, browsers send forms
+ * The headers of the dashboard. The policy `no-referrer` is not used, because browsers would then send forms
  * without the `Origin` header that the dashboard checks.
  */
 export const DASHBOARD_HEADERS = {
@@ -42,8 +42,8 @@ export const DASHBOARD_HEADERS = {
 }
 
 /**
- * Headers of a sent mail. Only a page of this site may show the mail in a frame, no script runs, and only
- * pictures of the mail itself load.
+ * The headers of a mail that the dashboard shows. Only pages of this site may show the mail in a frame, no
+ * script runs, and only the mail's own pictures load.
  */
 export const MAIL_HEADERS = {
   ...ALWAYS,
@@ -59,7 +59,7 @@ function policy(rules: readonly string[]): string {
   return rules.join('; ')
 }
 
-/** A file that browsers save and never show. */
+/** A file that browsers save and do not show. */
 interface Download {
   readonly name: string
   readonly contentType: string
@@ -77,8 +77,8 @@ export function sendDownload(reply: FastifyReply, { name, contentType, content }
 }
 
 /**
- * Returns a `Content-Disposition` by RFC 6266, section 4, with the name in ASCII and in UTF-8. Characters are
- * removed that could end the header, leave the folder or hide the file type.
+ * Returns a `Content-Disposition` header (RFC 6266, section 4) with the name in ASCII and in UTF-8.
+ * Characters that could end the header, leave the folder or hide the file type are removed or replaced.
  */
 export function dispositionOf(name: string): string {
   const safe = name
@@ -95,17 +95,17 @@ export function dispositionOf(name: string): string {
 }
 
 export interface AllowedHosts {
-  /** Returns whether the host is allowed, including the host that a trusted proxy reports. */
+  /** Returns whether the requested host is allowed, and also the host that a trusted proxy reports. */
   isAllowed(request: FastifyRequest): boolean
   /** Returns whether the browser says that a page of this site sent the request. */
   isFromOwnPage(request: FastifyRequest): boolean
-  /** Returns whether the request came over TLS, which ends at a proxy. */
+  /** Returns whether the browser used https. TLS ends at a proxy in front of this server. */
   isSecure(request: FastifyRequest): boolean
 }
 
 /**
- * Creates the check of the host that a request names. Without it, another site could point its own host name to
- * this machine, read the pages, or send forms to it. IP addresses and `localhost` are always allowed.
+ * Creates the check of the host that a request names. Without it, another site could point its own host name
+ * to this machine and then read pages or send forms. IP addresses and `localhost` are always allowed.
  * @param publicUrl the public address of the pages; null if there is none
  * @param hosts further allowed host names, such as the name of a container
  */
@@ -129,18 +129,18 @@ export function createAllowedHosts(publicUrl: string | null, hosts: readonly str
   }
 }
 
-/** Returns the host without its port. An IPv6 address is returned without its brackets. */
+/** Returns the host name without the port and without the brackets of an IPv6 address. */
 function hostName(host: string | undefined): string | undefined {
   return host === undefined ? undefined : URL.parse(`http://${host}`)?.hostname.replace(/^\[|\]$/g, '')
 }
 
 const NOWHERE = 'http://leadsheet.invalid'
 
-/** @returns the path and query of the wanted page, or `/` if the link leads to another host */
+/** Returns the wanted path and query; `/` if they would lead to another host. */
 export function safeRedirect(wanted: string | undefined): string {
   if (wanted === undefined || !/^\/[\x21-\x7e]*$/.test(wanted) || wanted.includes('\\')) return '/'
   const url = URL.parse(wanted, NOWHERE)
-  // `/.//elsewhere` is a path to this parser, but a browser would go to the host `elsewhere`.
+  // `URL.parse` takes `/.//elsewhere` for a path, but a browser would go to the host `elsewhere`.
   if (url === null || url.origin !== NOWHERE || url.pathname.startsWith('//')) return '/'
   return url.pathname + url.search
 }

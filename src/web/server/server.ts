@@ -1,7 +1,7 @@
 /**
- * The HTTP server of the daemon. Each feature adds its routes, public or behind the guard of the dashboard.
- * TLS ends at a proxy, pages work without script, and no GET changes anything, because mail scanners follow
- * links.
+ * The HTTP server of the daemon. Each feature adds its routes, either public or behind the sign-in of the
+ * dashboard. A proxy ends TLS. Pages work without script. A GET changes nothing, because scanners of mails
+ * follow links.
  */
 import { type AddressInfo, isIP } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -13,29 +13,29 @@ import { createAllowedHosts, DASHBOARD_HEADERS, PAGE_HEADERS } from './headers.t
 
 interface WebOptions {
   readonly host: string
-  /** The port; 0 takes a free one. */
+  /** The port; 0 takes a free port. */
   readonly port: number
   /** The public address, such as `https://reports.example.com`; null if there is none. */
   readonly publicUrl: string | null
-  /** Further allowed hosts. */
+  /** The host names that are allowed besides the public one. */
   readonly hosts?: readonly string[]
-  /** Proxies whose X-Forwarded-* headers are trusted: addresses, networks, or Fastify's names of networks. */
+  /** The proxies whose X-Forwarded-* headers are trusted: addresses, networks, or names like `loopback`. */
   readonly trustedProxies?: readonly string[]
   readonly pages: WebPages
   readonly log: Log
   readonly limits?: Partial<WebLimits>
-  /** Called for each answer with its status and the pattern of its route; null if there is no route. */
+  /**
+   * Called for each answer with its status and the pattern of its route, which is null if no route matches.
+   */
   readonly onAnswer?: (route: string | null, status: number) => void
 }
 
 export interface WebLimits {
-  /** The number of requests that one network may send per minute to each public feature. */
+  /** The maximum number of requests per minute from one network to each public feature. */
   readonly perMinute: number
-  /** The number of requests that one network may send per minute to the dashboard. */
+  /** The maximum number of requests per minute from one network to the dashboard. */
   readonly dashboardPerMinute: number
-  /**
-   * The longest time until the headers of a request have arrived, and until the whole request has arrived.
-   */
+  /** The maximum time until the headers of a request, and until the whole request, have arrived. */
   readonly headersMs: number
   readonly requestMs: number
 }
@@ -50,13 +50,13 @@ export type AddRoutes = (app: FastifyInstance) => void
 
 /** Decides who may see the operators' pages. */
 export interface Guard {
-  /** Lets a request in, or answers it. */
+  /** Lets the request through, or answers it with a refusal. */
   check(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined>
-  /** Answers a request whose page threw. */
+  /** Answers a request for a page that threw an error. */
   answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply
 }
 
-/** The routes for operators, and their guard. */
+/** The routes for operators, and the guard that protects them. */
 interface GuardedParts {
   readonly guard: Guard
   readonly parts: readonly AddRoutes[]
@@ -71,15 +71,15 @@ const LIMITS: WebLimits = {
 const BODY_BYTES = 16_384
 const HEADER_BYTES = 8_192
 const CONNECTIONS = 256
-// An idle connection is kept long enough to load the stylesheet. With a longer time, idle connections would
-// keep other users out.
+// The time for which an idle connection is kept, long enough to load the stylesheet. A longer time would let
+// idle connections use up the limit and keep other users out.
 const KEPT_MS = 5_000
 
 const NO_SESSION = {}
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The session of the signed-in user. The CSRF plugin reads the session's CSRF secret here. */
+    /** The session of the signed-in user, where the CSRF plugin finds the session's CSRF secret. */
     readonly session: object
   }
 }
@@ -89,9 +89,10 @@ type ErrorKind = 'unknown' | 'choice' | 'tooMany' | 'host' | 'failed'
 type Refuse = (request: FastifyRequest, reply: FastifyReply, status: number, kind: ErrorKind) => FastifyReply
 
 /**
- * @param parts public routes; each part has a rate limit of its own
- * @param unlimited public routes without a rate limit: probes, which are cheap and must not be blocked by a
- * stranger behind the same address, and parts that limit requests themselves
+ * @param parts public routes; each part has its own rate limit
+ * @param guarded routes behind the sign-in of the dashboard
+ * @param unlimited public routes without a rate limit: cheap checks by monitoring programs, which must not be
+ * refused because of a stranger behind the same address, and parts that limit requests themselves
  * @throws LeadsheetError web_port
  */
 export async function openWeb(
@@ -107,7 +108,7 @@ export async function openWeb(
   const app = await createApp(options, limits, refuse)
   await app.register(import('@fastify/rate-limit'), { global: false })
   await app.register(import('@fastify/csrf-protection'), {
-    // The secret is read from `request.session`, which the guard fills.
+    // The plugin reads the secret from `request.session`, which is the session of the signed-in user.
     sessionPlugin: '@fastify/session',
     sessionKey: 'csrfSecret',
     getToken: ({ body }) => (body instanceof Map ? body.get(FORM_TOKEN) : undefined),
@@ -154,7 +155,7 @@ export async function openWeb(
   }
 }
 
-/** Counts requests, and returns true if a network has sent too many within a minute. */
+/** Returns a function that counts a request and is true if its network sent too many in this minute. */
 export function limitPerMinute(
   app: FastifyInstance,
   perMinute: number,
@@ -177,9 +178,9 @@ async function createApp(options: WebOptions, limits: WebLimits, refuse: Refuse)
     requestTimeout: requestMs,
     keepAliveTimeout: KEPT_MS,
     forceCloseConnections: true,
-    // The limit is high because the token in a recipient's link holds an address and the name of a report.
+    // The maximum is high, because the token in a recipient's link is long.
     routerOptions: { maxParamLength: HEADER_BYTES },
-    // No hook runs for a path that cannot be parsed, so the headers are set here.
+    // Fastify runs no hooks for a path that it cannot parse, so the headers are set here.
     frameworkErrors: (_, request, reply) => void refuse(request, reply.headers(PAGE_HEADERS), 404, 'unknown'),
     http: {
       headersTimeout: headersMs,
@@ -213,7 +214,7 @@ async function createApp(options: WebOptions, limits: WebLimits, refuse: Refuse)
   app.setErrorHandler((thrown, request, reply) => {
     const status = statusOf(thrown)
     if (status < 500) return refuse(request, reply, status, 'choice')
-    // The pattern of the route is logged, because the path may hold a token.
+    // The pattern of the route is logged and not the path, because the path may contain a token.
     log.error({ err: thrown, route: request.routeOptions.url }, `a page failed: ${errorText(thrown)}`)
     return refuse(request, reply, 500, 'failed')
   })
@@ -221,7 +222,7 @@ async function createApp(options: WebOptions, limits: WebLimits, refuse: Refuse)
   return app
 }
 
-/** Returns the status of a thrown error, or 500 if it has none. */
+/** Returns the HTTP status of a thrown error, or 500 if it has no error status. */
 export function statusOf(thrown: unknown): number {
   const status = thrown instanceof Error && 'statusCode' in thrown ? thrown.statusCode : undefined
   return typeof status === 'number' && status >= 400 ? status : 500
@@ -231,7 +232,7 @@ export function sendPage(reply: FastifyReply, html: string): FastifyReply {
   return reply.type('text/html; charset=utf-8').send(html)
 }
 
-/** Returns the error page, in the first of the browser's languages that has a catalogue of texts. */
+/** Returns the texts of an error page in the first of the browser's languages that the program has. */
 export function errorPageIn(request: FastifyRequest, kind: ErrorKind) {
   const accepted = request.headers['accept-language']?.toLowerCase().match(/\b[a-z]{2,3}\b/g) ?? []
   const lang = accepted.find((code) => LANGUAGES.includes(code)) ?? 'en'
@@ -264,9 +265,9 @@ const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'] as 
 type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 /**
- * Records the methods of all routes added after this call.
- * @returns a function to call after the last route; it makes all other methods of these routes answer 405
- * with `Allow`
+ * Records which methods each route has that is added after this call.
+ * @returns a function to call after the last route; it makes the other methods of these routes answer 405
+ * with the header `Allow`
  */
 function watchMethods(app: FastifyInstance): (answer: Answer) => void {
   const known = new Map<string, Set<string>>()
@@ -283,13 +284,13 @@ function watchMethods(app: FastifyInstance): (answer: Answer) => void {
   }
 }
 
-/** The fields of a form. Browsers and mail programs post forms in two encodings (RFC 8058, section 3.2). */
+/** The fields of a form. Browsers and mail programs send forms in two encodings (RFC 8058, section 3.2). */
 export type Form = ReadonlyMap<string, string>
 
 /** The form field that holds the CSRF token. */
 export const FORM_TOKEN = 'form_token'
 
-/** Parses the body of POST requests to a {@link Form}. Other content types are refused with 415. */
+/** Parses request bodies to a {@link Form}. A body of another content type is refused with 415. */
 function takeForms(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data']) {
@@ -299,7 +300,7 @@ function takeForms(app: FastifyInstance): void {
   }
 }
 
-/** @throws Error with the status 400 */
+/** @throws Error with the status 400 if the form cannot be read */
 async function parseForm(body: Buffer, type: string): Promise<Form> {
   try {
     const form = await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData()

@@ -1,4 +1,4 @@
-/** The actions of operators in the dashboard. Each calls the same job as the command line. */
+/** Defines the actions of operators in the dashboard. Each calls the same job as a command. */
 
 import { alertFacts } from '../../../checks/run-checks.ts'
 import { formatDates } from '../../../domain/period.ts'
@@ -27,15 +27,15 @@ import type { ACTION_PATHS } from './buttons.ts'
 export interface ActionDeps {
   readonly work: ReportDeps & Pick<DeliverDeps, 'transport' | 'log'>
   readonly schedules: readonly Schedule[]
-  /** The reports of the settings. */
+  /** The reports that the settings define. */
   readonly reports: readonly ListedReport[]
   /** The addresses that get alerts. */
   readonly operators: readonly string[]
-  /** The time zone in which today is looked up. */
+  /** The time zone that decides which day is today. */
   readonly timeZone: string
   /** Makes the daemon look for due work at once. */
   readonly wake: () => void
-  /** Aborted when the daemon stops. */
+  /** The signal that is aborted when the daemon stops. */
   readonly signal: AbortSignal
 }
 
@@ -68,7 +68,7 @@ interface ResendQuestion {
   readonly report: string
   readonly to: string
   readonly rows: readonly ResendRow[]
-  /** Tells whether a recipient gets a new mail. Only a new mail can give a reason for being sent again. */
+  /** Tells whether any recipient gets a new mail. Only a new mail can say why it is sent again. */
   readonly isAnyNew: boolean
 }
 
@@ -81,7 +81,7 @@ interface ResendRow {
 
 /**
  * Runs one action with the fields of a form.
- * @throws LeadsheetError for the same mistakes as the matching command
+ * @throws LeadsheetError in the same cases as the matching command
  */
 export type Action = (deps: ActionDeps, form: Form) => Promise<ActionResult>
 
@@ -134,8 +134,8 @@ export const ACTIONS: Readonly<Record<keyof typeof ACTION_PATHS, Action>> = {
 }
 
 /**
- * @param command the command that lists the numbers
- * @throws LeadsheetError usage_invalid
+ * @param command the command that lists the numbers, for the error text
+ * @throws LeadsheetError usage_invalid if the field holds no number
  */
 function numberIn(form: Form, name: 'alert' | 'annotation', command: string): number {
   const given = form.get(name) ?? ''
@@ -147,7 +147,7 @@ function numberIn(form: Form, name: 'alert' | 'annotation', command: string): nu
   )
 }
 
-/** @throws LeadsheetError report_unknown */
+/** @throws LeadsheetError report_unknown if the form names no known report */
 function findReport({ reports }: ActionDeps, form: Form): ListedReport {
   const name = form.get('report') ?? ''
   const found = reports.find(({ report }) => report.name === name)
@@ -173,7 +173,7 @@ async function setPreference(
       hint: `${shellCommand('recipients')} lists who gets what.`,
     })
   }
-  // A button on a page sends `ask`, so that the user confirms first. A machine leaves `ask` out.
+  // A button on a page sends `ask`, so that the user is asked to confirm. A machine does not send it.
   if (form.get('ask') === 'yes') {
     const title = `Pause ${report.name} for ${address}?`
     return { ask: { page: 'ask-pause', title, view: { report: report.name, address } } }
@@ -188,13 +188,13 @@ async function setPreference(
   return { done: `${address} gets ${report.name} no more until they are resumed.${taken}` }
 }
 
-// The value of the form field for all recipients whose message was refused or given up.
+// The form value that stands for all recipients whose message was refused or given up.
 const FAILED = 'failed'
 const REASON_MAX = 300
 
 /**
- * Sends mails of the last issue again. If a recipient may already have the issue, the page first lists the
- * mails and asks the user to confirm.
+ * Sends mails of a report's last issue again. If a recipient may already have the issue, the user must
+ * confirm first.
  * @throws LeadsheetError usage_invalid if there is nothing to send; job_busy, report_template, report_failed
  */
 async function resend(
@@ -241,14 +241,13 @@ function rowsOf({ again, anew }: ResendPlan): ResendRow[] {
   return [...again.map(row('the same mail')), ...anew.map(row('a new mail that says so'))]
 }
 
-// The longest time to wait for the result of a test mail. It is shorter than the time that proxies wait for
-// an answer.
+// The maximum wait for the result of a test mail. Proxies wait longer than this for an answer.
 const WAIT_MS = 45_000
 
 /**
- * Sends a test to an operator or a recipient. All other addresses are refused, because the dashboard must not
- * send mail to strangers.
- * @throws LeadsheetError usage_invalid for another address, and whatever sending throws
+ * Sends a test mail of a report to an operator or a recipient. All other addresses are refused, because the
+ * dashboard must not send mail to strangers.
+ * @throws LeadsheetError usage_invalid for another address, and all errors of the sending
  */
 async function sendTest(
   deps: ActionDeps,

@@ -1,14 +1,14 @@
 /**
- * The buttons of actions, which the template `{{> button}}` shows. All buttons submit the single form of the page frame. Only
- * this form depends on the session, so a part with buttons can be rendered once for all users.
+ * Defines the buttons of actions, which the template `{{> button}}` shows. All buttons submit one form in the
+ * page frame. Only this form depends on the session, so a part of a page can be rendered once for all users.
  */
 
 export interface Button {
   readonly path: string
-  /** The form fields that the button adds, encoded as a URL query. */
+  /** The form fields that the button adds, written like a URL query. */
   readonly what: string
   readonly text: string
-  /** Words that tell buttons with the same text apart for screen readers; empty if the text is unique. */
+  /** Words for screen readers that tell buttons with the same text apart; empty if the text is unique. */
   readonly about: string
 }
 
@@ -24,34 +24,34 @@ export const ACTION_PATHS = {
   removeAnnotation: '/actions/remove-annotation',
 } as const
 
-/** Starts a sync that reads the changes since the last sync, like a scheduled sync. */
+/** Makes the button that starts a sync of the changes since the last sync. */
 export function syncButton(): Button {
   return button('sync', 'Sync now', '', {})
 }
 
-/** Starts a sync of all leads, which also finds deleted leads. */
+/** Makes the button that starts a sync of all leads, which also finds deleted leads. */
 export function fullSyncButton(): Button {
   return button('sync', 'Full sync', '', { full: 'yes' })
 }
 
-/** @param id the number of the alert */
+/** Makes the button that acknowledges an alert. `id` is the alert's number. */
 export function acknowledgeButton(id: number, title: string): Button {
   return button('acknowledge', 'Acknowledge', title, { alert: String(id) })
 }
 
-/** Sends a report that is held or waits for its data. */
+/** Makes the button that sends a report which is held or waits for its data. */
 export function approveButton(report: string): Button {
   return button('approve', 'Approve and send', report, { report })
 }
 
-/** Sends the last issue again to all recipients whose message was refused or given up. */
+/** Makes the button that sends the last issue again to all whose message was refused or given up. */
 export function resendFailedButton(report: string): Button {
   return button('resend', 'Send to those who missed it', report, { report, to: 'failed' })
 }
 
 /**
- * Sends the last issue again to one recipient. Asks for confirmation if the recipient may already have the
- * issue.
+ * Makes the button that sends the last issue again to one recipient. The user must confirm if the recipient
+ * may already have the issue.
  */
 export function resendButton(report: string, address: string): Button {
   return button('resend', 'Send again', `${report} to ${address}`, { report, to: address })
@@ -65,12 +65,12 @@ export function resumeButton(report: string, address: string): Button {
   return button('resume', 'Resume', `${report} for ${address}`, { report, address })
 }
 
-/** Sends a test of a report, after asking for the address. */
+/** Makes the button that sends a test mail of a report after asking for the address. */
 export function testButton(report: string): Button {
   return button('test', 'Send a test', report, { report })
 }
 
-/** @param id the number of the annotation */
+/** Makes the button that deletes an annotation. `id` is its number. */
 export function removeAnnotationButton(id: number, about: string): Button {
   return button('removeAnnotation', 'Remove', about, { annotation: String(id) })
 }

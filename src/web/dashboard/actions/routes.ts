@@ -1,6 +1,6 @@
 /**
- * The routes of the operators' actions. A form of this site runs one action. The browser then returns to the
- * page of the form, which shows the result. Machines with the token get the result as text.
+ * The routes of the operators' actions. A form of the dashboard runs one action. The browser then returns to
+ * the page with the form, which shows the result. Machines that send the token get the result as text.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LeadsheetError } from '../../../errors.ts'
@@ -21,7 +21,7 @@ interface ActionRouteDeps extends ActionDeps {
 
 type ActionRequest = FastifyRequest<{ Body: Form | undefined }>
 
-/** The fields that belong to every form and not to a single action. */
+/** The fields that every form has. They are not passed to the action. */
 const FRAME_FIELDS: readonly string[] = [FORM_TOKEN, 'back', 'what']
 
 export function actionRoutes(deps: ActionRouteDeps): AddRoutes {
@@ -51,7 +51,7 @@ export function actionRoutes(deps: ActionRouteDeps): AddRoutes {
   }
 }
 
-/** Returns the fields of a form and those of the pressed button. */
+/** Returns the fields of the form together with those of the pressed button. */
 function fieldsOf(body: Form | undefined): Form {
   const fields = [...(body ?? []), ...new URLSearchParams(body?.get('what'))]
   return new Map(fields.filter(([name]) => !FRAME_FIELDS.includes(name)))
@@ -73,8 +73,8 @@ async function attempt(
 }
 
 /**
- * For each question, the path that gets the answer, and a text that tells a machine how to avoid the
- * question.
+ * For each question, the path to which the answer is sent, and the error text for a machine (which cannot
+ * answer).
  */
 const QUESTIONS = {
   'ask-test': { path: ACTION_PATHS.test, missing: 'to=ADDRESS says to whom' },
@@ -88,8 +88,7 @@ const QUESTIONS = {
 type Ask = (request: FastifyRequest, reply: FastifyReply, question: Question, back: string) => FastifyReply
 
 /**
- * Returns the function that shows a question on a separate page. From there, the user returns to the page of
- * the button.
+ * Returns the function that shows a question on a page of its own. The answer leads back to the page `back`.
  * @throws LeadsheetError report_template
  */
 function createAsk(pages: DashboardPages): Ask {
@@ -104,7 +103,7 @@ function createAsk(pages: DashboardPages): Ask {
   }
 }
 
-/** Returns the error for a machine that left out a field. A machine cannot be asked a question. */
+/** Returns the error for a machine that would have to be asked, because it left out a field. */
 function needsMore({ page }: Question): Flash {
   return { text: `Nothing was done: ${QUESTIONS[page].missing}.`, isWrong: true }
 }

@@ -1,4 +1,4 @@
-/** The messages of an issue: the state of each, the server's answer, and the recipient's preference. */
+/** The messages of a report issue: their state, the mail server's answer, and the recipient's preference. */
 import { CALLED } from '../../../errors.ts'
 import type { KeptIssue } from '../../../jobs/reports/issue-page.ts'
 import { preferenceText } from '../../../jobs/reports/preferences.ts'
@@ -17,11 +17,9 @@ import { issueHref } from './list.ts'
 
 export interface MessagesView {
   readonly rows: readonly MessageRow[]
-  /**
-   * The button to send refused messages again; null if no message was refused, or this is not the last issue.
-   */
+  /** The button to send refused messages again; null if no message was refused or a newer issue exists. */
   readonly resend: Button | null
-  /** The command that resolves an unconfirmed message; null if no message is unconfirmed. */
+  /** The command that resolves a message that may or may not have arrived; null if there is none. */
   readonly resolveCommand: string | null
   /** The link to the messages that are not shown; null if all messages are shown. */
   readonly more: { readonly text: string; readonly href: string } | null
@@ -30,15 +28,14 @@ export interface MessagesView {
 interface MessageRow {
   readonly recipient: string
   /**
-   * The preference, such as `paused by the operator on 2026-11-20`; null if the recipient gets reports as
-   * scheduled.
+   * The recipient's preference, such as `paused by the operator on 2026-11-20`; null without a preference.
    */
   readonly choice: string | null
   readonly tag: Tag
   readonly since: Moment
   /** The time of the next try; null if no further try is planned. */
   readonly next: Moment | null
-  /** The language, such as `German`; null if the message is no longer kept. */
+  /** The language of the message, such as `German`; null if the message is no longer kept. */
   readonly language: string | null
   readonly attempts: number
   readonly response: string | null
@@ -60,14 +57,14 @@ const TAGS: Readonly<Record<DeliveryRowState, Tag>> = {
   unconfirmed: { kind: 'warn', text: 'unconfirmed' },
   withdrawn: { kind: 'off', text: 'not wanted' },
 }
-// The order of the messages in the list. Messages that need attention come first.
+// The order of the list by kind of state, so that messages that need attention come first.
 const URGENCY: readonly Tag['kind'][] = ['fail', 'warn', 'busy', 'off', 'ok']
 
 const languages = new Intl.DisplayNames('en', { type: 'language' })
 
 /**
- * @param shown the Message-ID of the message that the page shows
- * @param isAll lists all messages, without a limit
+ * @param shown the Message-ID of the message that the page shows; null for none
+ * @param isAll whether the list has no limit
  */
 export function composeMessages(
   { issue, messages, choices, isLast }: KeptIssue,
@@ -79,8 +76,8 @@ export function composeMessages(
   const ordered = messages.toSorted((one, other) => urgencyOf(one) - urgencyOf(other))
   const rows = isAll ? ordered : ordered.slice(0, SHOWN_MAX)
   const others = ordered.length - rows.length
-  // The map keeps the last revision of each recipient's message, because a later entry overwrites an earlier
-  // entry.
+  // The map keeps the last revision for each recipient, because it overwrites earlier entries. A message that
+  // is sent anew has a higher revision.
   const lastRevisions = new Map(messages.map(({ recipient, revision }) => [recipient, revision]))
   const hasFailed = messages.some(({ state }) => state === 'failed')
   const unconfirmed = messages.find(
@@ -131,8 +128,8 @@ export function composeMessages(
 }
 
 /**
- * Returns the state. `again` marks a later revision; `perhaps twice` means that an earlier try may have
- * arrived too.
+ * Returns the state as a tag. `again` means that the message was sent anew; `perhaps twice` means that an
+ * earlier try may also have arrived.
  */
 export function tagOf({ state, revision, unconfirmedCount, replyCode }: IssueMessage): Tag {
   const { kind, text } = TAGS[state]
@@ -141,8 +138,8 @@ export function tagOf({ state, revision, unconfirmedCount, replyCode }: IssueMes
 }
 
 /**
- * Returns the address of a message. The brackets of the Message-ID are left out, because they would become
- * `%3C` and `%3E`.
+ * Returns the path of a message's page. The brackets of the Message-ID are left out, because they would
+ * become `%3C` and `%3E`.
  */
 export function messageHref(issueId: string, messageId: string): string {
   return `${issueHref(issueId)}/message/${encodeURIComponent(messageName(messageId))}`

@@ -1,6 +1,6 @@
 /**
- * The pages of one issue: a mail as it was sent, its recipients, and how each figure was made; and its
- * files: mails as `.eml`, their attachments, and the figures as CSV.
+ * The pages of one report issue: the mail, its recipients, and how each figure was counted; and the files of
+ * the issue: mails as `.eml`, their attachments, and the figures as CSV.
  */
 import type { FastifyRequest } from 'fastify'
 import type { Message } from '../../../domain/message.ts'
@@ -98,7 +98,7 @@ function unknownMessage(): LeadsheetError {
   })
 }
 
-/** Returns the wanted message, or the first message if none is wanted. */
+/** Returns the wanted message, or the first if none is wanted; null for the issue without a recipient. */
 function chooseMessage({ messages }: KeptIssue, wanted: unknown): IssueMessage | null {
   if (wanted === KEPT) return null
   if (typeof wanted !== 'string') return messages[0] ?? null
@@ -107,7 +107,7 @@ function chooseMessage({ messages }: KeptIssue, wanted: unknown): IssueMessage |
   return found
 }
 
-// The height of a mail is estimated for a phone: a fixed part, and a part for each line of the mail's text.
+// The height of a mail is estimated for the width of a phone, from a fixed part and the lines of its text.
 const ROUND_IT_PX = 500
 const LINE_PX = 34
 
@@ -116,7 +116,7 @@ interface IssueHead {
   readonly about: string
   readonly tag: Tag
   readonly places: readonly { readonly href: string; readonly text: string; readonly isHere: boolean }[]
-  /** The issue of the same report before this issue; null if this issue is the first. */
+  /** The previous issue of the same report; null if this issue is the first. */
   readonly older: NeighbourView | null
   readonly newer: NeighbourView | null
 }
@@ -140,17 +140,17 @@ interface NeighbourView {
 interface MailView {
   readonly heading: string
   /**
-   * The subject of the message; null if it equals the subject of the issue. Messages in another language have
+   * The subject of the message; null if it equals the subject of the issue. A message in another language has
    * another subject.
    */
   readonly subject: string | null
   readonly tag: Tag | null
   readonly since: Moment | null
-  /** The address of the frame; null if the message is no longer kept. */
+  /** The address of the mail for its frame; null if the text is shown or the message is no longer kept. */
   readonly src: string | null
-  /** The height of the frame in pixels. It is estimated, because no script in the frame could measure it. */
+  /** The estimated height of the frame in pixels. The frame runs no script that could measure it. */
   readonly height: string
-  /** The text part; null if the HTML is shown. */
+  /** The mail as plain text; null if the HTML is shown. */
   readonly text: string | null
   /** Links to the same mail as HTML and as text. */
   readonly asHtml: string
@@ -160,7 +160,7 @@ interface MailView {
   readonly kept: string | null
 }
 
-/** The mail that is shown, and its form. */
+/** The mail that the page shows, and whether as HTML or as text. */
 interface MailChoice {
   /** The chosen message; null for the issue as it was made, without a recipient. */
   readonly message: IssueMessage | null
@@ -169,7 +169,7 @@ interface MailChoice {
   readonly isText: boolean
 }
 
-/** In URLs, this word stands for the issue as it was made, without a recipient. */
+/** The word that stands in URLs for the issue as it was made, without a recipient. */
 export const KEPT = 'issue'
 
 export function composeIssue(
@@ -215,7 +215,7 @@ export function composeIssue(
   }
 }
 
-/** @param here the current page; the links to the older and the newer issue open the same kind of page */
+/** @param here the current page; the links to the neighbouring issues open the same page */
 function headOf({ issue, line, older, newer }: KeptIssue, here: 'mail' | 'figures'): IssueHead {
   const pathOf = (id: string, place: typeof here) =>
     `${issueHref(id)}${place === 'figures' ? '/figures' : ''}`
@@ -261,7 +261,7 @@ function dataAsOf({ issue: { figures } }: KeptIssue, clock: Clock): string {
 }
 
 interface IssueFilesDeps extends Pick<DashboardDeps, 'store'> {
-  /** The key that signs `.eml` files like the sent messages; null if messages are not signed. */
+  /** The key that signs the `.eml` files like the sent messages; null if messages are not signed. */
   readonly dkim: DkimKey | null
 }
 
@@ -277,11 +277,11 @@ interface FileRoute {
 type Params = Partial<FileRoute['Params']>
 
 const EML = '.eml'
-// A file of any other type is sent as plain bytes, even if the message names its type.
+// Matches the types of attachments. A file of another type is sent as plain bytes.
 const KNOWN_TYPES =
   /^(?:text\/csv; charset=utf-8|image\/png|application\/vnd\.openxmlformats-officedocument\.spreadsheetml\.sheet)$/
 
-/** Each file is looked up within its issue, so no URL reaches other data. */
+/** Adds the routes of the files. Each file is looked up within its issue, so no URL reaches other data. */
 export function issueFilesRoutes({ store: { db }, dkim }: IssueFilesDeps): AddRoutes {
   const findIssue = async ({ issue: id = '' }: Params): Promise<Issue> => {
     const issue = await readIssue(db, id)
@@ -329,8 +329,8 @@ export function issueFilesRoutes({ store: { db }, dkim }: IssueFilesDeps): AddRo
 }
 
 /**
- * Returns the issue's HTML. The pictures are drawn again, because only messages are stored with their
- * pictures.
+ * Returns the issue's HTML with its pictures. They are drawn again, because only messages are stored with
+ * theirs.
  */
 async function keptHtml(issue: Issue): Promise<string> {
   return withPictures({ html: issue.html, files: await picturesOf(issue) })

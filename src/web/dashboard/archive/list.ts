@@ -1,4 +1,4 @@
-/** The list of the archive: all issues, newest first, filtered by report, state and words. */
+/** The archive page: lists all report issues, newest first, filtered by report, state and words. */
 
 import { formatDates, localDates } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'
@@ -23,14 +23,14 @@ interface IssuesView {
   readonly states: readonly Option[]
   readonly isFiltered: boolean
   readonly months: readonly { readonly name: string; readonly issues: readonly FoundLine[] }[]
-  /** The text that an empty list shows; null if the list has issues. */
+  /** The title and text that are shown instead of an empty list; null if the list has issues. */
   readonly empty: Empty | null
   readonly newest: string | null
   readonly older: string | null
 }
 
 interface FoundLine extends IssueLine {
-  /** The text around the words that were found; empty without a search. */
+  /** The text around the words that the user searched for; empty without a search. */
   readonly excerpt: readonly { readonly text: string; readonly isFound: boolean }[]
 }
 
@@ -95,7 +95,7 @@ export function issuesRoutes({ store: { db }, pages, now, timeZone }: DashboardD
   }
 }
 
-/** The query of the URL. A field that is given twice arrives as a list, and is ignored. */
+/** The query of the URL. A field that is given twice arrives as an array and is ignored. */
 type Query = Readonly<Partial<Record<'q' | 'report' | 'state' | 'after', unknown>>>
 
 function choiceOf({ q, report, state, after }: Query): IssueChoice {
@@ -172,11 +172,11 @@ function emptyOf(total: number, { after }: IssueChoice): Empty {
   }
 }
 
-/** An issue as a line of a list. */
+/** An issue in a list of issues. */
 export interface IssueLine {
   readonly href: string
   readonly subject: string
-  /** The report and the date, such as `daily · 2026-11-20`, and the filter of its leads if there is one. */
+  /** The report and the date, such as `daily · 2026-11-20`, and the filter of leads if the issue has one. */
   readonly about: string
   readonly made: Moment
   readonly tag: Tag

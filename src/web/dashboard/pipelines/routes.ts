@@ -1,4 +1,4 @@
-/** The routes of the pipeline pages. All numbers are counted like those of the reports. */
+/** The routes of the pipeline pages. Their numbers are counted in the same way as in reports. */
 
 import type { Funnel } from '../../../domain/figures.ts'
 import { type Annotation, isAbout } from '../../../domain/insight.ts'
@@ -108,13 +108,13 @@ function periodOf({ period, stalledDays }: Overview) {
   return { period: namePeriod(LOCALE, 'since_last', period).short, stalledDays }
 }
 
-/** The progress of goals and the expected end of the month, as in reports. The template `{{> outlook}}` shows it. */
+/** The progress of goals and the expected result of the month. The template `{{> outlook}}` shows it. */
 interface OutlookView extends PaceView {
   /** The last day that is counted, such as `20 November`. */
   readonly lastDay: string
 }
 
-/** Returns null if there is neither a goal nor an expected end. */
+/** Returns null if there is neither a goal nor an expected result. */
 function composeOutlook(
   outlook: Awaited<ReturnType<OutlookReader['read']>>,
   locale: LocaleContext,
@@ -125,26 +125,26 @@ function composeOutlook(
     : { ...view, lastDay: formatLocalDay(locale.tag, outlook.lastDay) }
 }
 
-/** The definitions of the figures, shared with reports and commands. The template `{{> meanings}}` shows them. */
+/** The definitions of the figures, as in reports and commands. The template `{{> meanings}}` shows them. */
 interface MeaningsView {
-  /** The period, such as `2026-10-22 to 2026-11-20`. */
+  /** The period that the figures count, such as `2026-10-22 to 2026-11-20`. */
   readonly period: string
-  /** The instant of the figures that describe a moment and not a period. */
+  /** The time of the figures that do not count a period, such as the open leads. */
   readonly asOf: Moment
   readonly figures: readonly { readonly title: string; readonly meaning: string }[]
-  /** The command that prints the SQL of a figure. */
+  /** The command that prints the SQL of one figure. */
   readonly command: string
 }
 
-/** The figures in the order of the columns. */
+/** The figures in the order of the table's columns. */
 const SHOWN = [
   ...(['leads', 'open', 'open_value', 'stalled', 'new_leads', 'won'] as const),
   ...(['period_conversion', 'win_rate'] as const),
 ] satisfies readonly FigureName[]
 
 /**
- * @param called the program's name in commands
- * @param pipelineId null for all pipelines
+ * @param called the program's name in commands, such as `leadsheet`
+ * @param pipelineId the pipeline to which the figures are limited; null for all pipelines
  */
 function composeMeanings(
   { asOf, period, stalledDays }: Overview,
@@ -165,13 +165,13 @@ function composeMeanings(
   }
 }
 
-/** The snapshot for analysts, and Datasette's settings for it. */
+/** The paths of the snapshot (a copy of the data for analysts) and of Datasette's settings for it. */
 interface SnapshotFiles {
   readonly snapshot: string
   readonly metadata: string
 }
 
-/** The command that opens the snapshot in Datasette, to see single leads. */
+/** The command that opens the snapshot in the program Datasette, where users can see single leads. */
 interface AnalystsView {
   readonly file: string
   readonly command: string
@@ -188,7 +188,7 @@ export function composeAnalysts({ snapshot, metadata }: SnapshotFiles, clock: Cl
   }
 }
 
-/** Quotes a path for a shell. */
+/** Quotes a path for a shell if necessary. */
 function quoted(path: string): string {
   return /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
 }
@@ -208,14 +208,14 @@ interface PipelineView extends Pick<PipelineLine, 'name' | 'status'> {
 interface FunnelView {
   readonly isOurs: boolean
   /**
-   * A note on our own funnel, such as `known for 200 of 2,996 leads`; empty if the history of every lead is
-   * known. The stages are left out if too few are known.
+   * A note on how many leads have a known history, such as `known for 200 of 2,996 leads`; empty if all have
+   * one. If too few have one, the stages are left out.
    */
   readonly known: string
   readonly asOf: Moment | null
   /**
-   * A note on the stages' days, such as `known for 200 of 2,996 leads`; empty if all are known. Begins with
-   * `not shown` if too few are known.
+   * A note on the days that leads spend in a stage, such as `known for 200 of 2,996 leads`; empty if all are
+   * known. Begins with `not shown` if too few are known.
    */
   readonly daysKnown: string
   readonly stages: readonly {
@@ -223,20 +223,20 @@ interface FunnelView {
     readonly reached: string
     readonly conversion: string
     readonly days: string
-    /** The width of the bar, in percent of the bar of the largest stage. */
+    /** The width of the bar, as a percentage of the widest bar. */
     readonly bar: string
   }[]
 }
 
 interface StatisticsView {
-  /** The time of the upstream's statistics; null if no statistics have been read. */
+  /** The time at which the upstream's statistics were read; null if none have been read. */
   readonly asOf: Moment | null
   readonly isSame: boolean
   readonly rows: readonly {
     readonly figure: string
     readonly ours: string
     readonly upstream: string
-    /** The difference between the two values; empty if both are the same. */
+    /** The difference between our value and the upstream's; empty if both are the same. */
     readonly difference: string
   }[]
 }
@@ -249,7 +249,7 @@ function composePipeline(
   annotations: readonly Annotation[],
 ): PipelineView {
   const { id, name, status, trend, funnel, statistics } = pipeline
-  // The chart is of this pipeline alone, so its notes do not name it.
+  // The chart shows only this pipeline, so the notes in it do not name the pipeline.
   const notes = annotations.filter((each) => isAbout(each, [id])).map((each) => ({ ...each, pipeline: null }))
   return {
     ...{ id, name: nameOf(name), status: status === null ? '' : capitalise(status) },
@@ -280,7 +280,7 @@ function composeFunnel(
         reached: count(reached),
         conversion: before === undefined ? NONE : share({ part: reached, whole: before.reached }),
         days: medianDays === null || !ofDays.isShown ? NONE : writeDays(medianDays, locale),
-        // A stage that any lead has reached keeps a visible bar.
+        // The bar is at least 1 % wide, so that a stage with any leads has a visible bar.
         bar: reached === 0 ? '0' : String(Math.max(1, Math.round((100 * reached) / most))),
       }
     }),

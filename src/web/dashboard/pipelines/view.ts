@@ -1,4 +1,4 @@
-/** The table of pipelines, with a row for all of them together, and the trend chart of one pipeline. */
+/** Composes the table of pipelines, with a row for all of them, and the trend chart of one pipeline. */
 
 import type { TrendDay } from '../../../domain/figures.ts'
 import type { DayNote, JudgedWinRate } from '../../../domain/insight.ts'
@@ -23,10 +23,10 @@ import type { PipelineOverview } from '../../../store/figures/pipeline-overview.
 import { count, LOCALE, moneys, NONE, nameOf, numbers, share } from '../format.ts'
 
 export interface PipelineLine {
-  /** The link to the page of the pipeline; null in the row for all pipelines. */
+  /** The link to the page of the pipeline; null in the row for all pipelines together. */
   readonly href: string | null
   readonly name: string
-  /** The upstream's word for the state; empty if there is none. */
+  /** The state of the pipeline in the upstream's words; empty if the upstream gives none. */
   readonly status: string
   readonly leads: string
   readonly open: string
@@ -41,10 +41,10 @@ export interface PipelineLine {
   readonly spark: Spark
 }
 
-/** A sparkline of the new leads on each day. */
+/** A sparkline (a tiny line chart) of the new leads of each day. */
 interface Spark {
   readonly label: string
-  /** The attribute `d` of each path. */
+  /** The SVG path data (attribute `d`) of each part of the line. */
   readonly lines: readonly string[]
   readonly end: Point | null
 }
@@ -55,8 +55,8 @@ type Counted = Pick<
 >
 
 /**
- * Composes the rows. If there are several pipelines, the last row is for all of them.
- * @param rates the judged win rates of the pipelines and of all leads, as far as they are known
+ * Composes the rows. If there are several pipelines, a last row is for all of them together.
+ * @param rates the known win rates of single pipelines and of all pipelines, each with its usual range
  */
 export function composeList(
   pipelines: readonly PipelineOverview[],
@@ -96,8 +96,8 @@ export function cellsOf(
 }
 
 /**
- * Formats the usual range of a win rate; empty if it was judged for other days than those of the shown rate, because
- * the last report may have counted fewer days.
+ * Formats the usual range of a win rate. Returns an empty text if the range was computed for other days than
+ * the shown win rate.
  */
 function writeUsual({ won, decided, range }: JudgedWinRate, { part, whole }: Ratio): string {
   if (range === null || won !== part || decided !== whole) return ''
@@ -141,9 +141,7 @@ function sumOf(pipelines: readonly PipelineOverview[]): Counted {
   }
 }
 
-/**
- * Adds amounts by currency, because currencies are never mixed. The currency of most pipelines comes first.
- */
+/** Adds amounts of the same currency. The currency that most pipelines use comes first. */
 function sumMoneys(values: readonly Money[]): Money[] {
   return [...Map.groupBy(values, ({ currency }) => currency)]
     .sort(([a, some], [b, others]) => others.length - some.length || (a < b ? -1 : 1))
@@ -153,20 +151,20 @@ function sumMoneys(values: readonly Money[]): Money[] {
 export interface TrendView {
   readonly days: number
   readonly choices: readonly { readonly days: number; readonly href: string; readonly isChosen: boolean }[]
-  /** The chart; null if the figures of no day are known. */
+  /** The chart; null if no figure of the shown days is known. */
   readonly chart: TrendChart | null
   /** The days, newest first. */
   readonly rows: readonly { readonly day: string; readonly newLeads: string; readonly won: string }[]
 }
 
 interface TrendChart {
-  /** The chart in a sentence, for screen readers. */
+  /** A sentence that describes the chart for screen readers. */
   readonly summary: string
   /** The lines of the grid; `y` is in percent of the plot's height. */
   readonly grid: readonly { readonly y: string; readonly text: string }[]
   readonly marks: readonly { readonly x: string; readonly anchor: string; readonly text: string }[]
   readonly series: readonly TrendSeries[]
-  /** The areas of noted days, in percent of the plot's width, and what was noted. */
+  /** The areas of days about which operators wrote a note, in percent of the plot's width, with the note. */
   readonly noted: readonly NotedArea[]
 }
 
@@ -181,10 +179,10 @@ interface NotedArea {
 interface TrendSeries {
   readonly name: 'new' | 'won'
   readonly legend: string
-  /** The attribute `d`, in thousandths of the plot; empty if there is no line. */
+  /** The SVG path data of the line, in thousandths of the plot's size; empty if there is no line. */
   readonly daily: string
   readonly mean: string
-  /** The last point in percent of the plot; null if nothing is known. */
+  /** The position of the last point in percent of the plot's size; null if no value is known. */
   readonly end: { readonly x: string; readonly y: string } | null
 }
 
@@ -193,7 +191,7 @@ export type TrendDays = (typeof CHOICES)[number]
 const DAYS_DEFAULT: TrendDays = 90
 
 const WHOLE = 1_000
-// A label closer to an edge of the plot than this share of its width is aligned with that edge.
+// A label nearer to an edge of the plot than this share of the plot's width is aligned with that edge.
 const EDGE = 0.06
 
 const NAMES = { newLeads: 'new', won: 'won' } as const
@@ -204,10 +202,10 @@ export function trendDaysOf(wanted: unknown): TrendDays {
 }
 
 /**
- * @param trend the days of the longest period that a user can choose, and the earlier days that the means of
- * the first days need
+ * @param trend the days of the longest period that a user can choose, and earlier days, which the running
+ * mean of the first days needs
  * @param path the path of the page
- * @param notes what was noted about days of the pipeline
+ * @param notes the operators' notes about days of the pipeline
  */
 export function composeTrend(
   trend: readonly TrendDay[],
@@ -233,7 +231,7 @@ export function composeTrend(
   }
 }
 
-/** Turns the positions of the drawn chart into shares of the plot, so that it fits any width. */
+/** Lays out the chart, and converts its positions to percentages, so that the chart fits any width. */
 function chartOf(
   drawn: readonly TrendDay[],
   shown: readonly TrendDay[],
@@ -271,7 +269,7 @@ function shareOf(from: TrendLayout['left'], to: number): (at: number) => number 
   return (at) => (at - from) / (to - from)
 }
 
-/** Turns runs into paths. A single point becomes a line of zero length, which round ends show as a dot. */
+/** Turns parts of a line into SVG path data. A single point becomes a line of length zero, seen as a dot. */
 function linesOf(runs: readonly Run[], across: (x: number) => number, down: (y: number) => number): string {
   const place = ({ x, y }: Point): Point => ({ x: across(x) * WHOLE, y: down(y) * WHOLE })
   return runs
@@ -289,7 +287,7 @@ function percent(share: number): string {
   return `${tenth(share * 100)}%`
 }
 
-/** Formats `47 a day, mean of 7 days`, or the count of the last day if fewer days are known. */
+/** Formats the last mean as `47 a day, mean of 7 days`, or the last known count if too few days are known. */
 function formatMean(counts: readonly (number | null)[]): string {
   const last = counts.findLastIndex((each) => each !== null)
   const mean = meansOfWeek(counts)[last] ?? null
@@ -307,7 +305,7 @@ function summaryOf(drawn: readonly TrendDay[], shown: readonly TrendDay[]): stri
   return [`From ${write(shown[0]?.day ?? '')} to ${write(shown.at(-1)?.day ?? '')}.`, ...parts].join(' ')
 }
 
-/** Formats local dates, which have no time zone. */
+/** Creates a function that formats local dates. UTC is used, because these dates have no time zone. */
 function dayWriter(options: Intl.DateTimeFormatOptions): (day: string) => string {
   const format = new Intl.DateTimeFormat(LOCALE, { ...options, timeZone: 'UTC' })
   return (day) => format.format(Date.parse(day))

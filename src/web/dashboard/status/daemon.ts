@@ -1,6 +1,6 @@
 /**
- * The daemon on the status page: its version, settings, disk and workers, the next and last runs of its
- * schedules, missed runs, and times when it did not run.
+ * Composes the parts of the status page about the daemon: its schedules with their next and last runs, missed
+ * runs, times without a running daemon, version, settings, disk and workers.
  */
 
 import { readSettingsInForce } from '../../../checks/settings.ts'
@@ -52,26 +52,26 @@ interface SchedulesView {
 }
 
 interface ScheduleView {
-  /** The name in the store. */
+  /** The name of the schedule in the store. */
   readonly id: string
   readonly name: string
-  /** The schedule in words; null if it does not repeat every week. */
+  /** The schedule in words, such as `every day at 07:00`; null if its times do not repeat weekly. */
   readonly words: string | null
-  /** The expression in the settings. */
+  /** The expression of the schedule in the settings, such as a cron expression. */
   readonly when: string
   /** The time zone of the schedule; null if it is the time zone of the installation. */
   readonly zone: string | null
   readonly next: Moment | null
   readonly nextIn: Moment | null
   readonly last: { readonly due: Moment; readonly tag: Tag; readonly message: string | null } | null
-  /** The button for a report that is held or waits for its data. */
+  /** The button to approve a report that is held or waits for its data; null if there is none. */
   readonly approve: Button | null
 }
 
 interface MissedView {
   readonly name: string
   readonly from: Moment
-  /** The time of the last missed run; null if only one run was missed. */
+  /** The time of the last missed run in a row; null if only one run was missed. */
   readonly to: Moment | null
   readonly times: string
   readonly tag: Tag
@@ -115,7 +115,7 @@ export async function readSchedules(
   }
 }
 
-/** Names a schedule: `report:daily` becomes `Report daily`, `sync-full` becomes `Sync of all leads`. */
+/** Names a schedule for people: `report:daily` becomes `Report daily`. */
 function nameSchedule(name: string): string {
   const [, report] = /^report:(.*)$/.exec(name) ?? []
   if (report !== undefined) return `Report ${report}`
@@ -155,7 +155,7 @@ function scheduleOf(
   }
 }
 
-/** Describes a schedule: `every day at 07:00`, `every 15 min`. */
+/** Describes a schedule in words, such as `every day at 07:00`; null if its times do not repeat weekly. */
 function wordsOf(timing: Timing, now: Date): string | null {
   if (!isCron(timing.expression)) return null
   const times = listDueTimes(timing, now)
@@ -203,7 +203,7 @@ function gapOf({ from, to, why }: Gap, clock: Clock): GapView {
   }
 }
 
-/** Facts about the installation that need no query of the store. */
+/** The facts about the installation that do not come from the store. */
 export interface InstallationFacts {
   readonly version: string
   /** The settings file; null if there is none. */
@@ -215,9 +215,9 @@ interface InstallationView {
   readonly id: string
   readonly daemon: { readonly since: Moment; readonly lastHeartbeat: Moment } | null
   readonly database: string
-  /** The size of the database's journal and the free disk space; null if the store is in PostgreSQL. */
+  /** The size of the database's log file and the free disk space; null if the store is in PostgreSQL. */
   readonly room: { readonly journal: string; readonly free: string } | null
-  /** The PostgreSQL server; null if the store is a file. */
+  /** The name of the PostgreSQL server; null if the store is a file. */
   readonly server: string | null
   readonly settings: {
     readonly since: Moment
@@ -256,7 +256,7 @@ interface WorkersView {
   readonly workers: readonly WorkerView[]
   readonly waiting: string
   readonly active: string
-  /** Jobs that were given up, such as `2 of message`. */
+  /** The jobs that were given up, by queue, such as `2 of message`. */
   readonly dead: readonly string[]
 }
 
@@ -269,7 +269,7 @@ interface WorkerView {
   readonly inFlight: string
 }
 
-/** Lists the workers. Returns null if the store is a file, because only one daemon can use a file. */
+/** Lists the workers, which are the daemons on one PostgreSQL store. Returns null if the store is a file. */
 export async function readWorkers(
   store: Pick<Store, 'db' | 'place'>,
   clock: Clock,

@@ -1,5 +1,6 @@
 /**
- * The data on the status page: the freshness of each resource, quarantined records, and fields that changed.
+ * Composes the data part of the status page: the freshness of each resource, quarantined records (which
+ * cannot be mapped), and fields of the upstream that changed.
  */
 import type { Health } from '../../../checks/run-checks.ts'
 import { counted } from '../../../report/words/numbers.ts'
@@ -16,7 +17,7 @@ import { type Clock, count, type Moment, type Tag } from '../format.ts'
 interface FreshnessView {
   readonly leads: string
   readonly resources: readonly ResourceView[]
-  /** The agents by status, such as `10 working, 1 idle, 1 error`; null if the upstream has none. */
+  /** The number of agents by status, such as `10 working, 1 idle`; null if the upstream has no agents. */
   readonly agents: string | null
 }
 
@@ -70,8 +71,8 @@ function momentsOf(at: string | null, clock: Clock) {
 }
 
 /**
- * Returns the row on lead details; no row if details were never requested, because the settings may turn them
- * off.
+ * Returns a row about lead details, or no row if no details were ever requested, because the settings can
+ * turn them off.
  */
 async function detailsOf(db: Db, leads: number): Promise<ResourceView[]> {
   const { asked, due, failing } = await countDetails(db)
@@ -100,7 +101,7 @@ const DRIFT_MAX = 30
 interface RecordsView {
   readonly quarantinedCount: string
   readonly isAnyQuarantined: boolean
-  /** The most recent quarantined records; `more` counts the others. */
+  /** The most recent quarantined records. `more` says how many others there are. */
   readonly quarantined: readonly QuarantineView[]
   readonly more: string | null
   readonly drift: readonly DriftView[]
@@ -109,7 +110,7 @@ interface RecordsView {
 
 interface QuarantineView {
   readonly resource: string
-  /** The record's ID; null if even the ID cannot be read. */
+  /** The ID of the record; null if even the ID cannot be read. */
   readonly record: string | null
   readonly reason: string
   readonly first: Moment

@@ -1,4 +1,4 @@
-/** The events on the status page: recent events from webhooks, and what each changed. */
+/** Composes the events of the status page: recent events from webhooks, and what each changed. */
 import { createHash } from 'node:crypto'
 import type { EventSource } from '../../../checks/check.ts'
 import { countIn } from '../../../checks/events.ts'
@@ -30,7 +30,7 @@ const ID_LENGTH = 16
 interface EventsView {
   readonly tag: Tag
   /**
-   * A text that explains why there are no events, or how to get events; null if a webhook has brought events.
+   * The reason why there are no events, or how to get events; null if a webhook has already brought events.
    */
   readonly words: InlineCode | null
   readonly last: { readonly at: Moment; readonly about: string; readonly what: string } | null
@@ -39,7 +39,7 @@ interface EventsView {
    * no event came.
    */
   readonly recent: string | null
-  /** The events whose leads are still to be read, such as `12 to be read`; null if no event waits. */
+  /** The events whose leads must still be read, such as `12 to be read`; null if there are none. */
   readonly waiting: { readonly toRead: string; readonly isOne: boolean; readonly since: Moment } | null
   readonly events: readonly EventView[]
 }
@@ -50,9 +50,9 @@ interface EventView {
   readonly type: string
   readonly about: string
   readonly tag: Tag
-  /** The change that the event brought, or why it could not be read. */
+  /** The change that the event brought, or the reason why its lead could not be read. */
   readonly note: string | null
-  /** The time from the event's arrival until its change was in the local copy. */
+  /** The time from the arrival of the event until its change was stored. */
   readonly took: string
 }
 
@@ -89,8 +89,8 @@ export async function readEvents(db: Db, { way, schedules, checks, clock }: Look
 const AWAITED = `A webhook is set up, and has brought none yet. ${shellCommand('webhooks test')} has one sent to try the way.`
 
 /**
- * Returns whether a webhook is set up. An unreadable registration counts as a webhook, because the findings
- * on the page explain the error.
+ * Returns whether a webhook is set up. A registration that cannot be read counts too, because other parts of
+ * the page explain the error.
  */
 async function isSetUp({ isByHand, readRegistration }: EventSource): Promise<boolean> {
   try {
@@ -162,7 +162,7 @@ const WAITS: Tag = { kind: 'busy', text: 'waits' }
 function eventOf(event: EventNews, clock: Clock): EventView {
   const { id, type, receivedAt, outcome, problem } = event
   return {
-    // The ID is hashed, because an upstream's IDs may hold anything.
+    // The ID is hashed, because the upstream's IDs may contain any characters.
     id: createHash('sha256').update(id).digest('hex').slice(0, ID_LENGTH),
     ...{ came: clock.ago(receivedAt), type: oneLine(type ?? 'event', TYPE_LENGTH), about: aboutOf(event) },
     tag: outcome === null ? WAITS : TAGS[outcome],

@@ -1,7 +1,7 @@
 /**
- * Updates open pages by server-sent events. While a page listens, the server asks the store for changes a few
- * times a second, once for all pages together. The server sends only changed parts, rendered with the
- * templates of the page.
+ * Updates open status pages by server-sent events. While any page is open, the server checks a few times a
+ * second whether the store has changed, once for all pages together. It sends only the parts of the page that
+ * changed.
  */
 import { PassThrough } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -10,9 +10,9 @@ import type { Log } from '../../../log.ts'
 import type { AddRoutes } from '../../server/server.ts'
 
 export interface LiveParts {
-  /** Returns a text that differs from the last call if the parts may have changed. This call is cheap. */
+  /** Returns a text that changes whenever the parts may have changed. This function is cheap. */
   readonly readStamp: () => Promise<string>
-  /** Renders the HTML of each part, by the id of its element. */
+  /** Renders the HTML of all parts. The keys are the ids of their elements in the page. */
   readonly renderParts: () => Promise<ReadonlyMap<string, string>>
   /** Returns the current time as the page shows it. */
   readonly formatTime: () => string
@@ -34,7 +34,7 @@ const UNREAD_BYTES_MAX = 2_000_000
 
 interface Listener {
   readonly stream: PassThrough
-  /** The HTML that was last sent for each part, by the id of its element. */
+  /** The HTML of each part that was last sent to this page, by the id of the part's element. */
   readonly sent: Map<string, string>
 }
 
@@ -47,7 +47,7 @@ export function liveRoutes(parts: LiveParts, log: Log): AddRoutes {
       stop.abort()
       await looking
     })
-    // HEAD requests have no route, because a HEAD request would count as a listener but never listen.
+    // HEAD is not supported here, because such a request would count as a listener but never listen.
     app.get('/events', { exposeHeadRoute: false }, (_, reply) => {
       if (listeners.size >= LISTENERS_MAX) return reply.code(503).header('Retry-After', '30').send()
       const stream = new PassThrough()
@@ -62,13 +62,13 @@ export function liveRoutes(parts: LiveParts, log: Log): AddRoutes {
       looking ??= keepLooking(listeners, parts, log, stop.signal).finally(() => {
         looking = null
       })
-      // This header keeps proxies from buffering.
+      // This header tells proxies not to buffer the answer.
       return reply.header('X-Accel-Buffering', 'no').type('text/event-stream').send(stream)
     })
   }
 }
 
-/** Watches the store until nobody listens any more. */
+/** Checks the store and sends changed parts until no page listens any more. */
 async function keepLooking(
   listeners: ReadonlySet<Listener>,
   { readStamp, renderParts, formatTime }: LiveParts,
@@ -96,8 +96,8 @@ async function keepLooking(
         if (isHeartbeat) send(listener, 'heartbeat', formatTime())
       }
     } catch (thrown) {
-      // The loop goes on, because the error may be temporary. Without heartbeats, the page tells the user
-      // that it is no longer live.
+      // The loop goes on, because the error may be temporary. The page gets no heartbeat, and so shows that
+      // it is no longer updated.
       log.warn({ err: thrown }, `the status cannot be read: ${errorText(thrown)}`)
       pauseMs = REST_MS
     }

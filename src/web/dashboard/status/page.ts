@@ -1,4 +1,4 @@
-/** The status page: the overall status and the parts that explain it. The page updates itself. */
+/** The status page: one overall status, and the parts that explain it. The open page is kept up to date. */
 import type { Installation, Part } from '../../../checks/check.ts'
 import type { Health, PartResult } from '../../../checks/run-checks.ts'
 import { alertFacts, CHECKS, readHealth } from '../../../checks/run-checks.ts'
@@ -42,7 +42,7 @@ interface StatusDeps extends DashboardDeps, InstallationFacts {
   readonly log: Log
 }
 
-/** The parts of the page. `templates/dashboard/status/NAME.hbs` renders into the element `part-NAME`. */
+/** The parts of the page. The template `status/NAME.hbs` renders the element with the id `part-NAME`. */
 const PARTS = [
   ...['head', 'progress', 'findings', 'freshness', 'schedules'],
   ...['events', 'runs', 'messages', 'records', 'workers', 'installation'],
@@ -114,16 +114,16 @@ async function readStatusView(deps: StatusDeps, now: Date) {
 /* The problems on the status page, with what to do: open alerts, and findings that have no alert. */
 
 interface FindingView {
-  /** The id by which the browser recognizes the same finding after an update of the page. */
+  /** The id by which the browser recognizes a finding after the page was updated. */
   readonly key: string
   readonly kind: 'warn' | 'fail'
   readonly title: string
   readonly message: InlineCode
   readonly remedy: InlineCode | null
   readonly since: Moment | null
-  /** The time at which an operator acknowledged the alert. */
+  /** The time at which an operator acknowledged the alert; null if nobody has. */
   readonly known: Moment | null
-  /** The button to acknowledge the alert; null if the alert is acknowledged, or users may not act. */
+  /** The button to acknowledge the alert; null if it is acknowledged or the user may not act. */
   readonly acknowledge: Button | null
 }
 
@@ -133,7 +133,7 @@ interface Look {
 }
 
 interface FindingsView {
-  /** The findings, the most severe first, and unacknowledged findings before acknowledged findings. */
+  /** The findings: first those that nobody has acknowledged, and of these first the most severe. */
   readonly findings: readonly FindingView[]
 }
 
@@ -154,8 +154,8 @@ async function readFindings(db: Db, { checks }: Health, look: Look): Promise<Fin
 }
 
 /**
- * Returns whether open alerts already report all findings of a part. For a check that raises no alerts, any
- * open alert on the same part is enough.
+ * Returns whether open alerts already show all findings of a part. For a check without alerts of its own, any
+ * open alert about the part is enough.
  */
 function isCovered({ what, findings }: PartResult, alerts: readonly Alert[]): boolean {
   return findings.every(({ check }) =>
@@ -204,10 +204,10 @@ const WEEK_MS = 7 * DAY_MS
 
 interface MessagesView {
   readonly issues: readonly IssueView[]
-  /** The waiting messages, such as `3 messages`, and the time of the oldest; null if none waits. */
+  /** The waiting messages, such as `3 messages`, and since when the oldest waits; null if none waits. */
   readonly waiting: { readonly messages: string; readonly since: Moment } | null
   readonly servers: readonly ServerView[]
-  /** Unconfirmed messages of the last week. */
+  /** The messages of the last week of which nobody knows whether they arrived. */
   readonly unconfirmed: readonly UnconfirmedView[]
   readonly refused: readonly { readonly report: string; readonly messages: string; readonly since: Moment }[]
 }
@@ -227,7 +227,7 @@ interface UnconfirmedView {
   readonly id: string
   readonly recipient: string
   readonly report: string
-  /** The path of the message's page; null for the message of an alert. */
+  /** The path of the message's page; null if the message is an alert, which has no page. */
   readonly href: string | null
   readonly since: Moment
   /** Tells whether the outbox will send the message again by itself. */

@@ -1,4 +1,4 @@
-/** The syncs on the status page: a strip of the last day, the recent runs, and the running sync. */
+/** Composes the syncs of the status page: a strip of the last day, recent syncs, and the running sync. */
 import type { Instant } from '../../../domain/model.ts'
 import { counted } from '../../../report/words/numbers.ts'
 import { DAY_MS } from '../../../schedule/zone.ts'
@@ -21,11 +21,11 @@ const CELLS = DAY_MS / CELL_MS
 
 interface RunsView {
   readonly day: DayView
-  /** The recent runs; empty before the first sync. */
+  /** The most recent syncs; empty before the first sync. */
   readonly runs: readonly RunView[]
 }
 
-/** The last day, with one cell for each quarter of an hour. The strip is `CELLS` wide and 10 high. */
+/** The strip of the last day, with a cell for each quarter of an hour. It is `CELLS` wide and 10 high. */
 interface DayView {
   /** A summary of the day's syncs in words. */
   readonly summary: string
@@ -39,7 +39,7 @@ interface DayView {
 interface Cell {
   readonly kind: Tag['kind']
   readonly x: number
-  /** The distance of the cell from the top of the strip. Cells of worse outcomes are taller. */
+  /** The distance of the cell from the top of the strip. The worse the outcome, the taller the cell. */
   readonly y: number
   readonly height: number
   /** The tooltip; null if no sync began in this quarter of an hour. */
@@ -58,12 +58,12 @@ interface RunView {
   readonly requests: string
   readonly retries: string
   readonly took: string
-  /** The number of problems, such as `1 problem`. */
+  /** The number of problems, such as `1 problem`; null if there were none. */
   readonly problem: string | null
   readonly problems: readonly { readonly what: string; readonly hint: InlineCode | null }[]
 }
 
-/** @param isSyncing whether a sync is running now. If not, a run without an end time was killed. */
+/** @param isSyncing whether a sync is running now; if not, a sync without an end time was killed */
 export async function readRuns(db: Db, clock: Clock, isSyncing: boolean): Promise<RunsView> {
   const since = new Date(clock.now.getTime() - DAY_MS).toISOString()
   const runs = await listRuns(db, RUNS)
@@ -139,7 +139,7 @@ function worstOf(tags: readonly Tag[]): Tag['kind'] {
   return GRAVITY[Math.max(0, ...tags.map(({ kind }) => GRAVITY.indexOf(kind)))] ?? 'off'
 }
 
-/** Formats `96 syncs in the last 24 hours: 94 ok, 2 failed`. */
+/** Summarizes the syncs, such as `96 syncs in the last 24 hours: 94 ok, 2 failed`. */
 function summaryOf(runs: readonly RunBrief[], underWay: string | undefined): string {
   if (runs.length === 0) return 'No sync in the last 24 hours.'
   const words = runs
@@ -150,11 +150,11 @@ function summaryOf(runs: readonly RunBrief[], underWay: string | undefined): str
 }
 
 interface ProgressView {
-  /** The current step. */
+  /** A sentence that says what the sync is doing now. */
   readonly doing: string
   /** The progress bar; null if the total is unknown. */
   readonly bar: { readonly value: number; readonly max: number } | null
-  /** Counts of what was read, with the percentage if the total is known. */
+  /** The counts of leads, pages and requests so far, and the percentage if the total is known. */
   readonly read: string
   readonly since: Moment
   readonly began: Moment
@@ -192,7 +192,8 @@ function doingOf({ mode, leads }: SyncUnderWay): string {
 }
 
 /**
- * Returns the expected number of leads: the upstream's total, or else the number of leads in the local copy.
+ * Returns how many leads the sync is expected to read: the upstream's total, or for a sync of all leads the
+ * number of stored leads. Returns null if neither is known.
  */
 async function expectedOf(db: Db, { mode, leads }: SyncUnderWay): Promise<number | null> {
   if (leads === null) return null
