@@ -38,7 +38,7 @@ export interface Check {
   readonly meaning: string | null
   /** The severity of the check's findings, unless a finding has its own. */
   readonly severity: Severity
-  /** The name of the setting that changes the threshold of the check. */
+  /** The name of the setting that changes the threshold of the check, such as `sync.schedule`. */
   readonly setting?: string
   readonly shownIn: readonly Place[]
   /**
@@ -86,7 +86,7 @@ export interface Finding {
    * absent, those places show the title of the check.
    */
   readonly brief?: string
-  /** The number of failures in a row. If absent, the consecutive checks with this finding are counted. */
+  /** The number of failures in a row. If absent, the findings in a row are counted instead. */
   readonly failures?: number
   /**
    * The time at which the problem last occurred, if that is later than its start. If an operator acknowledged
@@ -192,8 +192,8 @@ export interface Installation {
    */
   readonly snapshotAfterSync: string | null
   /**
-   * How events (the upstream's webhook messages) reach this installation; null if the upstream has no
-   * webhooks or this installation does not listen for them.
+   * The source of events (the upstream's webhook messages); null if the upstream has no webhooks or this
+   * installation does not listen for them.
    */
   readonly events: EventSource | null
   /** The time limit of a sync, in minutes. */
@@ -206,11 +206,11 @@ export interface Installation {
   readonly afterFailures: number
 }
 
-/** Facts that only some processes know. A fact that this process does not know is an absent property. */
+/** The facts that only some processes know. A fact that this process does not know is absent. */
 export interface Knowledge {
   /** Returns by how many milliseconds our clock is ahead of the upstream's clock; null if unknown. */
   readonly clockAheadMs?: () => number | null
-  /** Returns the rules that the rows of the store break; null if the store was not searched this time. */
+  /** Returns the consistency rules that rows in the store break; null if the store was not searched. */
   readonly findViolations?: (now: Date) => Promise<readonly Violation[] | null>
   /** True if this process is the daemon. The daemon then counts as alive without a look at its heartbeat. */
   readonly isDaemon?: boolean
@@ -286,8 +286,8 @@ export type DaemonState = 'alive' | 'stopped' | 'dead' | 'none'
 export function daemonStateOf(heartbeat: LastHeartbeat | undefined, now: Date): DaemonState {
   if (heartbeat === undefined) return 'none'
   if (heartbeat.ended_at !== null) return 'stopped'
-  // A heartbeat far in the future does not prove that the daemon lives; the clock was then set back. A live
-  // daemon soon writes a new heartbeat.
+  // A heartbeat far in the future does not prove that the daemon is alive, because the clock was set back
+  // since. A live daemon soon writes a new heartbeat.
   return Math.abs(now.getTime() - Date.parse(heartbeat.last_heartbeat_at)) <= HEARTBEAT_MAX_MS
     ? 'alive'
     : 'dead'

@@ -40,13 +40,11 @@ const CHANGES_LEAST = 3
  * because nobody knows which events that webhook sends, and a weekend without events is normal.
  */
 const UNSURE_MINUTES = 3 * 24 * 60
-/**
- * The minimum number of earlier syncs from which is judged whether the upstream sends an event for every
- * change.
- */
+/** The minimum number of earlier syncs that can show whether the upstream sends an event for every change. */
 const BESIDE_LEAST = 4
 /**
- * A kind of change (new or updated lead) is expected to cause events if it caused this share of all events.
+ * Events are expected for a kind of change (new or updated lead) that caused more than this share of past
+ * events.
  */
 const KIND_SHARE = 0.1
 /** The minutes for which the store keeps events. */

@@ -9,7 +9,10 @@ import { formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
 import { ALERTED, type Check, type Finding } from './check.ts'
 
-/** How many minutes after a change of the file nothing is reported, because a person may still be editing. */
+/**
+ * The minutes after a change of the settings file in which nothing is reported, because a person may still be
+ * editing the file.
+ */
 const UNREAD_MINUTES = 60
 
 export const SETTINGS_CHECKS = {

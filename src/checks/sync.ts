@@ -26,7 +26,10 @@ const LASTING_FAILURES = 3
 const HOUR_MS = 3_600_000
 
 const KEY_CODES: readonly string[] = ['api_unauthorized', 'api_forbidden']
-/** The error codes of a run that was stopped or found another run. It does not show whether syncs work. */
+/**
+ * The error codes of a run that was stopped or that found another run going on. Such a run does not show
+ * whether syncs work.
+ */
 const STOPPED_CODES: readonly string[] = ['run_interrupted', 'job_busy']
 
 export const SYNC_CHECKS = {
@@ -210,7 +213,8 @@ async function findFailing(facts: Facts): Promise<Finding[]> {
   const [last] = failed
   const oldest = failed.at(-1)
   if (last === undefined || oldest === undefined) return []
-  // A live daemon repeats a failed sync, so it may fail a few times. Otherwise every failure is reported.
+  // A live daemon repeats a failed sync, so a few failures are not reported. Without a live daemon, every
+  // failure is reported.
   if (failed.length < facts.afterFailures && (await facts.daemonState()) === 'alive') return []
   const [problem] = last.problems
   const error = problem ? `${problem.part}: ${problem.message}` : 'the process was killed'

@@ -151,8 +151,8 @@ async function* checkOtherEndpoints(
 
 /** Returns whether the profile maps a path, or a group of fields that contains the path. */
 function isCovered(path: string, known: ReadonlySet<string>): boolean {
-  // A path that contains a mapped path counts as mapped too, because its value may be null in this sample and
-  // an object in other records.
+  // If a group of mapped fields is null in the sample, the path of the group appears here like a field. The
+  // group counts as mapped.
   return (
     known.has(path) || [...known].some((each) => path.startsWith(`${each}.`) || each.startsWith(`${path}.`))
   )

@@ -28,7 +28,7 @@ export interface Config extends ReturnType<typeof configFrom> {
 }
 
 /**
- * Fills in derived values, such as absolute paths, in checked settings.
+ * Completes checked settings with derived values, such as absolute paths.
  * @param profile the settings that describe the upstream's API; null for the reference service
  * @param baseOf returns the folder from which the relative path in a setting is resolved
  * @param folder the folder of the settings file
@@ -200,7 +200,10 @@ export function requireApi(config: Config, needsKey = true): ReadyApi {
   return { ...config.api, url }
 }
 
-/** @throws LeadsheetError config_missing */
+/**
+ * Returns the settings for sending mail, or throws if one of them is missing.
+ * @throws LeadsheetError config_missing
+ */
 export function requireMail(config: Config): ReadyMail {
   const { url } = config.smtp
   const { from } = config.mail

@@ -47,8 +47,8 @@ export function explainIssue(issue: z.core.$ZodIssue, tree: SettingTree, findOri
 }
 
 /**
- * Returns whether the value has the right type for a branch of a union, so that the issues are only about
- * details inside the value. The user then meant this branch.
+ * Returns whether these issues of one form of a setting (such as text or group) are only about details inside
+ * the value. The user then meant this form.
  */
 function isOfRightKind(issues: readonly z.core.$ZodIssue[]): boolean {
   return issues.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys')

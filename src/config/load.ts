@@ -23,7 +23,10 @@ import type { FilledSetting, ProfileData, SettingsFile } from './settings-file.t
 import { DEFAULT_FILE, readProfile, readSettingsFile } from './settings-file.ts'
 
 interface LoadOptions {
-  /** The file that `--config` names, relative to `cwd`; null to read no file; by default leadsheet.yaml. */
+  /**
+   * The settings file that `--config` names, relative to `cwd`; null to read no file. If absent,
+   * LEADSHEET_CONFIG or leadsheet.yaml is read.
+   */
   readonly file?: string | null | undefined
   readonly env?: Environment
   readonly cwd?: string

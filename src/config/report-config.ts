@@ -129,7 +129,7 @@ function narrowFilter(one: LeadFilter, other: LeadFilter): LeadFilter {
   return { pipelineIds: commonTexts(one.pipelineIds, other.pipelineIds), conditions }
 }
 
-/** Returns the name of a condition that no lead can meet, such as `min: 9, max: 5`; null if there is none. */
+/** Returns the field of a condition that no lead can meet, such as min 9 and max 5; null if there is none. */
 export function impossibleIn({ pipelineIds, conditions }: LeadFilter): string | null {
   if (pipelineIds?.length === 0) return 'pipelines'
   const impossible = conditions.find((asked) =>

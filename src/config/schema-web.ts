@@ -1,6 +1,6 @@
 /**
  * The schema of the settings `web` (web pages for operators and recipients) and `events` (webhooks from the
- * upstream), and the rule who may see the dashboard.
+ * upstream), and the rule that decides who may see the dashboard.
  */
 import { isIP } from 'node:net'
 import type { Secret } from './secrets.ts'
@@ -125,15 +125,19 @@ interface Doors {
 }
 
 /**
- * Who may see the dashboard. `look`: everybody on this machine, but without actions. `token`: signed-in
- * users, with actions. `closed`: nobody, because the dashboard can be reached from outside without a token.
+ * The people who may see the dashboard. `look`: everybody on this machine, but without actions. `token`:
+ * signed-in users, with actions. `closed`: nobody, because the dashboard can be reached from outside without
+ * a token.
  */
 type DashboardAccess = 'look' | 'token' | 'closed'
 
 export const TOKEN_REMEDY =
   'Set web.token_file (LEADSHEET_WEB_TOKEN_FILE) to a file that holds a token, such as `openssl rand -hex 24` makes.'
 
-/** Returns whether a warning is about the closed dashboard, which many commands do not need. */
+/**
+ * Returns whether a warning is about the closed dashboard. Only commands that serve or check the dashboard
+ * show such a warning.
+ */
 export function isAboutDashboard(warning: string): boolean {
   return warning.includes(TOKEN_REMEDY)
 }

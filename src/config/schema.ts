@@ -1,5 +1,6 @@
 /**
- * The schema of the settings file, with names in snake_case. `section` in `validators.ts` can rename them.
+ * The schema of the settings file, in snake_case. `section` in `validators.ts` can give a setting another
+ * name in the program.
  */
 import { z } from 'zod'
 import { DEFAULT_LOCALE } from '../domain/choices.ts'

@@ -52,8 +52,8 @@ export function* leavesOf(
 /* Finds the known name that a user probably meant by a mistyped name. */
 
 /**
- * Returns the candidate that needs the fewest edits to become `name`, ignoring case. Returns null if each
- * needs more edits than a third of the letters of `name` (and more than one edit).
+ * Returns the candidate that needs the fewest edits to become `name`, ignoring case. Returns null if even
+ * this candidate needs several edits, and more than a third of the characters of `name`.
  */
 export function nearest(name: string, candidates: Iterable<string>): string | null {
   let best: string | null = null
@@ -66,7 +66,7 @@ export function nearest(name: string, candidates: Iterable<string>): string | nu
 }
 
 /**
- * Counts the edits that turn `a` into `b`. An edit inserts, deletes or replaces a letter, or swaps two
+ * Counts the edits that turn `a` into `b`. An edit inserts, deletes or replaces a character, or swaps two
  * neighbours. Only the last rows of the usual table of distances are kept.
  */
 function editDistance(a: string, b: string): number {

@@ -13,7 +13,7 @@ import { endpointPath } from './list-probe.ts'
 const STATS_PATHS = [`${API_PREFIX}/pipelines/{id}/stats`, '/pipelines/{id}/stats', '/stats'] as const
 const AGENT_PATHS = [`${API_PREFIX}/agents/status`, '/agents/status', '/agents'] as const
 
-/** Usual names of fields in statistics and in agents, compared in lower case without other signs. */
+/** Usual names of fields in statistics and in agents, compared in lower case and without signs such as _. */
 const STAT_NAMES: Readonly<Record<string, readonly string[]>> = {
   name: ['name', 'pipelinename'],
   leads: ['leads', 'totalleads', 'total', 'count', 'leadcount'],
@@ -91,7 +91,8 @@ export async function findOtherEndpoints(
 }
 
 /**
- * Fetches two leads by their ids, at paths below the list. Two different answers prove that the id counts.
+ * Fetches two leads by their ids, at paths below the list. The second answer proves that the answer depends
+ * on the id.
  */
 async function findLead(asker: Asker, base: URL, list: List, [id, other]: readonly string[]) {
   if (id === undefined) return null

@@ -208,7 +208,7 @@ function endGaps(paging: PagingInput, walk: Walk): Gap[] {
   ]
 }
 
-/** Returns the further parameters except those that the paging sets itself, such as `_page`. */
+/** Returns `along` without the parameters that the paging sets itself, such as `_page`. */
 function alongOf({ along }: PageSize, paging: PagingInput): Params {
   const own = 'param' in paging ? paging.param : ''
   return Object.fromEntries(Object.entries(along).filter(([name]) => name !== own && paging.kind !== 'page'))

@@ -34,7 +34,7 @@ interface SinceSearch {
 
 type Guess = Pick<TimeFilter, 'param' | 'value' | 'in'>
 
-/** Finds the filter. Returns null if none of the usual filters has an effect. */
+/** Finds the filter for leads changed since a time; null if none of the usual filters has an effect. */
 export async function findSince(
   search: SinceSearch,
 ): Promise<{ filter: TimeFilter; finding: Finding } | null> {
@@ -79,7 +79,7 @@ async function emptiesList(
   const page = await ask(search, guesses, format, FAR_FUTURE)
   if (page === null) return 'refused'
   if (page.ids.length > 0) return 'none'
-  // All leads changed after the far past. A filter for one exact time gives none, so it is refused.
+  // With a time in the far past, the filter must give records again. A filter for one exact time gives none.
   const past = await ask(search, guesses, format, FAR_PAST)
   return past !== null && past.ids.length > 0 ? 'effect' : 'refused'
 }

@@ -12,8 +12,8 @@ import type { Call } from './request.ts'
 import { isPassingStatus, redirected, refusal, unexpected, unreachable } from './upstream-failure.ts'
 
 /**
- * How much of a body is decoded in order to quote it or to recognise JSON, in bytes or characters. This is
- * longer than any quote, but much shorter than the largest body.
+ * The length of the beginning of a body that is decoded in order to quote it or to recognise JSON, in bytes
+ * or characters. It is longer than any quote, but much shorter than the largest body.
  */
 const BEGINNING = 10_000
 

@@ -113,7 +113,7 @@ const PREFIXES = ['ratelimit-', 'x-ratelimit-', 'x-rate-limit-'] as const
 const EPOCH_S_MIN = 1e9
 const EPOCH_MS_MIN = 1e11
 
-/** Reads how many requests are left until which reset. Returns null if the headers do not say both. */
+/** Reads how many requests are left and when that number is reset; null if the headers do not say both. */
 export function readBudget(headers: IncomingHttpHeaders, now: Date): Budget | null {
   const budgets = [...structured(headers), ...separate(headers)]
     .map(([remaining, reset]) => ({

@@ -17,8 +17,8 @@ export interface Call<T = unknown> {
   /** The key by which the upstream recognises a repeated POST. A POST without a key is sent only once. */
   readonly idempotencyKey?: string | undefined
   /**
-   * Tells whether refusals, and bodies that are not JSON, are returned as answers too. Their body is text.
-   * The probe uses this.
+   * True if error statuses, and bodies that are not JSON, are returned as answers too, with their text as the
+   * body. The probe uses this.
    */
   readonly takesAny?: boolean
   /** The error statuses that are returned as an answer instead of being thrown. The body is then text. */
@@ -74,8 +74,8 @@ export function endpointUrl(
 const NO_STEPS: readonly string[] = ['', '.', '..']
 
 /**
- * Percent-encodes an id as one step of a path.
- * @throws LeadsheetError api_not_found for an id that cannot be a step
+ * Percent-encodes an id as one part of a path.
+ * @throws LeadsheetError api_not_found for an id that cannot be a part of a path
  */
 export function pathStep(id: string): string {
   if (!NO_STEPS.includes(id)) return encodeURIComponent(id)

@@ -67,7 +67,7 @@ export interface ClientOptions {
   readonly deadlines?: Partial<Deadlines>
 }
 
-/** How many requests were sent (with retries), and how many answers said that requests come too fast. */
+/** The numbers of requests (with retries), of retries, and of answers that requests come too fast. */
 export interface Usage {
   readonly requests: number
   readonly retries: number

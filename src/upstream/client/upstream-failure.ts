@@ -5,7 +5,7 @@
 import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
 import { requestTarget } from './request.ts'
 
-/** The statuses of an error that may be gone after a while. */
+/** The statuses of errors that may pass, so that the same request may succeed later. */
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504])
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Fetches pages of a list before the caller asks for them. When a page arrives, the next page is requested at
  * once. If positions are numbers, several pages are requested at the same time. The caller gets the same
- * pages as without this.
+ * pages as if it requested them one by one.
  */
 import type { FindKnown } from '../mapping/raw-record.ts'
 import type { PagingProfile } from '../profile/profile.ts'
@@ -50,8 +50,8 @@ function firstPosition(paging: PagingProfile): number | null {
 }
 
 /**
- * Returns a page after the requests for the next pages were really sent. The caller may then block the
- * thread.
+ * Returns a page only after the requests for the next pages were really sent, because the caller may then
+ * keep the thread busy.
  */
 async function handOut(page: Promise<RawPage>): Promise<RawPage> {
   const read = await page
@@ -225,7 +225,7 @@ export function isNumbered(paging: PagingProfile): boolean {
 
 /**
  * Returns whether a new or deleted row can move other rows to another page. This is possible with numbers,
- * and with links, which may contain a number. It is not with a cursor, which points at a row.
+ * and with links, which may contain a number. It is impossible with a cursor, which points at a row.
  */
 export function canShift(paging: PagingProfile): boolean {
   return isNumbered(paging) || paging.kind === 'link' || paging.kind === 'next_url'

@@ -246,7 +246,9 @@ export const profileSchema = z.strictObject({
         status: z.string().min(1),
         outcome: z.enum(['open', 'won', 'lost', 'disqualified']).default('open'),
         in_funnel: z.boolean().optional(),
-        /** True for the first stage in which a lead counts as qualified. In all later stages, it does too. */
+        /**
+         * True for the first stage in which a lead counts as qualified. A lead in a later stage counts too.
+         */
         qualified: z.boolean().optional(),
       }),
     )

@@ -33,8 +33,8 @@ const verifySchema = z.discriminatedUnion('scheme', [
       /** The encoding in which the secret is written. */
       key: z.enum(['text', 'hex', 'base64']).default('text'),
       /**
-       * The text that is signed. It contains `{body}`, and may contain `{timestamp}` if a header has the
-       * time, `{method}` and `{url}`.
+       * The template of the signed text. It must contain `{body}`. It may contain `{method}`, `{url}` and, if
+       * a header has the time, `{timestamp}`.
        */
       signed: z.string().refine(isSigned, SIGNED_HOLDS).default('{body}'),
       /**

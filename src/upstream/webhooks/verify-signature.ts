@@ -59,7 +59,7 @@ export function whyRefused(
 
 /**
  * Reads the signatures and the time of a request. Returns null if the profile accepts every request, and the
- * reason as text if the request is wrong with any secret.
+ * reason as text if the request is wrong whatever the secret is.
  */
 function readClaim(verify: WebhookVerify, message: WebhookMessage): Claim | string | null {
   switch (verify.scheme) {
