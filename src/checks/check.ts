@@ -1,6 +1,6 @@
 /**
- * A check: the facts about an installation from which it decides, its findings, and the result that is
- * shown.
+ * The types of a check. A check looks at the facts about an installation, such as its last syncs, and returns
+ * the problems that it finds, which are called findings.
  */
 import type { Instant } from '../domain/model.ts'
 import { LeadsheetError } from '../errors.ts'
@@ -26,10 +26,10 @@ import type { LastRead, Resource } from '../store/sync/watermark.ts'
 import { findLastRead } from '../store/sync/watermark.ts'
 
 export interface Check {
-  /** The line of `status`, `doctor`, /readyz and /metrics that shows the findings. */
+  /** The line of `status`, `doctor`, /readyz and /metrics in which the check's findings are shown. */
   readonly part: Part
   readonly question: string
-  /** The name of the finding in subjects, headings and sentences. */
+  /** The short name of the problem in mail subjects, headings and sentences. */
   readonly title: string
   /**
    * The condition under which the check finds a problem, worded as in docs/reference/checks.md; null if the
@@ -38,7 +38,7 @@ export interface Check {
   readonly meaning: string | null
   /** The severity of the check's findings, unless a finding has its own. */
   readonly severity: Severity
-  /** The name of the setting that changes the threshold of the check. */
+  /** The name of the setting that changes the threshold of the check, such as `sync.schedule`. */
   readonly setting?: string
   readonly shownIn: readonly Place[]
   /**
@@ -49,8 +49,8 @@ export interface Check {
    */
   readonly alert?: 'at_once' | 'after_failures' | 'once'
   /**
-   * Looks for findings. The checks run each minute, so a check must be fast: no network, no large table. Null
-   * means that the check did not look; its open alerts then stay open.
+   * Looks for findings. All checks run every minute, so `find` must be fast: it uses no network and no large
+   * table. The result null means that the check did not look; its open alerts then stay open.
    */
   readonly find: (facts: Facts) => Promise<readonly Finding[] | null>
 }
@@ -59,7 +59,7 @@ export type Severity = 'warn' | 'fail'
 export type Place = 'status' | 'doctor' | 'readyz' | 'metrics' | 'alerts'
 
 export const SHOWN: readonly Place[] = ['status', 'doctor', 'metrics']
-/** The values of most checks: a finding is a warning, is shown, and opens an alert at once. */
+/** The values that most checks share: a finding is a warning, is shown, and opens an alert at once. */
 export const ALERTED = { severity: 'warn', shownIn: [...SHOWN, 'alerts'], alert: 'at_once' } as const
 
 /** The lines of `status` and /metrics, in the order in which they are shown. */
@@ -82,21 +82,21 @@ export interface Finding {
   readonly hint: string
   readonly severity?: Severity
   /**
-   * The message without addresses and without text from other servers, for places that more people can read.
-   * If absent, the title of the check is used.
+   * The message without addresses and without text from other servers, for places that everybody may read. If
+   * absent, those places show the title of the check.
    */
   readonly brief?: string
-  /** The number of failures in a row. If absent, the runs of the check that had this finding are counted. */
+  /** The number of failures in a row. If absent, the findings in a row are counted instead. */
   readonly failures?: number
   /**
-   * The time at which the problem last occurred, if that is later than its start. An acknowledgement from
-   * before this time does not cover the new occurrence.
+   * The time at which the problem last occurred, if that is later than its start. If an operator acknowledged
+   * the alert before this time, the problem is shown again.
    */
   readonly last?: Instant
 }
 
 /**
- * Makes the only finding of a check.
+ * Makes the finding of a check that never has more than one.
  * @param message a text without addresses and without text from other servers
  */
 export function plain(message: string, hint: string): Finding {
@@ -107,15 +107,15 @@ export function plain(message: string, hint: string): Finding {
 export interface CheckResult<What extends string = string> {
   readonly what: What
   readonly status: 'ok' | Severity
-  /** The text of the findings, in one line. */
+  /** The texts of all findings, joined in one line. */
   readonly found: string
   /** The action to take; null if nothing is wrong. */
   readonly remedy: string | null
 }
 
 /**
- * Runs a check and turns an error of the upstream into a failed result. Any other error is thrown again,
- * because it is a bug or the end of the run.
+ * Runs a check and turns an error of the upstream into a failed result. An interruption of the run and an
+ * error that is a bug are thrown again.
  */
 export async function attempt(
   what: string,
@@ -142,7 +142,7 @@ export function fail<What extends string>(what: What, found: string, remedy: str
   return { what, status: 'fail', found, remedy }
 }
 
-/** The webhook that this installation has registered. */
+/** The webhook that this installation has registered at the upstream. */
 export interface KnownRegistration {
   /** The types of events, such as `lead.created`. */
   readonly events: readonly string[]
@@ -155,9 +155,9 @@ export interface EventSource {
    * @throws LeadsheetError webhook_unreadable
    */
   readonly readRegistration: () => Promise<KnownRegistration | null>
-  /** Tells whether a person registered a webhook by hand; its secret is then in the settings. */
+  /** True if a person registered the webhook by hand; its secret is then in the settings. */
   readonly isByHand: boolean
-  /** Tells whether the upstream lets a program register a webhook. */
+  /** True if the upstream's API lets a program register a webhook. */
   readonly canRegister: boolean
 }
 
@@ -166,7 +166,7 @@ export interface EventSource {
  * needs it.
  */
 
-/** The number of syncs to read. At the default interval, more than a day has that many syncs. */
+/** The maximum number of syncs to read. At the default interval, a day has fewer syncs. */
 const RUNS_MAX = 100
 const ALERTS_MAX = 1_000
 
@@ -184,7 +184,7 @@ export interface Installation {
   readonly schedules: readonly InstalledSchedule[]
   /** The names of the reports in the settings. */
   readonly reports: readonly string[]
-  /** The resources that the upstream offers according to its profile. */
+  /** The kinds of data (leads, statistics, agents) that the upstream offers according to its profile. */
   readonly resources: readonly Resource[]
   /**
    * The path of the snapshot that is made after a sync. Null if the settings want no snapshot, or give the
@@ -192,26 +192,27 @@ export interface Installation {
    */
   readonly snapshotAfterSync: string | null
   /**
-   * The source of events; null if the upstream has no webhooks or this installation does not listen for them.
+   * The source of events (the upstream's webhook messages); null if the upstream has no webhooks or this
+   * installation does not listen for them.
    */
   readonly events: EventSource | null
-  /** The maximum number of minutes of a sync. */
+  /** The time limit of a sync, in minutes. */
   readonly runMinutes: number
   /** The name of the mail server, such as `smtp://mail.example.com:587`; null if nothing is mailed. */
   readonly mailServer: string | null
   /** The path of the settings file; null if all settings come from the environment. */
   readonly settingsFile: string | null
-  /** The setting `alerts.after_failures`. */
+  /** The value of the setting `alerts.after_failures`. */
   readonly afterFailures: number
 }
 
-/** The facts that only some processes know. A fact that the process does not know is absent. */
+/** The facts that only some processes know. A fact that this process does not know is absent. */
 export interface Knowledge {
   /** Returns by how many milliseconds our clock is ahead of the upstream's clock; null if unknown. */
   readonly clockAheadMs?: () => number | null
-  /** Returns the broken rules of the store; null if nobody has looked for broken rules. */
+  /** Returns the consistency rules that rows in the store break; null if the store was not searched. */
   readonly findViolations?: (now: Date) => Promise<readonly Violation[] | null>
-  /** Tells whether the daemon itself runs the checks; if so, the daemon is alive. */
+  /** True if this process is the daemon. The daemon then counts as alive without a look at its heartbeat. */
   readonly isDaemon?: boolean
 }
 
@@ -224,11 +225,12 @@ export function readFacts(installation: Installation, knowledge: Knowledge, now:
   return {
     ...installation,
     ...{ db, place, now, lastUptime },
-    /** Tells whether the daemon is alive. */
+    /** Returns whether the daemon is alive, stopped, dead or never ran. */
     daemonState: once(async (): Promise<DaemonState> => {
       if (knowledge.isDaemon) return 'alive'
       const seen = daemonStateOf(await lastUptime(), now)
-      // A daemon that was killed on this machine is known to be dead even before its heartbeat is overdue.
+      // If the daemon was killed on this machine, its process is missing, so it is dead even while its last
+      // heartbeat is recent.
       return seen === 'alive' && (await wasLeft(db, 'daemon')) ? 'dead' : seen
     }),
     /** The syncs of the store, newest first, at most RUNS_MAX. */
@@ -272,7 +274,7 @@ export function isInMemory(place: Store['place']): boolean {
 
 /* Decides whether the daemon is alive. The daemon stores a heartbeat each minute. */
 
-/** The age of the last heartbeat after which the daemon counts as dead. One or two heartbeats may be lost. */
+/** The maximum age of the last heartbeat of a live daemon. One or two missing heartbeats are tolerated. */
 export const HEARTBEAT_MAX_MS = 180_000
 
 /**
@@ -284,8 +286,8 @@ export type DaemonState = 'alive' | 'stopped' | 'dead' | 'none'
 export function daemonStateOf(heartbeat: LastHeartbeat | undefined, now: Date): DaemonState {
   if (heartbeat === undefined) return 'none'
   if (heartbeat.ended_at !== null) return 'stopped'
-  // A heartbeat from the future does not count. If the clock was set back, a live daemon writes a new
-  // heartbeat at its next tick.
+  // A heartbeat far in the future does not prove that the daemon is alive, because the clock was set back
+  // since. A live daemon soon writes a new heartbeat.
   return Math.abs(now.getTime() - Date.parse(heartbeat.last_heartbeat_at)) <= HEARTBEAT_MAX_MS
     ? 'alive'
     : 'dead'
@@ -295,8 +297,8 @@ export function daemonStateOf(heartbeat: LastHeartbeat | undefined, now: Date): 
 
 const EVERY_MS = 60 * 60_000
 /**
- * The wait before a broken rule is checked again. By then another worker has recovered the work of a killed
- * worker.
+ * The wait before a broken rule is checked again. If the cause was a killed worker, another worker has taken
+ * over its work by then.
  */
 const SURE_AFTER_MS = 2 * 60_000
 

@@ -1,4 +1,4 @@
-/** Checks whether the events of the upstream arrive and are applied. */
+/** Checks whether the upstream's events (webhook messages about changed leads) arrive and are processed. */
 
 import type { Instant } from '../domain/model.ts'
 import { shellCommand } from '../errors.ts'
@@ -25,29 +25,29 @@ import { ALERTED, daemonStateOf, plain } from './check.ts'
  */
 
 /**
- * The number of minutes by which an event may arrive later than the sync that found the same change, because
- * an upstream may deliver the event only at a later attempt.
+ * The minutes for which an event may be missing after a sync has already found the same change, because an
+ * upstream may repeat a failed delivery only later.
  */
 const GRACE_MINUTES = 10
 /**
- * Changes without events are reported only if at least this many syncs found changes, and at least this many
- * changes were found.
+ * Missing events are reported only if at least SYNCS_LEAST syncs found at least CHANGES_LEAST changes
+ * together.
  */
 const SYNCS_LEAST = 2
 const CHANGES_LEAST = 3
 /**
- * The minutes without events after which a webhook that a person registered is reported. Because it is
- * unknown which events that webhook reports, a silent weekend is normal.
+ * The minutes without events before a webhook that a person registered by hand is reported. It is three days,
+ * because nobody knows which events that webhook sends, and a weekend without events is normal.
  */
 const UNSURE_MINUTES = 3 * 24 * 60
-/**
- * The number of syncs during a time with events from which it is judged whether syncs find changes that cause
- * no event.
- */
+/** The minimum number of earlier syncs that can show whether the upstream sends an event for every change. */
 const BESIDE_LEAST = 4
-/** The share of all events that a kind of change must cause. A rarer kind is not expected to cause events. */
+/**
+ * Events are expected for a kind of change (new or updated lead) that caused more than this share of past
+ * events.
+ */
 const KIND_SHARE = 0.1
-/** The minutes for which events are kept. */
+/** The minutes for which the store keeps events. */
 const WEEK_MINUTES = 7 * 24 * 60
 
 type Change = 'inserted' | 'updated'
@@ -58,16 +58,16 @@ interface Expected {
   /** The kinds of changes that should have caused events. */
   readonly changes: readonly Change[]
   /**
-   * The time at which the last event arrived; null if that event is no longer kept, or if there never was
-   * one.
+   * The time at which the last event about a lead arrived; null if no event was ever received or the store no
+   * longer keeps it.
    */
   readonly lastAt: Instant | null
-  /** Tells whether each change of these kinds should have caused an event. */
+  /** False if only some changes of these kinds may cause an event. */
   readonly isSure: boolean
 }
 
 /**
- * Looks for stopped events.
+ * Finds a problem if syncs found changes for which no event arrived.
  * @throws LeadsheetError webhook_unreadable
  */
 export async function findStopped(facts: Facts, way: EventSource): Promise<Finding[]> {
@@ -77,7 +77,7 @@ export async function findStopped(facts: Facts, way: EventSource): Promise<Findi
   const expected =
     registration === null ? await expectByHand(db, way, now) : await expect(db, registration, runs)
   const uptime = await facts.lastUptime()
-  // While the daemon is not running it receives no events; events sent in that time arrive late.
+  // A daemon that is not running receives no events. The upstream then delivers the events late.
   if (expected === null || uptime === undefined || daemonStateOf(uptime, now) !== 'alive') return []
   const { since, changes, lastAt, isSure } = expected
   if (!isSure && since > minutesBefore(now, UNSURE_MINUTES)) return []
@@ -107,16 +107,16 @@ async function expect(
   if (changes.length === 0) return null
   const lastAt = await findLastArrival(db, 'lead')
   const since = latestOf([registeredAt, lastAt])
-  // If syncs also found changes during the time in which events arrived, the upstream does not send an event
-  // for every change.
+  // If most syncs found changes even while events still arrived, the upstream does not send an event for
+  // every change.
   const before = runs.filter(({ leadsAsOf }) => (leadsAsOf ?? '') > registeredAt && (leadsAsOf ?? '') < since)
   const found = before.filter((run) => countChanges(run, changes) > 0)
   return { since, changes, lastAt, isSure: before.length < BESIDE_LEAST || found.length * 2 < before.length }
 }
 
 function changesOf(types: readonly string[]): Change[] {
-  // An update may change the status or anything else, so an update surely causes an event only if the webhook
-  // reports both types.
+  // An update may or may not change the status. So an update surely causes an event only if the webhook sends
+  // both types of events.
   const areUpdates = types.includes('lead.updated') && types.includes('lead.status_changed')
   return [
     ...(types.includes('lead.created') ? (['inserted'] as const) : []),
@@ -124,7 +124,7 @@ function changesOf(types: readonly string[]): Change[] {
   ]
 }
 
-/** Derives which events to expect from earlier events; null if no webhook was registered by hand. */
+/** Derives the events to expect from those of the last week; null without a webhook registered by hand. */
 async function expectByHand(db: Db, { isByHand }: EventSource, now: Date): Promise<Expected | null> {
   if (!isByHand) return null
   const changes = usualChanges(await countEvents(db))
@@ -146,9 +146,9 @@ function countChanges(run: RunSummary, changes: readonly Change[]): number {
 }
 
 /**
- * Lists the syncs whose changes all happened after `from`, because the sync before read everything and began
- * after `from`. A full sync after an incremental one is left out, because it may find changes that
- * incremental syncs missed long ago.
+ * Lists the syncs that found only changes from after `from`. That is so if the sync before began after `from`
+ * and read all leads. A full sync after an incremental sync is left out, because it may find older changes
+ * that incremental syncs missed.
  * @param runs complete syncs, newest first
  */
 function listComparableSyncs(runs: readonly RunSummary[], from: Instant, now: Date): RunSummary[] {
@@ -167,7 +167,8 @@ function latestOf(instants: readonly (Instant | null)[]): Instant {
 
 const WAIT_MINUTES = 30
 /**
- * The failed events of a day are reported only if they reach both this number and this share of all events.
+ * Failed events are reported only if at least FAILED_LEAST events of a day failed and they are at least
+ * FAILED_SHARE of all its events.
  */
 const FAILED_LEAST = 5
 const FAILED_SHARE = 0.1
@@ -206,7 +207,7 @@ function whereEvents(find: (facts: Facts, way: EventSource) => Promise<Finding[]
 }
 
 /**
- * Describes when events arrived, such as `the last one came 3 min ago, 12 events of the last 24 hours
+ * Describes when the last event arrived, such as `the last one came 3 min ago, 12 events of the last 24 hours
  * followed`.
  */
 export async function formatArrivals({ db, now }: Facts, way: EventSource): Promise<string> {
@@ -224,7 +225,7 @@ export async function formatArrivals({ db, now }: Facts, way: EventSource): Prom
   return way.isByHand ? 'none has come yet' : 'no webhook is registered: changes come with each sync'
 }
 
-/** Finds nothing during a first load, because events may then have to wait for a long time. */
+/** Finds events that have waited too long. Finds none during a first sync, when events must wait. */
 async function findWaiting({ db, now }: Facts): Promise<Finding[]> {
   const { toRead, since } = await countWaitingEvents(db)
   if (since === null || since > minutesBefore(now, WAIT_MINUTES) || (await hasDroppedIndexes(db))) return []
@@ -252,8 +253,8 @@ async function findFailing({ db, now }: Facts): Promise<Finding[]> {
 }
 
 /**
- * Counts events.
- * @param outcomes the outcomes whose events are counted; if absent, all events are counted
+ * Adds up the counts of events.
+ * @param outcomes the outcomes to count, such as `failed`; if absent, all events are counted
  */
 export function countIn(counts: readonly EventCount[], outcomes?: readonly EventOutcome[]): number {
   return counts

@@ -9,7 +9,7 @@ import type { Facts } from './check.ts'
 import { ALERTED, type Check, type Finding } from './check.ts'
 
 const DAY_MINUTES = 24 * 60
-/** The number of leads to judge. Fewer leads may halve or double without a fault. */
+/** The minimum number of leads to judge. A smaller number may halve or double without a fault. */
 const LEADS_LEAST = 50
 
 export const LEAD_CHECKS = {

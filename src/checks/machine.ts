@@ -13,8 +13,8 @@ import { ALERTED, type Check, type CheckResult, type Finding, fail, ok, plain, S
 
 const MB = 1_000_000
 /**
- * The free disk space that a commit and its log may need. With less free space, nothing can be written any
- * more.
+ * The free disk space that a commit and its write-ahead log may need. With less free space, SQLite may be
+ * unable to write.
  */
 const FULL_BYTES = 16 * MB
 const LOG_MAX_BYTES = 128 * MB
@@ -28,7 +28,7 @@ const SNAPSHOT_MINUTES = 120
 export const CLOCK_AHEAD_MAX_MS = 120_000
 const JOB_MINUTES = 60
 const DAY_MINUTES = 24 * 60
-/** The number of connections that a starting worker needs. */
+/** The number of free connections that a worker needs when it starts. */
 const CONNECTIONS_LEAST = 10
 
 export const MACHINE_CHECKS = {
@@ -174,9 +174,9 @@ export async function checkServer(db: Db): Promise<CheckResult<'database'>> {
 }
 
 /**
- * Checks the permission to write, but writes nothing: everybody may request /readyz, so a request must not
- * cause disk work. If the daemon fails to write its heartbeat each minute, the check of the daemon reports
- * it.
+ * Checks the permission to write without writing. Anybody may request /readyz, so the check must not cause
+ * disk work. If writing fails in spite of the permission, the daemon's heartbeat fails, which another check
+ * reports.
  */
 async function mayWrite(file: string): Promise<boolean> {
   try {
@@ -245,8 +245,8 @@ async function findLogLarge(facts: Facts): Promise<Finding[]> {
 }
 
 /**
- * Returns the size of the database and the free disk space, in bytes. Null for PostgreSQL, for a store in
- * memory, and if the file is gone.
+ * Returns the size of the database and the free disk space, in bytes; null for PostgreSQL, for a store in
+ * memory, and if the database file cannot be written.
  */
 export async function readRoom(facts: Facts) {
   const { place } = facts
@@ -298,8 +298,8 @@ async function findClockWrong({ knowsClock, clockAheadMs }: Facts): Promise<Find
 async function findStuck(facts: Facts): Promise<Finding[]> {
   const stuck = (await facts.leases()).filter((lease) => {
     const { name, acquired_at } = lease
-    // Daemons, and workers that send messages, hold their leases for as long as they run, so an old lease is
-    // normal.
+    // A daemon or a worker that sends messages keeps its lease for as long as it runs, so an old lease does
+    // not mean that it is stuck.
     if (isOfDaemon(lease) || name.startsWith('delivery:')) return false
     const longest = name === 'sync' ? Math.max(JOB_MINUTES, 2 * facts.runMinutes) : JOB_MINUTES
     return acquired_at <= minutesBefore(facts.now, longest)

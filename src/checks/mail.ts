@@ -17,7 +17,7 @@ import type { Facts } from './check.ts'
 import { ALERTED, type Check, type Finding, plain, SHOWN } from './check.ts'
 
 const DEFERRED_MINUTES = 120
-/** The number of refused issues in a row from which the refusals are no accident. */
+/** The number of issues in a row that a recipient's mail server must refuse before this is reported. */
 export const REFUSED_IN_ROW = 3
 const WEEK_MINUTES = 7 * 24 * 60
 
@@ -101,7 +101,8 @@ export async function formatWaiting({ db, now }: Pick<Facts, 'db' | 'now'>): Pro
 
 async function findOutage(facts: Facts): Promise<Finding[]> {
   const { db, mailServer } = facts
-  // The store may still have an outage of a server that the settings no longer name; that outage is ignored.
+  // The store may still contain an outage of an earlier mail server that the settings no longer name. Such an
+  // outage is ignored.
   const outage = mailServer === null ? undefined : await findMailOutage(db, mailServer)
   if (outage === undefined) return []
   const brief = `the mail server cannot be reached or does not let us in; ${await formatWaiting(facts)}`
@@ -145,7 +146,7 @@ function away({ server, kind, beganAt, failures, response }: MailOutage, message
     hint: isSetting
       ? `Check user, password, port and protocol of smtp.url; ${shellCommand('doctor')} tries them. Nothing is lost.`
       : `Nothing is lost: it is tried again, and the messages go out once it answers. ${shellCommand('reload')} has it tried at once.`,
-    // A wrong setting does not fix itself, so its alert opens at once.
+    // A wrong setting does not fix itself. The infinite number of failures makes its alert open at once.
     failures: isSetting ? Number.POSITIVE_INFINITY : failures,
   }
 }
@@ -158,9 +159,7 @@ function failing({ recipient, report, issues, since, response }: RefusingRecipie
   }
 }
 
-/**
- * Returns the subject of the alert: the report of the message, or `alerts` if the message is about alerts.
- */
+/** Returns the subject of the finding: the report of the messages, or `alerts` for mails about alerts. */
 function subjectOf({ report }: Pick<DeliveryProblem, 'report'>): string {
   return report ?? 'alerts'
 }
@@ -186,8 +185,8 @@ function unconfirmed(one: DeliveryProblem): Finding {
 }
 
 /**
- * Returns what to do about the messages of a report; empty for messages about alerts, which are not sent
- * again.
+ * Returns the hint how to send the messages of a report again; empty for mails about alerts, which are never
+ * sent again.
  */
 function resendHint({ report }: DeliveryProblem, again: (report: string) => string): string {
   return report === null ? '' : ` ${again(report)}`

@@ -1,4 +1,4 @@
-/** Checks the schedules and the reports that are due. */
+/** Checks whether scheduled runs begin in time and whether reports are made. */
 import type { FailedSection } from '../domain/figures.ts'
 import { shellCommand } from '../errors.ts'
 import { counted } from '../report/words/numbers.ts'
@@ -50,8 +50,8 @@ export const REPORT_CHECKS = {
     title: 'report late',
     meaning: 'a report is more than half an hour late and still not made',
     severity: 'warn',
-    // Only alerts show a late report, because it may be waiting for the data of its period. If the report was
-    // not even begun, `status` shows the finding of schedule_behind.
+    // Only alerts show this finding, because a late report may just be waiting for the data of its period. A
+    // report that has not even begun is shown in `status` by the check schedule_behind.
     shownIn: ['alerts'],
     alert: 'at_once',
     find: forEachReport((report, run, { now }) => (run === undefined ? [] : late(report, run, now))),
@@ -97,8 +97,8 @@ function forEachReport(find: FindOfReport): Check['find'] {
 }
 
 /**
- * Looks for scheduled runs that were not begun. Looks only while the daemon is alive, because a dead daemon
- * has its own check.
+ * Looks for scheduled runs that should have begun but have not. Looks only while the daemon is alive, because
+ * another check reports a dead daemon.
  */
 async function findBehind(facts: Facts): Promise<Finding[]> {
   if ((await facts.daemonState()) !== 'alive') return []
@@ -115,8 +115,8 @@ async function findBehind(facts: Facts): Promise<Finding[]> {
 }
 
 /**
- * Returns the time of the first scheduled run that nobody has noted, or that has waited for too long since it
- * was noted; null if there is none.
+ * Returns the due time of a scheduled run that is late: one that waits for too long in the store, or one that
+ * the daemon has not even stored. Returns null if no run is late.
  */
 async function findLate(facts: Facts, { name, timing }: Facts['schedules'][number]): Promise<Date | null> {
   const { db, now } = facts
@@ -124,8 +124,7 @@ async function findLate(facts: Facts, { name, timing }: Facts['schedules'][numbe
   if (last === undefined) return null
   const next = nextScheduledRun(timing, new Date(last.due_at))
   const waiting = (await listOpenScheduledRuns(db, name, now.toISOString())).find(
-    // A run that was deferred by the upstream or by the freshness gate is not behind before the time to which
-    // it was deferred.
+    // If the upstream or missing data deferred the run to `not_before`, the run is late only after that time.
     ({ state, due_at, not_before }) =>
       state === 'pending' && (not_before ?? due_at) <= minutesBefore(now, LATE_MINUTES),
   )
@@ -175,8 +174,8 @@ function whyText({ message }: ScheduledRun): string {
 }
 
 /**
- * Looks for missed runs of a report. The first row of a schedule is skipped, because it only marks when the
- * schedule was set up.
+ * Looks for missed runs of a report. A row whose due time is the time at which it was stored is skipped,
+ * because it only marks the start of the schedule.
  */
 function missed(report: string, noted: readonly ScheduledRun[]): Finding[] {
   const scheduledRuns = noted.filter(

@@ -1,6 +1,6 @@
 /**
- * The table of all checks, which alone decide whether an installation is healthy. Runs them for the
- * daemon's alerts and for every place that shows the health of the installation.
+ * The table of all checks. Only these checks decide whether an installation is healthy: for the daemon's
+ * alerts, `status`, `doctor`, /readyz and /metrics.
  */
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import { upperFirst } from '../report/words/clean-text.ts'
@@ -27,7 +27,7 @@ export interface Found extends Finding {
 
 export interface AlertFindings {
   readonly findings: readonly Found[]
-  /** The ids of the checks that did not run or that failed; the open alerts of these checks stay open. */
+  /** The ids of the checks that could not look or that failed. The open alerts of these checks stay open. */
   readonly unknown: ReadonlySet<string>
 }
 
@@ -52,12 +52,12 @@ export async function findForAlerts(
 }
 
 export interface PartResult extends CheckResult<Part> {
-  /** The findings of this part's checks, the worst first. */
+  /** The findings of all checks that belong to this part, the worst first. */
   readonly findings: readonly (Found & { readonly severity: Severity })[]
 }
 
 export interface Health {
-  /** The status of the part with the worst status. */
+  /** The worst status of all parts. */
   readonly status: 'ok' | Severity
   /**
    * One sentence, such as `All is well: last sync 4 min ago, 5,706 leads, next report in 3 h`. If there are
@@ -65,15 +65,16 @@ export interface Health {
    */
   readonly sentence: string
   /**
-   * The results, in the order of {@link PARTS}. No result contains an address or text from another server.
+   * The results of the parts, in the order of {@link PARTS}. No text in them has an address or text from
+   * another server, except in `findings`.
    */
   readonly checks: readonly PartResult[]
   readonly freshness: readonly Freshness[]
 }
 
 /**
- * Judges the health of an installation from its store. This is fast, because it uses no network and no large
- * table.
+ * Judges the health of an installation from its store. This takes little time, because no request is sent and
+ * no large table is read.
  * @throws LeadsheetError store_* if the store cannot be read
  */
 export async function readHealth(
@@ -113,8 +114,8 @@ export async function readHealth(
 }
 
 /**
- * Returns the findings of a check to show. If the check did not look, its open alerts are shown instead. A
- * finding that an operator has acknowledged is left out, unless it is a failure.
+ * Returns the findings of a check that `status` shows. If the check could not look, its open alerts are shown
+ * instead. A warning that an operator has acknowledged is left out.
  */
 async function findForStatus(facts: Facts, check: CheckId): Promise<Finding[]> {
   const alerts = (await facts.openAlerts()).filter((alert) => alert.check === check)
@@ -145,7 +146,7 @@ function resultOf(part: Part, findings: PartResult['findings']): PartResult {
     what: part,
     status: worst?.severity ?? 'warn',
     found: [...new Set(texts)].join(part === 'events' ? ' ' : '; '),
-    // The hint about a recipient contains the address of the recipient, so the hint is not shown here.
+    // The hint about a recipient contains the recipient's address, so another hint is shown here.
     remedy: part === 'recipients' ? `${shellCommand('alerts list')} tells more` : (worst?.hint ?? null),
     findings,
   }
@@ -163,8 +164,7 @@ function formatWrong(worst: PartResult, others: readonly PartResult[]): string {
 }
 
 /**
- * The parts whose findings are shown after the name of the part, because they cannot be understood without
- * it.
+ * The parts whose name is put before the text of their findings, because the text alone cannot be understood.
  */
 const NAMED: readonly Part[] = ['messages']
 

@@ -9,7 +9,10 @@ import { formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
 import { ALERTED, type Check, type Finding } from './check.ts'
 
-/** The minutes that a person has to finish editing the settings and to reload them. */
+/**
+ * The minutes after a change of the settings file in which nothing is reported, because a person may still be
+ * editing the file.
+ */
 const UNREAD_MINUTES = 60
 
 export const SETTINGS_CHECKS = {
@@ -52,17 +55,16 @@ async function findOld({ db, settingsFile, now }: Facts): Promise<Finding[]> {
 export interface SettingsInForce {
   readonly since: Instant
   /**
-   * The last settings that the daemon read and refused, with the reason; null if it accepted the last
-   * settings.
+   * The time and the reason of the refusal, if the daemon refused the settings that it read last; otherwise
+   * null.
    */
   readonly refused: { readonly at: Instant; readonly why: string } | null
-  /** The time at which the settings file was changed, if the daemon has not read it since; otherwise null. */
+  /** The time of the last change of the settings file; null if the daemon has read the file since. */
   readonly changedAt: Instant | null
 }
 
 /**
- * Returns which settings the daemon uses. Null if no daemon runs, because the next daemon reads the settings
- * when it starts.
+ * Returns which settings the daemon uses; null if no daemon runs.
  * @param file the path of the settings file; null if there is none
  */
 export async function readSettingsInForce(

@@ -1,4 +1,4 @@
-/** Checks from the syncs in the store whether syncs succeed and whether the data is fresh. */
+/** Checks whether syncs succeed and whether the stored data is recent. */
 
 import type { Instant } from '../domain/model.ts'
 import { shellCommand } from '../errors.ts'
@@ -14,19 +14,22 @@ import type { Facts } from './check.ts'
 import { ALERTED, type Check, type Finding, type Part, plain, type Severity, SHOWN } from './check.ts'
 
 const DEFERRED_MINUTES = 120
-/** The hours after which the data is old. Even without a schedule, one sync a day is expected. */
+/** The age in hours at which the data counts as old. Even without a schedule, one sync a day is expected. */
 const LATE_HOURS = 26
 /**
  * The number of missed syncs from which the data counts as stale. A single sync may fail, because the next
  * one catches up.
  */
 const MISSED_MAX = 3
-/** The number of failures in a row from which the next sync is expected to fail too. */
+/** The number of failed syncs in a row after which the next sync will probably fail too. */
 const LASTING_FAILURES = 3
 const HOUR_MS = 3_600_000
 
 const KEY_CODES: readonly string[] = ['api_unauthorized', 'api_forbidden']
-/** The error codes of stopped runs. Such a run says nothing about whether the next one will succeed. */
+/**
+ * The error codes of a run that was stopped or that found another run going on. Such a run does not show
+ * whether syncs work.
+ */
 const STOPPED_CODES: readonly string[] = ['run_interrupted', 'job_busy']
 
 export const SYNC_CHECKS = {
@@ -86,7 +89,7 @@ export const SYNC_CHECKS = {
     title: 'data old',
     meaning: 'no sync has read all leads for 26 hours',
     severity: 'warn',
-    // Only alerts show this finding, because the other places show leads_stale, which has a stricter limit.
+    // Only alerts show this finding. All other places show leads_stale, which reports old data earlier.
     shownIn: ['alerts'],
     alert: 'at_once',
     find: findLate,
@@ -95,26 +98,26 @@ export const SYNC_CHECKS = {
 
 export interface Freshness {
   readonly resource: Resource
-  /** The instant up to which the data was read; null if the resource was never read to its end. */
+  /** The time up to which the stored data is complete; null if the resource was never read completely. */
   readonly asOf: Instant | null
   readonly isFresh: boolean
 }
 
 export async function readFreshness(facts: Facts, resource: Resource): Promise<Freshness> {
   const sync = facts.schedules.find(({ name }) => name === 'sync')
-  // If no daemon ever ran, nothing follows the schedule, so it is ignored.
+  // If no daemon ever ran, nobody follows the sync schedule, so the schedule is ignored.
   const timing = (await facts.daemonState()) === 'none' ? null : (sync?.timing ?? null)
   const read = await facts.lastRead(resource)
   if (read === null) return { resource, asOf: null, isFresh: false }
   const { asOf, endedAt } = read
   const isOld = facts.now.getTime() - Date.parse(asOf) > LATE_HOURS * HOUR_MS
-  // Counts from the end of the last run, because a sync that becomes due during a run starts only after that
-  // run.
+  // Missed syncs are counted from the end of the last run, because a sync that is due during a run has to
+  // wait for the end of that run.
   const missed = timing === null || endedAt === null ? 0 : countDue(timing, new Date(endedAt), facts.now)
   return { resource, asOf, isFresh: !isOld && missed < MISSED_MAX }
 }
 
-/** Counts the syncs that were due after `since` and are late, up to MISSED_MAX. */
+/** Counts the syncs that were due after `since` and have not started in time. Stops at MISSED_MAX. */
 function countDue(timing: Timing, since: Date, now: Date): number {
   let count = 0
   let dueAt = nextScheduledRun(timing, since)
@@ -151,7 +154,8 @@ function freshnessCheck(resource: Resource, part: Part, words: string, severity:
 }
 
 /**
- * Looks for implausible times of leads, because figures computed from such times look right but are wrong.
+ * Looks for fields with implausible times, because figures computed from such times are wrong without looking
+ * wrong.
  */
 async function findImplausible({ db }: Facts): Promise<Finding[]> {
   const [first, ...others] = await findImplausibleTimes(db)
@@ -168,8 +172,7 @@ async function findImplausible({ db }: Facts): Promise<Finding[]> {
 }
 
 /**
- * Lists the runs that ended by themselves. A run that was stopped or is still running does not tell what is
- * wrong.
+ * Lists the runs that were not stopped and are not still running. Only these runs show whether syncs work.
  */
 async function listEndedRuns(facts: Facts): Promise<RunSummary[]> {
   return (await facts.runs()).filter(
@@ -185,8 +188,8 @@ function findKeyRefused([last]: readonly RunSummary[]): Finding[] {
 }
 
 /**
- * Finds a first sync that was killed or stopped. It may have read all leads, but not their details, the
- * statistics or the agents. A daemon that is alive repeats the sync by itself.
+ * Reports a first sync that was killed or stopped. The leads may be complete, but details, statistics or
+ * agents are missing. Nothing is reported while the daemon is alive, because the daemon repeats the sync.
  */
 async function findFirstUnfinished(facts: Facts): Promise<Finding[]> {
   const [last] = await facts.runs()
@@ -210,7 +213,8 @@ async function findFailing(facts: Facts): Promise<Finding[]> {
   const [last] = failed
   const oldest = failed.at(-1)
   if (last === undefined || oldest === undefined) return []
-  // A live daemon repeats a failed sync by itself. Without a daemon, every failure is reported.
+  // A live daemon repeats a failed sync, so a few failures are not reported. Without a live daemon, every
+  // failure is reported.
   if (failed.length < facts.afterFailures && (await facts.daemonState()) === 'alive') return []
   const [problem] = last.problems
   const error = problem ? `${problem.part}: ${problem.message}` : 'the process was killed'

@@ -1,6 +1,6 @@
 /**
- * Checks whether an upstream still matches its profile. Sends a few GET requests through the same source as a
- * sync, judges each answer, and stores nothing.
+ * Checks for `doctor` whether an upstream still matches its profile (the settings that describe its API).
+ * Sends a few GET requests through the same source as a sync, judges each answer, and stores nothing.
  */
 
 import type { Lead } from '../domain/model.ts'
@@ -20,7 +20,8 @@ const NAMES_SHOWN = 8
 const PROBE = `look at the upstream; ${shellCommand('probe')} finds out how it works now`
 
 /**
- * Runs the checks. If the first request fails, no further check is run, because nothing else could be judged.
+ * Runs the checks one after the other. If the first request fails, the other checks are skipped, because
+ * nothing else could be judged.
  */
 export async function* checkUpstream(source: Source, signal: AbortSignal): AsyncGenerator<CheckResult> {
   const sample: unknown[] = []
@@ -85,8 +86,8 @@ function* checkFields(source: Source, sample: readonly unknown[]): Generator<Che
 
   const rules = Object.entries(source.profile.mapping.lead) as [string, FieldRule | undefined][]
   const mapped = rules.filter((entry): entry is [string, FieldRule] => entry[1] !== undefined)
-  // Many fields are empty in most records, such as the value of unqualified leads. Therefore a field is
-  // reported only if every record lacks it.
+  // Many fields are empty in most records (for example, unqualified leads have no value). Therefore a field
+  // is reported only if it is empty in every record.
   const empty = mapped
     .filter(([, rule]) => sample.every((record) => isNothing(readField(record, rule))))
     .map(([name]) => name)
@@ -148,10 +149,10 @@ async function* checkOtherEndpoints(
   } else yield ok('agents', 'the profile says that there are none')
 }
 
-/** Returns whether a path is mapped. If a group of fields is mapped, every path in the group is. */
+/** Returns whether the profile maps a path, or a group of fields that contains the path. */
 function isCovered(path: string, known: ReadonlySet<string>): boolean {
-  // A path that contains a mapped path counts as mapped too, because its value may be null in this sample and
-  // an object in other records.
+  // If a group of mapped fields is null in the sample, the path of the group appears here like a field. The
+  // group counts as mapped.
   return (
     known.has(path) || [...known].some((each) => path.startsWith(`${each}.`) || each.startsWith(`${path}.`))
   )

@@ -1,6 +1,6 @@
 /**
- * The settings as the program uses them: complete, checked, frozen, with absolute paths. Describes them for
- * people with their origins, and names those that a command needs and that are not set.
+ * The settings as the program uses them: complete, checked, frozen, with absolute paths. Also lists them with
+ * the place where each was given, and reports which settings a command needs but does not have.
  */
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -19,18 +19,18 @@ import type { ProfileData } from './settings-file.ts'
 import { DEFAULT_FILE } from './settings-file.ts'
 
 export interface Config extends ReturnType<typeof configFrom> {
-  /** The settings file; null when there is none. */
+  /** The path of the settings file; null if there is none. */
   readonly file: string | null
   /** Sentences about settings that are allowed but unwise. */
   readonly warnings: readonly string[]
-  /** The place of each setting that was given, by its name: `api.url` -> `leadsheet.yaml:3:8`. */
+  /** The place where each setting was given, by its name: `api.url` -> `leadsheet.yaml:3:8`. */
   readonly sources: Readonly<Record<string, string>>
 }
 
 /**
- * Completes checked settings.
- * @param profile the upstream's profile; null for the reference service
- * @param baseOf the folder to which the relative path in a setting belongs
+ * Completes checked settings with derived values, such as absolute paths.
+ * @param profile the settings that describe the upstream's API; null for the reference service
+ * @param baseOf returns the folder from which the relative path in a setting is resolved
  * @param folder the folder of the settings file
  */
 export function configFrom(
@@ -46,22 +46,22 @@ export function configFrom(
     api: { ...api, profile },
     dataDir,
     smtp: { url: smtp.url && new Secret(absoluteFileUrl(smtp.url.reveal(), dataDir)) },
-    /** The addresses that get the reports without recipients of their own. */
+    /** The addresses that get each report without a recipient list of its own. */
     recipients: recipients.map(addressOf),
-    /** The installation's folder of templates. The folder may not exist. */
+    /** The folder with the templates of this installation. The folder may be missing. */
     templatesDir: resolve(baseOf('templatesDir'), templatesDir ?? join(folder, 'templates')),
     reports: settings.reports.map((report) => reportFrom(report, settings)),
   }
 }
 
-/** Returns whether the snapshot has its own schedule. */
+/** Returns whether snapshots are made on a schedule of their own. */
 export function hasDueTimes({ when }: Config['snapshot']): boolean {
   return when !== 'after_sync' && when !== 'never'
 }
 
 /**
- * Makes a file: URL absolute. `file:./outbox` names a folder in the data directory, which is always writable;
- * the URL standard would put it under the root.
+ * Makes a `file:` URL absolute. A relative one, such as `file:./outbox`, is resolved from the data directory,
+ * which is always writable. (The URL standard would resolve it from the root `/`.)
  */
 function absoluteFileUrl(url: string, dataDir: string): string {
   const relative = /^file:(?!\/\/)(.*)$/i.exec(url)?.[1]
@@ -76,9 +76,7 @@ export function secretsOf(config: Config): string[] {
   return found.filter((text) => text !== '')
 }
 
-/**
- * The least number of characters that makes a part of an address a secret. Shorter parts are ordinary words.
- */
+/** The minimum length at which a part of a secret address is hidden too. Shorter parts are ordinary words. */
 const SECRET_PART = 12
 
 const SECRET_TEXTS: Readonly<Record<SecretKind, (value: string) => string[]>> = {
@@ -88,7 +86,7 @@ const SECRET_TEXTS: Readonly<Record<SecretKind, (value: string) => string[]>> = 
     const { password } = new URL(value)
     return [password, decodeURIComponent(password)]
   },
-  // The parts are hidden one by one, because errors may quote only a part of an address.
+  // The long parts are also hidden by themselves, because an error may quote only a part of the address.
   address: (value) => {
     const { pathname, searchParams } = new URL(value)
     const parts = [...pathname.split('/'), ...searchParams.values()]
@@ -110,7 +108,7 @@ interface EffectiveSetting {
 
 export function effectiveSettings(config: Config): EffectiveSetting[] {
   const { file: _file, warnings: _warnings, sources, api, enrichment, web, reports, ...rest } = config
-  // The profile is a document of its own, so only its place is shown.
+  // Shows only the place of the profile, because the profile is a separate document.
   const settings = {
     api: { ...api, profile: api.profile?.origin ?? null },
     ...rest,
@@ -139,25 +137,23 @@ function shownEnrichment(enrichment: Config['enrichment']) {
 }
 
 /**
- * Returns the names of the settings whose values differ. Secrets are compared too. A setting with parts, such
- * as a filter, counts as one setting.
+ * Returns the names of the settings that differ between the two, including secrets. A group such as a filter
+ * counts as a single setting.
  */
 export function changedSettings(before: Config, after: Config): string[] {
   const [old, anew] = [comparable(before), comparable(after)]
   return [...new Set([...old.keys(), ...anew.keys()])].filter((name) => old.get(name) !== anew.get(name))
 }
 
-/**
- * Returns the values as texts, by the names of the settings. The texts hold secrets and must never be shown.
- */
+/** Returns all settings as texts, by name. The texts contain the secrets in clear and must never be shown. */
 function comparable({ file: _file, warnings: _warnings, sources: _sources, ...settings }: Config) {
   const asText = (value: unknown) => (value instanceof Secret ? value.reveal() : JSON.stringify(value))
   return new Map([...settingsIn(settings)].map(([path, value]) => [pathText(path), asText(value)]))
 }
 
 /**
- * Hides a secret. Addresses of the database and the mail server lose only their login, because operators need
- * the rest to find a fault.
+ * Hides a secret. In the address of a database or mail server, only the login is hidden, because operators
+ * need the host to find a fault.
  */
 function redacted(path: SettingPath, secret: Secret): string {
   if (schemaAt(path)?.secret !== 'login') return secret.toString()
@@ -168,8 +164,8 @@ function redacted(path: SettingPath, secret: Secret): string {
 }
 
 /**
- * Returns the name of the older setting `pipelines`, in which a report's filter may have been given; empty
- * for other settings.
+ * Returns the name of the older setting `pipelines`, which may have given a report's filter instead; empty
+ * for any other setting.
  */
 function olderName(path: SettingPath): string {
   return path.at(-1) === 'filter' ? pathText([...path.slice(0, -1), 'pipelines']) : ''
@@ -193,6 +189,7 @@ export type ReadyMail = Config['mail'] & {
 }
 
 /**
+ * Returns the settings of the API, or throws if the URL or a needed key is missing.
  * @param needsKey false if the profile says that the upstream needs no key
  * @throws LeadsheetError config_missing
  */
@@ -203,7 +200,10 @@ export function requireApi(config: Config, needsKey = true): ReadyApi {
   return { ...config.api, url }
 }
 
-/** @throws LeadsheetError config_missing */
+/**
+ * Returns the settings for sending mail, or throws if one of them is missing.
+ * @throws LeadsheetError config_missing
+ */
 export function requireMail(config: Config): ReadyMail {
   const { url } = config.smtp
   const { from } = config.mail
@@ -212,8 +212,8 @@ export function requireMail(config: Config): ReadyMail {
 }
 
 /**
- * Requires all settings of the daemon at once. Without reports and without recipients of alerts, the daemon
- * only keeps the local copy up to date and needs no mail settings.
+ * Returns the settings that the daemon needs, or throws one error for all missing settings. Without reports
+ * and recipients of alerts, the daemon sends no mail and needs no mail settings.
  * @throws LeadsheetError config_missing
  */
 export function requireDaemon(
@@ -226,7 +226,7 @@ export function requireDaemon(
 }
 
 /**
- * Refuses an installation without any settings, so that a command in a wrong folder reports only that.
+ * Throws if there are no settings at all. A command that is run in a wrong folder then reports this first.
  * @throws LeadsheetError config_missing
  */
 export function requireSettings(config: Config, needsKey = true): void {
@@ -234,7 +234,7 @@ export function requireSettings(config: Config, needsKey = true): void {
     throw missing(missingForDaemon(config, needsKey), config)
 }
 
-/** Names the settings that `leadsheet run` misses; null if none is missing. */
+/** Names the missing settings that `leadsheet run` needs; null if none is missing. */
 export function lackOfDaemon(config: Config, needsKey = true): string | null {
   const lacking = missingForDaemon(config, needsKey)
   return lacking.length === 0 ? null : notSet(lacking)

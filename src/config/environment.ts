@@ -1,5 +1,5 @@
 /**
- * Reads the settings that the environment gives, `LEADSHEET_*`. Each variable replaces one setting of the
+ * Reads the settings from environment variables `LEADSHEET_*`. Each variable replaces one setting of the
  * settings file.
  */
 
@@ -8,7 +8,7 @@ import { nearest, pathText, type SettingPath } from './setting-path.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The variable that names the settings file itself. */
+/** The variable that gives the path of the settings file. */
 export const CONFIG_VARIABLE = 'LEADSHEET_CONFIG'
 
 /**
@@ -22,8 +22,8 @@ export function isWatchedBySystemd(env: Environment = process.env): boolean {
 const PREFIX = 'LEADSHEET_'
 
 /**
- * Maps the name of each variable to its setting. A variable `…_FILE` belongs to the setting that names a
- * file.
+ * Maps the name of each variable to the path of its setting. A variable such as `LEADSHEET_API_KEY_FILE`
+ * belongs to the setting `api.key_file`.
  */
 export const VARIABLES: Readonly<Record<string, SettingPath>> = Object.fromEntries(
   [...specialSettings()].flatMap(({ env, path, filePath }): [string, SettingPath][] =>
@@ -47,7 +47,7 @@ export function readEnvironment(env: Environment, problems: string[]): VariableS
   const known = [...Object.keys(VARIABLES), CONFIG_VARIABLE]
   for (const [name, value] of Object.entries(env)) {
     if (!name.startsWith(PREFIX) || known.includes(name) || isServiceLink(name, value ?? '')) continue
-    // The prefix is left out of the comparison, because it would make any two names look alike.
+    // The names are compared without their prefix, because the common prefix would make all names similar.
     const meant = nearest(
       name.slice(PREFIX.length),
       known.map((each) => each.slice(PREFIX.length)),
@@ -63,7 +63,7 @@ export function readEnvironment(env: Environment, problems: string[]): VariableS
   })
 }
 
-/** Returns the variables that give this setting, either directly or as the name of a file. */
+/** Returns the variables that set this setting or its `_file` form. */
 export function variablesFor(path: SettingPath): string[] {
   const names = [pathText(path), `${pathText(path)}_file`]
   return Object.entries(VARIABLES).flatMap(([variable, known]) =>
@@ -79,8 +79,8 @@ function splitList(value: string): string[] {
 }
 
 /**
- * Returns whether Kubernetes set the variable. Kubernetes sets such variables in every pod if a service is
- * called leadsheet or leadsheet-something.
+ * Returns whether Kubernetes set the variable. If a service is called leadsheet or leadsheet-something,
+ * Kubernetes adds variables such as LEADSHEET_PORT to every pod.
  */
 function isServiceLink(name: string, value: string): boolean {
   return (

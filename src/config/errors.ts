@@ -1,5 +1,5 @@
 /**
- * Writes a line for each mistake in the settings: the place, the setting, the value found, and the values
+ * Formats each mistake in the settings as one line: the place, the setting, the value found, the values
  * accepted.
  */
 import type { z } from 'zod'
@@ -7,7 +7,7 @@ import { schemaAt, settingsSchema, specialSettings } from './schema.ts'
 import type { SettingPath, SettingTree } from './setting-path.ts'
 import { nearest, pathText, setValueAt, valueAt } from './setting-path.ts'
 
-/** The place where a setting was given, and its name there. */
+/** The place where a setting was given, and the name that it has there. */
 export interface Origin {
   /** A place such as `leadsheet.yaml:4:14`, `environment`, or the file that a secret was read from. */
   readonly place: string
@@ -17,7 +17,7 @@ export interface Origin {
 
 type FindOrigin = (path: SettingPath, part: 'value' | 'name') => Origin
 
-/** The settings whose value is never shown. */
+/** The paths of the settings whose values are never shown. */
 const SECRET_PATHS: readonly SettingPath[] = [...specialSettings()].flatMap(({ path, secret }) =>
   secret === null ? [] : [path],
 )
@@ -30,7 +30,7 @@ export function mistakeLine({ place, name }: Origin, problem: string): string {
   return `${place}  ${name}: ${problem}`
 }
 
-/** Turns one issue of zod into lines for the error message. */
+/** Turns a validation issue of zod into lines for the error message. */
 export function explainIssue(issue: z.core.$ZodIssue, tree: SettingTree, findOrigin: FindOrigin): string[] {
   const path = issue.path.filter((key) => typeof key !== 'symbol')
   const meant = issue.code === 'invalid_union' ? issue.errors.find(isOfRightKind) : undefined
@@ -47,8 +47,8 @@ export function explainIssue(issue: z.core.$ZodIssue, tree: SettingTree, findOri
 }
 
 /**
- * Returns whether a union's branch has the kind of the value, so that its issues are only about details. The
- * user then meant this branch.
+ * Returns whether these issues of one form of a setting (such as text or group) are only about details inside
+ * the value. The user then meant this form.
  */
 function isOfRightKind(issues: readonly z.core.$ZodIssue[]): boolean {
   return issues.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys')
@@ -62,8 +62,8 @@ function unknownName(group: SettingPath, name: string): string {
 }
 
 /**
- * Returns whether the value at the path may hold a secret. A group counts too, because a user may have
- * written one text in its place.
+ * Returns whether the value at the path may contain a secret. A group of settings may too, because a user may
+ * by mistake have written a single text in its place.
  */
 function mayHoldSecret(path: SettingPath): boolean {
   return SECRET_PATHS.some((secret) => path.every((key, index) => secret[index] === key))

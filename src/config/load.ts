@@ -1,6 +1,6 @@
 /**
- * Loads the settings file and the environment into one Config. A variable overrides the file, and one error
- * reports all mistakes of both. Only the code in this folder reads the environment of the process.
+ * Loads the settings file and the environment into one Config. An environment variable wins over the file.
+ * One error reports all mistakes in both. Only this folder reads the environment of the process.
  */
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -23,7 +23,10 @@ import type { FilledSetting, ProfileData, SettingsFile } from './settings-file.t
 import { DEFAULT_FILE, readProfile, readSettingsFile } from './settings-file.ts'
 
 interface LoadOptions {
-  /** The file that `--config` names, relative to `cwd`; null to read only the environment. */
+  /**
+   * The settings file that `--config` names, relative to `cwd`; null to read no file. If absent,
+   * LEADSHEET_CONFIG or leadsheet.yaml is read.
+   */
   readonly file?: string | null | undefined
   readonly env?: Environment
   readonly cwd?: string
@@ -63,14 +66,14 @@ export function loadConfig({ file, env = process.env, cwd = process.cwd() }: Loa
 }
 
 /**
- * Returns the path of the settings file, even if the file does not exist: from `--config`, from the
- * environment, or the default path.
+ * Returns the path of the settings file that `--config` or the environment names, or the default path. The
+ * file may be missing.
  */
 export function settingsPath(file: string | undefined, env: Environment = process.env): string {
   return resolve(file ?? (env[CONFIG_VARIABLE] || DEFAULT_FILE))
 }
 
-/** Finds recipients whose filter contradicts the report's filter, so that no lead can remain. */
+/** Reports each recipient whose filter, together with the report's filter, lets no lead through. */
 function impossibleFilters({ name, recipients }: ReportConfig, index: number, draft: Draft): string[] {
   const own: SettingPath = ['reports', index, 'recipients']
   const list = valueAt(draft.tree, own) === undefined ? ['recipients'] : own
@@ -98,8 +101,8 @@ function defaultFile(cwd: string): string | null {
 }
 
 /**
- * Converts the text of a variable to a number if its setting is a whole number and the text consists of
- * digits.
+ * Converts a value that came from `${VARIABLE}` to a number if it consists of digits and its setting is a
+ * whole number. Variables give only texts.
  */
 function takeNumbers(tree: SettingTree, filled: readonly FilledSetting[]): void {
   for (const { path } of filled) {
@@ -122,7 +125,7 @@ function invalid(problems: readonly string[]): LeadsheetError {
   )
 }
 
-/** Returns the place of every setting that was given, by its name. */
+/** Maps the name of each given setting to the place where it was given. */
 function sourcesOf(draft: Draft): Record<string, string> {
   const given = [...settingsIn(draft.tree)].filter(([, value]) => value !== undefined)
   const sources = given.map(([path]) => {
@@ -155,8 +158,8 @@ function plainHttp({ api }: Settings, draft: Draft): string[] {
 }
 
 /**
- * Warns of a DKIM domain that does not match the sender. DMARC (RFC 7489, 3.1.1) accepts a signature only if
- * its domain is the sender's domain, or a parent or subdomain of it.
+ * Warns of a DKIM domain that does not match the sender's domain. DMARC (RFC 7489, 3.1.1) accepts a signature
+ * only if both domains are the same or one is a subdomain of the other.
  */
 function foreignSignature({ mail: { from, dkim } }: Settings, draft: Draft): string[] {
   if (from === null || dkim === null) return []
@@ -178,8 +181,8 @@ function closedDashboard({ web: { token, listen, ...doors } }: Settings, draft: 
 }
 
 /**
- * Warns of a mail folder together with PostgreSQL. Several machines may share the database, but each writes
- * mails only into its own folder.
+ * Warns if mails are written to a folder although the database is PostgreSQL, because several machines may
+ * share the database, but each has its own folder.
  */
 function onOneMachine({ databaseUrl, smtp }: Settings, draft: Draft): string[] {
   if (databaseUrl === null || !smtp.url || new URL(smtp.url.reveal()).protocol !== 'file:') return []

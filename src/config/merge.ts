@@ -1,6 +1,6 @@
 /**
- * Merges the settings file and the environment before their values are checked, and remembers the origin of
- * every setting.
+ * Merges the settings file and the environment variables before the values are checked, and remembers where
+ * each setting was given.
  */
 import { readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
@@ -14,16 +14,16 @@ import { reportFor } from './starter-file.ts'
 import { scheduleFault } from './validators.ts'
 
 interface DraftOrigin extends Origin {
-  /** The folder to which relative paths belong. */
+  /** The folder from which a relative path in the setting is resolved. */
   readonly base: string
 }
 
 export interface Draft {
   readonly tree: SettingTree
-  /** Finds the origin of a setting. An item of a list has the origin of the list. */
+  /** Finds the place where a setting was given; for a list item without its own place, that of the list. */
   findOrigin(path: SettingPath, part: 'value' | 'name'): DraftOrigin
   readonly problems: readonly string[]
-  /** The secrets whose file could not be read. The problems already report these. */
+  /** The secrets whose file could not be read. `problems` already has a line for each of them. */
   readonly unread: readonly SettingPath[]
   readonly warnings: readonly string[]
 }
@@ -36,8 +36,8 @@ const SECRET_FILES = [...specialSettings()].flatMap(({ path, filePath, secret })
 const RECIPIENTS_FILE = { path: ['recipients'], filePath: ['recipients_file'] } as const
 
 /**
- * Merges the settings file and the environment. A variable overrides the file. A setting and its `_file` form
- * count as one setting: a key in the environment also replaces a `key_file` in the settings file.
+ * Merges the settings file and the environment variables; a variable wins. A setting and its `_file` form
+ * count as one setting: the variable for `api.key` also replaces `api.key_file` of the settings file.
  */
 export function draftSettings(
   file: SettingsFile | null,
@@ -101,8 +101,8 @@ export function draftSettings(
 }
 
 /**
- * Makes the same report for the schedule as `leadsheet init`. Its periods follow each other without a missing
- * day.
+ * Makes the report that `leadsheet init` would make for the schedule. Its period is chosen so that each day
+ * is in exactly one issue.
  */
 function reportAt(schedule: string): SettingTree {
   if (scheduleFault(schedule) !== null) return { name: 'daily' }

@@ -1,6 +1,7 @@
 /**
- * Reads recipients from a CSV file with one recipient in each row. The schema checks their values later. The
- * columns are the settings of a recipient and of its filter. Lists use semicolons, bounds use two dots.
+ * Reads recipients from a CSV file with one recipient in each row. The columns are the settings of a
+ * recipient and of its filter. A list is written `a;b`, a range of numbers `60..90`. The values are checked
+ * later.
  */
 import { readFileSync } from 'node:fs'
 import { FILTER_COLUMNS } from '../domain/choices.ts'
@@ -11,7 +12,7 @@ import { readFault } from './settings-file.ts'
 
 interface RecipientsFile {
   readonly recipients: readonly SettingTree[]
-  /** The place of each setting of each recipient: the line `recipients.csv:3` and the column `locale`. */
+  /** The place of each setting of each recipient: the line (`recipients.csv:3`) and the column (`locale`). */
   readonly places: readonly { readonly path: SettingPath; readonly place: string; readonly name: string }[]
 }
 
@@ -34,7 +35,8 @@ const COLUMNS: Readonly<Record<string, { path: SettingPath; kind: CellKind }>> =
 }
 
 /**
- * @param origin the name of the file in problems
+ * Reads the file. Mistakes do not throw.
+ * @param origin the name of the file as `problems` shows it
  * @param problems receives one line for each mistake in the format of the file
  */
 export function readRecipientsFile(path: string, origin: string, problems: string[]): RecipientsFile {
@@ -82,7 +84,7 @@ function readRows(path: string, origin: string, problems: string[]): readonly Cs
 }
 
 function headingProblems(names: readonly string[]): string[] {
-  // In countries with a decimal comma, spreadsheets separate the cells by semicolons.
+  // Spreadsheets separate the cells by semicolons in countries where the comma is the decimal sign.
   if (names.length === 1 && names[0]?.includes(';'))
     return ['the cells stand apart by semicolons, expected commas']
   const known = Object.keys(COLUMNS)
@@ -99,8 +101,8 @@ function headingProblems(names: readonly string[]): string[] {
 }
 
 /**
- * Converts a cell to the value of a setting. Returns null for bounds that cannot be read. The schema checks
- * everything else.
+ * Converts a cell to the value of a setting; null if a range of numbers cannot be read. Other mistakes are
+ * found later by the schema.
  */
 function settingOf(cell: string, kind: CellKind): unknown {
   if (kind === 'text' || cell === '') return cell
@@ -123,7 +125,7 @@ interface CsvRow {
 
 const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/y
 
-/** Returns the rows that are not empty, or the line of an unmatched quote. */
+/** Returns all rows except empty ones, or the line with an unmatched quote. */
 function parseCsv(text: string): { rows: CsvRow[] } | { brokenLine: number } {
   const rows: CsvRow[] = []
   let line = 1

@@ -1,6 +1,6 @@
 /**
- * Reports and their recipients as the program uses them. For each recipient of a report, the settings of the
- * recipient and of the report are merged.
+ * The reports and their recipients as the program uses them. A recipient's missing settings are taken from
+ * its report.
  */
 
 import type { BlockName } from '../domain/choices.ts'
@@ -17,22 +17,22 @@ export interface ReportConfig extends Omit<ReportSettings, 'pipelines' | 'filter
   readonly recipients: readonly RecipientConfig[]
 }
 
-/** A recipient of a report, with the parts of the report that this person gets. */
+/** A recipient of a report, with the settings of the report that this person gets. */
 export interface RecipientConfig {
   readonly address: string
   readonly name: string | null
   readonly locale: string
-  /** The zone in which times are shown. */
+  /** The time zone in which the recipient sees times. */
   readonly timeZone: string
-  /** The recipient's filter joined with the report's filter. A lead must meet both. */
+  /** The filter of the recipient combined with the filter of the report: a lead must pass both. */
   readonly filter: LeadFilter
-  /** The blocks that the recipient gets; null if the report's folder decides. */
+  /** The blocks (parts of the report) that the recipient gets; null if the report's folder decides. */
   readonly blocks: readonly BlockName[] | null
   readonly attachments: readonly string[]
 }
 
 /**
- * Returns a report with default settings for a name that the settings do not list; undefined if the name is
+ * Returns a report with default settings for a name that is not in the settings; undefined if the name is
  * invalid.
  */
 export function draftReport(
@@ -57,7 +57,7 @@ export function reportFrom(
   return { ...own, recipients: (recipients ?? settings.recipients).map((each) => recipientFrom(each, own)) }
 }
 
-/** Merges the filter with the older setting `pipelines`, which also chooses leads. */
+/** Combines the filter with `pipelines`, an older setting that also restricts the leads. */
 function reportFilter(pipelines: readonly string[], filter: FilterSettings): LeadFilter {
   const own = filterFrom(filter)
   return pipelines.length === 0 ? own : narrowFilter(filterFrom({ pipelines: [...pipelines] }), own)
@@ -84,8 +84,8 @@ function recipientFrom(
 }
 
 /**
- * Converts a filter of the settings. Columns and texts are sorted, so that two filters with the same
- * conditions are written alike.
+ * Converts a filter from the settings. Fields and texts are sorted, so that equal filters are always written
+ * alike.
  */
 function filterFrom({ pipelines, ...columns }: FilterSettings): LeadFilter {
   const conditions = Object.entries(columns).flatMap(([field, asked]): FilterCondition[] => {
@@ -99,7 +99,7 @@ function filterFrom({ pipelines, ...columns }: FilterSettings): LeadFilter {
   }
 }
 
-/** Formats a filter as settings on one line. Returns null for a filter that lets all leads through. */
+/** Formats a filter on one line, as in the settings; null for a filter that every lead passes. */
 export function filterText({ pipelineIds, conditions }: LeadFilter): string | null {
   const asked = [
     ...(pipelineIds === null ? [] : [`pipelines: [${pipelineIds.join(', ')}]`]),
@@ -116,7 +116,7 @@ function boundsText({ min, max }: { readonly min: number | null; readonly max: n
   return [...(min === null ? [] : [`min: ${min}`]), ...(max === null ? [] : [`max: ${max}`])].join(', ')
 }
 
-/** Joins two filters, so that a lead must meet both. */
+/** Combines two filters: a lead must pass both. */
 function narrowFilter(one: LeadFilter, other: LeadFilter): LeadFilter {
   const fields = new Set([...one.conditions, ...other.conditions].map(({ field }) => field))
   const conditions = [...fields].toSorted().map((field) => {
@@ -129,7 +129,7 @@ function narrowFilter(one: LeadFilter, other: LeadFilter): LeadFilter {
   return { pipelineIds: commonTexts(one.pipelineIds, other.pipelineIds), conditions }
 }
 
-/** Finds a setting of the filter that no lead can meet; null if leads may remain. */
+/** Returns the field of a condition that no lead can meet, such as min 9 and max 5; null if there is none. */
 export function impossibleIn({ pipelineIds, conditions }: LeadFilter): string | null {
   if (pipelineIds?.length === 0) return 'pipelines'
   const impossible = conditions.find((asked) =>

@@ -1,4 +1,4 @@
-/** The schema of the mail server, of messages, and of alerts to operators. */
+/** The schema of the settings for the mail server, the messages, and the alerts to operators. */
 import { z } from 'zod'
 import { UNCONFIRMED_POLICIES, WEBHOOK_FORMATS } from '../domain/choices.ts'
 import type { Secret } from './secrets.ts'
@@ -133,7 +133,7 @@ export const alertsSchema = section({
   }),
 })
 
-/** Returns the channel of alerts, or null if the channel has no address. */
+/** Returns the alert channel if its URL is set, otherwise null. */
 function whereSet<T extends { readonly url: Secret | null }>(
   channel: T,
 ): (T & { readonly url: Secret }) | null {

@@ -1,6 +1,6 @@
 /**
- * The schemas of reports and of goals. For an absent setting of a report, the report's folder or the top level
- * of the settings gives the value.
+ * The schemas of the settings for reports and goals. If a setting of a report is absent, the value comes from
+ * the report's template folder or from the top level of the settings.
  */
 import { z } from 'zod'
 import type { FilterColumn } from '../domain/choices.ts'
@@ -252,7 +252,7 @@ const goal = named(
   }),
 )
 
-/** The settings of the top level that are about goals. */
+/** The top-level settings about goals. */
 export const goalSettings = {
   goals: listOf(goal, 'a list of goals', 'name').default([]).meta({
     description:

@@ -1,12 +1,12 @@
 /**
- * The schema of the settings `web` (pages of operators and recipients) and `events` (webhooks of the
+ * The schema of the settings `web` (web pages for operators and recipients) and `events` (webhooks from the
  * upstream), and the rule that decides who may see the dashboard.
  */
 import { isIP } from 'node:net'
 import type { Secret } from './secrets.ts'
 import { group, LOOPBACK, listOf, named, path, secret, section, text } from './validators.ts'
 
-/** The value of `listen` that turns all pages off. */
+/** The value of `web.listen` that turns all web pages off. */
 const NONE = 'none'
 const TOKEN_LENGTH = 16
 
@@ -62,7 +62,7 @@ export interface ListenAddress {
   readonly port: number
 }
 
-/** Reads a checked address: `127.0.0.1:8080`, `[::]:8080`, `0.0.0.0:8080`, or `none`, which gives null. */
+/** Parses a valid address such as `127.0.0.1:8080` or `[::]:8080`; null for `none`. */
 export function listenAddress(listen: string): ListenAddress | null {
   if (listen === NONE) return null
   const { hostname, port } = new URL(`tcp://${listen}`)
@@ -87,8 +87,7 @@ function publicUrlFault(value: string): string | null {
   if (url === null || !/^https?:$/.test(url.protocol)) return 'it must begin with https://'
   if (url.username || url.password) return 'it must not hold a user or password'
   if (url.pathname !== '/' || url.search || url.hash) return 'nothing may come after the host'
-  // Without TLS, anyone who reads the traffic could pause or change the reports of others. `localhost` needs
-  // no TLS.
+  // Without TLS, an eavesdropper on the network could pause or change the reports of recipients.
   return url.protocol === 'https:' || LOOPBACK.test(url.hostname) ? null : 'http:// is only for this machine'
 }
 
@@ -103,7 +102,7 @@ function hostFault(value: string): string | null {
     : 'it is lower-case letters, digits, dots and hyphens'
 }
 
-/** Names that Fastify accepts in place of the address of a network. */
+/** Names of address ranges that Fastify accepts in place of a network address. */
 const PROXY_NAMES: readonly string[] = ['loopback', 'linklocal', 'uniquelocal']
 
 function proxyFault(value: string): string | null {
@@ -126,16 +125,19 @@ interface Doors {
 }
 
 /**
- * The rule for seeing the dashboard. `look`: everybody on this machine may see it, without actions. `token`:
- * signed-in users may see it and act. `closed`: nobody may see it, because the dashboard can be reached from
- * outside and no token is set.
+ * The people who may see the dashboard. `look`: everybody on this machine, but without actions. `token`:
+ * signed-in users, with actions. `closed`: nobody, because the dashboard can be reached from outside without
+ * a token.
  */
 type DashboardAccess = 'look' | 'token' | 'closed'
 
 export const TOKEN_REMEDY =
   'Set web.token_file (LEADSHEET_WEB_TOKEN_FILE) to a file that holds a token, such as `openssl rand -hex 24` makes.'
 
-/** Returns whether a warning matters only to commands that serve or check the dashboard. */
+/**
+ * Returns whether a warning is about the closed dashboard. Only commands that serve or check the dashboard
+ * show such a warning.
+ */
 export function isAboutDashboard(warning: string): boolean {
   return warning.includes(TOKEN_REMEDY)
 }
@@ -165,7 +167,7 @@ export const eventsSchema = section({
     .meta({ description: 'File that holds the secret or secrets, in place of secret.' }),
 })
 
-/** Splits the setting into its secrets, one a line. */
+/** Splits the setting `events.secret` into its secrets; each line is one secret. */
 export function eventSecrets(secret: Secret | null): string[] {
   return secret === null ? [] : linesOf(secret.reveal())
 }

@@ -1,4 +1,7 @@
-/** The schema of the settings file, in snake_case. To rename a setting, see `section` in `validators.ts`. */
+/**
+ * The schema of the settings file, in snake_case. `section` in `validators.ts` can give a setting another
+ * name in the program.
+ */
 import { z } from 'zod'
 import { DEFAULT_LOCALE } from '../domain/choices.ts'
 import { LANGUAGES } from '../report/words/catalogue.ts'
@@ -185,7 +188,8 @@ const topLevel = group({
       .meta({ description: 'How many requests for details run at the same time.' }),
   })
     .transform(({ policy, top, ...limits }) =>
-      // Null means that no details of single leads are read, and a `top` of null that those of all leads are.
+      // The value null means that no details of leads are read. A `top` of null means that the details of all
+      // leads are read.
       policy === 'none' ? null : { top: policy === 'top' ? top : null, ...limits },
     )
     .prefault({})
@@ -235,7 +239,7 @@ const topLevel = group({
 export const settingsSchema = named(topLevel)
 export type Settings = z.output<typeof settingsSchema>
 
-/** The schema of a setting: the parts of JSON Schema that are used here, and facts that leadsheet adds. */
+/** The schema of a setting: the properties of JSON Schema that are used here, and our own (such as `env`). */
 export interface SettingSchema {
   readonly type?: string | readonly string[]
   readonly description?: string
@@ -246,9 +250,9 @@ export interface SettingSchema {
   readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, SettingSchema>>
   readonly items?: SettingSchema
-  /** The kinds that a value may have, such as a text or a group. */
+  /** The schemas that the value may match, such as a text or a group. */
   readonly anyOf?: readonly SettingSchema[]
-  /** The environment variable that gives the setting. */
+  /** The name of the environment variable for the setting. */
   readonly env?: string
   readonly secret?: SecretKind
   /** For a group: maps the name of each setting in the file to its name in the program. */
@@ -257,11 +261,11 @@ export interface SettingSchema {
   readonly isWhole?: boolean
 }
 
-/** A setting that an environment variable or a file of its own can give, or that is secret. */
+/** A setting that is secret, or that an environment variable or a separate file can give. */
 interface SpecialSetting {
-  /** The path. `['reports', 0, 'schedule']` belongs to the first report. */
+  /** The path of the setting. The index 0 in `['reports', 0, 'schedule']` stands for the first report. */
   readonly path: SettingPath
-  /** The setting that names a file with the value, such as `api.key_file`; null if there is none. */
+  /** The path of the setting that names a file with the value, such as `api.key_file`; null if none. */
   readonly filePath: SettingPath | null
   readonly env: string | null
   readonly secret: SecretKind | null
@@ -272,10 +276,10 @@ let known: (SettingSchema & Record<string, unknown>) | undefined
 function wholeSchema() {
   known ??= z.toJSONSchema(settingsSchema, {
     io: 'input',
-    // A group without required settings may be left empty in YAML, which reads it as null.
+    // YAML reads a group without settings as null. This is allowed if no setting is required.
     override: ({ zodSchema, jsonSchema }) => {
       const { def } = zodSchema._zod
-      // Zod leaves the default and the examples of transformed values out.
+      // Zod omits the default and the examples of a value with a transformation, so they are added here.
       if ('defaultValue' in def) jsonSchema.default = def.defaultValue
       const examples = z.globalRegistry.get(zodSchema)?.examples
       if (Array.isArray(examples)) jsonSchema.examples = examples
@@ -317,8 +321,8 @@ export function settingPath(path: SettingPath): SettingPath {
 }
 
 /**
- * Yields the path and value of every setting in a settings tree or a Config, with the names of the settings
- * file. A list counts as one setting, except the list of reports.
+ * Yields each setting of a settings tree or a Config, as its path in the settings file and its value. A list
+ * counts as one setting, but a list of groups, such as the reports, is entered.
  */
 export function* settingsIn(tree: unknown, path: SettingPath = []): Generator<[SettingPath, unknown]> {
   const schema = schemaAt(path)
@@ -333,7 +337,7 @@ export function* settingsIn(tree: unknown, path: SettingPath = []): Generator<[S
   }
 }
 
-/** Yields all special settings, in the order of the schema. */
+/** Yields all secrets, and all settings that a variable or a file of their own can give. */
 export function* specialSettings(
   schema: SettingSchema = wholeSchema(),
   path: SettingPath = [],

@@ -1,11 +1,11 @@
-/** A secret value. It prints as `[redacted]` everywhere, until `reveal()` is called. */
+/** A secret value, which prints as `[redacted]`. Only `reveal()` returns the value. */
 import { inspect } from 'node:util'
 
 const REDACTED = '[redacted]'
 
 /**
- * The part of a setting that is secret: the whole value, the password of a URL, an address and its parts, or
- * each line.
+ * The part of the value that is secret: all of it, the password in a URL, an address and its longer parts, or
+ * each of several lines.
  */
 export type SecretKind = 'whole' | 'login' | 'address' | 'lines'
 
@@ -16,7 +16,7 @@ export class Secret {
     this.#value = value
   }
 
-  /** Returns the value itself. Call this only where the value is used, never to store or print the value. */
+  /** Returns the secret value. Call this only where the value is used, never to store or print it. */
   reveal(): string {
     return this.#value
   }
@@ -34,7 +34,7 @@ export class Secret {
   }
 }
 
-/** The name under which a copied secret stands in {@link copySettings}. */
+/** The name of the property that marks a secret in the result of {@link copySettings}. */
 const COPIED = 'a copied secret'
 
 /**
@@ -46,7 +46,7 @@ export function copySettings(settings: unknown): unknown {
   return eachIn(settings, copySettings)
 }
 
-/** Makes settings from what {@link copySettings} returned. */
+/** Turns the result of {@link copySettings} back into settings with secrets. */
 export function pasteSettings(copied: unknown): unknown {
   if (typeof copied === 'object' && copied !== null && COPIED in copied)
     return new Secret(String(copied[COPIED]))

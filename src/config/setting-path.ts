@@ -1,4 +1,4 @@
-/** Paths of settings in their tree: `['reports', 0, 'name']`, written `reports[0].name`. */
+/** The path of a setting in the settings tree: `['reports', 0, 'name']`, written `reports[0].name`. */
 
 export type SettingPath = readonly (string | number)[]
 export type SettingTree = { [key: string]: unknown }
@@ -22,8 +22,8 @@ export function valueAt(tree: unknown, path: SettingPath): unknown {
 }
 
 /**
- * Sets a value and creates missing groups above it. Changes nothing if one of these groups is another kind of
- * value.
+ * Sets a value and creates missing groups above it. Changes nothing if a text or number stands in place of
+ * such a group.
  */
 export function setValueAt(tree: SettingTree, path: SettingPath, value: unknown): void {
   const parent = path.slice(0, -1).reduce<unknown>((group, key) => {
@@ -35,7 +35,7 @@ export function setValueAt(tree: SettingTree, path: SettingPath, value: unknown)
   if (typeof parent === 'object' && parent !== null && key !== undefined) Reflect.set(parent, key, value)
 }
 
-/** Yields the path and value of every leaf. Groups and lists with items are not leaves. */
+/** Yields the path and value of every leaf. An empty list is a leaf; an empty group is not. */
 export function* leavesOf(
   value: unknown,
   path: SettingPath = [],
@@ -52,8 +52,8 @@ export function* leavesOf(
 /* Finds the known name that a user probably meant by a mistyped name. */
 
 /**
- * Returns the candidate with the fewest edits from `name`, ignoring case; null if more than one letter and
- * more than a third of the letters differ.
+ * Returns the candidate that needs the fewest edits to become `name`, ignoring case. Returns null if even
+ * this candidate needs several edits, and more than a third of the characters of `name`.
  */
 export function nearest(name: string, candidates: Iterable<string>): string | null {
   let best: string | null = null
@@ -66,8 +66,8 @@ export function nearest(name: string, candidates: Iterable<string>): string | nu
 }
 
 /**
- * Counts the letters to insert, delete, replace or swap with the next to turn `a` into `b`, one row of the
- * table at a time.
+ * Counts the edits that turn `a` into `b`. An edit inserts, deletes or replaces a character, or swaps two
+ * neighbours. Only the last rows of the usual table of distances are kept.
  */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, column) => column)

@@ -1,6 +1,6 @@
 /**
- * Reads the settings file: YAML to a plain tree with `${VARIABLES}` filled in, and the line of every setting.
- * Reads profiles of upstreams too. The schema checks the values later.
+ * Reads the settings file: parses the YAML, replaces `${VARIABLE}` by environment variables, and finds the
+ * line of each setting. Reads profiles of upstreams too. The values are checked later by the schema.
  */
 import { readFileSync, statSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
@@ -17,14 +17,11 @@ export const DEFAULT_FILE = 'leadsheet.yaml'
 export interface SettingsFile {
   readonly path: string
   readonly tree: SettingTree
-  /**
-   * The settings whose value comes from variables, in whole or in part, and whether all these variables were
-   * set.
-   */
+  /** The settings whose text contains `${VARIABLE}`. `isComplete` is false if a variable is not set. */
   readonly filled: readonly FilledSetting[]
-  /** The place of a setting's value or name, such as `leadsheet.yaml:4:14`. */
+  /** Returns the place of a setting's value or name, such as `leadsheet.yaml:4:14`. */
   locate(setting: SettingPath, part: 'value' | 'name'): string
-  /** Tells whether every user of the machine may read the file. */
+  /** True if every user of the machine may read the file. */
   readonly isWorldReadable: boolean
 }
 
@@ -34,7 +31,8 @@ export interface FilledSetting {
 }
 
 /**
- * @param name the file name as the user gave it, relative to `cwd`; the names of places begin with it
+ * Reads a settings file and fills in the variables.
+ * @param name the path as the user gave it, relative to `cwd`; error messages use it
  * @param problems receives a line for each variable that is not set
  * @throws LeadsheetError config_invalid if the file cannot be read or is not YAML
  */
@@ -67,8 +65,8 @@ export function readSettingsFile(
 }
 
 /**
- * Tells whether users other than owner and group may read a file. Always returns false on Windows, which
- * has no such file mode.
+ * Returns whether all users of the machine may read a file. On Windows, which has no such file mode, the
+ * result is always false.
  */
 export function isWorldReadable(path: string): boolean {
   return process.platform !== 'win32' && (statSync(path).mode & 0o004) !== 0
@@ -86,8 +84,8 @@ function readText(path: string): string {
 }
 
 /**
- * Returns the hint for a file that cannot be read. The hint suggests `leadsheet init` only for a missing
- * file, because `init` must not overwrite an existing file.
+ * Returns the hint for a file that cannot be read. Only a missing file gets the hint to run `leadsheet init`,
+ * because `init` must not overwrite a file.
  */
 function hintFor(error: unknown): string {
   const text = errorText(error)
@@ -99,7 +97,7 @@ function hintFor(error: unknown): string {
     : 'Let this user read it, or name another file with --config or LEADSHEET_CONFIG.'
 }
 
-/** Returns why a file could not be read, without the name of the file. */
+/** Returns the reason why a file could not be read. The reason does not contain the name of the file. */
 export function readFault(error: unknown): string {
   const text = faultText(error)
   return text.startsWith('ENOENT') ? 'there is no such file' : text
@@ -119,8 +117,8 @@ function toTree(document: Document.Parsed, name: string, place: (offset: number)
   try {
     value = document.toJS()
   } catch (error) {
-    // The document has too many aliases, or an alias without its anchor. The rest of the message is not
-    // quoted, because a secret may begin with *.
+    // The document uses an alias that has no anchor, or too many aliases. The name of the alias is not
+    // quoted, because it may be a secret that begins with *.
     const [text] = errorText(error).split(/: /)
     throw invalid(`  ${place(0)}  ${text}; what begins with * or & stands in quotes`)
   }
@@ -129,7 +127,7 @@ function toTree(document: Document.Parsed, name: string, place: (offset: number)
   throw invalid(`  ${place(0)}  expected settings, each as "name: value"`)
 }
 
-/** Drops names without a value, such as a group whose settings are all commented out. */
+/** Drops settings without a value. YAML reads a group whose settings are all commented out as null. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (!isTree(value)) return value
@@ -141,8 +139,8 @@ function withoutNulls(value: unknown): unknown {
 }
 
 /**
- * Returns the offset of a setting in the text. If the setting is absent, returns the offset of the group to
- * which it belongs.
+ * Returns the offset of a setting in the text of the file. If the setting is absent, the offset of the
+ * nearest group above it is returned.
  */
 export function offsetOf(document: Document.Parsed, setting: SettingPath, part: 'value' | 'name'): number {
   const { isMap, isNode, isScalar } = loadPackage('yaml')
@@ -161,7 +159,7 @@ export function offsetOf(document: Document.Parsed, setting: SettingPath, part: 
   return 0
 }
 
-/** Matches `${NAME}`, `${NAME:-default}`, and `$${` for the two characters themselves. */
+/** Matches `${NAME}`, `${NAME:-default}`, and `$${`, which is written for a literal `${`. */
 const PLACEHOLDER = /\$\$\{|\$\{([^}]*)(\}?)/g
 
 function fillIn(
@@ -194,14 +192,14 @@ function fillIn(
 }
 
 /**
- * Returns the placeholder for an error. For a secret the text is hidden, because a mistyped placeholder may
- * be a part of the secret.
+ * Returns the placeholder as an error shows it. In a secret setting, its text is hidden, because something
+ * that looks like a placeholder may be a part of the secret.
  */
 function shownIn(path: SettingPath, text: string): string {
   return isSecret(path) ? '${…' : text
 }
 
-/** @param inside the text between the braces */
+/** @param inside the text between the braces of `${…}` */
 function readVariable(
   inside: string,
   env: Environment,
@@ -217,12 +215,12 @@ function readVariable(
   return value === undefined ? { problem: `the variable ${name} is not set` } : { value }
 }
 
-/** The data of a profile. `parseProfile` validates them later. */
+/** The unchecked data of a profile, which `parseProfile` checks later. */
 export interface ProfileData {
   readonly data: unknown
-  /** The file, or the place in the settings, for messages. */
+  /** The path of the profile's file, or its place in the settings file, for error messages. */
   readonly origin: string
-  /** Names the place of a part at the start of a line: `profile.yaml:3:9  paging.kind`. */
+  /** Returns the place and name of a part, as errors begin with it: `profile.yaml:3:9  paging.kind`. */
   readonly nameOf: (path: SettingPath, part: 'value' | 'name') => string
   /**
    * The reason why the profile could not be read; null if it was read. The reason is reported only when the
@@ -231,7 +229,7 @@ export interface ProfileData {
   readonly problem: string | null
 }
 
-/** @param path an absolute path */
+/** @param path the absolute path of the profile */
 export function readProfile(path: string, cwd: string): ProfileData {
   const origin = relative(cwd, path) || path
   const none = { data: null, origin, nameOf: () => origin }

@@ -1,7 +1,6 @@
 /**
- * Writes settings files from the schema: each setting with its description, commented out unless it has a
- * value. The file for the first start has the answers as settings; reading it gives back exactly the same
- * values.
+ * Writes settings files from the schema: each setting with its description; settings without a value are
+ * commented out. The first settings file contains the answers that the user gave to `leadsheet init`.
  */
 import { shellCommand } from '../errors.ts'
 import { loadPackage } from '../packages.ts'
@@ -15,15 +14,15 @@ import type { SettingPath } from './setting-path.ts'
 import { pathText } from './setting-path.ts'
 
 export interface FirstSettings {
-  /** A date such as `2026-11-21`. */
+  /** The date on which the file is written, such as `2026-11-21`. */
   readonly today: string
   readonly apiUrl: Entry
-  /** The file of the API key; null if the service needs no key. */
+  /** The file that contains the API key; null if the service needs no key. */
   readonly keyFile: Entry | null
-  /** The profile; null for the reference service. */
+  /** The file of the profile (the description of the upstream's API); null for the reference service. */
   readonly profile: Entry | null
   readonly timeZone: Entry
-  /** The address of the mail server, or the file that holds it with its password. */
+  /** The address of the mail server, or the path of a file that contains the address and its password. */
   readonly mail: { readonly name: 'url' | 'url_file'; readonly entry: Entry }
   readonly from: Entry
   readonly recipients: Entry<readonly string[]>
@@ -31,7 +30,7 @@ export interface FirstSettings {
   readonly alertRecipients: Entry<readonly string[]>
   readonly report: { readonly name: string; readonly schedule: string; readonly period: string | null }
   readonly listen: Entry
-  /** The file of the token; null if there is no dashboard to sign in to. */
+  /** The file with the token for signing in to the dashboard; null if nobody signs in. */
   readonly tokenFile: Entry | null
 }
 
@@ -70,10 +69,10 @@ export function settingsText(first: FirstSettings): string {
   })
 }
 
-/** The periods of the weekly and the monthly report that come with the program. */
+/** The periods that the built-in reports `weekly` and `monthly` have by default. */
 const DEFAULT_PERIODS: Readonly<Record<string, string>> = { weekly: 'week', monthly: 'month' }
 
-/** Escapes `${` in the values, because it would be read as the start of a variable. */
+/** Escapes `${` in the values. Otherwise the settings file would read it as the start of a variable. */
 function escaped(entry: Entry | Entry<readonly string[]> | null): Entry<unknown> | null {
   if (entry === null || !('value' in entry)) return entry
   const { value } = entry
@@ -83,14 +82,14 @@ function escaped(entry: Entry | Entry<readonly string[]> | null): Entry<unknown>
 
 interface FirstReport {
   readonly name: 'daily' | 'weekly' | 'monthly'
-  /** The period; null if the report's own period fits. */
+  /** The period that the settings file must give; null if the default period of the report fits. */
   readonly period: 'day' | 'working_day' | 'since_last' | null
 }
 
 const WEEKS = 8
 
 /**
- * Chooses the first report for a schedule, by the days on which it is due.
+ * Chooses the first report and its period from the days on which the schedule is due.
  * @param timing a valid schedule
  */
 export function reportFor(timing: Timing, now: Date): FirstReport {
@@ -104,7 +103,7 @@ export function reportFor(timing: Timing, now: Date): FirstReport {
   return { name: 'daily', period: 'since_last' }
 }
 
-/** Returns the days on which the schedule is due within the next `WEEKS` weeks, as days since 1970-01-01. */
+/** Returns the days of the next `WEEKS` weeks on which the schedule is due, each as days since 1970-01-01. */
 function dueDays(timing: Timing, now: Date): number[] {
   const end = now.getTime() + WEEKS * 7 * DAY_MS
   const days = new Set<number>()
@@ -112,8 +111,8 @@ function dueDays(timing: Timing, now: Date): number[] {
     const due = nextDueTime(timing, after)
     if (due === null || due.due_at.getTime() > end) return [...days]
     days.add(Math.floor(due.shownMs / DAY_MS))
-    // The search goes on at the next day, so that a schedule that is due many times a day counts once for
-    // each day.
+    // Continues at the next day, so that each day is counted once even if the schedule is due many times on
+    // it.
     after = new Date(due.due_at.getTime() + DAY_MS - (due.shownMs % DAY_MS) - 1)
   }
 }
@@ -121,8 +120,8 @@ function dueDays(timing: Timing, now: Date): number[] {
 const WIDTH = 110
 
 /**
- * A value for the file, or the name of the environment variable that gives the value. A setting that a
- * variable gives is only a comment in the file.
+ * A value to write, or the environment variable that gives the setting. In the second case, the file has only
+ * a comment with the name of the variable.
  */
 export type Entry<Value = string> = { readonly value: Value } | { readonly variable: string }
 
@@ -156,7 +155,7 @@ function settingsYaml(opening: string, shown: Shown | null = null): string {
   return `${[opening, ...parts].join('\n\n')}\n`
 }
 
-/** @param margin the text before each line of the group: spaces, and `#` in a group that is commented out */
+/** @param margin the text before each line: spaces, and `#` if the group is commented out */
 function groupLines(group: SettingSchema, path: SettingPath, margin: string, shown: Shown | null): string[] {
   return Object.entries(group.properties ?? {}).flatMap(([name, schema]) =>
     settingLines(schema, [...path, name], group, margin, shown),
@@ -211,8 +210,8 @@ function entryLines(name: string, entry: Shown[string], margin: string, usual: s
 }
 
 /**
- * Returns whether another setting is the better way to give the same value: the file of a secret, or the list
- * of recipients instead of their file.
+ * Returns whether another setting is the better way to give the same value: `key_file` is better than `key`,
+ * but `recipients` is better than `recipients_file`.
  */
 function isSecondChoice(schema: SettingSchema, name: string, parent: SettingSchema | undefined): boolean {
   const inFile = parent?.properties?.[name.replace(/_file$/, '')]
@@ -238,8 +237,8 @@ function commentLines(
 }
 
 /**
- * Returns the default of a setting, or else an example. For secrets and their files, the example is made from
- * the name of the setting.
+ * Returns the default of a setting as text, otherwise an example. For a secret or its file without an
+ * example, one is made from the setting's name.
  */
 function exampleOf({ default: standard, examples = [] }: SettingSchema, path: SettingPath): string {
   const isEmpty = standard === undefined || (Array.isArray(standard) && standard.length === 0)

@@ -1,6 +1,6 @@
 /**
- * Rules for values beyond their type. Each function `…Fault` returns null for a valid value, otherwise the
- * reason. The reason is worded to follow "expected …;" in an error.
+ * Rules for values in addition to their type. A function `…Fault` returns null for a valid value, otherwise
+ * the reason, which completes an error such as `expected a time zone; REASON`.
  */
 import type { KeyObject } from 'node:crypto'
 import { createPrivateKey } from 'node:crypto'
@@ -12,7 +12,7 @@ import { isDecodable } from '../store/db/place.ts'
 import { Secret, type SecretKind } from './secrets.ts'
 import { isTree, nearest, valueAt } from './setting-path.ts'
 
-/** An address `name@host`. The pattern takes any real address, but no second header or recipient. */
+/** Matches an address `name@host`. It allows no separators, so that nobody can add a second recipient. */
 export const ADDRESS = /^[^\s@<>(),;:"\\[\]]+@[\p{L}\p{N}](?:[\p{L}\p{N}.-]*[\p{L}\p{N}])?$/u
 
 /** Returns whether a text is an address or has the form `Display Name <address>`. */
@@ -21,7 +21,7 @@ function isMailbox(value: string): boolean {
   return ADDRESS.test(named?.[1] ?? value)
 }
 
-/** Checks a cron expression of five fields, or words such as `every weekday at 07:00`. */
+/** Checks a schedule: five cron fields, or words such as `every weekday at 07:00`. */
 export function scheduleFault(text: string): string | null {
   const parsed = parseExpression(text, [])
   if (!('fault' in parsed)) return null
@@ -30,8 +30,8 @@ export function scheduleFault(text: string): string | null {
 }
 
 /**
- * Accepts only names of the IANA time zone database, because an offset such as `+01:00` has no daylight
- * saving time.
+ * Accepts only names of the IANA time zone database. An offset such as `+01:00` is refused, because it does
+ * not follow daylight saving time.
  */
 function timeZoneFault(name: string): string | null {
   try {
@@ -43,12 +43,12 @@ function timeZoneFault(name: string): string | null {
   return meant === null ? 'there is no zone of that name' : `did you mean ${meant}?`
 }
 
-/** Checks for a BCP 47 tag with a language that reports are written in. */
+/** Checks that a text is a language tag (BCP 47) whose language reports can be written in. */
 export function localeFault(tag: string): string | null {
   try {
     return hasWordsIn(tag) ? null : `reports are written in ${new Intl.ListFormat('en').format(LANGUAGES)}`
   } catch {
-    // Intl throws a RangeError for a text that is no tag at all.
+    // Intl throws a RangeError if the text is not a language tag.
     return 'it is no such tag'
   }
 }
@@ -76,7 +76,7 @@ export function apiUrlFault(text: string): string | null {
   return url.username || url.password ? 'it must not hold a user or password' : null
 }
 
-/** Matches host names that mean this machine: `localhost`, `127.x.x.x` and `[::1]`. */
+/** Matches the host names of this machine: `localhost`, `127.x.x.x` and `[::1]`. */
 export const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
 /**
@@ -103,7 +103,8 @@ export function mailUrlFault(text: string): string | null {
 }
 
 /**
- * The shortest allowed RSA key, in bits. Receivers ignore signatures of shorter keys (RFC 8301, section 3.2).
+ * The minimum length of an RSA key, in bits. Mail servers ignore signatures with shorter keys (RFC 8301,
+ * section 3.2).
  */
 const DKIM_BITS_MIN = 1024
 
@@ -120,8 +121,8 @@ export function dkimKeyFault(pem: string): string | null {
 }
 
 /**
- * Accepts `charts`, or the name of a list of the report or of a query in its folder, with a known format as
- * the extension.
+ * Accepts `charts`, or a file name such as `top_leads.csv`: the name of a list or query of the report, with a
+ * known format as its extension.
  */
 export function attachmentFault(name: string): string | null {
   if (name === 'charts') return null
@@ -129,7 +130,8 @@ export function attachmentFault(name: string): string | null {
   if (list === undefined) return 'it is neither'
   if (!ATTACHED_FORMATS.some((known) => known === format)) return `.${format} is no format of it`
   const meant = nearest(list, ATTACHED_LISTS)
-  // Only the report's folder knows the names of its queries.
+  // The names of queries are unknown here. A name with a hyphen may be a query; any other name that resembles
+  // a list is a mistake.
   return meant === null || meant === list || list.includes('-') ? null : `did you mean ${meant}.${format}?`
 }
 
@@ -138,7 +140,7 @@ export function attachmentFault(name: string): string | null {
  * "expected".
  */
 
-/** A text that passes a rule. The error names the accepted values, then the rule's reason. */
+/** The schema of a text that passes the rule `fault`. Its error names `accepted` and the rule's reason. */
 export function text(accepted: string, fault: (value: string) => string | null = () => null) {
   return z
     .string({ error: accepted })
@@ -159,8 +161,8 @@ export function wholeNumber(min: number, max: number) {
 }
 
 /**
- * A list whose items differ. `key` names the part of a group that must differ. A repeated item is reported
- * beside other mistakes.
+ * The schema of a list without repeated items. If the items are groups, the part called `key` must not
+ * repeat. A repeated item is reported even if there are other mistakes.
  */
 export function listOf<T extends z.ZodType>(item: T, accepted: string, key?: string) {
   return z.array(item, { error: accepted }).superRefine(
@@ -185,7 +187,7 @@ export function listOf<T extends z.ZodType>(item: T, accepted: string, key?: str
   )
 }
 
-/** A text that is wrapped in `Secret`, so that its secret parts never get into output or logs. */
+/** The schema of a text that is wrapped in `Secret`, which keeps its secret parts out of output and logs. */
 export function secret(
   accepted: string,
   fault?: (value: string) => string | null,
@@ -196,22 +198,21 @@ export function secret(
     .meta({ secret: kind })
 }
 
-/** A group whose settings have the same names in the program and in the settings file. */
+/** The schema of a group. Its settings have the same names in the program as in the settings file. */
 export function group<T extends z.ZodRawShape>(shape: T) {
   return z.strictObject(shape, { error: 'a group of settings, indented below the name' })
 }
 
 /**
- * A group whose settings the program knows by camelCase names, with null for an absent setting. `own` gives
- * names that differ from the settings file: with `{ spread_seconds: 'jitterSeconds' }`, the file says
- * `spread_seconds` and the program `jitterSeconds`. A setting `…_file` is left out, because its file has been
- * read during merging.
+ * The schema of a group whose settings have camelCase names in the program, where an absent setting is null.
+ * `own` gives other names: with `{ spread_seconds: 'jitterSeconds' }`, `spread_seconds` in the file is
+ * `jitterSeconds` in the program. A setting `…_file` is left out, because its file was already read.
  */
 export function section<T extends z.ZodRawShape, const N extends OwnNames<T> = object>(shape: T, own?: N) {
   return named(group(shape), own)
 }
 
-/** Makes a section from a group that has additional rules. */
+/** Makes a section (see above) from a group with additional rules. */
 export function named<T extends z.ZodRawShape, const N extends OwnNames<T> = object>(
   settings: z.ZodObject<T, z.core.$strict>,
   own?: N,
@@ -250,7 +251,7 @@ export const schedule = text(
   scheduleFault,
 )
 export const timeZone = text('a time zone of the IANA database, such as Europe/Berlin', timeZoneFault)
-/** A locale. The case is normalised, `de-de` to `de-DE`, so that the same locale gets the same issue. */
+/** The schema of a locale. `de-de` becomes `de-DE`, so that both get the same issue of a report. */
 export const locale = text('a locale such as en-GB or de-DE', localeFault).transform((tag) =>
   new Intl.Locale(tag).toString(),
 )

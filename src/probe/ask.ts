@@ -1,7 +1,6 @@
 /**
- * Sends the probe's requests and reads pages of the probed list. The requests are GETs, one after the other
- * with a pause, none twice, and at most REQUESTS_MAX. To find the one parameter that has an effect, many are
- * tried in one request, and then halves of them.
+ * Sends the probe's requests: only GETs, one at a time with a pause, no request twice, at most REQUESTS_MAX.
+ * To find a parameter that has an effect, many parameters are tried in one request, and then halves of them.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { LeadsheetError } from '../errors.ts'
@@ -21,42 +20,42 @@ const GAP_MS = 50
 
 export type Auth = Profile['auth']
 
-/** An authorization that sends no key. With it, only the further headers of the user are added. */
+/** An authorization without the key. With it, a request carries only the headers that the user gave. */
 const NO_KEY = { header: 'Authorization', value: '' } as const
 
 export interface Reply {
   readonly url: URL
-  /** The request without the key, shown as evidence: `GET /leads?limit=3`. */
+  /** The request without the key, as the profile's comments quote it: `GET /leads?limit=3`. */
   readonly request: string
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  /** The parsed JSON, or the text of a refusal or of a body that is not JSON. */
+  /** The parsed JSON; or text, if the server refused the request or the body is not JSON. */
   readonly body: unknown
 }
 
 export type Headers = Readonly<Record<string, string>>
 
-/** Sends the requests of one probe. Whoever opens it disposes of it, which closes its connections. */
+/** Sends the requests of one probe. The caller of `openAsker` must dispose of it to close its connections. */
 export interface Asker extends AsyncDisposable {
   /** The way in which the next requests send the API key. */
   auth: Auth
-  /** Headers of every request, as the user gave them. `{key}` stands for the API key. */
+  /** The headers that the user gave for every request. `{key}` stands for the API key. */
   readonly headers: Headers
   get(url: URL, headers?: Headers): Promise<Reply>
   readonly requests: number
-  /** Returns how many more requests may be sent until their total reaches the limit. */
+  /** Returns how many more requests may be sent before the total number of requests exceeds the limit. */
   left(limit: number): number
 }
 
 interface AskerOptions {
   /** The API key; empty if there is none. */
   readonly apiKey: string
-  /** Further headers of every request. `{key}` stands for the API key. */
+  /** The headers that the user gave for every request. `{key}` stands for the API key. */
   readonly headers?: Headers
   readonly maxWaitMs: number
   readonly log: Log
   readonly signal: AbortSignal
-  /** The pause between two requests; `GAP_MS` by default. */
+  /** The pause between two requests in milliseconds; by default `GAP_MS`. */
   readonly gapMs?: number
   readonly backoff?: Backoff
 }
@@ -107,8 +106,8 @@ export function openAsker(options: AskerOptions): Asker {
 }
 
 /**
- * Turns a 5xx that remains after all retries into an answer, because some servers fail on a parameter that
- * they do not know.
+ * Turns an error 5xx that persists after all retries into an answer, because some servers answer 5xx to a
+ * parameter that they do not know.
  */
 function asRefusal(thrown: unknown): Answer {
   const isAnswered =
@@ -123,7 +122,7 @@ function requestText(url: URL, headers: Headers): string {
   return `GET ${decodeSoftly(url.pathname + url.search)}${extra.join('')}`
 }
 
-/** Decodes a path so that people can read it: `page[size]=3` rather than `page%5Bsize%5D=3`. */
+/** Decodes a path for people: `page%5Bsize%5D=3` becomes `page[size]=3`. */
 function decodeSoftly(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
@@ -141,14 +140,14 @@ function tooMany(): LeadsheetError {
 const SINGLES_MAX = 12
 
 /**
- * Returns whether one name is nested in the other, like `sort[]` in `sort`. Some servers crash if a request
- * has both.
+ * Returns whether one name is nested in the other, as `sort[]` is in `sort`. Some servers crash if a request
+ * has both parameters.
  */
 export function clashes(a: string, b: string): boolean {
   return a.startsWith(`${b}[`) || b.startsWith(`${a}[`)
 }
 
-/** Puts the candidates into as few groups as possible. No group has two equal or clashing names. */
+/** Divides the candidates into few groups. No group has two candidates whose names are equal or clash. */
 export function apart<T>(candidates: readonly T[], nameOf: (candidate: T) => string): T[][] {
   const groups: T[][] = []
   for (const each of candidates) {
@@ -164,15 +163,15 @@ export function apart<T>(candidates: readonly T[], nameOf: (candidate: T) => str
 
 export type Effect = 'effect' | 'none' | 'refused'
 
-/** The number of requests that are left. Related trials share this number. */
+/** The number of requests that are left for a series of trials. */
 export interface Budget {
   left: number
 }
 
 /**
- * Tries many parameters in one request, because most servers ignore parameters that they do not know. If all
- * parameters together have no effect, none of them has. If the server refuses the request, the two halves are
- * tried separately.
+ * Finds the parameter that has an effect, by trying many in one request. This works because most servers
+ * ignore unknown parameters. If all together have no effect, none of them has. If the request has an effect
+ * or is refused, each half is tried.
  */
 export async function findEffective<T>(
   candidates: readonly T[],
@@ -183,7 +182,7 @@ export async function findEffective<T>(
   return isStrict ? findSingly(candidates, test, budget) : findByHalves(candidates, test, budget)
 }
 
-/** Tries the most usual candidates one by one, for servers that refuse unknown parameters. */
+/** Tries the most usual candidates one by one, for a server that refuses unknown parameters. */
 async function findSingly<T>(
   candidates: readonly T[],
   test: (some: readonly T[]) => Promise<Effect>,
@@ -217,7 +216,7 @@ export type Params = Readonly<Record<string, string>>
 export interface Page {
   readonly reply: Reply
   /**
-   * The path of the records in the answer. Some servers put records into an envelope only in paged answers.
+   * The path of the list of records in this answer. Some servers nest the list only if a page is requested.
    */
   readonly envelope: FieldPath
   readonly records: readonly unknown[]
@@ -228,13 +227,13 @@ export interface List {
   readonly url: URL
   readonly envelope: FieldPath
   readonly id: FieldPath
-  /** Tells whether the server refuses unknown parameters or takes them for filters. */
+  /** True if the server refuses unknown parameters, or filters by them. */
   readonly isStrict: boolean
 }
 
 /**
- * Fetches a page of the list with these parameters. Returns null if the server refuses the request or answers
- * with something else than a list.
+ * Fetches a page of the list with these parameters. Returns null if the server refuses the request or does
+ * not answer with a list.
  */
 export async function readPage(
   asker: Asker,
@@ -256,7 +255,7 @@ export function pageOf(reply: Reply, list: List): Page | null {
   return { reply, envelope: found.path, records, ids: records.map((record) => idOf(record, list.id)) }
 }
 
-/** Returns whether a page has records and none of them has one of these ids. */
+/** Returns whether a page has at least one record and shares no record with these ids. */
 export function isDisjoint(page: Page, ids: readonly string[]): boolean {
   const before = new Set(ids)
   return page.ids.length > 0 && page.ids.every((id) => !before.has(id))
@@ -273,7 +272,7 @@ function idOf(record: unknown, path: FieldPath): string {
 export type Confidence = 'proved' | 'likely' | 'guessed'
 
 export interface Finding {
-  /** The part of the profile that was found: `auth`, `paging.param`, `mapping.lead.score`. */
+  /** The part of the profile that was found, such as `auth`, `paging.param` or `mapping.lead.score`. */
   readonly place: string
   readonly value: string
   readonly confidence: Confidence
@@ -281,7 +280,7 @@ export interface Finding {
   readonly evidence: string
 }
 
-/** A part of the profile that could not be found out, and what to do about it. */
+/** A part of the profile that the probe could not find out. */
 export interface Gap {
   readonly place: string
   readonly problem: string

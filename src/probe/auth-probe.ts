@@ -1,6 +1,6 @@
 /**
- * Finds out how the upstream expects the API key. The forms that its refusal names are tried first, then the
- * usual forms. No form is tried before a request without a key was refused.
+ * Finds out how the upstream expects the API key, for example in which header. The key is sent only after a
+ * request without a key was refused. The forms that the refusal names are tried first, then the usual forms.
  */
 
 import { basicOf } from '../upstream/client/authorize.ts'
@@ -23,8 +23,7 @@ const REFUSED_TEXT =
   /unauthori[sz]ed|unauthenticated|not authenticated|authentication (is )?required|(missing|invalid|no|provide|requires?)( an?| your| valid)? ?(api)?[ _-]?(key|token|credentials)|access denied/i
 
 /**
- * Returns whether an answer asks for an API key. Some upstreams ask for it with another status than 401 and
- * 403.
+ * Returns whether an answer asks for an API key. Some upstreams do so with a status other than 401 and 403.
  */
 export function wantsKey({ status, headers, body }: Reply): boolean {
   if (status === 401 || status === 403 || status === 407) return true
@@ -34,8 +33,8 @@ export function wantsKey({ status, headers, body }: Reply): boolean {
 }
 
 /**
- * Returns the forms to try, first those that the refusal `challenge` names. The form of `key` decides whether
- * Basic is tried early.
+ * Returns the forms in which to send the key, the most promising first: those that the refusal `challenge`
+ * names. HTTP Basic is tried first if the key has a colon.
  */
 function authForms(challenge: Reply, key: string): Auth[] {
   const said = shortText(`${challenge.headers['www-authenticate'] ?? ''} ${shortText(challenge.body)}`)
@@ -69,8 +68,8 @@ function authForms(challenge: Reply, key: string): Auth[] {
 }
 
 /**
- * Tries the forms on an address that refused a request without a key. Afterwards the asker uses the form that
- * was accepted.
+ * Tries the forms on an address that refused a request without a key. Returns null if no form is accepted;
+ * otherwise the asker goes on with the accepted form.
  */
 export async function findAuth(
   asker: Asker,
@@ -81,8 +80,8 @@ export async function findAuth(
     asker.auth = form
     const reply = await asker.get(challenge.url)
     if (wantsKey(reply) || reply.status >= 500) continue
-    // The error may be about the form and not about the key. In that case a request with any other key gets
-    // the same answer.
+    // The error may mean that the upstream does not read the key in this form at all. A request with a wrong
+    // key would then get the same answer.
     const isOdd = reply.status >= 400 && reply.status !== 404
     if (isOdd && !(await refusesAnother(asker, challenge, form))) continue
     asker.auth = form
@@ -101,8 +100,7 @@ export async function findAuth(
 }
 
 /**
- * Returns whether a wrong key in this form is refused. The refusal proves that the upstream reads the key
- * there.
+ * Sends a wrong key in this form. If the upstream refuses it, the upstream really reads the key from there.
  */
 async function refusesAnother(asker: Asker, challenge: Reply, form: Auth): Promise<boolean> {
   if (form === 'none') return false
@@ -142,7 +140,7 @@ function inQuery(query: string): Auth {
 }
 
 function distinct(forms: readonly Auth[]): Auth[] {
-  // Names of headers are compared without case, names of parameters with case.
+  // Forms are compared to drop duplicates. Header names ignore case, names of parameters do not.
   const keyOf = (form: Auth): string =>
     form !== 'none' && form.query === undefined ? authText(form).toLowerCase() : authText(form)
   const first = new Map(forms.toReversed().map((form) => [keyOf(form), form]))

@@ -1,6 +1,6 @@
 /**
- * The names that the probe tries: those that list APIs usually have, the most usual first. This file is data
- * without logic.
+ * The names of paths, parameters and fields that the probe tries, the most usual first. This file is only
+ * data.
  */
 import type { LeadField } from '../domain/lead-fields.ts'
 import { fieldsWith } from '../domain/lead-fields.ts'
@@ -24,7 +24,7 @@ export const LIST_PATHS = [
   '/orders',
 ] as const
 
-/** Paths of documents that name the paths of an API. */
+/** Paths of documents that list the paths of an API, such as OpenAPI documents. */
 export const INDEX_PATHS = [
   '/openapi.json',
   '/api/v1/openapi.json',
@@ -33,7 +33,7 @@ export const INDEX_PATHS = [
   '/api',
 ] as const
 
-/** Words in a path that suggest a list of leads, the best first. */
+/** Words in a path that suggest a list of leads, the most promising first. */
 export const LIST_WORDS = [
   ...[
     'lead',
@@ -62,7 +62,7 @@ export const LIST_WORDS = [
   ],
 ] as const
 
-/** Parameters that set the page size, each with the parameters that usually choose the page beside it. */
+/** Parameters that set the page size, each with the parameters that usually select the page beside it. */
 export const SIZE_PARAMS: Readonly<Record<string, readonly string[]>> = {
   limit: ['offset', 'page', 'skip', 'start'],
   per_page: ['page'],
@@ -104,8 +104,8 @@ export const SIZE_PARAMS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Parameters with brackets that set the page size. They are tried separately, because `page` and `page[size]`
- * in one request confuse many servers.
+ * Page-size parameters with brackets. They are tried separately, because a request with both `page` and
+ * `page[size]` confuses many servers.
  */
 export const SIZE_PARAMS_IN_BRACKETS: Readonly<Record<string, readonly string[]>> = {
   'page[size]': ['page[number]', 'page[offset]'],
@@ -117,7 +117,7 @@ export const SIZE_PARAMS_IN_BRACKETS: Readonly<Record<string, readonly string[]>
   'filter[limit]': ['filter[skip]', 'filter[offset]'],
 }
 
-/** Parameters that choose the page, by its number or by the number of its first record. */
+/** Parameters that select a page, by the number of the page or of its first record. */
 export const POSITION_PARAMS = [
   ...['page', 'offset', 'skip', 'start', 'page_number', 'pageNumber', 'p', 'from', 'pageIndex', 'page_index'],
   ...[
@@ -151,7 +151,7 @@ export const POSITION_PARAMS_IN_BRACKETS = [
   'filter[skip]',
 ] as const
 
-/** Parameters that take the token of the next page. */
+/** Parameters that take the cursor of the next page, which the previous answer contains. */
 export const CURSOR_PARAMS = [
   ...['cursor', 'after', 'page_token', 'pageToken', 'next', 'starting_after', 'next_cursor', 'next_token'],
   ...[
@@ -177,7 +177,7 @@ export const CURSOR_PARAMS = [
 ] as const
 export const CURSOR_PARAMS_IN_BRACKETS = ['page[after]', 'page[cursor]', 'pagination[cursor]'] as const
 
-/** Parameters that take the id of the last record seen. */
+/** Parameters that take the id of the last record of the previous page. */
 export const LAST_ID_PARAMS = [
   ...[
     'starting_after',
@@ -216,7 +216,7 @@ export const ROUND_SIZES = [
   10, 12, 15, 16, 20, 24, 25, 30, 32, 40, 48, 50, 60, 64, 75, 80, 90, 96, 100,
 ] as const
 
-/** Headers with the number of all records. */
+/** Headers that contain the total number of records. */
 export const TOTAL_HEADERS = [
   ...[
     'x-total-count',
@@ -233,7 +233,7 @@ export const PAGES_HEADERS = [
   ...['x-total-pages', 'x-wp-totalpages', 'x-pagination-page-count', 'x-page-count', 'pagination-page-count'],
 ] as const
 
-/** Parameters that take the name of the field to sort by. */
+/** Parameters that take the name of the field by which the list is sorted. */
 export const SORT_PARAMS = [
   ...[
     'sort',
@@ -251,7 +251,7 @@ export const SORT_PARAMS = [
 ] as const
 export const SORT_PARAMS_IN_BRACKETS = ['sort[]', 'filter[order]'] as const
 
-/** Parameters that set the direction of the sort, with the value for ascending. */
+/** Parameters that set the sort direction, each with its value for ascending order. */
 export const ASCENDING_PARAMS = {
   direction: 'asc',
   order: 'asc',
@@ -266,7 +266,7 @@ export const ASCENDING_PARAMS = {
 
 export interface FieldSign {
   readonly field: LeadField
-  /** The names of the field, the best first. */
+  /** The usual names of the field, the most promising first. */
   readonly names: readonly string[]
   readonly looks: LeadField['type'] | 'few' | 'email' | 'domain' | 'currency'
 }
@@ -280,7 +280,7 @@ export const LEAD_SIGNS: readonly FieldSign[] = fieldsWith('probe').map((field) 
 export const FIRST_NAMES = ['firstname', 'givenname', 'first', 'forename', 'fname'] as const
 export const LAST_NAMES = ['lastname', 'familyname', 'surname', 'last', 'lname'] as const
 
-/** The outcome of a lead with a status, by words in the status. The first match counts. */
+/** Words which show that a status means won, lost or disqualified. The first entry that matches counts. */
 export const OUTCOME_WORDS = [
   {
     outcome: 'disqualified',
@@ -297,7 +297,7 @@ export const OUTCOME_WORDS = [
   },
 ] as const
 
-/** Words in the names of stages, in the order of a funnel. */
+/** Words in the names of stages, in the order in which leads usually pass the stages. */
 export const FUNNEL_WORDS = [
   /^(new|open|raw|created|incoming|intake|fresh|cold|lead|subscriber|discovered|backlog|todo|todo)/i,
   /enrich|research|assign|pending|queued/i,

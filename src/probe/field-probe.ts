@@ -1,4 +1,4 @@
-/** Recognises the fields of a record by their names and by all the values seen. All functions are pure. */
+/** Recognises the meaning of a record's fields by their names and values. All functions are pure. */
 import type { LeadField } from '../domain/lead-fields.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
 import type { FieldPath } from '../upstream/values/json.ts'
@@ -10,7 +10,7 @@ import { FIRST_NAMES, FUNNEL_WORDS, LAST_NAMES, LEAD_SIGNS, OUTCOME_WORDS } from
 
 const STATUSES_MAX = 30
 
-/** A field rule in the form that a profile writes. */
+/** A field rule (where a lead's field is found in a record), in the form in which a profile is written. */
 type RuleInput =
   | string
   | string[]
@@ -21,18 +21,18 @@ export interface FoundField {
   readonly field: LeadField['column']
   readonly rule: RuleInput
   readonly confidence: Confidence
-  /** A short sample of the field's values. */
+  /** A sample of the field's values, or for personal data only how many records have the field. */
   readonly evidence: string
 }
 
 interface Column {
   readonly path: FieldPath
-  /** The values of the records that have this field. */
+  /** The values of the field; `of` is the number of all records. */
   readonly values: readonly unknown[]
   readonly of: number
 }
 
-/** Finds every field except the id, which `pickId` chooses. */
+/** Finds the records' fields that leads need, except the id, which `pickId` chooses. */
 export function findFields(records: readonly unknown[], id: FieldPath): FoundField[] {
   const columns = columnsOf(records).filter(({ path }) => pathText(path) !== pathText(id))
   const found: FoundField[] = []
@@ -68,8 +68,8 @@ interface FoundStage {
 }
 
 /**
- * Returns the statuses that were seen, in the order of a usual funnel. The outcome of each is guessed from
- * its words.
+ * Returns all statuses in the records, in the order of a usual funnel. The outcome of a status (such as won)
+ * is guessed from its words.
  */
 export function findStages(records: readonly unknown[], path: FieldPath): FoundStage[] {
   const statuses = [...new Set(records.flatMap((record) => toText(readPath(record, path)) ?? []))]
@@ -79,7 +79,7 @@ export function findStages(records: readonly unknown[], path: FieldPath): FoundS
     .map(({ status, outcome }) => ({ status, outcome }))
 }
 
-/** Returns every path that occurs in the records, with its values. */
+/** Returns every path that occurs in the records, with its values other than null and "". */
 export function columnsOf(records: readonly unknown[]): Column[] {
   const byPath = new Map<string, { path: FieldPath; values: unknown[]; of: number }>()
   for (const record of records) {
@@ -97,7 +97,7 @@ function bestColumn(columns: readonly Column[], sign: FieldSign, taken: Readonly
   const fitting = columns
     .filter(({ path }) => !taken.has(pathText(path)) && nameOf(path, sign.names) !== '')
     .filter((column) => column.values.length > 0 && looksLike(column, sign.looks))
-    // A close date that open leads have too is only the day on which closing is expected.
+    // If all records have a close date, it is only the expected date of closing, so it does not count.
     .filter(({ path, values, of }) => !/close_?date$/i.test(path.at(-1) ?? '') || values.length < of)
     .sort(
       (a, b) =>
@@ -108,8 +108,8 @@ function bestColumn(columns: readonly Column[], sign: FieldSign, taken: Readonly
 }
 
 /**
- * Returns the known name that the path matches with its last name or with its last two names; empty if none
- * matches.
+ * Returns the known name that equals the last name of the path, or its last two names joined; empty if there
+ * is none.
  */
 function nameOf(path: FieldPath, names: readonly string[]): string {
   const plain = path.map((name) => name.toLowerCase().replace(/[^a-z0-9]/g, ''))
@@ -153,8 +153,8 @@ function looksLike({ values, of }: Column, looks: FieldSign['looks']): boolean {
 }
 
 /**
- * Proposes to join a first-name and a last-name column into `contact_name`; returns null if either is
- * missing.
+ * If there is a first name and a last name, proposes to join both into `contact_name`; otherwise returns
+ * null.
  */
 function joinedName(columns: readonly Column[]): FoundField | null {
   const part = (names: readonly string[]): Column | undefined =>
@@ -174,8 +174,8 @@ function joinedName(columns: readonly Column[]): FoundField | null {
 }
 
 /**
- * Decides whether a field that is only called `name` is the name of a person or of the company. It is a
- * person's name if the record has an e-mail address, otherwise the company's.
+ * Decides whether a field `name` or `title` is a person's name or the company's. It is a person's if the
+ * records also have an e-mail address.
  */
 function nameOfCompany(found: readonly FoundField[], columns: readonly Column[]): FoundField[] {
   const has = (field: FoundField['field']): boolean => found.some((each) => each.field === field)
@@ -192,7 +192,7 @@ function nameOfCompany(found: readonly FoundField[], columns: readonly Column[])
 }
 
 /**
- * Returns whether all records have the same value. The name of the field is then not enough to recognise it.
+ * Returns whether all values are the same. An unusual field name is then not enough to recognise the field.
  */
 function isConstant({ values }: Column): boolean {
   return values.length > 1 && new Set(values.map((value) => JSON.stringify(value))).size === 1
@@ -203,8 +203,8 @@ function outcomeOf(status: string): FoundStage['outcome'] {
 }
 
 /**
- * Returns the rank of a status in the funnel. Open stages rank by their words, unknown statuses in the
- * middle, and closed ones last.
+ * Returns the rank of a status in the funnel: an open stage by its words, an unknown status in the middle, a
+ * closed one at the end.
  */
 function funnelRank(status: string): number {
   const outcome = outcomeOf(status)
@@ -213,7 +213,7 @@ function funnelRank(status: string): number {
   return at < 0 ? 5.5 : at
 }
 
-/** Returns whether a number, such as an age or a count, is too small to be a time. */
+/** Returns whether a number is too small to be a time in seconds since 1970; it may be an age or a count. */
 export function isSmallNumber(value: unknown): boolean {
   return typeof value === 'number' && value < 500_000_000
 }
@@ -223,8 +223,8 @@ function isDomain(value: unknown): boolean {
 }
 
 /**
- * Writes how many records have the field, without a sample of its values, because names of people do not
- * belong in a settings file.
+ * Returns how many records have the field. No value is quoted, because names of people do not belong in a
+ * settings file.
  */
 function countOf({ values, of }: Column): string {
   return `in ${values.length} of ${of} records`
@@ -237,8 +237,8 @@ function sampleOf({ values, of }: Column): string {
 }
 
 /**
- * Names of id fields, the best first. They are compared with the last name of a path in lower case, letters
- * only.
+ * Names of id fields, the most promising first. The last name of a path is compared with them in lower case
+ * and without digits and signs.
  */
 const NAMES = [
   'id',
@@ -254,8 +254,8 @@ const NAMES = [
 ]
 const LATE_NAMES = ['key', 'slug', 'number', 'ref', 'reference', 'code', 'externalid', 'email']
 /**
- * Names of fields that serve as an id if records have no better one, many records were seen, and all values
- * differ.
+ * Names of fields that serve as the id only if there is no better field, at least NAMED_RECORDS_MIN records
+ * were seen, and all their values differ.
  */
 const NAMES_OF_RECORDS = ['name', 'login', 'username', 'handle']
 const NAMED_RECORDS_MIN = 10
@@ -276,12 +276,12 @@ export function pickId(records: readonly unknown[]): IdField | null {
   return best ?? null
 }
 
-/** Returns whether the field is only a name, which two records may share. */
+/** Returns whether the field is a name (not a real id), which two records may share. */
 export function isName(path: FieldPath): boolean {
   return path.length === 1 && NAMES_OF_RECORDS.includes(plainNameOf(path))
 }
 
-/** Returns whether every record has a value at the path and no two records have the same. */
+/** Returns whether every record has a value at the path and all these values differ. */
 export function isUnique(records: readonly unknown[], path: FieldPath): boolean {
   const values = records.map((record) => toText(readPath(record, path)))
   return values.every((value) => value !== null) && new Set(values).size === values.length
@@ -290,7 +290,7 @@ export function isUnique(records: readonly unknown[], path: FieldPath): boolean 
 function rankOf(path: FieldPath): number {
   const name = plainNameOf(path)
   const at = NAMES.indexOf(name)
-  // The id of another thing inside the record, such as company.id, ranks after an id of the record itself.
+  // The id of something else inside the record, such as company.id, ranks after the record's own id.
   const depth = isOwnGroup(path) ? 0 : path.length - 1
   if (at >= 0) return at + depth * 20
   if (name.endsWith('id') || name.endsWith('uuid')) return 60 + depth
@@ -303,8 +303,8 @@ function plainNameOf(path: FieldPath): string {
 }
 
 /**
- * Returns whether a field with an unusual name may be the id. A single record proves nothing, because all its
- * values are unique.
+ * Returns whether a field with an unusual name may be the id. With a single record, nothing can be concluded,
+ * because all values of one record are unique.
  */
 function mayBeId(records: readonly unknown[], path: FieldPath): boolean {
   if (isName(path)) return records.length >= NAMED_RECORDS_MIN
@@ -316,7 +316,8 @@ function isOwnGroup(path: FieldPath): boolean {
 }
 
 /**
- * Returns whether a field looks like a time or an amount. Such values may differ in every record by chance.
+ * Returns whether a field looks like a time, an amount or a long text. Such values may differ in every record
+ * by chance.
  */
 function looksLikeMeasure(records: readonly unknown[], path: FieldPath): boolean {
   const values = records.map((record) => readPath(record, path))

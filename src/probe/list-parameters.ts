@@ -1,4 +1,4 @@
-/** Finds the parameters of the list that sort it and that set the page size, and the largest page. */
+/** Finds the parameters of the lead list that sort it or set the page size, and the maximum page size. */
 
 import { linkNext } from '../upstream/paging/paging.ts'
 import type { FieldPath } from '../upstream/values/json.ts'
@@ -20,10 +20,10 @@ const TRIES = 9
 const ORDER_QUESTIONS_MAX = 120
 
 /**
- * Finds the parameter that sorts the list. It is tested with the time of the last change, because no list has
- * that order by chance. If the parameter also accepts the time of creation, the profile gets that order,
- * because then no record moves while pages are read.
- * @param params the parameters of the largest page
+ * Finds the parameter that sorts the list, by sorting by the time of the last change, because no list has
+ * that order by chance. If sorting by the time of creation works too, the profile gets that order, because
+ * records then keep their places while pages are read.
+ * @param params the parameters with which the largest page was requested
  */
 export async function findOrder(
   asker: Asker,
@@ -120,22 +120,22 @@ function isSorted(page: Page, path: FieldPath, holds: (before: string, after: st
   )
 }
 
-/** The total number of requests after which no further size parameter is tried. */
+/** The number of requests of the whole probe after which no more size parameters are tried. */
 const SIZE_QUESTIONS_MAX = 40
 
 export interface PageSize {
   /** The size parameter; null if no parameter changes the size. */
   readonly param: string | null
-  /** Parameters without which the server ignores the size, such as `_page=1`. */
+  /** Parameters that must be sent together with the size, such as `_page=1`. */
   readonly along: Params
-  /** A small page with the first records. It is small enough that records are left for a second page. */
+  /** A page with only the first few records of the list, so that a second page exists. */
   readonly small: Page
   readonly finding: Finding | null
 }
 
 /**
  * Finds the parameter that sets the page size.
- * @param first the answer of the list without parameters
+ * @param first the answer to a request for the list without parameters
  */
 export async function findPageSize(asker: Asker, list: List, first: Page): Promise<PageSize> {
   const budget: Budget = { left: asker.left(SIZE_QUESTIONS_MAX) }
@@ -144,7 +144,7 @@ export async function findPageSize(asker: Asker, list: List, first: Page): Promi
     const attempts: [readonly string[], Params][] = [
       [echoedFirst(Object.keys(SIZE_PARAMS), first), {}],
       [Object.keys(SIZE_PARAMS_IN_BRACKETS), {}],
-      // Some upstreams split the list into pages only if a page is requested.
+      // Some upstreams ignore the size unless a page is requested too.
       [['_per_page', '_limit', '_size', '_perPage'], { _page: '1' }],
       [['per_page', 'limit', 'size', 'page_size', 'pageSize'], { page: '1' }],
     ]
@@ -165,8 +165,8 @@ export async function findPageSize(asker: Asker, list: List, first: Page): Promi
 }
 
 /**
- * Finds the parameter by giving each name a different size, so that one answer shows which name counts. If
- * the server refuses this, halves of the names are tried.
+ * Sends all names at once, each with a different size: the number of records in the answer then shows which
+ * name worked. If that does not work, halves of the names are tried.
  */
 async function searchSize(
   asker: Asker,
@@ -191,7 +191,7 @@ async function searchSize(
       ...along,
       ...asParams(new Map(some.map((name) => [name, wanted]))),
     })
-    // An empty page means that the upstream takes one of the names for a filter.
+    // An empty page means that the upstream filters by one of these parameters.
     if (page === null || page.ids.length === 0) return 'refused'
     return page.ids.length === wanted ? 'effect' : 'none'
   }
@@ -199,7 +199,7 @@ async function searchSize(
 }
 
 /**
- * Finds the largest page by requesting 1,000 records and then fewer, and counting the records of each answer.
+ * Finds the maximum page size: requests 1,000 records, then fewer, and counts the records of each answer.
  * @param total the number of all records; null if unknown
  */
 export async function findSizeMax(
@@ -215,7 +215,7 @@ export async function findSizeMax(
   for (const wanted of param === null ? [] : SIZES) {
     if (best !== null && wanted <= best.max) break
     const page = await readPage(asker, list, { ...size.along, [param ?? '']: String(wanted) })
-    // If the requested size is too large, some upstreams answer with an empty list.
+    // Some upstreams answer with an empty list if the requested size is too large.
     if (page === null || page.ids.length === 0) continue
     const count = page.ids.length
     const more = total === null ? hasMore(page) : count < total
@@ -229,8 +229,8 @@ export async function findSizeMax(
       }
     const smaller = SIZES.find((each) => each <= count)
     if (isWhole && smaller !== undefined && wanted !== smaller) {
-      // The list has fewer records than the requested size. Only a size below the length of the list can be
-      // proved.
+      // The answer is the whole list, which has fewer records than were requested. So only a size below the
+      // length of the list can be proved.
       const exact = await readPage(asker, list, { ...size.along, [param ?? '']: String(smaller) })
       if (exact?.ids.length === smaller) {
         const proof = evidenceOf(exact.reply, `${smaller} records; ${wanted} gave the whole list of ${count}`)
@@ -259,7 +259,7 @@ export async function findSizeMax(
       largest: page,
       finding: { place, value: String(count), confidence: 'proved', evidence: `${evidence}: cut to that` },
     }
-    // The upstream limited the page to its own maximum, which is above the sizes that are left to try.
+    // The upstream cut the page to its own maximum. The smaller sizes cannot give more.
     if (count >= 100) break
   }
   const max = small.ids.length
@@ -277,7 +277,7 @@ export async function findSizeMax(
   )
 }
 
-/** Returns a page size that leaves records for a second page of a list with `count` records. */
+/** Returns a page size so small that a list with `count` records has a second page. */
 function smallSize(count: number): number {
   if (count >= 7) return 3
   return count >= 4 ? 2 : 1
@@ -287,7 +287,7 @@ export function isRound(count: number): boolean {
   return count % 50 === 0 || ROUND_SIZES.some((size) => size === count)
 }
 
-/** Returns the names in another order: names that the answer has in its body or next link come first. */
+/** Moves the names that occur in the answer's body or next link to the front. */
 function echoedFirst(params: readonly string[], { reply, envelope }: Page): string[] {
   const link = linkNext(reply.headers.link) ?? ''
   const names = [...leavesAround(reply.body, envelope)].map(({ path }) => path.at(-1) ?? '')

@@ -23,7 +23,7 @@ export interface FoundList {
 }
 
 interface Missed {
-  /** The facts that the search found out about the API key. */
+  /** The findings about the API key. */
   readonly findings: readonly Finding[]
   readonly gaps: readonly Gap[]
   /** One line for each request, with its answer. */
@@ -33,7 +33,7 @@ interface Missed {
 /**
  * Finds the list of leads.
  * @param path the path of the list; null if the user gave none
- * @param auth how the key is sent; null or absent if the user did not say
+ * @param auth how the user says that the key is sent; null or absent if the user did not say
  */
 export async function findList(
   asker: Asker,
@@ -48,7 +48,7 @@ export async function findList(
   queue.push(...later.map((each) => below(base, each)))
   const found = await walk(search, queue, base)
   if (found !== null || search.isRefused || key === '') return found ?? search.missed()
-  // Some upstreams hide their lists from requests without a key by answering 404.
+  // Some upstreams answer 404 instead of 401 without a key, so the first paths are tried with the key.
   asker.auth = BEARER
   return (await walk(search, queue.slice(0, 5), base)) ?? search.missed()
 }
@@ -71,14 +71,14 @@ async function walk(search: Search, candidates: readonly URL[], base: URL): Prom
 }
 
 /**
- * Returns whether the address is the root of an API. Its list of endpoints may look like records, so a list
- * at the root is taken only if there is no other list.
+ * Returns whether the address is the root of an API. The root's list of endpoints may look like a list of
+ * records, so such a list is used only if no other list is found.
  */
 function isRoot(url: URL, base: URL): boolean {
   return url.href === base.href && /^\/?((api|rest|v\d+(\.\d+)?)\/?)*$/i.test(url.pathname.slice(1))
 }
 
-/** A search for the list. It remembers the requests made and what was found out about the key. */
+/** A search for the list of leads. It remembers its requests and its findings about the API key. */
 class Search {
   readonly #asker: Asker
   readonly #key: string
@@ -95,10 +95,7 @@ class Search {
     return this.#refused !== null
   }
 
-  /**
-   * Tells whether the address that the user gave accepts the key in no form. In that case no other address is
-   * requested.
-   */
+  /** True if the first address asks for a key and accepts none. The search then ends. */
   get isShutOut(): boolean {
     return this.#refused !== null && this.#auth === null && this.#tried.length === 1
   }
@@ -110,7 +107,7 @@ class Search {
     if (given !== null) asker.auth = given
   }
 
-  /** Requests a URL. When an answer asks for a key for the first time, finds out how the key is sent. */
+  /** Requests a URL. At the first answer that asks for a key, finds out in which form the key is sent. */
   async ask(url: URL): Promise<Reply> {
     const reply = await this.#asker.get(url)
     if (!wantsKey(reply)) return this.#noted(reply)
@@ -147,7 +144,7 @@ class Search {
     )
   }
 
-  /** Returns other addresses that an answer names: the target of a redirect, or the paths of an index. */
+  /** Returns other addresses to try: the target of a redirect, or the paths that an index document lists. */
   hintsIn(reply: Reply, base: URL): URL[] {
     const { location } = reply.headers
     if (reply.status >= 300 && reply.status < 400 && location !== undefined) {
@@ -189,8 +186,7 @@ class Search {
 
   #noted(reply: Reply): Reply {
     this.#tried.push(evidenceOf(reply))
-    // An HTML page explains less than an answer of an API, so it counts only if there is no other
-    // explanation.
+    // An HTML page explains less than an API's answer, so its text is used only if there is nothing better.
     if (/html/i.test(reply.headers['content-type'] ?? '')) this.#page ??= whyNoList(reply)
     else this.#why ??= whyNoList(reply)
     return reply
@@ -204,7 +200,7 @@ class Search {
   }
 }
 
-/** Returns the paths in an OpenAPI document or an index. Paths that sound like leads come first. */
+/** Returns the paths in an OpenAPI document or other index, those that sound like leads first. */
 function listPathsIn(body: unknown, from: URL): URL[] {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return []
   const document = body as { paths?: unknown; basePath?: unknown; servers?: unknown }
@@ -229,8 +225,8 @@ function prefixOf(document: { basePath?: unknown; servers?: unknown }): string {
 }
 
 /**
- * Turns nested objects, such as `{"leads": "/leads"}` or `{"_links": {"leads": {"href": "/leads"}}}`, into
- * one flat object.
+ * Flattens nested objects: `{"_links": {"leads": {"href": "/leads"}}}` becomes `{"_links.leads.href":
+ * "/leads"}`.
  */
 function flat(body: object, depth = 3): Record<string, unknown> {
   return Object.fromEntries(
@@ -245,10 +241,7 @@ function flat(body: object, depth = 3): Record<string, unknown> {
   )
 }
 
-/**
- * The maximum length of a name that is read as a path. A name in an answer may have any length, but no path
- * is longer.
- */
+/** The maximum length of a property name that is taken for a path. A longer name is never a path. */
 const NAME_MAX = 500
 
 function pathLike(value: unknown, name: string): string[] {
@@ -259,7 +252,7 @@ function pathLike(value: unknown, name: string): string[] {
     : []
 }
 
-/** Returns the rank of a URL by the last word of its path. The best URL has the lowest rank. */
+/** Returns the rank of a URL by the last part of its path; 0 is the most promising. */
 function rank(url: URL): number {
   const last =
     url.pathname
@@ -288,7 +281,7 @@ function below(base: URL, path: string): URL {
   return url
 }
 
-/** Returns the path of an endpoint as the profile writes it if `api.url` is `base`. */
+/** Returns the path of an endpoint relative to `base`, as the profile writes it. */
 export function endpointPath(base: URL, url: URL): string {
   const root = base.pathname.replace(/(?<!\/)\/+$/, '')
   if (url.pathname.replace(/(?<!\/)\/+$/, '') === root) return '.'
@@ -300,8 +293,8 @@ export function endpointPath(base: URL, url: URL): string {
 }
 
 /**
- * Explains why an answer has no readable list, by its status, the methods it allows, or its type. Returns
- * null if the answer only says that nothing is there or that a key is required.
+ * Explains why an answer has no list that can be read. Returns null if the answer only says that nothing is
+ * there or that a key is required.
  */
 function whyNoList(reply: Reply): string | null {
   const { status, headers, body, url } = reply

@@ -1,4 +1,4 @@
-/** Finds the other endpoints: a single lead by its id, statistics, and agents. Each is tried with a GET. */
+/** Finds the endpoints other than the list, with GETs only: a single lead, statistics, and agents. */
 import { API_PREFIX } from '../contract/api.ts'
 import { endpointUrl } from '../upstream/client/request.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
@@ -13,7 +13,7 @@ import { endpointPath } from './list-probe.ts'
 const STATS_PATHS = [`${API_PREFIX}/pipelines/{id}/stats`, '/pipelines/{id}/stats', '/stats'] as const
 const AGENT_PATHS = [`${API_PREFIX}/agents/status`, '/agents/status', '/agents'] as const
 
-/** Names of fields in statistics and agents, written in lower case with letters only. */
+/** Usual names of fields in statistics and in agents, compared in lower case and without signs such as _. */
 const STAT_NAMES: Readonly<Record<string, readonly string[]>> = {
   name: ['name', 'pipelinename'],
   leads: ['leads', 'totalleads', 'total', 'count', 'leadcount'],
@@ -31,7 +31,7 @@ const AGENT_NAMES: Readonly<Partial<Record<(typeof AGENT_FIELDS)[number], readon
   task_type: ['currenttask.type', 'task', 'currenttask'],
 }
 
-/** The endpoints other than the list of leads, and how their records are mapped. */
+/** The endpoints other than the list of leads, and the fields of their answers. */
 export interface OtherEndpoints {
   readonly endpoints: Readonly<Partial<Record<EndpointName, string>>>
   readonly envelope: { lead?: string; agents?: string }
@@ -48,8 +48,7 @@ export const NO_OTHER_ENDPOINTS: OtherEndpoints = {
 
 /**
  * Finds the other endpoints.
- * @param ids the ids of the leads in the list; an answer that has them is the list again, whatever was
- * requested
+ * @param ids the ids of the leads; an answer with these ids is the lead list again, so it does not count
  * @param pipelineId the id of a pipeline; null if no lead names one
  */
 export async function findOtherEndpoints(
@@ -97,8 +96,8 @@ export async function findOtherEndpoints(
  */
 async function findLead(asker: Asker, base: URL, list: List, [id, other]: readonly string[]) {
   if (id === undefined) return null
-  // The query of the list's address may be refused for a single lead, so the path is also tried without that
-  // query.
+  // The upstream may refuse the list's query parameters for a single lead, so the path is also tried without
+  // them.
   for (const query of new Set([list.url.search, ''])) {
     const url = leadUrl(list, id, query)
     const reply = await asker.get(url)
@@ -124,8 +123,8 @@ function leadUrl({ url }: List, id: string, query: string): URL {
 }
 
 /**
- * Writes the path of a single lead. The path is a whole URL if the query of `api.url` must be left out,
- * because a path would get that query.
+ * Returns the path of a single lead as the profile writes it. It is a whole URL if the query of `api.url`
+ * must not be sent, because that query is added to every path.
  */
 function leadPath(base: URL, { url }: List, query: string): string {
   const slash = url.pathname.endsWith('/') ? '/' : ''
@@ -137,13 +136,13 @@ function leadPath(base: URL, { url }: List, query: string): string {
   return `${bare.replace(/(?<!\/)\/+$/, '')}/{id}${slash}${rest}`
 }
 
-/** Returns whether an answer has records of the list anywhere. */
+/** Returns whether an answer contains a lead with one of these ids. */
 function holdsAny(body: unknown, id: FieldPath, ids: ReadonlySet<string>): boolean {
   const found = findRecords(body)
   return found?.records.some((record) => ids.has(toText(readPath(record, id)) ?? '')) ?? false
 }
 
-/** Returns the path at which the answer for a single lead has its record; null if there is none. */
+/** Returns the path of the record with this id in the answer for a single lead; null if there is none. */
 function envelopeOf(body: unknown, idPath: FieldPath, id: string): FieldPath | null {
   const places: FieldPath[] = [[]]
   if (typeof body === 'object' && body !== null) places.push(...Object.keys(body).map((name) => [name]))

@@ -1,6 +1,6 @@
 /**
- * Reads from an answer what may lead to further pages: links, tokens and counts. All functions are pure.
- * Every sign is tried before it is trusted.
+ * Reads the parts of an answer that may lead to further pages: links, cursors and counts. The caller tries
+ * each of them before it is trusted. All functions are pure.
  */
 
 import { linkNext } from '../upstream/paging/paging.ts'
@@ -19,13 +19,13 @@ export interface Token extends Leaf {
   readonly token: string
 }
 
-/** What may be the cursor of the next page, with its place in the answer. */
+/** A value that may be the cursor of the next page, and its place in the answer. */
 export interface Cursor {
   readonly place: Place
   readonly token: string
 }
 
-/** Returns the values of the body that may be the address of the next page. */
+/** Returns the texts in the body that may be the URL of the next page. */
 export function nextUrls(page: Page): Token[] {
   return leaves(page).flatMap(({ path, value }) =>
     typeof value === 'string' &&
@@ -37,7 +37,7 @@ export function nextUrls(page: Page): Token[] {
   )
 }
 
-/** Returns the values of the answer that may be the cursor of the next page, the likeliest first. */
+/** Returns the values in body and headers that may be the cursor of the next page, the likeliest first. */
 export function nextCursors(page: Page): Cursor[] {
   const inBody = leaves(page).flatMap(({ path, value }): Cursor[] => {
     const text = pathText(path)
@@ -61,17 +61,17 @@ export function nextCursors(page: Page): Cursor[] {
   return [...inBody, ...inHeaders].sort((one, other) => isNext(other) - isNext(one))
 }
 
-/** Returns a place as evidence names it: `page.next_cursor`, or `X-Next-Cursor header`. */
+/** Formats the place of a value for people: `page.next_cursor`, or `X-Next-Cursor header`. */
 export function placeText(place: Place): string {
   return 'path' in place ? pathText(place.path) : `${place.header} header`
 }
 
-/** Returns a place as a profile writes it. */
+/** Formats the place of a value as in a profile: a path, or `{ header: NAME }`. */
 export function placeInput(place: Place): string | { header: string } {
   return 'path' in place ? pathText(place.path) : place
 }
 
-/** Returns the parameters of a next link whose value is the token. */
+/** Returns the names of the query parameters that carry the token in the links to the next page. */
 export function paramsWith(page: Page, token: string): string[] {
   const links = [linkNext(page.reply.headers.link), ...nextUrls(page).map(({ token: url }) => url)]
   return links.flatMap((link) => {
@@ -82,7 +82,7 @@ export function paramsWith(page: Page, token: string): string[] {
   })
 }
 
-/** Returns the path of a `true` in the body which says that more records follow; null if there is none. */
+/** Returns the path of a flag such as `has_more: true`, if the body has it; otherwise null. */
 export function hasMorePath(page: Page): FieldPath | null {
   const name = /^_?(has_?)?(more|next|next_?page|more_?(records|results|items|data|items_in_collection))$/i
   return leaves(page).find(({ path, value }) => value === true && name.test(lastOf(path)))?.path ?? null
@@ -93,7 +93,7 @@ export interface FoundTotal {
   readonly total: number
 }
 
-/** Finds the number of all records. It is a number that stays the same for every page size. */
+/** Finds the total number of records: a number that is the same in answers with different page sizes. */
 export function findTotal(pages: readonly Page[]): FoundTotal | null {
   const [first] = pages
   if (first === undefined) return null
@@ -119,7 +119,7 @@ export function findTotal(pages: readonly Page[]): FoundTotal | null {
   return found === undefined ? null : { place: { path: found.path }, total: found.total }
 }
 
-/** Finds the number of pages. It is a value that is right for pages of different sizes. */
+/** Finds the place of the number of pages: the value must equal `total / size`, rounded up, on every page. */
 export function findPages(
   pages: readonly { page: Page; size: number }[],
   total: number | null,

@@ -1,6 +1,4 @@
-/**
- * Composes the paging part of a profile from the findings, and checks it by reading the list page by page.
- */
+/** Builds the paging part of a profile from the findings, and checks it by reading the list page by page. */
 
 import type { Place } from '../upstream/profile/profile.ts'
 import { pathText } from '../upstream/values/json.ts'
@@ -26,13 +24,13 @@ export interface FoundPaging {
   readonly input: PagingInput | null
   readonly findings: readonly Finding[]
   readonly gaps: readonly Gap[]
-  /** All records seen, each once. */
+  /** All records that the probe has seen, each listed once. */
   readonly records: readonly unknown[]
   readonly largest: Page
-  /** The query parameters of the request for the largest page. `headers` are the headers of that request. */
+  /** The query parameters with which the largest page was requested; `headers` are its request headers. */
   readonly params: Params
   readonly headers: Headers
-  /** Further parameters that every request needs. */
+  /** Parameters other than size and position that every request for the list needs. */
   readonly along: Params
 }
 
@@ -76,13 +74,13 @@ export async function findPaging(asker: Asker, list: List, first: Page): Promise
   }
 }
 
-/** Returns the result if the upstream failed before its paging was known. */
+/** Returns the result for an upstream that failed before its paging was found out. */
 export function unreadPaging({ first }: { readonly first: Page }): FoundPaging {
   const known = { records: distinctRecords([first]), largest: first, params: {}, headers: {}, along: {} }
   return { ...known, input: null, findings: [], gaps: [] }
 }
 
-/** Finds the total on paged answers alone, because some upstreams give the total only there. */
+/** Looks for the total only in paged answers, because some upstreams give it only there. */
 function totalOfPages(pages: readonly Page[], first: Page): FoundTotal | null {
   const found = findTotal(pages)
   return found !== null && pages.length > 1 && found.total >= first.ids.length ? found : null
@@ -110,8 +108,8 @@ function rangeHeader(unit: string, size: number): Headers {
 }
 
 /**
- * Returns the result for a list without a next page. Either the page is the whole list, as its total or an
- * uneven count of records shows, or the rest of the list cannot be read.
+ * Returns the result if no second page was found. The first page is the whole list if its total says so, or
+ * if no parameter sets a size and its number of records is not round. Otherwise the rest cannot be read.
  */
 function withoutNextPage(list: List, first: Page, size: PageSize, total: FoundTotal | null): FoundPaging {
   const count = first.ids.length
@@ -188,8 +186,8 @@ function assemble(
 }
 
 /**
- * Makes the list end at its total if the upstream answers a request past the last page with an error or with
- * the last page again.
+ * Makes the paging stop at the total number of records, if the upstream answers a request past the last page
+ * with an error or repeats the last page.
  */
 function withEnd(paging: PagingInput, walk: Walk, total: Place | null): PagingInput {
   const isCounted = paging.kind === 'page' || paging.kind === 'offset'
@@ -210,13 +208,13 @@ function endGaps(paging: PagingInput, walk: Walk): Gap[] {
   ]
 }
 
-/** Returns the further parameters without those that the paging itself sets, such as `_page=1`. */
+/** Returns `along` without the parameters that the paging sets itself, such as `_page`. */
 function alongOf({ along }: PageSize, paging: PagingInput): Params {
   const own = 'param' in paging ? paging.param : ''
   return Object.fromEntries(Object.entries(along).filter(([name]) => name !== own && paging.kind !== 'page'))
 }
 
-/** Returns whether a page says that more records follow; null if this kind of paging has no sign for it. */
+/** Returns whether a page says that more records follow; null if this kind of paging does not say so. */
 function saysMore(page: Page, { paging }: NextPage): boolean | null {
   if (hasMorePath(page) !== null) return true
   if (paging.kind === 'link') return /rel="?next/i.test(String(page.reply.headers.link ?? ''))
@@ -259,9 +257,9 @@ function kindText(paging: PagingInput): string {
 }
 
 /**
- * Lists each record once. If two records on the pages of the walk have the same id and different content,
- * both are listed, so that the repeated id is noticed. On other pages, such a record may only have changed
- * between the requests.
+ * Lists each record once. If two records of the walk have the same id but different content, both are listed,
+ * so that the repeated id is noticed. In other pages, a record with a known id may only have changed since,
+ * so it is left out.
  */
 function seenRecords(walked: readonly Page[], others: readonly Page[]): unknown[] {
   const byText = new Map(walked.flatMap(({ records }) => records).map((each) => [JSON.stringify(each), each]))

@@ -1,6 +1,6 @@
 /**
- * Finds out how the list continues after its first page. The kinds of paging that work best while records
- * change are tried first. The proof of each kind is a second page that shares no record with the first.
+ * Finds out how to get the second page of the list. Kinds of paging that stay correct while records change
+ * are tried first. A kind is proved if its second page shares no record with the first.
  */
 import type { z } from 'zod'
 import { linkNext } from '../upstream/paging/paging.ts'
@@ -22,8 +22,8 @@ import type { PageSize } from './list-parameters.ts'
 import { hasMorePath, nextCursors, nextUrls, paramsWith, placeInput, placeText } from './page-signals.ts'
 
 /**
- * The maximum number of requests for one kind of parameter. QUESTIONS_MAX is the total number of requests
- * after which no further kind is tried.
+ * TRIES limits the requests for one kind of parameter. Once the whole probe has sent QUESTIONS_MAX requests,
+ * no further kind is tried.
  */
 const TRIES = 10
 const QUESTIONS_MAX = 60
@@ -40,12 +40,12 @@ export interface NextPage {
 export interface Trial {
   readonly asker: Asker
   readonly list: List
-  /** The answer of the list without parameters, which gives the order of the first records. */
+  /** The answer to a request without parameters. It shows the order of the first records. */
   readonly first: Page
   readonly size: PageSize
 }
 
-/** Finds the paging that leads to the second page; null if no second page was reached. */
+/** Finds a kind of paging that leads to a second page; null if none does. */
 export async function findNextPage(trial: Trial): Promise<NextPage | null> {
   const isPromised = hasMorePath(trial.size.small) !== null
   const kinds = isPromised
@@ -84,8 +84,8 @@ async function byNextUrl({ asker, list, size }: Trial, isAnyLink = false): Promi
 }
 
 /**
- * Follows links that leave out the parameters of the request. Such links would also leave out a filter, so
- * tokens are tried first.
+ * Follows next links that do not repeat the page size. They would also drop a filter, so they are tried only
+ * after cursors.
  */
 async function byShortLink(trial: Trial): Promise<NextPage | null> {
   return (await byLink(trial, true)) ?? (await byNextUrl(trial, true))
@@ -178,7 +178,7 @@ async function byRange({ asker, list, first }: Trial): Promise<NextPage | null> 
   return { paging: { kind: 'range', unit }, second, evidence }
 }
 
-/** Returns the parameter that takes the token and leads to another page. */
+/** Finds a parameter that, with the token as its value, leads to the next page. */
 async function findParam(
   trial: Trial,
   params: readonly string[],
@@ -196,8 +196,8 @@ async function findParam(
 }
 
 /**
- * Returns whether the second page begins where the small page ended, if the larger first page shows that
- * order.
+ * Returns whether the page begins right after the small page, as far as the order of the records is known
+ * from `first`.
  */
 function comesAfter(page: Page, { first, size: { small } }: Trial): boolean {
   const expected = first.ids[0] === small.ids[0] ? first.ids[small.ids.length] : undefined
@@ -218,7 +218,7 @@ function budgetOf({ asker }: Trial): Budget {
   return { left: Math.min(TRIES, asker.left(QUESTIONS_MAX)) }
 }
 
-/** Follows a link, but only on the same origin, because the API key is sent with the request. */
+/** Follows a link, but never to another origin, because the API key would be sent there. */
 async function follow(asker: Asker, list: List, next: string, from: Page): Promise<Page | null> {
   const url = URL.parse(next, from.reply.url.href)
   if (url === null || url.origin !== from.reply.url.origin) return null
@@ -227,8 +227,8 @@ async function follow(asker: Asker, list: List, next: string, from: Page): Promi
 }
 
 /**
- * Derives parameter names from a field name: `next_cursor` -> `cursor`; `nextPageToken` -> `pageToken`,
- * `page_token`; `cursor_next` -> `cursor`, `_cursor`.
+ * Derives names of parameters from the name of a field: `next_cursor` -> `cursor`; `nextPageToken` ->
+ * `pageToken`, `page_token`; `cursor_next` -> `cursor`, `_cursor`.
  */
 function namesFrom(name: string): string[] {
   const bare = name.replace(/^_*next[_-]?|[_-]?next$|^end(?=C)/gi, '')
@@ -237,7 +237,7 @@ function namesFrom(name: string): string[] {
   return [lower, snake, `_${lower}`, name].filter((each) => each.replace(/_/g, '') !== '')
 }
 
-/** Turns the name of a header into that of a field: `X-Next-Cursor` into `next_cursor`. */
+/** Turns the name of a header into the name of a field: `X-Next-Cursor` becomes `next_cursor`. */
 function bareName(header: string): string {
   return header.toLowerCase().replace(/^x-/, '').replaceAll('-', '_')
 }
@@ -254,7 +254,7 @@ function shortUrl(text: string): string {
 interface Reading {
   readonly kind: 'page' | 'offset'
   readonly start: number
-  /** Returns the index, from 0, of the first record on the page that a value of the parameter leads to. */
+  /** Returns the index, from 0, of the first record on the page that is requested with this value. */
   readonly begins: (value: number, size: number) => number
 }
 
@@ -265,7 +265,7 @@ const READINGS: readonly Reading[] = [
   { kind: 'offset', start: 1, begins: (value) => value - 1 },
 ]
 
-/** The values of the parameter by which the four meanings can be told apart. */
+/** The values to try. Their answers show which of the four meanings the parameter has. */
 const VALUES = [2, 1, 3] as const
 
 interface Position {
@@ -277,9 +277,9 @@ interface Position {
 }
 
 /**
- * Finds out what a parameter counts.
- * @param first a page at least as large as `small`, which gives the order of the first records
- * @param read fetches the page for a value of the parameter, with the size of `small`
+ * Finds out whether a parameter counts pages or records, and from which number.
+ * @param first a page at least as large as `small`, which shows the order of the first records
+ * @param read fetches the page for a value of the parameter, with the page size of `small`
  * @returns null if the parameter counts neither pages nor records
  */
 export async function positionOf(
@@ -305,8 +305,8 @@ export async function positionOf(
 }
 
 /**
- * Returns whether a page begins with the record at this place of the list. If the place is after the known
- * records, the page must only have no known record.
+ * Returns whether a page begins with the record that has the index `place` in the list. If that record is
+ * unknown, the page must not have any known record.
  */
 function fits(page: Page | null, place: number, known: readonly string[]): boolean {
   const expected = known[place]

@@ -1,4 +1,4 @@
-/** The probe examines an unknown upstream step by step, and writes a profile from what was proved. */
+/** Examines the API of an unknown upstream, and writes a profile (the settings that describe this API). */
 import { LeadsheetError } from '../errors.ts'
 import { redactor } from '../redaction.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
@@ -20,7 +20,7 @@ import type { FoundPaging } from './paging-found.ts'
 import { findPaging, unreadPaging } from './paging-found.ts'
 import { findSince } from './since-probe.ts'
 
-/** How many fields that nothing reads are named; a record may have hundreds. */
+/** The maximum number of unread fields that are named, because a record may have hundreds. */
 const NAMED_MAX = 20
 
 interface ProbeOptions {
@@ -38,20 +38,20 @@ interface ProbeOptions {
 export interface ProbeResult {
   readonly findings: readonly Finding[]
   readonly gaps: readonly Gap[]
-  /** The profile without the parts that were not found; null if no list was found. */
+  /** The profile as far as it was found out; null if no list of leads was found. */
   readonly input: ProfileInput | null
-  /** The checked profile; null if a line must first be written by hand. */
+  /** The complete and checked profile; null if the user must first write a missing part by hand. */
   readonly profile: Profile | null
-  /** One line for each request with its answer, if no list was found. */
+  /** One line for each request and its answer; empty if a list was found. */
   readonly tried: readonly string[]
 }
 
 /**
- * Probes an upstream.
+ * Probes an upstream: finds the list, its paging, its fields and the other endpoints.
  * @throws LeadsheetError api_unreachable, api_deferred
  */
 export async function probe(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
-  // The key is redacted, because an upstream may put it into its links.
+  // Removes the key from quoted answers, because an upstream may put the key into its links.
   const redact = redactor([options.key])
   const result = await ask(asker, options)
   const findings = result.findings.map((each) => ({ ...each, evidence: redact(each.evidence) }))
@@ -73,8 +73,7 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   const records = paging.records
   const list = withSafeId({ ...found.list, isStrict: strict !== null }, records)
   const fields = findFields(records, list.id)
-  // Some upstreams put their records into an envelope only in paged answers, and all further requests are
-  // paged.
+  // All further requests are paged, and some upstreams nest the list of records elsewhere in paged answers.
   const paged = { ...list, envelope: paging.largest.envelope }
   const since = await cut.go('filters', null, () => findFilter(asker, paged, paging, fields))
   const order = await cut.go('sort', null, () => findSort(asker, paged, paging, fields))
@@ -108,8 +107,8 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
 }
 
 /**
- * Runs the steps of the probe. After a failure of the upstream, the later steps return their default without
- * a request.
+ * Runs the steps of the probe. Once a step has failed because of the upstream, the later steps are skipped
+ * and return their default.
  */
 class Cut {
   readonly gaps: Gap[] = []
@@ -137,8 +136,9 @@ class Cut {
 }
 
 /**
- * Requests the list with a parameter that no upstream knows. Returns null if the answer stays the same,
- * otherwise the changed page, or `refused`. If it is not null, the later steps try each name in its own request.
+ * Requests the list with a parameter that no upstream knows. Returns null if the upstream ignores it,
+ * otherwise `refused` or the changed page. If it is not ignored, later steps try only one parameter in each
+ * request.
  */
 async function mindsUnknown(asker: Asker, { list, first }: FoundList): Promise<Page | 'refused' | null> {
   const page = await readPage(asker, list, { leadsheet_probe: '1' })
@@ -146,7 +146,7 @@ async function mindsUnknown(asker: Asker, { list, first }: FoundList): Promise<P
   return page.ids.length === first.ids.length ? null : page
 }
 
-/** Chooses another field as the id if an id of the first page occurs again on later pages. */
+/** If two of the records have the same id, chooses another field as the id. */
 function withSafeId(list: List, records: readonly unknown[]): List {
   if (isUnique(records, list.id)) return list
   const id = pickId(records)
@@ -214,7 +214,7 @@ function ruleText(rule: FoundField['rule']): string {
   return 'all' in rule ? rule.all.map(String).join(' + ') : `${rule.from} (${rule.transform})`
 }
 
-/** Returns the fields that were not recognised and that reports need most. */
+/** Returns a gap for each important field that was not recognised. */
 function missingFields(fields: readonly FoundField[]): Gap[] {
   return (['status', 'company_name', 'created_at', 'updated_at'] as const)
     .filter((name) => !fields.some(({ field }) => field === name))
@@ -226,8 +226,8 @@ function missingFields(fields: readonly FoundField[]): Gap[] {
 }
 
 /**
- * Returns a gap that names the fields of records that the profile does not read, with the kind of their
- * values; none if it reads every field.
+ * Returns a gap that lists the fields that the profile does not read, with the kind of their values; empty if
+ * there are none.
  */
 function unreadFields(records: readonly unknown[], id: FieldPath, fields: readonly FoundField[]): Gap[] {
   const read = new Set([pathText(id), ...fields.flatMap(({ rule }) => pathsOf(rule))])
@@ -305,7 +305,7 @@ interface Found {
   readonly others: OtherEndpoints
 }
 
-/** Composes a profile without its defaults, so that it shows only what was found. */
+/** Builds a profile that contains only what was found, without the default values. */
 function draftProfile({ asker, base, list, paging, fields, since, sort, others }: Found): ProfileInput {
   const status = fields.find(({ field }) => field === 'status')?.rule
   const stages = typeof status === 'string' ? findStages(paging.records, splitPath(status)) : []
@@ -342,7 +342,7 @@ function sinceInput({ param, format, value, in: where }: TimeFilter) {
   }
 }
 
-/** Returns the path of the list with the parameters that every request needs. */
+/** Returns the path of the list, with the further parameters that every request needs. */
 function leadsPath(base: URL, list: List, along: Params): string {
   const url = new URL(list.url)
   for (const [name, value] of Object.entries(along)) url.searchParams.set(name, value)

@@ -1,6 +1,6 @@
 /**
- * Writes a profile as YAML that people can read: the values, the evidence beside each value, and the parts
- * that a person must still write.
+ * Writes a profile as YAML with comments: the evidence for each value, and the parts that the user must still
+ * write.
  */
 
 import { Document, isMap, isNode, isScalar, type YAMLMap } from 'yaml'
@@ -9,7 +9,7 @@ import type { ProfileInput } from '../upstream/profile/profile.ts'
 import type { Finding, Gap } from './ask.ts'
 import type { ProbeResult } from './probe.ts'
 
-/** A note about webhooks, because only the upstream's documentation says what it sends and how it signs. */
+/** The note about webhooks, which the probe cannot find out. Only the upstream's documentation tells. */
 const WEBHOOK_PART = ` Webhooks are not looked for. Where the upstream has them, this tells how; then what changes is here within seconds:
 webhook:
   verify: { scheme: standard } # or hmac, stripe, token: as its documentation has it

@@ -1,7 +1,7 @@
 /**
- * Finds the filter for leads that changed since a time. Servers ignore unknown parameters, so a filter must
- * be proved: a far future time must give no record, and a time between those of the seen records must give
- * exactly the later records.
+ * Finds the parameter that lists only leads changed since a time. Because servers ignore unknown parameters,
+ * it must be proved: a time far in the future must give no record, and a time between the times of known
+ * records must give exactly the later records.
  */
 import { formatTime } from '../upstream/paging/paging.ts'
 import type { TimeFilter } from '../upstream/profile/profile.ts'
@@ -16,25 +16,25 @@ const FAR_PAST = '1975-01-01T00:00:00.000Z'
 const BUDGET = 45
 const QUESTIONS_MAX = 105
 const ROUND_BUDGET = 12
-/** The share of the seen records that are later than the time used for the proof. */
+/** The share of the known records that are later than the time with which a filter is proved. */
 const SHARE_AFTER = 0.2
 
 interface SinceSearch {
   readonly asker: Asker
   readonly list: List
-  /** The parameters of the request for the largest page. */
+  /** The parameters with which the largest page was requested. */
   readonly params: Params
   readonly headers: Headers
   readonly updated: FieldPath
   readonly created: FieldPath | null
-  /** The number of records on the largest page when no filter is used. */
+  /** The number of records on the largest page without a filter. */
   readonly pageSize: number
   readonly records: readonly unknown[]
 }
 
 type Guess = Pick<TimeFilter, 'param' | 'value' | 'in'>
 
-/** Finds the filter. Returns null if none of the usual filters has an effect. */
+/** Finds the filter for leads changed since a time; null if none of the usual filters has an effect. */
 export async function findSince(
   search: SinceSearch,
 ): Promise<{ filter: TimeFilter; finding: Finding } | null> {
@@ -43,7 +43,7 @@ export async function findSince(
   const budget: Budget = { left: Math.min(BUDGET, search.asker.left(QUESTIONS_MAX)) }
   for (const [guesses, format] of roundsOf(search)) {
     let left = guesses
-    // A parameter with another effect, such as created-since, is dropped, and the search continues.
+    // If the parameter has another effect, such as created-since, it is dropped and the search goes on.
     for (let tries = 0; tries < 3 && left.length > 0; tries++) {
       const round: Budget = { left: Math.min(budget.left, ROUND_BUDGET) }
       const before = round.left
@@ -64,7 +64,7 @@ export async function findSince(
   return null
 }
 
-/** Returns an instant with some of the records after it and most before it; null if there is none. */
+/** Returns a time that is later than most of the records but not all; null if there is none. */
 function timeBetween(records: readonly unknown[], path: FieldPath): string | null {
   const times = records.flatMap((record) => toInstant(readPath(record, path)) ?? []).sort()
   const at = times[Math.floor(times.length * (1 - SHARE_AFTER))]
@@ -79,14 +79,14 @@ async function emptiesList(
   const page = await ask(search, guesses, format, FAR_FUTURE)
   if (page === null) return 'refused'
   if (page.ids.length > 0) return 'none'
-  // A filter for exactly this time gives no record for the far past either.
+  // With a time in the far past, the filter must give records again. A filter for one exact time gives none.
   const past = await ask(search, guesses, format, FAR_PAST)
   return past !== null && past.ids.length > 0 ? 'effect' : 'refused'
 }
 
 /**
- * Proves the filter: its page has only records from `between` on, and all the records of that time that were
- * seen before. Returns null if the proof fails.
+ * Proves the filter: with the time `between`, it must give no older record and all known later ones. Returns
+ * null if the proof fails.
  */
 async function proveSince(search: SinceSearch, filter: TimeFilter, between: string): Promise<Finding | null> {
   const page = await ask(search, [filter], filter.format, between)
@@ -97,8 +97,9 @@ async function proveSince(search: SinceSearch, filter: TimeFilter, between: stri
   const given = new Set(page.ids)
   const expected = search.records.filter((record) => timeOf(record) > between)
   const missing = expected.filter((record) => !given.has(idText(record, search.list.id)))
-  // Missing records may be on the next page, but only if this page is full. A filter by the time of creation
-  // would miss changes of old records, so at least one record must have been created before `between`.
+  // A full page may lack known records, because they may be on the next page. In that case, one record must
+  // be created before `between`; otherwise the filter may be by the time of creation and would miss changes
+  // of old records.
   const { created } = search
   const isOlder = (record: unknown): boolean =>
     created !== null && (toInstant(readPath(record, created)) ?? first) < first
@@ -129,9 +130,9 @@ async function ask(
 type Round = readonly [guesses: readonly Guess[], format: TimeFilter['format']]
 
 /**
- * Returns the trials, the likeliest first: names that resemble the paging parameters, plain names, names in
- * brackets, and expressions, all in the format of the records' times; then the other formats. Trials with the
- * same parameter never share a request.
+ * Returns the rounds of trials, the likeliest first: names that resemble the paging parameters, plain names,
+ * names in brackets, and expressions, all in the time format of the records; then other formats. No round has
+ * the same parameter twice.
  */
 function roundsOf(search: SinceSearch): Round[] {
   const field = search.updated.at(-1) ?? ''
@@ -161,7 +162,7 @@ function roundsOf(search: SinceSearch): Round[] {
   ]
 }
 
-/** Returns the formats of times to try. The format of the records' own times comes first. */
+/** Returns the time formats to try. The format that the records themselves use comes first. */
 function formatsFor({ records, updated }: SinceSearch): TimeFilter['format'][] {
   const value = records
     .map((record) => readPath(record, updated))
@@ -179,7 +180,7 @@ function formatsFor({ records, updated }: SinceSearch): TimeFilter['format'][] {
   return [...new Set([own, 'iso', 'epoch_s', 'iso_seconds', 'date', 'datetime', 'epoch_ms'] as const)]
 }
 
-/** Returns the instant rounded down as the filter's format does. */
+/** Rounds an instant down to the day or second, as the filter's format does. */
 function dayOf(instant: string, format: TimeFilter['format']): string {
   return format === 'date' ? `${instant.slice(0, 10)}T00:00:00.000Z` : `${instant.slice(0, 19)}.000Z`
 }
@@ -198,8 +199,8 @@ function filterText({ param, value, format, in: where }: TimeFilter): string {
 }
 
 /**
- * Parameters for records changed since a time, the most usual first. `{field}` is the name of the field with
- * the time of the last change.
+ * Names of parameters for "changed since", the most usual first. `{field}` stands for the name of the field
+ * with the time of the last change.
  */
 const SINCE_PARAMS = [
   ...[
@@ -285,7 +286,7 @@ const SINCE_PARAMS_IN_BRACKETS = [
   ],
 ] as const
 
-/** Filters that are expressions, each with a parameter and its value. `{value}` stands for the time. */
+/** Filters that are expressions: a parameter and its value. `{value}` stands for the time. */
 const SINCE_EXPRESSIONS = [
   { param: '{field}', value: 'gte.{value}' },
   { param: 'filter', value: '({field}>="{value}")' },
@@ -318,8 +319,8 @@ const SINCE_EXPRESSIONS = [
 ] as const
 
 /**
- * Families of parameter names. If the paging parameters of an upstream match `paging`, its filters mostly
- * match `since`.
+ * Styles of parameter names. If a paging parameter of the upstream matches `paging`, its filter parameters
+ * usually match `since`.
  */
 const SINCE_FAMILIES = [
   { paging: /^\$/, since: /^\$/ },

@@ -1,6 +1,7 @@
 /**
- * Reads the list with the paging that was found, using the same functions as a sync. If the end of the list
- * is near, the walk reaches and thereby proves it. The fields are then judged by more than one page.
+ * Reads the list with the paging that was found, by the same functions as a sync. If the list is short, its
+ * end is reached, which proves the paging. The records of all these pages are then used to recognise the
+ * fields.
  */
 import { nextPosition, type PageAnswer, requestPage } from '../upstream/paging/paging.ts'
 import { type PagingProfile, pagingSchema } from '../upstream/profile/profile.ts'
@@ -9,7 +10,7 @@ import { type List, type Page, type Params, pageOf } from './ask.ts'
 import type { PagingInput } from './paging-probe.ts'
 
 const PAGES_MAX = 5
-/** A number of records beyond the end of any list, for lists without a total. */
+/** A position past the end of any list, for lists whose total is unknown. */
 const FAR_RECORDS = 10_000_000
 
 export interface Walk {
@@ -17,14 +18,14 @@ export interface Walk {
   /** The number of different ids on the pages. */
   readonly seen: number
   /**
-   * The end of the walk: `end` if the list said so, otherwise what the upstream answered to the request after
-   * the last page.
+   * Tells how the walk ended: `end` if the list said so; `refused` or `repeated`, by the upstream's answer
+   * past the last page; or `not reached`.
    */
   readonly ended: 'end' | 'refused' | 'repeated' | 'not reached'
 }
 
 /**
- * Reads the list page by page.
+ * Reads the list page by page, up to PAGES_MAX pages.
  * @param params the parameters of every request
  * @param total the number of all records; null if unknown
  */
@@ -53,8 +54,8 @@ export async function walkList(
 }
 
 /**
- * Checks what a list with numbered positions answers to a request past its end, if the end is too far to walk
- * to.
+ * Requests a page past the end, if the end is too far away to read the list up to it. This is possible only
+ * if positions are numbers.
  */
 async function lookBehind(
   asker: Asker,

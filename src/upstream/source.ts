@@ -1,6 +1,6 @@
 /**
- * The source of leads: the functions that every upstream offers, and their implementation with one client
- * and one profile.
+ * The source of leads: one upstream with all its endpoints. The implementation combines an HTTP client and a
+ * profile (the settings that describe the upstream's API).
  */
 
 import type { z } from 'zod'
@@ -46,13 +46,13 @@ export interface RawPage {
   readonly records: readonly RawRecord[]
   readonly next: string | null
   readonly total: number | null
-  /** Tells whether the answer says explicitly that more records follow. */
+  /** True if the answer says explicitly that more records follow. */
   readonly saysMore?: boolean
 }
 
 interface ListOptions {
   readonly signal?: AbortSignal
-  /** Looks up known records. Without this function no record counts as known. */
+  /** Looks up records whose fingerprint (hash) is stored. If absent, every record is parsed. */
   readonly findKnown?: FindKnown | undefined
 }
 
@@ -66,14 +66,14 @@ interface LeadAnswer {
 }
 
 /**
- * The endpoints of an upstream. Every function that sends a request throws LeadsheetError api_* and takes a
- * signal that ends the request.
+ * The endpoints of an upstream. Every function that sends a request may throw LeadsheetError api_*, and takes
+ * a signal that aborts the request.
  */
 export interface Source {
   readonly profile: Profile
   /** The statuses of this upstream's leads, in funnel order. */
   readonly stages: readonly Stage[]
-  /** Tells whether the upstream can list only the leads changed since a time. */
+  /** True if the upstream can list only the leads that changed since a time. */
   readonly hasUpdatedSince: boolean
   has(endpoint: 'lead' | 'stats' | 'agents'): boolean
   listLeads(
@@ -84,8 +84,7 @@ export interface Source {
   ): Promise<RawPage>
   /**
    * Maps the record of a lead.
-   * @param sent the record's JSON as received, which is kept unchanged; if absent, the JSON is serialised
-   * from `raw`
+   * @param sent the JSON of the record as received, which is stored; if absent, `raw` is written as JSON
    */
   mapLead(raw: unknown, sent?: string): Lead | QuarantinedRecord
   fetchLead(id: string, signal?: AbortSignal): Promise<LeadAnswer>
@@ -99,8 +98,8 @@ export interface Source {
   readLeadRecord(record: string, id: string): SingleLead | { readonly reason: string }
   createPipeline(body: PipelineCreate, idempotencyKey: string, signal?: AbortSignal): Promise<WirePipeline>
   /**
-   * Fetches the statistics of a pipeline as the upstream sent them: for all its leads, or for the leads
-   * created in [from, to).
+   * Fetches the statistics of a pipeline as the upstream sends them. With `period`, they are only about the
+   * leads created from `from` until before `to`.
    */
   fetchPipelineStats(
     id: string,
@@ -109,13 +108,13 @@ export interface Source {
   ): Promise<unknown>
   mapPipelineStat(raw: unknown, pipelineId: string, observedAt: Instant): PipelineStat | QuarantinedRecord
   readonly webhooks: WebhookSource
-  /** Fetches the agents as the upstream sent them, one record for each agent. */
+  /** Fetches the agents as the upstream sends them, as one record for each agent. */
   fetchAgents(signal?: AbortSignal): Promise<readonly unknown[]>
   mapAgent(raw: unknown): Agent | QuarantinedRecord
   readonly usage: Usage
   /**
-   * Returns by how many milliseconds our clock was ahead of the upstream's at the last answer; null if that
-   * is unknown.
+   * Returns by how many milliseconds our clock was ahead of the upstream's clock at the last answer; null if
+   * unknown.
    */
   clockAheadMs(): number | null
   close(): Promise<void>
@@ -123,15 +122,15 @@ export interface Source {
 
 export interface SourceOptions extends Omit<ClientOptions, 'userAgent' | 'authorize' | 'requestsPerSecond'> {
   /**
-   * The address of the API: `https://h`, `https://h/api`, `https://h/api/v1`, or the base of the profile's
-   * paths.
+   * The address of the API: `https://h`, `https://h/api`, `https://h/api/v1`, or another base to which the
+   * paths in the profile are appended.
    */
   readonly baseUrl: string
-  /** The profile of the upstream; the reference service's by default. */
+  /** The profile of the upstream; by default that of the reference service. */
   readonly profile?: Profile
 }
 
-/** Fields that the contract does not name are kept in the answer. */
+/** The shape of a lead's details. Fields that the shape does not name are kept. */
 const detailShape = leadDetailSchema.loose()
 
 /**
@@ -157,7 +156,7 @@ export function openSource(options: SourceOptions): Source {
     return answer
   }
 
-  /** Throws if the body is an error, because some upstreams report errors with status 200. */
+  /** Throws if the body contains an error, because some upstreams report errors with status 200. */
   function refuseError(url: URL, status: number, body: unknown): void {
     const error = profile.envelope.error === undefined ? null : readPath(body, profile.envelope.error)
     if (error === null || error === undefined || error === false) return
@@ -263,8 +262,8 @@ function itemsOf(url: URL, body: unknown, path: FieldPath, what: string, redact:
 }
 
 /**
- * Returns the error for an answer without a list. The error quotes only the upstream's message, because other
- * parts of the answer may be leads.
+ * Returns the error for an answer that has no list. Only an error message in the answer is quoted, because
+ * the rest may be data of leads.
  */
 function withoutList(url: URL, body: unknown, path: FieldPath, what: string, redact: Redact): LeadsheetError {
   const place = path.length === 0 ? 'the answer itself' : path.join('.')
@@ -276,8 +275,8 @@ function withoutList(url: URL, body: unknown, path: FieldPath, what: string, red
 const PROBE_HINT = `If this is not the Lead Pipeline Service, it needs a profile: ${shellCommand('probe URL -o FILE')} makes one for api.profile.`
 
 /**
- * Refuses a list that does not say whether more records follow. Such a list may be the first page of another
- * API and would be taken for the whole list.
+ * Refuses an answer without the value `has_more`, which says whether more records follow. The answer may be
+ * the first page of an API with another paging, and would be taken for the whole list.
  */
 function refuseOtherPaging(url: URL, body: unknown, { paging }: Profile): void {
   if (paging.has_more === undefined || readPath(body, paging.has_more) !== undefined) return

@@ -1,6 +1,6 @@
 /**
- * Reads an HTTP answer. The result is either the requested JSON, or a failure with the facts that decide
- * whether the request is retried.
+ * Reads an HTTP answer. The result is either the requested JSON, or a failure with all facts that decide
+ * whether the request is sent again.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { promisify } from 'node:util'
@@ -12,8 +12,8 @@ import type { Call } from './request.ts'
 import { isPassingStatus, redirected, refusal, unexpected, unreachable } from './upstream-failure.ts'
 
 /**
- * The length of the beginning of a text that is decoded to quote or judge it, in bytes or characters. It is
- * longer than any quote and much shorter than a body may be.
+ * The length of the beginning of a body that is decoded in order to quote it or to recognise JSON, in bytes
+ * or characters. It is longer than any quote, but much shorter than the largest body.
  */
 const BEGINNING = 10_000
 
@@ -25,27 +25,27 @@ export interface Answer<T = unknown> {
 
 export interface Failed {
   readonly error: LeadsheetError
-  /** Tells whether a retry may succeed. */
+  /** True if the same request may succeed when it is sent again. */
   readonly isPassing: boolean
-  /** Tells whether the upstream said that requests come too fast. */
+  /** True if the upstream refused the request because requests come too fast. */
   readonly isThrottled: boolean
   /** The wait that the upstream asks for, in milliseconds; null if it asks for none. */
   readonly waitMs: number | null
-  /** Tells whether the upstream may have carried out the request although it failed. */
+  /** True if the upstream may have carried out the request although it failed. */
   readonly isUndecided: boolean
 }
 
-/** The facts of the request that decide what its answer means. */
+/** The facts about the request that are needed to judge its answer. */
 interface Asked {
   readonly call: Call
   /** The number of this attempt, from 1. */
   readonly attempt: number
   readonly now: Date
-  /** Removes secrets from the upstream's text before that text is quoted. */
+  /** Removes secrets from the upstream's text before the text is quoted. */
   readonly redact: (text: string) => string
 }
 
-/** The part of undici's response that is used here. */
+/** The properties of undici's response that are used here. */
 interface Response {
   readonly statusCode: number
   readonly headers: IncomingHttpHeaders
@@ -53,8 +53,8 @@ interface Response {
 }
 
 /**
- * Reads the body of a response to its end, or closes the body.
- * @throws whatever the connection throws while the body arrives
+ * Reads the body of a response to its end, or closes the connection.
+ * @throws any error of the connection while the body arrives
  */
 export async function readAnswer(response: Response, asked: Asked): Promise<Answer | Failed> {
   const { statusCode } = response
@@ -83,10 +83,10 @@ async function readSuccess(response: Response, { call, attempt, redact }: Asked)
   } catch (thrown) {
     if (!(thrown instanceof SyntaxError)) throw thrown
     if (call.takesAny) return { status, headers, body: redact(decode(bytes)) }
-    // Only the position is taken from the parser's message, because the rest quotes the body, which may hold
-    // half a key.
+    // The parser's message quotes the body, which may contain a part of a key. So only the position is taken
+    // from the message.
     const place = / at position \d+/.exec(thrown.message)?.[0] ?? ''
-    // A body that does not begin like JSON is another kind of answer, not JSON that was cut off.
+    // A body that begins with neither { nor [ is not JSON at all, so a retry would not help.
     if (!/^[[{]/.test(beginning))
       return failed(
         unexpected(call.url, `answered ${status} but not with JSON: ${quoteOf(beginning, redact)}`),
@@ -122,8 +122,8 @@ async function readRefusal(
 }
 
 /**
- * Quotes a text without its secrets. Secrets are removed before the text is cut, because half a key at the
- * cut would not be recognised.
+ * Quotes the beginning of a text without secrets. They are removed before the text is shortened to its quote,
+ * because half a key would not be recognised.
  */
 function quoteOf(text: string, redact: Asked['redact']): string {
   return quote(redact(text.slice(0, BEGINNING)))
@@ -134,17 +134,17 @@ function failed(error: LeadsheetError): Failed {
 }
 
 const MIB = 1024 * 1024
-/** The largest body in bytes, as it is sent. */
+/** The maximum size of a body as it is received, in bytes. */
 const WIRE_BYTES_MAX = 32 * MIB
-/** The largest body in bytes, after it was unpacked. */
+/** The maximum size of a body after it was decompressed, in bytes. */
 const BODY_BYTES_MAX = 64 * MIB
-/** The number of bytes that are read of an error's body. No error message needs more. */
+/** The maximum number of bytes that are read from the body of an error. No message is longer. */
 const ERROR_BYTES_MAX = 64 * 1024
 const QUOTE_CHARS = 200
 
 const unzip = promisify(gunzip)
 
-/** Thrown for a body that is larger than the limits, or compressed in a way that was not asked for. */
+/** Thrown for a body that is too large, or whose compression was not asked for. */
 class UnreadableBody extends Error {}
 
 /**
@@ -189,19 +189,19 @@ function isJson(headers: IncomingHttpHeaders, text: string): boolean {
     : /^\s*(application|text)\/([\w.-]+\+)?json\s*(;|$)/i.test(type)
 }
 
-/** Returns the message of a problem document (RFC 9457) or of a common error body, in one line. */
+/** Returns the error message in a problem document (RFC 9457) or a similar JSON body, in one line. */
 export function problemText(text: string): string {
   try {
     return quote(saidIn(JSON.parse(text)) ?? text)
   } catch {
-    // A text that is not JSON is quoted unchanged.
+    // The text is not JSON, so it is quoted itself.
     return quote(text)
   }
 }
 
 const SAYING = ['detail', 'message', 'error_description', 'error', 'errors', 'title'] as const
 
-/** Returns the message of an error body from one of the usual fields; null if there is none. */
+/** Returns the error message from one of the usual fields of a body; null if there is none. */
 export function saidIn(body: unknown, depth = 0): string | null {
   if (typeof body === 'string') return body === '' ? null : body
   if (typeof body !== 'object' || body === null || depth > 3) return null
@@ -231,7 +231,7 @@ function isGzip(headers: IncomingHttpHeaders): boolean {
   throw new UnreadableBody(`packed its answer as ${quote(encoding)}, though only gzip was asked for`)
 }
 
-/** Reads at most `max` bytes of a body. Leaving the loop early closes the connection. */
+/** Reads at most `max` bytes of a body. If the body is longer, leaving the loop closes the connection. */
 async function readBytes(
   body: AsyncIterable<Buffer>,
   max: number,

@@ -1,6 +1,7 @@
 /**
- * The API key in requests: how it is sent, to which hosts it may be sent without TLS, and how it is removed from
- * the texts of answers. The ways of sending it are the forms of `authSchema` in `profile/profile.ts`.
+ * Sends the API key: adds the key to a request, refuses to send it without TLS to a public host, and removes
+ * it from quoted answers. The profile says in which form the key is sent (`authSchema` in
+ * `profile/profile.ts`).
  */
 import { BlockList, isIP } from 'node:net'
 import { LeadsheetError } from '../../errors.ts'
@@ -24,7 +25,7 @@ export function authorize(
 }
 
 /**
- * Encodes the key for HTTP Basic (RFC 7617). A key without a colon is the user name, with an empty password.
+ * Encodes the key for HTTP Basic (RFC 7617). A key without a colon is the user name; the password is empty.
  */
 export function basicOf(key: string): string {
   return Buffer.from(key.includes(':') ? key : `${key}:`).toString('base64')
@@ -36,15 +37,15 @@ export function redactorOf({
   otherSecrets = () => [],
 }: {
   readonly apiKey: string
-  /** Further secrets, read anew for each text. */
+  /** Returns further secrets to remove. It is called for each text. */
   readonly otherSecrets?: () => readonly string[]
 }): (text: string) => string {
   return (text) => redactor([apiKey, ...otherSecrets()])(text)
 }
 
 /**
- * The loopback, private and link-local ranges (RFC 1122, 1918, 3927, 4193, 4291), to which an API key may be
- * sent without TLS.
+ * The address ranges of this machine and of private networks (RFC 1122, 1918, 3927, 4193, 4291). An API key
+ * may be sent there without TLS.
  */
 const OWN_NETWORKS = [
   ['127.0.0.0', 8, 'ipv4'],
@@ -58,8 +59,8 @@ const OWN_NETWORKS = [
 ] as const
 
 /**
- * Matches names that no public DNS server resolves (RFC 6761, 6762, 8375), and the names of container
- * networks.
+ * Matches host names that cannot be public (RFC 6761, 6762, 8375), such as `x.local`, or `x` in a container
+ * network.
  */
 const OWN_NAMES = /^([^.]+|.*\.(localhost|local|internal|home\.arpa|test))$/
 

@@ -1,12 +1,12 @@
 /**
- * Decides when the next request may be sent, from the rate of this client and the limits that the
- * upstream's headers name. Upstreams write these headers in several ways; every reset becomes milliseconds
- * from now. Pure functions compute the state, and the client does the waiting.
+ * Decides when the next request may be sent: by our own rate limit, and by the limits in the upstream's
+ * answers. Upstreams write these headers in several ways; every reset time is converted to milliseconds from
+ * now. The functions only compute; the client waits.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { retryAfterMs } from '../../retry.ts'
 
-/** The rate limit of one process, or of all processes that ask the same upstream. */
+/** The rate limit of one process, or the shared one of all processes that request from the same upstream. */
 export interface RequestRate {
   /**
    * Reserves the next request. Each reserved request must be ended by {@link RequestRate.endRequest}.
@@ -20,20 +20,20 @@ export interface RequestRate {
   block(ms: number): Promise<void>
   /**
    * Ends a reserved request.
-   * @param budget the requests left according to the answer; null if the answer does not say, or if no answer
-   * came
+   * @param budget how many requests the upstream still allows; null if there was no answer or the answer does
+   * not say it
    */
   endRequest(budget: Budget | null): Promise<void>
-  /** Records a wait that is so long that requests fail instead of waiting. */
+  /** Records a wait of the upstream that is so long that requests fail instead of waiting. */
   postpone(ms: number): Promise<void>
 }
 
 export interface RateState {
   /** The earliest time at which our own rate limit allows the next request. */
   readonly nextAt: number
-  /** The earliest time at which the upstream allows the next request, by the wait that it asked for. */
+  /** The end of the wait that the upstream last asked for. */
   readonly blockedUntil: number
-  /** The requests that the upstream still allows until `resetAt`; null if this is unknown. */
+  /** The number of requests that the upstream still allows before `resetAt`; null if unknown. */
   readonly left: number | null
   readonly resetAt: number
 }
@@ -41,8 +41,8 @@ export interface RateState {
 export const UNLIMITED: RateState = { nextAt: 0, blockedUntil: 0, left: null, resetAt: 0 }
 
 /**
- * Computes when the next request may be sent, and the state after that request.
- * @param gapMs the gap between two requests by the configured rate limit; 0 without one
+ * Computes when the next request may be sent, and the new state.
+ * @param gapMs the minimum time between two requests by our own rate limit; 0 without a rate limit
  */
 export function admit(state: RateState, now: number, gapMs: number): { at: number; state: RateState } {
   const at = Math.max(now, state.nextAt, upstreamFreeAt(state, now))
@@ -51,8 +51,7 @@ export function admit(state: RateState, now: number, gapMs: number): { at: numbe
 }
 
 /**
- * Returns when the upstream accepts requests again, as far as we know. The result is not after `now` if the
- * upstream accepts requests already.
+ * Returns when the upstream accepts the next request, as far as we know. A time before `now` means at once.
  */
 export function upstreamFreeAt(state: RateState, now: number): number {
   const isSpent = state.left !== null && state.left <= 0 && state.resetAt > now
@@ -60,7 +59,7 @@ export function upstreamFreeAt(state: RateState, now: number): number {
 }
 
 /**
- * Records how many requests an answer says are left. The requests under way are subtracted, because the
+ * Records how many requests the upstream still allows. Unanswered requests are subtracted, because the
  * upstream may not have counted them yet.
  */
 export function recordBudget(state: RateState, budget: Budget, underWay: number, now: number): RateState {
@@ -100,21 +99,21 @@ export function createRequestRate(nowMs: () => number): RequestRate {
   }
 }
 
-/** The number of requests that are left, and the milliseconds until the upstream resets that number. */
+/** The number of requests left, and the milliseconds until the full number is allowed again. */
 export interface Budget {
   readonly remaining: number
   readonly resetMs: number
 }
 
 /**
- * The prefixes of `RateLimit-Remaining` and its kind: the form of the IETF drafts up to 7, and two older
- * private forms.
+ * The prefixes of headers such as `RateLimit-Remaining`: first that of the IETF drafts up to 7, then two
+ * older non-standard ones.
  */
 const PREFIXES = ['ratelimit-', 'x-ratelimit-', 'x-rate-limit-'] as const
 const EPOCH_S_MIN = 1e9
 const EPOCH_MS_MIN = 1e11
 
-/** Returns the requests left and the time until the reset; null if the headers name no limit or no reset. */
+/** Reads how many requests are left and when that number is reset; null if the headers do not say both. */
 export function readBudget(headers: IncomingHttpHeaders, now: Date): Budget | null {
   const budgets = [...structured(headers), ...separate(headers)]
     .map(([remaining, reset]) => ({
@@ -126,8 +125,8 @@ export function readBudget(headers: IncomingHttpHeaders, now: Date): Budget | nu
 }
 
 /**
- * Returns whether an answer says that requests come too fast: a 429, or a 403 with a used-up limit or with a
- * wait.
+ * Returns whether an answer says that requests come too fast: status 429, or status 403 with no requests left
+ * or with a wait.
  */
 export function isThrottled(status: number, headers: IncomingHttpHeaders, now: Date): boolean {
   if (status !== 403) return status === 429
@@ -136,10 +135,7 @@ export function isThrottled(status: number, headers: IncomingHttpHeaders, now: D
   )
 }
 
-/**
- * Returns the wait that an answer asks for, in milliseconds and never shortened; null if the answer asks for
- * none.
- */
+/** Returns the whole wait that an answer asks for, in milliseconds; null if it asks for none. */
 export function wantedWaitMs(status: number, headers: IncomingHttpHeaders, now: Date): number | null {
   const clock = clockOf(headers, now)
   const asked = retryAfterMs(textOf(headers['retry-after']), clock)
@@ -149,8 +145,8 @@ export function wantedWaitMs(status: number, headers: IncomingHttpHeaders, now: 
 }
 
 /**
- * Reads `RateLimit: limit=100, remaining=0, reset=5` and `RateLimit: "default";r=0;t=5`, with one or several
- * policies.
+ * Reads the header `RateLimit`, which has the form `limit=100, remaining=0, reset=5` or `"default";r=0;t=5`.
+ * The second form may contain several limits.
  */
 function structured(headers: IncomingHttpHeaders): [string, string][] {
   const text = textOf(headers.ratelimit) ?? ''
@@ -171,7 +167,7 @@ function separate(headers: IncomingHttpHeaders): [string, string][] {
   })
 }
 
-/** Returns the milliseconds until the reset; null if the reset is unreadable or in the past. */
+/** Returns the milliseconds until the reset; null if the value cannot be read or is in the past. */
 function resetMs(value: string | null, now: Date): number | null {
   if (value === null) return null
   const number = /^\s*(\d+(\.\d+)?)/.exec(value)?.[1]
@@ -186,8 +182,8 @@ function fromNumber(value: number, now: Date): number {
 }
 
 /**
- * Returns the time of the answer's Date header, because the other dates in its headers follow the same clock.
- * An answer without that header gets our time.
+ * Returns the upstream's time from the Date header, because the other headers follow the same clock. Without
+ * this header, returns our time.
  */
 function clockOf(headers: IncomingHttpHeaders, now: Date): Date {
   const theirs = Date.parse(headers.date ?? '')

@@ -1,6 +1,6 @@
 /**
- * A request as the client takes it, and its address: an endpoint's URL, an id as a step of a path, and the path
- * and query as sent.
+ * The request that the client sends, and its address: an endpoint's URL, an id as a part of the path, and the
+ * encoding of path and query.
  */
 
 import { API_PREFIX } from '../../contract/api.ts'
@@ -9,19 +9,19 @@ import type { EndpointName, Profile } from '../profile/profile.ts'
 
 /** A request to the upstream. */
 export interface Call<T = unknown> {
-  /** A DELETE returns only its status; its body is dropped. */
+  /** The HTTP method. The body of the answer to a DELETE is ignored. */
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly url: URL
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Makes it safe to retry a POST. A POST without a key is sent only once. */
+  /** The key by which the upstream recognises a repeated POST. A POST without a key is sent only once. */
   readonly idempotencyKey?: string | undefined
   /**
-   * Tells whether refusals, and bodies that are not JSON, are returned as answers too. Their body is text.
-   * The probe uses this.
+   * True if error statuses, and bodies that are not JSON, are returned as answers too, with their text as the
+   * body. The probe uses this.
    */
   readonly takesAny?: boolean
-  /** The statuses of refusals that are also returned as answers, with their text as the body. */
+  /** The error statuses that are returned as an answer instead of being thrown. The body is then text. */
   readonly takes?: readonly number[]
   /**
    * Parses the body of a successful answer in place of the JSON parser. Throws SyntaxError for a body that is
@@ -39,10 +39,9 @@ export function hasEndpoint(profile: Profile, name: EndpointName): boolean {
 }
 
 /**
- * Returns the full address of an endpoint. The bases `https://h`, `https://h/api`, `https://h/api/v1` and
- * `https://h/x/v1` are joined with paths that begin with `/api/v1` so that no part is repeated. Other paths
- * are appended to the base, `.` is the base itself, and a whole URL on the same origin replaces the base. A
- * query of the base is kept.
+ * Returns the full URL of an endpoint. If its path begins with `/api/v1`, the part that the base already has
+ * (`https://h/api`, `https://h/x/v1`) is not repeated. Any other path is appended to the base. `.` is the
+ * base itself. A whole URL replaces the base if its origin is the same. A query of the base is kept.
  * @param id the value of `{id}`, which this function percent-encodes
  * @throws LeadsheetError api_not_found if the profile has no such endpoint or {@link pathStep} refuses the
  * id, config_invalid for a URL of another origin
@@ -71,12 +70,12 @@ export function endpointUrl(
   return url
 }
 
-/** Ids that would change the path if they were a step of it, even when they are percent-encoded. */
+/** Ids that cannot be a part of a path, because they would lead to another path even if percent-encoded. */
 const NO_STEPS: readonly string[] = ['', '.', '..']
 
 /**
- * Percent-encodes an id as one step of a path.
- * @throws LeadsheetError api_not_found for an id that cannot be a step
+ * Percent-encodes an id as one part of a path.
+ * @throws LeadsheetError api_not_found for an id that cannot be a part of a path
  */
 export function pathStep(id: string): string {
   if (!NO_STEPS.includes(id)) return encodeURIComponent(id)
@@ -87,16 +86,15 @@ export function pathStep(id: string): string {
 }
 
 /**
- * Returns the path and query as they are sent. A space is written %20, because many servers read the + of
- * HTML forms as a plus sign.
+ * Returns the path and query to send. A space is sent as %20, because many servers do not read + as a space.
  */
 export function requestTarget({ pathname, search, searchParams }: URL): string {
-  // A query that differs from `searchParams` comes from a link that the upstream wrote, so it stays
+  // If the query was not written by `searchParams`, it comes from a link of the upstream and is sent
   // unchanged.
   return pathname + (search === `?${searchParams}` ? search.replaceAll('+', '%20') : search)
 }
 
-/** Refuses a URL of another origin than `api.url`, because the API key is sent to the URL. */
+/** Refuses a URL whose origin differs from `api.url`, because the request carries the API key. */
 function sameOrigin(base: URL, url: URL): URL {
   if (base.origin === url.origin) return url
   throw new LeadsheetError(

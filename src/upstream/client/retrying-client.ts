@@ -1,7 +1,7 @@
 /**
- * Sends all HTTP requests to the upstream. Every attempt has deadlines and a limit for its body. The retry
- * policy is our own, because that of undici shortens Retry-After and requests only the rest of a list that
- * was cut off.
+ * Sends all HTTP requests to the upstream. Each attempt has deadlines and a maximum size of the body. Failed
+ * requests are sent again by our own rules and not by undici's, which may wait for less time than Retry-After
+ * says and may request only the missing rest of a body.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { LeadsheetError } from '../../errors.ts'
@@ -19,7 +19,7 @@ import { isPassingError, isWireError, mayHaveArrived, undecided, unreachable } f
 interface Deadlines {
   readonly connectMs: number
   readonly headersMs: number
-  /** The longest time between two pieces of the body. */
+  /** The maximum time between two pieces of the body. */
   readonly bodyGapMs: number
   /**
    * The limit of the whole attempt, because a body that arrives slowly in small pieces never exceeds
@@ -30,38 +30,35 @@ interface Deadlines {
 
 const DEADLINES: Deadlines = { connectMs: 5_000, headersMs: 15_000, bodyGapMs: 15_000, attemptMs: 60_000 }
 /**
- * The time for which idle connections are kept. Servers keep them longer, so that few requests are sent on a
- * connection that the server is closing.
+ * The time for which an idle connection is kept. Servers keep it longer, so a request rarely meets a
+ * connection that the server is just closing.
  */
 const KEEP_ALIVE_MS = 4_000
 
-/** A steady clock, for rate limits and waits. */
+/** A clock that is never set back or forward, for rate limits and waits. */
 export interface Timer {
-  /** Milliseconds since some fixed moment. */
+  /** Returns the milliseconds since a fixed but unknown moment. */
   readonly now: () => number
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
-/** The longest deferral. An upstream that asks for a longer wait is mistaken, or its clock is wrong. */
+/** The maximum time for which requests are deferred. An upstream that asks for more is mistaken. */
 const DEFERRAL_MAX_MS = 24 * 60 * 60_000
 
 export interface ClientOptions {
-  /** Adds the API key to a request. */
+  /** Adds the API key to the URL or headers of a request. */
   readonly authorize: (url: URL, headers: Record<string, string>) => void
-  /** The API key, which is removed from all quoted text of the upstream. */
+  /** The API key, which is removed from all text that is quoted from the upstream. */
   readonly apiKey: string
-  /** Returns further secrets to remove; called for every quote. */
+  /** Returns further secrets that are removed from quoted text. */
   readonly otherSecrets?: () => readonly string[]
-  /**
-   * The longest wait that a run accepts from the upstream. If the upstream asks for a longer wait, the run
-   * ends as deferred.
-   */
+  /** The maximum wait in milliseconds. If the upstream asks for a longer wait, the run ends as deferred. */
   readonly maxWaitMs: number
   readonly userAgent: string
   readonly log: Log
-  /** The configured rate limit; without it, only the upstream limits the rate. */
+  /** Our own rate limit. If absent, only the upstream limits the rate. */
   readonly requestsPerSecond?: number | undefined
-  /** The rate shared by all processes that ask this upstream. By default this client has its own. */
+  /** The rate limit that several processes share. If absent, this client has its own. */
   readonly requestRate?: RequestRate | undefined
   readonly now?: () => Date
   readonly timer?: Timer
@@ -70,7 +67,7 @@ export interface ClientOptions {
   readonly deadlines?: Partial<Deadlines>
 }
 
-/** Counts the requests sent, including retries, and the answers which said that requests come too fast. */
+/** The numbers of requests (with retries), of retries, and of answers that requests come too fast. */
 export interface Usage {
   readonly requests: number
   readonly retries: number
@@ -79,8 +76,8 @@ export interface Usage {
 
 export interface Client {
   /**
-   * Sends a request and returns a 2xx answer with its JSON parsed. If the body was cut off or is broken, the
-   * request is retried as if no answer had arrived.
+   * Sends a request and returns an answer with a status 2xx and its parsed JSON. A body that is cut off or
+   * broken counts like a missing answer: the request is sent again.
    * @throws LeadsheetError api_*; the signal's reason if the signal ends the call
    */
   call<T>(call: Call<T>): Promise<Answer<T>>
@@ -105,13 +102,11 @@ export function createClient(options: ClientOptions): Client {
   let notBefore = 0
   let askedUntil = 0
   let clockAheadMs: number | null = null
-  // Secrets are removed from quotes, because an upstream may quote the key that it refuses, as text or encoded
-  // for HTTP Basic.
+  // Removes secrets from quotes, because an upstream may quote a refused key, as plain text or in base64.
   const redact = redactorOf(options)
   const { Agent } = loadPackage('undici')
   const dispatcher = new Agent({
-    // `rejectUnauthorized` is set, because an environment variable could otherwise turn the check of
-    // certificates off.
+    // Certificates are always checked. Otherwise an environment variable of Node could turn the check off.
     connect: { timeout: deadlines.connectMs, rejectUnauthorized: true },
     headersTimeout: deadlines.headersMs,
     bodyTimeout: deadlines.bodyGapMs,
@@ -133,7 +128,7 @@ export function createClient(options: ClientOptions): Client {
         usage.requests++
         if (attempt > 1) usage.retries++
         const outcome = await tryOnce(call, attempt)
-        // The cast is safe, because T is unknown for a call without its own parser.
+        // The cast is safe: if the call has no parser of its own, T is unknown.
         if (!('error' in outcome)) return outcome as Answer<T>
         isUndecided ||= outcome.isUndecided
         if (outcome.isThrottled) usage.throttled++
@@ -143,7 +138,7 @@ export function createClient(options: ClientOptions): Client {
           await requestRate.block(outcome.waitMs)
         }
         if (!outcome.isPassing || attempt === attempts) throw fateOf(call, outcome.error, isUndecided)
-        // A wait that the upstream asked for applies to all requests, so each request waits in takeRequest.
+        // A wait that the upstream asked for is not done here, because all requests do it in takeRequest.
         const waitMs = outcome.waitMs ?? backoffMs(backoff, attempt, random())
         options.log.warn({ attempt, waitMs, code: outcome.error.code }, outcome.error.message)
         if (outcome.waitMs === null) await timer.wait(waitMs, signal)
@@ -161,7 +156,7 @@ export function createClient(options: ClientOptions): Client {
     if (!turn.isTaken) throw await postpone(url, turn.inMs)
     try {
       await timer.wait(turn.inMs, signal)
-      // The answer to another request may have asked for a wait in the meantime.
+      // During the wait, the answer to another request may have asked for a longer wait.
       if (turn.inMs > 0) await waitWhileBlocked(signal)
       refuseEarly(url)
     } catch (thrown) {
@@ -221,8 +216,8 @@ export function createClient(options: ClientOptions): Client {
   }
 
   /**
-   * Defers the client for `waitMs` milliseconds. Until then no request is sent, not even a request that was
-   * about to be sent.
+   * Stops all requests of this client for `waitMs` milliseconds, including a request that is just about to be
+   * sent.
    */
   async function postpone(url: URL, waitMs: number): Promise<LeadsheetError> {
     const boundedMs = Math.min(waitMs, DEFERRAL_MAX_MS)
@@ -234,8 +229,8 @@ export function createClient(options: ClientOptions): Client {
 
   function deferred(url: URL): LeadsheetError {
     const instant = new Date(notBefore).toISOString()
-    // 8.64e15 is the largest instant that a Date can hold; an upstream may ask for a wait of thousands of
-    // years.
+    // An upstream may ask for a wait of thousands of years. A Date cannot hold more than 8.64e15
+    // milliseconds.
     const asked = askedUntil > notBefore ? new Date(Math.min(askedUntil, 8.64e15)).toISOString() : instant
     const again =
       asked === instant ? 'after that' : `when it is asked again at ${instant}, a day away at most`
@@ -247,8 +242,8 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /**
- * Returns by how many milliseconds our clock is ahead of an answer's Date; null without that header. The Age
- * of an answer from a cache (RFC 9111, 5.1) is taken into account.
+ * Returns by how many milliseconds our clock is ahead of the answer's Date header; null without that header.
+ * The age of an answer from a cache (RFC 9111, 5.1) is subtracted.
  */
 function aheadOf({ date, age }: IncomingHttpHeaders, now: Date): number | null {
   const aheadMs = now.getTime() - Date.parse(date ?? '') - Number(age ?? 0) * 1000
@@ -256,8 +251,8 @@ function aheadOf({ date, age }: IncomingHttpHeaders, now: Date): number | null {
 }
 
 /**
- * Returns the error to throw. A GET or DELETE can be sent again without harm. The error of a POST must say so
- * if it is unknown whether the POST was carried out.
+ * Returns the error to throw. For a POST, the error also says if it is unknown whether the POST was carried
+ * out. For a GET or DELETE this does not matter, because both can be sent again without harm.
  */
 function fateOf(call: Call, error: LeadsheetError, isUndecided: boolean): LeadsheetError {
   return call.method === 'POST' && isUndecided ? undecided(error, call.idempotencyKey) : error

@@ -1,11 +1,11 @@
 /**
- * Decides whether a failed call is retried, deferred or given up. The decision depends on facts such as the
- * status, never on texts.
+ * Makes the error for a failed request, and decides whether the request may be sent again. The decision
+ * depends on facts such as the status, never on texts.
  */
 import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
 import { requestTarget } from './request.ts'
 
-/** The statuses of refusals that may succeed later. */
+/** The statuses of errors that may pass, so that the same request may succeed later. */
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504])
 
 /**
@@ -31,7 +31,7 @@ const PASSING_CODES: Readonly<Record<string, string | null>> = {
   Z_DATA_ERROR: 'the packed answer is broken',
 }
 
-/** The error codes of connections that were never opened. The request was then not sent. */
+/** The error codes which mean that no connection was made, so that the request was not sent. */
 const UNSENT_CODES = new Set([
   'EAI_AGAIN',
   'ECONNREFUSED',
@@ -46,8 +46,8 @@ export function isPassingStatus(status: number): boolean {
 }
 
 /**
- * Returns whether a retry may succeed after this error: a network error, a passed deadline of one attempt, or
- * a body that was cut off.
+ * Returns whether the request may succeed when it is sent again: after a network error, a deadline of the
+ * attempt that has passed, or a body that was cut off.
  */
 export function isPassingError(thrown: unknown): boolean {
   if (thrown instanceof SyntaxError) return true
@@ -56,7 +56,7 @@ export function isPassingError(thrown: unknown): boolean {
   return thrown.name === 'TimeoutError' || codeOf(thrown) in PASSING_CODES
 }
 
-/** Returns whether an error comes from the network or from HTTP and not from a bug. */
+/** Returns whether an error comes from the network or HTTP; otherwise it is a bug. */
 export function isWireError(thrown: unknown): boolean {
   if (thrown instanceof AggregateError) return thrown.errors.some(isWireError)
   return (
@@ -77,9 +77,9 @@ export function mayHaveArrived(thrown: unknown): boolean {
 interface Refusal {
   readonly status: number
   readonly url: URL
-  /** The message in the upstream's answer. */
+  /** The upstream's error message. */
   readonly detail: string
-  /** The names of the request's headers. The hint lists them, because one of them may be wrong. */
+  /** The names of the request's headers, for the hint: the upstream may have refused one of them. */
   readonly headers: readonly string[]
   readonly attempts: number
   readonly isPassing: boolean
@@ -150,7 +150,7 @@ export function unexpected(url: URL, what: string, hint = ADDRESS_HINT): Leadshe
   return new LeadsheetError('api_unexpected', `${url.origin}${url.pathname} ${what}`, { hint })
 }
 
-/** Returns the error for a POST if it is unknown whether the upstream carried it out. */
+/** Makes the error for a POST of which nobody knows whether the upstream carried it out. */
 export function undecided(cause: LeadsheetError, idempotencyKey: string | undefined): LeadsheetError {
   const again =
     idempotencyKey === undefined

@@ -1,6 +1,6 @@
 /**
- * Maps the details of one lead: the enrichment and the activity history, which may both be absent. An
- * activity that cannot be read is quarantined; the others are kept.
+ * Maps the details of one lead: its enrichment (additional data) and its activity history. Both may be
+ * absent. An activity that cannot be read is quarantined: stored aside with the reason.
  */
 import { createHash } from 'node:crypto'
 import type { Activity, Lead, LeadDetail, QuarantinedRecord } from '../../domain/model.ts'
@@ -15,8 +15,8 @@ import { fitRecord, recordOf } from './raw-record.ts'
 const ID_DIGITS = 24
 
 /**
- * Maps the upstream's answer to a request for a lead's details.
- * @returns the details, or the reason if the answer is not the details of that lead
+ * Maps an answer with the details of a lead.
+ * @returns the details; or the reason if the answer does not contain the details of that lead
  */
 export function mapDetail(raw: unknown, leadId: string, profile: Profile): LeadDetail | { reason: string } {
   const fit = fitRecord(raw)
@@ -71,21 +71,21 @@ function idOf(entry: Omit<Activity, 'id'>): string {
 }
 
 /**
- * A lead that was fetched by its id or came with an event. Its fingerprint leaves out the fields that the
- * list does not have. The fingerprint can therefore equal that of the list's record, and the next scan then
- * counts the lead as unchanged.
+ * A lead that was fetched by its id or came with an event. Its fingerprint (hash) leaves out the fields that
+ * records in the list do not have. The fingerprint can then equal that of the list's record, and the next
+ * scan counts the lead as unchanged.
  */
 export interface SingleLead {
   readonly lead: Lead | QuarantinedRecord
-  /** The fingerprint of the record without the fields that the list does not have. */
+  /** The hash of the record without the fields that records in the list do not have. */
   readonly fingerprint: Fingerprint
-  /** The details of the lead, or the reason why the details cannot be read. */
+  /** The details of the lead; or the reason if they cannot be read. */
   readonly detail: LeadDetail | { readonly reason: string }
 }
 
 /**
  * Reads a lead that was fetched by its id or came with an event.
- * @returns the lead, or the reason if the record is not the lead with this id
+ * @returns the lead; or the reason if the record has another id or none
  */
 export function readSingleLead(raw: unknown, id: string, profile: Profile): SingleLead | { reason: string } {
   const { enrichment, activity } = profile.mapping

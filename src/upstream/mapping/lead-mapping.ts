@@ -1,7 +1,7 @@
 /**
- * Maps records of the upstream to the model according to the profile. A record is quarantined with a reason
- * if it has no id, a date that cannot be read, or a number outside its range. Any other missing field becomes
- * null, and the record's JSON is kept.
+ * Maps records of the upstream to leads, statistics and agents, as the profile says. A record without an id,
+ * with an unreadable date, or with a number outside its range is quarantined (stored aside with the reason).
+ * Any other missing field becomes null. The record's JSON is always kept.
  */
 import { fieldsWith, LEAD_FIELDS } from '../../domain/lead-fields.ts'
 import type {
@@ -39,15 +39,15 @@ import {
 import { fitRecord, type OversizedRecord } from './raw-record.ts'
 
 /**
- * All fields, each as an object with the same properties. Together with {@link NOTHING} this makes mapping as
- * fast as code written for each field.
+ * All fields of a lead, each as an object with the same properties. Equal shapes of objects (here and in
+ * {@link NOTHING}) make the mapping fast.
  */
 const FIELDS = LEAD_FIELDS.map((field) => {
   const { name, column, type, absent } = { absent: null, ...field }
   return { name, column, type, absent }
 })
 /**
- * The fields whose values are times. They are read first, because a record with a wrong date is quarantined.
+ * The fields with times. They are mapped first, because an unreadable time puts the record into quarantine.
  */
 const TIMES = FIELDS.filter(({ type }) => type === 'instant')
 const VALUES = FIELDS.filter(({ name, type }) => name !== 'id' && type !== 'instant')
@@ -73,8 +73,7 @@ const AGENT_RANGES: Ranges = Object.entries({ task_progress: RATE, tasks_24h: CO
 
 /**
  * Maps the record of a lead.
- * @param sent the record's JSON as received, which is kept unchanged; if absent, the JSON is serialised from
- * `raw`
+ * @param sent the JSON of the record as received, which is stored; if absent, `raw` is written as JSON
  */
 export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | QuarantinedRecord {
   const fields = profile.mapping.lead
@@ -100,13 +99,13 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | Q
     values[name] =
       type === 'number' ? toNumber(value) : type === 'list' ? listOf(value) : (toText(value) ?? absent)
   }
-  // The cast is safe, because LEAD_FIELDS defines the type Lead and all of its fields were set above.
+  // The cast is safe, because the type Lead has exactly the fields of LEAD_FIELDS, which are all set above.
   return values as unknown as Lead
 }
 
 /**
  * Maps the statistics of a pipeline.
- * @param observedAt the time of the statistics if they do not contain one
+ * @param observedAt the time to use if the statistics do not contain their own
  */
 export function mapPipelineStat(
   raw: unknown,
@@ -171,15 +170,12 @@ export function mapAgent(raw: unknown, profile: Profile): Agent | QuarantinedRec
   }
 }
 
-/** Returns whether a record could not be mapped. */
+/** Returns whether a record could not be mapped and therefore is quarantined. */
 export function isQuarantined(mapped: object): mapped is QuarantinedRecord {
   return 'reason' in mapped
 }
 
-/**
- * Returns a reason to quarantine the record if a number is outside its range; null if all numbers are inside.
- * The reason names the first such number.
- */
+/** Finds the first number outside its range and returns a reason that names it; null if there is none. */
 function findAbsurd(
   record: unknown,
   fields: Readonly<Partial<Record<string, FieldRule>>>,
@@ -239,8 +235,8 @@ interface ReadTime {
 }
 
 /**
- * Reads a time. The result is `wrong` for a date that cannot be read, because the record was then probably
- * misread, and `placeholder` for a date that stands for "none".
+ * Reads a time. The flaw is `wrong` if the value cannot be read as a time, and `placeholder` if it stands for
+ * "none", such as 0001-01-01. An absent time has no flaw.
  */
 function readTime(record: unknown, rule: FieldRule | undefined): ReadTime {
   const value = readField(record, rule)

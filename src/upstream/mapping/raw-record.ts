@@ -1,7 +1,7 @@
 /**
- * A record of a list as the upstream sent it, with a fingerprint of its bytes. A record is called known if
- * its fingerprint is stored, because the record is then unchanged. A known record is parsed only when its
- * value is read.
+ * A record of a list as the upstream sent it, with a fingerprint (a hash of its bytes). A record is known if
+ * the store has its fingerprint: the lead is then unchanged, and the record is parsed only if its value is
+ * needed.
  */
 import { parseJson } from '../values/json.ts'
 
@@ -13,17 +13,17 @@ import { parseJson } from '../values/json.ts'
 export type FindKnown = (high: number, low: number) => number | null
 
 export interface RawRecord extends Fingerprint {
-  /** The number of the stored lead if the record is known; null otherwise. See {@link FindKnown}. */
+  /** If the record is known, the number of its lead in the store; otherwise null. See {@link FindKnown}. */
   readonly known: number | null
-  /** The JSON as sent, or as serialised by {@link recordOf}. */
+  /** The record's JSON as it was sent, or as {@link recordOf} has written it. */
   readonly text: string
-  /** The parsed JSON. A known record is parsed on first use. Large numbers stay text, as in `parseJson`. */
+  /** The parsed JSON, with large numbers as text. A known record is parsed at the first access. */
   readonly value: unknown
 }
 
 /**
- * Makes a record from a parsed value. The record's text is serialised from the value, so the text may differ
- * from the JSON that was sent.
+ * Makes a record from a parsed value. Its text is written from the value, so it may differ from the JSON that
+ * was sent.
  */
 export function recordOf(value: unknown, findKnown?: FindKnown): RawRecord {
   const text = writeJson(value)
@@ -33,13 +33,13 @@ export function recordOf(value: unknown, findKnown?: FindKnown): RawRecord {
   return { high, low, known: findKnown?.(high, low) ?? null, text, value }
 }
 
-/** A known record, kept as a part of its page's bytes and parsed only on demand. */
+/** A record that the store knows. It is kept as a part of its page's bytes and parsed only on demand. */
 export class KnownRecord implements RawRecord {
   readonly high: number
   readonly low: number
   readonly known: number
-  // The page and two offsets are kept rather than a Buffer for each record, because a Buffer costs much and
-  // few of these records are read.
+  // The place is kept as the page and two offsets. A Buffer for each record would cost much, and few are
+  // read.
   readonly #page: Buffer
   readonly #start: number
   readonly #end: number
@@ -65,8 +65,8 @@ export class KnownRecord implements RawRecord {
 }
 
 /**
- * A fast 64-bit hash of bytes, as two unsigned halves. It distinguishes records but does not protect against
- * forgery.
+ * A fast 64-bit hash of a record, as two unsigned 32-bit numbers. It tells records apart, but an attacker
+ * could make two records with the same hash.
  */
 export interface Fingerprint {
   readonly high: number
@@ -77,9 +77,9 @@ const SEED_HIGH = 0x243f6a88
 const SEED_LOW = 0x85a308d3
 
 /**
- * Computes the fingerprint. Each word of four bytes is mixed into both halves by reversible steps, so that
- * bytes that differ in only one word never have the same fingerprint. Even and odd words are hashed
- * separately, because the processor can then hash both in parallel.
+ * Computes the fingerprint. Each word of four bytes is mixed into both halves by reversible steps, so records
+ * that differ in only one word always have different fingerprints. Even and odd words are hashed apart,
+ * because the processor can then compute both at the same time.
  */
 export function fingerprintBytes(view: DataView, start: number, end: number): Fingerprint {
   let evenHigh = SEED_HIGH ^ (end - start)
@@ -108,7 +108,7 @@ function rotate(word: number, bits: number): number {
   return (word << bits) | (word >>> (32 - bits))
 }
 
-/** Joins two hashes to one. If only one of the two changes, the result always changes. */
+/** Combines two hashes. If only one of them changes, the result is certain to change. */
 function join(one: number, other: number): number {
   let hash = Math.imul(one ^ (one >>> 16), 0x7feb352d)
   hash = Math.imul(hash ^ (hash >>> 15) ^ other, 0x846ca68b)
@@ -125,26 +125,26 @@ const DEPTH_MAX = 64
 const RECORD_BYTES_MAX = 1024 * 1024
 const FIELD_BYTES_MAX = 64 * 1024
 const STUB_CHARS = 2_000
-/** The maximum number of UTF-8 bytes that one UTF-16 unit of a string needs. */
+/** The maximum number of UTF-8 bytes for one unit of a string's `length`. */
 const BYTES_A_UNIT = 3
 
 interface FittingRecord {
   readonly record: unknown
   /** The record as JSON. */
   readonly text: string
-  /** The number of texts of the record that were cut to 64 kB. */
+  /** The number of texts in the record that were shortened to 64 kB. */
   readonly cut: number
 }
 
-/** A record over a limit. `stub` is JSON with the beginning of the record. */
+/** A record that exceeds a limit. `stub` is JSON with the record's beginning or only its names. */
 export interface OversizedRecord {
   readonly reason: string
   readonly stub: string
 }
 
 /**
- * Checks a record against the limits: 64 levels, 1 MiB in all, 64 kB for a text (longer texts are cut).
- * @param sent the record's JSON as received, which is kept if it is within the limit
+ * Checks a record against the limits: 64 levels of nesting and 1 MiB. A text over 64 kB is shortened.
+ * @param sent the record's JSON as received, which is kept if no text had to be shortened
  */
 export function fitRecord(record: unknown, sent?: string): FittingRecord | OversizedRecord {
   if (isTooDeep(record)) {
@@ -175,7 +175,7 @@ export function isTooDeep(value: unknown): boolean {
 }
 
 /**
- * Writes a value as JSON. For a value that is nested too deep, which would exhaust the stack, only its
+ * Writes a value as JSON. If a value is nested too deep, JSON.stringify could exhaust the stack, so only its
  * top-level names are written.
  */
 export function writeJson(value: unknown): string {
@@ -183,13 +183,13 @@ export function writeJson(value: unknown): string {
   return JSON.stringify({ names: Object.keys(Object(value)).slice(0, 100) })
 }
 
-/** Cuts a text to at most 64 kB, never within a character. */
+/** Shortens a text to at most 64 kB without cutting a character in two. */
 function cutText(text: string): string {
   const bytes = Buffer.from(text).subarray(0, FIELD_BYTES_MAX - 3)
   return `${new TextDecoder('utf-8').decode(bytes, { stream: true })}…`
 }
 
-/** Returns whether a value has more than `levels` levels. The recursion stops at this depth. */
+/** Returns whether a value is nested deeper than `levels`. The recursion never goes deeper than that. */
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true

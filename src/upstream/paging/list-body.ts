@@ -1,8 +1,8 @@
 /**
- * Splits the body of a list into records without parsing the known records, whose fingerprints are stored.
- * The body is cut at commas that probably separate records. If each piece is known or parses as an object,
- * the cuts were right. The rest of the body is then parsed with a mark in place of the records. If any piece
- * does not parse, the whole body is parsed.
+ * Splits the body of a list into records without parsing the known ones, whose fingerprints (hashes) the
+ * store has. The body is cut at commas that probably separate records. The cuts were right if each piece is
+ * known or parses as an object. The rest of the body is then parsed with a mark in place of the records. If a
+ * piece does not parse, the whole body is parsed instead.
  */
 import { randomUUID } from 'node:crypto'
 import { decode } from '../client/answer.ts'
@@ -28,16 +28,16 @@ import {
   skipSpace,
 } from '../values/json.ts'
 
-/** The text that is put in place of the records. It is random, so that no upstream can send it. */
+/** The mark that replaces the records in the body. It is random, so that an upstream cannot send it. */
 const MARK = randomUUID()
 
-/** The parts of a profile that say where the records and the paging values are. */
+/** The parts of a profile that say where an answer has its records and its paging values. */
 type ListProfile = Pick<Profile, 'envelope' | 'paging'>
 
 export interface ListBody {
-  /** The parsed body. Its list is empty if the records were split off before parsing. */
+  /** The parsed body. Its list may be empty, because the records may have been split off before. */
   readonly body: unknown
-  /** The records; null if there is no list at the profile's path. */
+  /** The records; null if the body has no list at the path that the profile names. */
   readonly records: readonly RawRecord[] | null
 }
 
@@ -51,7 +51,7 @@ export function readListBody(bytes: Buffer, profile: ListProfile, findKnown?: Fi
   return split ?? parseBody(bytes, path, findKnown)
 }
 
-/** Parses the whole body. The records must equal those that splitting the body gives. */
+/** Parses the whole body, which must give the same records as splitting it. */
 export function parseBody(bytes: Buffer, path: FieldPath, findKnown?: FindKnown): ListBody {
   const body = parseJson(decode(bytes))
   const list = readPath(body, path)
@@ -59,8 +59,8 @@ export function parseBody(bytes: Buffer, path: FieldPath, findKnown?: FindKnown)
 }
 
 /**
- * Returns whether the profile reads a value besides the records from inside the list, such as a total that
- * each record repeats.
+ * Returns whether the profile reads other values, such as a total, from inside the list. The list must then
+ * not be split off.
  */
 function looksIntoList({ envelope, paging }: ListProfile): boolean {
   const places = [
@@ -101,9 +101,9 @@ interface SplitList {
 }
 
 /**
- * Splits the list into records. The bytes between two records are mostly the same, so the function first
- * searches for these bytes, which is fast. From the first piece that is not JSON, and for the last record, it
- * searches for the end of each record instead.
+ * Splits the list into records. It first searches for the bytes that stand between the first two records,
+ * because they usually stand between all records and the search is fast. After the first piece that is not
+ * JSON, and for the last record, it looks for the end of each record.
  */
 function splitList(bytes: Buffer, open: number, findKnown: FindKnown | undefined): SplitList | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -133,8 +133,8 @@ function splitList(bytes: Buffer, open: number, findKnown: FindKnown | undefined
 }
 
 /**
- * Returns the bytes from the end of the first record to the first name in the second, such as `},{"id"` with
- * any spaces; null if there is no second record.
+ * Returns the bytes from the last byte of the first record to the first name in the second one, such as
+ * `},{"id"`; null if there is no second record.
  */
 function findSeparator(bytes: Buffer, first: number): Buffer | null {
   const end = endOfValue(bytes, first)
@@ -144,7 +144,7 @@ function findSeparator(bytes: Buffer, first: number): Buffer | null {
   return bytes.subarray(end - 1, endOfString(bytes, skipSpace(bytes, second + 1)))
 }
 
-/** Reads a record; returns null if the bytes are not an object. */
+/** Reads a record; null if the bytes are not a JSON object. */
 function readRecord(
   bytes: Buffer,
   view: DataView,
@@ -162,8 +162,7 @@ function readRecord(
 }
 
 /**
- * Parses JSON. Returns null if the text is not JSON, and also for the JSON `null`, which is neither a record
- * nor the body of a list.
+ * Parses JSON. Returns null if the text is not JSON or is `null`, which is no record and no body of a list.
  */
 function parseOrNull(text: string): unknown {
   try {

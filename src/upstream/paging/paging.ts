@@ -1,7 +1,7 @@
 /**
- * Moves through a list from page to page, with the filters of the lead list. A position is a text that the
- * caller stores; the position null is the first page. A list ends at a page without a next position or at
- * an empty page, never at a short page.
+ * Moves through a list from page to page, and adds the filters of the lead list. A position is a text that
+ * the caller stores; null means the first page. A list ends at an empty page or a page without a next
+ * position. A page with fewer records than requested does not mean the end.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Instant } from '../../domain/model.ts'
@@ -12,7 +12,7 @@ import type { PagingProfile, Place, Profile, TimeFilter } from '../profile/profi
 import { pathText, readPath } from '../values/json.ts'
 import { COUNT, isOutside, toNumber } from '../values/scalar.ts'
 
-/** The parts of a page's answer from which the next page is found. */
+/** The parts of an answer that lead to the next page. */
 export interface PageAnswer {
   readonly url: URL
   readonly body: unknown
@@ -21,8 +21,8 @@ export interface PageAnswer {
 }
 
 /**
- * Returns the address of a page. May add to `headers`.
- * @param list the address of the list, with filters
+ * Returns the URL of a page, and may add headers to `headers`.
+ * @param list the URL of the list, with its filters
  */
 export function requestPage(
   paging: PagingProfile,
@@ -50,7 +50,7 @@ export function requestPage(
   return url
 }
 
-/** Returns the position after a page; null if the list ends there. */
+/** Returns the position of the next page; null at the end of the list. */
 export function nextPosition(
   paging: PagingProfile,
   position: string | null,
@@ -60,7 +60,7 @@ export function nextPosition(
   const hasMore = paging.has_more === undefined ? undefined : readPath(answer.body, paging.has_more)
   if (hasMore !== undefined && isNo(hasMore)) return null
   const next = positionAfter(paging, position, answer)
-  // An answer which says that more records follow but not where they are must not count as the end of the
+  // The answer says that more records follow, but does not say where. This must not pass as the end of the
   // list.
   const namesNext = paging.kind === 'cursor' || paging.kind === 'next_url' || paging.kind === 'link'
   if (next === null && saysMore(paging, answer.body) && namesNext)
@@ -79,8 +79,7 @@ function positionAfter(paging: PagingProfile, position: string | null, answer: P
       return null
     case 'page':
       return nextPage(paging, Number(position ?? paging.start), answer)
-    // The position counts the records that were received, not the page size that was requested, because some
-    // upstreams silently send fewer records.
+    // Counts the received records and not the requested ones, because some upstreams send fewer.
     case 'offset': {
       const next = Number(position ?? paging.start) + answer.records.length
       return isPastTotal(paging, next - paging.start, answer) ? null : String(next)
@@ -102,16 +101,14 @@ function positionAfter(paging: PagingProfile, position: string | null, answer: P
   }
 }
 
-/**
- * Returns the number of all records as the upstream reports it; null unless it is a plausible whole number.
- */
+/** Returns the upstream's number of all records; null if it is not a plausible whole number. */
 export function readTotal(
   place: Place | undefined,
   answer: Pick<PageAnswer, 'body' | 'headers'>,
 ): number | null {
   if (place === undefined) return null
   const value = valueAt(place, answer)
-  // In a header the total follows the slash, as in `Content-Range: items 0-24/319`.
+  // In a header, the number after the slash is the total: `Content-Range: items 0-24/319`.
   return toCount('path' in place ? value : String(value ?? '').replace(/^.*\//, ''))
 }
 
@@ -124,7 +121,7 @@ function toCount(value: unknown): number | null {
   return Number.isInteger(number) && !isOutside(number, COUNT) ? number : null
 }
 
-/** Returns the address of rel="next" in a Link header (RFC 8288); null if there is none. */
+/** Returns the URL of the link with rel="next" in a Link header (RFC 8288); null if there is none. */
 export function linkNext(header: string | string[] | undefined): string | null {
   const links = [header ?? []].flat().join(',')
   for (const [, address, parameters] of links.matchAll(/<([^<>]*)>([^<]*)/g)) {
@@ -162,9 +159,9 @@ function nextRange(position: string | null, answer: PageAnswer): string | null {
 }
 
 /**
- * Returns the id of the page's last record.
- * @throws LeadsheetError api_unexpected if that record has no id, because the scan can then not continue and
- * the list must not count as ended
+ * Returns the id of the last record on the page.
+ * @throws LeadsheetError api_unexpected if that record has no id, because the next page is then unknown and
+ * the list must not pass as ended
  */
 function lastId(paging: Extract<PagingProfile, { kind: 'last_id' }>, answer: PageAnswer): string {
   const id = tokenOf(readPath(answer.records.at(-1)?.value, paging.id))
@@ -177,8 +174,8 @@ function lastId(paging: Extract<PagingProfile, { kind: 'last_id' }>, answer: Pag
 }
 
 /**
- * Returns a cursor or a link as text. A missing value, null, false and "" mean that there is no next page and
- * give null.
+ * Returns a cursor or link as text; null for a missing value, null, false and "", which mean that there is no
+ * next page.
  */
 function tokenOf(value: unknown): string | null {
   return (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : null
@@ -188,10 +185,7 @@ function isNo(value: unknown): boolean {
   return value === false || value === 0 || value === 'false' || value === null
 }
 
-/**
- * Returns the address of the link. A link to another origin is refused, because the API key would be sent
- * there.
- */
+/** Returns the URL `to`, but refuses another origin, because the API key would be sent there. */
 function sameOrigin(from: URL, to: URL): URL {
   if (from.origin === to.origin) return to
   throw new LeadsheetError(
@@ -203,7 +197,7 @@ function sameOrigin(from: URL, to: URL): URL {
   )
 }
 
-/** The filters of the lead list. Instants are RFC 3339. */
+/** The filters of the lead list. Times are written as in RFC 3339. */
 export interface LeadFilters {
   readonly pipelineId?: string | undefined
   readonly status?: readonly string[] | undefined
@@ -211,7 +205,7 @@ export interface LeadFilters {
   readonly createdSince?: Instant | undefined
   readonly minScore?: number | undefined
   readonly q?: string | undefined
-  /** The order of the leads. It replaces the order in the profile. */
+  /** The order in which the leads are listed. It replaces the order that the profile names. */
   readonly sort?: string | undefined
 }
 
@@ -261,8 +255,8 @@ function putTime(
 }
 
 /**
- * Formats an instant. Digits that the format cannot hold are cut off. The resulting time is then earlier, so
- * that the filter misses no record.
+ * Formats a time for a filter. If the format has fewer digits, the rest is cut off. The time becomes earlier,
+ * so the filter misses no record.
  */
 export function formatTime(instant: Instant, format: TimeFilter['format']): string {
   switch (format) {

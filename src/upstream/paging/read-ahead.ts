@@ -1,7 +1,7 @@
 /**
- * Fetches pages of a list before the caller asks for them. The next page is fetched as soon as the last page
- * has arrived. If positions are numbers, several pages are fetched at the same time. The caller gets the same
- * pages as without reading ahead.
+ * Fetches pages of a list before the caller asks for them. When a page arrives, the next page is requested at
+ * once. If positions are numbers, several pages are requested at the same time. The caller gets the same
+ * pages as if it requested them one by one.
  */
 import type { FindKnown } from '../mapping/raw-record.ts'
 import type { PagingProfile } from '../profile/profile.ts'
@@ -9,8 +9,8 @@ import type { RawPage, Source } from '../source.ts'
 import type { LeadFilters } from './paging.ts'
 
 /**
- * Creates the function that fetches the pages of a list ahead.
- * @param signal ends all requests in progress; the caller must abort it when it stops reading
+ * Returns a function that fetches the pages of a list, and requests further pages in advance.
+ * @param signal ends all requests; the caller must abort it when it needs no more pages
  */
 export function readAhead(
   source: Pick<Source, 'listLeads' | 'profile' | 'usage'>,
@@ -26,7 +26,7 @@ export function readAhead(
       : guessPages(startPage, source, first)
   return (position) => {
     const page = handOut(fetchPage(position))
-    // A caller that stops reading never waits for this page, so the abort must not become an unhandled
+    // If the caller stops reading, nobody waits for this page. Its failure must not become an unhandled
     // rejection.
     page.catch(() => undefined)
     return page
@@ -50,8 +50,8 @@ function firstPosition(paging: PagingProfile): number | null {
 }
 
 /**
- * Returns a page only after the requests for the next pages have been sent, because the caller may then keep
- * the thread busy.
+ * Returns a page only after the requests for the next pages were really sent, because the caller may then
+ * keep the thread busy.
  */
 async function handOut(page: Promise<RawPage>): Promise<RawPage> {
   const read = await page
@@ -62,14 +62,14 @@ async function handOut(page: Promise<RawPage>): Promise<RawPage> {
 }
 
 /**
- * Fetches pages whose positions are tokens. Because each page names the next page, only one page is fetched
- * at a time. That page is fetched while the caller still works on the page before.
+ * Fetches pages whose positions are cursors or links. Each page names the next one, so only one page is
+ * requested at a time, while the caller works on an earlier page.
  * @param most the maximum number of fetched pages that wait for the caller
  */
 function chainPages(startPage: StartPage, most: number): FetchPage {
   let waiting: StartedPage[] = []
   let last: StartedPage | null = null
-  // The position after the last fetched page; null until that page has arrived, and at the end of the list.
+  // The position of the page to fetch next; null until the last page has arrived, and at the list's end.
   let next: string | null = null
 
   return (position) => {
@@ -79,8 +79,8 @@ function chainPages(startPage: StartPage, most: number): FetchPage {
   }
 
   /**
-   * Takes the first waiting page if it has the requested position. If it has another position, the caller
-   * continues elsewhere in the list, and all waiting pages are dropped.
+   * Returns the first waiting page if it has the requested position. If it has another position, the caller
+   * goes on elsewhere in the list: all waiting pages are dropped.
    */
   function take(position: string | null): StartedPage | undefined {
     if (waiting[0]?.position === position) return waiting.shift()
@@ -99,7 +99,7 @@ function chainPages(startPage: StartPage, most: number): FetchPage {
         next = page.next
         goOn()
       },
-      // The caller who asks for the page gets the failure.
+      // A failure is ignored here. The caller gets it when it asks for the page.
       () => undefined,
     )
     return started
@@ -111,8 +111,8 @@ function chainPages(startPage: StartPage, most: number): FetchPage {
 }
 
 /**
- * The number of fetched pages after which one more page is fetched at the same time, unless the upstream
- * answers that requests come too fast.
+ * After this many pages, one more page is requested at the same time, if the upstream has not said that
+ * requests come too fast.
  */
 const PAGES_TO_WIDEN = 8
 
@@ -130,8 +130,8 @@ function guessPages(
   let last: { readonly at: number; readonly stride: number | null } | null = null
   let width: number = limits.concurrency
   let throttled = usage.throttled
-  // No page is guessed from these positions on. `totalEnd` is the end of the list according to its total, and
-  // `knownEnd` is the first page that failed or was the last.
+  // The limits for guesses: no page at or after these positions is guessed. `totalEnd` is the end of the list
+  // by its total, and `knownEnd` is the position of the first page that failed or was the last.
   let totalEnd = Number.POSITIVE_INFINITY
   let knownEnd = Number.POSITIVE_INFINITY
 
@@ -156,8 +156,8 @@ function guessPages(
   }
 
   /**
-   * Takes the guessed page at a position. The guesses before that page were wrong. If no guess has the
-   * position, all guesses were wrong.
+   * Returns the page that was already requested for a position, and drops the guesses before it, which were
+   * wrong. If no page was requested for the position, all guesses are dropped.
    */
   function take(at: number): StartedPage | undefined {
     const index = guesses.findIndex((guess) => Number(guess.position) === at)
@@ -189,55 +189,55 @@ function guessPages(
 }
 
 /**
- * Returns the number of pages to fetch at the same time: half of `width` if the upstream answered that
- * requests come too fast, otherwise slightly more than `width`, up to `max`.
+ * Returns how many pages to request at the same time: half of `width` if the upstream said that requests come
+ * too fast, otherwise slightly more than `width`, but at most `max`.
  */
 export function adapt(width: number, max: number, isTooFast: boolean): number {
   return isTooFast ? Math.max(1, width / 2) : Math.min(max, width + 1 / PAGES_TO_WIDEN)
 }
 
-/** Fetches the page at a position; throws like `Source.listLeads`. */
+/** Fetches the page at a position, and throws the same errors as `Source.listLeads`. */
 export type FetchPage = (position: string | null) => Promise<RawPage>
 
 interface StartedPage {
   readonly position: string | null
-  /** The page. A failed request is ignored until somebody waits for the page. */
+  /** The requested page. Its failure is ignored until the caller asks for the page. */
   readonly page: Promise<RawPage>
-  /** Aborts the request for a page that nobody will ask for. */
+  /** Aborts the request if the page is not needed. */
   readonly dropped: AbortController
 }
 
 type StartPage = (position: string | null) => StartedPage
 
 /**
- * The maximum number of rows by which two pages overlap. If positions count rows, an added or deleted row
- * shifts all rows after it, so each page begins a few rows early.
+ * The maximum number of rows that two pages have in common. If positions count rows, a row that is added or
+ * deleted shifts all later rows. Each page therefore begins a few rows early, so that no row is missed.
  */
 
 const OVERLAP_ROWS_MAX = 20
-/** The largest overlap as a share of the page. The limit lets small pages still make progress. */
+/** The maximum overlap as a share of the page, so that a small page still has new rows. */
 const OVERLAP_SHARE = 0.2
 
-/** Returns whether positions are numbers. A request can then go past the end of the list. */
+/** Returns whether positions are numbers. A page past the end can then be requested. */
 export function isNumbered(paging: PagingProfile): boolean {
   return paging.kind === 'page' || paging.kind === 'offset' || paging.kind === 'range'
 }
 
 /**
- * Returns whether rows may shift between pages. Rows do not shift with a cursor, which points at a row. Rows
- * may shift with a link, which may contain a page number.
+ * Returns whether a new or deleted row can move other rows to another page. This is possible with numbers,
+ * and with links, which may contain a number. It is impossible with a cursor, which points at a row.
  */
 export function canShift(paging: PagingProfile): boolean {
   return isNumbered(paging) || paging.kind === 'link' || paging.kind === 'next_url'
 }
 
-/** Returns how many rows of a page the next page repeats; 0 if a page cannot begin at an arbitrary row. */
+/** Returns by how many rows two pages overlap; 0 if a page cannot begin at any row. */
 export function overlapRows(paging: PagingProfile, largestPage: number): number {
   if (paging.kind !== 'offset' && paging.kind !== 'range') return 0
   return Math.min(OVERLAP_ROWS_MAX, Math.floor(largestPage * OVERLAP_SHARE))
 }
 
-/** Returns the position that is `rows` rows earlier, but not before the first row. */
+/** Moves a position back by `rows` rows, but not before the first row. */
 export function rewind(paging: PagingProfile, position: string | null, rows: number): string | null {
   if (position === null || rows === 0) return position
   const first = paging.kind === 'offset' ? paging.start : 0

@@ -1,6 +1,6 @@
 /**
- * The rule by which one field of the model is found in a record: the places to look at, transforms, and a
- * table of values. A value that cannot be read becomes null, never a value of the wrong type.
+ * The rule that says where a record has a field (for example the status of a lead) and how its value is
+ * converted. A value that cannot be read becomes null, never a value of the wrong type.
  */
 import { z } from 'zod'
 import { type FieldPath, fieldPathSchema, pathText, readPath, splitPath } from '../values/json.ts'
@@ -17,25 +17,23 @@ type Transform = (typeof TRANSFORMS)[number]
 const NOWHERE: readonly FieldPath[] = []
 
 const full = z.strictObject({
-  /** The places to look at, in order. The first place with a value other than null counts. */
+  /** The paths to look at, in this order. The first value that is not null is used. */
   from: z
     .union([z.string().transform((path) => [splitPath(path)]), z.array(fieldPathSchema).min(1)])
     .optional(),
-  /**
-   * Several places whose values are joined to one list by the transform `join`. Absent values are left out.
-   */
+  /** Several paths whose values become one list, without absent values. `join` turns the list into a text. */
   all: z.array(fieldPathSchema).min(1).optional(),
-  /** The transforms of the value, applied in this order. */
+  /** The conversions of the value, applied in this order. */
   transform: z.union([z.enum(TRANSFORMS).transform((one) => [one]), z.array(z.enum(TRANSFORMS))]).default([]),
-  /** The upstream's values and the values that replace them. Other values stay unchanged. */
+  /** Maps values of the upstream to the values to store. A value that is not listed stays unchanged. */
   values: z.record(z.string(), z.string()).optional(),
   /** The value of the field if nothing was found. */
   default: z.union([z.string(), z.number()]).optional(),
 })
 
 /**
- * The short form of a rule is a path alone. That path must be text, because a list of names would look like a
- * list of places.
+ * The short form of a rule is a path. It must be a text, because a list of names could also mean several
+ * paths.
  */
 export const fieldRuleSchema = z.union([
   z
@@ -63,8 +61,7 @@ export function readField(record: unknown, rule: FieldRule | undefined): unknown
   for (const transform of rule.transform) value = applyTransform(value, transform)
   if (rule.values === undefined) return value
   const name = toText(value)
-  // Only the table's own names count, because a status "constructor" must not find a property that every
-  // object inherits.
+  // Looks only at the table's own names. Otherwise a status "constructor" would find an inherited property.
   return name !== null && Object.hasOwn(rule.values, name) ? rule.values[name] : value
 }
 
@@ -85,7 +82,7 @@ export function readText(record: unknown, rule: FieldRule | undefined): string |
   return toText(readField(record, rule))
 }
 
-/** Returns a field as a number; null if the value is not a number by the rules of {@link toNumber}. */
+/** Returns a field as a number; null if {@link toNumber} does not accept its value. */
 export function readNumber(record: unknown, rule: FieldRule | undefined): number | null {
   return toNumber(readField(record, rule))
 }
@@ -96,18 +93,18 @@ export function readCount(record: unknown, rule: FieldRule | undefined): number 
   return Number.isSafeInteger(number) ? number : null
 }
 
-/** Returns a field as an instant; null if the value is not an instant by the rules of {@link toInstant}. */
+/** Returns a field as an instant; null if {@link toInstant} does not accept its value. */
 export function readInstant(record: unknown, rule: FieldRule | undefined): string | null {
   return toInstant(readField(record, rule))
 }
 
-/** Returns cleaned text, for ids and words. Numbers keep every digit. Lists and objects give null. */
+/** Returns a value as cleaned text; null for an empty text, a list or an object. */
 export function toText(value: unknown): string | null {
   if (typeof value === 'string') return cleanText(value) || null
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null
 }
 
-/** Returns the id of a record as text. A number keeps every digit, and a boolean gives null. */
+/** Returns the id of a record as text; null for a boolean, an empty text, a list or an object. */
 export function toId(value: unknown): string | null {
   return typeof value === 'boolean' ? null : toText(value)
 }

@@ -1,11 +1,11 @@
-/** Writes one line for each mistake in a profile: the place, the value found, and the values accepted. */
+/** Formats each mistake in a profile as one line: the place, the value found, and the values accepted. */
 import type { z } from 'zod'
 import { readPath } from '../values/json.ts'
 
 const SHOWN_CHARS = 60
 
 /**
- * Names the place of a part of the profile for the start of a line, such as `profile.yaml:3:9  paging.kind`.
+ * Returns the place and name of a part, with which a line of an error begins: `profile.yaml:3:9 paging.kind`.
  */
 export type NamePlace = (path: readonly string[], part: 'value' | 'name') => string
 
@@ -40,8 +40,8 @@ export function explainIssue(
 }
 
 /**
- * Returns the names that a group of the profile may hold. If the group is a choice, these are the names of
- * the chosen branch, or of all branches if none is chosen.
+ * Returns the names that a group of the profile may contain. If the group has several forms (such as one for
+ * each `kind` of paging), these are the names of the chosen form, or of all forms if none is chosen.
  */
 function namesAt(schema: unknown, data: unknown, path: readonly string[]): string[] {
   if (typeof schema !== 'object' || schema === null) return []
@@ -57,9 +57,7 @@ function namesAt(schema: unknown, data: unknown, path: readonly string[]): strin
   return namesAt(inner, readPath(data, [name]), rest)
 }
 
-/**
- * Returns whether the data has the constants that distinguish this branch of a choice, such as its `kind`.
- */
+/** Returns whether the data has the constant that marks this form of the group, such as `kind: page`. */
 function isChosen(branch: unknown, data: unknown): boolean {
   const properties = Object.entries(Object(readPath(branch, ['properties'])))
   const marks = properties.filter(([, property]) => readPath(property, ['const']) !== undefined)
@@ -69,10 +67,7 @@ function isChosen(branch: unknown, data: unknown): boolean {
   )
 }
 
-/**
- * Picks the branch of a choice whose mistakes are nested deepest, because the author probably meant that
- * branch.
- */
+/** Chooses the form whose mistakes are nested deepest, because the author probably meant that form. */
 function closestBranch(branches: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] {
   const depthOf = (issues: readonly z.core.$ZodIssue[]): number =>
     Math.max(0, ...issues.map((issue) => issue.path.length + (issue.code === 'unrecognized_keys' ? 1 : 0)))

@@ -1,7 +1,7 @@
 /**
- * The profile describes how an upstream is addressed, authorized, paged and mapped. The profile is data that
- * is checked when it is loaded. Its defaults are what most list APIs have in common. The reference service's
- * profile is built in, see `reference-profile.ts`.
+ * The profile: the settings that describe an upstream's API, such as its endpoints, its key, its paging and
+ * its fields. A profile is checked when it is loaded. Its defaults fit most list APIs. The profile of the
+ * reference service is built in, see `reference-profile.ts`.
  */
 import { z } from 'zod'
 import { API_PREFIX } from '../../contract/api.ts'
@@ -13,8 +13,8 @@ import { explainIssue, type NamePlace } from './profile-mistakes.ts'
 import { webhookProfileSchema } from './webhook-profile.ts'
 
 /**
- * A path below the base address, `.` for the base itself, a URL, or `none` if the upstream has no such
- * endpoint.
+ * The path of an endpoint below the base URL, `.` for the base URL itself, a whole URL, or `none` if the
+ * upstream has no such endpoint.
  */
 const endpoint = z.string().min(1)
 export type Place = z.output<typeof placeSchema>
@@ -30,8 +30,8 @@ const endpointsSchema = z.strictObject({
 export type EndpointName = keyof z.output<typeof endpointsSchema>
 
 /**
- * The way in which a request carries the API key. `client/authorize.ts` sends the key in this way, and
- * `probe/auth-probe.ts` finds the way out.
+ * The form in which a request carries the API key. `client/authorize.ts` sends the key in this form, and
+ * `probe/auth-probe.ts` finds the form out.
  */
 const authSchema = z
   .strictObject({
@@ -44,7 +44,7 @@ const authSchema = z
     value: z.string().default('Bearer {key}'),
     /** The query parameter that carries the key instead of the header. */
     query: z.string().min(1).optional(),
-    /** Further headers of every request. In their values, `{key}` and `{basic}` are replaced too. */
+    /** Further headers of every request. `{key}` and `{basic}` are replaced in their values too. */
     headers: z.record(z.string(), z.string()).default({}),
   })
   .refine((auth) => sendsKey(auth) || (auth.value === '' && Object.keys(auth.headers).length > 0), {
@@ -58,7 +58,7 @@ interface AuthParts {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Returns whether requests carry the API key at all. */
+/** Returns whether requests carry the API key in any header or parameter. */
 export function sendsKey(auth: AuthParts | 'none'): boolean {
   if (auth === 'none') return false
   const texts = [auth.value, ...Object.values(auth.headers)]
@@ -66,12 +66,12 @@ export function sendsKey(auth: AuthParts | 'none'): boolean {
 }
 
 const size = {
-  /** The parameter that sets the page size; absent if the upstream chooses the size. */
+  /** The query parameter that sets the page size; absent if the size cannot be set. */
   size_param: z.string().min(1).optional(),
   size_max: z.int().min(1).default(1000),
 }
 const more = {
-  /** The path of the value that says whether there is a next page. */
+  /** The path of the value that says whether more records follow. */
   has_more: fieldPathSchema.optional(),
   /**
    * The place of the number of all records. This total is shown; it ends a list only with `stop_at_total`.
@@ -79,8 +79,8 @@ const more = {
   total: placeSchema.optional(),
 }
 /**
- * Tells whether a list ends at its total, for upstreams that answer a request past the last page with an
- * error or with the last page again.
+ * If true, the list ends when as many records were read as its total says. This is for upstreams that answer
+ * a request past the last page with an error or with the last page again.
  */
 const stop_at_total = z.boolean().default(false)
 
@@ -90,7 +90,7 @@ export const pagingSchema = z.discriminatedUnion('kind', [
     kind: z.literal('page'),
     param: z.string(),
     start: z.int().min(0).default(1),
-    /** The place of the number of pages. Pages after the last are then not requested. */
+    /** The place of the number of pages. No page after the last one is then requested. */
     pages: placeSchema.optional(),
     stop_at_total,
     ...size,
@@ -104,30 +104,30 @@ export const pagingSchema = z.discriminatedUnion('kind', [
     ...size,
     ...more,
   }),
-  /** Follows an address, a path or a query in the body. */
+  /** Follows a URL, a path or a query that the body contains. */
   z.strictObject({ kind: z.literal('next_url'), next: fieldPathSchema, ...size, ...more }),
   /** Follows the `Link` header (RFC 8288). */
   z.strictObject({ kind: z.literal('link'), ...size, ...more }),
-  /** Uses the `Range` and `Content-Range` headers. */
+  /** Requests records by the `Range` header. */
   z.strictObject({
     kind: z.literal('range'),
     unit: z.string().default('items'),
     size_max: size.size_max,
     ...more,
   }),
-  /** Uses the id of the last record as the cursor. */
+  /** Sends the id of the last record to get the records after it. */
   z.strictObject({ kind: z.literal('last_id'), param: z.string(), id: fieldPathSchema, ...size, ...more }),
-  /** Expects all records in one answer. */
+  /** Has only one page, which contains all records. */
   z.strictObject({ kind: z.literal('none'), ...size, ...more }),
 ])
 export type PagingProfile = z.output<typeof pagingSchema>
 
-/** A filter by time. `{value}` stands for the instant, written in `format`. */
+/** A filter by time. In `value`, `{value}` stands for the time, which is written in `format`. */
 const timeFilter = z.strictObject({
   param: z.string().min(1),
   format: z.enum(['iso', 'iso_seconds', 'epoch_s', 'epoch_ms', 'date', 'datetime']).default('iso'),
   value: z.string().default('{value}'),
-  /** Tells whether the filter is a query parameter or a header, such as If-Modified-Since. */
+  /** Says whether the filter is a query parameter or a header, such as If-Modified-Since. */
   in: z.enum(['query', 'header']).default('query'),
 })
 export type TimeFilter = z.output<typeof timeFilter>
@@ -198,12 +198,12 @@ const mappingSchema = z.strictObject({
     path: ['id'],
   }),
   stat: rules(STAT_FIELDS).default({}),
-  /** The list of stages in the statistics, and the fields of each stage. */
+  /** The path of the list of stages in the statistics, and the fields of a stage. */
   stages: z.strictObject({ items: fieldPathSchema, fields: rules(STAGE_STAT_FIELDS) }).optional(),
   agent: rules(AGENT_FIELDS).default({}),
-  /** The path of the enrichment in the answer about a single lead. */
+  /** The path of the enrichment (additional data) in the answer for a single lead. */
   enrichment: fieldPathSchema.optional(),
-  /** The list of activities in the answer about a single lead, and the fields of each activity. */
+  /** The path of the list of activities in the answer for a single lead, and the fields of an activity. */
   activity: z
     .strictObject({
       items: fieldPathSchema,
@@ -218,7 +218,7 @@ const mappingSchema = z.strictObject({
 export const profileSchema = z.strictObject({
   name: z.string().min(1),
   endpoints: endpointsSchema.prefault({}),
-  /** The way in which a request carries the API key; `none` if the upstream needs no key. */
+  /** The form in which a request carries the API key; `none` if the upstream needs no key. */
   auth: z.union([z.literal('none'), authSchema]).prefault({}),
   paging: pagingSchema,
   /**
@@ -231,15 +231,15 @@ export const profileSchema = z.strictObject({
       lead: fieldPathSchema.default([]),
       stats: fieldPathSchema.default([]),
       agents: fieldPathSchema.default([]),
-      /** The path of the error message in answers with status 200. */
+      /** The path of an error message, for upstreams that report errors with status 200. */
       error: fieldPathSchema.optional(),
     })
     .prefault({}),
   filters: filtersSchema.prefault({}),
-  /** The query parameters that set an order of the list which stays stable during paging. */
+  /** The query parameters that sort the list, so that records keep their order while pages are read. */
   sort: z.record(z.string(), z.string()).default({}),
   mapping: mappingSchema,
-  /** The statuses, in funnel order. */
+  /** The statuses of a lead, in the order in which leads usually pass them. */
   stages: z
     .array(
       z.strictObject({
@@ -247,33 +247,32 @@ export const profileSchema = z.strictObject({
         outcome: z.enum(['open', 'won', 'lost', 'disqualified']).default('open'),
         in_funnel: z.boolean().optional(),
         /**
-         * Marks the first stage in which a lead counts as qualified. Leads in later stages of the funnel
-         * count as qualified too.
+         * True for the first stage in which a lead counts as qualified. A lead in a later stage counts too.
          */
         qualified: z.boolean().optional(),
       }),
     )
     .default([]),
-  /** The time zone of times that do not name one. */
+  /** The time zone of times that are written without a zone. */
   time_zone: z.enum(['UTC']).default('UTC'),
   limits: z
     .strictObject({
       requests_per_second: z.number().positive().max(1000).optional(),
-      /** The number of pages fetched at the same time, if the paging allows it. */
+      /** The maximum number of pages that are fetched at the same time, if the paging allows it. */
       concurrency: z.int().min(1).max(16).default(6),
       max_pages: z.int().min(1).default(10_000),
     })
     .prefault({}),
-  /** The rules for reading webhooks; absent if the upstream sends none. */
+  /** Says how webhook requests are read; absent if the upstream sends none. */
   webhook: webhookProfileSchema.optional(),
 })
 export type Profile = z.output<typeof profileSchema>
 export type ProfileInput = z.input<typeof profileSchema>
 
 /**
- * Checks a profile.
- * @param origin the name of the file, or a function that names the place of a part
- * @throws LeadsheetError config_invalid with a line for each mistake: the place, and the values accepted
+ * Checks a profile and returns it with its defaults.
+ * @param origin the name of the file, or a function that returns the place of a part
+ * @throws LeadsheetError config_invalid with a line for each mistake
  */
 export function parseProfile(data: unknown, origin: string | NamePlace): Profile {
   const parsed = profileSchema.safeParse(data)

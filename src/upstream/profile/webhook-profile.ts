@@ -1,4 +1,4 @@
-/** The part of a profile about webhooks: how a request is verified, and where its values are. */
+/** The part of a profile about webhooks: how a request is verified, and where it has its values. */
 import { z } from 'zod'
 import { STANDARD_PREFIX, TOLERANCE_SECONDS } from '../../contract/webhook.ts'
 import { fieldPathSchema } from '../values/json.ts'
@@ -13,15 +13,15 @@ const tolerance_seconds = z.int().min(1).max(86_400).default(TOLERANCE_SECONDS)
 
 const verifySchema = z.discriminatedUnion('scheme', [
   /**
-   * The three headers of https://www.standardwebhooks.com. They share a prefix, which some upstreams change
-   * to `svix-`.
+   * The three headers of https://www.standardwebhooks.com. Their names begin with a prefix, which is `svix-`
+   * at some upstreams.
    */
   z.strictObject({
     scheme: z.literal('standard'),
     header_prefix: header.default(STANDARD_PREFIX),
     tolerance_seconds,
   }),
-  /** A header with an HMAC, like GitHub's: `X-Hub-Signature-256: sha256=<hex>`. */
+  /** A header with an HMAC signature, as GitHub sends it: `X-Hub-Signature-256: sha256=<hex>`. */
   z
     .strictObject({
       scheme: z.literal('hmac'),
@@ -33,13 +33,13 @@ const verifySchema = z.discriminatedUnion('scheme', [
       /** The encoding in which the secret is written. */
       key: z.enum(['text', 'hex', 'base64']).default('text'),
       /**
-       * The text that is signed. It contains `{body}`, and may contain `{timestamp}` if a header has the
-       * time, `{method}` and `{url}`.
+       * The template of the signed text. It must contain `{body}`. It may contain `{method}`, `{url}` and, if
+       * a header has the time, `{timestamp}`.
        */
       signed: z.string().refine(isSigned, SIGNED_HOLDS).default('{body}'),
       /**
        * The header with the time of the request: seconds or milliseconds since 1970, or an instant. Without
-       * this header, a replayed old request looks like a new one.
+       * such a header, nobody can see that an old request was sent again.
        */
       timestamp_header: header.optional(),
       tolerance_seconds,
@@ -58,26 +58,26 @@ const verifySchema = z.discriminatedUnion('scheme', [
         path: ['signed'],
       },
     ),
-  /** A header like Stripe's: `t=<seconds>,v1=<hex>`, signed over `<seconds>.<body>`. */
+  /** A signature as Stripe sends it: `t=<seconds>,v1=<hex>`. The text `<seconds>.<body>` is signed. */
   z.strictObject({
     scheme: z.literal('stripe'),
     header: header.default('Stripe-Signature'),
     tolerance_seconds,
   }),
-  /** A shared text in a header. */
+  /** A secret text in a header, without a signature. */
   z.strictObject({
     scheme: z.literal('token'),
     header: header.default('Authorization'),
     /**
-     * The expected value of the header. `{secret}` stands for the secret, and `{basic}` for its base64 for
-     * HTTP Basic (`user:password`).
+     * The expected value of the header. `{secret}` stands for the secret, and `{basic}` for the secret
+     * `user:password` in base64, as HTTP Basic sends it.
      */
     value: z
       .string()
       .regex(/\{(?:secret|basic)\}/, 'a text with {secret} or {basic}')
       .default('Bearer {secret}'),
   }),
-  /** Accepts every request. An event in an unverified request only says that something may have changed. */
+  /** Accepts every request. Because anybody can send one, an event only says that a lead may have changed. */
   z.strictObject({ scheme: z.literal('none') }),
 ])
 export type WebhookVerify = z.output<typeof verifySchema>
@@ -85,7 +85,7 @@ export type WebhookVerify = z.output<typeof verifySchema>
 export const webhookProfileSchema = z
   .strictObject({
     verify: verifySchema,
-    /** The path of the events, if one request carries several. */
+    /** The path of the list of events, if a request may carry several. */
     items: fieldPathSchema.optional(),
     /**
      * The place of the event's id. The id must be the same whenever the upstream sends the event again.
@@ -93,7 +93,7 @@ export const webhookProfileSchema = z
      */
     id: placeSchema.optional(),
     type: placeSchema.optional(),
-    /** The place of the event's time. */
+    /** The place of the time at which the event happened. */
     time: placeSchema.optional(),
     /**
      * The places of the ids of the lead, pipeline or agent that the event is about. The first id that is
@@ -103,11 +103,11 @@ export const webhookProfileSchema = z
     pipeline: fieldRuleSchema.optional(),
     agent: fieldRuleSchema.optional(),
     /**
-     * The path of the lead's whole record, in the form of the list. The record is then used instead of
-     * fetching the lead.
+     * The path of the whole record of the lead, in the same form as in the list. This record is stored, and
+     * the lead is not fetched.
      */
     record: fieldPathSchema.optional(),
-    /** The types of events that report a deleted lead. */
+    /** The types of events which say that a lead was deleted. */
     deleted: z.array(z.string().min(1)).default([]),
   })
   .refine(({ lead, record }) => lead !== undefined || record !== undefined, {
@@ -130,7 +130,7 @@ function isSigned(signed: string): boolean {
   return parts.includes('body') && parts.every((part) => SIGNED_PARTS.some((known) => known === part))
 }
 
-/** Returns whether somebody who replays a signed request could change this header. */
+/** Returns whether a header is not signed. Somebody who sends a request again could then change it. */
 function isForgeable(name: string, verify: WebhookVerify): boolean {
   if (verify.scheme === 'standard') return name.toLowerCase() !== `${verify.header_prefix}id`.toLowerCase()
   return verify.scheme === 'hmac' || verify.scheme === 'stripe'

@@ -1,6 +1,6 @@
 /**
- * Parses the upstream's JSON, in which numbers that a double would change become text with every digit,
- * reads values at paths, and finds the records in an answer of unknown form.
+ * Parses the upstream's JSON, reads values at paths, and finds the records in an answer of unknown form. If a
+ * JavaScript number cannot hold a number exactly, it becomes text with all its digits.
  */
 import { z } from 'zod'
 
@@ -10,28 +10,28 @@ import { z } from 'zod'
  */
 const SUSPECT = new RegExp(`${'\\d'.repeat(16)}|\\d[eE]\\+?\\d\\d\\d`)
 /**
- * Matches a number that begins with sixteen digits or has an exponent of three digits. A double may round
- * such a number or cannot hold it.
+ * Matches a number that begins with sixteen digits or has a three-digit exponent. A JavaScript number may be
+ * unable to hold it.
  */
 const LARGE = /(?<![^\s:,[-])\d(?:\d{15}|[\d.]*[eE]\+?\d{3})/
 const NUMBER = /-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi
 const WHOLE = /^(-?\d+)(?:\.0+)?$/
 
 /**
- * Parses JSON like JSON.parse. Whole numbers beyond 2^53 (`9007199254740993`, `9007199254740993.0`) and
- * numbers too large for a double become text. A byte order mark is skipped. The function is not recursive, so
- * that deep nesting cannot exhaust the stack.
+ * Parses JSON like JSON.parse, but whole numbers beyond 2^53 (`9007199254740993`, `9007199254740993.0`) and
+ * numbers too large for JavaScript become text. A byte order mark is skipped. No recursion is used, so that
+ * deep nesting cannot exhaust the stack.
  * @throws SyntaxError if the text is not JSON
  */
 export function parseJson(text: string): unknown {
   const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
   const value: unknown = JSON.parse(json)
-  // Numbers are put in quotes only after JSON.parse has accepted the text, because the quotes would turn the
-  // wrong text `{12345678901234567890:1}` into JSON.
+  // Only valid JSON gets quotes around its large numbers. In the invalid `{12345678901234567890:1}`, the
+  // quotes would hide the mistake.
   return SUSPECT.test(json) && LARGE.test(json) ? JSON.parse(quoteLarge(json)) : value
 }
 
-/** Returns the same JSON with every large number in quotes. */
+/** Puts every large number into quotes. */
 function quoteLarge(json: string): string {
   const parts: string[] = []
   let at = 0
@@ -54,10 +54,7 @@ function quoteIfAltered(digits: string): string {
   return Number.isFinite(value) ? digits : `"${digits}"`
 }
 
-/**
- * Returns the index after the closing quote. A quote after an odd number of backslashes does not close the
- * string.
- */
+/** Returns the index after the closing quote. A quote after an odd number of backslashes is escaped. */
 function stringEnd(json: string, open: number): number {
   for (let close = json.indexOf('"', open + 1); close !== -1; close = json.indexOf('"', close + 1)) {
     let backslashes = 0
@@ -82,10 +79,7 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const BYTE_ORDER_MARK = 0xef
 
-/**
- * Returns the index at which the value at a path begins; null if there is no such value or the path goes
- * through a list.
- */
+/** Returns the index at which the value at a path begins; null if it is missing or inside a list. */
 export function findValue(bytes: Buffer, path: FieldPath): number | null {
   let at = skipSpace(bytes, bytes[0] === BYTE_ORDER_MARK ? 3 : 0)
   for (const name of path) {
@@ -97,8 +91,8 @@ export function findValue(bytes: Buffer, path: FieldPath): number | null {
 }
 
 /**
- * Returns the index after the value that begins at `start`. The function is not recursive, so that deep
- * nesting cannot exhaust the stack.
+ * Returns the index after the value that begins at `start`. No recursion is used, so that deep nesting cannot
+ * exhaust the stack.
  */
 export function endOfValue(bytes: Buffer, start: number): number {
   const first = bytes[start]
@@ -124,7 +118,7 @@ export function endOfString(bytes: Buffer, start: number): number {
   return bytes.length
 }
 
-/** Returns the first index from `start` on that is not one of JSON's four space characters. */
+/** Returns the index of the first byte from `start` on that is not white space of JSON. */
 export function skipSpace(bytes: Buffer, start: number): number {
   let at = start
   while (isSpace(bytes[at])) at++
@@ -136,8 +130,8 @@ function isSpace(byte: number | undefined): boolean {
 }
 
 /**
- * Returns the index of the first member with this name in an object; null if there is none. A name written
- * with escapes is not found.
+ * Returns the index of the value of the first property with this name; null if there is none, or if the name
+ * is written with escapes.
  */
 function findMember(bytes: Buffer, open: number, name: string): number | null {
   if (bytes[open] !== OPEN_BRACE) return null
@@ -165,8 +159,8 @@ function isClosing(byte: number | undefined): boolean {
 export type FieldPath = readonly string[]
 
 /**
- * Profiles write a path as `paging.next.after`, with `\.` for a dot in a name, or as a list of names
- * (`['@odata.nextLink']`). An empty path is the value itself, and a number is an index.
+ * The path of a value, written `paging.next.after` (a dot in a name as `\.`) or as a list of names
+ * (`['@odata.nextLink']`). The empty path is the whole value. A number is an index in a list.
  * `links[rel=next].href` takes the first item of `links` whose `rel` is `next`.
  */
 export const fieldPathSchema = z
@@ -180,12 +174,12 @@ export function splitPath(text: string): FieldPath {
     .slice(0, text.endsWith('.') ? undefined : -1)
 }
 
-/** Writes a path as text. `splitPath` does the opposite. */
+/** Writes a path as text, which `splitPath` reads back. */
 export function pathText(path: FieldPath): string {
   return path.map((name) => name.replace(/[.\\]/g, '\\$&')).join('.')
 }
 
-/** Returns the value at a path; undefined if there is none. Only an object's own properties count. */
+/** Returns the value at a path; undefined if there is none. Inherited properties are ignored. */
 export function readPath(value: unknown, path: FieldPath): unknown {
   let at = value
   for (const name of path) {
@@ -195,7 +189,7 @@ export function readPath(value: unknown, path: FieldPath): unknown {
   return at
 }
 
-/** Finds an item by one of its fields: `link[relation=next]` is the first item whose `relation` is `next`. */
+/** Finds an item of a list by a field: `link[relation=next]` is the first item whose `relation` is `next`. */
 function findItem(group: object, name: string): unknown {
   const [, list = '', field = '', wanted] = /^(.+)\[([^=[\]]+)=([^[\]]*)\]$/.exec(name) ?? []
   const items: unknown = wanted !== undefined && Object.hasOwn(group, list) ? Reflect.get(group, list) : null
@@ -205,7 +199,7 @@ function findItem(group: object, name: string): unknown {
 const DEPTH_MAX = 4
 const LEAF_DEPTH_MAX = 5
 
-/** The usual names of lists that hold records, and of lists that hold other things. */
+/** The usual names of lists with records (GOOD_NAMES) and of lists with other things (BAD_NAMES). */
 const GOOD_NAMES =
   /^(data|items?|results?|records?|rows|entries|values?|list|content|objects|docs|hits|elements|leads?|contacts?|people|persons?|companies|deals|prospects|customers|members|users|issues)$/i
 const BAD_NAMES =
@@ -218,8 +212,8 @@ interface RecordList {
 }
 
 /**
- * Finds the list that looks most like a list of records, by its name, ids, size and depth; null if there is
- * none.
+ * Finds the list that most probably contains the records, judged by its name, ids, size and depth; null if
+ * there is no list of objects.
  */
 export function findRecords(body: unknown): RecordList | null {
   let best: (RecordList & { points: number }) | null = null
@@ -230,7 +224,7 @@ export function findRecords(body: unknown): RecordList | null {
   return best
 }
 
-/** Returns whether an answer has an empty list that would hold records. */
+/** Returns whether an answer has an empty list in a place where records usually are. */
 export function isEmptyList(body: unknown, depth = 0): boolean {
   if (Array.isArray(body)) return body.length === 0
   if (typeof body !== 'object' || body === null || depth >= DEPTH_MAX) return false
@@ -240,8 +234,8 @@ export function isEmptyList(body: unknown, depth = 0): boolean {
 }
 
 /**
- * Lists every value outside the records that is neither an object nor a list, with its path. Of the lists only
- * those of links are searched.
+ * Yields the path and value of every text, number, boolean and null outside the records. Lists are skipped,
+ * except lists of links.
  * @param records the path of the records
  */
 export function* leavesAround(body: unknown, records: FieldPath, path: FieldPath = []): Generator<Leaf> {
@@ -257,7 +251,7 @@ export function* leavesAround(body: unknown, records: FieldPath, path: FieldPath
   for (const [name, value] of Object.entries(body)) yield* leavesAround(value, records, [...path, name])
 }
 
-/** Lists the values in a list of links, each found by its relation: `links[rel=next].href`. */
+/** Yields the texts in a list of links. A path names each link by its relation: `links[rel=next].href`. */
 function* linksIn(list: readonly unknown[], path: FieldPath): Generator<Leaf> {
   for (const item of list) {
     const [sign, relation] = Object.entries(Object(item)).find(([name]) => /^rel(ation)?$/i.test(name)) ?? []
@@ -273,7 +267,7 @@ export interface Leaf {
   readonly value: unknown
 }
 
-/** Lists every value inside a record that is not an object, with its path. Lists are listed as a whole. */
+/** Yields the path and value of each field of a record. Nested objects are entered, lists are not. */
 export function* fieldsOf(record: unknown, path: FieldPath = []): Generator<Leaf> {
   if (typeof record === 'object' && record !== null && !Array.isArray(record) && path.length < DEPTH_MAX) {
     for (const [name, value] of Object.entries(record)) yield* fieldsOf(value, [...path, name])

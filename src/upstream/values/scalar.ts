@@ -1,6 +1,4 @@
-/**
- * Reads numbers and times in the forms that upstreams use, and cleans text before it is stored and shown.
- */
+/** Reads numbers and times in the many forms that upstreams use, and cleans texts of unwanted characters. */
 import type { Instant } from '../../domain/model.ts'
 
 /**
@@ -12,11 +10,11 @@ const MICROSECONDS_FROM = 1e14
 const NANOSECONDS_FROM = 1e17
 const EARLIEST = Date.parse('1970-01-02T00:00:00Z')
 const LATEST = Date.parse('2200-01-01T00:00:00Z')
-/** The days of each month in a leap year. */
+/** The number of days of each month in a leap year. */
 const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 /**
- * Matches instants in our own form that need no further check. The day is 28 or less, and the year is far
- * from the limits.
+ * Matches times in our own format that are certainly valid: the day is at most 28, and the year is within the
+ * limits. They need no further check.
  */
 const CANONICAL =
   /^(?:197[1-9]|19[89]\d|20\d\d|21[0-8]\d)-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
@@ -24,7 +22,7 @@ const WRITTEN =
   /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)\s*(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?$/i
 const COMPACT = /^(\d{4})(\d\d)(\d\d)(?:T?(\d\d)(\d\d)(\d\d)Z?)?$/
 const EPOCH = /^-?\d{9,19}(\.\d+)?$/
-/** Matches dates of RFC 5322, which include the HTTP date. */
+/** Matches dates as in mails (RFC 5322) and in HTTP headers. */
 const MESSAGE = /^(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d(?::\d\d)? (?:GMT|UTC|[+-]\d{4})$/
 /** Matches dates of older Microsoft services: `/Date(1700000000000)/`. */
 const WRAPPED = /^\/Date\((-?\d+)(?:[+-]\d{4})?\)\/$/
@@ -42,8 +40,8 @@ export function toInstant(value: unknown): Instant | null {
 }
 
 /**
- * Returns whether a time stands for "none": before 1970-01-02 (such as 0001-01-01 and epoch 0), after 2199,
- * or `0000-00-00`.
+ * Returns whether a time stands for "no time": it is before 1970-01-02 (such as 0001-01-01 or the number 0),
+ * after 2199, or `0000-00-00`.
  */
 export function isPlaceholderTime(value: unknown): boolean {
   if (typeof value === 'string' && /^0000-00-00/.test(value.trim())) return true
@@ -76,8 +74,8 @@ function parsed(value: unknown): number {
 }
 
 /**
- * Returns milliseconds since 1970. Refuses a day that does not exist, because Date.parse would turn 30
- * February into a day in March. A leap second becomes the second before it.
+ * Returns the milliseconds since 1970. A day that does not exist gives NaN, although Date.parse would read 30
+ * February as a day in March. The second 60 (a leap second) becomes 59.
  */
 function written(day: string, time: string, offset: string): number {
   if (!isDay(Number(day.slice(0, 4)), Number(day.slice(5, 7)), Number(day.slice(8)))) return Number.NaN
@@ -106,8 +104,8 @@ const GROUPED = /^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$/
 const PLAIN = /^[+-]?(\d+(\.\d+)?|\.\d+)(e[+-]?\d{1,3})?$/i
 
 /**
- * The range of a kind of number. A number outside its range was misread or is malicious. The ranges also keep
- * sums over all leads finite.
+ * The allowed range of a kind of number. A number outside it was misread or is malicious. The ranges also
+ * keep the sums over all leads finite.
  */
 export interface NumberRange {
   readonly min: number
@@ -116,7 +114,7 @@ export interface NumberRange {
 
 export const AMOUNT = { min: -1e15, max: 1e15 }
 export const COUNT = { min: 0, max: 1e12 }
-/** The range of rates: 0 to 1, or up to 100 from services that give percentages. */
+/** The range of rates: some upstreams give 0 to 1, others give percentages. */
 export const RATE = { min: 0, max: 100 }
 
 /**
@@ -126,20 +124,20 @@ export const RATE = { min: 0, max: 100 }
  */
 export function toNumber(value: unknown): number | null {
   const number = parseNumber(value)
-  // Adding 0 turns -0 into 0, because -0 would be printed as a number below 0.
+  // Turns -0 into 0, because -0 would be printed with a minus sign.
   return Number.isFinite(number) ? number + 0 : null
 }
 
 /**
- * Returns whether a value is a number outside the range. A number too large for a double is outside every
- * range.
+ * Returns whether a value is a number outside the range. A number too large for JavaScript is Infinity, which
+ * is outside every range. A value that is not a number is not outside.
  */
 export function isOutside(value: unknown, { min, max }: NumberRange): boolean {
   const number = parseNumber(value)
   return number < min || number > max
 }
 
-/** Returns NaN for a value that is not a number. */
+/** Parses a number or a text that contains a number; NaN for any other value. */
 function parseNumber(value: unknown): number {
   if (typeof value === 'number') return value
   if (typeof value !== 'string') return Number.NaN
@@ -149,19 +147,20 @@ function parseNumber(value: unknown): number {
 }
 
 /**
- * Matches control characters except tab and line breaks, direction marks that affect other text, and U+FEFF.
+ * Matches control characters (except tabs and line breaks), characters that reverse the direction of text,
+ * and the byte order mark.
  */
 const UNWANTED = /[^\P{Cc}\t\n\r]|[\u202A-\u202E\u2066-\u2069\uFEFF]/gu
 
 /** Matches printable ASCII, which needs no cleaning. */
 const PRINTABLE = /^[ -~]*$/
 
-/** Replaces lone surrogates by U+FFFD and removes unwanted characters. Clean text stays unchanged. */
+/** Removes unwanted characters, and replaces halves of surrogate pairs by U+FFFD. */
 export function cleanText(text: string): string {
   return PRINTABLE.test(text) ? text : text.toWellFormed().replace(UNWANTED, '')
 }
 
-/** Returns whether the text was damaged on its way, or would be changed by {@link cleanText}. */
+/** Returns whether {@link cleanText} would change the text, or the text has a U+FFFD from earlier damage. */
 export function isOddText(text: string): boolean {
   return !PRINTABLE.test(text) && (text.includes('\uFFFD') || cleanText(text) !== text)
 }

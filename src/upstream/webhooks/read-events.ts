@@ -1,6 +1,6 @@
 /**
  * Reads the events of a verified webhook request. An event that cannot be read is stored with its problem.
- * Nothing is thrown, because the upstream would only send the same request again.
+ * Nothing is thrown, because after an error the upstream would only send the same request again.
  */
 import { createHash } from 'node:crypto'
 import type { UpstreamEvent } from '../../domain/model.ts'
@@ -11,26 +11,26 @@ import { parseJson, pathText, readPath } from '../values/json.ts'
 import { cleanText, toInstant } from '../values/scalar.ts'
 import { valuesOf, type WebhookMessage } from './verify-signature.ts'
 
-/** The parts of a profile that say where the values of an event are. */
+/** The parts of a profile that say where an event has its values. */
 export interface EventPlaces {
   readonly webhook: WebhookProfile
-  /** The place of the lead's id in a record. */
+  /** The rule that finds the id in a lead's record. */
   readonly recordId: FieldRule | undefined
 }
 
 type Message = Pick<WebhookMessage, 'headers' | 'body'>
 
-/** The request of an event, and the place of the event in it. */
+/** The request that carried an event, and the index of the event in it. */
 interface Sent {
   readonly message: Message
   readonly index: number
-  /** Tells whether the request has only this event. */
+  /** True if the request carried only this event. */
   readonly isAlone: boolean
 }
 
 /**
- * The maximum number of events that are read from one request, because each event becomes a row. No known
- * upstream sends as many.
+ * The maximum number of events that are read from one request, because each event becomes a row in the store.
+ * No known upstream sends so many.
  */
 const EVENTS_MAX = 1_000
 const ID_CHARS_MAX = 256
@@ -82,7 +82,8 @@ type About = Pick<UpstreamEvent, 'resource' | 'resourceId' | 'record' | 'problem
 const NOTHING: About = { resource: null, resourceId: '', record: null, problem: null }
 
 /**
- * Finds what the event is about. A record is preferred to an id, because the record is what would be stored.
+ * Finds the lead, pipeline or agents that the event is about. If the event contains the lead's record, the id
+ * is read from the record, because the record will be stored.
  */
 function aboutOf(event: object, { webhook, recordId }: EventPlaces): About {
   const record = webhook.record === undefined ? undefined : readPath(event, webhook.record)
@@ -105,8 +106,8 @@ function aboutId(resource: 'lead' | 'pipeline', value: unknown): About {
 }
 
 /**
- * Returns the upstream's id of the event, or a digest of the event if there is no id. The digest is the same
- * when the event is sent again.
+ * Returns the event's id. If the upstream gives none, returns a hash of the event, which is the same when the
+ * event is sent again.
  */
 function idOf(event: object, place: WebhookProfile['id'], sent: Sent): string {
   const id = toId(valueAt(place, event, sent))
@@ -124,7 +125,7 @@ function valueAt(place: WebhookProfile['id'], event: object, { message }: Sent):
 }
 
 /**
- * Returns an event with a problem. The event is stored so that an operator sees what could not be processed.
+ * Makes an event that only has a problem. It is stored, so that an operator sees that it could not be read.
  */
 function unreadable({ message, index }: Sent, problem: string): UpstreamEvent {
   return {
@@ -136,7 +137,7 @@ function unreadable({ message, index }: Sent, problem: string): UpstreamEvent {
   }
 }
 
-/** Cuts the text without leaving half a character at its end. */
+/** Shortens a text. If a surrogate pair is cut in two, its half becomes U+FFFD. */
 function beginningOf<T extends string | null>(text: T, chars: number): string | T {
   return text === null ? text : text.slice(0, chars).toWellFormed()
 }

@@ -1,6 +1,6 @@
 /**
- * Manages the webhooks registered at the upstream. The API's document describes only how to register a
- * webhook, so an upstream may lack the other actions. These then fail with api_not_found.
+ * Manages the webhooks that are registered at the upstream. The description of the API has only the
+ * registration, so an upstream may lack the other actions. They then fail with api_not_found.
  */
 import { z } from 'zod'
 import {
@@ -18,7 +18,7 @@ import type { Profile } from '../profile/profile.ts'
 
 export type { WireWebhookAttempt }
 
-/** Accepts any event name, because the upstream may be newer than leadsheet and have more events. */
+/** Accepts any type of event, because a newer upstream may have more types than leadsheet knows. */
 const ofAnyEvents = { events: z.array(z.string()) }
 const shownSchema = webhookSchema.extend(ofAnyEvents)
 const withSecretSchema = webhookWithSecretSchema.extend(ofAnyEvents)
@@ -27,8 +27,8 @@ export type WireWebhook = z.infer<typeof shownSchema>
 export type WireWebhookWithSecret = z.infer<typeof withSecretSchema>
 
 /**
- * A request to register a webhook. Unlike the `webhookCreateSchema` of the contract, it may also name events
- * that only the upstream knows.
+ * The body of a request that registers a webhook. Other than in `webhookCreateSchema` of the contract,
+ * `events` may contain types that only the upstream knows.
  */
 export interface WebhookOrder {
   readonly url: string
@@ -37,21 +37,19 @@ export interface WebhookOrder {
 }
 
 /**
- * The webhooks of an upstream. Every function throws LeadsheetError api_*, and api_not_found if the upstream
- * has no such webhook or does not offer the action.
+ * The webhooks at the upstream. Every function throws LeadsheetError api_*: api_not_found if the webhook does
+ * not exist or the upstream does not offer the action.
  */
 export interface WebhookSource {
   register(body: WebhookOrder, idempotencyKey: string, signal?: AbortSignal): Promise<WireWebhookWithSecret>
   list(signal?: AbortSignal): Promise<readonly WireWebhook[]>
   show(id: string, signal?: AbortSignal): Promise<WireWebhook>
-  /**
-   * Replaces the secret of a webhook. Returns the webhook with its new secret, which no later answer shows.
-   */
+  /** Makes a new secret and returns the webhook with it. No later answer contains the secret. */
   rotate(id: string, idempotencyKey: string, signal?: AbortSignal): Promise<WireWebhookWithSecret>
   /** Makes the upstream send a test message immediately. */
   test(id: string, signal?: AbortSignal): Promise<WireWebhookAttempt>
   enable(id: string, idempotencyKey: string, signal?: AbortSignal): Promise<WireWebhook>
-  /** Lists the attempts to send messages to a webhook, the latest first. */
+  /** Lists the upstream's attempts to deliver messages to a webhook, the latest first. */
   listAttempts(id: string, signal?: AbortSignal): Promise<readonly WireWebhookAttempt[]>
   /**
    * Deletes a webhook.
@@ -62,23 +60,23 @@ export interface WebhookSource {
 
 interface WebhookSourceDeps {
   readonly profile: Profile
-  /** Returns the address of the endpoint `webhooks`. */
+  /** Returns the URL of the endpoint `webhooks`. */
   readonly at: () => URL
   readonly call: (call: Call) => Promise<Answer>
   readonly checked: <T>(url: URL, shape: z.ZodType<T>, answer: unknown) => T
 }
 
 /**
- * The statuses by which an upstream says that it does not offer an action: no such path, no such method, not
+ * The statuses which mean that the upstream does not offer an action: not found, method not allowed, not
  * implemented.
  */
 const UNOFFERED = [404, 405, 501]
 
 interface Asking {
-  /** The action in words, such as `list webhooks`. */
+  /** The action in words for error messages, such as `list webhooks`. */
   readonly what: string
   readonly method: Call['method']
-  /** The id of a webhook and the action on the webhook. Both follow the endpoint in the path. */
+  /** The id of the webhook and the action. Both are appended to the path of the endpoint. */
   readonly id?: string
   readonly action?: string
   readonly body?: WebhookOrder

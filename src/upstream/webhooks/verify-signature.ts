@@ -1,7 +1,7 @@
 /**
- * Verifies from the raw bytes that a webhook request comes from the upstream. The time taken depends only on
- * the request and the number of secrets, where no secret takes the same time as one. So nobody outside can
- * learn which secret fits or whether a secret is set.
+ * Verifies that a webhook request comes from the upstream, from the bytes of its body. The time this takes
+ * does not depend on the secrets themselves, and without a secret it is the same as with one. So an attacker
+ * cannot learn by measuring whether a secret is set or nearly fits.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { standardKey } from '../../contract/webhook.ts'
@@ -11,33 +11,32 @@ import { toInstant } from '../values/scalar.ts'
 
 export interface WebhookMessage {
   readonly method: string
-  /** The public address of the receiver, as registered at the upstream. */
+  /** The public URL to which the upstream sends, as it was registered there. */
   readonly url: string
-  /** The header names in lower case, each with all its values. */
+  /** The values of each header. The names are in lower case. */
   readonly headers: Readonly<Record<string, readonly string[] | undefined>>
-  /** The bytes as sent. */
+  /** The body, exactly as it was received. */
   readonly body: Buffer
 }
 
-/** The signature and time that a request claims. */
+/** The signatures and the time that a request states, which are not yet verified. */
 interface Claim {
   readonly signatures: readonly string[]
   /** The time of the request in milliseconds since 1970; null if the scheme has no time. */
   readonly sentAtMs: number | null
-  /** Computes the expected signature with a secret. */
+  /** Computes the signature that the request must have if it was signed with this key. */
   readonly sign: (key: Buffer) => string
 }
 
-/** A random secret that is used if no secret is set. It is valid as text, hex and base64. */
+/** A random secret for the comparison if no secret is set. Its text is also valid hex and base64. */
 const NOBODYS = randomBytes(32).toString('hex')
 const SECONDS = /^\d{1,12}$/
 const HEX = /^(?:[0-9a-f]{2})+$/i
 
 /**
- * Checks the signature of a webhook request.
- * @param secrets the secrets that may have signed the request; there are several during a rotation
- * @returns null if the request is genuine, otherwise the reason for refusing it, which is for operators and
- * never for the sender
+ * Verifies a webhook request.
+ * @param secrets the valid secrets; while the secret is being changed, the old and the new one
+ * @returns null if the request is genuine, otherwise the reason, which operators see but the sender does not
  */
 export function whyRefused(
   { verify }: WebhookProfile,
@@ -59,8 +58,8 @@ export function whyRefused(
 }
 
 /**
- * Reads the signature and time of a request. Returns null if every request is accepted, and a reason if the
- * request is wrong whatever the secrets are.
+ * Reads the signatures and the time of a request. Returns null if the profile accepts every request, and the
+ * reason as text if the request is wrong whatever the secret is.
  */
 function readClaim(verify: WebhookVerify, message: WebhookMessage): Claim | string | null {
   switch (verify.scheme) {
@@ -118,7 +117,7 @@ function readHmac(verify: Verify<'hmac'>, message: WebhookMessage): Claim | stri
   }
 }
 
-/** Fills in the placeholders of a template such as `{timestamp}.{body}`. */
+/** Fills in a template such as `{timestamp}.{body}`. Returns the pieces, because the body is bytes. */
 function signedBy(
   template: string,
   parts: Readonly<Record<(typeof SIGNED_PARTS)[number], Buffer | string>>,
@@ -139,7 +138,7 @@ function signedBy(
   })
 }
 
-/** Reads a header such as `t=1614265330,v1=…,v1=…,v0=…`. */
+/** Reads Stripe's signature header, such as `t=1614265330,v1=…,v1=…,v0=…`. */
 function readStripe(header: string, message: WebhookMessage): Claim | string {
   const headers = readOnce(message, { signature: header })
   if (typeof headers === 'string') return headers
@@ -169,8 +168,8 @@ function readToken({ header, value }: Verify<'token'>, message: WebhookMessage):
 }
 
 /**
- * Returns the values of headers, each of which must occur exactly once; otherwise a text about the wrong
- * header. An undefined name has an empty value.
+ * Returns the values of headers that must each occur exactly once; otherwise a text that names the wrong
+ * header. For an undefined name, the value is empty.
  */
 function readOnce<Name extends string>(
   { headers }: WebhookMessage,
@@ -186,7 +185,7 @@ function readOnce<Name extends string>(
   return found as Record<Name, string>
 }
 
-/** Returns the values of a header. Its name may be in upper or lower case. */
+/** Returns all values of a header. Upper and lower case of the name do not matter. */
 export function valuesOf(headers: WebhookMessage['headers'], name: string): readonly string[] {
   const key = name.toLowerCase()
   return Object.hasOwn(headers, key) ? (headers[key] ?? []) : []
@@ -202,14 +201,14 @@ function lateness(sentAtMs: number, now: Date, toleranceSeconds: number): string
   return seconds > 0 ? `it was signed ${seconds} s ago` : `it was signed for ${-seconds} s from now`
 }
 
-/** Returns whether a secret has the encoding that the profile names. */
+/** Returns whether a secret can be decoded as the profile says, for example from hex. */
 export function isReadableSecret({ verify }: WebhookProfile, secret: string): boolean {
   const isPair = verify.scheme === 'token' && verify.value.includes('{basic}')
   return keyOf(verify, secret).length > 0 && (!isPair || secret.includes(':'))
 }
 
 /**
- * Returns the decoded keys. A secret that cannot be decoded is left out, because an empty or half key would
+ * Returns the decoded secrets. A secret that cannot be decoded is left out, because an empty or cut key would
  * be unsafe.
  */
 function keysIn(verify: WebhookVerify, secrets: readonly string[]): readonly Buffer[] {
@@ -224,8 +223,8 @@ function keyOf(verify: WebhookVerify, secret: string): Buffer {
 }
 
 /**
- * Returns whether any given signature is expected. Every pair is compared completely, so that the time taken
- * tells nothing.
+ * Returns whether one of the given signatures is expected. All pairs are compared to the end, so that the
+ * time taken does not show how nearly a signature fits.
  */
 function isAnyOf(given: readonly string[], expected: readonly string[]): boolean {
   const digests = expected.map(digestOf)
@@ -236,7 +235,7 @@ function isAnyOf(given: readonly string[], expected: readonly string[]): boolean
   return isFound
 }
 
-/** Returns a digest, which has the same length for every text. */
+/** Returns a hash of the text. All hashes have the same length, as `timingSafeEqual` requires. */
 function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
