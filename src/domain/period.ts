@@ -29,9 +29,9 @@ export interface PeriodOptions {
 }
 
 /**
- * Returns the last whole day, week or month before the local day, week or month of `at`. A `since_last`
- * period begins at the end of the last issue. It is the day before if there is no last issue, or if the last
- * issue already reaches up to the day of `at`.
+ * Returns the last whole local day, week or month that had ended at `at`. `working_day` begins with the last
+ * working day. `since_last` begins at the end of the last issue, or is the day before if there is no last
+ * issue or if it already reaches up to the day of `at`.
  */
 export function periodOf(
   kind: PeriodKind,
@@ -57,8 +57,8 @@ export function periodOf(
 }
 
 /**
- * Returns the period with which a period is compared: the same weekdays before, the month before, or the same
- * number of days before.
+ * Returns the earlier period with which a period is compared: the same weekdays of an earlier week, the month
+ * before, or the same number of days directly before.
  */
 export function priorOf(kind: PeriodKind, period: Period): Period {
   const { from, to } = daysOf(period)
@@ -109,7 +109,7 @@ export function daysUpTo(end: Instant, count: number, timeZone: string): Period[
 export function dayBefore(at: Date, timeZone: string): Period {
   const today = dayHolding(at.getTime(), timeZone)
   const to = startOfDay(today, timeZone)
-  // Skips a date that the time zone left out, such as 30 December 2011 in Samoa.
+  // Skips a date that the time zone left out, as Samoa left out 30 December 2011.
   return spanOf(dayHolding(to - 1, timeZone), today, timeZone)
 }
 
