@@ -146,7 +146,7 @@ export interface JudgedWinRate {
  * never called unusual.
  */
 export interface JudgedMoney {
-  /** ISO 4217. */
+  /** The code of the currency (ISO 4217). */
   readonly currency: string
   readonly amount: number
   readonly judgement: Exclude<Judgement, 'high' | 'low'>
@@ -184,7 +184,7 @@ export interface PublishedRange {
   readonly kind: RangeKind
   /** The pipelines that are counted; null for all leads. */
   readonly pipelineIds: readonly string[] | null
-  /** The currency of `won_value`; empty for others. */
+  /** The currency if `figure` is `won_value`; empty for other figures. */
   readonly currency: string
   /** The last date that the report counted, then the first and the last date that the range is about. */
   readonly asOfDay: string
@@ -206,7 +206,7 @@ export interface PublishedRecord
 /** A forecast of a number for the end of a month, quarter or fiscal year. */
 export interface Pace {
   readonly figure: CountedFigure
-  /** The currency of money; null for a number of leads. */
+  /** The currency if the figure is an amount; null if it is a number of leads. */
   readonly currency: string | null
   readonly pipelines: readonly string[] | null
   readonly span: GoalPeriod
@@ -251,7 +251,7 @@ export interface OldLeadCount {
 
 /** An annotation (a person's note about days), as a report shows it. */
 export interface DayNote extends Pick<Annotation, 'firstDay' | 'lastDay' | 'text' | 'isLeftOut'> {
-  /** The pipeline that it concerns; null for all leads. */
+  /** The pipeline that the note concerns; null for all leads. */
   readonly pipeline: CountedPipeline
 }
 
@@ -296,7 +296,7 @@ export interface Annotation {
   readonly firstDay: string
   readonly lastDay: string
   readonly text: string
-  /** The pipeline that it concerns; null for all leads. */
+  /** The pipeline that the note concerns; null for all leads. */
   readonly pipelineId: string | null
   /** Tells whether the days are left out: no range learns from them, and they are not judged. */
   readonly isLeftOut: boolean

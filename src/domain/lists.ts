@@ -175,6 +175,6 @@ export interface QueryTable {
   readonly sql: string
   readonly columns: readonly string[]
   readonly rows: readonly (readonly (string | number | null)[])[]
-  /** Tells whether the query gave more rows than the issue stores. */
+  /** True if the query returned more rows than the issue stores, so that some are left out. */
   readonly isCut: boolean
 }

@@ -1,7 +1,6 @@
 /**
- * The periods of reports: whole local days as half-open spans of UTC instants. A day is not always 24 hours:
- * it has 23 or 25 if the clock changes. Therefore the period a week earlier is counted in days of the
- * calendar.
+ * The periods of reports: whole local days as half-open spans of UTC instants. A day has 23 or 25 hours if
+ * the clock changes, so that periods are computed with dates of the calendar and not with hours.
  */
 
 import {
@@ -150,7 +149,7 @@ export function formatDates(period: Period): string {
  */
 export function localDates(period: Period): string {
   const { from, to } = daysOf(period)
-  // A date that the time zone left out does not belong to the period.
+  // Skips a date that the time zone left out, because it does not belong to the period.
   const last = dayHolding(startOfDay(to, period.timeZone) - 1, period.timeZone)
   return from >= last ? dateOf(from) : `${dateOf(from)}--${dateOf(last)}`
 }

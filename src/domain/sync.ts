@@ -19,7 +19,7 @@ export interface Freshness {
    * complete sync.
    */
   readonly dataAsOf: Instant | null
-  /** Tells whether `dataAsOf` is at or after the end of the period. */
+  /** Tells whether `dataAsOf` is at or after the end of the report's period. */
   readonly coversPeriod: boolean
   /**
    * The time at which the statistics were last read; `agentsAsOf` is the same for agents. Null if they were

@@ -37,7 +37,7 @@ export function jobSchemaOf({ schema }: PostgresPlace): string {
 }
 
 const CONNECTIONS_MAX = 4
-/** A worker that sends no heartbeat for this long loses its jobs to other workers. */
+/** The seconds without a heartbeat after which a worker loses its jobs to other workers. */
 const HEARTBEAT_SECONDS = 12
 const HEARTBEAT_REFRESH_SECONDS = 4
 /** The intervals in seconds at which pg-boss looks for jobs of dead workers, and for jobs that are due. */
@@ -53,8 +53,8 @@ const LISTENING = /LISTEN\/NOTIFY/
 
 const JOB_OPTIONS = {
   heartbeatSeconds: HEARTBEAT_SECONDS,
-  // The maximum that pg-boss allows, because a first load takes hours. The heartbeats of the worker show that
-  // the job still runs.
+  // The longest time for a job that pg-boss allows, because a first load takes hours. The heartbeats of the
+  // worker show that the job still runs.
   expireInSeconds: 86_399,
   retryLimit: 20,
   retryDelay: 1,

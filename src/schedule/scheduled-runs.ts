@@ -64,7 +64,7 @@ function nextShown({ next }: Pattern, timeZone: string, afterMs: number): DueTim
   return null
 }
 
-/** The size of the largest clock change, except for a zone that leaves out a whole date. */
+/** The maximum size of a clock change, apart from changes that leave out a whole date. */
 const CHANGE_MAX_MS = 3 * 3_600_000
 
 interface ClockChange {
