@@ -103,8 +103,8 @@ const isClone = FILE.endsWith('.ts')
 const isBelowHere = FILE.startsWith(join(process.cwd(), 'node_modules', sep))
 
 /**
- * The command that starts the program: `npx leadsheet` in a clone, and in a folder with an installation of its
- * own; elsewhere `leadsheet`, such as in a container.
+ * The command that starts the program: `npx leadsheet` in a clone of the repository, and in a folder whose
+ * `node_modules` contains the program; elsewhere `leadsheet`, such as in a container.
  */
 export const CALLED = isClone || isBelowHere ? 'npx leadsheet' : 'leadsheet'
 

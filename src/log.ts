@@ -10,9 +10,7 @@ interface LogOptions {
   /** Tells whether to write lines for people instead of JSON. */
   readonly pretty: boolean
   readonly color: boolean
-  /**
-   * The secrets to remove from each line. If more secrets may be added later, a function that removes them.
-   */
+  /** The secrets to remove from each line, or a function that removes them, if secrets may be added later. */
   readonly secrets: readonly string[] | ((text: string) => string)
   /** Writes one line of the log; if absent, lines go to stderr. */
   readonly write?: (line: string) => void
@@ -30,14 +28,13 @@ export async function openLog(options: LogOptions): Promise<Log> {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    // Secrets are removed before the line is formatted, because formatting undoes some of the JSON escapes.
+    // Removes secrets before the line is formatted, because formatting undoes some JSON escapes and the
+    // secrets would then no longer be found.
     { write: (line: string) => write(format(redact(withoutNamedSecrets(line)))) },
   )
 }
 
-/**
- * Loads the formatter only if the log goes to a terminal, because no other import of the program is as slow.
- */
+/** Loads the formatter only when it is needed, because no other import of the program is as slow. */
 async function prettyLine(color: boolean): Promise<(line: string) => string> {
   const { prettyFactory } = await import('pino-pretty')
   return prettyFactory({

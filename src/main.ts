@@ -7,14 +7,14 @@ import type { FrameTerminal } from './cli/terminal/terminal.ts'
 import { errorText, LeadsheetError } from './errors.ts'
 
 /**
- * The time within which the command must stop. It is shorter than the ten seconds after which container
- * runtimes kill a process.
+ * The milliseconds that a command may take to stop after a signal. Container runtimes kill a process after
+ * ten seconds.
  */
 const STOP_WITHIN_MS = 9_000
 const WITHOUT_READER: readonly string[] = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']
 /**
- * The time within which a second Ctrl-C counts as a repetition of the first. The terminal sends a Ctrl-C to
- * every process, and npm passes the same Ctrl-C on again.
+ * The milliseconds in which a second Ctrl-C counts as the first one. The terminal sends a Ctrl-C to every
+ * process, and npm passes the same Ctrl-C on again.
  */
 const SAME_SIGNAL_MS = 500
 
@@ -38,20 +38,21 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 /**
- * Sets V8 for a command: it keeps the heap small and optimizes less. While the modules load, a larger heap makes
- * loading faster.
+ * Makes V8 keep the heap small and optimize less. This happens just before the command runs, because loading
+ * the modules is faster with a larger heap.
  */
 function tuneEngine(): void {
-  // Because undici's parser of HTTP is WebAssembly, and V8 would optimize it after ten requests. That takes a
-  // tenth of a short command. With this, V8 does it after some hundred requests.
+  // Delays the optimization of undici's HTTP parser (WebAssembly) from ten to some hundred requests, because
+  // it takes a tenth of the time of a short command.
   setFlagsFromString('--wasm-tiering-budget=1000000000')
-  // Without growth of V8's young generation the program uses 80 MB less memory and is as fast, because the
-  // objects of a page are short-lived.
+  // Keeps V8's young generation from growing. This saves 80 MB and is as fast, because the objects that are
+  // made for a page of leads are short-lived.
   setFlagsFromString('--semi-space-growth-factor=1')
-  // The young generation of a thread would stay at its first size, which a sync fills several times a page.
+  // Enlarges the young generation of a thread from the start. A sync would fill the default size several
+  // times a page.
   setFlagsFromString('--min-semi-space-size=4')
-  // Few objects live longer than the work on one page, so a limit on the growth between collections saves up
-  // to 30 MB. A limit of 100 would save 20 MB more, but a sync would spend a quarter of its time on collections.
+  // Limits the growth of the heap between garbage collections to 300 %, which saves up to 30 MB. A limit of
+  // 100 % would save 20 MB more, but a sync would spend a quarter of its time on garbage collection.
   setFlagsFromString('--heap-growing-percent=300')
 }
 
@@ -89,8 +90,8 @@ function interrupted(message: string): LeadsheetError {
 }
 
 /**
- * Ignores that the output was closed, as in `leadsheet sync 2>&1 | head`. Further output is lost, but the
- * work continues.
+ * Ignores the error that the output was closed, as in `leadsheet sync 2>&1 | head`. Further output is lost,
+ * but the work continues.
  */
 function goOnWithoutReader(): void {
   for (const stream of [process.stdout, process.stderr]) {

@@ -28,14 +28,14 @@ export function readVersion(): string {
   return JSON.parse(readFileSync(file, 'utf8')).version
 }
 
-/** The package has no entry for its client, and adds `request` and the like to it in this way. */
+/** Loads only the HTTP client of undici, and adds methods such as `request` to it as undici itself does. */
 function loadHttpClient(): Packages['undici'] {
   postpone('undici/lib/dispatcher/client-h2.js')
   Object.assign(require('undici/lib/dispatcher/dispatcher.js').prototype, require('undici/lib/api/index.js'))
   return { Agent: require('undici/lib/dispatcher/agent.js') }
 }
 
-/** Loads a file whose export is a function only when the function is called. For HTTP/2 that is rare. */
+/** Delays loading a file whose export is a function until the function is called. HTTP/2 is rarely needed. */
 function postpone(name: string): void {
   const file = require.resolve(name)
   let call: ((...given: unknown[]) => unknown) | undefined

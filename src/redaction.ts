@@ -1,6 +1,6 @@
 /**
  * Removes secrets from texts. Known secrets are found by their value, in every form in which a protocol or
- * format may write the value; unknown secrets are found by the name before them.
+ * format may write the value; unknown secrets are found by the name before them, such as `token=`.
  */
 
 const REDACTED = '[redacted]'
@@ -41,8 +41,8 @@ function inJson(text: string): string {
 }
 
 /**
- * Encodes a text in the ways of URL queries, forms and the user part of URLs. Some programs write the
- * hexadecimal digits in lower case.
+ * Encodes a text as in URL queries, in forms and in the password of a URL; each also with hexadecimal digits
+ * in lower case, as some programs write them.
  */
 function percentEncoded(text: string): string[] {
   const url = new URL('http://localhost')
@@ -78,8 +78,8 @@ function base64Encoded(text: string): string[] {
 }
 
 /**
- * Returns the base64 characters that depend only on the text, if the text comes after `bytesBefore` other
- * bytes (modulo 3).
+ * Returns the base64 characters of a text that follows `bytesBefore` other bytes (modulo 3), without the
+ * characters at its ends that also depend on other bytes.
  */
 function base64Inside(text: string, bytesBefore: number): string {
   const bytes = Buffer.concat([Buffer.alloc(bytesBefore), Buffer.from(text)])

@@ -1,6 +1,6 @@
 /**
  * The backoff policy of all work that is tried again: how long to wait before the next attempt, and when to
- * give up. The functions do not read the clock.
+ * give up.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 
@@ -9,7 +9,7 @@ const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** The waits between the attempts of one request: they grow exponentially, with full jitter. */
+/** The waits between the attempts of one request: random, with a limit that doubles up to `maxMs`. */
 export interface Backoff {
   /** The number of attempts, including the first attempt. */
   readonly attempts: number
@@ -17,15 +17,15 @@ export interface Backoff {
   readonly maxMs: number
 }
 
-/** The waits between attempts that are kept in the store. */
+/** The waits between attempts of work that is kept in the store, such as a message to send. */
 interface Ladder {
   /** The waits in milliseconds: after the first failure, after the second, and so on. */
   readonly waitsMs: readonly number[]
-  /** Tells whether the last wait repeats, or no further attempt follows it. */
+  /** Tells what follows if the attempt after the last wait fails: the same wait, or no further attempt. */
   readonly afterLast: 'repeat' | 'give up'
   /**
-   * The shares of a wait by which the wait may be shorter or longer, so that many waiting jobs do not start
-   * at the same time.
+   * The maximum shares of a wait by which the wait is shortened or lengthened at random, so that many waiting
+   * jobs do not start at the same time.
    */
   readonly jitter: readonly [shorter: number, longer: number]
 }
@@ -39,7 +39,7 @@ export const BACKOFF = {
   upstream: { attempts: 5, baseMs: 500, maxMs: 20 * SECOND_MS },
   /** Requests to the upstream for whose answer a person is waiting. */
   upstreamWhileWaiting: { attempts: 2, baseMs: 300, maxMs: SECOND_MS },
-  /** Requests of the probe. They may be wrong on purpose, so they are repeated only once. */
+  /** Requests that explore an unknown API. Some are wrong on purpose, so each is repeated only once. */
   probe: { attempts: 2, baseMs: 400, maxMs: 5 * SECOND_MS },
   /**
    * Messages that a mail server defers, and mail servers that cannot be reached. A message is given up in the
@@ -56,8 +56,8 @@ export const BACKOFF = {
   /** Scheduled runs that failed. If the upstream asks for a longer wait, that wait is used. */
   scheduledRun: { waitsMs: minutes(5, 15, 60), afterLast: 'give up', jitter: [0, 0] },
   /**
-   * Webhook calls of the reference service, with the waits of Svix. If the receiver sends a longer
-   * Retry-After, that wait is used.
+   * Webhook calls of the reference service, with the waits that Svix (a webhook service) uses. If the
+   * receiver sends a longer Retry-After, that wait is used.
    */
   serviceWebhook: {
     waitsMs: [5 * SECOND_MS, ...minutes(5, 30, 2 * 60, 5 * 60, 10 * 60, 10 * 60)],
@@ -71,8 +71,7 @@ export const GIVE_UP = {
   message: { attempts: 24, hours: 48 },
   alertWebhook: { hours: 48 },
   /**
-   * The days after which a webhook of the reference service is disabled, if all its calls have failed for so
-   * long.
+   * The days after which a webhook of the reference service is disabled if each call since then has failed.
    */
   serviceWebhook: { days: 5 },
 } as const
@@ -100,7 +99,7 @@ export function ladderWaitMs(
     : Math.ceil(waitMs - waitMs * shorter + waitMs * (shorter + longer) * random)
 }
 
-/** Returns the longest wait of a ladder in milliseconds, including jitter. */
+/** Returns the longest wait in milliseconds that `ladderWaitMs` can return, including jitter. */
 export function longestWaitMs({ waitsMs, jitter: [, longer] }: Ladder): number {
   return Math.max(...waitsMs) * (1 + longer)
 }
@@ -120,7 +119,7 @@ export function backoffMs(backoff: Backoff, attempt: number, random: number): nu
 
 /**
  * Parses a Retry-After header, which is in seconds or an HTTP date (RFC 9110, 10.2.3).
- * @param now the time from which a date is measured; the clock of the sender is best
+ * @param now the time from which a date is measured, best by the clock of the sender
  * @returns the milliseconds to wait; null if the header is absent, unreadable, zero or past, and the caller
  *   then uses its own backoff
  */

@@ -1,4 +1,4 @@
-/** The paths of the endpoints, and the form of errors in the API: `application/problem+json` (RFC 9457). */
+/** Defines the paths of the lead API and the form of its errors: `application/problem+json` (RFC 9457). */
 import { z } from 'zod'
 
 export const API_PREFIX = '/api/v1'
@@ -21,7 +21,7 @@ export type EndpointPath = (typeof PATHS)[keyof typeof PATHS]
 
 export const PROBLEM_TYPE = 'application/problem+json'
 
-/** Every code of the reference service's errors, with its status and title. */
+/** The error codes of the lead API, each with its HTTP status and title. */
 export const PROBLEMS = {
   unauthorized: { status: 401, title: 'The API key is missing or not valid' },
   forbidden: { status: 403, title: 'The API key may not do this' },

@@ -1,10 +1,10 @@
 /**
- * The form of leads in the API: the item of the list, the single lead, and the query and envelope of the
- * list.
+ * The schemas of leads in the API: a lead in a list, a single lead with its details, and the query string and
+ * answer of the list.
  */
 import { z } from 'zod'
 
-/** The statuses of a lead in the reference service, in funnel order. */
+/** The statuses of a lead in the order of the sales funnel, and how a lead with each status counts. */
 export const STAGES = [
   { status: 'discovered', outcome: 'open' },
   { status: 'enriched', outcome: 'open' },
@@ -20,14 +20,14 @@ export const STAGES = [
 export const LEAD_STATUSES = STAGES.map((stage) => stage.status)
 export type LeadStatus = (typeof STAGES)[number]['status']
 
-/** The stages of the funnel. They are the statuses on the way to won, won included. */
+/** The statuses on the way to a won deal, `won` included. `lost` and `disqualified` are left out. */
 export const FUNNEL_STATUSES: readonly LeadStatus[] = STAGES.filter(
   ({ outcome }) => outcome === 'open' || outcome === 'won',
 ).map(({ status }) => status)
 
 /**
- * The form of an instant: RFC 3339 in UTC, such as `2026-11-20T08:15:00.000Z`. Answers always have the
- * milliseconds.
+ * The form of an instant: RFC 3339 in UTC, such as `2026-11-20T08:15:00.000Z`. Only a request may leave out
+ * the milliseconds.
  */
 export const instantSchema = z.iso.datetime('expected an instant in UTC such as 2026-11-20T08:15:00.000Z')
 

@@ -1,6 +1,6 @@
 /**
- * The form of pipelines in the API (their creation with targeting criteria, and their statistics) and of agents
- * (the current task of each agent, and its last 24 hours).
+ * The schemas of pipelines in the API (the leads that they look for, and their statistics) and of agents (the
+ * current task of each agent, and its last 24 hours).
  */
 import { z } from 'zod'
 import { instantSchema, LEAD_STATUSES, moneySchema } from './lead.ts'

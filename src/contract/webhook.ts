@@ -16,9 +16,9 @@ export const EVENT_TYPES = [
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** The type of a test message. It is not an event, so nobody can subscribe to it. */
+/** The type of a test message. A test message is not an event, so a webhook cannot subscribe to it. */
 export const PING_TYPE = 'webhook.ping'
-/** The version of the payloads. A version may gain fields; any other change makes a new version. */
+/** The version of the form of events. New fields keep the version; any other change makes a new version. */
 export const EVENT_VERSION = '1'
 
 export const webhookCreateSchema = z
@@ -49,7 +49,7 @@ const webhookShape = {
   created_at: instantSchema,
 }
 
-/** A webhook without its secret. Only the answers to a registration and a rotation have the secret. */
+/** A webhook without its secret. The API shows a secret only once, in the answer that makes the secret. */
 export const webhookSchema = z.object(webhookShape).meta({ id: 'Webhook' })
 export type WireWebhook = z.infer<typeof webhookSchema>
 
@@ -66,7 +66,7 @@ export type WireWebhookWithSecret = z.infer<typeof webhookWithSecretSchema>
 
 export const webhookListSchema = z.object({ data: z.array(webhookSchema) }).meta({ id: 'WebhookList' })
 
-/** An attempt to send a message. */
+/** An attempt to send a message to a webhook, with its outcome. */
 export const webhookAttemptSchema = z
   .object({
     message_id: z
@@ -148,7 +148,7 @@ export type WireEvent = z.infer<typeof eventSchema>
 export const pingSchema = envelope('PingEvent', PING_TYPE, z.object({ webhook_id: z.string() }))
 export type WirePing = z.infer<typeof pingSchema>
 
-/** The type of an event together with the data of this type. */
+/** The `type` and `data` of an event, as a union, so that the type decides which data the event has. */
 export type EventData = WireEvent extends infer E
   ? E extends WireEvent
     ? Pick<E, 'type' | 'data'>
@@ -159,9 +159,9 @@ export type EventData = WireEvent extends infer E
  * Signs webhooks by the Standard Webhooks specification: HMAC-SHA256 over id, time and body.
  */
 
-/** The prefix of the headers, as in `webhook-id`. */
+/** The prefix of the header names, as in `webhook-id`. */
 export const STANDARD_PREFIX = 'webhook-'
-/** The largest difference, in seconds, between the time of a message and the receiver's clock. */
+/** The maximum number of seconds by which the time of a message may differ from the receiver's clock. */
 export const TOLERANCE_SECONDS = 300
 const SECRET_PREFIX = 'whsec_'
 
@@ -170,11 +170,11 @@ interface SignedMessage {
   readonly id: string
   /** The time of this attempt in whole seconds since 1970. */
   readonly timestamp: number
-  /** The body with exactly the bytes that are sent. */
+  /** The body, byte for byte as it is sent. */
   readonly body: Buffer | string
 }
 
-/** Signs a message with one secret (`whsec_` and a key in base64). Returns `v1,…`. */
+/** Returns the signature `v1,…` of a message, made with one secret (`whsec_` and a key in base64). */
 export function signStandard(secret: string, { id, timestamp, body }: SignedMessage): string {
   const signature = createHmac('sha256', standardKey(secret)).update(`${id}.${timestamp}.`).update(body)
   return `v1,${signature.digest('base64')}`
@@ -182,7 +182,7 @@ export function signStandard(secret: string, { id, timestamp, body }: SignedMess
 
 /**
  * Returns the three headers of a signed message.
- * @param secrets the newest first; there are two during a rotation
+ * @param secrets the newest first; there are two while an old secret is being replaced
  */
 export function standardHeaders(secrets: readonly string[], message: SignedMessage): Record<string, string> {
   return {

@@ -1,7 +1,7 @@
 /**
- * The types of the figures of a report. The code in `store/figures/` reads the figures and says how each
- * number is counted, and `explainReport` shows that. The code in `report/` puts the figures into words, and
- * each issue stores them as JSON.
+ * The types of the figures of a report, which are its numbers and lists. The code in `store/figures/` reads
+ * them and defines how each one is counted. The code in `report/` puts them into words, and each issue stores
+ * them as JSON.
  */
 
 import type { PERIOD_KINDS } from './choices.ts'
@@ -29,8 +29,8 @@ export interface LeadFilter {
 }
 
 /**
- * A condition on the present value of a column of `lead`: it is one of these texts, or a number from `min` to
- * `max`, both included.
+ * A condition on the present value of a column of the table `lead`: the value must be one of the texts `in`,
+ * or a number from `min` to `max`, both included. A null bound does not restrict the value.
  */
 export type FilterCondition =
   | { readonly field: string; readonly in: readonly string[] }
@@ -41,13 +41,13 @@ export type PeriodKind = (typeof PERIOD_KINDS)[number]
 export interface ReportFigures {
   readonly kind: PeriodKind
   readonly period: Period
-  /** The period with which the period of the report is compared. */
+  /** The earlier period with which `period` is compared. */
   readonly prior: Period
   readonly filter: LeadFilter
   readonly freshness: Freshness
   /** The names of the pipelines that the report covers, sorted by name. */
   readonly pipelines: readonly string[]
-  /** The number of leads in the store that the report covers, in all statuses. */
+  /** The number of stored leads that the report covers, whatever their status. */
   readonly leads: number
   readonly newLeads: Compared<number>
   readonly won: Compared<number>
@@ -56,17 +56,14 @@ export interface ReportFigures {
    * The value of the won leads, one amount for each currency. The currency with the most leads comes first.
    */
   readonly wonValue: Compared<readonly Money[]>
-  /** The rate of won leads among won and lost leads, over the last 30 days of each period. */
+  /** The share of won leads among won and lost leads, over the 30 days up to the end of each period. */
   readonly winRate: Compared<Ratio>
   /**
    * The value of the open leads at the end of each period, one amount for each currency. The currency with
    * the most leads comes first.
    */
   readonly openValue: Compared<readonly Money[]>
-  /**
-   * The coverage at the end of each period: how many leads have a known status, and how many open leads a
-   * known value.
-   */
+  /** Counts the leads whose status, and the open leads whose value, at the end of each period is known. */
   readonly known: { readonly status: Compared<HistoryCoverage>; readonly value: Compared<HistoryCoverage> }
   readonly sparklines: Sparklines
   readonly trend: readonly TrendDay[]
@@ -74,40 +71,37 @@ export interface ReportFigures {
   readonly changes: Changes
   readonly topLeads: TopLeads
   readonly stalled: Stalled
-  /** The figures of each pipeline, sorted by name. Pipelines without leads and changes are left out. */
+  /** The figures of each pipeline, sorted by name, without pipelines that have neither leads nor changes. */
   readonly byPipeline: readonly PipelineLine[]
-  /** The sources of leads. The source with the most new leads comes first. */
+  /** The figures of each source of leads. The source with the most new leads comes first. */
   readonly bySource: readonly SourceLine[]
   readonly agents: Agents
   readonly serviceStats: readonly StatDifference[]
   readonly dataQuality: DataQuality
-  /** The judgement of what is unusual; null if there is none, for example for a past state of the data. */
+  /** Tells which numbers are unusual; null if nothing was judged, such as for a past state of the data. */
   readonly insight: Insight | null
   /**
    * The results of the report's own SQL queries, in the report's order. A query that failed has neither
    * columns nor rows.
    */
   readonly queries: readonly QueryTable[]
-  /** The results of the queries that belong to blocks, by block name; absent if no block has a query. */
+  /** The rows that the blocks' own queries returned, by block name; absent if no block has a query. */
   readonly blockRows?: Readonly<Record<string, readonly BlockRow[]>>
-  /**
-   * The parts of the report that could not be read. The values of these parts above are empty and mean
-   * nothing.
-   */
+  /** The parts of the report that could not be read. The fields of these parts are empty and mean nothing. */
   readonly failed: readonly FailedSection[]
-  /** The warnings that recipients must read before any number, whichever blocks the report has. */
+  /** The warnings that stand above all numbers, whichever blocks the report has. */
   readonly warnings: readonly ReportWarning[]
 }
 
 /**
- * The query of a block's own figures. These figures are read together with the other figures and explained
- * with them.
+ * An SQL query for figures that only one block of a report shows. They are read, and explained to people,
+ * together with all other figures.
  */
 export interface BlockQuery {
   readonly title: string
   /** A sentence that tells people what the query counts. */
   readonly meaning: string
-  /** The names of the relations in `store/figures/` that the SQL reads, such as `closed`. */
+  /** The names of the relations (subqueries in `store/figures/`) that the SQL reads, such as `closed`. */
   readonly reads: readonly string[]
   /**
    * The SQL of the query. It may use `:from` and `:to`, the instants of the period, and the other values of
@@ -121,11 +115,11 @@ export type BlockRow = Readonly<Record<string, string | number | null>>
 /** A part of a report that could not be made. */
 export interface FailedSection {
   /**
-   * The name of the block. If `kpis` failed, only the lines below the numbers are missing, because without
-   * the numbers there is no report.
+   * The name of the block. If it is `kpis`, the key numbers themselves are there, and only the lines below
+   * them are missing.
    */
   readonly block: string
-  /** The name of the query, if it is one of the report's own queries; null for other blocks. */
+  /** The name of the query, if one of the report's own SQL queries failed; null if another part failed. */
   readonly query: string | null
   readonly message: string
 }
@@ -158,22 +152,22 @@ export interface UnusualWarning {
 
 /**
  * The values of the last periods of the same kind, oldest first, this period included: 14 days, 12 weeks or
- * 12 months. A value is null if it is not known up to the end of its period.
+ * 12 months. A value is null if the stored data does not cover its whole period.
  */
 export interface Sparklines {
   readonly newLeads: readonly (number | null)[]
   readonly won: readonly (number | null)[]
   readonly winRate: readonly (number | null)[]
   /**
-   * The open value in the currency that most open leads have now. It is also null if the value at that time
-   * is unknown for leads that make up more than a hundredth of it.
+   * The value of the open leads, in the currency that most open leads have now. It is also null if more than
+   * 1 % of it comes from leads whose value at that time is unknown.
    */
   readonly openValue: readonly (number | null)[]
 }
 
 /**
- * One local day of the trend. The trend has 96 days up to the end of the period, so that 90 of them have a
- * mean of 7 days. The numbers are null before the first lead, and for a day that the data does not cover to
+ * One local day of the trend chart. The trend has 96 days, so that a mean over 7 days exists for each of the
+ * last 90. The numbers are null before the first lead, and for a day that the stored data does not cover to
  * its end.
  */
 export interface TrendDay {
@@ -186,16 +180,16 @@ export interface TrendDay {
 export interface Funnel {
   /**
    * The origin of the funnel. `service`: the upstream's own statistics, over all time. `ours`: counted by
-   * leadsheet over the same leads, because the filter is finer than the upstream's statistics, or because
-   * these statistics are missing or of another time.
+   * leadsheet, because the report filters by more than pipelines, or because the upstream's statistics are
+   * missing or were read long after the period.
    */
   readonly source: 'service' | 'ours'
   /**
-   * The coverage of the funnel that leadsheet counts, which contains only leads with a known history; null
-   * for the upstream's funnel.
+   * Counts the leads with a known history, because the funnel that leadsheet counts contains only these
+   * leads; null for the upstream's funnel.
    */
   readonly coverage: HistoryCoverage | null
-  /** The coverage of the median days in the stages. */
+  /** Counts the leads whose stays in the stages are known. Only these stays are in `medianDays`. */
   readonly daysCoverage: HistoryCoverage
   readonly asOf: Instant | null
   readonly stages: readonly (FunnelStage & {

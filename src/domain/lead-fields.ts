@@ -1,15 +1,16 @@
 /**
  * The fields of a lead, one row each. The model, tables, mapping, filters, lists, data dictionary and probe
- * derive from these rows, so a new field needs only a row here. To be shown in lists it also needs its name in
- * `LISTED_FIELDS` and a heading in `report/words/`; after the first release, a migration (`store/schema/migrate.ts`).
+ * derive from these rows, so a new field needs only a row here. A field that lists show also needs its name
+ * in `LISTED_FIELDS` and a heading in `report/words/`; after the first release, each new field needs a
+ * migration (`store/schema/migrate.ts`).
  */
 
 interface LeadFieldRow {
-  /** The name of the field in the model. `lead.<name>` is the key of its heading. */
+  /** The name of the field in the model. `lead.<name>` is the key of its heading in `report/words/`. */
   readonly name: string
   /**
-   * The column in the tables `lead` and `lead_version`, and the name of the field in the mapping of a
-   * profile.
+   * The column in the tables `lead` and `lead_version`, and the name of the field in a profile (the settings
+   * that describe an upstream's API).
    */
   readonly column: string
   /** The type of the value. The entries of a list are texts. A number must be within `range`. */
@@ -18,25 +19,25 @@ interface LeadFieldRow {
   /** The value to use if the record has none; by default null. */
   readonly absent?: string
   /**
-   * The meaning of the field, with the unit, and for an instant with the clock that it comes from. It is the
+   * The explanation of the field, with its unit or, for an instant, whose clock it comes from. It is the
    * comment of the column and the text in the data dictionary.
    */
   readonly meaning: string
-  /** Marks personal data, of which neither the data dictionary nor a drafted profile shows an example. */
+  /** Marks personal data. The data dictionary and drafted profiles show no example of it. */
   readonly isPersonal?: true
   readonly isFilter?: true
-  /** Tells whether a change of this field stores a new version of the lead. */
+  /** Marks a field whose change stores a new version of the lead. */
   readonly hasHistory?: true
-  /** The path of the field in the records of the reference service. */
+  /** The path of the field in the records of the reference service, our own implementation of the API. */
   readonly wire?: string
   /**
-   * The names that other services use for the field, the best first: in lower case, letters only, with a dot
-   * between the last two names of a path.
+   * The names that other APIs use for the field, separated by spaces, the most likely name first. They are in
+   * lower case; `company.name` is a field `name` inside `company`.
    */
   readonly probe?: string
   /**
-   * The look of the values, if the probe cannot derive it from the type. `few` means that the field has only
-   * a few different values.
+   * Tells the probe, which recognises the fields of an unknown API, what the values look like, if the type
+   * does not say it. `few` means that the field has only a few different values.
    */
   readonly looks?: 'few' | 'email' | 'domain' | 'currency'
 }
@@ -325,8 +326,8 @@ export function fieldsWith<K extends keyof LeadFieldRow>(
 }
 
 /**
- * The fields whose present values the lists of leads show beside the values of the period, in the order of an
- * attached file.
+ * The fields that lists of leads show with their present values, not with those of the period. They are in
+ * the order of the columns of an attached file.
  */
 export const LISTED_FIELDS = [
   'contactName',

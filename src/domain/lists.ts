@@ -1,4 +1,4 @@
-/** The lists of a report: changes, top and stalled leads, pipelines, sources, agents and odd data. */
+/** The lists of a report: changes, top and stalled leads, pipelines, sources, agents and faulty data. */
 import type { LISTED_FIELDS } from './lead-fields.ts'
 import type { Compared, HistoryCoverage, Instant, Lead, Money, Ratio } from './model.ts'
 
@@ -11,11 +11,11 @@ export interface Changes {
    * sent, if that is earlier. Older changes are included if they became known only after that issue.
    */
   readonly since: Instant
-  /** The coverage of the changes of the kinds forward and back. */
+  /** Counts the leads whose history is known. Changes of other leads forward or back may be missing. */
   readonly coverage: HistoryCoverage
   /**
-   * The number of changes of each kind, in this order, and the first changes of each kind, sorted by currency
-   * and value.
+   * The kinds of changes in this list: `total` is the number of changes, and `rows` are the first changes,
+   * sorted by currency and value.
    */
   readonly kinds: readonly {
     readonly kind: ChangeKind
@@ -68,7 +68,7 @@ export interface TopLeads {
  */
 export interface Stalled {
   readonly days: number
-  /** The coverage of the figures about the open leads. */
+  /** Counts the open leads for which it is known whether they are stalled. */
   readonly coverage: HistoryCoverage
   readonly total: number
   readonly rows: readonly (ListedLead & {
@@ -98,9 +98,9 @@ export interface SourceLine {
 
 export interface Agents {
   readonly asOf: Instant | null
-  /** The agents; empty if the samples of the agents were taken long after the period. */
+  /** The agents as they were last read; empty if that was long after the period. */
   readonly rows: readonly AgentLine[]
-  /** The spans of time in which an agent failed and that touch the period, longest first. */
+  /** The outages of agents that overlap the period, longest first. */
   readonly outages: readonly Outage[]
 }
 
@@ -125,8 +125,8 @@ export interface Outage {
 }
 
 /**
- * A number in the upstream's own statistics that differs from our count for the same moment. The moment is
- * that of the last sample that the stored data covers.
+ * A number in the upstream's own statistics that differs from leadsheet's count for the same moment, which is
+ * `asOf`. The statistics are the latest ones that are not newer than the stored leads.
  */
 export interface StatDifference {
   readonly pipelineName: string
@@ -147,7 +147,7 @@ export interface StatDifference {
 }
 
 export interface DataQuality {
-  /** The number of quarantined records for each reason, the most frequent reason first. */
+  /** The number of quarantined (not mapped) records for each reason, the most frequent reason first. */
   readonly quarantined: readonly {
     readonly resource: string
     readonly reason: string
@@ -159,7 +159,7 @@ export interface DataQuality {
     readonly path: string
     readonly at: Instant
   }[]
-  /** The result of the last scan of the leads; null before the first scan. */
+  /** The result of the last pass over the upstream's list of leads (a scan); null before the first scan. */
   readonly lastScan: {
     readonly scan_result: 'complete' | 'incomplete' | 'unproven'
     readonly at: Instant
@@ -175,6 +175,6 @@ export interface QueryTable {
   readonly sql: string
   readonly columns: readonly string[]
   readonly rows: readonly (readonly (string | number | null)[])[]
-  /** Tells whether the query gave more rows than the issue stores. */
+  /** True if the query returned more rows than the issue stores, so that some are left out. */
   readonly isCut: boolean
 }

@@ -1,6 +1,6 @@
 /**
- * The types of the model. Every instant is a text in RFC 3339 format, in UTC with milliseconds, so that
- * sorting the texts sorts the times.
+ * The types of leads, events, statistics and agents. Every instant is a text in RFC 3339 format, in UTC with
+ * milliseconds, so that sorting the texts sorts the times.
  */
 import type { LeadValues } from './lead-fields.ts'
 
@@ -17,13 +17,13 @@ export interface Period {
   readonly timeZone: string
 }
 
-/** An amount in whole units of its currency (ISO 4217). */
+/** An amount in units of its currency, such as euros and not cents. `currency` is a code of ISO 4217. */
 export interface Money {
   readonly amount: number
   readonly currency: string
 }
 
-/** Tells how leads at a stage count: as open, or as closed in one of three ways. */
+/** Tells how leads at a stage are counted: as open, or as closed in one of three ways. */
 export type StageOutcome = 'open' | 'won' | 'lost' | 'disqualified'
 
 /** A status that a lead can have. `position` is the place of the status in the funnel, from 0. */
@@ -44,21 +44,21 @@ export interface Stage {
 export interface Lead extends LeadValues {
   /** The record as the upstream sent it, as JSON text; texts of more than 64 kB are cut. */
   readonly raw: string
-  /** The fields of this model whose text was cleaned, or whose time was invalid. */
+  /** The names of the fields whose text was cleaned, or whose time was invalid. */
   readonly cleaned: readonly string[]
   /** The number of texts in the record that were cut. */
   readonly cut: number
 }
 
 /**
- * The details of a lead: enrichment and activity history. Only the answer for a single lead contains them,
- * the list does not.
+ * The details of a lead: its enrichment (facts that agents found about the company) and its activity history.
+ * The upstream sends them only for a single lead, not in the list.
  */
 export interface LeadDetail {
   readonly leadId: string
   /** The time of the last change of the lead; null if the details contain no time. */
   readonly updatedAt: Instant | null
-  /** The enrichment as JSON; null if there is none. */
+  /** The enrichment as JSON text; null if there is none. */
   readonly enrichment: string | null
   readonly activity: readonly Activity[]
   /** The entries of the activity history that could not be read. */
@@ -87,11 +87,11 @@ export interface UpstreamEvent {
   /** Tells whether the event says that the lead was deleted. */
   readonly isDeletion: boolean
   /**
-   * The whole record of the lead as JSON, as the event contained it, if this record may be stored; null if
+   * The whole record of the lead as JSON text, if the event contained a record that may be stored; null if
    * the lead must be read from the upstream.
    */
   readonly record: string | null
-  /** Tells why the event cannot be read; null if it was read without a problem. */
+  /** The reason why the event cannot be read; null if it was read without a problem. */
   readonly problem: string | null
 }
 
@@ -121,7 +121,7 @@ export interface QuarantinedRecord {
   readonly isWhole: boolean
 }
 
-/** One sample of the statistics of a pipeline, as the upstream computed them. */
+/** The statistics of a pipeline at one time, as the upstream computed them. */
 export interface PipelineStat {
   readonly pipelineId: string
   readonly name: string | null
@@ -148,7 +148,7 @@ export interface StageStat {
   readonly medianHours: number | null
 }
 
-/** A sample of an AI agent. */
+/** The state of an AI agent at one time. */
 export interface Agent {
   readonly id: string
   readonly name: string
@@ -169,7 +169,7 @@ export interface Agent {
   readonly raw: string
 }
 
-/** A share (`part` of `whole`) that also keeps the two counts. */
+/** A share, as the counts `part` and `whole` of which it consists. */
 export interface Ratio {
   readonly part: number
   readonly whole: number
@@ -179,19 +179,19 @@ export interface FunnelStage {
   readonly status: string
   readonly reached: number
   /**
-   * The share of the leads at the stage before that reached this stage, from 0 to 1; null for the first
-   * stage, and if no lead reached the stage before.
+   * The share, from 0 to 1, of the leads at the previous stage that also reached this stage; null for the
+   * first stage, and if no lead reached the previous stage.
    */
   readonly conversion: number | null
 }
 
-/** A value of the period, and the same value of the period of comparison. */
+/** A value for a report's period (`current`), and for the period with which it is compared (`prior`). */
 export interface Compared<T> {
   readonly current: T
   readonly prior: T
 }
 
-/** The share of leads for which a figure is known, because their history is known. */
+/** The coverage of a figure: the history, and so the figure, is known for `known` of its leads. */
 export interface HistoryCoverage {
   readonly known: number
   /** The number of leads that the figure is about. */

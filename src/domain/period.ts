@@ -1,7 +1,6 @@
 /**
- * The periods of reports: whole local days as half-open spans of UTC instants. A day is not always 24 hours:
- * it has 23 or 25 if the clock changes. Therefore the period a week earlier is counted in days of the
- * calendar.
+ * The periods of reports: whole local days as half-open spans of UTC instants. A day has 23 or 25 hours if
+ * the clock changes, so that periods are computed with dates of the calendar and not with hours.
  */
 
 import {
@@ -29,9 +28,9 @@ export interface PeriodOptions {
 }
 
 /**
- * Returns the last whole day, week or month before the local day, week or month of `at`. A `since_last`
- * period begins at the end of the last issue. It is the day before if there is no last issue, or if the last
- * issue already reaches up to the day of `at`.
+ * Returns the last whole local day, week or month that had ended at `at`. `working_day` begins with the last
+ * working day. `since_last` begins at the end of the last issue, or is the day before if there is no last
+ * issue or if it already reaches up to the day of `at`.
  */
 export function periodOf(
   kind: PeriodKind,
@@ -57,8 +56,8 @@ export function periodOf(
 }
 
 /**
- * Returns the period with which a period is compared: the same weekdays before, the month before, or the same
- * number of days before.
+ * Returns the earlier period with which a period is compared: the same weekdays of an earlier week, the month
+ * before, or the same number of days directly before.
  */
 export function priorOf(kind: PeriodKind, period: Period): Period {
   const { from, to } = daysOf(period)
@@ -109,7 +108,7 @@ export function daysUpTo(end: Instant, count: number, timeZone: string): Period[
 export function dayBefore(at: Date, timeZone: string): Period {
   const today = dayHolding(at.getTime(), timeZone)
   const to = startOfDay(today, timeZone)
-  // Skips a date that the time zone left out, such as 30 December 2011 in Samoa.
+  // Skips a date that the time zone left out, as Samoa left out 30 December 2011.
   return spanOf(dayHolding(to - 1, timeZone), today, timeZone)
 }
 
@@ -150,7 +149,7 @@ export function formatDates(period: Period): string {
  */
 export function localDates(period: Period): string {
   const { from, to } = daysOf(period)
-  // A date that the time zone left out does not belong to the period.
+  // Skips a date that the time zone left out, because it does not belong to the period.
   const last = dayHolding(startOfDay(to, period.timeZone) - 1, period.timeZone)
   return from >= last ? dateOf(from) : `${dateOf(from)}--${dateOf(last)}`
 }

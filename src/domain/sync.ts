@@ -1,6 +1,6 @@
 /**
- * The types of the result of a sync: its parts, counts, problems and outcome, and the result of its scan of
- * the list.
+ * The types of the result of a sync: its parts, counts, problems and outcome, and the result of its scan (a
+ * pass over the upstream's list of leads).
  */
 import type { Instant } from './model.ts'
 
@@ -8,7 +8,7 @@ export interface SyncFailure {
   readonly at: Instant
   /** The error code of the failure. Recipients see the code, but not the message. */
   readonly code: string
-  /** The message for operators, which contains addresses. */
+  /** The message, which only operators see because it contains addresses of servers. */
   readonly message: string
 }
 
@@ -19,7 +19,7 @@ export interface Freshness {
    * complete sync.
    */
   readonly dataAsOf: Instant | null
-  /** Tells whether `dataAsOf` is at or after the end of the period. */
+  /** Tells whether `dataAsOf` is at or after the end of the report's period. */
   readonly coversPeriod: boolean
   /**
    * The time at which the statistics were last read; `agentsAsOf` is the same for agents. Null if they were
@@ -32,7 +32,7 @@ export interface Freshness {
   readonly runId: string | null
   /** The number of requests that the run `runId` sent. */
   readonly requests: number | null
-  /** The number of quarantined records. */
+  /** The number of quarantined records, which could not be mapped. */
   readonly quarantinedRecords: number
   /** The fields of leads that contain implausible times; absent in figures of older program versions. */
   readonly implausibleTimes?: readonly ('created_at' | 'updated_at' | 'status_changed_at')[]
@@ -43,7 +43,7 @@ export type SyncPart = 'leads' | 'stats' | 'agents' | 'details'
 /** Tells how a sync ended. `ok_no_change` means that the sync was complete and found nothing new. */
 export type SyncOutcome = 'ok' | 'ok_no_change' | 'partial' | 'deferred' | 'failed'
 
-/** The counts of the leads part of a sync. `seen` counts each lead once. */
+/** Counts what a sync did with leads. `seen` counts each lead once. */
 export interface LeadCounts {
   readonly seen: number
   readonly inserted: number
@@ -54,8 +54,8 @@ export interface LeadCounts {
 }
 
 /**
- * The counts of the details part of a sync, in leads: whose details were read (`read`), that the upstream no
- * longer knows (`notFound`), and that were deferred after a failure (`failed`).
+ * Counts the leads whose details were read (`read`), that the upstream no longer knows (`notFound`), and
+ * whose details a later sync reads because reading them failed (`failed`).
  */
 export interface DetailCounts {
   readonly read: number
@@ -73,8 +73,9 @@ export interface SyncProblem {
 
 /**
  * Tells why a pass over the list ended. Good ends: `end` (the page names no next page), `empty_page`,
- * `past_end` (the answer that a list gives past its last page). Bad ends: `loop`, `page_cap`, `no_cursor` (a
- * full first page names no next page although the total is larger), `failed`, `interrupted`.
+ * `past_end` (the answer that a list gives past its last page). Bad ends: `loop` (the pages repeat),
+ * `page_cap` (the list has too many pages), `no_cursor` (a full first page names no next page although the
+ * total is larger), `failed`, `interrupted`.
  */
 export type ScanStop =
   | 'end'
@@ -97,9 +98,9 @@ export interface FieldDrift {
 }
 
 /**
- * Tells how far a scan got and whether its result can be trusted. `complete`: the list was read to its end,
- * and no row was missed because it moved; only a complete scan marks leads as deleted. `unproven`: the list
- * was read to its end, but rows kept moving. `incomplete`: the list was not read to its end.
+ * Tells how far a scan got and whether its result can be trusted. `complete`: it read the whole list and
+ * missed no lead that changed its page; only then leads are marked as deleted. `unproven`: it read the whole
+ * list, but leads kept moving. `incomplete`: it did not reach the end.
  */
 export interface ScanReport {
   readonly mode: 'incremental' | 'full'
@@ -115,7 +116,7 @@ export interface ScanReport {
   readonly pages: number
   /** The number of passes over the list; the passes after the first verify its result. */
   readonly passes: number
-  /** The number of times that rows were found to have moved from one page to another. */
+  /** The number of times that leads were found to have moved from one page to another. */
   readonly moved: number
   /** The number of leads with cleaned text or invalid times. */
   readonly cleaned: number

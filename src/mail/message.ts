@@ -15,7 +15,7 @@ export interface MessageIdentity {
   readonly report: string
   readonly period: { readonly from: Instant; readonly to: Instant }
   readonly recipient: string
-  /** The revision of the message: 0, unless a person asked for a new message. */
+  /** The revision of the message: 0, and 1 more each time a person has the message made anew. */
   readonly revision: number
   /** The sender, whose domain is a part of the Message-ID. */
   readonly from: string
@@ -102,8 +102,8 @@ function base32(bytes: Uint8Array): string {
 }
 
 /*
- * Decides which files a message carries. This is decided before rendering, so that the text of the mail can name the
- * files left out. The limits of mail servers apply to the encoded message, in which a file is over a third larger.
+ * Decides which files a message carries, before it is rendered, so that its text can name the files left out.
+ * The limits of mail servers apply to the encoded message, in which a file is over a third larger.
  */
 
 interface FittedFiles {
@@ -113,7 +113,8 @@ interface FittedFiles {
 }
 
 /**
- * The bytes reserved for header, text and HTML. The HTML is smaller than 80 kB, which some alphabets triple.
+ * The bytes reserved for header, text and HTML. The HTML has less than 80 kB, but its encoding triples the
+ * size of some alphabets.
  */
 const BODY_BYTES = 500_000
 /** The bytes that the message needs around a file: its part headers and boundary. */
@@ -169,15 +170,14 @@ export interface Mailbox {
   readonly address: string
 }
 
-// RFC 5321, 4.5.3.1, allows 64 octets before the @ and 255 after it, but a path has at most 254 octets in
-// all.
+// RFC 5321, 4.5.3.1, allows 64 octets before the @ and 255 after it, but only 254 in a whole address.
 const LOCAL_PART = /^[^\s@<>(),;:"\\[\]\p{Cc}\p{Cf}]{1,64}$/u
 const DOMAIN = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/
 const NAME = /^[^<>"\p{Cc}\p{Cf}]{0,200}$/u
 
 /**
- * Parses `ana@example.com` or `Ana <ana@example.com>` strictly, because nodemailer would treat the text after a
- * line break as a second recipient.
+ * Parses `ana@example.com` or `Ana <ana@example.com>` strictly, because nodemailer would treat the text after
+ * a line break as a second recipient.
  * @throws LeadsheetError config_invalid
  */
 export function parseMailbox(text: string): Mailbox {
@@ -226,7 +226,7 @@ export const SIGNED_FIELDS = [
   'Auto-Submitted',
   'List-Id',
   'List-Unsubscribe',
-  // One-click unsubscribing works only if both of these fields are signed (RFC 8058, 4).
+  // One-click unsubscribing works only if this field and the one above are signed (RFC 8058, 4).
   'List-Unsubscribe-Post',
 ] as const
 
@@ -237,7 +237,7 @@ export function dnsRecordOf({ domain, selector, privateKey }: DkimKey): { name: 
 }
 
 /**
- * Signs a message. The signature contains no time, and RSA always signs the same bytes in the same way.
+ * Signs a message. The signature contains no time, so the same message always gets the same signature.
  * @throws Error if the key cannot sign, which the settings prevent
  */
 export async function sign(message: Buffer, { domain, selector, privateKey }: DkimKey): Promise<Buffer> {
@@ -255,16 +255,16 @@ export async function sign(message: Buffer, { domain, selector, privateKey }: Dk
 }
 
 /**
- * Returns the link for people: the URL of the preference page or, if no pages are served, a mail that names
- * the report.
+ * Returns the link that people see: the URL of the preference page or, if no pages are served, a link that
+ * writes a mail.
  */
 export function unsubscribeLink(unsubscribe: Unsubscribe, report: string): string {
   return unsubscribe.url === null ? mailLink(unsubscribe.mailto, report) : new URL(unsubscribe.url).href
 }
 
 /**
- * Returns the header fields of RFC 2369, 3.2. If there is an https address, the fields of RFC 8058 let a mail
- * program unsubscribe by itself.
+ * Returns the header fields for unsubscribing (RFC 2369, 3.2). If the URL is https, a second field lets a
+ * mail program unsubscribe by itself (RFC 8058).
  */
 function unsubscribeFields(unsubscribe: Unsubscribe, report: string): Record<string, string> {
   const byMail = `<${mailLink(unsubscribe.mailto, report)}>`
@@ -276,7 +276,7 @@ function unsubscribeFields(unsubscribe: Unsubscribe, report: string): Record<str
   }
 }
 
-/** Returns a mailto link (RFC 6068). */
+/** Returns a link that writes a mail to unsubscribe from the report (RFC 6068). */
 function mailLink(mailto: string, report: string): string {
   const { address } = parseMailbox(mailto)
   const at = address.lastIndexOf('@')
@@ -285,9 +285,9 @@ function mailLink(mailto: string, report: string): string {
 }
 
 /*
- * Signed links to the preference page. Without an account, the link proves that this installation wrote to this
- * address about this report. The link does not expire, because people open mails years later and RFC 8058
- * (3.1) wants the link to work then. It gives access only to the preference.
+ * Signed links to the preference page, where a recipient chooses how often a report arrives. Without an
+ * account, the link proves that this installation wrote to this address about this report, and it gives
+ * access to nothing else. It does not expire, because RFC 8058 (3.1) wants links in old mails to work.
  */
 
 /** The content of a signed link. */
@@ -297,11 +297,11 @@ export interface LinkSubject {
   readonly report: string
 }
 
-/** The version of the format of the token. The version is a part of the text that is signed. */
+/** The version of the format of the token in a signed link. The signature covers the version too. */
 const VERSION = 'preference-1'
 const SHAPE = /^([\w-]{1,1024})\.[\w-]{43}$/
 
-/** Makes the token `<payload>.<signature>`, both base64url (RFC 4648, 5), signed with HMAC-SHA256. */
+/** Makes the token of a signed link: `<payload>.<signature>` in base64url, signed with HMAC-SHA256. */
 export function signLink(key: Uint8Array, { address, report }: LinkSubject): string {
   const payload = Buffer.from(JSON.stringify([address, report])).toString('base64url')
   const signature = createHmac('sha256', key).update(`${VERSION}.${payload}`).digest('base64url')

@@ -25,7 +25,7 @@ type SendConcern = 'message' | 'server' | 'either'
 export interface FailedSend {
   readonly kind: SendFailure
   readonly concerns: SendConcern
-  /** Tells whether the server already knew the recipient when the attempt failed. */
+  /** Tells whether the attempt failed after the login, while the message was being sent. */
   readonly isInMessage: boolean
   /** The code of the server's reply; null if there was no reply. */
   readonly replyCode: number | null
@@ -37,7 +37,7 @@ interface SendFault {
   readonly phase: SendPhase
   /** An error code of nodemailer or of the system, such as EAUTH, ETLS, ECONNECTION or EACCES. */
   readonly code: string
-  /** The error code that nodemailer replaced by a code of its own. */
+  /** The error code that nodemailer replaced by a code of its own; empty if there is none. */
   readonly originalCode: string
   /** The code of the server's reply; null if there was no reply. */
   readonly replyCode: number | null
@@ -116,7 +116,7 @@ function meaningOfReply(replyCode: number, phase: SendPhase): SendFailure {
   if (AUTH_REPLIES.includes(replyCode)) return 'configuration'
   if (replyCode < 500) return 'transient'
   if (isBeforeMessage(phase)) return 'configuration'
-  // Reply 503 (bad sequence of commands) is a fault of the session, not of the message.
+  // Reply 503 (bad sequence of commands) is a fault of the session, so the message is tried again.
   return replyCode === 503 ? 'transient' : 'permanent'
 }
 

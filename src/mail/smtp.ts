@@ -78,8 +78,8 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
       })
       const isConnectionLost = error.code === 'mail_unreachable' && classifySendFailure(error) === 'transient'
       // A server may close an idle connection just as the next message begins. No byte of the message was
-      // sent yet, so another attempt is safe. There is only one such attempt, because it opens a new
-      // connection.
+      // sent yet, so another attempt is safe. A third attempt never follows, because the second one opens a
+      // new connection.
       if (isReused && phase === 'envelope' && isConnectionLost && !options.signal.aborted) {
         return attempt(message, bytes, options)
       }
@@ -115,8 +115,8 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
 }
 
 /*
- * The session with a mail server. It uses nodemailer's connection and not `sendMail`, because `sendMail` cannot
- * tell whether the connection broke before or after the message was sent.
+ * The session with a mail server. It uses nodemailer's connection and not `sendMail`, because `sendMail`
+ * cannot tell whether the connection broke before or after the message was sent.
  */
 
 /**
@@ -127,7 +127,7 @@ export interface Progress {
   phase: SendPhase
 }
 
-/** Says that `onData` failed before the first byte was sent; its `cause` is the error of `onData`. */
+/** The error that `onData` failed, so that no byte was sent; its `cause` is the error of `onData`. */
 class NotBegun extends Error {}
 
 /** Opens a session, and logs in if the settings name a user. */
@@ -138,7 +138,7 @@ export async function connect(
 ): Promise<SMTPConnection> {
   const { default: Connection } = await import('nodemailer/lib/smtp-connection')
   const connection = new Connection(server.connection)
-  // Errors reach the caller of a step. An error between two steps has no caller and is ignored, because the
+  // An error during a step reaches the caller of the step. An error between two steps is ignored, because the
   // next step then finds the connection closed.
   connection.on('error', () => {})
   try {
@@ -185,8 +185,8 @@ async function sendInSession(
 }
 
 /**
- * Makes a stream of the message, which is read only after the server replied 354. If the connection breaks
- * after the first read, the message is unconfirmed.
+ * Makes a stream of the message. The stream is read only after the server replied 354 (ready to receive). If
+ * the connection breaks after that, it is unknown whether the message was delivered.
  */
 function bodyOf(bytes: Buffer, beforeFirstByte: () => Promise<void>): Readable {
   return new Readable({
@@ -207,8 +207,8 @@ function setPatience(session: SMTPConnection, ms: number): void {
 }
 
 /**
- * Turns one step of the session into a promise. The promise also ends if the connection breaks or the signal
- * is aborted.
+ * Turns one step of the session into a promise. The promise is also rejected if the connection breaks or the
+ * signal is aborted.
  */
 function step<T>(
   connection: SMTPConnection,
@@ -290,7 +290,7 @@ export function serverOf(url: URL, timeouts: Partial<SmtpTimeouts> = {}): SmtpSe
       host,
       port,
       secure: isImplicitTls,
-      // Requires TLS. If TLS is not required, STARTTLS is still used with a server that offers it.
+      // Requires TLS. Where TLS is not required, STARTTLS is still used if the server offers it.
       requireTLS: !isHere && url.searchParams.get('insecure') !== 'true',
       // Set explicitly, because an environment variable could otherwise turn off the check of the
       // certificate. The check is off only for STARTTLS with a mail server on this machine, because the

@@ -1,4 +1,4 @@
-/** Reads which jobs wait, run or were given up. Uses the connections of the store. */
+/** Lists the background jobs that wait, run or were given up, over the connections of the store. */
 import type { PgBoss } from 'pg-boss'
 import { loadPackage } from '../packages.ts'
 import type { Store } from '../store/db/store.ts'
@@ -57,8 +57,8 @@ export async function listDeadJobs(store: Pick<Store, 'db' | 'place'>): Promise<
 }
 
 /**
- * Queues jobs again that were given up.
- * @param ids the ids of these jobs; if empty, all such jobs
+ * Puts jobs that were given up into their queues again.
+ * @param ids the ids of the jobs; if empty, all jobs that were given up
  * @returns the number of jobs that were queued
  */
 export async function retryDeadJobs(
@@ -71,8 +71,8 @@ export async function retryDeadJobs(
 }
 
 /**
- * Returns a pg-boss that is never started, so that it does no maintenance and opens no connection; null for
- * an SQLite store.
+ * Returns a pg-boss client that is never started, so that it does no maintenance and opens no connection;
+ * null for an SQLite store.
  */
 function look({ db, place }: Pick<Store, 'db' | 'place'>): PgBoss | null {
   if (place.kind !== 'postgres') return null

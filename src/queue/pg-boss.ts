@@ -37,10 +37,10 @@ export function jobSchemaOf({ schema }: PostgresPlace): string {
 }
 
 const CONNECTIONS_MAX = 4
-/** A worker that sends no heartbeat for this long loses its jobs to other workers. */
+/** The seconds without a heartbeat after which a worker loses its jobs to other workers. */
 const HEARTBEAT_SECONDS = 12
 const HEARTBEAT_REFRESH_SECONDS = 4
-/** The intervals at which pg-boss looks for jobs of dead workers, and for jobs that are due. */
+/** The intervals in seconds at which pg-boss looks for jobs of dead workers, and for jobs that are due. */
 const LOOK_SECONDS = 5
 const POLL_SECONDS = 2
 
@@ -53,8 +53,8 @@ const LISTENING = /LISTEN\/NOTIFY/
 
 const JOB_OPTIONS = {
   heartbeatSeconds: HEARTBEAT_SECONDS,
-  // The maximum that pg-boss allows, because a first load takes hours. The heartbeats of the worker show that
-  // the job still runs.
+  // The longest time for a job that pg-boss allows, because a first load takes hours. The heartbeats of the
+  // worker show that the job still runs.
   expireInSeconds: 86_399,
   retryLimit: 20,
   retryDelay: 1,
@@ -66,7 +66,7 @@ const JOB_OPTIONS = {
 } as const
 
 /**
- * Opens the queue.
+ * Opens the queue that several workers share.
  * @throws LeadsheetError store_unreachable, store_refused
  */
 export async function openPgBossQueue(place: PostgresPlace, log: Log): Promise<Queue> {
@@ -105,8 +105,7 @@ export async function openPgBossQueue(place: PostgresPlace, log: Log): Promise<Q
   return {
     enqueue,
     wake: createWaker((kind) =>
-      // An outage needs no handling here, because the next tick wakes the task again and `watchOutages` logs
-      // the outage.
+      // Ignores an outage: the daemon wakes the task again each minute, and `watchOutages` logs outages.
       enqueue(kind, [{ key: kind, data: {} }]).catch((thrown: unknown) => {
         const isAway = thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'
         if (!isAway) log.error({ queue: kind, err: thrown }, errorText(thrown))
@@ -184,7 +183,7 @@ function takeJobs<K extends JobKind>(
         await ended
       } finally {
         inFlight.delete(settled)
-        // Without this notice the worker would wait before it looks for the next job.
+        // Makes the worker look for the next job at once instead of after a wait.
         boss.notifyWorker(id)
       }
     })

@@ -1,12 +1,12 @@
 /**
- * The queue between the parts of the daemon: the kinds of jobs, the interface of a driver, and the driver
- * of a single process, whose jobs are lost when the process ends. `pg-boss.ts` is the driver of several
- * workers.
+ * The queue by which the parts of the daemon give each other jobs: the kinds of jobs, the interface of a
+ * queue, and the queue of a single process, whose jobs are lost when the process ends. `pg-boss.ts` is the
+ * queue that several workers share.
  */
 
 /** The data of each kind of job. The data must be the same after it was written as JSON and read again. */
 export interface JobData {
-  /** Says that a scheduled run under this lease may be due. */
+  /** Says that a run may be due of the schedules that share this lease (a lock that expires). */
   readonly 'scheduled-run': { readonly lease: string }
   /** Says that a sync wants the details of a batch of leads to be read. */
   readonly details: { readonly runId: string; readonly batch: number }
@@ -16,11 +16,11 @@ export interface JobData {
   readonly outbox: Nothing
   /** Says that the checks may have new findings for operators. */
   readonly alerts: Nothing
-  /** Says that leads named by events may wait to be read. */
+  /** Says that leads named by webhook events may wait to be read. */
   readonly events: Nothing
-  /** Says that a snapshot may be due. */
+  /** Says that a snapshot (the copy of the data for analysts) may be due. */
   readonly snapshot: Nothing
-  /** Says that messages were sent, so the archive may have to change. */
+  /** Says that messages were sent, so the archive of reports may have to be updated. */
   readonly sent: Nothing
   /** Says that the settings may have changed. */
   readonly reload: Nothing
@@ -68,8 +68,8 @@ export interface NewJob<K extends JobKind> {
   /** The key of the job. {@link KEYS} tells how many jobs may share a key. */
   readonly key: string
   /**
-   * The minimum wait in seconds before the job runs. The in-process driver drops a job with a wait, because
-   * the next tick looks for the same work again.
+   * The minimum wait in seconds before the job runs. The queue of a single process drops a job with a wait,
+   * because the daemon looks for the same work again each minute.
    */
   readonly afterSeconds?: number
 }
@@ -77,7 +77,7 @@ export interface NewJob<K extends JobKind> {
 export type DoJob<K extends JobKind> = (job: Job<JobData[K]>) => Promise<void>
 
 export interface WorkOptions {
-  /** The number of jobs of this kind that this process may run at the same time. */
+  /** The maximum number of jobs of this kind that this process runs at the same time. */
   readonly concurrency: number
   /** The signal that ends the work: it aborts running jobs, and no further jobs are taken. */
   readonly signal: AbortSignal
@@ -92,7 +92,7 @@ export interface Working {
 export interface Queue extends AsyncDisposable {
   /** Adds the jobs. A job is left out if its key does not allow another job (see {@link KEYS}). */
   enqueue<K extends JobKind>(kind: K, jobs: readonly NewJob<K>[]): Promise<void>
-  /** Adds the job of a task; never throws. */
+  /** Wakes a task by adding a job for it; never throws. */
   wake(kind: TaskKind): void
   work<K extends JobKind>(kind: K, options: WorkOptions, doJob: DoJob<K>): Working
 }
@@ -103,7 +103,7 @@ interface Waiting {
 }
 
 /**
- * Opens the queue.
+ * Opens the queue of a single process, which keeps its jobs in memory.
  * @param onFailure called with the error that a job threw
  */
 export function openInProcessQueue(onFailure: (thrown: unknown, kind: JobKind) => void): Queue {

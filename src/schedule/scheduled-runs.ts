@@ -1,6 +1,6 @@
 /**
- * Computes the scheduled runs of a schedule in its time zone, and finds the clock changes that skip or
- * repeat them. A schedule with times of day runs once a date.
+ * Computes when a schedule runs in its time zone, and finds the clock changes that skip or repeat a run. Each
+ * time of day of a schedule (such as `at 07:00`) is due exactly once a date.
  */
 import type { Pattern, Timing } from './timing.ts'
 import { parseExpression } from './timing.ts'
@@ -44,7 +44,7 @@ function nextOfDay({ next }: Pattern, timeZone: string, afterMs: number): DueTim
     const dueMs = instantOf(shownMs, timeZone)
     const isInGap = wallMs(dueMs, timeZone) !== shownMs
     if (isInGap && isLeftOut(Math.floor(shownMs / DAY_MS), timeZone)) continue
-    // Skips a local time that the clock shows for the second time.
+    // Returns a repeated local time only at its first occurrence, so that a run does not happen twice.
     if (dueMs > afterMs) return { due_at: new Date(dueMs), shownMs }
   }
   return null
@@ -57,14 +57,14 @@ function nextShown({ next }: Pattern, timeZone: string, afterMs: number): DueTim
     const offset = offsetMs(atMs, timeZone)
     const dueMs = shownMs - offset
     if (offsetMs(dueMs, timeZone) === offset) return { due_at: new Date(dueMs), shownMs }
-    // The clock changes before that time. The search continues from the local time at the clock change.
+    // The clock changes before `dueMs`, so the search continues from the local time at the clock change.
     atMs = firstInstant(atMs, dueMs, (ms) => offsetMs(ms, timeZone) !== offset)
     shownMs = next(wallMs(atMs, timeZone) - 1)
   }
   return null
 }
 
-/** The size of the largest clock change, except for a zone that leaves out a whole date. */
+/** The maximum size of a clock change, apart from changes that leave out a whole date. */
 const CHANGE_MAX_MS = 3 * 3_600_000
 
 interface ClockChange {
@@ -121,7 +121,7 @@ export function clockFindings(timing: Timing, from: Date, to: Date): ClockFindin
 
 /**
  * Explains how a clock change affects a scheduled run; null if no clock change affects it.
- * @param previous the time of the scheduled run before, or the start of the list
+ * @param previous the time of the previous scheduled run, or the start of the list of runs
  */
 export function clockNote(timing: Timing, { due_at, shownMs }: DueTime, previous: Date): string | null {
   const { timeZone } = timing

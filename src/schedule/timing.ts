@@ -43,8 +43,8 @@ export function isCron(text: string): boolean {
 }
 
 /**
- * Returns the delay of a scheduled run: from 0 up to `seconds`, in milliseconds, spread evenly over all
- * seeds. The same run always gets the same delay, so that a restart changes nothing.
+ * Returns a delay in milliseconds, from 0 up to `seconds`, so that installations do not all start at the same
+ * time. The same run always gets the same delay, even after a restart.
  * @param seed the installation, the schedule and the instant of the run
  */
 export function jitterMs(seed: string, seconds: number): number {
@@ -52,9 +52,9 @@ export function jitterMs(seed: string, seconds: number): number {
   return Math.floor((hash / 2 ** 32) * seconds * 1000)
 }
 
-/** The start of the search for a next time. Any other instant would do too. */
+/** The time after which a cron expression must have a next time. Any other time would do too. */
 const SOME_DAY_MS = Date.UTC(2026, 0, 1)
-/** The names of the fields, in the order of the expression. */
+/** The names of the five fields of a cron expression, in their order. */
 const FIELDS = [
   ...['minute (0 to 59)', 'hour (0 to 23)', 'day of the month (1 to 31)'],
   ...['month (1 to 12, or JAN to DEC)', 'weekday (0 to 7, or SUN to SAT)'],
@@ -100,10 +100,10 @@ function formatWrong(fields: readonly string[]): string {
   return `${JSON.stringify(fields[wrong])} cannot be read as its ${FIELDS[wrong]}`
 }
 
-/** The times of a schedule on a clock that never changes, in milliseconds as if they were UTC. */
+/** The local times of a schedule before clock changes are considered, in milliseconds as if they were UTC. */
 export interface Pattern {
   /**
-   * Tells whether the schedule repeats all day, as the clock shows it. Otherwise the schedule has times of
+   * Tells whether the schedule repeats all day, such as every 15 minutes. Otherwise the schedule has times of
    * day, each of which occurs once a date.
    */
   readonly isContinuous: boolean
@@ -122,7 +122,7 @@ const WEEKDAYS: readonly string[] = [
   ...['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'],
 ]
 const ORDINALS: readonly string[] = ['first', 'second', 'third', 'fourth']
-/** All words of the grammar, besides numbers and times. */
+/** All words that a schedule in words can contain, besides numbers and times. */
 export const WORDS: readonly string[] = [
   ...['every', 'minute', 'minutes', 'hour', 'hours', 'day', 'weekday', 'working', 'at', 'and'],
   ...['of', 'the', 'month', 'last', ...ORDINALS, ...WEEKDAYS],
@@ -132,9 +132,9 @@ const IN_MONTH = new RegExp(
 )
 
 const MINUTE_MS = 60_000
-/** The number of days to search for the next day of a schedule. Every schedule has a day within a year. */
+/** The maximum number of days to search for the next day of a schedule, which has a day in each year. */
 const DAYS_MAX = 366
-/** The place of the last day of a kind in a month; see {@link placeOf}. */
+/** Stands for the last place in a month, as in `last Friday of the month`. */
 const LAST = -1
 
 /** Returns whether the schedule runs on a day, which is given in days since 1970-01-01. */
@@ -161,8 +161,8 @@ function parseWords(text: string, holidays: readonly string[]): Pattern | Fault 
 }
 
 /**
- * Parses `every 15 minutes`. The steps restart with each hour or day, so a step is even only if it divides
- * the hour or day.
+ * Parses `every 15 minutes`. The steps restart with each hour or day, so a step that does not divide the hour
+ * or day is refused.
  */
 function parseStep(step: number, unit: string): Pattern | Fault {
   const ofHour = unit === 'minute'
@@ -174,7 +174,7 @@ function parseStep(step: number, unit: string): Pattern | Fault {
   }
 }
 
-/** Parses the days of a schedule. Returns the reason as a text if the days cannot be read. */
+/** Parses the days of a schedule, such as `every weekday`. Returns the reason as a text if that fails. */
 function parseDays(days: string, holidays: readonly string[]): IsDay | string {
   const inMonth = IN_MONTH.exec(days)
   if (inMonth) return parsePlaces(inMonth[1] ?? '', inMonth[2] ?? 'day', holidays)
@@ -185,7 +185,7 @@ function parseDays(days: string, holidays: readonly string[]): IsDay | string {
   return kind ?? ((day) => weekdays.includes(weekdayOf(day)))
 }
 
-/** Parses places in a month, such as `1st and 15th` or `last`. Only days of the kind `what` are counted. */
+/** Parses places in a month, such as `1st and 15th`. Counts days of the kind `what`, such as `weekday`. */
 function parsePlaces(list: string, what: string, holidays: readonly string[]): IsDay | string {
   const counts = kindOf(what, holidays)
   const places = listOf(list).map(placeOf)

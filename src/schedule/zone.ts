@@ -12,14 +12,14 @@ export function localDay(atMs: number, timeZone: string): number {
 
 /**
  * Returns the first instant of a local date, in ms. If a clock change skips midnight, that is the first
- * instant after the gap; if midnight occurs twice, the first midnight. A date that the zone left out is empty
- * and begins when the next date begins.
+ * instant after the gap; if midnight occurs twice, the first midnight. A date that the time zone left out
+ * begins when the next date begins.
  */
 export function startOfDay(day: number, timeZone: string): number {
   return instantOf(day * DAY_MS, timeZone)
 }
 
-/** Returns whether the time zone left out a whole date. */
+/** Returns whether the time zone left out a whole date, as Samoa left out 30 December 2011. */
 export function isLeftOut(day: number, timeZone: string): boolean {
   return startOfDay(day, timeZone) === startOfDay(day + 1, timeZone)
 }
@@ -54,7 +54,7 @@ function endOfGap(shownMs: number, timeZone: string): number {
   return firstInstant(shownMs - 2 * DAY_MS, shownMs + 2 * DAY_MS, isPast)
 }
 
-/** Returns the first instant after `before`, at most `after`, from which the condition holds. All in ms. */
+/** Returns the first instant after `before` at which the condition holds, in ms; `after` if there is none. */
 export function firstInstant(before: number, after: number, holds: (atMs: number) => boolean): number {
   let [no, yes] = [before, after]
   while (yes - no > 1) {
@@ -67,7 +67,7 @@ export function firstInstant(before: number, after: number, holds: (atMs: number
 
 /** Returns the local time of an instant, in ms as if it were UTC. */
 export function wallMs(atMs: number, timeZone: string): number {
-  // The text is like `11/23/2026, 05:06:41`. Asking for its single parts would take twice as long.
+  // Parses a text like `11/23/2026, 05:06:41`, because `formatToParts` would take twice as long.
   const numbers = clockOf(timeZone).format(atMs).match(/\d+/g) ?? []
   const [month = 1, day = 1, year = 1970, hour = 0, minute = 0, second = 0] = numbers.map(Number)
   const wholeSeconds = Date.UTC(year, month - 1, day, hour, minute, second)
@@ -110,7 +110,7 @@ export function mondayOf(day: number): number {
 }
 
 /**
- * Returns the first date of the month of a date.
+ * Returns the first day of the month of a day, in days since 1970-01-01.
  * @param later the number of months to add
  */
 export function firstOfMonth(day: number, later = 0): number {
