@@ -25,7 +25,7 @@ export function publishDeps(
   }
 }
 
-/** Returns what publishing needs, with the profile and the number of snapshots to keep from the settings. */
+/** Returns what is needed to publish a snapshot as the settings say. */
 export function configuredPublishing(config: Config, store: Store, log: Log): PublishDeps {
   return publishDeps(
     { dataDir: config.dataDir, profile: profileOf(config), keep: config.snapshot.keep },

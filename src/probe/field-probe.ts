@@ -203,8 +203,8 @@ function outcomeOf(status: string): FoundStage['outcome'] {
 }
 
 /**
- * Returns the rank of a status in the funnel: an open stage by its words, an unknown status in the middle, a
- * closed one at the end.
+ * Returns a number that sorts statuses by their place in the funnel. An open status is ranked by a known word in
+ * its name, such as "new" or "offer"; without one it is in the middle. Closed statuses come last.
  */
 function funnelRank(status: string): number {
   const outcome = outcomeOf(status)
@@ -237,8 +237,8 @@ function sampleOf({ values, of }: Column): string {
 }
 
 /**
- * Names of id fields, the most promising first. The last name of a path is compared with them in lower case
- * and without digits and signs.
+ * Names of id fields, the most promising first. Of a path such as `data.lead_ID2` only the last part is compared
+ * with them, in lower case and without digits and punctuation: `leadid`.
  */
 const NAMES = [
   'id',

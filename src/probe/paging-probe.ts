@@ -254,7 +254,7 @@ function shortUrl(text: string): string {
 interface Reading {
   readonly kind: 'page' | 'offset'
   readonly start: number
-  /** Returns the index, from 0, of the first record on the page that is requested with this value. */
+  /** Returns the place in the whole list, from 0, of the first record of a page. `value` is its number or offset. */
   readonly begins: (value: number, size: number) => number
 }
 

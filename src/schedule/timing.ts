@@ -211,7 +211,7 @@ function placeOf(text: string): number {
   return number === undefined ? ORDINALS.indexOf(text) + 1 : Number(number)
 }
 
-/** Returns whether a day has this place in its month, counting only the days for which `counts` is true. */
+/** Returns whether a day is, for example, the 3rd or the last of its month among those that `counts` accepts. */
 function isAt(place: number, day: number, counts: IsDay): boolean {
   const [from, to] = place === LAST ? [day, lastOfMonth(day)] : [firstOfMonth(day), day]
   let count = 0

@@ -69,7 +69,7 @@ async function openOnce(place: StorePlace, now: Date): Promise<Store> {
   }
 }
 
-/** Opens a database and migrates it to the present schema. It need not belong to an installation yet. */
+/** Opens a database and migrates it to the present schema. Its table `installation` may still be empty. */
 export async function openDatabase(place: StorePlace): Promise<Db> {
   const db = place.kind === 'sqlite' ? openSqlite(place.file) : openPostgres(place)
   try {

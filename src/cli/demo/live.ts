@@ -156,8 +156,8 @@ async function writeSettings(folder: string, service: Service): Promise<Config> 
 }
 
 /**
- * Finds a free port. The system cannot choose the port when the pages open, because the settings must name it
- * before. The ports that are tried are below those that the system hands out to programs.
+ * Finds a free port. The dashboard cannot have the operating system choose one when it starts, because the
+ * settings file must name the port before. The ports that are tried are below those that the system chooses.
  */
 async function findFreePort(): Promise<number> {
   for (let port = FIRST_PORT; port < FIRST_PORT + PORTS; port++) {

@@ -35,8 +35,8 @@ export async function readMoney(
 }
 
 /**
- * Judges the money of the last `length` days. Months are not judged, because in trials the real amount was
- * too rarely within the range of a month.
+ * Judges whether the value won in the last `length` days is within its usual range. Months are not judged,
+ * because their ranges held too rarely when they were tried on past months.
  * @param isExplained tells whether an annotation says what was different in the period
  */
 export function judgePeriodMoney(

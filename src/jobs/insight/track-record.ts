@@ -29,8 +29,8 @@ export interface TrackRecord {
 }
 
 /**
- * Reads the record of the published ranges.
- * @param dates the local dates for which counts are stored, in order
+ * Reads how often the numbers that came lay within the usual ranges that earlier reports printed.
+ * @param dates the local dates for which the numbers of leads are stored, in order
  */
 export async function readTrackRecord(
   db: Db,

@@ -164,8 +164,9 @@ function errorOf({ code, message, hint, notBefore }: DetailsEnd): Error {
 const NO_USAGE: RunUsage = { requests: 0, retries: 0 }
 
 /**
- * Counts the requests that are sent while batches are read. The function that `begin` returns gives the
- * number of requests since its last call, no matter for which batch that call was.
+ * Counts the requests that are sent while batches are read. `begin` returns a function that gives the number
+ * of requests since any such function was last called. So batches that are read at the same time count no
+ * request twice.
  */
 function createUsageCounter({ usage }: Pick<Source, 'usage'>): {
   readonly begin: () => () => RunUsage

@@ -17,7 +17,7 @@ import { findHolder } from '../schedule/lease.ts'
 import { fileSystemFailure, flush, readBackup } from './backup.ts'
 import type { BackupContent } from './backup-check.ts'
 
-/** The longest wait for another program to release the file. */
+/** The longest wait for another program to release the database that is to be replaced. */
 const HOLD_WITHIN_MS = 2_000
 
 /** The messages that may have been sent, and the schedules that may have run, after the backup was made. */

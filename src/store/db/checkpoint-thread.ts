@@ -21,8 +21,9 @@ const BUSY_TIMEOUT_MS = 20
 const AGAIN_MS = 1000
 
 /**
- * Starts the thread for an SQLite store. When the thread has ended, the store makes checkpoints itself.
- * @param onFailure called if the thread ends by an error. Nothing is lost then, but requests may wait
+ * Starts a thread that makes the checkpoints of an SQLite store. When it has ended, the store makes them itself.
+ * @param onFailure called if the thread ends with an error. Nothing is lost then, but a request to the dashboard
+ * may have to wait for a checkpoint
  */
 export async function startCheckpoints(
   { place, db }: Store,

@@ -130,7 +130,8 @@ async function readStays(
 ): Promise<readonly Stay[]> {
   if (isPostgres(trx.db)) return readFigureAt(trx, 'time_in_stage', scope)
   if (stages.length === 0) return []
-  // Computes the mean of the two middle values, because SQLite's function `median` rounds in another way.
+  // Computes each median as the mean of the two middle values, because SQLite's `median` rounds otherwise than
+  // PostgreSQL, and both databases must give the same number.
   const medians = stages.map((_, index) => {
     const middle = (days: string) => `percentile_disc(${days}, 0.5) FILTER (WHERE status = :stage_${index})`
     return `round((${middle('days')} - ${middle('-days')}) / 2, 2) AS stage_${index}`

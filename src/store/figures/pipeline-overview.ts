@@ -58,7 +58,7 @@ export interface PipelineOverview {
   readonly statistics: readonly StatPair[]
 }
 
-/** The job of the child process. */
+/** The message to the process that counts the overview: the file of the store, and what to count. */
 export interface OverviewJob {
   readonly file: string
   readonly request: OverviewRequest

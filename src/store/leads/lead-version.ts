@@ -171,8 +171,8 @@ export async function recordDeletions(trx: Trx, ids: readonly string[], scan: Ob
 }
 
 /**
- * Ends deletions. Each deletion lasts at least a millisecond, even if our clock was set back, so that the
- * deletion stays visible.
+ * Stores when deleted leads were found again. Each deletion lasts at least a millisecond, even if our clock was
+ * set back, because queries would not find a deletion without length.
  */
 async function endDeletions(trx: Trx, ids: readonly string[], seen: Observation): Promise<void> {
   if (ids.length === 0) return

@@ -31,8 +31,9 @@ export interface Sentences {
 }
 
 /**
- * Composes the sentences. Returns null if no number is unusual and the new or won leads could not be judged.
- * The headline then compares the counts with those of the period before.
+ * Composes the sentences of the headline that say which numbers lie outside their usual ranges. Returns null if
+ * none is unusual and the new or the won leads have no usual range yet. The headline then compares the counts
+ * with those of the period before.
  */
 export function composeJudged(
   figures: ReportFigures,

@@ -18,7 +18,7 @@ interface QueryView {
   readonly note: string
   /** A sentence that is shown if there are no rows. */
   readonly empty: string
-  /** The columns that fit side by side. */
+  /** The columns that fit into the width of the mail. The others are shown below each row. */
   readonly columns: readonly QueryColumn[]
   readonly columnCount: string
   readonly rows: readonly QueryRow[]

@@ -103,7 +103,7 @@ function createAsk(pages: DashboardPages): Ask {
   }
 }
 
-/** Returns the error for a machine that would have to be asked, because it left out a field. */
+/** Returns the error for a script that left out a field. A person is shown a page that asks for the field. */
 function needsMore({ page }: Question): Flash {
   return { text: `Nothing was done: ${QUESTIONS[page].missing}.`, isWrong: true }
 }
