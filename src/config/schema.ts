@@ -1,7 +1,4 @@
-/**
- * The schema of the settings file, in snake_case. `section` in `validators.ts` can give a setting another
- * name in the program.
- */
+/** The schema of the settings file. `section` in `validators.ts` can give a setting another name in the program. */
 import { z } from 'zod'
 import { DEFAULT_LOCALE } from '../domain/choices.ts'
 import { LANGUAGES } from '../report/words/catalogue.ts'

@@ -321,8 +321,7 @@ async function printLinks(terminal: Terminal, address: string, report: string | 
 }
 
 /**
- * Replaces the key that signs links, so that all links in sent mails become invalid. No daemon must run
- * meanwhile, because it would go on signing links with the old key.
+ * Replaces the key that signs links, which ends all links in sent mails. A daemon would go on with the old key.
  * @throws LeadsheetError job_busy while a daemon runs
  */
 async function revokeLinks(terminal: Terminal, isMeant: boolean): Promise<void> {
