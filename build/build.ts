@@ -1,6 +1,6 @@
 /**
- * Builds dist/ from src/. The TypeScript compiler writes the JavaScript and the types; all other files that
- * the program reads at run time are copied.
+ * Builds dist/ from src/. The TypeScript compiler writes the JavaScript; all other files that the program
+ * reads at run time are copied. There are no types, because nothing imports the program.
  */
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, rmSync, statSync } from 'node:fs'
