@@ -1,18 +1,18 @@
 // @both-stores
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { sql } from 'kysely'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Message } from '../../../src/domain/message.ts'
 import { buildMessage } from '../../../src/mail/message.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { enqueueMessages, listDeliveries } from '../../../src/store/outbox/delivery.ts'
 import { addToPack, createMessagePack, readMessage } from '../../../src/store/outbox/stored-message.ts'
+import { folderWith } from '../../support/folder.ts'
 import { enqueueMessage, FILES, MESSAGE } from '../../support/mail/message.ts'
 import { IN_POSTGRES, OPENED_AT, openEmptyStore } from '../../support/store.ts'
 
@@ -59,7 +59,9 @@ describe('a message in the ledger', () => {
 
   it('takes hardly any memory while it waits for thousands of others, and leaves nothing beside the store', async () => {
     await using store = await openWithIssue()
-    const folder = IN_POSTGRES ? tmpdir() : dirname(fileOf(store))
+    const folder = IN_POSTGRES ? folderWith() : dirname(fileOf(store))
+    // A folder that no test beside this one has files in.
+    vi.stubEnv('TMPDIR', folder)
     const listSpools = () => readdirSync(folder).filter((name) => name.startsWith('.messages-'))
     collectGarbage()
     const before = process.memoryUsage().arrayBuffers
