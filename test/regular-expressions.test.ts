@@ -155,6 +155,11 @@ function growthOf(read: Read, piece: string): number {
   return 0
 }
 
+/** Tells whether the time grows faster than the text, each time that it is tried: a busy machine may fake it once. */
+function isSlow(read: Read, piece: string): boolean {
+  return [1, 2, 3].every(() => growthOf(read, piece) > GROWTH_MAX)
+}
+
 describe('the expressions', () => {
   it('are found', () => {
     expect(expressions.length).toBeGreaterThan(300)
@@ -164,7 +169,7 @@ describe('the expressions', () => {
     // A busy machine may hide the growth once.
     const growths = Array.from({ length: 5 }, () => growthOf(by(/(\s+)$/), ' '))
     expect(Math.max(...growths)).toBeGreaterThan(GROWTH_MAX)
-    expect(growthOf(by(/^[a-z]+$/), 'a')).toBeLessThan(GROWTH_MAX)
+    expect(isSlow(by(/^[a-z]+$/), 'a')).toBe(false)
   })
 
   it('that read what others write take no longer than these are long', () => {
@@ -172,7 +177,7 @@ describe('the expressions', () => {
       .filter(({ shown }) => ![...OURS, ...SHORT].some((place) => shown.startsWith(place)))
       .flatMap(({ shown, pattern }) =>
         textsFor(pattern)
-          .filter((piece) => growthOf(by(pattern), piece) > GROWTH_MAX)
+          .filter((piece) => isSlow(by(pattern), piece))
           .map((piece) => `${shown} of ${JSON.stringify(piece)}`),
       )
     expect(slow).toEqual([])
@@ -184,7 +189,7 @@ describe('the expressions', () => {
   })
 
   it.each(Object.entries(READERS))('that %s puts together or uses neither', (_, read) => {
-    expect(PIECES.filter((piece) => growthOf(read, piece) > GROWTH_MAX)).toEqual([])
+    expect(PIECES.filter((piece) => isSlow(read, piece))).toEqual([])
   })
 
   it('look for a second statement in a megabyte of anything', () => {
