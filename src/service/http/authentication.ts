@@ -1,6 +1,6 @@
 /**
  * Checks the API key of a request, its scope and its rate limit before the body is read, and stores API keys.
- * Of a key only a digest and the first characters are stored, so nobody can read it from the database.
+ * Only a digest of a key and its first characters are stored, so nobody can read it from the database.
  */
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'

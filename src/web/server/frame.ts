@@ -136,7 +136,7 @@ export function assetRoutes({ stylesheet }: DashboardPages): AddRoutes {
 
 export interface ErrorPage {
   readonly title: string
-  /** What happened, and what the user can do about it. */
+  /** The text of the page: the error, and what the user can do about it. */
   readonly text: string
   /** The path that the button "Go on" opens; if absent, there is no button. */
   readonly next?: string
