@@ -1,5 +1,5 @@
 /**
- * The only error class for problems that a person can act on, its codes, and the form of commands in hints.
+ * The only error class for problems that a person can act on, its codes, and the format of commands in hints.
  * Any other error is a bug and is shown with its stack.
  */
 
@@ -7,8 +7,8 @@ import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * All error codes with their meanings. The page docs/reference/exit-and-error-codes.md is generated from
- * them.
+ * All error codes with their meanings. The page docs/reference/exit-and-error-codes.md is generated from this
+ * list.
  */
 export const ERROR_CODES = {
   api_forbidden: 'the API key is valid but may not do this',

@@ -1,4 +1,7 @@
-/** The process: its arguments, signals and exit status. Only this file prints errors. */
+/**
+ * Runs the process: reads its arguments, handles signals and sets the exit status. Only this file prints
+ * errors.
+ */
 import { setFlagsFromString } from 'node:v8'
 import { EXIT_STATUS, endingOf } from './cli/exit-status.ts'
 import { createProgram, runProgram } from './cli/program.ts'
@@ -13,8 +16,8 @@ import { errorText, LeadsheetError } from './errors.ts'
 const STOP_WITHIN_MS = 9_000
 const WITHOUT_READER: readonly string[] = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']
 /**
- * The milliseconds in which a second Ctrl-C counts as the first one. The terminal sends a Ctrl-C to every
- * process, and npm passes the same Ctrl-C on again.
+ * A second Ctrl-C within these milliseconds counts as a repetition of the first. Under npm, one Ctrl-C
+ * arrives twice, because the terminal sends it to every process and npm passes it on.
  */
 const SAME_SIGNAL_MS = 500
 
@@ -42,11 +45,11 @@ async function main(args: readonly string[]): Promise<number> {
  * the modules is faster with a larger heap.
  */
 function tuneEngine(): void {
-  // Delays the optimization of undici's HTTP parser (WebAssembly) from ten to some hundred requests, because
-  // it takes a tenth of the time of a short command.
+  // Delays the optimization of undici's HTTP parser (WebAssembly). It would start after ten requests and take
+  // a tenth of the time of a short command; now it starts after some hundred requests.
   setFlagsFromString('--wasm-tiering-budget=1000000000')
-  // Keeps V8's young generation from growing. This saves 80 MB and is as fast, because the objects that are
-  // made for a page of leads are short-lived.
+  // Keeps V8's young generation (the memory for new objects) from growing. This saves 80 MB and costs no
+  // time, because the objects of a page of leads live only for a short time.
   setFlagsFromString('--semi-space-growth-factor=1')
   // Enlarges the young generation of a thread from the start. A sync would fill the default size several
   // times a page.
@@ -90,8 +93,8 @@ function interrupted(message: string): LeadsheetError {
 }
 
 /**
- * Ignores the error that the output was closed, as in `leadsheet sync 2>&1 | head`. Further output is lost,
- * but the work continues.
+ * Ignores the error that occurs if the output is closed, as in `leadsheet sync 2>&1 | head`. Further output
+ * is lost, but the work continues.
  */
 function goOnWithoutReader(): void {
   for (const stream of [process.stdout, process.stderr]) {
@@ -126,7 +129,10 @@ function errorLines(thrown: unknown): string {
   return `error: this is a bug in leadsheet: ${stackOf(thrown)}\n`
 }
 
-/** Formats an error as one line of JSON, so that a program can tell it from the log lines before it. */
+/**
+ * Formats an error as one line of JSON, so that a program can distinguish the error from the log lines before
+ * it.
+ */
 function errorJson(thrown: unknown): string {
   if (!(thrown instanceof LeadsheetError)) {
     const bug = { code: 'bug', message: errorText(thrown), hint: null, stack: stackOf(thrown) }

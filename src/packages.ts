@@ -1,6 +1,7 @@
 /**
- * Loads packages when they are first used, because loading all of them would take longer than most commands,
- * and reads the version of this program. A type is imported in the ordinary way, because that loads nothing.
+ * Loads packages when they are first used, because loading all of them would take longer than most commands.
+ * Types are imported in the ordinary way, because that loads nothing. This file also reads the version of the
+ * program.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire, Module } from 'node:module'
@@ -11,14 +12,16 @@ interface Packages {
   readonly 'intl-messageformat': typeof import('intl-messageformat')
   readonly pg: typeof import('pg')
   readonly 'pg-boss': typeof import('pg-boss')
-  /** The HTTP client by itself, which loads in half the time of the whole package. */
+  /** Only the HTTP client, which loads in half the time of the whole package. */
   readonly undici: Pick<typeof import('undici'), 'Agent'>
   readonly yaml: typeof import('yaml')
 }
 
 const require = createRequire(import.meta.url)
 
-/** Returns what the package exports. A package that is needed at every start is imported instead. */
+/**
+ * Returns the exports of a package. Packages that every start needs are imported in the ordinary way instead.
+ */
 export function loadPackage<Name extends keyof Packages>(name: Name): Packages[Name] {
   return (name === 'undici' ? loadHttpClient() : require(name)) as Packages[Name]
 }
@@ -35,7 +38,9 @@ function loadHttpClient(): Packages['undici'] {
   return { Agent: require('undici/lib/dispatcher/agent.js') }
 }
 
-/** Delays loading a file whose export is a function until the function is called. HTTP/2 is rarely needed. */
+/**
+ * Delays the loading of a file until the function that the file exports is called. HTTP/2 is rarely needed.
+ */
 function postpone(name: string): void {
   const file = require.resolve(name)
   let call: ((...given: unknown[]) => unknown) | undefined

@@ -1,18 +1,19 @@
 /**
- * Removes secrets from texts. Known secrets are found by their value, in every form in which a protocol or
- * format may write the value; unknown secrets are found by the name before them, such as `token=`.
+ * Removes secrets from texts. A known secret is found by its value, in every encoding that a protocol or a
+ * format may use. An unknown secret is found by the name before it, such as `token=`.
  */
 
 const REDACTED = '[redacted]'
-/** The minimum length of a secret to be replaced. A shorter secret could equal an ordinary word. */
+/** The minimum length of a secret that is replaced. A shorter secret could equal an ordinary word. */
 const SHORTEST = 4
 /**
- * The minimum length of a secret to be found inside base64, where short sequences of characters occur by
+ * The minimum length of a secret that is searched inside base64, where short sequences of characters occur by
  * chance.
  */
 const SHORTEST_INSIDE = 6
 /**
- * The minimum length of a line to be replaced on its own, if the secret has several lines, as a PEM key has.
+ * If a secret has several lines, as a PEM key has, each line is replaced too. This is the minimum length of
+ * such a line.
  */
 const LINE_MIN = 16
 
@@ -31,7 +32,7 @@ function formsOf(secret: string): string[] {
     htmlEncoded(text),
     ...base64Encoded(text),
   ])
-  // A log line is JSON, and a text in it may be JSON again.
+  // A log line is JSON, and a text in it may be JSON again, so each form is also escaped once and twice.
   const quoted = written.map(inJson)
   return [...written, ...quoted, ...quoted.map(inJson)]
 }
@@ -41,8 +42,8 @@ function inJson(text: string): string {
 }
 
 /**
- * Encodes a text as in URL queries, in forms and in the password of a URL; each also with hexadecimal digits
- * in lower case, as some programs write them.
+ * Returns the encodings of a text in a URL query, in a form and in the password of a URL. Each is returned a
+ * second time with hexadecimal digits in lower case, which some programs use.
  */
 function percentEncoded(text: string): string[] {
   const url = new URL('http://localhost')
@@ -65,8 +66,8 @@ function htmlEncoded(text: string): string {
 }
 
 /**
- * Encodes a secret in base64, both alone and inside a longer text, because SMTP and HTTP logins encode the
- * user together with the password.
+ * Returns the base64 encodings of a secret, both alone and inside a longer text. The latter occur because
+ * SMTP and HTTP logins encode the user together with the password.
  */
 function base64Encoded(text: string): string[] {
   const bytes = Buffer.from(text)
@@ -78,8 +79,9 @@ function base64Encoded(text: string): string[] {
 }
 
 /**
- * Returns the base64 characters of a text that follows `bytesBefore` other bytes (modulo 3), without the
- * characters at its ends that also depend on other bytes.
+ * Returns the base64 characters of a text that stands inside a longer text. The characters at both ends are
+ * left out if they also depend on neighbouring bytes.
+ * @param bytesBefore the number of bytes before the text, modulo 3
  */
 function base64Inside(text: string, bytesBefore: number): string {
   const bytes = Buffer.concat([Buffer.alloc(bytesBefore), Buffer.from(text)])

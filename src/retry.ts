@@ -9,11 +9,13 @@ const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** The waits between the attempts of one request: random, with a limit that doubles up to `maxMs`. */
+/** The waits between the attempts of one request. Each wait is random, below a limit that doubles. */
 export interface Backoff {
   /** The number of attempts, including the first attempt. */
   readonly attempts: number
+  /** The limit of the first wait in milliseconds. */
   readonly baseMs: number
+  /** The highest limit in milliseconds. */
   readonly maxMs: number
 }
 
@@ -21,11 +23,11 @@ export interface Backoff {
 interface Ladder {
   /** The waits in milliseconds: after the first failure, after the second, and so on. */
   readonly waitsMs: readonly number[]
-  /** Tells what follows if the attempt after the last wait fails: the same wait, or no further attempt. */
+  /** What follows when the attempt after the last wait fails: the same wait again, or no further attempt. */
   readonly afterLast: 'repeat' | 'give up'
   /**
-   * The maximum shares of a wait by which the wait is shortened or lengthened at random, so that many waiting
-   * jobs do not start at the same time.
+   * The maximum random changes of a wait, as shares of the wait. Random changes keep many waiting jobs from
+   * starting at the same time.
    */
   readonly jitter: readonly [shorter: number, longer: number]
 }
@@ -37,20 +39,20 @@ export const BACKOFF = {
    * shortened.
    */
   upstream: { attempts: 5, baseMs: 500, maxMs: 20 * SECOND_MS },
-  /** Requests to the upstream for whose answer a person is waiting. */
+  /** Requests to the upstream while a person waits for the answer. */
   upstreamWhileWaiting: { attempts: 2, baseMs: 300, maxMs: SECOND_MS },
   /** Requests that explore an unknown API. Some are wrong on purpose, so each is repeated only once. */
   probe: { attempts: 2, baseMs: 400, maxMs: 5 * SECOND_MS },
   /**
-   * Messages that a mail server defers, and mail servers that cannot be reached. A message is given up in the
-   * end (see `GIVE_UP`), a server never.
+   * Messages that a mail server defers, and mail servers that cannot be reached. A message is given up after
+   * a while (see `GIVE_UP`). A server is never given up.
    */
   message: { waitsMs: minutes(1, 5, 15, 60), afterLast: 'repeat', jitter: [0.2, 0.2] },
   /** Messages about alerts that the alert webhook refuses or does not answer. */
   alertWebhook: { waitsMs: minutes(1, 5, 15, 60), afterLast: 'repeat', jitter: [0, 0] },
   /**
-   * Leads that events named and that could not be read. After the last wait these leads are left to the next
-   * sync.
+   * Leads that events named and that could not be read. If the attempt after the last wait fails, the next
+   * sync reads the leads.
    */
   event: { waitsMs: minutes(1, 5, 30, 2 * 60, 6 * 60, 12 * 60), afterLast: 'give up', jitter: [0, 0] },
   /** Scheduled runs that failed. If the upstream asks for a longer wait, that wait is used. */
@@ -66,17 +68,15 @@ export const BACKOFF = {
   },
 } as const satisfies Readonly<Record<string, Backoff | Ladder>>
 
-/** The limits after which work is given up that would otherwise be tried for ever. */
+/** The limits after which work is given up. Without a limit, the work would be tried for ever. */
 export const GIVE_UP = {
   message: { attempts: 24, hours: 48 },
   alertWebhook: { hours: 48 },
-  /**
-   * The days after which a webhook of the reference service is disabled if each call since then has failed.
-   */
+  /** The reference service disables a webhook if every call has failed for this number of days. */
   serviceWebhook: { days: 5 },
 } as const
 
-/** The longest pause in milliseconds that a receiver of webhooks can ask the reference service for. */
+/** The longest pause, in milliseconds, that the receiver of a webhook can ask the reference service for. */
 export const SERVICE_PAUSE_MAX_MS = DAY_MS
 
 function minutes(...waits: readonly number[]): number[] {
@@ -119,9 +119,9 @@ export function backoffMs(backoff: Backoff, attempt: number, random: number): nu
 
 /**
  * Parses a Retry-After header, which is in seconds or an HTTP date (RFC 9110, 10.2.3).
- * @param now the time from which a date is measured, best by the clock of the sender
- * @returns the milliseconds to wait; null if the header is absent, unreadable, zero or past, and the caller
- *   then uses its own backoff
+ * @param now the current time, if possible by the clock of the sender; the wait until a date begins here
+ * @returns the milliseconds to wait; null if the header is absent, unreadable, zero or past. The caller then
+ *   uses its own backoff.
  */
 export function retryAfterMs(header: string | null, now: Date): number | null {
   if (header === null) return null
@@ -135,7 +135,7 @@ export function retryAfterMs(header: string | null, now: Date): number | null {
 export async function wait(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   const until = performance.now() + ms
-  // A timer may end a little early, so the remaining time is waited for too.
+  // A timer may end a little early. The loop then waits for the remaining time.
   for (let left = ms; left > 0; left = until - performance.now()) {
     await delay(Math.min(Math.ceil(left), TIMER_MAX_MS), undefined, { signal }).catch(() =>
       signal.throwIfAborted(),

@@ -1,4 +1,4 @@
-/** Prepares alerts (messages to operators about problems): the checks that raise them, and their channels. */
+/** Prepares alerts (messages to operators about problems): the checks that open alerts, and the channels. */
 import { hostname } from 'node:os'
 import { createViolationWatch } from '../checks/check.ts'
 import type { Config } from '../config/config.ts'
@@ -23,7 +23,7 @@ export async function openAlerts(
   config: Config,
   deps: {
     readonly store: Store
-    /** Returns by how many milliseconds our clock is ahead of the upstream's clock; null if unknown. */
+    /** Returns how many milliseconds our clock is ahead of the upstream's clock; null if this is unknown. */
     readonly clockAheadMs: () => number | null
     readonly log: Log
     readonly poster: Poster

@@ -1,6 +1,7 @@
 /**
- * Builds the daemon, the process that syncs and sends reports at their times, from the settings. Everything
- * that the daemon uses is opened first, so that mistakes in the settings show before the daemon runs.
+ * Builds the daemon from the settings. The daemon is the process that syncs and sends reports at their
+ * scheduled times. Everything that it uses is opened first, so that mistakes in the settings show before the
+ * daemon runs.
  */
 import type { Config } from '../config/config.ts'
 import { requireDaemon } from '../config/config.ts'
@@ -43,13 +44,13 @@ import { configuredPublishing } from './publishing.ts'
 import { syncInThread } from './sync-thread.ts'
 
 /**
- * The maximum number of events of the upstream that are applied at the same time, if the settings do not
- * limit parallel requests for lead details.
+ * The maximum number of upstream events that are applied at the same time. If the settings limit parallel
+ * requests for lead details, that limit is used for events too.
  */
 const EVENTS_AT_ONCE = 4
 /**
- * The maximum number of leads that the daemon reads within ten seconds because of events. The reference
- * service (our own implementation of the upstream's API) allows no more.
+ * The maximum number of leads that the daemon reads within ten seconds after events about them. The reference
+ * service (our own implementation of the upstream's API) allows no more requests.
  */
 const EVENTS_PER_TEN_SECONDS = 200
 
@@ -57,8 +58,8 @@ export interface ConfiguredDaemon extends AsyncDisposable {
   /**
    * Runs the daemon until the signal is aborted, and resolves when the work in progress has ended. Must be
    * called only once.
-   * @param onStarted called and awaited before the first job, when the daemon holds its lock and serves its
-   * pages
+   * @param onStarted is called when the daemon holds its lock and serves its pages. The daemon waits for the
+   * result before the first job.
    * @param mayWaitForPort true lets the daemon run without its pages while another program uses their port
    * @throws LeadsheetError job_busy, web_port, and whatever `onStarted` throws
    */
@@ -133,8 +134,8 @@ export async function openConfiguredDaemon(
     wake: () => messages.wake(),
     retention: config.retention,
     timeZones: reportTimeZones(config),
-    // If several daemons share the store, each makes its own snapshot file. This daemon makes its snapshot
-    // now; the others notice the new data within a minute.
+    // If several daemons share the store, each daemon makes a snapshot file of its own. This daemon starts
+    // its snapshot now. The other daemons notice the new data within a minute.
     publish: isShared ? async () => snapshots.wake() : publish,
   }
   const { now } = work
@@ -194,7 +195,7 @@ export async function openConfiguredDaemon(
   }
 }
 
-/** Returns the functions that start a sync of changed leads; null if the settings schedule none. */
+/** Returns functions that start a sync, or look for a due or running sync; null if no sync is scheduled. */
 function changeSyncsOf(
   { store, now }: Pick<SyncDeps, 'store' | 'now'>,
   schedules: readonly Schedule[],

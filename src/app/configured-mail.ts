@@ -35,7 +35,8 @@ export function dkimOf({ dkim }: Config['mail']): DkimKey | null {
 }
 
 /**
- * Returns how mails are sent: the rate limit (none for a folder), and the policy for unconfirmed messages.
+ * Returns the rate limit for mails, and what to do with unconfirmed messages. Mails that go into a folder
+ * have no limit.
  * @param server the name of the mail server, taken from the transport
  */
 export function deliveryPolicyOf(
@@ -48,7 +49,9 @@ export function deliveryPolicyOf(
   return { onUnconfirmed, rateLimit: sharedRateLimit(store, server, perMinute) ?? createRateLimit(perMinute) }
 }
 
-/** Returns a rate limit that all daemons share in the database; null for SQLite with its single daemon. */
+/**
+ * Returns a rate limit that all daemons share; null for SQLite, because only one daemon uses such a store.
+ */
 function sharedRateLimit(store: Store, server: string, most: number): RateLimit | null {
   if (store.place.kind === 'sqlite') return null
   const limit = { most, withinMs: 60_000 }

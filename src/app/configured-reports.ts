@@ -1,6 +1,6 @@
 /**
- * Builds each report from the settings and from the report's folder with its template and queries, and opens
- * everything that is needed to make reports.
+ * Builds reports. A report comes from the settings and from a folder with its template and queries. Also
+ * opens everything that is needed to make and send reports.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,8 @@ const MEGABYTE = 1_000_000
 const STALLED_DAYS_DEFAULT = 7
 
 /**
- * Finds a report in the settings. If only a folder has this name, returns a draft without recipients.
+ * Finds a report in the settings. If the settings have no report of this name but a report folder has the
+ * name, returns a draft without recipients.
  * @throws LeadsheetError report_unknown, with the names of the reports in the settings
  */
 export function findReport(config: Config, name: string): ReportConfig {
@@ -137,7 +138,7 @@ export function stalledDaysOf(config: Config): number {
 /**
  * Opens the templates. A template in the installation's own folder replaces the program's template of the
  * same name.
- * @param only the names of the templates to open (by default all); mistakes in others are not found
+ * @param only the names of the templates to open (by default all). Mistakes in other templates are not found.
  * @throws LeadsheetError report_template, config_invalid
  */
 export async function openTemplatesOf(config: Config, only?: readonly string[]): Promise<Templates> {

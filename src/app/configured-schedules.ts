@@ -13,8 +13,8 @@ export interface ConfiguredSchedule extends ScheduleSettings {
 }
 
 /**
- * If several runs of a sync or of a snapshot were missed, only the latest is made up for, because it reads
- * everything that the earlier runs would have read.
+ * The rule for missed runs of syncs and snapshots. Only the latest missed run is made up for, because it
+ * reads everything that the earlier runs would have read.
  */
 const LATEST: CatchUp = { policy: 'latest', windowHours: Number.POSITIVE_INFINITY }
 
@@ -57,12 +57,12 @@ export function findSchedule(config: Config, name: string): ConfiguredSchedule {
 }
 
 /**
- * The period ahead that is searched for clock changes. A zone with clock changes has one in this period,
- * because the period is longer than a year.
+ * The length of the coming period that is searched for clock changes. It is longer than a year, so it
+ * contains a clock change of each time zone that has any.
  */
 const AHEAD_MS = 400 * 86_400_000
 
-/** Returns a warning for each schedule with a time of day that a coming clock change skips or doubles. */
+/** Returns a warning for each scheduled time of day that a coming clock change skips or repeats. */
 export function scheduleWarnings(config: Config, now: Date): string[] {
   return schedulesOf(config)
     .filter(({ name }) => name !== 'sync-full' || config.sources['sync.full_schedule'] !== undefined)

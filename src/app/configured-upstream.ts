@@ -16,7 +16,7 @@ import { openSource } from '../upstream/source.ts'
 
 /**
  * Opens the upstream; the caller closes it.
- * @param options.backoff the waits between tries of a request, for example shorter if a person waits
+ * @param options.backoff the waits between the tries of a request. They are shorter if a person waits.
  * @param options.requestRate a rate limit that other processes or threads share; by default a new one
  * @throws LeadsheetError config_missing, config_invalid
  */
@@ -43,7 +43,8 @@ export function profileOf({ api: { profile } }: Config): Profile {
 }
 
 /**
- * Returns the given profile; if null, that of the reference service (our own implementation of the API).
+ * Returns the given profile. If `profile` is null, returns the profile of the reference service (our own
+ * implementation of the API).
  * @throws LeadsheetError config_invalid
  */
 export function profileFrom(profile: ProfileData | null): Profile {

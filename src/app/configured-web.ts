@@ -153,8 +153,8 @@ interface WaitingPages extends AsyncDisposable {
 }
 
 /**
- * Opens the pages. If another program uses the port and `mayWait` is true, the pages open later, and syncs
- * and reports run without the pages.
+ * Opens the pages. If another program uses the port and `mayWait` is true, the pages open later. Until then,
+ * the daemon runs without the pages.
  * @throws LeadsheetError web_port
  */
 export async function openPages(open: Open, mayWait: boolean, log: Log): Promise<WaitingPages> {

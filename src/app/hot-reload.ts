@@ -1,7 +1,7 @@
 /**
  * Loads changed settings into the daemon while its process keeps running. The new settings are checked first,
- * while the daemon still runs with the old settings. If the new settings pass, that daemon stops and a daemon
- * with the new settings starts.
+ * while the daemon still runs with the old settings. If the new settings pass, the old daemon stops and a
+ * daemon with the new settings starts.
  */
 
 import { closeSync, openSync } from 'node:fs'
@@ -52,7 +52,7 @@ interface Reading {
 }
 
 /**
- * Runs the daemon until the terminal's signal is aborted. After a reload, a new daemon replaces it.
+ * Runs daemons until the terminal's signal is aborted. At a reload, a new daemon replaces the old one.
  * @param config the first settings
  * @param at the time at which the first settings were read
  * @throws LeadsheetError for mistakes in the first settings, job_busy, web_port
@@ -97,7 +97,7 @@ export async function runThroughReloads(deps: ReloadDeps, config: Config, at: Da
       }
     }
   } finally {
-    // If a reload has opened a daemon that will not run any more, it is closed here.
+    // A reload may have opened a daemon that will never run. That daemon is closed here.
     await reloading.idle()
     await next?.daemon[Symbol.asyncDispose]()
   }

@@ -26,7 +26,7 @@ export const QUERIES = fileURLToPath(new URL('../../docs/queries', import.meta.u
 /** The settings that say where data is stored. */
 type DataSettings = Pick<Config, 'dataDir' | 'databaseUrl' | 'allowNetworkFs'>
 
-/** The files in the data directory that show that the installation has had a database before. */
+/** If one of these files is in the data directory, the installation has had a database before. */
 const TRACES = ['archive/index.html', 'snapshot.db', 'preferences.json']
 
 /** Returns the address of the store. The address must never be shown, because it may contain a password. */
@@ -63,7 +63,7 @@ export function requireSnapshot(dataDir: string): string {
   })
 }
 
-/** The log and the signal for slow steps while a database is opened, such as an upgrade. */
+/** Options for opening a database. An upgrade, which may take long, uses the log and the signal. */
 export interface Opening {
   readonly log: Log
   readonly signal: AbortSignal
@@ -106,7 +106,8 @@ function hasBytes(file: string): boolean {
 }
 
 /**
- * Throws if other files show that the database was lost, because a new one would send every report again.
+ * Throws if other files show that the database was lost. With a new, empty database, every report would be
+ * sent again.
  * @throws LeadsheetError store_lost
  */
 function refuseLost(file: string, dataDir: string): void {
@@ -152,9 +153,9 @@ export async function openDataIfThere(settings: DataSettings): Promise<Store> {
 }
 
 /**
- * Opens the store. If there is none, opens an empty store in a temporary file, which other processes can open
- * too. On PostgreSQL a missing schema is created, because SQL cannot be checked without it. Throws the errors
- * of {@link openData}.
+ * Opens the store. If there is no store, opens an empty store in a temporary file, which other processes can
+ * open too. In PostgreSQL, a missing schema is created, because SQL cannot be checked without the schema.
+ * Throws the errors of {@link openData}.
  */
 export async function openDataOrEmpty(settings: DataSettings): Promise<Store> {
   const place = storePlaceOf(settings)

@@ -73,7 +73,7 @@ function configOf(settings: unknown): Config {
 }
 
 /**
- * Returns a rate limit that forwards each call to the daemon, so that the sync and the daemon's own requests
+ * Returns a rate limit that forwards each call to the daemon. The sync and the daemon's own requests then
  * share one limit.
  */
 function remoteRequestRate(): RequestRate {

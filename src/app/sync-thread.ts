@@ -33,19 +33,19 @@ export interface ThreadJob {
 export type ThreadMessage =
   /** A line of the log, as JSON. */
   | { readonly line: string }
-  /** A call of the rate limit that the thread shares with the daemon. */
+  /** A call of a method of the shared rate limit. The daemon makes the call and returns the value. */
   | { readonly call: number; readonly method: keyof RequestRate; readonly values: readonly unknown[] }
   | { readonly clockAheadMs: number | null }
   | { readonly result: SyncResult }
-  /** `isReason` is true if the failure is the reason for which the daemon stopped the thread. */
+  /** `isReason` is true if the sync failed only because the daemon stopped the thread. */
   | { readonly failure: Thrown; readonly isReason: boolean }
 
 /** A message from the daemon to the thread. */
 export type ThreadOrder = { readonly stop: Thrown } | { readonly answered: number; readonly value: unknown }
 
 /**
- * An error in a form that can be passed between threads. `ours` holds the fields of a LeadsheetError. For an
- * error of any other kind, `ours` is null and `error` holds the error.
+ * An error that can be passed between threads. For a LeadsheetError, `ours` holds its fields. For any other
+ * error, `ours` is null and `error` holds the error itself.
  */
 interface Thrown {
   readonly error: unknown
@@ -70,21 +70,22 @@ interface ThreadDeps {
   readonly log: Log
   /** The rate limit of the daemon's own requests to the upstream. */
   readonly requestRate: RequestRate
-  /** Called with how far our clock is ahead of the upstream's clock; null if this is unknown. */
+  /** Receives how many milliseconds our clock is ahead of the upstream's clock; null if this is unknown. */
   readonly onClock: (aheadMs: number | null) => void
 }
 
 /**
- * Sets the heap size of the next thread. Because of `main.ts`, the part of the heap for new objects does not
- * grow and would stay at 1 MB. With so little, a first sync took a sixth more processor time.
+ * Sets the heap size of the next thread. The engine settings of `main.ts` keep the part of the heap for new
+ * objects from growing. With its first size, 1 MB, a first sync took a sixth more processor time.
  */
 function sizeHeap(): void {
   setFlagsFromString('--min-semi-space-size=4')
-  // Most of the thread's heap is taken by loaded modules, so it need not double before garbage is collected.
+  // Lets the heap grow by 40 % between garbage collections. More is not needed, because loaded modules fill
+  // most of the heap and stay in use.
   setFlagsFromString('--heap-growing-percent=40')
 }
 
-/** Returns the function that runs a sync in a new thread. Only for a store in an SQLite file. */
+/** Returns the function that runs a sync in a new thread. The store must be in an SQLite file. */
 export function syncInThread(config: Config, deps: ThreadDeps): RunSync {
   return async (full, lease, signal) => {
     signal.throwIfAborted()

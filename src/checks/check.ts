@@ -42,15 +42,15 @@ export interface Check {
   readonly setting?: string
   readonly shownIn: readonly Place[]
   /**
-   * Tells when a finding opens an alert. `at_once`: when the finding first occurs. `after_failures`: after as
-   * many failures as the setting `alerts.after_failures` says, because the problem may pass by itself.
-   * `once`: when the finding first occurs, but without reminders or a resolution, because the finding reports
-   * a past event.
+   * The time at which a finding opens an alert. `at_once`: when the finding first occurs. `after_failures`:
+   * after the number of failures in the setting `alerts.after_failures`, because the problem may pass by
+   * itself. `once`: when the finding first occurs. Such an alert has no reminders and no resolution, because
+   * the finding reports a past event.
    */
   readonly alert?: 'at_once' | 'after_failures' | 'once'
   /**
    * Looks for findings. All checks run every minute, so `find` must be fast: it uses no network and no large
-   * table. The result null means that the check did not look; its open alerts then stay open.
+   * table. Returns null if the check did not look. The open alerts of the check then stay open.
    */
   readonly find: (facts: Facts) => Promise<readonly Finding[] | null>
 }
@@ -96,7 +96,7 @@ export interface Finding {
 }
 
 /**
- * Makes the finding of a check that never has more than one.
+ * Makes the finding of a check that never has more than one finding.
  * @param message a text without addresses and without text from other servers
  */
 export function plain(message: string, hint: string): Finding {
@@ -162,8 +162,7 @@ export interface EventSource {
 }
 
 /*
- * The facts from which the checks decide. Each fact is read at most once for all checks, and only if a check
- * needs it.
+ * The facts that the checks examine. A fact is read only if a check needs it, and only once for all checks.
  */
 
 /** The maximum number of syncs to read. At the default interval, a day has fewer syncs. */
@@ -208,7 +207,7 @@ export interface Installation {
 
 /** The facts that only some processes know. A fact that this process does not know is absent. */
 export interface Knowledge {
-  /** Returns by how many milliseconds our clock is ahead of the upstream's clock; null if unknown. */
+  /** Returns how many milliseconds our clock is ahead of the upstream's clock; null if this is unknown. */
   readonly clockAheadMs?: () => number | null
   /** Returns the consistency rules that rows in the store break; null if the store was not searched. */
   readonly findViolations?: (now: Date) => Promise<readonly Violation[] | null>
@@ -225,11 +224,11 @@ export function readFacts(installation: Installation, knowledge: Knowledge, now:
   return {
     ...installation,
     ...{ db, place, now, lastUptime },
-    /** Returns whether the daemon is alive, stopped, dead or never ran. */
+    /** Returns the state of the daemon that uses this store. */
     daemonState: once(async (): Promise<DaemonState> => {
       if (knowledge.isDaemon) return 'alive'
       const seen = daemonStateOf(await lastUptime(), now)
-      // If the daemon was killed on this machine, its process is missing, so it is dead even while its last
+      // A daemon that was killed on this machine has no process any more. It is dead, even if its last
       // heartbeat is recent.
       return seen === 'alive' && (await wasLeft(db, 'daemon')) ? 'dead' : seen
     }),
@@ -286,8 +285,8 @@ export type DaemonState = 'alive' | 'stopped' | 'dead' | 'none'
 export function daemonStateOf(heartbeat: LastHeartbeat | undefined, now: Date): DaemonState {
   if (heartbeat === undefined) return 'none'
   if (heartbeat.ended_at !== null) return 'stopped'
-  // A heartbeat far in the future does not prove that the daemon is alive, because the clock was set back
-  // since. A live daemon soon writes a new heartbeat.
+  // If the heartbeat is far in the future, the clock was set back since. Such a heartbeat does not prove that
+  // the daemon is alive. A live daemon soon writes a new heartbeat.
   return Math.abs(now.getTime() - Date.parse(heartbeat.last_heartbeat_at)) <= HEARTBEAT_MAX_MS
     ? 'alive'
     : 'dead'
@@ -297,15 +296,15 @@ export function daemonStateOf(heartbeat: LastHeartbeat | undefined, now: Date): 
 
 const EVERY_MS = 60 * 60_000
 /**
- * The wait before a broken rule is checked again. If the cause was a killed worker, another worker has taken
- * over its work by then.
+ * The wait before a broken rule is checked again. A killed worker can be the cause. After this wait, another
+ * worker has taken over its work.
  */
 const SURE_AFTER_MS = 2 * 60_000
 
 /**
- * Creates a function that checks the rules once an hour. It reports a broken rule only if a second check
- * finds the rule broken again.
- * @returns a function that returns null if it did not check this time or must check a second time
+ * Creates a function that checks the rules once an hour. A broken rule is reported only after a second check
+ * has found it broken again.
+ * @returns a function that returns null if it did not check, or if a second check must follow
  */
 export function createViolationWatch(db: Db): (now: Date) => Promise<readonly Violation[] | null> {
   let askedAt: number | null = null

@@ -20,31 +20,29 @@ import type { Check, EventSource, Facts, Finding, KnownRegistration } from './ch
 import { ALERTED, daemonStateOf, plain } from './check.ts'
 
 /*
- * Decides whether events have stopped: syncs find changes for which no event came, and nothing else explains
- * that. All times are from our own clock, so the upstream's clock may be wrong.
+ * Decides whether events have stopped. Events have stopped if syncs find changes without events and nothing
+ * else explains this. All times come from our own clock, so a wrong clock of the upstream has no effect.
  */
 
 /**
- * The minutes for which an event may be missing after a sync has already found the same change, because an
- * upstream may repeat a failed delivery only later.
+ * After a sync has found changes, their events may still arrive for this number of minutes. An upstream
+ * repeats a failed delivery only after a wait.
  */
 const GRACE_MINUTES = 10
-/**
- * Missing events are reported only if at least SYNCS_LEAST syncs found at least CHANGES_LEAST changes
- * together.
- */
+/** The minimum number of syncs that must find changes without events before missing events are reported. */
 const SYNCS_LEAST = 2
+/** The minimum number of changes that these syncs must find together. */
 const CHANGES_LEAST = 3
 /**
- * The minutes without events before a webhook that a person registered by hand is reported. It is three days,
- * because nobody knows which events that webhook sends, and a weekend without events is normal.
+ * The minutes without events before a hand-registered webhook is reported. They are three days, because
+ * nobody knows which events such a webhook sends, and a weekend without events is normal.
  */
 const UNSURE_MINUTES = 3 * 24 * 60
 /** The minimum number of earlier syncs that can show whether the upstream sends an event for every change. */
 const BESIDE_LEAST = 4
 /**
- * Events are expected for a kind of change (new or updated lead) that caused more than this share of past
- * events.
+ * A kind of change (new or updated lead) is expected to cause events if it caused more than this share of the
+ * past events.
  */
 const KIND_SHARE = 0.1
 /** The minutes for which the store keeps events. */
@@ -58,11 +56,11 @@ interface Expected {
   /** The kinds of changes that should have caused events. */
   readonly changes: readonly Change[]
   /**
-   * The time at which the last event about a lead arrived; null if no event was ever received or the store no
-   * longer keeps it.
+   * The time at which the last event about a lead arrived; null if the store has no event about a lead. The
+   * store keeps events for a week.
    */
   readonly lastAt: Instant | null
-  /** False if only some changes of these kinds may cause an event. */
+  /** True if each change of these kinds should cause an event; false if perhaps only some do. */
   readonly isSure: boolean
 }
 
@@ -107,8 +105,8 @@ async function expect(
   if (changes.length === 0) return null
   const lastAt = await findLastArrival(db, 'lead')
   const since = latestOf([registeredAt, lastAt])
-  // If most syncs found changes even while events still arrived, the upstream does not send an event for
-  // every change.
+  // If at least half of the syncs found changes while events still arrived, the upstream does not send an
+  // event for every change.
   const before = runs.filter(({ leadsAsOf }) => (leadsAsOf ?? '') > registeredAt && (leadsAsOf ?? '') < since)
   const found = before.filter((run) => countChanges(run, changes) > 0)
   return { since, changes, lastAt, isSure: before.length < BESIDE_LEAST || found.length * 2 < before.length }
@@ -124,7 +122,10 @@ function changesOf(types: readonly string[]): Change[] {
   ]
 }
 
-/** Derives the events to expect from those of the last week; null without a webhook registered by hand. */
+/**
+ * Returns which events to expect from a webhook that a person registered by hand, judged by the events of the
+ * last week. Returns null if there is no such webhook.
+ */
 async function expectByHand(db: Db, { isByHand }: EventSource, now: Date): Promise<Expected | null> {
   if (!isByHand) return null
   const changes = usualChanges(await countEvents(db))
@@ -146,9 +147,9 @@ function countChanges(run: RunSummary, changes: readonly Change[]): number {
 }
 
 /**
- * Lists the syncs that found only changes from after `from`. That is so if the sync before began after `from`
- * and read all leads. A full sync after an incremental sync is left out, because it may find older changes
- * that incremental syncs missed.
+ * Lists the syncs that found only changes made after `from`, because the previous sync began after `from`
+ * too. Leaves out a full sync after an incremental sync, because it may find older changes that incremental
+ * syncs missed. Leaves out syncs that ended less than GRACE_MINUTES ago.
  * @param runs complete syncs, newest first
  */
 function listComparableSyncs(runs: readonly RunSummary[], from: Instant, now: Date): RunSummary[] {
@@ -166,11 +167,9 @@ function latestOf(instants: readonly (Instant | null)[]): Instant {
 }
 
 const WAIT_MINUTES = 30
-/**
- * Failed events are reported only if at least FAILED_LEAST events of a day failed and they are at least
- * FAILED_SHARE of all its events.
- */
+/** The minimum number of failed events of the last 24 hours that is reported. */
 const FAILED_LEAST = 5
+/** The minimum share of failed events, of all events of the last 24 hours, that is reported. */
 const FAILED_SHARE = 0.1
 
 export const EVENT_CHECKS = {

@@ -9,7 +9,7 @@ import type { Facts } from './check.ts'
 import { ALERTED, type Check, type Finding } from './check.ts'
 
 const DAY_MINUTES = 24 * 60
-/** The minimum number of leads to judge. A smaller number may halve or double without a fault. */
+/** Two scans that both found fewer leads are not compared, because small numbers often halve or double. */
 const LEADS_LEAST = 50
 
 export const LEAD_CHECKS = {

@@ -19,8 +19,8 @@ const MB = 1_000_000
 const FULL_BYTES = 16 * MB
 const LOG_MAX_BYTES = 128 * MB
 /**
- * The free disk space that should be left, as a multiple of the size of the database. A snapshot is made
- * beside the database, and a sync writes a log.
+ * The free disk space that should be left, as a multiple of the size of the database. The space is needed for
+ * a snapshot, which is made beside the database, and for the log that a sync writes.
  */
 const FREE_SHARE = 1.5
 const FREE_LEAST_BYTES = 200 * MB
@@ -174,9 +174,9 @@ export async function checkServer(db: Db): Promise<CheckResult<'database'>> {
 }
 
 /**
- * Checks the permission to write without writing. Anybody may request /readyz, so the check must not cause
- * disk work. If writing fails in spite of the permission, the daemon's heartbeat fails, which another check
- * reports.
+ * Checks the permission to write, but writes nothing. Anybody may request /readyz, so the check must not
+ * cause disk work. If the permission exists but writing fails, the daemon cannot store its heartbeat, and
+ * another check reports this.
  */
 async function mayWrite(file: string): Promise<boolean> {
   try {
@@ -298,8 +298,8 @@ async function findClockWrong({ knowsClock, clockAheadMs }: Facts): Promise<Find
 async function findStuck(facts: Facts): Promise<Finding[]> {
   const stuck = (await facts.leases()).filter((lease) => {
     const { name, acquired_at } = lease
-    // A daemon or a worker that sends messages keeps its lease for as long as it runs, so an old lease does
-    // not mean that it is stuck.
+    // Daemons, and workers that send messages, keep their leases for as long as they run. An old lease of
+    // this kind does not mean that a job is stuck.
     if (isOfDaemon(lease) || name.startsWith('delivery:')) return false
     const longest = name === 'sync' ? Math.max(JOB_MINUTES, 2 * facts.runMinutes) : JOB_MINUTES
     return acquired_at <= minutesBefore(facts.now, longest)

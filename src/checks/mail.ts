@@ -101,8 +101,8 @@ export async function formatWaiting({ db, now }: Pick<Facts, 'db' | 'now'>): Pro
 
 async function findOutage(facts: Facts): Promise<Finding[]> {
   const { db, mailServer } = facts
-  // The store may still contain an outage of an earlier mail server that the settings no longer name. Such an
-  // outage is ignored.
+  // The store may still contain an outage of a mail server that the settings no longer name. That outage is
+  // ignored.
   const outage = mailServer === null ? undefined : await findMailOutage(db, mailServer)
   if (outage === undefined) return []
   const brief = `the mail server cannot be reached or does not let us in; ${await formatWaiting(facts)}`
@@ -146,7 +146,7 @@ function away({ server, kind, beganAt, failures, response }: MailOutage, message
     hint: isSetting
       ? `Check user, password, port and protocol of smtp.url; ${shellCommand('doctor')} tries them. Nothing is lost.`
       : `Nothing is lost: it is tried again, and the messages go out once it answers. ${shellCommand('reload')} has it tried at once.`,
-    // A wrong setting does not fix itself. The infinite number of failures makes its alert open at once.
+    // A wrong setting does not fix itself. An infinite number of failures opens the alert at once.
     failures: isSetting ? Number.POSITIVE_INFINITY : failures,
   }
 }
@@ -185,8 +185,8 @@ function unconfirmed(one: DeliveryProblem): Finding {
 }
 
 /**
- * Returns the hint how to send the messages of a report again; empty for mails about alerts, which are never
- * sent again.
+ * Returns a hint that says how to send the messages of a report again. The hint is empty for mails about
+ * alerts, which are never sent again.
  */
 function resendHint({ report }: DeliveryProblem, again: (report: string) => string): string {
   return report === null ? '' : ` ${again(report)}`

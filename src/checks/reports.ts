@@ -115,8 +115,8 @@ async function findBehind(facts: Facts): Promise<Finding[]> {
 }
 
 /**
- * Returns the due time of a scheduled run that is late: one that waits for too long in the store, or one that
- * the daemon has not even stored. Returns null if no run is late.
+ * Returns the due time of a late scheduled run; null if no run is late. A run is late if it waits in the
+ * store for too long, or if it is due but the daemon has not stored it.
  */
 async function findLate(facts: Facts, { name, timing }: Facts['schedules'][number]): Promise<Date | null> {
   const { db, now } = facts
@@ -174,8 +174,8 @@ function whyText({ message }: ScheduledRun): string {
 }
 
 /**
- * Looks for missed runs of a report. A row whose due time is the time at which it was stored is skipped,
- * because it only marks the start of the schedule.
+ * Looks for missed runs of a report. If a row was stored exactly at its due time, the row only marks the
+ * start of the schedule and is left out.
  */
 function missed(report: string, noted: readonly ScheduledRun[]): Finding[] {
   const scheduledRuns = noted.filter(

@@ -1,6 +1,6 @@
 /**
- * The table of all checks. Only these checks decide whether an installation is healthy: for the daemon's
- * alerts, `status`, `doctor`, /readyz and /metrics.
+ * The table of all checks. Only these checks decide whether an installation is healthy. The daemon's alerts,
+ * `status`, `doctor`, /readyz and /metrics all use them.
  */
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import { upperFirst } from '../report/words/clean-text.ts'
@@ -61,12 +61,12 @@ export interface Health {
   readonly status: 'ok' | Severity
   /**
    * One sentence, such as `All is well: last sync 4 min ago, 5,706 leads, next report in 3 h`. If there are
-   * findings, the sentence tells the worst finding and the number of the others.
+   * findings, the sentence names the worst finding and the number of the other parts with findings.
    */
   readonly sentence: string
   /**
-   * The results of the parts, in the order of {@link PARTS}. No text in them has an address or text from
-   * another server, except in `findings`.
+   * The results of the parts, in the order of {@link PARTS}. Only their `findings` may contain addresses and
+   * text from other servers.
    */
   readonly checks: readonly PartResult[]
   readonly freshness: readonly Freshness[]
@@ -114,8 +114,8 @@ export async function readHealth(
 }
 
 /**
- * Returns the findings of a check that `status` shows. If the check could not look, its open alerts are shown
- * instead. A warning that an operator has acknowledged is left out.
+ * Returns the findings of a check for `status`. If the check could not look, its open alerts are returned
+ * instead. A warning that an operator has acknowledged is left out until the problem occurs again.
  */
 async function findForStatus(facts: Facts, check: CheckId): Promise<Finding[]> {
   const alerts = (await facts.openAlerts()).filter((alert) => alert.check === check)
@@ -264,8 +264,9 @@ export const CHECK_IDS = Object.keys(TABLE) as readonly CheckId[]
 export const ALERTING_IDS = CHECK_IDS.filter((id) => CHECKS[id].shownIn.includes('alerts'))
 
 /**
- * Returns the title and the alert rule of the check of a stored alert. A check that this version does not
- * know gets its id as title.
+ * Returns the title of a check, and when the check opens alerts.
+ * @param id the id of a check, from a stored alert. If this version does not know the check, the id becomes
+ * the title.
  */
 export function alertFacts(id: string): Pick<Check, 'title' | 'alert'> & { readonly part?: Part } {
   const known: Readonly<Record<string, Check>> = CHECKS

@@ -55,8 +55,7 @@ async function findOld({ db, settingsFile, now }: Facts): Promise<Finding[]> {
 export interface SettingsInForce {
   readonly since: Instant
   /**
-   * The time and the reason of the refusal, if the daemon refused the settings that it read last; otherwise
-   * null.
+   * The time and the reason if the daemon refused the settings that it read last; null if it accepted them.
    */
   readonly refused: { readonly at: Instant; readonly why: string } | null
   /** The time of the last change of the settings file; null if the daemon has read the file since. */

@@ -17,8 +17,8 @@ const DEFERRED_MINUTES = 120
 /** The age in hours at which the data counts as old. Even without a schedule, one sync a day is expected. */
 const LATE_HOURS = 26
 /**
- * The number of missed syncs from which the data counts as stale. A single sync may fail, because the next
- * one catches up.
+ * The number of missed syncs at which the data counts as stale. One missed sync is no problem, because the
+ * next sync reads all that was missed.
  */
 const MISSED_MAX = 3
 /** The number of failed syncs in a row after which the next sync will probably fail too. */
@@ -111,8 +111,8 @@ export async function readFreshness(facts: Facts, resource: Resource): Promise<F
   if (read === null) return { resource, asOf: null, isFresh: false }
   const { asOf, endedAt } = read
   const isOld = facts.now.getTime() - Date.parse(asOf) > LATE_HOURS * HOUR_MS
-  // Missed syncs are counted from the end of the last run, because a sync that is due during a run has to
-  // wait for the end of that run.
+  // Missed syncs are counted from the end of the last run. A sync that becomes due during a run was not
+  // missed, because it has to wait for the end of that run.
   const missed = timing === null || endedAt === null ? 0 : countDue(timing, new Date(endedAt), facts.now)
   return { resource, asOf, isFresh: !isOld && missed < MISSED_MAX }
 }
@@ -154,8 +154,8 @@ function freshnessCheck(resource: Resource, part: Part, words: string, severity:
 }
 
 /**
- * Looks for fields with implausible times, because figures computed from such times are wrong without looking
- * wrong.
+ * Looks for fields with implausible times. Figures that are computed from such times are wrong but look
+ * right.
  */
 async function findImplausible({ db }: Facts): Promise<Finding[]> {
   const [first, ...others] = await findImplausibleTimes(db)

@@ -149,10 +149,10 @@ async function* checkOtherEndpoints(
   } else yield ok('agents', 'the profile says that there are none')
 }
 
-/** Returns whether the profile maps a path, or a group of fields that contains the path. */
+/** Returns whether the profile maps the path, a group around the path, or a field inside the path. */
 function isCovered(path: string, known: ReadonlySet<string>): boolean {
-  // If a group of mapped fields is null in the sample, the path of the group appears here like a field. The
-  // group counts as mapped.
+  // If a group of fields is null in the sample, `path` is the path of the whole group. The group counts as
+  // mapped if one of its fields is mapped.
   return (
     known.has(path) || [...known].some((each) => path.startsWith(`${each}.`) || each.startsWith(`${path}.`))
   )

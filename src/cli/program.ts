@@ -30,7 +30,7 @@ export function createProgram(signal: AbortSignal): {
     .helpCommand(false)
     .configureHelp({
       showGlobalOptions: true,
-      // The help of `webhooks list` shows the program's options, but not those of `webhooks`.
+      // The help of a subcommand such as `webhooks list` shows the options of the program, not of `webhooks`.
       visibleGlobalOptions: ({ parent }) => (parent ? [...program.options] : []),
     })
     .configureOutput({ outputError: () => {} })
@@ -69,8 +69,8 @@ export async function runProgram(program: Command, args: readonly string[]): Pro
 }
 
 /**
- * Returns arguments that print the help of a command. If the command is unknown, returns only its name, which
- * then leads to the usual error.
+ * Returns arguments that print the help of a command. If the command is unknown, returns only its name. The
+ * program then throws the usual error for an unknown command.
  */
 function helpArgs(program: Command, words: readonly string[]): readonly string[] {
   const [name] = words

@@ -1,6 +1,7 @@
 /**
- * The settings as the program uses them: complete, checked, frozen, with absolute paths. Also lists them with
- * the place where each was given, and reports which settings a command needs but does not have.
+ * The settings as the program uses them: complete, checked, frozen, with absolute paths. This file also lists
+ * the settings with the place where each was given, and reports settings that a command needs but are
+ * missing.
  */
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -46,7 +47,7 @@ export function configFrom(
     api: { ...api, profile },
     dataDir,
     smtp: { url: smtp.url && new Secret(absoluteFileUrl(smtp.url.reveal(), dataDir)) },
-    /** The addresses that get each report without a recipient list of its own. */
+    /** If a report has no recipient list of its own, these addresses get the report. */
     recipients: recipients.map(addressOf),
     /** The folder with the templates of this installation. The folder may be missing. */
     templatesDir: resolve(baseOf('templatesDir'), templatesDir ?? join(folder, 'templates')),
@@ -100,8 +101,8 @@ interface EffectiveSetting {
   /** The value, with secrets redacted; null if the setting is not set and has no default. */
   readonly value: unknown
   /**
-   * The place where the value was given, or `default`, `not set`, or a text such as `as recipients` if a
-   * report uses the top-level setting.
+   * The place where the value was given. For a value that was not given, this is `default` or `not set`. If a
+   * report uses the value of a top-level setting, this is a text such as `as recipients`.
    */
   readonly source: string
 }
@@ -137,8 +138,8 @@ function shownEnrichment(enrichment: Config['enrichment']) {
 }
 
 /**
- * Returns the names of the settings that differ between the two, including secrets. A group such as a filter
- * counts as a single setting.
+ * Returns the names of the settings, including secrets, whose values differ. A group such as a filter counts
+ * as a single setting.
  */
 export function changedSettings(before: Config, after: Config): string[] {
   const [old, anew] = [comparable(before), comparable(after)]
@@ -164,8 +165,8 @@ function redacted(path: SettingPath, secret: Secret): string {
 }
 
 /**
- * Returns the name of the older setting `pipelines`, which may have given a report's filter instead; empty
- * for any other setting.
+ * For the `filter` of a report, returns the name of the older setting `pipelines`, which may have been given
+ * instead. For any other setting, returns an empty text.
  */
 function olderName(path: SettingPath): string {
   return path.at(-1) === 'filter' ? pathText([...path.slice(0, -1), 'pipelines']) : ''
@@ -226,7 +227,8 @@ export function requireDaemon(
 }
 
 /**
- * Throws if there are no settings at all. A command that is run in a wrong folder then reports this first.
+ * Throws if there are no settings at all. A command in a wrong folder then reports this before other
+ * mistakes.
  * @throws LeadsheetError config_missing
  */
 export function requireSettings(config: Config, needsKey = true): void {

@@ -47,8 +47,8 @@ export function explainIssue(issue: z.core.$ZodIssue, tree: SettingTree, findOri
 }
 
 /**
- * Returns whether these issues of one form of a setting (such as text or group) are only about details inside
- * the value. The user then meant this form.
+ * A setting may accept several types, such as a text or a group. Returns true if all issues of one type are
+ * about details inside the value. In this case, the user meant this type.
  */
 function isOfRightKind(issues: readonly z.core.$ZodIssue[]): boolean {
   return issues.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys')
@@ -62,8 +62,8 @@ function unknownName(group: SettingPath, name: string): string {
 }
 
 /**
- * Returns whether the value at the path may contain a secret. A group of settings may too, because a user may
- * by mistake have written a single text in its place.
+ * Returns whether the value at the path may contain a secret. The path of a group that has a secret setting
+ * counts too, because a user may have written the secret in place of the whole group.
  */
 function mayHoldSecret(path: SettingPath): boolean {
   return SECRET_PATHS.some((secret) => path.every((key, index) => secret[index] === key))

@@ -73,7 +73,7 @@ export function settingsPath(file: string | undefined, env: Environment = proces
   return resolve(file ?? (env[CONFIG_VARIABLE] || DEFAULT_FILE))
 }
 
-/** Reports each recipient whose filter, together with the report's filter, lets no lead through. */
+/** Reports each recipient for whom no lead can match both the recipient's filter and the report's filter. */
 function impossibleFilters({ name, recipients }: ReportConfig, index: number, draft: Draft): string[] {
   const own: SettingPath = ['reports', index, 'recipients']
   const list = valueAt(draft.tree, own) === undefined ? ['recipients'] : own
@@ -101,8 +101,8 @@ function defaultFile(cwd: string): string | null {
 }
 
 /**
- * Converts a value that came from `${VARIABLE}` to a number if it consists of digits and its setting is a
- * whole number. Variables give only texts.
+ * Converts the values of `${VARIABLE}`, which are always texts, to numbers. A value is converted if it
+ * consists of digits and the setting is a whole number.
  */
 function takeNumbers(tree: SettingTree, filled: readonly FilledSetting[]): void {
   for (const { path } of filled) {
@@ -181,8 +181,8 @@ function closedDashboard({ web: { token, listen, ...doors } }: Settings, draft: 
 }
 
 /**
- * Warns if mails are written to a folder although the database is PostgreSQL, because several machines may
- * share the database, but each has its own folder.
+ * Warns if the database is PostgreSQL and mails are written to a folder. Several machines may share the
+ * database, but each machine writes its mails to a folder of its own.
  */
 function onOneMachine({ databaseUrl, smtp }: Settings, draft: Draft): string[] {
   if (databaseUrl === null || !smtp.url || new URL(smtp.url.reveal()).protocol !== 'file:') return []

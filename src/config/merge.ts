@@ -20,7 +20,10 @@ interface DraftOrigin extends Origin {
 
 export interface Draft {
   readonly tree: SettingTree
-  /** Finds the place where a setting was given; for a list item without its own place, that of the list. */
+  /**
+   * Finds the place where a setting was given. For a list item without a place of its own, returns the place
+   * of the list.
+   */
   findOrigin(path: SettingPath, part: 'value' | 'name'): DraftOrigin
   readonly problems: readonly string[]
   /** The secrets whose file could not be read. `problems` already has a line for each of them. */

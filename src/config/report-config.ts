@@ -17,7 +17,7 @@ export interface ReportConfig extends Omit<ReportSettings, 'pipelines' | 'filter
   readonly recipients: readonly RecipientConfig[]
 }
 
-/** A recipient of a report, with the settings of the report that this person gets. */
+/** A recipient of a report, with the settings that apply to this recipient. */
 export interface RecipientConfig {
   readonly address: string
   readonly name: string | null
@@ -32,8 +32,8 @@ export interface RecipientConfig {
 }
 
 /**
- * Returns a report with default settings for a name that is not in the settings; undefined if the name is
- * invalid.
+ * Makes a report with default settings for a name that the settings do not contain. Returns undefined if the
+ * name is invalid.
  */
 export function draftReport(
   name: string,
@@ -84,8 +84,7 @@ function recipientFrom(
 }
 
 /**
- * Converts a filter from the settings. Fields and texts are sorted, so that equal filters are always written
- * alike.
+ * Converts a filter from the settings. Sorts the fields and the texts, so that equal filters have equal JSON.
  */
 function filterFrom({ pipelines, ...columns }: FilterSettings): LeadFilter {
   const conditions = Object.entries(columns).flatMap(([field, asked]): FilterCondition[] => {
@@ -129,7 +128,10 @@ function narrowFilter(one: LeadFilter, other: LeadFilter): LeadFilter {
   return { pipelineIds: commonTexts(one.pipelineIds, other.pipelineIds), conditions }
 }
 
-/** Returns the field of a condition that no lead can meet, such as min 9 and max 5; null if there is none. */
+/**
+ * Finds a condition that no lead can meet, such as min 9 and max 5, and returns its field; null if there is
+ * no such condition.
+ */
 export function impossibleIn({ pipelineIds, conditions }: LeadFilter): string | null {
   if (pipelineIds?.length === 0) return 'pipelines'
   const impossible = conditions.find((asked) =>

@@ -69,7 +69,7 @@ export function listenAddress(listen: string): ListenAddress | null {
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) }
 }
 
-/** Formats an address in the same form as in the settings. */
+/** Formats an address as the settings write it, such as `127.0.0.1:8080`; null becomes `none`. */
 export function listenText(listen: ListenAddress | null): string {
   if (listen === null) return NONE
   const { host, port } = listen

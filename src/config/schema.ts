@@ -1,4 +1,7 @@
-/** The schema of the settings file. `section` in `validators.ts` can give a setting another name in the program. */
+/**
+ * The schema of the settings file. In the program, a setting can have another name: see `section` in
+ * `validators.ts`.
+ */
 import { z } from 'zod'
 import { DEFAULT_LOCALE } from '../domain/choices.ts'
 import { LANGUAGES } from '../report/words/catalogue.ts'
@@ -185,8 +188,8 @@ const topLevel = group({
       .meta({ description: 'How many requests for details run at the same time.' }),
   })
     .transform(({ policy, top, ...limits }) =>
-      // The value null means that no details of leads are read. A `top` of null means that the details of all
-      // leads are read.
+      // Null means that no details of leads are read. A `top` of null means that the details of all new or
+      // changed leads are read.
       policy === 'none' ? null : { top: policy === 'top' ? top : null, ...limits },
     )
     .prefault({})
@@ -236,7 +239,10 @@ const topLevel = group({
 export const settingsSchema = named(topLevel)
 export type Settings = z.output<typeof settingsSchema>
 
-/** The schema of a setting: the properties of JSON Schema that are used here, and our own (such as `env`). */
+/**
+ * The schema of a setting. It has the properties of JSON Schema that are used here, and our own, such as
+ * `env`.
+ */
 export interface SettingSchema {
   readonly type?: string | readonly string[]
   readonly description?: string
@@ -262,7 +268,9 @@ export interface SettingSchema {
 interface SpecialSetting {
   /** The path of the setting. The index 0 in `['reports', 0, 'schedule']` stands for the first report. */
   readonly path: SettingPath
-  /** The path of the setting that names a file with the value, such as `api.key_file`; null if none. */
+  /**
+   * The path of the setting that names a file with the value, such as `api.key_file`; null if there is none.
+   */
   readonly filePath: SettingPath | null
   readonly env: string | null
   readonly secret: SecretKind | null
@@ -273,13 +281,13 @@ let known: (SettingSchema & Record<string, unknown>) | undefined
 function wholeSchema() {
   known ??= z.toJSONSchema(settingsSchema, {
     io: 'input',
-    // YAML reads a group without settings as null. This is allowed if no setting is required.
     override: ({ zodSchema, jsonSchema }) => {
       const { def } = zodSchema._zod
       // Zod omits the default and the examples of a value with a transformation, so they are added here.
       if ('defaultValue' in def) jsonSchema.default = def.defaultValue
       const examples = z.globalRegistry.get(zodSchema)?.examples
       if (Array.isArray(examples)) jsonSchema.examples = examples
+      // YAML reads a group without settings as null, so null is allowed if no setting is required.
       if (jsonSchema.type === 'object' && jsonSchema.required === undefined) {
         Object.assign(jsonSchema, { type: ['object', 'null'] })
       }
@@ -318,8 +326,8 @@ export function settingPath(path: SettingPath): SettingPath {
 }
 
 /**
- * Yields each setting of a settings tree or a Config, as its path in the settings file and its value. A list
- * counts as one setting, but a list of groups, such as the reports, is entered.
+ * Yields each setting of a settings tree or a Config: its path in the settings file, and its value. A list
+ * counts as one setting. In a list of groups, such as the reports, each setting of each group is yielded.
  */
 export function* settingsIn(tree: unknown, path: SettingPath = []): Generator<[SettingPath, unknown]> {
   const schema = schemaAt(path)
@@ -334,7 +342,9 @@ export function* settingsIn(tree: unknown, path: SettingPath = []): Generator<[S
   }
 }
 
-/** Yields all secrets, and all settings that a variable or a file of their own can give. */
+/**
+ * Yields all secrets, and all settings whose value can come from an environment variable or a separate file.
+ */
 export function* specialSettings(
   schema: SettingSchema = wholeSchema(),
   path: SettingPath = [],

@@ -4,8 +4,8 @@ import { inspect } from 'node:util'
 const REDACTED = '[redacted]'
 
 /**
- * The part of the value that is secret: all of it, the password in a URL, an address and its longer parts, or
- * each of several lines.
+ * The part of a setting that is secret. `whole`: the whole value. `login`: the password in a URL. `address`:
+ * a URL and its longer parts. `lines`: each line of the value.
  */
 export type SecretKind = 'whole' | 'login' | 'address' | 'lines'
 
@@ -38,8 +38,8 @@ export class Secret {
 const COPIED = 'a copied secret'
 
 /**
- * Copies settings with their secrets so that another thread of this process can get them. Functions are left
- * out.
+ * Copies settings and their secrets into plain objects, which can be sent to another thread of this process.
+ * Leaves functions out.
  */
 export function copySettings(settings: unknown): unknown {
   if (settings instanceof Secret) return { [COPIED]: settings.reveal() }

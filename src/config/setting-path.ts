@@ -22,8 +22,8 @@ export function valueAt(tree: unknown, path: SettingPath): unknown {
 }
 
 /**
- * Sets a value and creates missing groups above it. Changes nothing if a text or number stands in place of
- * such a group.
+ * Sets a value, and creates the groups above it if they are missing. Changes nothing if a text or a number
+ * stands where such a group should be.
  */
 export function setValueAt(tree: SettingTree, path: SettingPath, value: unknown): void {
   const parent = path.slice(0, -1).reduce<unknown>((group, key) => {
@@ -49,11 +49,10 @@ export function* leavesOf(
   }
 }
 
-/* Finds the known name that a user probably meant by a mistyped name. */
-
 /**
- * Returns the candidate that needs the fewest edits to become `name`, ignoring case. Returns null if even
- * this candidate needs several edits, and more than a third of the characters of `name`.
+ * Finds the known name that a user probably meant by a mistyped name. This is the candidate that needs the
+ * fewest edits to become `name`, ignoring case. Returns null if it needs more edits than a third of the
+ * characters of `name`; one edit is always allowed.
  */
 export function nearest(name: string, candidates: Iterable<string>): string | null {
   let best: string | null = null
@@ -67,7 +66,7 @@ export function nearest(name: string, candidates: Iterable<string>): string | nu
 
 /**
  * Counts the edits that turn `a` into `b`. An edit inserts, deletes or replaces a character, or swaps two
- * neighbours. Only the last rows of the usual table of distances are kept.
+ * neighbours. The usual table of distances is computed row by row, and only the last three rows are kept.
  */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, column) => column)

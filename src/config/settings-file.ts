@@ -117,8 +117,8 @@ function toTree(document: Document.Parsed, name: string, place: (offset: number)
   try {
     value = document.toJS()
   } catch (error) {
-    // The document uses an alias that has no anchor, or too many aliases. The name of the alias is not
-    // quoted, because it may be a secret that begins with *.
+    // The document uses an alias that has no anchor, or too many aliases. The error does not quote the name
+    // of the alias, because a secret that begins with * looks like an alias.
     const [text] = errorText(error).split(/: /)
     throw invalid(`  ${place(0)}  ${text}; what begins with * or & stands in quotes`)
   }
@@ -127,7 +127,10 @@ function toTree(document: Document.Parsed, name: string, place: (offset: number)
   throw invalid(`  ${place(0)}  expected settings, each as "name: value"`)
 }
 
-/** Drops settings without a value. YAML reads a group whose settings are all commented out as null. */
+/**
+ * Drops settings without a value, which YAML reads as null. A group whose settings are all commented out is
+ * also null in YAML.
+ */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (!isTree(value)) return value
@@ -159,7 +162,7 @@ export function offsetOf(document: Document.Parsed, setting: SettingPath, part: 
   return 0
 }
 
-/** Matches `${NAME}`, `${NAME:-default}`, and `$${`, which is written for a literal `${`. */
+/** Matches `${NAME}`, `${NAME:-default}`, and `$${`, which stands for a literal `${`. */
 const PLACEHOLDER = /\$\$\{|\$\{([^}]*)(\}?)/g
 
 function fillIn(
@@ -192,8 +195,8 @@ function fillIn(
 }
 
 /**
- * Returns the placeholder as an error shows it. In a secret setting, its text is hidden, because something
- * that looks like a placeholder may be a part of the secret.
+ * Returns the placeholder as an error shows it. Hides the text in a secret setting, because something that
+ * looks like a placeholder may be a part of the secret.
  */
 function shownIn(path: SettingPath, text: string): string {
   return isSecret(path) ? '${…' : text
@@ -220,7 +223,9 @@ export interface ProfileData {
   readonly data: unknown
   /** The path of the profile's file, or its place in the settings file, for error messages. */
   readonly origin: string
-  /** Returns the place and name of a part, as errors begin with it: `profile.yaml:3:9  paging.kind`. */
+  /**
+   * Returns the place and the name of a part, with which an error begins: `profile.yaml:3:9  paging.kind`.
+   */
   readonly nameOf: (path: SettingPath, part: 'value' | 'name') => string
   /**
    * The reason why the profile could not be read; null if it was read. The reason is reported only when the

@@ -1,5 +1,5 @@
 /**
- * Writes settings files from the schema: each setting with its description; settings without a value are
+ * Writes settings files from the schema, each setting with its description. Settings without a value are
  * commented out. The first settings file contains the answers that the user gave to `leadsheet init`.
  */
 import { shellCommand } from '../errors.ts'
@@ -22,7 +22,7 @@ export interface FirstSettings {
   /** The file of the profile (the description of the upstream's API); null for the reference service. */
   readonly profile: Entry | null
   readonly timeZone: Entry
-  /** The address of the mail server, or the path of a file that contains the address and its password. */
+  /** The address of the mail server, or the path of a file that contains this address with the password. */
   readonly mail: { readonly name: 'url' | 'url_file'; readonly entry: Entry }
   readonly from: Entry
   readonly recipients: Entry<readonly string[]>
@@ -111,8 +111,8 @@ function dueDays(timing: Timing, now: Date): number[] {
     const due = nextDueTime(timing, after)
     if (due === null || due.due_at.getTime() > end) return [...days]
     days.add(Math.floor(due.shownMs / DAY_MS))
-    // Continues at the next day, so that each day is counted once even if the schedule is due many times on
-    // it.
+    // Goes on to the next day, so that a day is counted once even if the schedule is due many times on that
+    // day.
     after = new Date(due.due_at.getTime() + DAY_MS - (due.shownMs % DAY_MS) - 1)
   }
 }
@@ -126,8 +126,8 @@ const WIDTH = 110
 export type Entry<Value = string> = { readonly value: Value } | { readonly variable: string }
 
 /**
- * The settings that a file shows, by their names. An entry is a value, a comment with the given example, or
- * null for a comment with the usual example.
+ * The settings that a file shows, by name. A setting with a value is written with this value. Any other
+ * setting is commented out, and shows the given example or, if none is given, the usual example.
  */
 type Shown = Readonly<Record<string, Entry<unknown> | { readonly example: unknown } | null>>
 
@@ -210,8 +210,8 @@ function entryLines(name: string, entry: Shown[string], margin: string, usual: s
 }
 
 /**
- * Returns whether another setting is the better way to give the same value: `key_file` is better than `key`,
- * but `recipients` is better than `recipients_file`.
+ * Returns whether another setting is a better way to give the same value. A secret is better given in a file:
+ * `key_file` is better than `key`. For other values, `recipients` is better than `recipients_file`.
  */
 function isSecondChoice(schema: SettingSchema, name: string, parent: SettingSchema | undefined): boolean {
   const inFile = parent?.properties?.[name.replace(/_file$/, '')]
@@ -237,8 +237,8 @@ function commentLines(
 }
 
 /**
- * Returns the default of a setting as text, otherwise an example. For a secret or its file without an
- * example, one is made from the setting's name.
+ * Returns the default of a setting as text, or an example if it has no default. If it has neither, the text
+ * is made from the name of the setting: the path of a file, or an environment variable.
  */
 function exampleOf({ default: standard, examples = [] }: SettingSchema, path: SettingPath): string {
   const isEmpty = standard === undefined || (Array.isArray(standard) && standard.length === 0)

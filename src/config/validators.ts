@@ -1,6 +1,6 @@
 /**
- * Rules for values in addition to their type. A function `…Fault` returns null for a valid value, otherwise
- * the reason, which completes an error such as `expected a time zone; REASON`.
+ * The rules for values, in addition to their types. A function `…Fault` returns null for a valid value. For
+ * an invalid value it returns the reason, which completes an error such as `expected a time zone; REASON`.
  */
 import type { KeyObject } from 'node:crypto'
 import { createPrivateKey } from 'node:crypto'
@@ -43,7 +43,7 @@ function timeZoneFault(name: string): string | null {
   return meant === null ? 'there is no zone of that name' : `did you mean ${meant}?`
 }
 
-/** Checks that a text is a language tag (BCP 47) whose language reports can be written in. */
+/** Checks that a text is a language tag (BCP 47), and that reports can be written in its language. */
 export function localeFault(tag: string): string | null {
   try {
     return hasWordsIn(tag) ? null : `reports are written in ${new Intl.ListFormat('en').format(LANGUAGES)}`
@@ -80,8 +80,8 @@ export function apiUrlFault(text: string): string | null {
 export const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
 /**
- * Refuses unencrypted addresses of alerts, because anyone who reads such an address on the network could send
- * messages there.
+ * Checks the address to which alerts are sent. Without TLS, anyone on the network could read the address and
+ * send messages to it.
  */
 export function alertUrlFault(text: string): string | null {
   const url = URL.parse(text)
@@ -136,8 +136,8 @@ export function attachmentFault(name: string): string | null {
 }
 
 /*
- * The kinds of values that settings have. Each `error` names the accepted values, worded to follow
- * "expected".
+ * The kinds of values that settings have. Each `error` names the accepted values, and is printed after the
+ * word "expected".
  */
 
 /** The schema of a text that passes the rule `fault`. Its error names `accepted` and the rule's reason. */
@@ -161,7 +161,7 @@ export function wholeNumber(min: number, max: number) {
 }
 
 /**
- * The schema of a list without repeated items. If the items are groups, the part called `key` must not
+ * The schema of a list without repeated items. If the items are groups, only their setting `key` must not
  * repeat. A repeated item is reported even if there are other mistakes.
  */
 export function listOf<T extends z.ZodType>(item: T, accepted: string, key?: string) {
@@ -204,15 +204,15 @@ export function group<T extends z.ZodRawShape>(shape: T) {
 }
 
 /**
- * The schema of a group whose settings have camelCase names in the program, where an absent setting is null.
- * `own` gives other names: with `{ spread_seconds: 'jitterSeconds' }`, `spread_seconds` in the file is
- * `jitterSeconds` in the program. A setting `…_file` is left out, because its file was already read.
+ * The schema of a group whose settings have camelCase names in the program. An absent setting is null in the
+ * program. `own` gives other names: with `{ spread_seconds: 'jitterSeconds' }`, `spread_seconds` in the file
+ * is `jitterSeconds` in the program. A setting `…_file` is left out, because its file was already read.
  */
 export function section<T extends z.ZodRawShape, const N extends OwnNames<T> = object>(shape: T, own?: N) {
   return named(group(shape), own)
 }
 
-/** Makes a section (see above) from a group with additional rules. */
+/** Does the same as `section`, but for a group that has additional rules. */
 export function named<T extends z.ZodRawShape, const N extends OwnNames<T> = object>(
   settings: z.ZodObject<T, z.core.$strict>,
   own?: N,
@@ -251,7 +251,10 @@ export const schedule = text(
   scheduleFault,
 )
 export const timeZone = text('a time zone of the IANA database, such as Europe/Berlin', timeZoneFault)
-/** The schema of a locale. `de-de` becomes `de-DE`, so that both get the same issue of a report. */
+/**
+ * The schema of a locale. `de-de` becomes `de-DE`, so that recipients with either spelling get the same
+ * issue.
+ */
 export const locale = text('a locale such as en-GB or de-DE', localeFault).transform((tag) =>
   new Intl.Locale(tag).toString(),
 )

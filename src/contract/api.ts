@@ -1,4 +1,4 @@
-/** Defines the paths of the lead API and the form of its errors: `application/problem+json` (RFC 9457). */
+/** The paths of the lead API, and the format of its errors: `application/problem+json` (RFC 9457). */
 import { z } from 'zod'
 
 export const API_PREFIX = '/api/v1'

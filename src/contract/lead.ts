@@ -4,7 +4,10 @@
  */
 import { z } from 'zod'
 
-/** The statuses of a lead in the order of the sales funnel, and how a lead with each status counts. */
+/**
+ * The statuses of a lead in the order of the sales funnel. `outcome` says how a lead with the status is
+ * counted.
+ */
 export const STAGES = [
   { status: 'discovered', outcome: 'open' },
   { status: 'enriched', outcome: 'open' },
@@ -26,7 +29,7 @@ export const FUNNEL_STATUSES: readonly LeadStatus[] = STAGES.filter(
 ).map(({ status }) => status)
 
 /**
- * The form of an instant: RFC 3339 in UTC, such as `2026-11-20T08:15:00.000Z`. Only a request may leave out
+ * The format of an instant: RFC 3339 in UTC, such as `2026-11-20T08:15:00.000Z`. Only a request may leave out
  * the milliseconds.
  */
 export const instantSchema = z.iso.datetime('expected an instant in UTC such as 2026-11-20T08:15:00.000Z')
@@ -113,7 +116,8 @@ export const LEAD_SORTS = [
 ] as const
 
 /**
- * The form of a whole number in a query string. Only digits are accepted, so that `limit=` is not read as 0.
+ * The format of a whole number in a query string. An empty text is refused, so that `limit=` is not read as
+ * 0.
  */
 const digits = (number: z.ZodInt) =>
   z.preprocess(

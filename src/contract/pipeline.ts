@@ -1,6 +1,6 @@
 /**
- * The schemas of pipelines in the API (the leads that they look for, and their statistics) and of agents (the
- * current task of each agent, and its last 24 hours).
+ * The schemas of pipelines and agents in the API. A pipeline has criteria for the leads that it looks for,
+ * and statistics. An agent has a current task, and counts for its last 24 hours.
  */
 import { z } from 'zod'
 import { instantSchema, LEAD_STATUSES, moneySchema } from './lead.ts'

@@ -1,4 +1,4 @@
-/** The form of webhook registrations in the API, and of the events that are sent to webhooks. */
+/** The format of webhook registrations in the API, and of the events that are sent to webhooks. */
 
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
@@ -18,7 +18,7 @@ export type EventType = (typeof EVENT_TYPES)[number]
 
 /** The type of a test message. A test message is not an event, so a webhook cannot subscribe to it. */
 export const PING_TYPE = 'webhook.ping'
-/** The version of the form of events. New fields keep the version; any other change makes a new version. */
+/** The version of the event format. A new field keeps the version; any other change makes a new version. */
 export const EVENT_VERSION = '1'
 
 export const webhookCreateSchema = z
@@ -108,8 +108,8 @@ const envelope = <T extends string, D extends z.ZodType>(id: string, type: T, da
     .meta({ id })
 
 /**
- * The form of an event. An event intentionally contains little: it names the resource, and a GET returns the
- * newest state of that resource.
+ * The format of an event. An event intentionally contains little: it names the resource, and a GET returns
+ * the newest state of that resource.
  */
 export const eventSchema = z.discriminatedUnion('type', [
   envelope(
@@ -148,7 +148,10 @@ export type WireEvent = z.infer<typeof eventSchema>
 export const pingSchema = envelope('PingEvent', PING_TYPE, z.object({ webhook_id: z.string() }))
 export type WirePing = z.infer<typeof pingSchema>
 
-/** The `type` and `data` of an event, as a union, so that the type decides which data the event has. */
+/**
+ * The `type` and `data` of an event, as a union of all types. In TypeScript, the type then decides which
+ * fields `data` has.
+ */
 export type EventData = WireEvent extends infer E
   ? E extends WireEvent
     ? Pick<E, 'type' | 'data'>
@@ -156,7 +159,8 @@ export type EventData = WireEvent extends infer E
   : never
 
 /*
- * Signs webhooks by the Standard Webhooks specification: HMAC-SHA256 over id, time and body.
+ * The signatures of messages, made by the Standard Webhooks specification: HMAC-SHA256 over id, time and
+ * body.
  */
 
 /** The prefix of the header names, as in `webhook-id`. */

@@ -6,7 +6,10 @@ import { fieldsWith, type LeadField } from './lead-fields.ts'
 
 export const PERIOD_KINDS = ['day', 'working_day', 'week', 'month', 'since_last'] as const
 
-/** The locale of reports that name none. Like most of the world, it writes the day before the month. */
+/**
+ * The locale of a report if the settings name none. It writes the day before the month, as most of the world
+ * does.
+ */
 export const DEFAULT_LOCALE = 'en-GB'
 
 /** The formats of an alert that is posted to a webhook. */
@@ -21,15 +24,18 @@ export const BLOCKS = [
 ] as const
 export type BlockName = (typeof BLOCKS)[number]
 
-/** The blocks whose lists can be attached to the mail, as can the report's own queries by their names. */
+/**
+ * The blocks whose lists can be attached to the mail. The results of the report's own queries can also be
+ * attached, by the names of the queries.
+ */
 export const ATTACHED_LISTS = ['changes', 'top_leads', 'urgent', 'stalled', 'pipelines', 'sources'] as const
 
 /** The formats of a list that is attached to a report. */
 export const ATTACHED_FORMATS = ['csv', 'xlsx'] as const
 
 /**
- * The columns of `lead` that a filter can use. A `text` column must have one of the given texts, and a `list`
- * column must contain one of them. A `number` must lie within bounds.
+ * The columns of `lead` that a filter can use. The filter gives texts or bounds. A `text` column must be one
+ * of the texts, a `list` column must contain at least one of them, and a `number` must lie within the bounds.
  */
 type Filtered = Extract<LeadField, { isFilter: true }>
 export type FilterColumn = Filtered['column']
@@ -38,8 +44,8 @@ export const FILTER_COLUMNS = Object.fromEntries(
 ) as { readonly [F in Filtered as F['column']]: F['type'] }
 
 /**
- * The policies for a message that may or may not have been delivered (unconfirmed): it is sent once more
- * under the same Message-ID, or held until a person decides.
+ * The policies for an unconfirmed message, which may or may not have been delivered. `resend`: the message is
+ * sent once more under the same Message-ID. `hold`: the message waits until a person decides.
  */
 export const UNCONFIRMED_POLICIES = ['resend', 'hold'] as const
 export type UnconfirmedPolicy = (typeof UNCONFIRMED_POLICIES)[number]
@@ -48,13 +54,17 @@ export type UnconfirmedPolicy = (typeof UNCONFIRMED_POLICIES)[number]
 export const STALE_DATA_POLICIES = ['send_with_banner', 'hold', 'skip'] as const
 export type StaleDataPolicy = (typeof STALE_DATA_POLICIES)[number]
 
-/** The policies for a report if the number of leads fell by half or more since the last issue or scan. */
+/**
+ * The policies for a report if the number of leads fell by half or more since the last issue or scan, or if
+ * so many leads were missing that none was marked as deleted.
+ */
 export const VOLUME_DROP_POLICIES = ['send_with_banner', 'hold'] as const
 export type VolumeDropPolicy = (typeof VOLUME_DROP_POLICIES)[number]
 
 /**
- * The policies for sending an issue (the report for one period): always, only if it has something to list, or
- * only if a headline number changed. `if_threshold` is an SQL condition over the headline numbers.
+ * The policies for sending an issue (the report for one period). `if_rows`: only if the issue has something
+ * to list. `if_changed`: only if a headline number changed. `if_threshold`: only if an SQL condition over the
+ * headline numbers holds.
  */
 export const SEND_POLICIES = ['always', 'if_rows', 'if_changed'] as const
 export type SendPolicy = (typeof SEND_POLICIES)[number] | { readonly if_threshold: string }

@@ -1,7 +1,7 @@
 /**
- * The types of the figures of a report, which are its numbers and lists. The code in `store/figures/` reads
- * them and defines how each one is counted. The code in `report/` puts them into words, and each issue stores
- * them as JSON.
+ * The types of the figures of a report, which are its numbers and lists. The code in `store/figures/` defines
+ * and reads each figure. The code in `report/` puts the figures into words. Each issue stores its figures as
+ * JSON.
  */
 
 import type { PERIOD_KINDS } from './choices.ts'
@@ -63,7 +63,10 @@ export interface ReportFigures {
    * the most leads comes first.
    */
   readonly openValue: Compared<readonly Money[]>
-  /** Counts the leads whose status, and the open leads whose value, at the end of each period is known. */
+  /**
+   * The number of leads whose status at the end of each period is known, and the number of open leads whose
+   * value is known then.
+   */
   readonly known: { readonly status: Compared<HistoryCoverage>; readonly value: Compared<HistoryCoverage> }
   readonly sparklines: Sparklines
   readonly trend: readonly TrendDay[]
@@ -71,14 +74,17 @@ export interface ReportFigures {
   readonly changes: Changes
   readonly topLeads: TopLeads
   readonly stalled: Stalled
-  /** The figures of each pipeline, sorted by name, without pipelines that have neither leads nor changes. */
+  /** The figures of each pipeline, sorted by name. Pipelines with neither leads nor changes are left out. */
   readonly byPipeline: readonly PipelineLine[]
   /** The figures of each source of leads. The source with the most new leads comes first. */
   readonly bySource: readonly SourceLine[]
   readonly agents: Agents
   readonly serviceStats: readonly StatDifference[]
   readonly dataQuality: DataQuality
-  /** Tells which numbers are unusual; null if nothing was judged, such as for a past state of the data. */
+  /**
+   * The judgement of the numbers, such as which are unusual. Null if nothing was judged, such as for a past
+   * state of the data.
+   */
   readonly insight: Insight | null
   /**
    * The results of the report's own SQL queries, in the report's order. A query that failed has neither
@@ -94,12 +100,12 @@ export interface ReportFigures {
 }
 
 /**
- * An SQL query for figures that only one block of a report shows. They are read, and explained to people,
- * together with all other figures.
+ * An SQL query for figures that only one block of a report shows. These figures are read, and explained to
+ * people, together with all other figures.
  */
 export interface BlockQuery {
   readonly title: string
-  /** A sentence that tells people what the query counts. */
+  /** A sentence that says what the query counts. */
   readonly meaning: string
   /** The names of the relations (subqueries in `store/figures/`) that the SQL reads, such as `closed`. */
   readonly reads: readonly string[]
@@ -115,8 +121,7 @@ export type BlockRow = Readonly<Record<string, string | number | null>>
 /** A part of a report that could not be made. */
 export interface FailedSection {
   /**
-   * The name of the block. If it is `kpis`, the key numbers themselves are there, and only the lines below
-   * them are missing.
+   * The name of the block. If it is `kpis`, only the sparklines are missing, and the key numbers are there.
    */
   readonly block: string
   /** The name of the query, if one of the report's own SQL queries failed; null if another part failed. */
@@ -159,16 +164,16 @@ export interface Sparklines {
   readonly won: readonly (number | null)[]
   readonly winRate: readonly (number | null)[]
   /**
-   * The value of the open leads, in the currency that most open leads have now. It is also null if more than
-   * 1 % of it comes from leads whose value at that time is unknown.
+   * The value of the open leads, in the currency that most open leads have at the end of the report's period.
+   * A value is also null if more than 1 % of it comes from leads whose value at that time is unknown.
    */
   readonly openValue: readonly (number | null)[]
 }
 
 /**
- * One local day of the trend chart. The trend has 96 days, so that a mean over 7 days exists for each of the
- * last 90. The numbers are null before the first lead, and for a day that the stored data does not cover to
- * its end.
+ * One local day of the trend chart. The trend has 96 days, so that each of the last 90 days has a mean over 7
+ * days. The numbers are null before the first lead, and for a day that the stored data does not cover to its
+ * end.
  */
 export interface TrendDay {
   /** The date of the day in the report's time zone, such as `2026-11-20`. */
@@ -185,11 +190,11 @@ export interface Funnel {
    */
   readonly source: 'service' | 'ours'
   /**
-   * Counts the leads with a known history, because the funnel that leadsheet counts contains only these
-   * leads; null for the upstream's funnel.
+   * The number of leads with a known history. The funnel that leadsheet counts contains only these leads.
+   * Null for the upstream's funnel.
    */
   readonly coverage: HistoryCoverage | null
-  /** Counts the leads whose stays in the stages are known. Only these stays are in `medianDays`. */
+  /** The number of leads whose stays in the stages are known. Only these stays are in `medianDays`. */
   readonly daysCoverage: HistoryCoverage
   readonly asOf: Instant | null
   readonly stages: readonly (FunnelStage & {

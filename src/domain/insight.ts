@@ -1,7 +1,7 @@
 /**
- * The types of a report's judgements: which numbers lie outside their usual range, from which leads the
- * difference comes, forecasts for the end of a month, quarter or year, and people's notes about days. The
- * usual range of a number contains it in 19 of 20 ordinary periods.
+ * The types of a report's judgements: numbers outside their usual range, the leads that cause the difference,
+ * forecasts for the end of a month, quarter or year, and people's notes about days. The usual range of a
+ * number contains the number in 19 of 20 ordinary periods.
  */
 import type { ListedLead } from './lists.ts'
 import type { Instant, Money } from './model.ts'
@@ -23,17 +23,20 @@ export interface UsualRange {
   readonly high: number
 }
 
-/** Counts the earlier ranges of the same kind (`of`), and those that contained the real number (`hits`). */
+/**
+ * The record of earlier ranges of the same kind: their number (`of`), and the number of those that contained
+ * the real number (`hits`).
+ */
 export interface RangeRecord {
   readonly hits: number
   readonly of: number
 }
 
 /**
- * Tells whether a number is unusual. `high`, `low`: the number is unusually high or low. `usual`: it is not
- * unusual. This is possible outside its range, because all numbers of the report are judged together.
- * `learning`: too few earlier periods are known. `withheld`: earlier ranges were wrong too often, so no range
- * is shown. `left_out`: an annotation explains the period, or too much of the period is holidays.
+ * The judgement of a number. `high`, `low`: the number is unusually high or low. `usual`: the number is not
+ * unusual. Even a number outside its range can be usual, because all numbers of the report are judged
+ * together. `learning`: too few earlier periods are known. `withheld`: earlier ranges were wrong too often,
+ * so no range is shown. `left_out`: an annotation explains the period, or too much of the period is holidays.
  */
 type Judgement = 'usual' | 'high' | 'low' | 'learning' | 'withheld' | 'left_out'
 
@@ -44,14 +47,14 @@ export interface Shift {
   readonly days: number
   readonly actual: number
   readonly expected: number
-  /** False if an earlier sent issue already called some of these days unusual, so that they are no news. */
+  /** False if a sent issue already called some of these days unusual, so that the shift is no news. */
   readonly isNew: boolean
 }
 
 /**
- * Stores when each number was last called unusual, by this issue or by an earlier sent issue. The key is the
- * name of the figure, a space and the id of the pipeline (empty for all leads of the report). The value is
- * the last local date of the unusual period.
+ * The last time that each number was called unusual, by this issue or by an earlier sent issue. The key is
+ * the name of the figure, a space and the id of the pipeline (empty for all leads of the report). The value
+ * is the last local date of the unusual period.
  */
 export type LastUnusualDays = Readonly<Record<string, string>>
 
@@ -64,7 +67,7 @@ export interface Expectation {
   readonly range: UsualRange | null
   /** The expected number; null without a range. */
   readonly expected: number | null
-  /** The earlier periods of the same kind: how many are known, and how many a range needs. */
+  /** The number of earlier periods of the same kind that are known, and the number that a range needs. */
   readonly periods: { readonly known: number; readonly needed: number }
   readonly record: RangeRecord | null
   /** The usual range of each period in the sparkline, oldest first; null for a period without a range. */
@@ -76,7 +79,7 @@ export interface Expectation {
 export type DriverDimension = 'pipeline_id' | 'source' | 'company_country' | 'agent_id'
 
 /**
- * The groups of leads (such as sources) from which an unusual number comes. The differences of `parts` and
+ * The groups of leads, such as sources, that cause an unusual number. The differences of all `parts` and
  * `rest` add up to `actual` minus `expected`.
  */
 export interface Driver {
@@ -134,7 +137,7 @@ export interface JudgedWinRate {
   readonly range: UsualRange | null
   /** The expected rate, from 0 to 1; null without a range. */
   readonly expected: number | null
-  /** The earlier windows of 30 days: how many are known, and how many a range needs. */
+  /** The number of earlier windows of 30 days that are known, and the number that a range needs. */
   readonly periods: { readonly known: number; readonly needed: number }
   readonly record: RangeRecord | null
   /** The causes of an unusual rate; null if the rate is not unusual, or if no cause stands out. */
@@ -152,22 +155,22 @@ export interface JudgedMoney {
   readonly judgement: Exclude<Judgement, 'high' | 'low'>
   /** The range that contains the amount in 19 of 20 usual periods; null if `learning` or `withheld`. */
   readonly range: UsualRange | null
-  /** The earlier days: how many are known, and how many a range needs. */
+  /** The number of earlier days that are known, and the number that a range needs. */
   readonly days: { readonly known: number; readonly needed: number }
   readonly record: RangeRecord | null
 }
 
 /**
  * The causes of the difference between an unusual win rate and the win rate of the half-year before. All
- * differences are whole tenths of a percentage point; `mix`, `within` of all parts and `rest` add up to
- * `difference`.
+ * differences are whole tenths of a percentage point. `difference` is the sum of `mix`, `rest` and `within`
+ * of all parts.
  */
 export interface RateOrigin {
   readonly dimension: DriverDimension
   readonly difference: number
   /** The part of the difference that arises because the sizes of the groups changed, not their win rates. */
   readonly mix: number
-  /** At most three groups whose own rate changed; `name` is null for leads without a source or the like. */
+  /** At most three groups whose own rate changed. `name` is null for leads without a value in `dimension`. */
   readonly parts: readonly { readonly name: string | null; readonly within: number }[]
   readonly rest: number
 }
@@ -186,20 +189,25 @@ export interface PublishedRange {
   readonly pipelineIds: readonly string[] | null
   /** The currency if `figure` is `won_value`; empty for other figures. */
   readonly currency: string
-  /** The last date that the report counted, then the first and the last date that the range is about. */
+  /** The last date that the report counted. */
   readonly asOfDay: string
+  /** The first local date that the range is about. */
   readonly firstDay: string
+  /** The last local date that the range is about. */
   readonly lastDay: string
   readonly range: UsualRange
   /** The real number; null until it is known. */
   readonly actual: number | null
 }
 
-/** Counts the ranges that reports published, and those of them that contained the real number. */
+/** The number of ranges that reports published, and the number of those that contained the real number. */
 export interface PublishedRecord
   extends Pick<PublishedRange, 'figure' | 'kind' | 'pipelineIds' | 'currency'>,
     RangeRecord {
-  /** The same counts, but ranges of the same time count once, because they are right or wrong together. */
+  /**
+   * The same counts, but all ranges of the same time count as one, because they are right or wrong together.
+   * In `hits`, such a time adds the share of its ranges that were right.
+   */
   readonly windows: RangeRecord
 }
 
@@ -219,16 +227,20 @@ export interface Pace {
   readonly perDay: number
   /**
    * The expected number at the end of the span, with the range that contains the real number in 8 of 10
-   * cases; null if too little is known, or if earlier forecasts were wrong too often.
+   * cases. Null if too little is known, if earlier forecasts were wrong too often, or if the figure is an
+   * amount.
    */
   readonly end: (UsualRange & { readonly expected: number; readonly record: RangeRecord }) | null
 }
 
-/** An open lead that is, or soon will be, longer in its stage than nearly all leads that were later won. */
+/**
+ * An open lead that stays longer in its stage than nearly all won leads did. A lead that will soon stay too
+ * long is urgent too.
+ */
 export interface UrgentLead extends ListedLead {
   /** The number of whole days that the lead had been in its stage at the end of the period. */
   readonly stageDays: number
-  /** The number of days after which a lead in this stage counts as stalled. */
+  /** The limit of the stage in days. A lead is urgent if it has reached the limit, or will reach it soon. */
   readonly limitDays: number
   /** True if the limit is computed from won leads; false if it is the number of days in the settings. */
   readonly isOfWinners: boolean
@@ -236,14 +248,15 @@ export interface UrgentLead extends ListedLead {
   readonly isNew: boolean
 }
 
-/** Counts the open leads that are older than 99 % of the won leads were when they were won. */
+/** The number of open leads that are older than 99 % of the won leads were when they were won. */
 export interface OldLeadCount {
   readonly old: number
   readonly open: number
   /** The value of the old leads, one amount for each currency. */
   readonly value: readonly Money[]
-  /** The age in days that only 1 % of the counted won leads (`winners`) had exceeded when they were won. */
+  /** The age in days above which a lead is old. Only 1 % of the won leads were older when they were won. */
   readonly ageDays: number
+  /** The number of won leads from which `ageDays` was computed. */
   readonly winners: number
   /** The time of the count, which is made about once a day. */
   readonly countedAt: Instant
@@ -260,25 +273,30 @@ export interface Insight {
   readonly expectations: readonly Expectation[]
   readonly lastUnusual: LastUnusualDays
   /**
-   * Tells how often the ranges that earlier issues published for all leads were right; absent in issues of
-   * older program versions.
+   * The record of the ranges that earlier issues published for all leads. Absent in issues of older program
+   * versions.
    */
   readonly publishedRecord?: RangeRecord
   readonly drivers: readonly Driver[]
   /**
-   * The win rate of all leads, then that of each pipeline if the report has several; empty if the report
-   * filters by more than pipelines.
+   * The win rate of all leads, followed by the win rate of each pipeline if the report has several. Empty if
+   * the report filters by more than pipelines.
    */
   readonly winRates: readonly JudgedWinRate[]
   /**
-   * The won money in each of the main currencies; empty for a month, and if the report filters by more than
-   * pipelines.
+   * The won money in each of the main currencies. Empty if the period is longer than 7 days, or if the report
+   * filters by more than pipelines.
    */
   readonly wonValues: readonly JudgedMoney[]
   readonly pace: readonly Pace[]
-  /** The leads that will soon stall, the highest value first. `total` counts all, `rows` are the first. */
+  /**
+   * The urgent leads, sorted by currency and value. `total` is the number of all, and `rows` holds the first.
+   */
   readonly urgent: { readonly total: number; readonly rows: readonly UrgentLead[] }
-  /** The count of old leads; null if too few leads were won to know which age is old. */
+  /**
+   * The count of old leads. Null if too few leads were won to know which age is old, if the report filters by
+   * more than pipelines, or if the period ended long ago.
+   */
   readonly oldLeads: OldLeadCount | null
   /** The notes about the days of the period and of the charts, in order of their days. */
   readonly notes: readonly DayNote[]
@@ -298,7 +316,7 @@ export interface Annotation {
   readonly text: string
   /** The pipeline that the note concerns; null for all leads. */
   readonly pipelineId: string | null
-  /** Tells whether the days are left out: no range learns from them, and they are not judged. */
+  /** True if the days are left out: no range learns from these days, and they are not judged. */
   readonly isLeftOut: boolean
   readonly writtenAt: Instant
   readonly writtenBy: string
@@ -319,7 +337,7 @@ export function isAbout(
   return pipelineId === null || pipelineIds === null || pipelineIds.includes(pipelineId)
 }
 
-/** Tells for each date whether an annotation excludes it from the numbers of these pipelines. */
+/** Returns for each date whether an annotation leaves it out of the numbers of these pipelines. */
 export function leftOutOf(
   dates: readonly string[],
   annotations: readonly Annotation[],

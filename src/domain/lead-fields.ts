@@ -16,11 +16,11 @@ interface LeadFieldRow {
   /** The type of the value. The entries of a list are texts. A number must be within `range`. */
   readonly type: 'text' | 'number' | 'list' | 'instant'
   readonly range?: { readonly min: number; readonly max: number }
-  /** The value to use if the record has none; by default null. */
+  /** The value of the field if the record has none; by default null. */
   readonly absent?: string
   /**
-   * The explanation of the field, with its unit or, for an instant, whose clock it comes from. It is the
-   * comment of the column and the text in the data dictionary.
+   * The explanation of the field. It says the unit of the value or, for an instant, whose clock the instant
+   * comes from. It is used as the comment of the column and in the data dictionary.
    */
   readonly meaning: string
   /** Marks personal data. The data dictionary and drafted profiles show no example of it. */
@@ -36,8 +36,8 @@ interface LeadFieldRow {
    */
   readonly probe?: string
   /**
-   * Tells the probe, which recognises the fields of an unknown API, what the values look like, if the type
-   * does not say it. `few` means that the field has only a few different values.
+   * The look of the values, if `type` does not say enough. The probe uses it to recognise the fields of an
+   * unknown API. `few` means that the field has only a few different values.
    */
   readonly looks?: 'few' | 'email' | 'domain' | 'currency'
 }
@@ -311,8 +311,8 @@ export type LeadValues = { readonly [F in LeadField as F['name']]: ValueOf<F> }
 type Stored<F extends LeadField> = F extends { readonly type: 'list' | 'instant' } ? string : ValueOf<F>
 
 /**
- * The values of a lead as columns of the store: a list is JSON. Every instant is present, because the store
- * uses the time at which it read the lead if the record has none.
+ * The values of a lead as columns of the store. A list is JSON text. Every instant is present: if the record
+ * has none, the store uses the time at which it read the lead.
  */
 export type LeadColumns = { [F in LeadField as F['column']]: Stored<F> }
 
@@ -326,8 +326,8 @@ export function fieldsWith<K extends keyof LeadFieldRow>(
 }
 
 /**
- * The fields that lists of leads show with their present values, not with those of the period. They are in
- * the order of the columns of an attached file.
+ * The fields that lists of leads show. The lists show the present values of these fields, not the values at
+ * the end of the period. The order is that of the columns of an attached file.
  */
 export const LISTED_FIELDS = [
   'contactName',

@@ -4,18 +4,21 @@ import type { Compared, HistoryCoverage, Instant, Lead, Money, Ratio } from './m
 
 export type ChangeKind = 'won' | 'forward' | 'back' | 'lost' | 'deleted' | 'returned'
 
-/** The changes of leads. Each lead is counted once, under its last change. */
+/**
+ * The changes of leads since the last issue. Each lead is counted once, by its status at the end of the
+ * period.
+ */
 export interface Changes {
   /**
-   * The instant from which changes are listed: the start of the period, or the end of the last issue that was
-   * sent, if that is earlier. Older changes are included if they became known only after that issue.
+   * The instant from which changes are listed: the start of the period, or the end of the last sent issue if
+   * that is earlier. Older changes are listed too if they became known only after that issue.
    */
   readonly since: Instant
-  /** Counts the leads whose history is known. Changes of other leads forward or back may be missing. */
+  /** The number of leads whose history is known. Changes of other leads forward or back may be missing. */
   readonly coverage: HistoryCoverage
   /**
-   * The kinds of changes in this list: `total` is the number of changes, and `rows` are the first changes,
-   * sorted by currency and value.
+   * The changes by kind. `total` is the number of changed leads, and `rows` holds the first of them, sorted
+   * by currency and value.
    */
   readonly kinds: readonly {
     readonly kind: ChangeKind
@@ -30,8 +33,8 @@ export interface ChangedLead {
   readonly companyName: string
   readonly pipelineName: string
   /**
-   * The status of the lead in the last issue; null if no such status is known, or if the lead was deleted or
-   * came back.
+   * The status of the lead in the last issue or, if unknown, its first status since then. Null if neither is
+   * known, or if the lead was deleted or came back.
    */
   readonly fromStatus: string | null
   readonly toStatus: string
@@ -53,8 +56,8 @@ export interface ListedLead extends Pick<Lead, (typeof LISTED_FIELDS)[number]> {
 }
 
 /**
- * The new leads with a score of `minScore` or more, the best first. `total` counts all of them; `rows` are
- * the first ones.
+ * The new leads with a score of `minScore` or more, the best first. `total` is the number of all these leads,
+ * and `rows` holds the first.
  */
 export interface TopLeads {
   readonly minScore: number
@@ -63,12 +66,12 @@ export interface TopLeads {
 }
 
 /**
- * The open leads that have not changed for `days` days or more, the longest unchanged first. `total` counts
- * all of them; `rows` are the first ones.
+ * The open leads that have not changed for `days` days or more, the longest unchanged first. `total` is the
+ * number of all these leads, and `rows` holds the first.
  */
 export interface Stalled {
   readonly days: number
-  /** Counts the open leads for which it is known whether they are stalled. */
+  /** The number of open leads that are known to be stalled or known not to be stalled. */
   readonly coverage: HistoryCoverage
   readonly total: number
   readonly rows: readonly (ListedLead & {
@@ -98,7 +101,7 @@ export interface SourceLine {
 
 export interface Agents {
   readonly asOf: Instant | null
-  /** The agents as they were last read; empty if that was long after the period. */
+  /** The agents as they were last read; empty if they were last read long after the period. */
   readonly rows: readonly AgentLine[]
   /** The outages of agents that overlap the period, longest first. */
   readonly outages: readonly Outage[]
@@ -125,8 +128,8 @@ export interface Outage {
 }
 
 /**
- * A number in the upstream's own statistics that differs from leadsheet's count for the same moment, which is
- * `asOf`. The statistics are the latest ones that are not newer than the stored leads.
+ * A number in the upstream's own statistics that differs from the number that leadsheet counted. Both numbers
+ * are for the instant `asOf`. The statistics are the latest ones that are not newer than the stored leads.
  */
 export interface StatDifference {
   readonly pipelineName: string
@@ -159,7 +162,7 @@ export interface DataQuality {
     readonly path: string
     readonly at: Instant
   }[]
-  /** The result of the last pass over the upstream's list of leads (a scan); null before the first scan. */
+  /** The result of the last scan of the upstream's list of leads; null before the first scan. */
   readonly lastScan: {
     readonly scan_result: 'complete' | 'incomplete' | 'unproven'
     readonly at: Instant

@@ -23,7 +23,7 @@ export interface Money {
   readonly currency: string
 }
 
-/** Tells how leads at a stage are counted: as open, or as closed in one of three ways. */
+/** The way in which leads at a stage are counted: as open, or as closed in one of three ways. */
 export type StageOutcome = 'open' | 'won' | 'lost' | 'disqualified'
 
 /** A status that a lead can have. `position` is the place of the status in the funnel, from 0. */
@@ -31,9 +31,9 @@ export interface Stage {
   readonly status: string
   readonly position: number
   readonly outcome: StageOutcome
-  /** Tells whether the stage is a step towards winning the lead. */
+  /** True if the stage is a step towards winning the lead. */
   readonly inFunnel: boolean
-  /** Tells whether a lead at this stage counts as qualified. */
+  /** True if a lead at this stage counts as qualified. */
   readonly isQualified: boolean
 }
 
@@ -52,7 +52,7 @@ export interface Lead extends LeadValues {
 
 /**
  * The details of a lead: its enrichment (facts that agents found about the company) and its activity history.
- * The upstream sends them only for a single lead, not in the list.
+ * The upstream sends the details only if a single lead is requested, not in the list of leads.
  */
 export interface LeadDetail {
   readonly leadId: string
@@ -72,8 +72,8 @@ export type EventResource = 'lead' | 'pipeline' | 'agents'
 /** An event that the upstream has sent by webhook. */
 export interface UpstreamEvent {
   /**
-   * The upstream's id of the event, the same in each attempt to deliver it. If the event has no id, the id is
-   * derived from the message.
+   * The upstream's id of the event, which is the same in each attempt to deliver the event. If the event has
+   * no id, one is derived from the message.
    */
   readonly id: string
   /** The type of the event in the upstream's words; null if absent. */
@@ -84,11 +84,11 @@ export interface UpstreamEvent {
   readonly resource: EventResource | null
   /** The upstream's id of the lead or pipeline; empty if the event is about all agents. */
   readonly resourceId: string
-  /** Tells whether the event says that the lead was deleted. */
+  /** True if the event says that the lead was deleted. */
   readonly isDeletion: boolean
   /**
-   * The whole record of the lead as JSON text, if the event contained a record that may be stored; null if
-   * the lead must be read from the upstream.
+   * The whole record of the lead as JSON text. Null if the event contains no record that may be stored, so
+   * that the lead must be read from the upstream.
    */
   readonly record: string | null
   /** The reason why the event cannot be read; null if it was read without a problem. */
@@ -112,7 +112,7 @@ export interface QuarantinedRecord {
   readonly resource: 'lead' | 'agent' | 'pipeline_stat' | 'activity'
   /**
    * The upstream's id. For a lead or an agent it is the record's own id, for statistics the id of the
-   * pipeline, for an activity the id of the lead. Null if the id cannot be read either.
+   * pipeline, for an activity the id of the lead. Null if the id could not be read.
    */
   readonly id: string | null
   readonly reason: string
@@ -169,7 +169,7 @@ export interface Agent {
   readonly raw: string
 }
 
-/** A share, as the counts `part` and `whole` of which it consists. */
+/** A share: the count `part` divided by the count `whole`. */
 export interface Ratio {
   readonly part: number
   readonly whole: number
@@ -191,7 +191,10 @@ export interface Compared<T> {
   readonly prior: T
 }
 
-/** The coverage of a figure: the history, and so the figure, is known for `known` of its leads. */
+/**
+ * The coverage of a figure. A figure can need the history of leads, and `known` is the number of leads whose
+ * history is known.
+ */
 export interface HistoryCoverage {
   readonly known: number
   /** The number of leads that the figure is about. */

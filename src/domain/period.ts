@@ -1,6 +1,6 @@
 /**
  * The periods of reports: whole local days as half-open spans of UTC instants. A day has 23 or 25 hours if
- * the clock changes, so that periods are computed with dates of the calendar and not with hours.
+ * the clock changes. Therefore periods are computed with calendar dates and not with hours.
  */
 
 import {
@@ -21,7 +21,7 @@ const SPARK_WEEKS = 12
 const SPARK_MONTHS = 12
 
 export interface PeriodOptions {
-  /** Local dates that are not working days, besides Saturdays and Sundays, such as `2026-12-25`. */
+  /** The local dates that are not working days, besides Saturdays and Sundays, such as `2026-12-25`. */
   readonly holidays: readonly string[]
   /** The end of the period of the last report that was sent; null before the first report. */
   readonly lastEnd: Instant | null
@@ -29,8 +29,8 @@ export interface PeriodOptions {
 
 /**
  * Returns the last whole local day, week or month that had ended at `at`. `working_day` begins with the last
- * working day. `since_last` begins at the end of the last issue, or is the day before if there is no last
- * issue or if it already reaches up to the day of `at`.
+ * working day and ends with the day before `at`. `since_last` begins at the end of the last issue. If there
+ * is no last issue, or if it ends with the day before `at` or later, `since_last` is that day alone.
  */
 export function periodOf(
   kind: PeriodKind,

@@ -1,6 +1,6 @@
 /**
- * The types of the result of a sync: its parts, counts, problems and outcome, and the result of its scan (a
- * pass over the upstream's list of leads).
+ * The types of the result of a sync: its parts, counts, problems and outcome, and the result of its scan of
+ * the upstream's list of leads.
  */
 import type { Instant } from './model.ts'
 
@@ -12,20 +12,21 @@ export interface SyncFailure {
   readonly message: string
 }
 
-/** Tells how old the data is and what it covers, so that nobody takes old data for fresh data. */
+/**
+ * The age of the data and what the data covers. Reports show both, so that nobody takes old data for fresh
+ * data.
+ */
 export interface Freshness {
   /**
    * The instant up to which the stored leads contain everything that the upstream had; null before the first
    * complete sync.
    */
   readonly dataAsOf: Instant | null
-  /** Tells whether `dataAsOf` is at or after the end of the report's period. */
+  /** True if `dataAsOf` is at or after the end of the report's period. */
   readonly coversPeriod: boolean
-  /**
-   * The time at which the statistics were last read; `agentsAsOf` is the same for agents. Null if they were
-   * never read.
-   */
+  /** The time at which the statistics were last read; null if they were never read. */
   readonly statsAsOf: Instant | null
+  /** The time at which the agents were last read; null if they were never read. */
   readonly agentsAsOf: Instant | null
   /** The last sync that failed or stopped half-way; null if a complete sync came after it. */
   readonly lastFailure: SyncFailure | null
@@ -40,10 +41,12 @@ export interface Freshness {
 
 export type SyncPart = 'leads' | 'stats' | 'agents' | 'details'
 
-/** Tells how a sync ended. `ok_no_change` means that the sync was complete and found nothing new. */
+/** The outcome of a sync. `ok_no_change` means that the sync was complete and found nothing new. */
 export type SyncOutcome = 'ok' | 'ok_no_change' | 'partial' | 'deferred' | 'failed'
 
-/** Counts what a sync did with leads. `seen` counts each lead once. */
+/**
+ * The numbers of leads by what a sync did with them. `seen` is the number of different leads that it read.
+ */
 export interface LeadCounts {
   readonly seen: number
   readonly inserted: number
@@ -54,8 +57,8 @@ export interface LeadCounts {
 }
 
 /**
- * Counts the leads whose details were read (`read`), that the upstream no longer knows (`notFound`), and
- * whose details a later sync reads because reading them failed (`failed`).
+ * The number of leads whose details were read (`read`), that the upstream no longer knows (`notFound`), and
+ * whose details could not be read, so that a later sync reads them (`failed`).
  */
 export interface DetailCounts {
   readonly read: number
@@ -72,10 +75,10 @@ export interface SyncProblem {
 }
 
 /**
- * Tells why a pass over the list ended. Good ends: `end` (the page names no next page), `empty_page`,
- * `past_end` (the answer that a list gives past its last page). Bad ends: `loop` (the pages repeat),
- * `page_cap` (the list has too many pages), `no_cursor` (a full first page names no next page although the
- * total is larger), `failed`, `interrupted`.
+ * The reason why a pass over the list of leads ended. Good ends: `end` (the page names no next page),
+ * `empty_page`, `past_end` (the answer that a list gives past its last page). Bad ends: `loop` (the pages
+ * repeat), `page_cap` (the list has too many pages), `no_cursor` (a full first page names no next page
+ * although the total is larger), `failed`, `interrupted`.
  */
 export type ScanStop =
   | 'end'
@@ -98,9 +101,9 @@ export interface FieldDrift {
 }
 
 /**
- * Tells how far a scan got and whether its result can be trusted. `complete`: it read the whole list and
- * missed no lead that changed its page; only then leads are marked as deleted. `unproven`: it read the whole
- * list, but leads kept moving. `incomplete`: it did not reach the end.
+ * The result of a scan. `complete`: the scan read the list to its end and missed no lead that moved to
+ * another page. Only a complete full scan marks leads as deleted. `unproven`: the scan read the list to its
+ * end, but leads kept moving. `incomplete`: the scan did not reach the end.
  */
 export interface ScanReport {
   readonly mode: 'incremental' | 'full'
@@ -116,7 +119,7 @@ export interface ScanReport {
   readonly pages: number
   /** The number of passes over the list; the passes after the first verify its result. */
   readonly passes: number
-  /** The number of times that leads were found to have moved from one page to another. */
+  /** The number of times that a lead was found to have moved from one page to another. */
   readonly moved: number
   /** The number of leads with cleaned text or invalid times. */
   readonly cleaned: number
@@ -133,7 +136,7 @@ export interface ScanReport {
 export interface SyncResult {
   readonly runId: string
   readonly outcome: SyncOutcome
-  /** Tells whether every requested part was read to the end. */
+  /** True if every requested part was read to the end. */
   readonly complete: boolean
   readonly leads: LeadCounts
   /** The result of the scan of the leads; null if leads were not requested or could not be read. */
@@ -149,12 +152,13 @@ export interface SyncResult {
   readonly durationMs: number
   /** The problems in the order in which they occurred; empty if there were none. */
   readonly problems: readonly SyncProblem[]
-  /** The instant before which the upstream wants no request; null unless the outcome is `deferred`. */
+  /** The instant before which the upstream wants no request; null if the outcome is not `deferred`. */
   readonly notBefore: Instant | null
 }
 
 /**
- * The progress of a running sync. `total` is the number that the upstream reports; null if it reports none.
+ * The progress of a running sync. `total` is the number that the upstream reports; null if the upstream
+ * reports none.
  */
 export interface SyncProgress {
   readonly part: SyncPart

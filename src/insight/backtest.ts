@@ -1,6 +1,7 @@
 /**
  * Checks how right reports would have been in the past. A report gives each number a usual range and calls
- * some numbers unusual. The backtest repeats this for each past day, from the numbers before that day alone.
+ * some numbers unusual. The backtest repeats this for each past day, and uses only the numbers before that
+ * day.
  */
 import type { CountedPipeline, ExpectedFigure, RangeRecord, UsualRange } from '../domain/insight.ts'
 import { findUnusual, isNewAnomaly } from './false-discovery.ts'
@@ -12,14 +13,14 @@ import { isWithin, judgeSeries, NEEDED, type Scale, type Step } from './usual-ra
 import { judgeRate, RATE_NEEDED, type RateNumbers, replayRate } from './win-rate.ts'
 
 export const SCALES: readonly Scale[] = ['day', 'week', 'month']
-/** The days of a month after which the total of the whole month is forecast again. */
+/** The numbers of days after which the total of a month is forecast. */
 const END_POINTS = [5, 10, 15, 20, 25]
 /** The day of a month after which the forecast is compared with two simpler methods. */
 const COMPARED_DAY = 10
 const TRAILING_DAYS = 28
 const LAST_DAYS = 90
 
-/** A count of how often the usual ranges of one series of days, weeks or months held. */
+/** The test of one series of days, weeks or months: how often its usual ranges contained the real number. */
 export interface RangeTest extends Hits {
   readonly figure: ExpectedFigure
   readonly pipeline: CountedPipeline
@@ -27,34 +28,48 @@ export interface RangeTest extends Hits {
   /** The number of times that a report would have called a number unusual for the first time. */
   readonly claims: number
   readonly shown: Shown
-  /** The number of earlier numbers that the next range can use (for a Monday, the Mondays), and needs. */
+  /**
+   * The number of earlier numbers that the next range can use, and the number that it needs. A range for a
+   * Monday uses only Mondays.
+   */
   readonly periods: { readonly known: number; readonly needed: number }
 }
 
-/** A count of how often the usual range of the win rate of 30 days held. */
+/** The test of the win rate of 30 days: how often its usual range contained the real number of wins. */
 export interface RateTest extends Hits, Pick<RangeTest, 'pipeline' | 'shown' | 'periods'> {
   /**
-   * The number of days whose report had a range, and of days whose report would have called the rate unusual.
-   * Null for a single pipeline, because its rate is never called unusual.
+   * `judged` is the number of days whose report had a range. `withClaims` is the number of days whose report
+   * would have called the rate unusual. Null for a single pipeline, because its rate is never called unusual.
    */
   readonly claimDays: { readonly judged: number; readonly withClaims: number } | null
 }
 
-/** A count of the daily (or weekly, monthly) reports that judged numbers, and that called one unusual. */
+/**
+ * The number of daily, weekly or monthly reports that judged numbers, and the number of those that called a
+ * number unusual.
+ */
 interface ReportTest {
   readonly scale: Scale
   readonly judged: number
   readonly withClaims: number
 }
 
-/** A count of how near the forecast totals of months were to the real totals, for all leads together. */
+/**
+ * The test of the forecast totals of months, for all leads together: how near they were to the real totals.
+ */
 export interface EndTest {
   readonly figure: ExpectedFigure
-  /** The number of forecasts with a range (of 80 %), after 5, 10, 15, 20 and 25 days, and how many held. */
+  /**
+   * The forecasts after 5, 10, 15, 20 and 25 days. `of` is the number of their ranges (of 80 %), and `hits`
+   * is the number of ranges that contained the real total.
+   */
   readonly ranges: RangeRecord
-  /** The number of forecasts not made, because too little was known or earlier ranges failed. */
+  /** The number of forecasts that were not made, because too little was known or earlier ranges failed. */
   readonly notForecast: number
-  /** The mean errors of three methods after 10 days, as shares of the real totals; null without any month. */
+  /**
+   * The mean errors of three methods after 10 days, as shares of the real totals. `months` is the number of
+   * compared months. Null if no month with leads could be compared.
+   */
   readonly errors: {
     readonly months: number
     readonly forecast: number
@@ -70,7 +85,7 @@ interface TestedDay {
   readonly value: number
   readonly range: UsualRange | null
   readonly isUnusual: boolean
-  /** Tells whether the day was left out. Such a day is not judged, and the ranges do not learn from it. */
+  /** True if the day was left out. Such a day is not judged, and the ranges do not learn from it. */
   readonly isLeftOut: boolean
 }
 
@@ -80,7 +95,7 @@ export interface Backtest {
   /** The number of days that were left out, because of holidays or because of annotations by operators. */
   readonly leftOut: { readonly holidays: number; readonly annotated: number }
   readonly ranges: readonly RangeTest[]
-  /** The tests of the win rates; none for a pipeline in which no lead was ever won or lost. */
+  /** The tests of the win rates. A pipeline in which no lead was ever won or lost has no test. */
   readonly winRates: readonly RateTest[]
   readonly wonValues: readonly MoneyTest[]
   readonly reports: readonly ReportTest[]
@@ -94,9 +109,9 @@ export interface Backtest {
  * @param dates the local dates, in order and without a gap
  * @param numbers the series that one report has
  * @param holidays local dates that all series leave out
- * @param rates the won and lost leads by day (0 on days that are left out): first of all pipelines, then of
- * each
- * @param moneys the money that was won by day, one entry for each main currency
+ * @param rates the won and lost leads on each day (0 on days that are left out): first of all pipelines
+ * together, then of each pipeline
+ * @param moneys the money that was won on each day, one entry for each main currency
  */
 export function backtest(
   dates: readonly string[],
@@ -149,7 +164,7 @@ interface ReplayedSeries {
   readonly unusual: readonly boolean[]
 }
 
-/** Tells whether a number is news: it is unusual, and no earlier report named the same lasting change. */
+/** Returns whether a number is news: it is unusual, and no earlier report named the same lasting change. */
 export function isNews({ values, steps, unusual }: ReplayedSeries, index: number): boolean {
   const { anomaly, forecast } = steps[index] ?? {}
   const value = values[index] ?? null
@@ -254,15 +269,18 @@ function wholeDays(scale: Scale, dates: readonly string[]): number {
   return dates.findLastIndex(isLast) + 1
 }
 
-/** Forecasts the totals of past months after some of their days, and compares them with the real totals. */
+/**
+ * Forecasts the totals of past months after some of their days, and compares the forecasts with the real
+ * totals.
+ */
 function testEnds(
   dates: readonly string[],
   { figure, values, isLeftOut = [], distrusted = [] }: DailyNumbers,
   isHoliday: readonly boolean[],
 ): EndTest {
   const places = dates.map(weekdayOf)
-  // Nobody knows an annotated day beforehand. It counts as 0, so that earlier forecasts are not blamed for
-  // it.
+  // A forecast cannot know an annotated day beforehand. The total with which the forecast is compared
+  // therefore counts a future annotated day as 0.
   const usual = values.map((value, day) => (isLeftOut[day] && !isHoliday[day] ? 0 : value))
   const months = monthsOf(dates)
   const ranges = { hits: 0, of: 0 }

@@ -42,8 +42,8 @@ export function probabilitiesOf({ mean, variance }: CountDistribution): CountPro
 
 /**
  * Returns the chance that a count is at least as unusual as this one, from 0 to 1. The chance of larger
- * counts is divided by `SHARE_OF_HIGH`, that of smaller counts by the rest. The chance of the count itself is
- * halved (mid-p).
+ * counts is divided by `SHARE_OF_HIGH`, and the chance of smaller counts by `1 - SHARE_OF_HIGH`. Half the
+ * chance of the count itself belongs to each side (mid-p).
  */
 export function tailProbability(distribution: CountDistribution, count: number): number {
   const { upTo } = probabilitiesOf(distribution)
@@ -52,8 +52,8 @@ export function tailProbability(distribution: CountDistribution, count: number):
 }
 
 /**
- * Returns a range that a count misses with about the probability `miss`, half of it at each end. No range is
- * exact, because counts are whole numbers, so the nearest of several ranges is returned.
+ * Returns a range that a count misses with about the probability `miss`, half of it at each end. Because
+ * counts are whole numbers, no range has exactly this probability. The nearest of several ranges is returned.
  */
 export function rangeWith({ upTo, quantile }: CountProbabilities, miss: number): UsualRange {
   const [low, high] = [quantile(miss / 2), quantile(1 - miss / 2)]

@@ -37,7 +37,7 @@ interface Part {
 /** A way to divide leads, such as by source. Each source is then a member. */
 export interface Group<Name> {
   readonly name: Name
-  /** The numbers of each member by day, all up to the same day. */
+  /** The numbers of each member on each day. The numbers of all members end with the same day. */
   readonly members: readonly { readonly name: string; readonly numbers: readonly number[] }[]
 }
 
@@ -74,7 +74,9 @@ export function chooseSplit<Name>(
 interface Split {
   readonly parts: readonly Part[]
   readonly rest: number
-  /** The chance of a share as unusual as that of the most unusual member, if leads are spread at random. */
+  /**
+   * The smallest chance of a named member: the chance of so unusual a share if leads were spread at random.
+   */
   readonly probability: number
 }
 
@@ -131,8 +133,8 @@ export function splitDifference(
 
 /**
  * Counts how many numbers in a row, up to the last one, lie outside their range of 80 % on the same side; at
- * least 1. More numbers show more surely which member's share has changed. Their totals say nothing about
- * shares, so choosing numbers by their totals favours no member.
+ * least 1. With more numbers it is clearer which member's share has changed. The numbers are totals of all
+ * members, so a choice by these numbers favours no member.
  */
 export function countRecent(steps: readonly Step[], values: readonly (number | null)[]): number {
   const sideOf = (back: number) => {
@@ -146,17 +148,17 @@ export function countRecent(steps: readonly Step[], values: readonly (number | n
 }
 
 /**
- * Returns which part of the accepted false alarms a member gets. One half is divided by share, because a
- * large member is more often the cause of a visible difference. The other half is divided equally, so that
- * new members are found too.
+ * Returns the part of the accepted false alarms that a member gets. One half of the alarms is divided by
+ * share, because a large member is more often the cause of a visible difference. The other half is divided
+ * equally, so that new members are found too.
  */
 export function weightOf(share: number, members: number): number {
   return (share + 1 / members) / 2
 }
 
 /**
- * Returns the chance that a member's share differs from its earlier share at least as much in this direction,
- * if leads are only spread at random.
+ * Returns the chance that a member's share differs so much from its earlier share, in this direction, if
+ * leads are spread at random.
  */
 function shareProbability(
   member: Member,
@@ -164,7 +166,7 @@ function shareProbability(
 ): number {
   const { recent, before, direction, overdispersion } = of
   const own = member.recent ?? member.actual
-  // Half a lead is added with the member and half a lead without it, so that the variance is never zero.
+  // Half a lead is added to this member and half a lead to the others, so that the variance is never zero.
   const pooled = (member.before + own + 0.5) / (before + recent + 1)
   const variance = recent * pooled * (1 - pooled) * (1 + recent / before) * overdispersion
   if (variance <= 0) return 1
@@ -172,7 +174,10 @@ function shareProbability(
   return 1 - normalProbability(off / Math.sqrt(variance))
 }
 
-/** Rounds numbers so that they add up to `whole` exactly. Those with the largest fractions are rounded up. */
+/**
+ * Rounds numbers so that they add up to `whole` exactly. The numbers with the largest fractions are rounded
+ * up.
+ */
 export function wholeParts(numbers: readonly number[], whole: number): number[] {
   const floors = numbers.map(Math.floor)
   let left = whole - total(floors)

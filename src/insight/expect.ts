@@ -27,19 +27,24 @@ interface ReportDays {
 /** A judged number, with the values that `drivers.ts` needs to split its difference by groups. */
 export interface Judged {
   readonly expectation: Expectation
-  /** The number of last days that are unusual together: the period's, or all days of a lasting change. */
+  /**
+   * The number of last days that are judged together: the days of the period, or all days of a lasting
+   * change.
+   */
   readonly days: number
   /** The number of last days in a row that are all above or all below what was expected. */
   readonly recentDays: number
-  /** The expected sum of `days`, and how many times its variance is larger than that of independent leads. */
+  /** The expected sum of the last `days` days. */
   readonly expected: number
+  /** How many times larger the variance of this sum is than the variance of independent leads; at least 1. */
   readonly overdispersion: number
   /** The sum of the period's days that are not judged, such as holidays. `expected` does not contain it. */
   readonly leftOut: number
 }
 
 /**
- * Judges all numbers of a report together. Judges none if the period is longer than 7 days, but not a month.
+ * Judges all numbers of a report together. Judges nothing if the period is longer than 7 days and is not a
+ * month.
  * @param ofRate the chance of a win rate that is at least as unusual as the report's; null if the rate is not
  * judged
  * @param earlier for each number the last local date on which an earlier report called it unusual
@@ -56,7 +61,7 @@ export function judgeReport(
   const judged = numbers.map((each) => judgeOne(each, days, scale))
   const unusual = findUnusual([
     ...judged.map(({ probability, isOfAll }) => ({ probability, isOfAll })),
-    // The win rate of 30 days changes slowly. It gets the small weight, as if it were of a single pipeline.
+    // The win rate of 30 days changes slowly. Therefore it gets only the small weight of a single pipeline.
     { probability: ofRate, isOfAll: false },
   ])
   const day = days.dates.at(-1) ?? ''
@@ -84,7 +89,8 @@ interface One extends Judged {
   readonly probability: number | null
   /**
    * Returns the properties that change if the number is called unusual.
-   * @param dayBefore the last local date on which an earlier report called it unusual; undefined without one
+   * @param dayBefore the last local date on which an earlier report called it unusual; undefined if no report
+   * did
    */
   readonly ifUnusual: (dayBefore: string | undefined) => Partial<Judged>
 }

@@ -4,8 +4,8 @@
  */
 
 /**
- * The chance that a report calls a number unusual although nothing changed. A lasting change is reported only
- * once, so fewer than one in 30 reports has a new false alarm.
+ * The accepted chance that a report calls a number unusual although nothing changed. An alarm that lasts is
+ * reported only once, so fewer than one in 30 reports has a new false alarm.
  */
 const FALSE_REPORTS = 0.04
 
@@ -13,13 +13,15 @@ const FALSE_REPORTS = 0.04
 const WEIGHT_OF_ALL = 4
 
 interface Judged {
-  /** The chance of a number at least as unusual if nothing changed; null if the number was not judged. */
+  /**
+   * The chance that a number is at least as unusual if nothing changed; null if the number was not judged.
+   */
   readonly probability: number | null
-  /** Tells whether the number counts all leads of the report and not only those of a pipeline. */
+  /** True if the number counts all leads of the report and not only those of a pipeline. */
   readonly isOfAll: boolean
 }
 
-/** Returns for each number, in their order, whether it is unusual. */
+/** Returns whether each number is unusual, in the order of the numbers. */
 export function findUnusual(numbers: readonly Judged[], share = FALSE_REPORTS): boolean[] {
   const judged = numbers.flatMap(({ probability, isOfAll }, index) =>
     probability === null ? [] : [{ index, isOfAll, probability }],
@@ -40,10 +42,10 @@ export function findUnusual(numbers: readonly Judged[], share = FALSE_REPORTS): 
 }
 
 /**
- * Tells whether the change over a window (the last numbers of a series) is news. It is if no number of the
- * window before the last one was called unusual.
- * @param length the number of values in the window, with the last one
- * @param wasUnusual tells whether the number `back` places before the last one was called unusual
+ * Returns whether the change over a window (the last numbers of a series) is news. The change is news if no
+ * earlier number of the window was called unusual.
+ * @param length the number of values in the window, including the last one
+ * @param wasUnusual returns whether the number `back` places before the last one was called unusual
  */
 export function isNewAnomaly(length: number, wasUnusual: (back: number) => boolean): boolean {
   for (let back = 1; back < length; back++) if (wasUnusual(back)) return false

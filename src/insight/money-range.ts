@@ -8,22 +8,26 @@ import { countHits, type Hits, isTrusted, type Shown, shownOf } from './record.t
 import { total, weekdayOf } from './series.ts'
 import { correct, type Ranges } from './usual-range.ts'
 
-/** The maximum and the minimum number of earlier days from which a range is computed. */
+/** The maximum number of earlier days from which a range is computed. */
 const POOL_DAYS = 364
+/** The minimum number of earlier days from which a range is computed. */
 export const MONEY_DAYS_NEEDED = 182
+/** The number of sums that are drawn at random for a span of several days. */
 const DRAWS = 300
 /** The factor by which the weight of a day falls with each later day: by half in 35 days. */
 const LEVEL_FADE = 0.5 ** (1 / 35)
-/** The step by which ranges are corrected after a hit or miss, for spans below a week and for weeks. */
+/** The steps by which ranges are corrected after each hit or miss: for spans below a week, and for weeks. */
 const [GAMMA_OF_DAYS, GAMMA_OF_WEEKS] = [0.01, 0.015]
 const WEEK = 7
 
-/** The money in one currency and the number of won leads by local day, all up to the same day. */
+/**
+ * The money in one currency and the number of won leads on each local day. All lists end with the same day.
+ */
 interface MoneyDays {
   readonly dates: readonly string[]
   readonly money: readonly number[]
   readonly won: readonly number[]
-  /** Tells for each day whether it is left out because of a holiday or an annotation. */
+  /** True for each day that is left out because of a holiday or an annotation. */
   readonly isLeftOut: readonly boolean[]
 }
 
@@ -34,7 +38,10 @@ export interface MoneyNumbers extends MoneyDays {
   readonly distrusted?: readonly RangeKind[]
 }
 
-/** A span of days, with the money of its days (without left-out days) and the ranges of this money. */
+/**
+ * A span of days, with the money that was won in the span and the ranges of this money. Left-out days do not
+ * count.
+ */
 interface MoneyStep {
   readonly money: number
   /** The ranges; null while too few earlier days are known, or if all days of the span are left out. */
@@ -44,9 +51,9 @@ interface MoneyStep {
 interface JudgedMoneySpans {
   /** The spans, the oldest first; the last one ends with the last day. */
   readonly steps: readonly MoneyStep[]
-  /** A count of how often the ranges of all spans except the last one held. */
+  /** The number of spans with a range, and of spans whose range held. The last span does not count. */
   readonly record: Hits
-  /** Tells whether the ranges held often enough to be shown, or too few were tested to tell. */
+  /** True if the ranges held often enough to be shown, or if too few ranges were tested to decide. */
   readonly isTrusted: boolean
 }
 
@@ -78,11 +85,11 @@ function countMoneyHits(steps: readonly MoneyStep[]): Hits {
   return countHits(steps.map(({ forecast, money }) => ({ forecast, value: money })))
 }
 
-/** A count of how often the usual range of the money won in one currency held. */
+/** The test of the money won in one currency: how often its usual range held. */
 export interface MoneyTest extends Hits {
   readonly currency: string
   readonly shown: Shown
-  /** How many days are known, and how many a range needs. */
+  /** The number of days that are known, and the number that a range needs. */
   readonly periods: { readonly known: number; readonly needed: number }
   /** The length of the tested spans. The money of a month has no range. */
   readonly scale: 'day' | 'week'
@@ -109,8 +116,8 @@ export function testMoney(
 }
 
 /**
- * Returns sums that a span may have, in ascending order, drawn from the days before the span. The same days
- * always give the same sums. Returns null if all days of the span are left out.
+ * Draws sums that a span may have from the days before the span, and returns them in ascending order. The
+ * same days always give the same sums. Returns null if all days of the span are left out.
  */
 function drawSums(
   { weekdays, money, won, isLeftOut }: MoneyDays & { readonly weekdays: readonly number[] },
@@ -126,7 +133,7 @@ function drawSums(
     pool.money.push(money[day] ?? 0)
     pool.won += won[day] ?? 0
   }
-  // Compares the recent wins with the wins that the same days would have had by the mean of their weekdays.
+  // Compares the recent wins with the usual wins of the same days, which are the means of their weekdays.
   let [present, mean] = [0, 0]
   for (let day = first; day < from; day++) {
     const pool = poolOf(day)

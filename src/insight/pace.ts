@@ -1,7 +1,7 @@
 /**
  * Forecasts the total of a month, quarter or year from its days so far. Uses the method that was most exact
- * in earlier months (quarters, years). The range is as wide as the errors of earlier forecasts were after the
- * same number of days.
+ * in earlier months, quarters or years. The width of the range comes from the errors of earlier forecasts
+ * that were made after the same number of days.
  */
 import type { RangeRecord, UsualRange } from '../domain/insight.ts'
 import { type CountDistribution, probabilitiesOf, rangeWith } from './count-distribution.ts'
@@ -13,9 +13,12 @@ export interface CountedDays {
   readonly values: readonly number[]
   /** The weekday of each day. */
   readonly places: readonly number[]
-  /** Tells for each day whether forecasts do not learn from it; by default they learn from all days. */
+  /** True for each day from which forecasts do not learn; by default they learn from all days. */
   readonly isLeftOut?: readonly boolean[]
-  /** Tells for each day, up to the end of the present span, whether it is a holiday; by default none is. */
+  /**
+   * True for each holiday. The list ends with the last day of the present span; by default there is no
+   * holiday.
+   */
   readonly isHoliday?: readonly boolean[]
 }
 
@@ -30,9 +33,8 @@ interface EndForecast {
 
 /**
  * The method that estimates the remaining days. `line`: the mean of the span so far. `profile`: the recent
- * level and the weekdays. `trailing`: the mean of the last 28 days. `same_point`: `profile`, corrected by how
- * the rest of earlier spans differed from it. `same_quarter_month`: like `same_point`, but only from every
- * third span.
+ * level and the weekdays. `trailing`: the mean of the last 28 days. `same_point`: `profile`, corrected by its
+ * errors in earlier spans. `same_quarter_month`: the same, but only every third earlier span counts.
  */
 type Method = 'line' | 'profile' | 'trailing' | 'same_point' | 'same_quarter_month'
 const METHODS: readonly Method[] = ['profile', 'line', 'trailing', 'same_point', 'same_quarter_month']
@@ -41,15 +43,17 @@ const MISS = 0.2
 const TRAILING_DAYS = 28
 /** The minimum number of earlier spans before another method than `profile` may be chosen. */
 const SPANS_MIN = 3
-/** The number of last spans from which a correction is learned, and of invented leads that keep it small. */
+/** The number of last spans from which a correction is learned. */
 const LAST_SPANS = 12
+/** The number of invented leads that keep a correction small while few real leads are known. */
 const CORRECTION_PRIOR = 5
 /** Another method replaces `profile` if its errors are below this share of the errors of `profile`. */
 const CLEARLY = 0.97
-/** The minimum number of earlier ranges, and the minimum and maximum share of them that must have held. */
+/** The minimum number of earlier ranges. With fewer, no forecast is made. */
 const RECORD_MIN = 30
+/** The minimum and the maximum share of the earlier ranges that must have held. */
 const [HIT_MIN, HIT_MAX] = [0.68, 0.95]
-/** The number of earlier errors that the spread predicted by the model counts for. */
+/** The spread that the model predicts counts as much as this many earlier errors. */
 const ERROR_PRIOR = 4
 /**
  * The factor by which the weight of an error falls with each later error. Later errors count more, because
@@ -62,7 +66,8 @@ const FADE = 0.95
  * from them. A future holiday is expected to bring the same share of a usual day as earlier holidays did.
  * @param earlier the complete spans of the same kind before, the oldest first
  * @param now the present span, which may end after the last known day
- * @returns null if the ranges of earlier spans held too rarely or too often, or if there are too few
+ * @returns null if the ranges of earlier spans held too rarely or too often, or if there are too few such
+ * ranges
  */
 export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: Span): EndForecast | null {
   const { isLeftOut = [], isHoliday = [] } = series
@@ -220,7 +225,10 @@ function chooseMethod(errors: ReadonlyMap<Method, Errors>): Method {
   return best.method
 }
 
-/** Lists the months whose first day is among the dates, as indexes. The last month may end later. */
+/**
+ * Lists the months whose first day is among the dates, as spans of indexes in `dates`. The last month may end
+ * after the last date.
+ */
 export function monthsOf(dates: readonly string[]): Span[] {
   return spansOf(dates, isFirstOfMonth).map(({ from }) => {
     const [year, month] = [Number(dates[from]?.slice(0, 4)), Number(dates[from]?.slice(5, 7))]

@@ -7,7 +7,7 @@
 import { normalProbability } from './count-distribution.ts'
 import { weightOf, wholeParts } from './drivers.ts'
 
-/** A group is named if so large a deviation from the other groups has a smaller chance than this. */
+/** A group is named if the chance of so large a deviation from the other groups is below this. */
 const NAMED_BELOW = 0.02
 /** A named group has at least this share of the whole difference. */
 const DIFFERENCE_MIN = 0.25
@@ -17,7 +17,7 @@ const MIX_MIN = 0.5
 /** The number of tenths of a percentage point in a rate of 1. */
 const TENTHS = 1000
 
-/** The number of leads that were won, and the number of all that were closed. */
+/** The number of won leads (`hits`), and the number of all closed leads (`of`). */
 interface RateCounts {
   readonly hits: number
   readonly of: number
@@ -29,11 +29,17 @@ export interface RateMember {
   readonly now: RateCounts
 }
 
-/** The parts of `difference` in tenths of a percentage point. `mix`, `rest` and all `within` add up to it. */
+/**
+ * The parts of the difference between two rates, in tenths of a percentage point. `mix`, `rest` and all
+ * `within` add up to `difference`.
+ */
 interface RateSplit {
   readonly difference: number
   readonly mix: number
-  /** The groups that stand out, the largest part first; at most three. `within` is the part of the group. */
+  /**
+   * At most three groups that stand out, the largest `within` first. `within` is the part of the difference
+   * that comes from the group's own rate.
+   */
   readonly named: readonly { readonly name: string; readonly within: number }[]
   /** The part of the difference that came from the rates within all other groups. */
   readonly rest: number
@@ -84,9 +90,10 @@ export function splitRate(members: readonly RateMember[]): RateSplit | null {
 
 /**
  * Splits the difference of an unusual rate by the dimension, such as the source, in which a group stands out
- * most. If no group does, takes the dimension whose mix changed most.
+ * most. If no group stands out, uses the dimension whose mix changed most.
  * @param isHigh whether the rate is higher than expected
- * @returns null if nothing stands out, or if the rate did not rise although it is high (or fall although low)
+ * @returns null if nothing stands out. Also null if a high rate did not rise since before, or a low rate did
+ * not fall
  */
 export function chooseRateSplit<Name>(
   dimensions: readonly { readonly name: Name; readonly members: readonly RateMember[] }[],
@@ -107,8 +114,8 @@ interface Part extends RateMember {
 }
 
 /**
- * Finds the groups whose rate changed differently from the rates of the other groups, one after another. If
- * all rates changed alike, it finds none.
+ * Finds, one after another, the groups whose rate changed differently from the rates of the other groups.
+ * Finds none if all rates changed alike.
  */
 function findApart(parts: readonly Part[], difference: number): (Part & { probability: number })[] {
   const isLarge = ({ within }: Part) =>
@@ -136,7 +143,10 @@ function findApart(parts: readonly Part[], difference: number): (Part & { probab
   return found
 }
 
-/** Returns the chance that a group's odds change so differently from the others; 1 if there are no others. */
+/**
+ * Returns the chance that a group's odds change so differently from those of the other groups if only chance
+ * acts; 1 if there are no other groups.
+ */
 function apartProbability(part: RateMember, others: readonly RateMember[], direction: number): number {
   if (others.length === 0) return 1
   const own = changeOf(part)
@@ -148,10 +158,14 @@ function apartProbability(part: RateMember, others: readonly RateMember[], direc
   return 1 - normalProbability(off)
 }
 
-/** Returns the change of the logarithm of the odds and its variance (Haldane and Anscombe, 1956). */
+/**
+ * Returns the change of the logarithm of the odds, and the variance of this change (Haldane and Anscombe,
+ * 1956).
+ */
 function changeOf({ before, now }: RateMember): { change: number; variance: number } {
   const [one, other] = [before, now].map(({ hits, of }) => {
-    // Half a lead is added to the won and to the lost ones, so that no division by zero occurs.
+    // Half a lead is added to the won leads and half a lead to the lost leads, so that no division by zero
+    // occurs.
     const [won, lost] = [hits + 0.5, of - hits + 0.5]
     return { odds: Math.log(won / lost), variance: 1 / won + 1 / lost }
   }) as [{ odds: number; variance: number }, { odds: number; variance: number }]

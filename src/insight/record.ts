@@ -5,19 +5,24 @@ import { isWithin, type Ranges, type Step } from './usual-range.ts'
 
 /** The share of numbers that should lie within their ranges. */
 export const MEANT = 0.95
-/** The maximum number of past numbers with ranges that a record counts; the last ones are taken. */
+/** A record counts at most this many numbers with ranges: the last ones. */
 const LAST = 365
-/** The minimum number of tested ranges to distrust a series. With fewer, its ranges are trusted. */
+/**
+ * The minimum number of tested ranges for a decision. With fewer tested ranges, a series is always trusted.
+ */
 export const JUDGED_MIN = 60
 /** The same limit as `JUDGED_MIN` for windows of 30 days, of which there are only a few. */
 export const WINDOWS_MIN = 15
 /**
- * Ranges are not shown if they held so rarely that ranges of the right width would do so with less than this
- * chance.
+ * Ranges are not shown if they held too rarely. This is so if ranges of the right width would hold so rarely
+ * with less than this chance.
  */
 const WITHHELD_BELOW = 0.01
 
-/** `learning`: too few earlier numbers are known. `withheld`: earlier ranges held too rarely. */
+/**
+ * The state of a range. `printed`: the range is shown. `withheld`: earlier ranges held too rarely.
+ * `learning`: too few earlier numbers are known.
+ */
 export type Shown = 'printed' | 'withheld' | 'learning'
 
 /**
@@ -29,7 +34,10 @@ export function shownOf(isReady: boolean, isBelieved: boolean): Shown {
   return !isReady ? 'learning' : isBelieved ? 'printed' : 'withheld'
 }
 
-/** A count of the numbers that had ranges, and of the numbers that lay within their ranges. */
+/**
+ * The number of numbers that had ranges (`judged`), and of those that lay within their ranges of 95 % and of
+ * 80 %.
+ */
 export interface Hits {
   readonly judged: number
   readonly hits95: number
@@ -63,7 +71,7 @@ export function recordOf(steps: readonly Step[], values: readonly (number | null
 }
 
 /**
- * Returns true unless the ranges held clearly too rarely.
+ * Returns false if the ranges held clearly too rarely, otherwise true.
  * @param least the number of tested ranges below which the result is always true
  * @param meant the share of numbers that should lie within their ranges
  */

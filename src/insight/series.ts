@@ -1,6 +1,6 @@
 /**
- * Makes series of days, weeks or months from the numbers of days. Some days are left out, such as holidays.
- * They count neither in the number of a week or month nor in the number that is expected of it.
+ * Makes series of days, weeks or months from daily numbers. Some days, such as holidays, are left out. A
+ * left-out day counts neither in the number of its week or month nor in the expected number.
  */
 import type { CountedPipeline, ExpectedFigure, RangeKind } from '../domain/insight.ts'
 import type { CountSeries, Scale } from './usual-range.ts'
@@ -17,9 +17,9 @@ export interface DailyNumbers {
   readonly figure: ExpectedFigure
   readonly pipeline: CountedPipeline
   readonly values: readonly number[]
-  /** Tells for each day whether it is left out because of a holiday or an annotation; by default none is. */
+  /** True for each day that is left out because of a holiday or an annotation; by default no day is. */
   readonly isLeftOut?: readonly boolean[]
-  /** Tells whether an operator's annotation explains a day of the period. Such a period is not judged. */
+  /** True if an operator's annotation explains a day of the period. Such a period is not judged. */
   readonly isExplained?: boolean
   /** The kinds of ranges that held too rarely when reports published them; by default none. */
   readonly distrusted?: readonly RangeKind[]
@@ -30,7 +30,10 @@ interface PeriodSeries extends CountSeries {
   readonly leftOut: readonly number[]
 }
 
-/** Makes a series of days, weeks or months from daily numbers. The last of these ends with the last date. */
+/**
+ * Makes a series of days, weeks or months from daily numbers. The last day, week or month ends with the last
+ * date.
+ */
 export function seriesOf(
   { values, isLeftOut = [] }: Pick<DailyNumbers, 'values' | 'isLeftOut'>,
   dates: readonly string[],
@@ -82,7 +85,7 @@ export function groupsOf(dates: readonly string[], scale: Scale): Group[] {
 
 /**
  * Divides the dates into spans, from the first date on which a span begins. The last span may be incomplete.
- * @param isFirst tells whether a span begins on a date
+ * @param isFirst returns whether a span begins on a date
  */
 export function spansOf(
   dates: readonly string[],
@@ -97,8 +100,8 @@ export function isFirstOfMonth(date: string): boolean {
 }
 
 /**
- * Returns how much of each week or month is not left out, from 0 to 1. The weight of a day is the average
- * number of leads on its weekday before the week or month.
+ * Returns the share of each week or month that is not left out, from 0 to 1. A day weighs as much as the
+ * average number of leads on its weekday in earlier weeks or months.
  */
 function sharesOf(
   groups: readonly Group[],

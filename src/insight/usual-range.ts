@@ -1,6 +1,6 @@
 /**
- * Computes the range in which each number of a series usually lies. The range uses only the numbers before
- * it, so that the count of how often ranges held is honest.
+ * Computes the range in which each number of a series usually lies. A range is computed only from the numbers
+ * before the judged number. Otherwise the count of how often ranges held would not be honest.
  *
  * The expected number is a level (the recent average) times a factor for the place in the cycle, such as the
  * weekday. The distribution is negative binomial. The ranges become wider after misses and narrower after
@@ -29,18 +29,21 @@ export interface CountSeries {
   readonly scale: Scale
 }
 
-/** The length of a period. Days have a cycle of a week, weeks have none, and months have one of a quarter. */
+/**
+ * The length of a period. Days have a cycle of a week, weeks have no cycle, and months have a cycle of a
+ * quarter.
+ */
 export type Scale = 'day' | 'week' | 'month'
 
 interface Tuning extends Windows {
   readonly places: number
-  /** The number of values after which an older value has half the weight in the level (recent average). */
+  /** The number of newer values after which a value has half its weight in the level (the recent average). */
   readonly halfLife: number
-  /** The number of values that the spread assumed at first (of a Poisson distribution) counts for. */
+  /** The spread that is assumed at first (of a Poisson distribution) counts as much as this many values. */
   readonly spreadPrior: number
   /** The step by which ranges are corrected. The paper uses 0.01; short series need larger steps. */
   readonly gamma: number
-  /** Tells whether the level follows steady growth, which is too small to see between days or weeks. */
+  /** True if the level follows steady growth. Between days or weeks, growth is too small to see. */
   readonly hasTrend: boolean
 }
 
@@ -84,8 +87,8 @@ const [MISS_MIN, MISS_MAX] = [0.002, 0.6]
  */
 const SLOW_FADE = 0.5 ** (1 / 182)
 /**
- * The number of invented leads with which each place in the cycle begins. They keep its factor near 1 while
- * few real leads are known.
+ * The number of invented leads with which each place in the cycle begins. The invented leads keep the factor
+ * of the place near 1 while few real leads are known.
  */
 const PLACE_PRIOR = 2
 /** A number more than this many standard deviations from the mean counts as if it were only so far away. */
@@ -113,7 +116,7 @@ export interface Step {
   readonly known: number
   /** The forecast; null while too few earlier numbers are known. */
   readonly forecast: Forecast | null
-  /** The most unusual run of last numbers; null without a forecast, and for an unknown number. */
+  /** The most unusual run of last numbers; null if there is no forecast or if the number is unknown. */
   readonly anomaly: Anomaly | null
 }
 
@@ -121,7 +124,7 @@ interface JudgedSeries {
   /** One step for each number. */
   readonly steps: readonly Step[]
   /**
-   * Returns the distribution of the sum of several numbers in a row, expected from all numbers before
+   * Returns the expected distribution of the sum of several numbers in a row. Uses all numbers before
    * `index`.
    * @param ahead the places of the summed numbers in the cycle, such as their weekdays
    */
@@ -188,8 +191,8 @@ export function judgeSeries({ values, places, shares, scale }: CountSeries): Jud
         segmentStart = judged.restart
         restart(level, history, segmentStart, fade)
         Object.assign(older, { sum: 0, weight: 0, time: 0 })
-        // Takes the spread and the misses from before the new level, because its first numbers distorted
-        // them.
+        // Restores the spread and the misses from before the new level, because the first numbers of the new
+        // level distorted both.
         Object.assign(spread, learned[segmentStart]?.spread)
         Object.assign(misses, learned[segmentStart]?.misses)
       }
@@ -216,7 +219,9 @@ export function judgeSeries({ values, places, shares, scale }: CountSeries): Jud
   return { steps, outlook: (index, ahead) => outlookFrom(history[index] ?? history.at(-1), ahead) }
 }
 
-/** A weighted average. `time` is the sum of the indexes of its numbers, with the same weights. */
+/**
+ * A weighted average of numbers. `time` is the sum of the indexes of these numbers, with the same weights.
+ */
 interface Level extends WeightedSum {
   time: number
 }
@@ -236,7 +241,10 @@ function rateAt(index: number, level: Level, older: Level | null): number {
   return between(rate * 0.7, rate + slope * (index - time), rate * 1.4)
 }
 
-/** Returns the expected sum of several numbers. A wrong level would affect all, so the variance is larger. */
+/**
+ * Returns the expected distribution of the sum of several numbers. A wrong level would affect all of these
+ * numbers, so the variance is increased.
+ */
 function outlookFrom(from: HistoryPoint | undefined, ahead: readonly number[]): CountDistribution {
   if (from === undefined || ahead.length === 0) return { mean: 0, variance: 0 }
   const factors = ahead.reduce((sum, place) => sum + (from.factors[place] ?? 1), 0)
@@ -277,7 +285,10 @@ export function correct(
   misses.of80 = step(misses.of80, 0.2, ranges.range80)
 }
 
-/** Tells whether a place in the cycle, such as Sundays, has almost no leads. Its ranges always hold. */
+/**
+ * Returns whether a place in the cycle, such as Sundays, has almost no leads. The ranges of such a place
+ * always hold, so its hits do not correct the ranges.
+ */
 function isIdle({ factor, mean }: HistoryPoint): boolean {
   return factor < 0.1 && mean < 0.3
 }

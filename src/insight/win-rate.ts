@@ -18,13 +18,19 @@ import { correct, isWithin, type Ranges } from './usual-range.ts'
 export const RATE_DAYS = 30
 /** The number of earlier windows of 30 days that a range needs. */
 export const RATE_NEEDED = 8
-/** The minimum number of decided (won or lost) leads. A rate of fewer has no range and is never unusual. */
+/**
+ * The minimum number of decided (won or lost) leads. With fewer, a rate has no range and is never unusual.
+ */
 export const DECIDED_MIN = 10
-/** The factor by which a window of 30 days loses weight with each later window: half in 6 windows. */
+/**
+ * The factor by which the weight of a window of 30 days falls with each later window: by half in 6 windows.
+ */
 const FADE = 0.5 ** (1 / 6)
+/** The same factor for the deviations from which the spread is learned: by half in 48 deviations. */
 const SPREAD_FADE = 0.5 ** (1 / 48)
-/** The number of windows that a random spread counts for, and the maximum that one window can add. */
+/** The random spread that is assumed at first counts as much as this many deviations. */
 const SPREAD_PRIOR = 6
+/** The maximum that one deviation adds to the spread, as a multiple of the spread learned so far. */
 const SPREAD_CAP = 12
 /** The number of days in each part of a window. The spread within a window is learned from these parts. */
 const PART_DAYS = 5
@@ -33,7 +39,7 @@ const GAMMA = 0.025
 /** The maximum number of decided leads for which probabilities are summed one by one, not approximated. */
 const EXACT_MAX = 400
 
-/** The numbers of won and of lost leads for each local day, up to the same day. */
+/** The number of won and of lost leads on each local day. Both lists end with the same day. */
 interface RateDays {
   readonly won: readonly number[]
   readonly lost: readonly number[]
@@ -41,7 +47,7 @@ interface RateDays {
 
 export interface RateNumbers extends RateDays {
   readonly pipeline: CountedPipeline
-  /** Tells whether ranges in earlier reports held too rarely to print new ones; false by default. */
+  /** True if ranges in earlier reports held so rarely that no new range is printed; false by default. */
   readonly isDistrusted?: boolean
 }
 
@@ -57,16 +63,16 @@ interface RateStep {
         readonly probability: number
       })
     | null
-  /** How many earlier windows have decided leads. */
+  /** The number of earlier windows that have decided leads. */
   readonly known: number
 }
 
 interface JudgedRate {
   /** The windows, the oldest first; the last one ends with the last day. */
   readonly steps: readonly RateStep[]
-  /** A count of how often the ranges of all windows except the last one held. */
+  /** The number of windows with a range, and of windows whose range held. The last window does not count. */
   readonly record: Hits
-  /** Tells whether the ranges held often enough to be shown, or too few were tested to tell. */
+  /** True if the ranges held often enough to be shown, or if too few ranges were tested to decide. */
   readonly isTrusted: boolean
 }
 
@@ -83,7 +89,8 @@ export function judgeRate({ won, lost }: RateDays): JudgedRate {
     const wins = total(won.slice(from, end))
     const decided = wins + total(lost.slice(from, end))
     const rate = (seen.won + 0.5) / (seen.decided + 1)
-    // The rate is as reliable as one from this number of decided leads that all have the same weight.
+    // The leads behind the rate have different weights. The rate is as reliable as a rate of this number of
+    // leads with equal weights.
     const worth = seen.squares > 0 ? seen.decided ** 2 / seen.squares : 0
     const chance = decided * rate * (1 - rate) * (1 + decided / Math.max(worth, 1))
     const factor = Math.max(1, ...[spread, spreadWithin].map(factorOf))
@@ -119,7 +126,7 @@ export function judgeRate({ won, lost }: RateDays): JudgedRate {
 }
 
 /**
- * Judges for each day the rate of the 30 days up to it, as the report of that day would have done.
+ * Judges for each day the rate of the 30 days that end with it, as the report of that day would have done.
  * @returns for each day the chance of a rate at least as unusual; null if the report would not have judged
  * the rate
  */
@@ -145,7 +152,7 @@ interface Spread {
   weight: number
 }
 
-/** Returns how many times larger the variance is than a random one. */
+/** Returns how many times larger the learned variance is than the variance of pure chance. */
 function factorOf({ sum: squares, weight }: Spread): number {
   return (squares + SPREAD_PRIOR) / (weight + SPREAD_PRIOR)
 }
@@ -156,7 +163,9 @@ function learn(spread: Spread, off: number, variance: number): void {
   spread.weight = spread.weight * SPREAD_FADE + 1
 }
 
-/** Returns the distribution of the wins among decided leads: beta-binomial, or nearly normal for many. */
+/**
+ * Returns the distribution of the wins among decided leads: beta-binomial, or nearly normal for many leads.
+ */
 export function winsOf(decided: number, rate: number, variance: number): CountProbabilities {
   if (decided > EXACT_MAX) return nearlyNormal(decided, decided * rate, Math.sqrt(variance))
   const factor = Math.min(variance / (decided * rate * (1 - rate)), decided * 0.98)

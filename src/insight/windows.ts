@@ -4,15 +4,18 @@
  */
 import { type CountDistribution, tailProbability } from './count-distribution.ts'
 
-/** The number of standard deviations at which the effect of a number on the learned spread is capped. */
+/** The effect of one number on the learned spread is limited to this many standard deviations. */
 export const SPREAD_CAP = 3.5
 /** The minimum of an expected number. It prevents a division by zero. */
 export const MEAN_MIN = 0.02
 /** If the chance of a window is below this, the series is taken to have a new level. */
 const RESTART_BELOW = 1e-4
-/** The windows of one day overlap. They raise as many false alarms as this many independent windows would. */
+/**
+ * The windows that end with the same number overlap. They raise as many false alarms as this many independent
+ * windows would.
+ */
 const INDEPENDENT_WINDOWS = 3.5
-/** The number of windows that the spread predicted from single numbers counts for. */
+/** The spread that is predicted from single numbers counts as much as this many windows. */
 const WINDOW_PRIOR = 60
 /** A window is skipped if its squared deviation from the mean, divided by the variance, is below this. */
 const LOOKED_AT_FROM = 1.5
@@ -23,8 +26,9 @@ export interface Anomaly {
   readonly probability: number
   /** The number of values in the window; 1 for the latest number alone. */
   readonly length: number
-  /** The sum of the window, and the sum that was expected before the window began. */
+  /** The sum of the window. */
   readonly actual: number
+  /** The sum that was expected before the window began. */
   readonly expected: number
 }
 
@@ -33,13 +37,15 @@ export interface HistoryPoint extends CountDistribution {
   readonly value: number | null
   /** The value, but limited if it is extreme, so that a single number does not change the level much. */
   readonly clipped: number
-  /** The factor of the number's place in the cycle (such as its weekday), and the factors of all places. */
+  /** The factor of the number's place in the cycle, such as its weekday. */
   readonly factor: number
+  /** The factors of all places in the cycle. */
   readonly factors: readonly number[]
   /** The variance that the number would have if leads arrived independently of each other. */
   readonly plain: number
-  /** The level (recent average) before this number, and the sum of the weights of the averaged numbers. */
+  /** The level (recent average) before this number. */
   readonly rate: number
+  /** The sum of the weights of the numbers that the level averages. */
   readonly weight: number
 }
 
@@ -61,7 +67,7 @@ export interface Windows {
  * Judges the windows that end with the last number, each by the level before the window began.
  * @param history all numbers so far
  * @param segmentStart the index at which the present level began; no window begins before it
- * @param windowSpread the learned spread of each window length; is changed
+ * @param windowSpread the learned spread of each window length; this function updates it
  * @returns `restart` is the index at which a new level began; null if the level is the same
  */
 export function judgeWindows(
@@ -109,7 +115,7 @@ export function judgeWindows(
   return { anomaly: { ...best, probability }, restart }
 }
 
-/** Tells whether most numbers of a window (at least 80 %) lie on the same side of what was expected. */
+/** Returns whether at least 80 % of the numbers of a window lie on the same side of the expected numbers. */
 function isOneSided(window: readonly HistoryPoint[], rate: number): boolean {
   const sides = window.flatMap(({ value, factor }) =>
     value === null ? [] : [Math.sign(value - factor * rate)],

@@ -20,7 +20,10 @@ interface GivenAnnotation {
   readonly writtenBy: string
 }
 
-/** The maximum number of days from today to an annotated day. A day further away is a typing mistake. */
+/**
+ * The maximum number of days by which an annotated day may lie in the future. A later day is a typing
+ * mistake.
+ */
 const AHEAD_MAX = 366
 /**
  * The maximum number of days of one annotation. If more days were left out, too few would remain to learn
@@ -57,7 +60,7 @@ export async function annotate(
 }
 
 /**
- * Removes an annotation. The next report learns from its days again.
+ * Removes an annotation. The next report learns from the annotated days again.
  * @throws LeadsheetError usage_invalid if no annotation has this number
  */
 export async function removeAnnotation(store: Store, id: number): Promise<Annotation> {

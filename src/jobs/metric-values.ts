@@ -1,7 +1,4 @@
-/**
- * Collects the values that the metrics of an installation show. All values are read from the store at one
- * time.
- */
+/** Collects the values that the metrics of an installation show. Each call reads all values anew. */
 
 import type { Installation } from '../checks/check.ts'
 import { type Health, readHealth } from '../checks/run-checks.ts'
@@ -44,13 +41,13 @@ export interface Measures {
   readonly missed: readonly { readonly schedule: string; readonly runs: number }[]
   readonly messages: Readonly<Record<string, number>>
   /**
-   * The time at which the oldest message that still has to be sent was added to the outbox; null if there is
-   * no such message.
+   * The time at which the oldest unsent message was added to the outbox; null if no message is waiting to be
+   * sent.
    */
   readonly waitingSince: Instant | null
   /** The number of mail servers that could not be reached at the last attempt. */
   readonly serversAway: number
-  /** The checks of the open alerts that nobody has acknowledged, one entry for each alert. */
+  /** The name of the check of each open alert that nobody has acknowledged. */
   readonly openAlerts: readonly string[]
   /** The numbers of processed events by outcome, counted since the first event. */
   readonly events: readonly EventCount[]

@@ -1,8 +1,8 @@
 /**
- * Keeps the dashboard's figures about pipelines and agents in memory, so that showing a page costs nothing.
- * The figures are counted soon after the start and after each sync, if somebody has opened the overview
- * within the last day. The overview tells the time of its figures. The outlook (goals, forecasts of the month
- * and win rates) is kept in memory too.
+ * Keeps the dashboard's figures about pipelines and agents in memory, so that a page is shown without
+ * counting. The figures are counted soon after the start and after each sync, if somebody has opened the
+ * overview within the last day. The overview shows the time of its figures. The outlook (goals, forecasts of
+ * the month and win rates) is kept in memory too.
  */
 import type { Annotation, Goal, JudgedWinRate, Pace } from '../domain/insight.ts'
 import type { Instant } from '../domain/model.ts'
@@ -32,7 +32,7 @@ export const PERIOD_DAYS = 30
 /** The number of days of the longest trend. */
 export const TREND_DAYS_MAX = 365
 
-/** The interval at which the store is asked for new data. */
+/** The interval at which the store is checked for new data. */
 const LOOK_MS = 10_000
 /** The overview is counted in advance if somebody has opened it within this time. */
 const WANTED_MS = 24 * 60 * 60_000
@@ -55,7 +55,7 @@ export interface KeptOverview {
   readonly overview: Overview | null
   /** The time up to which all leads have been read; null if no sync has read all leads yet. */
   readonly dataAsOf: Instant | null
-  /** Tells whether a newer overview is being counted. */
+  /** True if a newer overview is being counted. */
   readonly isBeingCounted: boolean
   /** The reason why the last count failed; null if it succeeded. */
   readonly failure: string | null
@@ -157,15 +157,16 @@ interface Outlook {
   readonly lastDay: string
   readonly paces: readonly Pace[]
   /**
-   * The win rates of the 30 days up to `lastDay`: first that of all leads (or of the requested pipeline),
-   * then that of each pipeline if there are several.
+   * The win rates of the 30 days up to `lastDay`: first the rate of all leads (or of the requested pipeline),
+   * then the rate of each pipeline if there are several.
    */
   readonly winRates: readonly JudgedWinRate[]
 }
 
 export interface OutlookReader {
   /**
-   * Reads the outlook of a pipeline, or of all leads. It is counted anew after each sync and each annotation.
+   * Reads the outlook of a pipeline, or of all leads. The outlook is counted anew after each sync and after
+   * each change of annotations.
    * @returns null if no days have been counted yet
    */
   read(pipelineId: string | null): Promise<Outlook | null>

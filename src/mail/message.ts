@@ -15,7 +15,7 @@ export interface MessageIdentity {
   readonly report: string
   readonly period: { readonly from: Instant; readonly to: Instant }
   readonly recipient: string
-  /** The revision of the message: 0, and 1 more each time a person has the message made anew. */
+  /** The revision of the message: 0 at first, and 1 more each time a person requests the message again. */
   readonly revision: number
   /** The sender, whose domain is a part of the Message-ID. */
   readonly from: string
@@ -102,8 +102,9 @@ function base32(bytes: Uint8Array): string {
 }
 
 /*
- * Decides which files a message carries, before it is rendered, so that its text can name the files left out.
- * The limits of mail servers apply to the encoded message, in which a file is over a third larger.
+ * Decides which files a message carries. This happens before the message is rendered, so that its text can
+ * name the files that were left out. The limits of mail servers apply to the encoded message, in which a file
+ * is over a third larger.
  */
 
 interface FittedFiles {
@@ -114,17 +115,17 @@ interface FittedFiles {
 
 /**
  * The bytes reserved for header, text and HTML. The HTML has less than 80 kB, but its encoding triples the
- * size of some alphabets.
+ * size of texts in some alphabets.
  */
 const BODY_BYTES = 500_000
-/** The bytes that the message needs around a file: its part headers and boundary. */
+/** The bytes that a message needs for each file in addition to the content: the headers and the boundary. */
 const PART_BYTES = 500
 const LINE_CHARACTERS = 76
 const LINE_BYTES = LINE_CHARACTERS + 2
 
 /**
- * Keeps all images of the HTML, then each attachment, in order, that still fits. A smaller attachment may be
- * kept after a larger one was left out.
+ * Keeps all images of the HTML. Then goes through the attachments in their order and keeps each one that
+ * still fits. A smaller attachment may be kept after a larger one was left out.
  * @param maxBytes the limit of the whole message
  */
 export function fitFiles(files: readonly MessageFile[], maxBytes: number): FittedFiles {
@@ -208,8 +209,8 @@ export interface DkimKey {
 }
 
 /**
- * The header fields to sign: all that matter to a person or a program. Fields that a message does not have
- * are skipped.
+ * The header fields to sign. These are all fields that matter to a person or a program. Fields that a message
+ * does not have are skipped.
  */
 export const SIGNED_FIELDS = [
   'From',
@@ -255,8 +256,8 @@ export async function sign(message: Buffer, { domain, selector, privateKey }: Dk
 }
 
 /**
- * Returns the link that people see: the URL of the preference page or, if no pages are served, a link that
- * writes a mail.
+ * Returns the link that people see. It is the URL of the preference page or, if no pages are served, a link
+ * that writes a mail.
  */
 export function unsubscribeLink(unsubscribe: Unsubscribe, report: string): string {
   return unsubscribe.url === null ? mailLink(unsubscribe.mailto, report) : new URL(unsubscribe.url).href

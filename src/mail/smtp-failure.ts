@@ -16,8 +16,9 @@ export type SendPhase = 'connect' | 'login' | 'envelope' | 'data'
 export type SendFailure = 'transient' | 'permanent' | 'configuration' | 'unknown'
 
 /**
- * The thing that a failure concerns: only this message; the server, and so every message; or either of them.
- * It is `either` if the connection broke in the middle of a message, perhaps because of that message.
+ * What a failure concerns. `message`: only this message. `server`: every message to this server. `either`:
+ * one of these two, but it is unknown which. The connection then broke in the middle of a message, perhaps
+ * because of that message.
  */
 type SendConcern = 'message' | 'server' | 'either'
 
@@ -37,7 +38,7 @@ interface SendFault {
   readonly phase: SendPhase
   /** An error code of nodemailer or of the system, such as EAUTH, ETLS, ECONNECTION or EACCES. */
   readonly code: string
-  /** The error code that nodemailer replaced by a code of its own; empty if there is none. */
+  /** The original error code, if nodemailer replaced it by a code of its own; otherwise empty. */
   readonly originalCode: string
   /** The code of the server's reply; null if there was no reply. */
   readonly replyCode: number | null
@@ -47,8 +48,8 @@ const SAID_LENGTH = 300
 // The reply codes of RFC 4954, 6: authentication required, mechanism too weak, credentials refused,
 // encryption required.
 const AUTH_REPLIES = [530, 534, 535, 538]
-// The codes of errors that are not retried, because nodemailer refused the message or an address before it
-// asked the server.
+// The error codes with which nodemailer refuses a message or an address before it asks the server. Such a
+// message is not sent again.
 const REFUSED_HERE = ['EMESSAGE', 'EENVELOPE']
 const SETTINGS_AT_FAULT = [
   'EAUTH',

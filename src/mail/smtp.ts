@@ -115,8 +115,8 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
 }
 
 /*
- * The session with a mail server. It uses nodemailer's connection and not `sendMail`, because `sendMail`
- * cannot tell whether the connection broke before or after the message was sent.
+ * The session with a mail server. It uses nodemailer's connection and not `sendMail`, because `sendMail` does
+ * not show whether the connection broke before or after the message was sent.
  */
 
 /**
@@ -127,7 +127,7 @@ export interface Progress {
   phase: SendPhase
 }
 
-/** The error that `onData` failed, so that no byte was sent; its `cause` is the error of `onData`. */
+/** Is thrown if `onData` fails before any byte is sent. Its `cause` is the error of `onData`. */
 class NotBegun extends Error {}
 
 /** Opens a session, and logs in if the settings name a user. */
@@ -248,11 +248,11 @@ interface SmtpServer {
 export interface SmtpTimeouts {
   readonly connectMs: number
   readonly greetingMs: number
-  /** The longest time within a session during which nothing is sent or received. */
+  /** The maximum time in a session without any data sent or received. */
   readonly socketMs: number
   /**
-   * The wait for the reply to a whole message. A short wait causes duplicates, because a message without a
-   * reply is sent again (RFC 5321, 4.5.3.2.6).
+   * The maximum wait for the reply to a whole message. A short wait causes duplicates, because a message
+   * without a reply is sent again (RFC 5321, 4.5.3.2.6).
    */
   readonly dataReplyMs: number
   /**
@@ -290,7 +290,8 @@ export function serverOf(url: URL, timeouts: Partial<SmtpTimeouts> = {}): SmtpSe
       host,
       port,
       secure: isImplicitTls,
-      // Requires TLS. Where TLS is not required, STARTTLS is still used if the server offers it.
+      // Requires TLS, unless the server runs on this machine or the URL allows a server without TLS. In these
+      // cases, STARTTLS is still used if the server offers it.
       requireTLS: !isHere && url.searchParams.get('insecure') !== 'true',
       // Set explicitly, because an environment variable could otherwise turn off the check of the
       // certificate. The check is off only for STARTTLS with a mail server on this machine, because the

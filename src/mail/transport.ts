@@ -57,8 +57,8 @@ function pathOf(url: string): string {
 }
 
 /*
- * Opens a folder as the destination of messages. Each message becomes one `.eml` file, which is written
- * completely or not at all.
+ * Opens a folder that receives messages. Each message becomes one `.eml` file, which is written completely or
+ * not at all.
  */
 
 function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
@@ -105,8 +105,8 @@ export function fileNameOf(message: Message): string {
 }
 
 /**
- * Writes a file completely or, if the process crashes, not at all. A message that is written twice is still
- * one file.
+ * Writes a file completely or, if the process crashes, not at all. If a message is written twice, the second
+ * file replaces the first.
  */
 async function writeWhole(file: string, bytes: Buffer): Promise<void> {
   const unfinished = `${file}.${randomUUID()}.part`

@@ -1,6 +1,7 @@
 /**
  * Sends the probe's requests: only GETs, one at a time with a pause, no request twice, at most REQUESTS_MAX.
- * To find a parameter that has an effect, many parameters are tried in one request, and then halves of them.
+ * To find a parameter that has an effect, the probe tries many parameters in one request, and then each half
+ * of them.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { LeadsheetError } from '../errors.ts'
@@ -61,12 +62,12 @@ interface AskerOptions {
 }
 
 /**
- * Creates the asker. Its requests throw LeadsheetError api_unreachable, api_deferred, or api_rejected when
- * REQUESTS_MAX is reached.
+ * Creates the asker. Its requests throw LeadsheetError api_unreachable or api_deferred. Once REQUESTS_MAX
+ * requests were sent, a further request throws api_rejected.
  */
 export function openAsker(options: AskerOptions): Asker {
   const { apiKey, signal } = options
-  // Warnings are left out, because refused trials are normal in a probe.
+  // Warnings are not logged, because refused trials are normal in a probe.
   const log = options.log.child({}, { level: 'error' })
   const client = createClient({
     apiKey,
@@ -140,8 +141,8 @@ function tooMany(): LeadsheetError {
 const SINGLES_MAX = 12
 
 /**
- * Returns whether one name is nested in the other, as `sort[]` is in `sort`. Some servers crash if a request
- * has both parameters.
+ * Returns whether one name extends the other by brackets, as `sort[]` extends `sort`. Some servers crash if a
+ * request has both parameters.
  */
 export function clashes(a: string, b: string): boolean {
   return a.startsWith(`${b}[`) || b.startsWith(`${a}[`)
@@ -170,8 +171,8 @@ export interface Budget {
 
 /**
  * Finds the parameter that has an effect, by trying many in one request. This works because most servers
- * ignore unknown parameters. If all together have no effect, none of them has. If the request has an effect
- * or is refused, each half is tried.
+ * ignore unknown parameters. If the request has no effect, no parameter in it has one. If the request has an
+ * effect or is refused, each half of the parameters is tried.
  */
 export async function findEffective<T>(
   candidates: readonly T[],
@@ -266,8 +267,8 @@ function idOf(record: unknown, path: FieldPath): string {
 }
 
 /**
- * The certainty of a finding: `proved` by an answer that could have been different, `likely` by several signs,
- * or `guessed` by a name alone.
+ * The certainty of a finding. `proved`: an answer that could have been different shows it. `likely`: several
+ * signs suggest it. `guessed`: only a name suggests it.
  */
 export type Confidence = 'proved' | 'likely' | 'guessed'
 

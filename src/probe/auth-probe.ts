@@ -1,6 +1,7 @@
 /**
  * Finds out how the upstream expects the API key, for example in which header. The key is sent only after a
- * request without a key was refused. The forms that the refusal names are tried first, then the usual forms.
+ * request without a key was refused. The forms (such as a header) that the refusal names are tried first,
+ * then the usual forms.
  */
 
 import { basicOf } from '../upstream/client/authorize.ts'
@@ -33,8 +34,8 @@ export function wantsKey({ status, headers, body }: Reply): boolean {
 }
 
 /**
- * Returns the forms in which to send the key, the most promising first: those that the refusal `challenge`
- * names. HTTP Basic is tried first if the key has a colon.
+ * Returns the forms in which to send the key, the most promising first. HTTP Basic comes first if the key has
+ * a colon. The forms that the refusal `challenge` names come next, and then all other usual forms.
  */
 function authForms(challenge: Reply, key: string): Auth[] {
   const said = shortText(`${challenge.headers['www-authenticate'] ?? ''} ${shortText(challenge.body)}`)
@@ -68,8 +69,8 @@ function authForms(challenge: Reply, key: string): Auth[] {
 }
 
 /**
- * Tries the forms on an address that refused a request without a key. Returns null if no form is accepted;
- * otherwise the asker goes on with the accepted form.
+ * Tries each form of sending the key, at an address that refused a request without a key. Returns null if no
+ * form is accepted. Otherwise the asker sends the key in the accepted form in all later requests.
  */
 export async function findAuth(
   asker: Asker,
@@ -80,8 +81,8 @@ export async function findAuth(
     asker.auth = form
     const reply = await asker.get(challenge.url)
     if (wantsKey(reply) || reply.status >= 500) continue
-    // The error may mean that the upstream does not read the key in this form at all. A request with a wrong
-    // key would then get the same answer.
+    // An error other than 404 may mean that the upstream does not read the key in this form at all. A request
+    // with a wrong key would then get the same answer.
     const isOdd = reply.status >= 400 && reply.status !== 404
     if (isOdd && !(await refusesAnother(asker, challenge, form))) continue
     asker.auth = form
@@ -100,7 +101,8 @@ export async function findAuth(
 }
 
 /**
- * Sends a wrong key in this form. If the upstream refuses it, the upstream really reads the key from there.
+ * Sends a wrong key in this form. If the upstream refuses the wrong key, it really reads the key in this
+ * form.
  */
 async function refusesAnother(asker: Asker, challenge: Reply, form: Auth): Promise<boolean> {
   if (form === 'none') return false
@@ -140,7 +142,8 @@ function inQuery(query: string): Auth {
 }
 
 function distinct(forms: readonly Auth[]): Auth[] {
-  // Forms are compared to drop duplicates. Header names ignore case, names of parameters do not.
+  // Compares the forms in order to drop duplicates. The case matters in names of parameters, but not in names
+  // of headers.
   const keyOf = (form: Auth): string =>
     form !== 'none' && form.query === undefined ? authText(form).toLowerCase() : authText(form)
   const first = new Map(forms.toReversed().map((form) => [keyOf(form), form]))

@@ -62,7 +62,10 @@ export const LIST_WORDS = [
   ],
 ] as const
 
-/** Parameters that set the page size, each with the parameters that usually select the page beside it. */
+/**
+ * Parameters that set the page size. Each is listed with the parameters that usually select the page in the
+ * same API.
+ */
 export const SIZE_PARAMS: Readonly<Record<string, readonly string[]>> = {
   limit: ['offset', 'page', 'skip', 'start'],
   per_page: ['page'],
@@ -117,7 +120,7 @@ export const SIZE_PARAMS_IN_BRACKETS: Readonly<Record<string, readonly string[]>
   'filter[limit]': ['filter[skip]', 'filter[offset]'],
 }
 
-/** Parameters that select a page, by the number of the page or of its first record. */
+/** Parameters that select a page by its number, or by the position of its first record. */
 export const POSITION_PARAMS = [
   ...['page', 'offset', 'skip', 'start', 'page_number', 'pageNumber', 'p', 'from', 'pageIndex', 'page_index'],
   ...[
@@ -209,8 +212,7 @@ export const LAST_ID_PARAMS_IN_BRACKETS = ['page[after]', 'id[gt]', 'id[after]',
 export const SIZES = [1000, 500, 250, 200, 100, 50, 20, 10] as const
 
 /**
- * Usual default page sizes of servers. A page with exactly so many records may well be followed by another
- * page.
+ * Usual default page sizes of servers. If a page has exactly this many records, another page may well follow.
  */
 export const ROUND_SIZES = [
   10, 12, 15, 16, 20, 24, 25, 30, 32, 40, 48, 50, 60, 64, 75, 80, 90, 96, 100,

@@ -10,7 +10,7 @@ import { FIRST_NAMES, FUNNEL_WORDS, LAST_NAMES, LEAD_SIGNS, OUTCOME_WORDS } from
 
 const STATUSES_MAX = 30
 
-/** A field rule (where a lead's field is found in a record), in the form in which a profile is written. */
+/** A field rule, which says where a record contains a lead's field. It has the format of a profile. */
 type RuleInput =
   | string
   | string[]
@@ -21,18 +21,21 @@ export interface FoundField {
   readonly field: LeadField['column']
   readonly rule: RuleInput
   readonly confidence: Confidence
-  /** A sample of the field's values, or for personal data only how many records have the field. */
+  /**
+   * A sample of the field's values. For personal data, it is only the number of records that have the field.
+   */
   readonly evidence: string
 }
 
 interface Column {
   readonly path: FieldPath
-  /** The values of the field; `of` is the number of all records. */
+  /** The values of the field in all records, except null and "". */
   readonly values: readonly unknown[]
+  /** The number of all records, including those without the field. */
   readonly of: number
 }
 
-/** Finds the records' fields that leads need, except the id, which `pickId` chooses. */
+/** Finds the fields of the records that leads need. The id is not among them, because `pickId` chooses it. */
 export function findFields(records: readonly unknown[], id: FieldPath): FoundField[] {
   const columns = columnsOf(records).filter(({ path }) => pathText(path) !== pathText(id))
   const found: FoundField[] = []
@@ -79,7 +82,7 @@ export function findStages(records: readonly unknown[], path: FieldPath): FoundS
     .map(({ status, outcome }) => ({ status, outcome }))
 }
 
-/** Returns every path that occurs in the records, with its values other than null and "". */
+/** Returns a column for every path that occurs in the records. Its values leave out null and "". */
 export function columnsOf(records: readonly unknown[]): Column[] {
   const byPath = new Map<string, { path: FieldPath; values: unknown[]; of: number }>()
   for (const record of records) {
@@ -97,7 +100,7 @@ function bestColumn(columns: readonly Column[], sign: FieldSign, taken: Readonly
   const fitting = columns
     .filter(({ path }) => !taken.has(pathText(path)) && nameOf(path, sign.names) !== '')
     .filter((column) => column.values.length > 0 && looksLike(column, sign.looks))
-    // If all records have a close date, it is only the expected date of closing, so it does not count.
+    // If all records have a close date, it is only the expected date of closing, so the field is left out.
     .filter(({ path, values, of }) => !/close_?date$/i.test(path.at(-1) ?? '') || values.length < of)
     .sort(
       (a, b) =>
@@ -108,8 +111,8 @@ function bestColumn(columns: readonly Column[], sign: FieldSign, taken: Readonly
 }
 
 /**
- * Returns the known name that equals the last name of the path, or its last two names joined; empty if there
- * is none.
+ * Returns the known name that matches the end of the path; empty if none does. If the last field belongs to
+ * another thing, as in `company.name`, it is compared only together with the name before it.
  */
 function nameOf(path: FieldPath, names: readonly string[]): string {
   const plain = path.map((name) => name.toLowerCase().replace(/[^a-z0-9]/g, ''))
@@ -153,8 +156,8 @@ function looksLike({ values, of }: Column, looks: FieldSign['looks']): boolean {
 }
 
 /**
- * If there is a first name and a last name, proposes to join both into `contact_name`; otherwise returns
- * null.
+ * Returns a rule that joins the first name and the last name into `contact_name`; null if one of them is
+ * missing.
  */
 function joinedName(columns: readonly Column[]): FoundField | null {
   const part = (names: readonly string[]): Column | undefined =>
@@ -174,8 +177,8 @@ function joinedName(columns: readonly Column[]): FoundField | null {
 }
 
 /**
- * Decides whether a field `name` or `title` is a person's name or the company's. It is a person's if the
- * records also have an e-mail address.
+ * Decides whether a field `name` or `title` is the name of a person or of a company. It is a person's name if
+ * the records also have an e-mail address.
  */
 function nameOfCompany(found: readonly FoundField[], columns: readonly Column[]): FoundField[] {
   const has = (field: FoundField['field']): boolean => found.some((each) => each.field === field)
@@ -192,7 +195,8 @@ function nameOfCompany(found: readonly FoundField[], columns: readonly Column[])
 }
 
 /**
- * Returns whether all values are the same. An unusual field name is then not enough to recognise the field.
+ * Returns whether all values are the same. Because such values show nothing, the field is recognised only by
+ * a very usual name.
  */
 function isConstant({ values }: Column): boolean {
   return values.length > 1 && new Set(values.map((value) => JSON.stringify(value))).size === 1
@@ -203,8 +207,9 @@ function outcomeOf(status: string): FoundStage['outcome'] {
 }
 
 /**
- * Returns a number that sorts statuses by their place in the funnel. An open status is ranked by a known word in
- * its name, such as "new" or "offer"; without one it is in the middle. Closed statuses come last.
+ * Returns a number that sorts statuses by their place in the funnel. An open status is ranked by a known word
+ * in its name, such as "new" or "offer". Without a known word, it is in the middle. Closed statuses come
+ * last.
  */
 function funnelRank(status: string): number {
   const outcome = outcomeOf(status)
@@ -237,8 +242,8 @@ function sampleOf({ values, of }: Column): string {
 }
 
 /**
- * Names of id fields, the most promising first. Of a path such as `data.lead_ID2` only the last part is compared
- * with them, in lower case and without digits and punctuation: `leadid`.
+ * Names of id fields, the most promising first. Only the last part of a path is compared with these names, in
+ * lower case and without digits and punctuation. For example, `data.lead_ID2` is compared as `leadid`.
  */
 const NAMES = [
   'id',
@@ -252,10 +257,11 @@ const NAMES = [
   'hsobjectid',
   'gid',
 ]
+/** Less promising names of id fields. They rank after all names that end in `id`. */
 const LATE_NAMES = ['key', 'slug', 'number', 'ref', 'reference', 'code', 'externalid', 'email']
 /**
- * Names of fields that serve as the id only if there is no better field, at least NAMED_RECORDS_MIN records
- * were seen, and all their values differ.
+ * Names of fields that serve as the id only if there is no better field. In addition, at least
+ * NAMED_RECORDS_MIN records must have been seen, and all values must differ.
  */
 const NAMES_OF_RECORDS = ['name', 'login', 'username', 'handle']
 const NAMED_RECORDS_MIN = 10
@@ -276,7 +282,7 @@ export function pickId(records: readonly unknown[]): IdField | null {
   return best ?? null
 }
 
-/** Returns whether the field is a name (not a real id), which two records may share. */
+/** Returns whether the field is a name and not a real id. Two records may have the same name. */
 export function isName(path: FieldPath): boolean {
   return path.length === 1 && NAMES_OF_RECORDS.includes(plainNameOf(path))
 }
@@ -303,8 +309,8 @@ function plainNameOf(path: FieldPath): string {
 }
 
 /**
- * Returns whether a field with an unusual name may be the id. With a single record, nothing can be concluded,
- * because all values of one record are unique.
+ * Returns whether a field with an unusual name may be the id. A single record shows nothing, because each of
+ * its values is unique.
  */
 function mayBeId(records: readonly unknown[], path: FieldPath): boolean {
   if (isName(path)) return records.length >= NAMED_RECORDS_MIN
@@ -317,7 +323,7 @@ function isOwnGroup(path: FieldPath): boolean {
 
 /**
  * Returns whether a field looks like a time, an amount or a long text. Such values may differ in every record
- * by chance.
+ * by chance, so they do not show that the field is an id.
  */
 function looksLikeMeasure(records: readonly unknown[], path: FieldPath): boolean {
   const values = records.map((record) => readPath(record, path))

@@ -20,9 +20,9 @@ const TRIES = 9
 const ORDER_QUESTIONS_MAX = 120
 
 /**
- * Finds the parameter that sorts the list, by sorting by the time of the last change, because no list has
- * that order by chance. If sorting by the time of creation works too, the profile gets that order, because
- * records then keep their places while pages are read.
+ * Finds the parameter that sorts the list. The trials sort by the time of the last change, because no list
+ * has that order by chance. If sorting by the time of creation works too, the profile sorts by creation,
+ * because records then keep their places while pages are read.
  * @param params the parameters with which the largest page was requested
  */
 export async function findOrder(
@@ -120,7 +120,7 @@ function isSorted(page: Page, path: FieldPath, holds: (before: string, after: st
   )
 }
 
-/** The number of requests of the whole probe after which no more size parameters are tried. */
+/** Once the whole probe has sent this many requests, it tries no further size parameter. */
 const SIZE_QUESTIONS_MAX = 40
 
 export interface PageSize {
@@ -128,7 +128,7 @@ export interface PageSize {
   readonly param: string | null
   /** Parameters that must be sent together with the size, such as `_page=1`. */
   readonly along: Params
-  /** A page with only the first few records of the list, so that a second page exists. */
+  /** A page with only the first few records of the list. It is so small that a second page exists. */
   readonly small: Page
   readonly finding: Finding | null
 }
@@ -165,8 +165,8 @@ export async function findPageSize(asker: Asker, list: List, first: Page): Promi
 }
 
 /**
- * Sends all names at once, each with a different size: the number of records in the answer then shows which
- * name worked. If that does not work, halves of the names are tried.
+ * Sends all names at once, each with a different size. The number of records in the answer then shows which
+ * name had an effect. If no name matches, each half of the names is tried.
  */
 async function searchSize(
   asker: Asker,
@@ -229,8 +229,8 @@ export async function findSizeMax(
       }
     const smaller = SIZES.find((each) => each <= count)
     if (isWhole && smaller !== undefined && wanted !== smaller) {
-      // The answer is the whole list, which has fewer records than were requested. So only a size below the
-      // length of the list can be proved.
+      // The answer is the whole list, which has fewer records than were requested. Therefore only a size
+      // below the length of the list can be proved.
       const exact = await readPage(asker, list, { ...size.along, [param ?? '']: String(smaller) })
       if (exact?.ids.length === smaller) {
         const proof = evidenceOf(exact.reply, `${smaller} records; ${wanted} gave the whole list of ${count}`)

@@ -33,7 +33,7 @@ interface Missed {
 /**
  * Finds the list of leads.
  * @param path the path of the list; null if the user gave none
- * @param auth how the user says that the key is sent; null or absent if the user did not say
+ * @param auth the form in which the user wants the key to be sent; null or absent if the user gave none
  */
 export async function findList(
   asker: Asker,
@@ -48,7 +48,8 @@ export async function findList(
   queue.push(...later.map((each) => below(base, each)))
   const found = await walk(search, queue, base)
   if (found !== null || search.isRefused || key === '') return found ?? search.missed()
-  // Some upstreams answer 404 instead of 401 without a key, so the first paths are tried with the key.
+  // Some upstreams answer a request without a key with 404 instead of 401, so the first paths are also tried
+  // with the key.
   asker.auth = BEARER
   return (await walk(search, queue.slice(0, 5), base)) ?? search.missed()
 }
@@ -107,7 +108,10 @@ class Search {
     if (given !== null) asker.auth = given
   }
 
-  /** Requests a URL. At the first answer that asks for a key, finds out in which form the key is sent. */
+  /**
+   * Requests a URL. When an answer asks for a key for the first time, finds out in which form the key must be
+   * sent.
+   */
   async ask(url: URL): Promise<Reply> {
     const reply = await this.#asker.get(url)
     if (!wantsKey(reply)) return this.#noted(reply)
@@ -186,7 +190,8 @@ class Search {
 
   #noted(reply: Reply): Reply {
     this.#tried.push(evidenceOf(reply))
-    // An HTML page explains less than an API's answer, so its text is used only if there is nothing better.
+    // An HTML page explains less than an API's answer, so its text is used only if no other answer explains
+    // the failure.
     if (/html/i.test(reply.headers['content-type'] ?? '')) this.#page ??= whyNoList(reply)
     else this.#why ??= whyNoList(reply)
     return reply
@@ -200,7 +205,10 @@ class Search {
   }
 }
 
-/** Returns the paths in an OpenAPI document or other index, those that sound like leads first. */
+/**
+ * Returns the URLs of the paths in an OpenAPI document or another index. Paths that sound like leads come
+ * first.
+ */
 function listPathsIn(body: unknown, from: URL): URL[] {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return []
   const document = body as { paths?: unknown; basePath?: unknown; servers?: unknown }
@@ -241,7 +249,7 @@ function flat(body: object, depth = 3): Record<string, unknown> {
   )
 }
 
-/** The maximum length of a property name that is taken for a path. A longer name is never a path. */
+/** The maximum length of a property name that may be taken for a path. */
 const NAME_MAX = 500
 
 function pathLike(value: unknown, name: string): string[] {
@@ -293,7 +301,7 @@ export function endpointPath(base: URL, url: URL): string {
 }
 
 /**
- * Explains why an answer has no list that can be read. Returns null if the answer only says that nothing is
+ * Explains why an answer contains no readable list. Returns null if the answer only says that nothing is
  * there or that a key is required.
  */
 function whyNoList(reply: Reply): string | null {

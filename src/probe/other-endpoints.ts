@@ -13,7 +13,10 @@ import { endpointPath } from './list-probe.ts'
 const STATS_PATHS = [`${API_PREFIX}/pipelines/{id}/stats`, '/pipelines/{id}/stats', '/stats'] as const
 const AGENT_PATHS = [`${API_PREFIX}/agents/status`, '/agents/status', '/agents'] as const
 
-/** Usual names of fields in statistics and in agents, compared in lower case and without signs such as _. */
+/**
+ * Usual names of the fields of statistics. They are compared in lower case and without characters such as
+ * `_`.
+ */
 const STAT_NAMES: Readonly<Record<string, readonly string[]>> = {
   name: ['name', 'pipelinename'],
   leads: ['leads', 'totalleads', 'total', 'count', 'leadcount'],
@@ -23,6 +26,7 @@ const STAT_NAMES: Readonly<Record<string, readonly string[]>> = {
   disqualified: ['disqualified', 'rejected'],
   win_rate: ['winrate', 'conversionrate', 'conversion'],
 }
+/** Usual names of the fields of agents. They are compared in the same way. */
 const AGENT_NAMES: Readonly<Partial<Record<(typeof AGENT_FIELDS)[number], readonly string[]>>> = {
   name: ['name', 'displayname', 'title'],
   kind: ['kind', 'type', 'role'],
@@ -48,7 +52,7 @@ export const NO_OTHER_ENDPOINTS: OtherEndpoints = {
 
 /**
  * Finds the other endpoints.
- * @param ids the ids of the leads; an answer with these ids is the lead list again, so it does not count
+ * @param ids the ids of the leads; an answer with one of these ids is the lead list again, so it is ignored
  * @param pipelineId the id of a pipeline; null if no lead names one
  */
 export async function findOtherEndpoints(
@@ -124,7 +128,7 @@ function leadUrl({ url }: List, id: string, query: string): URL {
 
 /**
  * Returns the path of a single lead as the profile writes it. It is a whole URL if the query of `api.url`
- * must not be sent, because that query is added to every path.
+ * must not be sent. A path would not do, because that query is added to every path.
  */
 function leadPath(base: URL, { url }: List, query: string): string {
   const slash = url.pathname.endsWith('/') ? '/' : ''

@@ -1,6 +1,6 @@
 /**
  * Reads the parts of an answer that may lead to further pages: links, cursors and counts. The caller tries
- * each of them before it is trusted. All functions are pure.
+ * each of them and trusts only those that work. All functions are pure.
  */
 
 import { linkNext } from '../upstream/paging/paging.ts'
@@ -93,7 +93,7 @@ export interface FoundTotal {
   readonly total: number
 }
 
-/** Finds the total number of records: a number that is the same in answers with different page sizes. */
+/** Finds the total number of records. It must be the same in answers with different page sizes. */
 export function findTotal(pages: readonly Page[]): FoundTotal | null {
   const [first] = pages
   if (first === undefined) return null
@@ -119,7 +119,7 @@ export function findTotal(pages: readonly Page[]): FoundTotal | null {
   return found === undefined ? null : { place: { path: found.path }, total: found.total }
 }
 
-/** Finds the place of the number of pages: the value must equal `total / size`, rounded up, on every page. */
+/** Finds the place of the number of pages. Its value must equal `total / size`, rounded up, on every page. */
 export function findPages(
   pages: readonly { page: Page; size: number }[],
   total: number | null,

@@ -27,8 +27,9 @@ export interface FoundPaging {
   /** All records that the probe has seen, each listed once. */
   readonly records: readonly unknown[]
   readonly largest: Page
-  /** The query parameters with which the largest page was requested; `headers` are its request headers. */
+  /** The query parameters with which the largest page was requested. */
   readonly params: Params
+  /** The headers with which the largest page was requested. */
   readonly headers: Headers
   /** Parameters other than size and position that every request for the list needs. */
   readonly along: Params
@@ -108,8 +109,9 @@ function rangeHeader(unit: string, size: number): Headers {
 }
 
 /**
- * Returns the result if no second page was found. The first page is the whole list if its total says so, or
- * if no parameter sets a size and its number of records is not round. Otherwise the rest cannot be read.
+ * Returns the result if no second page was found. The first page is the whole list if its total says so.
+ * Without a total, it counts as the whole list if no parameter sets a size and its number of records is no
+ * usual page size. In all other cases the rest cannot be read.
  */
 function withoutNextPage(list: List, first: Page, size: PageSize, total: FoundTotal | null): FoundPaging {
   const count = first.ids.length
@@ -186,8 +188,8 @@ function assemble(
 }
 
 /**
- * Makes the paging stop at the total number of records, if the upstream answers a request past the last page
- * with an error or repeats the last page.
+ * Makes the paging stop at the total number of records. This is necessary if the upstream answers a request
+ * past the last page with an error, or with the last page again.
  */
 function withEnd(paging: PagingInput, walk: Walk, total: Place | null): PagingInput {
   const isCounted = paging.kind === 'page' || paging.kind === 'offset'
@@ -257,9 +259,9 @@ function kindText(paging: PagingInput): string {
 }
 
 /**
- * Lists each record once. If two records of the walk have the same id but different content, both are listed,
- * so that the repeated id is noticed. In other pages, a record with a known id may only have changed since,
- * so it is left out.
+ * Lists each record once. If two records of the pages in `walked` have the same id but different content,
+ * both are listed, so that the repeated id is noticed. A record of another page is left out if its id is
+ * known, because the record may only have changed in between.
  */
 function seenRecords(walked: readonly Page[], others: readonly Page[]): unknown[] {
   const byText = new Map(walked.flatMap(({ records }) => records).map((each) => [JSON.stringify(each), each]))

@@ -21,11 +21,9 @@ import {
 import type { PageSize } from './list-parameters.ts'
 import { hasMorePath, nextCursors, nextUrls, paramsWith, placeInput, placeText } from './page-signals.ts'
 
-/**
- * TRIES limits the requests for one kind of parameter. Once the whole probe has sent QUESTIONS_MAX requests,
- * no further kind is tried.
- */
+/** The maximum number of requests for one kind of parameter. */
 const TRIES = 10
+/** Once the whole probe has sent this many requests, no further kind of parameter is tried. */
 const QUESTIONS_MAX = 60
 
 export type PagingInput = z.input<typeof pagingSchema>
@@ -84,8 +82,8 @@ async function byNextUrl({ asker, list, size }: Trial, isAnyLink = false): Promi
 }
 
 /**
- * Follows next links that do not repeat the page size. They would also drop a filter, so they are tried only
- * after cursors.
+ * Follows a next link that does not repeat the page size. Because such a link would also drop a filter, it is
+ * tried only after cursors.
  */
 async function byShortLink(trial: Trial): Promise<NextPage | null> {
   return (await byLink(trial, true)) ?? (await byNextUrl(trial, true))
@@ -196,8 +194,8 @@ async function findParam(
 }
 
 /**
- * Returns whether the page begins right after the small page, as far as the order of the records is known
- * from `first`.
+ * Returns whether the page begins right after the small page. Returns true if `first` does not show which
+ * record comes next.
  */
 function comesAfter(page: Page, { first, size: { small } }: Trial): boolean {
   const expected = first.ids[0] === small.ids[0] ? first.ids[small.ids.length] : undefined
@@ -254,7 +252,10 @@ function shortUrl(text: string): string {
 interface Reading {
   readonly kind: 'page' | 'offset'
   readonly start: number
-  /** Returns the place in the whole list, from 0, of the first record of a page. `value` is its number or offset. */
+  /**
+   * Returns the index of a page's first record in the whole list. `value` is the number or the offset of the
+   * page.
+   */
   readonly begins: (value: number, size: number) => number
 }
 
@@ -265,7 +266,7 @@ const READINGS: readonly Reading[] = [
   { kind: 'offset', start: 1, begins: (value) => value - 1 },
 ]
 
-/** The values to try. Their answers show which of the four meanings the parameter has. */
+/** The values to try. The answers to them show which of the four `READINGS` applies. */
 const VALUES = [2, 1, 3] as const
 
 interface Position {

@@ -20,7 +20,7 @@ import type { FoundPaging } from './paging-found.ts'
 import { findPaging, unreadPaging } from './paging-found.ts'
 import { findSince } from './since-probe.ts'
 
-/** The maximum number of unread fields that are named, because a record may have hundreds. */
+/** The maximum number of unread fields that are named. A record may have hundreds of them. */
 const NAMED_MAX = 20
 
 interface ProbeOptions {
@@ -38,7 +38,7 @@ interface ProbeOptions {
 export interface ProbeResult {
   readonly findings: readonly Finding[]
   readonly gaps: readonly Gap[]
-  /** The profile as far as it was found out; null if no list of leads was found. */
+  /** The profile with all parts that were found; null if no list of leads was found. */
   readonly input: ProfileInput | null
   /** The complete and checked profile; null if the user must first write a missing part by hand. */
   readonly profile: Profile | null
@@ -137,8 +137,8 @@ class Cut {
 
 /**
  * Requests the list with a parameter that no upstream knows. Returns null if the upstream ignores it,
- * otherwise `refused` or the changed page. If it is not ignored, later steps try only one parameter in each
- * request.
+ * otherwise `refused` or the changed page. Unless the parameter is ignored, later steps try only one
+ * parameter in each request.
  */
 async function mindsUnknown(asker: Asker, { list, first }: FoundList): Promise<Page | 'refused' | null> {
   const page = await readPage(asker, list, { leadsheet_probe: '1' })
@@ -226,8 +226,8 @@ function missingFields(fields: readonly FoundField[]): Gap[] {
 }
 
 /**
- * Returns a gap that lists the fields that the profile does not read, with the kind of their values; empty if
- * there are none.
+ * Returns a gap that lists the fields that the profile does not read, each with the kind of its values.
+ * Returns no gap if the profile reads all fields.
  */
 function unreadFields(records: readonly unknown[], id: FieldPath, fields: readonly FoundField[]): Gap[] {
   const read = new Set([pathText(id), ...fields.flatMap(({ rule }) => pathsOf(rule))])
@@ -342,7 +342,7 @@ function sinceInput({ param, format, value, in: where }: TimeFilter) {
   }
 }
 
-/** Returns the path of the list, with the further parameters that every request needs. */
+/** Returns the path of the list, with the parameters that every request for the list needs. */
 function leadsPath(base: URL, list: List, along: Params): string {
   const url = new URL(list.url)
   for (const [name, value] of Object.entries(along)) url.searchParams.set(name, value)

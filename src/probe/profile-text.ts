@@ -9,7 +9,10 @@ import type { ProfileInput } from '../upstream/profile/profile.ts'
 import type { Finding, Gap } from './ask.ts'
 import type { ProbeResult } from './probe.ts'
 
-/** The note about webhooks, which the probe cannot find out. Only the upstream's documentation tells. */
+/**
+ * The note about webhooks. The probe cannot find them, so the user must look into the upstream's
+ * documentation.
+ */
 const WEBHOOK_PART = ` Webhooks are not looked for. Where the upstream has them, this tells how; then what changes is here within seconds:
 webhook:
   verify: { scheme: standard } # or hmac, stripe, token: as its documentation has it

@@ -1,6 +1,6 @@
 /**
  * Finds the parameter that lists only leads changed since a time. Because servers ignore unknown parameters,
- * it must be proved: a time far in the future must give no record, and a time between the times of known
+ * the effect must be proved. A time far in the future must give no record. A time between the times of known
  * records must give exactly the later records.
  */
 import { formatTime } from '../upstream/paging/paging.ts'
@@ -16,7 +16,10 @@ const FAR_PAST = '1975-01-01T00:00:00.000Z'
 const BUDGET = 45
 const QUESTIONS_MAX = 105
 const ROUND_BUDGET = 12
-/** The share of the known records that are later than the time with which a filter is proved. */
+/**
+ * A filter is proved with a time between those of the known records. This share of the records is later than
+ * that time.
+ */
 const SHARE_AFTER = 0.2
 
 interface SinceSearch {
@@ -79,14 +82,15 @@ async function emptiesList(
   const page = await ask(search, guesses, format, FAR_FUTURE)
   if (page === null) return 'refused'
   if (page.ids.length > 0) return 'none'
-  // With a time in the far past, the filter must give records again. A filter for one exact time gives none.
+  // With a time in the far past, the filter must give records again. A filter for one exact time would give
+  // none.
   const past = await ask(search, guesses, format, FAR_PAST)
   return past !== null && past.ids.length > 0 ? 'effect' : 'refused'
 }
 
 /**
- * Proves the filter: with the time `between`, it must give no older record and all known later ones. Returns
- * null if the proof fails.
+ * Proves the filter. With the time `between`, it must give all later records that are known, and no earlier
+ * record. Returns null if the proof fails.
  */
 async function proveSince(search: SinceSearch, filter: TimeFilter, between: string): Promise<Finding | null> {
   const page = await ask(search, [filter], filter.format, between)
@@ -97,9 +101,9 @@ async function proveSince(search: SinceSearch, filter: TimeFilter, between: stri
   const given = new Set(page.ids)
   const expected = search.records.filter((record) => timeOf(record) > between)
   const missing = expected.filter((record) => !given.has(idText(record, search.list.id)))
-  // A full page may lack known records, because they may be on the next page. In that case, one record must
-  // be created before `between`; otherwise the filter may be by the time of creation and would miss changes
-  // of old records.
+  // A full page may lack known records, because they may be on the next page. In that case, at least one
+  // record of the page must have been created before `between`. Otherwise the filter may use the time of
+  // creation, and would then miss changes of old records.
   const { created } = search
   const isOlder = (record: unknown): boolean =>
     created !== null && (toInstant(readPath(record, created)) ?? first) < first
@@ -130,9 +134,9 @@ async function ask(
 type Round = readonly [guesses: readonly Guess[], format: TimeFilter['format']]
 
 /**
- * Returns the rounds of trials, the likeliest first: names that resemble the paging parameters, plain names,
- * names in brackets, and expressions, all in the time format of the records; then other formats. No round has
- * the same parameter twice.
+ * Returns the rounds of trials, the likeliest first. The first rounds use the time format of the records: for
+ * names that resemble the paging parameters, plain names, names in brackets, and expressions. The header
+ * If-Modified-Since and other time formats follow. No round has the same parameter twice.
  */
 function roundsOf(search: SinceSearch): Round[] {
   const field = search.updated.at(-1) ?? ''

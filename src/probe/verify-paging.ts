@@ -1,7 +1,7 @@
 /**
- * Reads the list with the paging that was found, by the same functions as a sync. If the list is short, its
- * end is reached, which proves the paging. The records of all these pages are then used to recognise the
- * fields.
+ * Reads the list with the paging that was found, and with the same functions as a sync. If the list is short,
+ * the walk reaches its end, which proves the paging. The records of all these pages are then used to
+ * recognise the fields.
  */
 import { nextPosition, type PageAnswer, requestPage } from '../upstream/paging/paging.ts'
 import { type PagingProfile, pagingSchema } from '../upstream/profile/profile.ts'
@@ -18,8 +18,8 @@ export interface Walk {
   /** The number of different ids on the pages. */
   readonly seen: number
   /**
-   * Tells how the walk ended: `end` if the list said so; `refused` or `repeated`, by the upstream's answer
-   * past the last page; or `not reached`.
+   * How the walk ended. `end`: the list named no further page. `refused` or `repeated`: past the last page,
+   * the upstream answered with an error or with known records. `not reached`: the walk did not reach the end.
    */
   readonly ended: 'end' | 'refused' | 'repeated' | 'not reached'
 }
@@ -54,8 +54,8 @@ export async function walkList(
 }
 
 /**
- * Requests a page past the end, if the end is too far away to read the list up to it. This is possible only
- * if positions are numbers.
+ * Requests a page past the end of a list that is too long to be read to its end. This is possible only if
+ * positions are numbers.
  */
 async function lookBehind(
   asker: Asker,

@@ -1,4 +1,7 @@
-/** Lists the background jobs that wait, run or were given up, over the connections of the store. */
+/**
+ * Counts and lists the background jobs that wait, run or were given up. The queries use the connections of
+ * the store.
+ */
 import type { PgBoss } from 'pg-boss'
 import { loadPackage } from '../packages.ts'
 import type { Store } from '../store/db/store.ts'
@@ -25,8 +28,8 @@ export interface DeadJob {
 }
 
 /**
- * Counts the jobs of each kind; empty before a worker has run. Null for an SQLite store, because its single
- * daemon keeps the jobs in memory.
+ * Returns the numbers of jobs of each kind. The list is empty before a worker has run, and null for an SQLite
+ * store, because its single daemon keeps the jobs in memory.
  */
 export async function countJobs(store: Pick<Store, 'db' | 'place'>): Promise<QueueCounts[] | null> {
   const boss = look(store)
@@ -57,7 +60,7 @@ export async function listDeadJobs(store: Pick<Store, 'db' | 'place'>): Promise<
 }
 
 /**
- * Puts jobs that were given up into their queues again.
+ * Puts jobs that were given up back into their queues.
  * @param ids the ids of the jobs; if empty, all jobs that were given up
  * @returns the number of jobs that were queued
  */
@@ -71,8 +74,8 @@ export async function retryDeadJobs(
 }
 
 /**
- * Returns a pg-boss client that is never started, so that it does no maintenance and opens no connection;
- * null for an SQLite store.
+ * Returns a pg-boss client; null for an SQLite store. The client is never started, so it does no maintenance
+ * and opens no connection.
  */
 function look({ db, place }: Pick<Store, 'db' | 'place'>): PgBoss | null {
   if (place.kind !== 'postgres') return null

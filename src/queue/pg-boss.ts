@@ -1,6 +1,7 @@
 /**
  * The queue that several workers share: pg-boss, in a database schema of its own. A job that throws is tried
- * again with growing backoff, and is given up in the end. If a worker dies, another worker takes its job.
+ * again with growing backoff. After the last try it is given up. If a worker dies, another worker takes its
+ * job.
  */
 import { once } from 'node:events'
 import type { Job, PgBoss } from 'pg-boss'
@@ -22,7 +23,7 @@ import {
   type WorkOptions,
 } from './queue.ts'
 
-/** The queue of the jobs that were given up; each of these jobs remembers its original queue. */
+/** The name of the queue for jobs that were given up. Each of these jobs remembers its original queue. */
 export const DEAD_LETTERS = 'dead'
 
 /** The kinds of jobs that workers share. */
@@ -40,21 +41,22 @@ const CONNECTIONS_MAX = 4
 /** The seconds without a heartbeat after which a worker loses its jobs to other workers. */
 const HEARTBEAT_SECONDS = 12
 const HEARTBEAT_REFRESH_SECONDS = 4
-/** The intervals in seconds at which pg-boss looks for jobs of dead workers, and for jobs that are due. */
+/** The interval in seconds at which pg-boss looks for jobs of dead workers. */
 const LOOK_SECONDS = 5
+/** The interval in seconds at which pg-boss looks for jobs that are due. */
 const POLL_SECONDS = 2
 
 const PROBE_MS = 2_000
 /**
- * Matches errors of the connection that wakes workers. They are ignored, because the connection reopens by
- * itself and workers poll meanwhile.
+ * Matches errors of the connection that wakes workers. Such errors are ignored, because the connection
+ * reopens by itself and workers poll meanwhile.
  */
 const LISTENING = /LISTEN\/NOTIFY/
 
 const JOB_OPTIONS = {
   heartbeatSeconds: HEARTBEAT_SECONDS,
-  // The longest time for a job that pg-boss allows, because a first load takes hours. The heartbeats of the
-  // worker show that the job still runs.
+  // This is the longest time that pg-boss allows for a job, because a first load takes hours. The heartbeats
+  // of the worker show that the job still runs.
   expireInSeconds: 86_399,
   retryLimit: 20,
   retryDelay: 1,
@@ -117,8 +119,8 @@ export async function openPgBossQueue(place: PostgresPlace, log: Log): Promise<Q
 }
 
 /**
- * Creates the function that wakes a task: it sends one job of the task at a time, and a further job if the
- * task was woken while the job was being sent.
+ * Creates the function that wakes a task. It sends only one job of a task at a time. If the task is woken
+ * again meanwhile, it sends one further job afterwards.
  */
 function createWaker(send: (kind: TaskKind) => Promise<void>): Queue['wake'] {
   const sending = new Map<TaskKind, { isAskedAgain: boolean }>()
@@ -170,7 +172,7 @@ function takeJobs<K extends JobKind>(
     pollingIntervalSeconds: POLL_SECONDS,
     notifyPollingIntervalSeconds: POLL_SECONDS,
     heartbeatRefreshSeconds: HEARTBEAT_REFRESH_SECONDS,
-    // Keeps jobs with the same key from running at the same time, whichever workers run them.
+    // Prevents two jobs with the same key from running at the same time, even in different workers.
     ...(KEYS[kind] === 'serial' && { groupConcurrency: 1 }),
   }
   const takeOneByOne = async (): Promise<void> => {
@@ -241,7 +243,7 @@ function watchOutages(boss: PgBoss, name: string, log: Log): void {
     log.info(`${name} is back`)
   }
   boss.on('error', (thrown) => {
-    // A failure in a worker thread is not an instance of Error, but it has the properties of one.
+    // An error from a worker thread is no instance of Error, but it has the properties of one.
     const error = thrown instanceof Error ? thrown : Object.assign(new Error(), thrown)
     if (LISTENING.test(error.message)) return
     if (!isOutage(name, error)) {

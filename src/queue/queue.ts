@@ -1,14 +1,14 @@
 /**
- * The queue by which the parts of the daemon give each other jobs: the kinds of jobs, the interface of a
- * queue, and the queue of a single process, whose jobs are lost when the process ends. `pg-boss.ts` is the
- * queue that several workers share.
+ * Defines the queue with which the parts of the daemon give jobs to each other: the kinds of jobs and the
+ * interface of a queue. This file also has the queue of a single process, which loses its jobs when the
+ * process ends. The queue that several workers share is in `pg-boss.ts`.
  */
 
-/** The data of each kind of job. The data must be the same after it was written as JSON and read again. */
+/** The data of each kind of job. The data must not change when it is written as JSON and read again. */
 export interface JobData {
-  /** Says that a run may be due of the schedules that share this lease (a lock that expires). */
+  /** Says that a schedule with this lease (a lock that expires) may have a run that is due. */
   readonly 'scheduled-run': { readonly lease: string }
-  /** Says that a sync wants the details of a batch of leads to be read. */
+  /** Says that the details of a batch of leads must be read for a sync. */
   readonly details: { readonly runId: string; readonly batch: number }
   /** Says that a message waits to be sent. */
   readonly message: { readonly messageId: string }
@@ -50,7 +50,7 @@ export const KEYS = {
   reload: 'serial',
 } as const satisfies Readonly<Record<JobKind, 'once' | 'serial'>>
 
-/** The tasks that each process runs for itself, even if the processes share other jobs. */
+/** The tasks that each process runs by itself, even if several processes share the other jobs. */
 export const OWN_TASKS: readonly JobKind[] = ['snapshot', 'sent', 'reload']
 
 export interface Job<T> {
@@ -108,7 +108,8 @@ interface Waiting {
  */
 export function openInProcessQueue(onFailure: (thrown: unknown, kind: JobKind) => void): Queue {
   /**
-   * The functions that add a job for the worker of each kind. A job of a kind without a worker is dropped.
+   * The function for each kind of job that gives a new job to its worker. A job of a kind without a worker is
+   * dropped.
    */
   const adders = new Map<JobKind, (key: string, data: object) => void>()
   const enqueue = <K extends JobKind>(kind: K, jobs: readonly NewJob<K>[]): void => {

@@ -8,7 +8,7 @@ import { FEW, signed } from './words/numbers.ts'
 
 export type Tone = 'good' | 'bad' | 'neutral'
 
-/** Tells whether a number is unusually high or low; null for any other number. */
+/** The direction in which a number is unusual; null if the number is usual or not judged. */
 export type News = 'high' | 'low' | null
 
 export interface Change {
@@ -32,7 +32,7 @@ export function changeOfCount(compared: Compared<number>, welcome: Welcome, loca
 
 /**
  * Formats a change such as `−2.3 pt`. The difference is computed from the rounded rates, so that it agrees
- * with the printed rates. Returns null if a rate is of too few leads.
+ * with the printed rates. Returns null if one of the rates is of fewer than {@link FEW} leads.
  */
 export function changeOfRate(
   compared: Compared<Ratio>,
@@ -48,7 +48,9 @@ export function changeOfRate(
   return change(tenths, write, null, welcome, locale)
 }
 
-/** Formats the change of the amount in the first currency: `+$90k (+8%)`. Returns null without any amount. */
+/**
+ * Formats the change of the amount in the first currency: `+$90k (+8%)`. Returns null if there is no amount.
+ */
 export function changeOfMoney(
   compared: Compared<readonly Money[]>,
   welcome: Welcome,
@@ -63,7 +65,10 @@ export function changeOfMoney(
   return change(current - prior, write, percentOf(current, prior, locale), welcome, locale)
 }
 
-/** Returns the tone if the number is unusual in the same direction; neutral if the change may be chance. */
+/**
+ * Returns the tone of a change if the number is unusual in the same direction. Otherwise returns `neutral`,
+ * because the change may be chance.
+ */
 export function toneOfNews({ tone }: Pick<Change, 'tone'>, news: News): Tone {
   return (tone === 'good' && news === 'high') || (tone === 'bad' && news === 'low') ? tone : 'neutral'
 }

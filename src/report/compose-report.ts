@@ -112,8 +112,9 @@ export function addressReport(
 }
 
 /**
- * Decides whether a block is shown. Before all leads were read, figures would be wrong. A quiet report leaves
- * out blocks that would repeat the last report.
+ * Decides whether a block is shown. Most figures would be wrong before the first complete sync, and for a
+ * period from which no lead is known. In these cases, only blocks that are always shown appear. A quiet
+ * report leaves out blocks that would repeat the last report.
  */
 function isShown(name: BlockName, figures: ReportFigures): boolean {
   const { isShown: when } = blockOf(name)
@@ -123,7 +124,7 @@ function isShown(name: BlockName, figures: ReportFigures): boolean {
 
 interface MadeBlock {
   readonly views: readonly View[]
-  /** The failures while the texts were composed, without failures to read figures. */
+  /** The failures to compose texts. Failures to read figures are not in this list. */
   readonly failed: readonly FailedSection[]
 }
 

@@ -15,8 +15,9 @@ export interface ChartSource {
   readonly height: number
 }
 
-/** Facts about a mail that is sent again. */
+/** Facts about a mail that is sent again, and about the first mail, which it replaces. */
 export interface Resend {
+  /** The time at which the mail was requested again. */
   readonly at: Instant
   /** The time when the first mail was made. */
   readonly first: Instant
@@ -43,7 +44,7 @@ export interface BlockContext {
   /** The address of the report's issues in the dashboard; null if the dashboard has no public address. */
   readonly moreUrl: string | null
   readonly charts: ReadonlyMap<ChartName, ChartSource>
-  /** The names of the attached files, by the name of the block or query whose whole list is in the file. */
+  /** The names of the attached files. The key is the block or query whose whole list is in the file. */
   readonly attached: ReadonlyMap<string, string>
   /** Files that are not attached because the mail would be too large, with their sizes. */
   readonly leftOut: readonly { readonly name: string; readonly megabytes: number }[]
@@ -52,7 +53,7 @@ export interface BlockContext {
   /** The blocks whose charts could not be drawn, with the errors. */
   readonly failed: readonly FailedSection[]
   /**
-   * Facts about the earlier mail if the same report for the same period was already sent to this recipient;
+   * Facts about both mails if this mail replaces an earlier one to the same recipient about the same period;
    * otherwise null.
    */
   readonly resend: Resend | null
@@ -95,7 +96,7 @@ export function composeHistory(
   return { isShown: known >= of * KNOWN_SHARE_MIN, note: known < of ? words('known', { known, of }) : '' }
 }
 
-/** Returns whether the count of stalled leads is complete, because the history of all leads is known. */
+/** Returns whether the history of all leads is known, so that the count of stalled leads is complete. */
 export function isStalledKnown({ stalled }: Pick<ReportFigures, 'stalled'>): boolean {
   return stalled.coverage.known >= stalled.coverage.of
 }
@@ -112,7 +113,7 @@ export function canCompare(figures: ReportFigures): boolean {
 
 /**
  * Returns whether the data was read so long after the period that it says nothing about the period. This is
- * so if the time between them is at least the length of the period.
+ * so if the data was read at least one length of the period after the period's end.
  */
 export function isLongAfter(asOf: Instant | null, { period }: Pick<ReportFigures, 'period'>): boolean {
   const [from, to] = [Date.parse(period.from), Date.parse(period.to)]
@@ -126,7 +127,7 @@ export function isBeforeAll(figures: ReportFigures): boolean {
   return leads === 0 && isOfAll && isLongAfter(freshness.dataAsOf, figures)
 }
 
-/** Returns whether the timestamps of leads from which a number is counted cannot be right. */
+/** Returns whether a number may be wrong, because it is counted from implausible timestamps of leads. */
 export function isImplausible(
   { freshness }: Pick<ReportFigures, 'freshness'>,
   name: 'newLeads' | 'won',

@@ -9,10 +9,13 @@ import type { LocaleContext } from './words/locale-context.ts'
 
 const TEXT_LENGTH = 60
 const NAME_LENGTH = 40
-/** The maximum number of notes that one chart marks. The latest notes are marked. */
+/** The maximum number of notes that one chart marks. If there are more, only the latest are marked. */
 const MARKS_MAX = 3
 
-/** Lists the notes because of which the numbers of the period are not judged as usual or unusual. */
+/**
+ * Lists the notes that exclude days of the period from judgement. The numbers of such days are not judged as
+ * usual or unusual.
+ */
 export function notesOfPeriod({ insight, period }: ReportFigures): DayNote[] {
   const dates = datesOf(period)
   return (insight?.notes ?? []).filter((note) => note.isLeftOut && isWithin(note, dates))

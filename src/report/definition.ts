@@ -1,6 +1,6 @@
 /**
- * Parses `report.yaml`, which defines a report in the report's folder, and writes this file for a new report.
- * All of its entries are optional, and the settings of the installation override them.
+ * Parses `report.yaml`, the file in a report's folder that defines the report, and writes the file for a new
+ * report. All entries of the file are optional. The settings of the installation override the entries.
  */
 import { isMap, isNode, isScalar, LineCounter, parseDocument, stringify } from 'yaml'
 import { z } from 'zod'
@@ -169,8 +169,8 @@ function knownAt(path: Path): string {
 }
 
 /**
- * Returns the position in the file of a setting's value, or of its name. If the setting does not exist,
- * returns the position of the innermost group around it that exists.
+ * Returns where the value or the name of a setting begins in the file. If the setting does not exist, returns
+ * where the innermost existing group around the setting begins.
  */
 function offsetOf(document: Document, path: Path, part: 'value' | 'name'): number {
   for (let length = path.length; length > 0; length--) {
@@ -217,7 +217,7 @@ ${QUERIES}`
 
 const FLOW = { collectionStyle: 'flow' } as const
 
-/** Returns the blocks with `queries` after the key figures, where recipients notice it. */
+/** Returns the blocks with `queries` after the key figures, because recipients notice tables there. */
 function withQueries(blocks: readonly string[]): string[] {
   const others = blocks.filter((block) => block !== 'queries')
   const at = others.indexOf('kpis') + 1 || others.length

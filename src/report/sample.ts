@@ -1,7 +1,7 @@
 /**
- * Invents figures, to preview a report before there are leads and to try its templates before sending. The
- * figures of `sampleFigures` fill every block of a report. With the figures of `emptyFigures`, every block is
- * empty.
+ * Invents figures. They show a preview of a report before there are leads, and test its templates before a
+ * report is sent. The figures of `sampleFigures` fill every block of a report. The figures of `emptyFigures`
+ * leave every list empty.
  */
 import type { PeriodKind, ReportFigures } from '../domain/figures.ts'
 import type { Expectation, ExpectedFigure, JudgedWinRate } from '../domain/insight.ts'
@@ -39,7 +39,10 @@ const PEOPLE = [
 ] as const
 const ABOUT = 'Plans and runs production lines for mid-sized makers of parts'
 
-/** Returns a win rate in the middle of its usual range, which follows from the number of decided leads. */
+/**
+ * Returns a win rate in the middle of its usual range. The width of the range follows from the numbers of won
+ * and decided leads.
+ */
 function sampleRate(pipeline: JudgedWinRate['pipeline'], won: number, decided: number): JudgedWinRate {
   const wide = Math.round(2 * Math.sqrt(won * (1 - won / decided)))
   return {
@@ -49,7 +52,7 @@ function sampleRate(pipeline: JudgedWinRate['pipeline'], won: number, decided: n
   }
 }
 
-/** Returns figures of a busy period. All leads were created and changed before its end. */
+/** Returns figures of a busy period. All leads were created and changed before the end of the period. */
 export function sampleFigures(scope: SampleScope): ReportFigures {
   const { kind, period, prior, stalledDays, topScore } = scope
   const days = Math.max(1, Math.round((Date.parse(period.to) - Date.parse(period.from)) / DAY_MS))
@@ -291,7 +294,7 @@ export function sampleTable(table: QueryTable): QueryTable {
   return { ...table, rows }
 }
 
-// The fields of a sample lead are null if `sampleLead` gives them no value.
+// All fields of a listed lead, each of them null. `sampleLead` gives a value to some of the fields.
 const NOTHING = Object.fromEntries(LISTED_FIELDS.map((name) => [name, null])) as unknown as Pick<
   ListedLead,
   (typeof LISTED_FIELDS)[number]
@@ -330,7 +333,7 @@ function sparklinesOf(points: number, times: (each: number) => number): ReportFi
   }
 }
 
-/** Returns the value of a day. The values vary around the mean, and two days in each week are quiet. */
+/** Returns the invented number of a day. The numbers vary around `mean`. Two days of each week are quiet. */
 function wave(index: number, mean: number): number {
   const ofWeek = index % 7 > 4 ? 0.4 : 1.2
   return Math.round(mean * ofWeek * (1 + 0.25 * Math.sin(index / 5)))

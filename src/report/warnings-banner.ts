@@ -1,6 +1,6 @@
 /**
- * Composes the warnings above a report about old or unusual data, a mail that is late or sent again, and
- * failed parts. There is no banner if all is well.
+ * Composes the banner above a report. It warns of old or unusual data and of failed parts, and notes that a
+ * mail is late or is sent again. If there is nothing to say, there is no banner.
  */
 
 import type { BlockName } from '../domain/choices.ts'
@@ -14,7 +14,7 @@ import { oneLine } from './words/clean-text.ts'
 import { type LocaleContext, shortenNames } from './words/locale-context.ts'
 
 export interface BannerView {
-  /** Tells whether figures may be wrong. If not, the banner only has notes, such as that the mail is late. */
+  /** True if figures may be wrong. If false, the banner has only notes, such as that the mail is late. */
   readonly isWarning: boolean
   readonly title: string
   readonly lines: readonly string[]
@@ -28,8 +28,7 @@ const REASON_LENGTH = 120
 
 /**
  * Composes the banner.
- * @param failed all failed parts, whether their figures could not be read or their texts could not be
- * composed
+ * @param failed all failed parts: figures that could not be read, and texts or charts that could not be made
  * @returns null if there is nothing to say
  */
 export function composeBanner(
@@ -54,8 +53,8 @@ export function composeBanner(
 }
 
 /**
- * Returns the mark for the start of the subject, such as a warning of old data, for people who read only the
- * subject. It is empty if the figures are fine.
+ * Returns the mark for the start of the subject, for people who read only the subject. The mark warns of old
+ * or unusual data. It is empty if the data is neither.
  */
 export function markOf({ freshness, warnings }: ReportFigures, { words }: LocaleContext): string {
   if (freshness.dataAsOf !== null && !freshness.coversPeriod) return `[${words('warnings.stale')}]`
@@ -130,7 +129,10 @@ function formatResend({ words, dates }: LocaleContext, { resend }: BannerContext
 /** The kinds of data from the upstream that reports show. */
 export type Resource = 'leads' | 'stats' | 'agents'
 
-/** Lists the kinds of data that these blocks show and that were last read before the end of the period. */
+/**
+ * Lists the kinds of data that were last read before the end of the period. Statistics and agents are listed
+ * only if one of these blocks shows them.
+ */
 export function listOld(
   { freshness, period, filter }: Pick<ReportFigures, 'freshness' | 'period' | 'filter'>,
   blocks: readonly BlockName[],
@@ -147,7 +149,7 @@ export function listOld(
   ]
 }
 
-/** Lists the failed parts that these blocks would show. */
+/** Lists the failed parts that belong to these blocks, or whose figures these blocks use. */
 function listMissed(failed: readonly FailedSection[], blocks: readonly BlockName[]): FailedSection[] {
   const wanted = new Set<string>(blocks.flatMap((block) => [block, ...(blockOf(block).restsOn ?? [])]))
   return failed.filter(({ block }) => wanted.has(block))

@@ -1,6 +1,6 @@
 /**
- * Computes when a schedule runs in its time zone, and finds the clock changes that skip or repeat a run. Each
- * time of day of a schedule (such as `at 07:00`) is due exactly once a date.
+ * Computes when a schedule runs in its time zone, and finds the clock changes that skip or repeat a run. A
+ * schedule with a time of day, such as `at 07:00`, runs exactly once at that time on each of its dates.
  */
 import type { Pattern, Timing } from './timing.ts'
 import { parseExpression } from './timing.ts'
@@ -8,7 +8,7 @@ import { DAY_MS, firstInstant, instantOf, isLeftOut, offsetMs, wallMs } from './
 
 interface DueTime {
   readonly due_at: Date
-  /** The local time in ms as if it were UTC, even if a clock change skips that time. */
+  /** The local time of the schedule, in ms as if it were UTC. A clock change may skip this time. */
   readonly shownMs: number
 }
 
@@ -44,7 +44,7 @@ function nextOfDay({ next }: Pattern, timeZone: string, afterMs: number): DueTim
     const dueMs = instantOf(shownMs, timeZone)
     const isInGap = wallMs(dueMs, timeZone) !== shownMs
     if (isInGap && isLeftOut(Math.floor(shownMs / DAY_MS), timeZone)) continue
-    // Returns a repeated local time only at its first occurrence, so that a run does not happen twice.
+    // A repeated local time is due only at its first occurrence, so that no run happens twice.
     if (dueMs > afterMs) return { due_at: new Date(dueMs), shownMs }
   }
   return null
@@ -64,12 +64,12 @@ function nextShown({ next }: Pattern, timeZone: string, afterMs: number): DueTim
   return null
 }
 
-/** The maximum size of a clock change, apart from changes that leave out a whole date. */
+/** The maximum size of a clock change, in ms. Changes that leave out a whole date are larger. */
 const CHANGE_MAX_MS = 3 * 3_600_000
 
 interface ClockChange {
   readonly at: Date
-  /** The milliseconds by which the clock goes forward; negative if it is put back. */
+  /** The milliseconds by which the clock goes forward; negative if the clock goes back. */
   readonly forwardMs: number
 }
 

@@ -27,7 +27,7 @@ export interface CatchUp {
 export const LATE_MS = 5 * 60_000
 
 /**
- * Parses an expression, which is cron of five fields or words.
+ * Parses an expression: cron of five fields, or words such as `every weekday at 07:00`.
  * @param holidays dates that are not working days, besides Saturdays and Sundays
  */
 export function parseExpression(text: string, holidays: readonly string[]): Pattern | Fault {
@@ -35,8 +35,8 @@ export function parseExpression(text: string, holidays: readonly string[]): Patt
 }
 
 /**
- * Returns whether an expression is cron. Cron begins with digits or signs; an expression in words begins with
- * a word, or with a number and letters.
+ * Returns whether an expression is cron. The first field of cron has only digits and characters such as `*`
+ * and `/`. An expression in words begins with a word, or with a number and letters such as `1st`.
  */
 export function isCron(text: string): boolean {
   return /^[\d*?][\d*?,/-]*(\s|$)/.test(text.trim())
@@ -52,7 +52,7 @@ export function jitterMs(seed: string, seconds: number): number {
   return Math.floor((hash / 2 ** 32) * seconds * 1000)
 }
 
-/** The time after which a cron expression must have a next time. Any other time would do too. */
+/** An arbitrary time. A cron expression is refused if it has no time after this one. */
 const SOME_DAY_MS = Date.UTC(2026, 0, 1)
 /** The names of the five fields of a cron expression, in their order. */
 const FIELDS = [
@@ -100,11 +100,11 @@ function formatWrong(fields: readonly string[]): string {
   return `${JSON.stringify(fields[wrong])} cannot be read as its ${FIELDS[wrong]}`
 }
 
-/** The local times of a schedule before clock changes are considered, in milliseconds as if they were UTC. */
+/** The local times of a schedule, in milliseconds as if they were UTC. Clock changes are not considered. */
 export interface Pattern {
   /**
-   * Tells whether the schedule repeats all day, such as every 15 minutes. Otherwise the schedule has times of
-   * day, each of which occurs once a date.
+   * True if the schedule repeats all day, such as every 15 minutes. False if the schedule has times of day,
+   * such as 07:00, each of which occurs once on a date.
    */
   readonly isContinuous: boolean
   /** Returns the first time of the schedule after a time; null if there is none. */
@@ -114,7 +114,7 @@ export interface Pattern {
 /** The reason why an expression cannot be read, worded so that it can stand after "expected …;". */
 interface Fault {
   readonly fault: string
-  /** The unknown word, if the expression contains one and cannot be read because of it. */
+  /** The unknown word that makes the expression unreadable; absent if all words are known. */
   readonly unknown?: string
 }
 
@@ -132,7 +132,7 @@ const IN_MONTH = new RegExp(
 )
 
 const MINUTE_MS = 60_000
-/** The maximum number of days to search for the next day of a schedule, which has a day in each year. */
+/** The maximum number of days to search for the next day of a schedule. A year has at least one such day. */
 const DAYS_MAX = 366
 /** Stands for the last place in a month, as in `last Friday of the month`. */
 const LAST = -1
@@ -141,7 +141,8 @@ const LAST = -1
 type IsDay = (day: number) => boolean
 
 /**
- * Parses a schedule in words. Any other text is refused, because a guess could be wrong by a day.
+ * Parses a schedule in words. A text that is not fully understood is refused, because a guess could be wrong
+ * by a day.
  * @param holidays dates that are not working days, besides Saturdays and Sundays
  */
 function parseWords(text: string, holidays: readonly string[]): Pattern | Fault {
@@ -161,8 +162,8 @@ function parseWords(text: string, holidays: readonly string[]): Pattern | Fault 
 }
 
 /**
- * Parses `every 15 minutes`. The steps restart with each hour or day, so a step that does not divide the hour
- * or day is refused.
+ * Parses `every 15 minutes`. The steps restart with each hour (for minutes) or day (for hours). A step that
+ * does not divide the hour or day is therefore refused.
  */
 function parseStep(step: number, unit: string): Pattern | Fault {
   const ofHour = unit === 'minute'
@@ -185,7 +186,10 @@ function parseDays(days: string, holidays: readonly string[]): IsDay | string {
   return kind ?? ((day) => weekdays.includes(weekdayOf(day)))
 }
 
-/** Parses places in a month, such as `1st and 15th`. Counts days of the kind `what`, such as `weekday`. */
+/**
+ * Parses places in a month, such as `1st and 15th`.
+ * @param what the kind of days among which the places are counted, such as `weekday`
+ */
 function parsePlaces(list: string, what: string, holidays: readonly string[]): IsDay | string {
   const counts = kindOf(what, holidays)
   const places = listOf(list).map(placeOf)
@@ -211,7 +215,10 @@ function placeOf(text: string): number {
   return number === undefined ? ORDINALS.indexOf(text) + 1 : Number(number)
 }
 
-/** Returns whether a day is, for example, the 3rd or the last of its month among those that `counts` accepts. */
+/**
+ * Returns whether a day has a place, such as 3rd or last, in its month. Only days that `counts` accepts are
+ * counted.
+ */
 function isAt(place: number, day: number, counts: IsDay): boolean {
   const [from, to] = place === LAST ? [day, lastOfMonth(day)] : [firstOfMonth(day), day]
   let count = 0

@@ -25,8 +25,8 @@ export function isLeftOut(day: number, timeZone: string): boolean {
 }
 
 /**
- * Returns the instant of a local time. A repeated local time gives the first of its two instants, and a
- * skipped one gives the first instant after the gap.
+ * Returns the instant of a local time. For a repeated local time, this is the first of its two instants. For
+ * a skipped local time, this is the first instant after the gap.
  */
 export function instantOf(shownMs: number, timeZone: string): number {
   const offsets = [shownMs - DAY_MS, shownMs + DAY_MS].map((atMs) => offsetMs(atMs, timeZone))
@@ -41,8 +41,8 @@ export function offsetMs(atMs: number, timeZone: string): number {
 }
 
 /**
- * Returns the date that an instant belongs to, in days since 1970-01-01. It differs from {@link localDay} if
- * the clock is put back over midnight: the repeated time belongs to the new date.
+ * Returns the date that an instant belongs to, in days since 1970-01-01. If the clock is put back over
+ * midnight, the repeated time belongs to the new date, although {@link localDay} returns the old date.
  */
 export function dayHolding(atMs: number, timeZone: string): number {
   const day = localDay(atMs, timeZone)

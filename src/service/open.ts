@@ -44,19 +44,20 @@ export interface ServiceOptions {
   readonly now?: () => number
   /** The length of a new history in days; 120 by default. The history begins at midnight (UTC). */
   readonly historyDays?: number
-  /** The scenario (a set of known effects) of a new history, which sets its own length; none by default. */
+  /** The scenario (a set of known effects) of a new history; none by default. It replaces `historyDays`. */
   readonly scenario?: Scenario | undefined
   /** The maximum number of requests that one key may send in a minute; 1,200 by default. */
   readonly rateLimitPerMinute?: number
   /** The faults to inject, for practice and tests; none by default. */
   readonly faults?: Faults | undefined
-  /** Tells whether webhooks may be sent to this machine, also over http. For trials only; off by default. */
+  /** True if webhooks may be sent to this machine, also over http. For trials only; false by default. */
   readonly webhooksToLoopback?: boolean
   /** Resolves the names in webhook addresses; the system's resolver by default. */
   readonly resolve?: LookupFunction
   readonly logger?: ServiceLog
   /**
-   * Called while the history is simulated at the start, with the simulated milliseconds done and in total.
+   * Called while the history is simulated at the start. `done` and `total` are milliseconds of simulated
+   * time.
    */
   readonly onProgress?: (done: number, total: number) => void
   /** Stops the opening. The history that was simulated so far is kept. */
@@ -76,9 +77,9 @@ export interface Service extends AsyncDisposable {
    * @returns the key, which cannot be shown again
    */
   createKey(key: { readonly name: string; readonly scope: KeyScope }): Promise<string>
-  /** Returns the present of the simulated clock. */
+  /** Returns the current simulated time. */
   now(): Date
-  /** Simulates up to the present of the simulated clock immediately. Otherwise this happens every second. */
+  /** Simulates up to the current simulated time immediately. Otherwise this happens every second. */
   catchUp(): Promise<void>
   close(): Promise<void>
 }
@@ -125,7 +126,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       log,
       faults: options.faults,
     })
-    // A request may cause an event or enable a webhook, so the sender then looks for messages to send.
+    // A request may cause an event or enable a webhook. The sender therefore looks for messages to send.
     app.addHook('onResponse', async ({ method }) => {
       if (method !== 'GET') sender.wake()
     })
@@ -235,7 +236,7 @@ const TICK_MS = 1000
 const STRETCH_MS = 2 * HOUR_MS
 
 interface Ticker {
-  /** Simulates up to the present of the simulated clock. */
+  /** Simulates up to the current simulated time. */
   catchUp(): Promise<void>
   /** Stops the simulation. Resolves when its last step has ended. */
   stop(): Promise<void>
@@ -279,14 +280,14 @@ function startTicker(simulation: Simulation, clock: Clock, log: ServiceLog, onPl
     stop: async () => {
       stopping.abort()
       clearTimeout(timer)
-      // Waits for the last step, because steps run one after the other. Its error goes to the caller of that
-      // step.
+      // Steps run one after the other, so only the last step must be waited for. An error of that step is
+      // ignored here, because the caller of the step gets the error.
       await turn.catch(() => undefined)
     },
   }
 }
 
-/** The simulated clock. From the opening of the service it runs at the speed of real time, or faster. */
+/** The simulated clock. It starts when the service opens, and runs at the speed of real time or faster. */
 interface Clock {
   /** Returns the simulated time in milliseconds since 1970. */
   now(): number
@@ -295,7 +296,7 @@ interface Clock {
 interface ClockOptions {
   /** The number of simulated seconds per real second. */
   readonly speed: number
-  /** The instant up to which time is already simulated. A high `speed` may have put it ahead of real time. */
+  /** The instant up to which time is already simulated. With a high `speed`, it may be in the future. */
   readonly notBefore: number
   /**
    * The past instant at which simulated time begins. It runs at `speed` until it reaches the real present,

@@ -13,8 +13,8 @@ import type { Db, Store, Trx } from './db/store.ts'
 import { migrate } from './schema/migrate.ts'
 
 /**
- * The longest time to try to open a store. Another process that creates the file, or is the last to close it,
- * locks out readers for a moment.
+ * The longest time to try to open a store. A process that creates the file, or closes it last, locks the file
+ * for a moment.
  */
 const OPEN_WITHIN_MS = 10_000
 const OPEN_PAUSE_MS = 50
@@ -22,8 +22,8 @@ const OPEN_PAUSE_MS = 50
 /**
  * Opens or creates a store and migrates it to the present schema.
  * @param at a file in an existing folder, or the address of a PostgreSQL database; see {@link placeOf}
- * @throws LeadsheetError data_unwritable, store_corrupt, store_newer, store_busy, store_unreachable,
- * store_refused
+ * @throws LeadsheetError data_unwritable, store_corrupt, store_newer, store_busy, store_unfinished,
+ * store_unreachable, store_refused
  */
 export async function openStore(at: string, now: Date): Promise<Store> {
   const place = placeOf(at)

@@ -57,8 +57,8 @@ interface ListOptions {
 }
 
 /**
- * A lead as the upstream sent it. `detail` is set only if the upstream is the reference service, whose
- * answers have a known form.
+ * A lead as the upstream sent it. `detail` is set only if the upstream is the reference service, because the
+ * format of its answers is known.
  */
 interface LeadAnswer {
   readonly raw: unknown
@@ -275,8 +275,9 @@ function withoutList(url: URL, body: unknown, path: FieldPath, what: string, red
 const PROBE_HINT = `If this is not the Lead Pipeline Service, it needs a profile: ${shellCommand('probe URL -o FILE')} makes one for api.profile.`
 
 /**
- * Refuses an answer without the value `has_more`, which says whether more records follow. The answer may be
- * the first page of an API with another paging, and would be taken for the whole list.
+ * Refuses an answer without the value `has_more`, which says whether more records follow. Such an answer may
+ * be the first page of an API with another paging. Without this check, the page would be taken for the whole
+ * list.
  */
 function refuseOtherPaging(url: URL, body: unknown, { paging }: Profile): void {
   if (paging.has_more === undefined || readPath(body, paging.has_more) !== undefined) return

@@ -1,6 +1,7 @@
 /**
- * Defines the metrics of the installation with their Prometheus names. Each metric has a value from the start
- * of the process, so that alert rules need not handle missing values.
+ * Defines the metrics of the installation with their Prometheus names. Where possible, a metric has a value
+ * from the start of the process, so that alert rules need not handle missing values. The help of other
+ * metrics says when they are absent.
  */
 
 import { ALERTING_IDS } from '../checks/run-checks.ts'

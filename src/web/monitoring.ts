@@ -92,7 +92,7 @@ function sendJson(reply: FastifyReply, body: object): FastifyReply {
 interface Metrics {
   /** Counts an answer to a request for a page. */
   countAnswer(route: string | null, status: number): void
-  /** Counts a webhook message that was refused. */
+  /** Counts a webhook message, unless it was taken. */
   countMessage(outcome: WebhookOutcome): void
   readonly routes: AddRoutes
   /** Every metric that /metrics shows. */

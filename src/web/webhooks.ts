@@ -1,6 +1,6 @@
 /**
  * Receives webhook messages of the upstream at POST /webhooks/leads. A message that cannot be verified is
- * only logged. A verified message is stored, then answered, and processed later.
+ * refused and logged, but not stored. A verified message is stored, then answered, and processed later.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorText } from '../errors.ts'
@@ -13,8 +13,8 @@ import { type AddRoutes, limitPerMinute, statusOf } from './server/server.ts'
 
 export interface WebhookDeps extends EventPlaces {
   /**
-   * The beginning of the URL that the upstream signs. If null, it is taken from the request, which works for
-   * an upstream that calls this program without a proxy.
+   * The beginning of the URL that the upstream signs. If null, the beginning is taken from the request. This
+   * is right only if no proxy is in front of this program.
    */
   readonly publicUrl: string | null
   /** Returns the secrets with which a message may be signed now. */
@@ -30,8 +30,8 @@ export type WebhookOutcome = 'taken' | 'refused' | 'busy'
 
 export const WEBHOOK_PATH = '/webhooks/leads'
 const BODY_BYTES = 256 * 1024
-// The maximum number of messages per minute and network that are refused with a reason. Further bad messages
-// get status 429. Verified messages are never limited.
+// The maximum number of refused messages per minute and network. Further refused messages get status 429.
+// Verified messages are never limited.
 const REFUSED_PER_MINUTE = 120
 const BUSY_SECONDS = '1'
 const MINUTE_MS = 60_000

@@ -1,6 +1,6 @@
 /**
- * Makes the checks of `leadsheet doctor` on the data: the folder, the database and the rules of its data, the
- * age of the local copy, and open alerts.
+ * The checks of `leadsheet doctor` on the data. They check the folder, the database, the rules that its data
+ * must keep, the age of the local copy, and open alerts.
  */
 
 import { existsSync } from 'node:fs'
@@ -30,8 +30,8 @@ const ALERTS_MAX = 20
 /** The parts that are left out of the general checks, because other functions check them in more detail. */
 const SHOWN_IN_FULL: readonly Part[] = ['snapshot', 'settings']
 /**
- * The displayed names of some parts of the local copy. The plain names, such as `leads`, are used for the
- * checks of the upstream.
+ * The displayed names of some parts of the local copy. The plain names, such as `leads`, are not displayed
+ * for these parts, because `doctor` uses the plain names for the checks of the upstream.
  */
 const CALLED: { readonly [What in Part]?: string } = {
   leads: 'copy of leads',

@@ -51,7 +51,7 @@ export async function checkSignature(key: DkimKey, findRecords: FindRecords): Pr
   }
 }
 
-/** Returns the public key (`p`) of a DKIM record. Its spaces mean nothing (RFC 6376, section 3.6.1). */
+/** Returns the public key (`p`) of a DKIM record, without spaces (RFC 6376, section 3.6.1, ignores them). */
 function publicKeyIn(record: string): string | undefined {
   return /(?:^|;)\s*p\s*=([^;]*)/.exec(record)?.[1]?.replace(/\s/g, '')
 }

@@ -66,8 +66,8 @@ const REMEDY =
   'let the machine set its clock by NTP: scheduled runs, and what counts as changed since, hang on it'
 
 /**
- * @param aheadMs how far the clock of this machine is ahead of the upstream's clock, in milliseconds; null if
- * the upstream sends no time
+ * @param aheadMs the milliseconds that this machine's clock is ahead of the upstream's clock; null if the
+ * upstream sends no time
  */
 export function compareClocks(aheadMs: number | null): CheckResult {
   if (aheadMs === null) return ok('clock', 'the upstream does not say what time it is')
@@ -78,8 +78,8 @@ export function compareClocks(aheadMs: number | null): CheckResult {
 }
 
 /**
- * Returns a failed check if the database holds a time in the future, because then the clock was set back.
- * Otherwise returns null.
+ * Returns a failed check if the database contains a time in the future; otherwise null. A time in the future
+ * shows that the clock was set back.
  */
 export async function checkPast(db: Db, now: Date): Promise<CheckResult | null> {
   const [heartbeat, run] = [(await findLastUptime(db))?.last_heartbeat_at, (await findLastRun(db))?.at]
@@ -100,7 +100,8 @@ export async function checkPast(db: Db, now: Date): Promise<CheckResult | null> 
 
 // The oldest major version that leadsheet is tested with.
 const MAJOR_LEAST = 14
-// Several daemons on different machines share locks and scheduled runs, so their clocks must nearly agree.
+// The maximum difference between the clocks of this machine and of the server. Daemons on different machines
+// share locks and scheduled runs, so all clocks must nearly agree.
 const CLOCK_APART_MAX_MS = 5_000
 
 const UTF8 = 'UTF8'
@@ -108,7 +109,7 @@ const UTF8 = 'UTF8'
 export async function* checkServer(db: Db): AsyncGenerator<CheckResult> {
   const askedAtMs = Date.now()
   const { version, major, encoding, mayCreate, now } = await readServerFacts(db)
-  // The server read its clock about half-way between the question and the answer.
+  // The server read its clock about half-way between the request and the answer.
   const aheadMs = (askedAtMs + Date.now()) / 2 - now.getTime()
   const found = `PostgreSQL ${version}, ${encoding}`
   if (encoding !== UTF8)
@@ -155,7 +156,7 @@ const RELOAD = `${shellCommand('config check')} tries those on the disk, ${shell
  * large store is read completely only on request, because reading takes minutes.
  */
 
-// A database of this size can be read completely in about a second.
+// A larger database is read completely only on request. A database of this size takes about a second.
 const READ_THROUGH_MAX_BYTES = 100_000_000
 
 /** @param options.whole true reads even a large database completely */

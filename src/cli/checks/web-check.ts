@@ -1,6 +1,7 @@
 /**
- * Checks that the dashboard can be served and cannot be reached from other machines without a token, and
- * checks the webhook of this installation: its settings, its registration, and its state at the upstream.
+ * Checks the dashboard and the webhook of this installation. The dashboard needs a free port, and other
+ * machines must not reach it without a token. The checks of the webhook cover its settings, its registration,
+ * and its state at the upstream.
  */
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'

@@ -282,7 +282,7 @@ function printSummary(
 // A file in the demo's folder that holds the address of the demo's store. The demo's settings refer to this
 // file.
 const DATABASE_URL_FILE = 'database-url'
-// A file with the id of the demo's store in PostgreSQL, by which the demo recognizes the store as its own.
+// A file with the id of the demo's store in PostgreSQL. By this id, the demo recognizes the store as its own.
 const INSTALLATION_FILE = 'installation'
 
 /**
@@ -314,7 +314,7 @@ async function writeStoreFile(folder: string, address: string): Promise<void> {
 }
 
 /**
- * Refuses a store of another installation, whose leads the demo's sync would mark as deleted.
+ * Refuses a store of another installation. The demo's sync would mark the leads of that store as deleted.
  * @throws LeadsheetError usage_invalid
  */
 async function requireOwnStore(store: Store, folder: string): Promise<void> {

@@ -43,7 +43,7 @@ export const FOLDER_HINT = 'Start the demo in a folder that this user may write 
 
 const FOLDER = 'data/demo/live'
 const SEED = 1
-// The hour in UTC when offices on both sides of the Atlantic are open.
+// The hour of the day, in UTC, at which the simulation starts. Offices in Europe and America are open then.
 const BUSY_HOUR = 14
 // The minimum time between the start of the simulation and the present, so that there is enough to watch.
 const LEAST_PLAYED_MS = 8 * HOUR_MS
@@ -121,7 +121,7 @@ async function clear(folder: string): Promise<void> {
   await makeFolder(folder, FOLDER_HINT)
 }
 
-/** Returns the busy hour of the last weekday on which that hour is at least `LEAST_PLAYED_MS` ago. */
+/** Returns the latest time at `BUSY_HOUR` that is on a weekday and at least `LEAST_PLAYED_MS` ago. */
 function lastBusyHour(now: Date): Date {
   let at = startOfDay(now.getTime()) + BUSY_HOUR * HOUR_MS
   while (isWeekend(at) || now.getTime() - at < LEAST_PLAYED_MS) at -= DAY_MS
@@ -156,8 +156,9 @@ async function writeSettings(folder: string, service: Service): Promise<Config> 
 }
 
 /**
- * Finds a free port. The dashboard cannot have the operating system choose one when it starts, because the
- * settings file must name the port before. The ports that are tried are below those that the system chooses.
+ * Finds a free port for the dashboard. The operating system cannot choose the port when the dashboard starts,
+ * because the settings file must name the port earlier. The system chooses higher ports than the ports tried
+ * here.
  */
 async function findFreePort(): Promise<number> {
   for (let port = FIRST_PORT; port < FIRST_PORT + PORTS; port++) {
@@ -230,15 +231,15 @@ interface LiveChanges {
 }
 
 const LOOK_MS = 100
-// The maximum number of events to read at once, which is more than can arrive between two reads of the store.
+// The maximum number of events to read at once. Fewer events arrive between two reads of the store.
 const EVENTS_MAX = 200
 // The time for which played changes are remembered, so that the delay of webhook messages can be measured.
 const REMEMBERED_MS = 60 * 60_000
 const NAME_CELLS = 32
 
 /**
- * The real time `at` (Unix ms) at which the service had played all its changes up to the simulated time
- * `until`.
+ * Progress of the simulation: at the real time `at` (Unix ms), the service had played all its changes up to
+ * the simulated time `until`.
  */
 interface Played {
   readonly until: string
@@ -256,7 +257,7 @@ export function createLiveChanges(
 
   function printNew(events: readonly EventNews[]): void {
     for (const event of events.toReversed()) {
-      // Several events of a lead can cause a single read of this lead. The read is printed only once.
+      // Several events of a lead can cause a single read of the lead. Only one of these events is printed.
       const landing = `${event.resourceId} ${event.doneAt}`
       if (!isLanded(event) || printed.has(landing)) continue
       printed.add(landing)

@@ -242,8 +242,8 @@ function readNamed(flag: string, name: string, problems: string[]): string | und
 }
 
 /**
- * Reads the files of the answers again, because the user may have corrected them. Drops all answers that
- * neither a file nor the environment gives, so that the user is asked for them again.
+ * Reads the files of the answers again, because the user may have corrected the files. Returns only answers
+ * from files and from the environment, so that the user is asked for all other answers again.
  * @returns the answers, and the mistakes in their files
  */
 export function readAgain({ key, mailUrl, profile, ...others }: Given): {

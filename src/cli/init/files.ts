@@ -35,8 +35,8 @@ const OPTIONS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Throws if `file` (the settings) or another file that `init` would write exists. For a value that comes from
- * an existing file or from the environment, no file would be written.
+ * Throws if `file` (the settings) or another file that `init` would write exists. `init` writes no file for a
+ * value that comes from an existing file or from the environment.
  * @throws LeadsheetError usage_invalid
  */
 export function refuseTakenIn(file: string, { key, mailUrl, token, profile }: Given): void {
@@ -58,7 +58,8 @@ export function refuseTakenIn(file: string, { key, mailUrl, token, profile }: Gi
 }
 
 /**
- * Writes all files of the first settings. If one fails or the settings cannot be loaded, no file stays.
+ * Writes all files of the first settings. If a file cannot be written or the settings cannot be loaded, all
+ * new files are removed.
  * @throws LeadsheetError usage_invalid, data_unwritable, config_invalid
  */
 export function writeFirstSettings(
@@ -129,7 +130,7 @@ function isSecret(mailUrl: string): boolean {
   return new URL(mailUrl).password !== ''
 }
 
-/* Writes several new files. If one cannot be written completely, none of them stays. */
+/* Writes several new files. If a file cannot be written completely, all new files are removed. */
 
 interface NewFile {
   /** The absolute path. */

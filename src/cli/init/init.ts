@@ -141,7 +141,7 @@ function checkLines(terminal: Terminal, { what, status, found, remedy }: CheckRe
   return remedy === null ? [line] : [line, `        ${terminal.style('dim', plainText(remedy))}`]
 }
 
-/** Returns the path relative to the working directory if the file is below it. */
+/** Returns the path relative to the working directory. Outside this directory, returns the path unchanged. */
 function shownPath(path: string): string {
   const fromHere = relative('', path)
   return fromHere.startsWith('..') ? path : fromHere

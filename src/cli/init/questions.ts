@@ -33,7 +33,7 @@ export interface Asked {
   readonly testMailTo: string | null
 }
 
-/** @param testMailTo the address of a test mail; if it is null, the user is asked for it */
+/** @param testMailTo the address of a test mail; if null, the user is asked whether to send a test mail */
 export async function askAll(asking: Asking, testMailTo: string | null): Promise<Asked> {
   const { probed, ...service } = await askService(asking)
   const mail = await askMail(asking)
@@ -118,8 +118,8 @@ function withoutLogin(mailUrl: string): string {
 }
 
 /**
- * Suggests a sender: the user name for the mail server if it is a mail address, or a local address if mails
- * go into a folder. Otherwise returns undefined.
+ * Suggests a sender. If the user name for the mail server is a mail address, suggests that address. If mails
+ * go into a folder, suggests a local address. Otherwise returns undefined.
  */
 function senderFor(mailUrl: string): string | undefined {
   const { protocol, username } = new URL(mailUrl)
@@ -243,8 +243,8 @@ async function patiently<T>(prompter: Prompter, trial: Promise<T>): Promise<T> {
 }
 
 /**
- * Reads the files of the given answers again, because the user may have corrected them. As long as a file has
- * a mistake, asks whether to read it again or to ask the question instead.
+ * Reads the files of the given answers again, because the user may have corrected the files. As long as a
+ * file has a mistake, the user chooses: read the file again, or answer the question instead.
  */
 async function givenAgain({ prompter, tell }: Asking, before: Given): Promise<Given> {
   for (;;) {
@@ -301,7 +301,9 @@ async function askService(asking: Asking): Promise<ServiceAnswers> {
   }
 }
 
-/** @param tried the key that did not work before, which Enter keeps; null or empty if there is none */
+/**
+ * @param tried the key that did not work before; Enter alone keeps this key. Null or empty if there is none.
+ */
 async function askKey(prompter: Prompter, tried: string | null): Promise<string> {
   const enter = tried ? `Enter keeps the last one; ${NONE} for no key` : 'Enter for none'
   const typed = (await prompter.askHidden(`API key (stays hidden; ${enter})`)).trim()

@@ -54,7 +54,7 @@ const WAIT_MS = 5_000
 /**
  * Runs the upstream checks of `leadsheet doctor`. If an error prevents the checks, returns the error as a
  * failed check.
- * @returns the checks; `answers` is true if the service answered at all, so that a probe makes sense
+ * @returns the checks. `answers` is true if the service answered at all. Only then does a probe make sense.
  */
 export async function tryService(
   { url, key, keyPlace, profile }: Service,

@@ -180,7 +180,7 @@ export function plainText(text: string): string {
 }
 
 const ESCAPE = '\u001b'
-// Matches a code for a colour or for bold text, which this program has added, or a control character.
+// Matches a control character, or a code for colour or bold text that this program has added.
 const STYLE_OR_CONTROL = new RegExp(`(${ESCAPE}\\[\\d{1,2}m)|[^\\P{Cc}\\n\\t]`, 'gu')
 
 /** Replaces control characters by spaces, but keeps the colours that were added around the text. */

@@ -24,7 +24,7 @@ export interface GlobalFlags {
 }
 
 export interface Terminal {
-  /** Tells whether the result is printed as JSON. */
+  /** True if the result is printed as JSON. */
   readonly json: boolean
   /** Aborted by Ctrl-C or SIGTERM. The reason is a LeadsheetError run_interrupted. */
   readonly signal: AbortSignal
@@ -45,7 +45,7 @@ export interface Terminal {
   /** Prints lines on stdout. */
   print(...lines: readonly string[]): void
   /**
-   * Prints `{"data": …}`, the form of all results. Facts about a whole list, such as its total, are printed
+   * Prints `{"data": …}`, the format of all results. Facts about a whole list, such as its total, are printed
    * beside `data` as `meta`.
    * @param name the command whose result is printed
    */
@@ -73,13 +73,13 @@ export interface FrameTerminal extends Terminal {
   readonly ending: Ending
   /** Hides the secrets of the loaded settings in a text. */
   redact(text: string): string
-  /** Lists running work by the function that `nameHeld` has set; empty if none was set. */
+  /** Lists running work with the function that `nameHeld` has set; returns an empty list if none was set. */
   held(): readonly string[]
 }
 
 /**
- * @param flags returns the options of the command line; called later than `openTerminal`, because the
- * arguments are not parsed yet
+ * @param flags returns the options of the command line. `openTerminal` itself does not call it, because the
+ * arguments are not parsed yet at that time.
  */
 export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): FrameTerminal {
   const { stdout, stderr } = process

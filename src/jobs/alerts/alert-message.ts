@@ -1,6 +1,6 @@
 /**
- * Composes the message that tells operators about new, open and resolved alerts. The message is data; the
- * mail, the webhook and the log each make their own text from it.
+ * Composes the message to operators about new, open and resolved alerts. The message is data. The mail, the
+ * webhook and the log each make their own text from this data.
  */
 
 import { alertFacts } from '../../checks/run-checks.ts'
@@ -19,7 +19,7 @@ export interface AlertMessage {
   /** The subject, such as `2 alerts: sync failing, mail waiting`. */
   readonly subject: string
   readonly made_at: Instant
-  /** The name of the machine and its data directory, which tell several installations apart. */
+  /** The name of the machine and its data directory, which distinguish several installations. */
   readonly place: string
   readonly opened: readonly AlertLine[]
   /** The alerts that were announced before and are still open. */
@@ -77,8 +77,9 @@ function lineOf(alert: Alert): AlertLine {
 }
 
 /**
- * Returns the subject, such as `2 alerts: sync failing, mail waiting`. The subject names the new alerts; if
- * there are none, it names the alerts that are still open; otherwise the resolved alerts.
+ * Returns the subject, such as `2 alerts: sync failing, mail waiting`. The subject names the new alerts. If
+ * there are none, it names the alerts that are still open. If there are none of these either, it names the
+ * resolved alerts.
  */
 function subjectOf(
   opened: readonly AlertLine[],

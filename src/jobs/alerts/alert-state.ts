@@ -12,7 +12,7 @@ import { HOUR_MS, MINUTE_MS } from '../../time.ts'
 
 /**
  * If the problem of a resolved alert comes back within this time, the alert reopens without an announcement.
- * It is announced only after the problem has lasted this long.
+ * The reopened alert is announced only if the problem then lasts this long.
  */
 export const REOPEN_MS = HOUR_MS
 /**
@@ -20,19 +20,22 @@ export const REOPEN_MS = HOUR_MS
  * no message, 5 after one, 15 after two, 60 after three or more.
  */
 const GAP_MINUTES = [0, 5, 15, 60] as const
-/** The age up to which earlier messages are counted in order to choose from {@link GAP_MINUTES}. */
+/** The maximum age of the messages that are counted to choose from {@link GAP_MINUTES}. */
 export const GAPS_COUNT_MS = 6 * HOUR_MS
 
 /** The alerts and the times of messages, as read from the store. */
 export interface KnownAlerts {
   /**
-   * The alerts that are open, that were resolved less than {@link REOPEN_MS} ago, or whose resolution was not
-   * announced yet.
+   * The alerts that are pending or open, that were resolved less than {@link REOPEN_MS} ago, or whose
+   * resolution was not announced yet.
    */
   readonly alerts: readonly Alert[]
   /** The id of the next new alert. */
   readonly nextId: number
-  /** The times at which messages were made, oldest first, at least for the last {@link GAPS_COUNT_MS}. */
+  /**
+   * The times at which messages were made, oldest first. Times before the last {@link GAPS_COUNT_MS} may be
+   * missing.
+   */
   readonly messagesAt: readonly Instant[]
 }
 
@@ -42,7 +45,7 @@ export interface AlertRules {
    * alerts of other checks open at the first failure.
    */
   readonly afterFailures: number
-  /** The hours between two reminders of open alerts. */
+  /** The number of hours between two reminders of open alerts. */
   readonly remindHours: number
 }
 
@@ -79,9 +82,9 @@ function applyFindings(
   const found = new Map(findings.map((finding) => [keyOf(finding.check, finding.subject), finding]))
   const alerts: Alert[] = []
   const dropped: number[] = []
-  // One problem can have two rows: its current alert, and an older alert whose end is not announced yet. The
-  // map keeps the last row of each key. Unresolved rows are sorted to the end, because after a change of the
-  // clock a row that was resolved long ago can look newer.
+  // One problem can have two alerts: its current alert, and an older alert whose end is not announced yet.
+  // The map keeps the last alert of each key. Unresolved alerts come last, because after a change of the
+  // clock an alert that was resolved long ago can look newer.
   const latest = new Map(
     [...known.alerts].sort(byLiveness).map((alert) => [keyOf(alert.check, alert.subject), alert]),
   )
@@ -181,8 +184,8 @@ function isTooSoon(messagesAt: readonly Instant[], now: Date): boolean {
 }
 
 /**
- * Returns whether `ms` milliseconds have passed since an instant. Also true if the instant is null, or is in
- * the future because it was stored under a wrong clock.
+ * Returns whether `ms` milliseconds have passed since an instant. Also returns true for null, and for an
+ * instant in the future, which was stored under a wrong clock.
  */
 function hasPassed(since: Instant | null, ms: number, now: Date): boolean {
   if (since === null) return true

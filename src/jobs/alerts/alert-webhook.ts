@@ -16,10 +16,14 @@ import type { Poster, PostOutcome } from './http-post.ts'
 const GIVE_UP_MS = GIVE_UP.alertWebhook.hours * 60 * MINUTE_MS
 const POSTS_AT_ONCE = 10
 /**
- * These limits keep a body with long messages below the limits of Slack (3,000 characters a section) and
+ * The maximum number of alerts in a section. Together with `TEXT_MAX`, it keeps a body below the limit of
  * Teams (28 kB).
  */
 const LINES_MAX = 10
+/**
+ * The maximum length of an alert's message in characters. It keeps a text below the limit of Slack (3,000
+ * characters a section).
+ */
 const TEXT_MAX = 600
 
 export interface AlertWebhook {

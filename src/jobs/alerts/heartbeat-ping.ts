@@ -1,6 +1,7 @@
 /**
- * Sends heartbeats to programs outside this process: the outcome of each sync to a heartbeat monitor
- * (https://healthchecks.io/docs/http_api/ and compatible services), and the watchdog signal to systemd.
+ * Sends heartbeats to programs outside this process: the start and the outcome of each sync to a heartbeat
+ * monitor (https://healthchecks.io/docs/http_api/ and compatible services), and the watchdog signal to
+ * systemd.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -61,8 +62,8 @@ function findDuePing(
 }
 
 /**
- * Returns the signal that tells the monitor that a sync started or how it ended. A deferred or stopped sync
- * counts as neither success nor failure; if no other sync follows for long, the monitor raises the alarm.
+ * Returns the signal for the state of a sync. A deferred or stopped sync counts as neither success nor
+ * failure. If no other sync follows for long, the monitor raises the alarm.
  */
 function signalOf({ outcome, leadsAsOf, problems }: RunSummary): HeartbeatSignal {
   if (outcome === null) return 'start'
@@ -115,9 +116,9 @@ function uuidOf(runId: string): string {
 }
 
 /**
- * Returns the function that tells systemd that the daemon is alive (sd_notify(3), `WatchdogSec`). Because
- * Node cannot write to the socket of systemd, the function runs systemd's own program. A failure is logged
- * only once.
+ * Returns the function that reports to systemd that the daemon is alive (sd_notify(3), `WatchdogSec`).
+ * Because Node cannot write to the socket of systemd, the function runs systemd's own program. A failure is
+ * logged only once.
  */
 export function openWatchdog(warn: (message: string) => void): () => void {
   let isLogged = false

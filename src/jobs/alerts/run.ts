@@ -1,6 +1,6 @@
 /**
  * Runs the checks each minute, and opens and resolves alerts. Writes the announcements to the outbox and to
- * the webhook's queue in one transaction; they are sent later.
+ * the webhook's queue in one transaction. The announcements are sent later.
  */
 import { type Installation, type Knowledge, readFacts } from '../../checks/check.ts'
 import { findForAlerts } from '../../checks/run-checks.ts'
@@ -32,10 +32,10 @@ import { type AlertRules, decide, GAPS_COUNT_MS, REOPEN_MS } from './alert-state
 import { type AlertWebhook, postDueAlerts } from './alert-webhook.ts'
 import { type HeartbeatMonitor, pingHeartbeatMonitor } from './heartbeat-ping.ts'
 
-/** The age at which resolved alerts and their messages are deleted: 90 days. */
+/** The age at which resolved alerts and alert messages are deleted: 90 days. */
 const RETENTION_MS = 90 * 24 * 60 * 60_000
 
-/** The channels to which alerts are sent, and the rules for them. */
+/** The channels to which alerts are sent, and the rules for alerts. */
 interface AlertSettings {
   /** The settings of alert mails; null if alerts are not mailed. */
   readonly mail: AlertMailSettings | null
@@ -135,7 +135,7 @@ export function alertMailsOf(
   })
 }
 
-/** The word that stands in the headers of an alert message, in the place of a report's name. */
+/** The word that stands in the headers of an alert message in place of the name of a report. */
 const REPORT = 'alerts'
 
 /**

@@ -31,7 +31,7 @@ export interface Archive {
 export interface ArchivedIssue extends Rendered {
   readonly report: string
   readonly period: Period
-  /** The key of the issue's own filter, which is JSON; empty if the issue covers all leads of the report. */
+  /** The issue's own filter as JSON; empty if the issue covers all leads of the report. */
   readonly variant: string
   readonly renderedAt: Instant
   readonly figures: object
@@ -43,14 +43,14 @@ export interface ArchivedIssue extends Rendered {
 const PAGE = 'index.html'
 const FIGURES = 'figures.json'
 /**
- * Matches the name of an issue's folder. It consists of the dates of the period, and of a hash if the issue
- * has its own filter.
+ * Matches the name of an issue's folder. The name consists of the dates of the period, and of a hash if the
+ * issue has its own filter.
  */
 const FOLDER = /^(\d{4}-\d\d-\d\d(?:--\d{4}-\d\d-\d\d)?)(-[\da-f]{8})?$/
 
 /**
  * Writes the folder of an issue and replaces an earlier folder of the same name. The folder is written
- * completely or not at all.
+ * completely or not at all. Also updates the links on the pages of the issues before and after.
  * @returns the path of the issue's page
  * @throws LeadsheetError data_unwritable
  */
@@ -79,8 +79,8 @@ export function archivedPage(issue: Pick<ArchivedIssue, 'report' | 'period' | 'v
 }
 
 /**
- * Returns whether the archive has a folder of this issue. A folder that an earlier issue with the same name
- * left does not count.
+ * Returns whether the archive has a folder of this issue. If an earlier issue left a folder with the same
+ * name, the result is false.
  */
 export async function isArchived(
   { folder }: Pick<Archive, 'folder'>,

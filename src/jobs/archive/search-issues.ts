@@ -1,7 +1,7 @@
 /**
- * Searches issues (reports of past periods) for what a person types: words, addresses, numbers in the form in
- * which they were written, and dates. A date finds the issues whose period contains the date, in the time
- * zone of the report.
+ * Searches issues (reports of past periods) for what a person types: words, addresses, dates, and numbers as
+ * they are written in the issues. A date finds the issues whose period contains the date, in the time zone of
+ * the report.
  */
 import { periodBetween } from '../../domain/period.ts'
 import { oneLine } from '../../report/words/clean-text.ts'
@@ -23,8 +23,9 @@ export interface IssueChoice extends Omit<IssueQuestion, 'terms'> {
 
 const TEXT_MAX = 200
 const TERMS_MAX = 8
-/** The length of an excerpt before and after the start of the match, in characters. */
+/** The number of characters of an excerpt before the start of the match; a whole word may be added. */
 const EXCERPT_BEFORE = 40
+/** The number of characters of an excerpt after the start of the match; a whole word may be added. */
 const EXCERPT_AFTER = 80
 /** Matches `2026-11-20`, `2026-11` or `2026`. */
 const DATE = /^(20\d\d)(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?$/
@@ -66,7 +67,7 @@ export async function findExcerpts(
 }
 
 /**
- * Builds a pattern that matches a phrase in the same places as the full-text index of the store;
+ * Builds a pattern for a phrase. The pattern matches in the same places as the full-text index of the store;
  * `store/postgres/issue-words.ts` describes the rules.
  */
 function patternOf(word: string): string {
@@ -99,8 +100,8 @@ export function wordsIn(text: string): string[] {
 type Dates = readonly [first: string, after: string]
 
 /**
- * Returns the first day that a date such as `2026-11` covers, and the day after the last; null if the word is
- * not a date.
+ * Returns the first day that a date such as `2026-11` covers, and the day after the last covered day; null if
+ * the word is not a date.
  */
 function datesIn(word: string): Dates | null {
   const [, year, month, day] = DATE.exec(word) ?? []

@@ -27,7 +27,9 @@ export interface ApplyDeps {
   readonly source: Source
   readonly store: Store
   readonly now: () => Date
-  /** Tells whether to store the details of leads, which only the answer for a single lead contains. */
+  /**
+   * True if the details of leads are stored too. Only the answer for a single lead contains these details.
+   */
   readonly wantsDetails: boolean
 }
 
@@ -60,14 +62,14 @@ async function applyLead(deps: ApplyDeps, row: QueuedEvent, signal: AbortSignal)
       canAsk && !isThere(await findLead(trx, id)) ? null : keepAny(trx, sent, false, seen),
     )
   }
-  // If the upstream does not offer single leads, a deletion can be seen only by a scan of the whole list, so
-  // the event is ignored.
+  // If the upstream does not offer single leads, only a scan of the whole list can confirm a deletion. The
+  // event is therefore ignored.
   if (!canAsk) return finish(deps, row, async () => IGNORED)
   const answer = await source.fetchSingleLead(id, signal).catch(noneIfDeleted)
   await finish(deps, row, async (trx, seen) => {
     const now = await findLead(trx, id)
-    // A scan may have written the lead meanwhile. If the answer does not say when the lead was changed,
-    // nobody can tell which state is newer, so the lead is read again later.
+    // A scan may have written the lead meanwhile. If the answer does not say when the lead was changed, it is
+    // unknown which state is newer, so the lead is read again later.
     const isUndated = answer === null || !isDated(answer)
     if (isUndated && now?.writtenBy !== before?.writtenBy) return null
     if (answer !== null) return keepAny(trx, answer, deps.wantsDetails, seen)
@@ -135,8 +137,8 @@ async function keepAny(
 }
 
 /**
- * Returns whether the lead is stored and not deleted. Only then is the record of an event used without asking
- * the upstream, because an event that arrives late does not prove that the lead still exists.
+ * Returns whether the lead is stored and not deleted. If it is not, the record of an event is not used
+ * without asking the upstream, because an event that arrives late does not prove that the lead still exists.
  */
 function isThere(lead: FoundLead | undefined): boolean {
   return lead !== undefined && !lead.isDeleted
@@ -144,7 +146,7 @@ function isThere(lead: FoundLead | undefined): boolean {
 
 /**
  * Returns whether the record says when the lead was changed, so that the record and the stored lead can be
- * compared. Also true for a record that cannot be read.
+ * compared. Also returns true for a record that cannot be read.
  */
 function isDated(read: ReadLead): boolean {
   return 'reason' in read || isQuarantined(read.lead) || read.lead.updatedAt !== null

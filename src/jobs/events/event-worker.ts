@@ -1,6 +1,7 @@
 /**
- * The daemon's task that applies events as soon as they arrive, several at a time, so that a slow event does
- * not hold up the others. A failed event waits in the store, so that neither a kill nor an outage loses it.
+ * The daemon's task that applies events as soon as they arrive. It applies several events at a time, so that
+ * a slow event does not hold up the others. A failed event waits in the store, so that neither a kill nor an
+ * outage loses it.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ErrorCode } from '../../errors.ts'
@@ -26,10 +27,10 @@ import type { SerialTask } from '../schedule/serial-task.ts'
 import type { ApplyDeps } from './apply-event.ts'
 import { applyEvent } from './apply-event.ts'
 
-/** The wait before the task checks again whether a sync, and not the task itself, has to read the leads. */
+/** The wait before the task looks again at leads that wait for a sync or for the rate limit. */
 const LOOK_AGAIN_MS = 1_000
 /**
- * The number of failures in a row after which the fault lies with the upstream and not with a single lead.
+ * The number of failures in a row after which the cause is taken to be the upstream, and not a single lead.
  */
 const FAILURES_MAX = 5
 
@@ -48,8 +49,8 @@ export interface EventWorkerDeps extends ApplyDeps, EventOverflowDeps {
   /** The maximum number of events that are applied at the same time. */
   readonly concurrency: number
   /**
-   * The maximum number of leads read within ten seconds. Further leads wait; if several events about one lead
-   * wait, they cost only one request.
+   * The maximum number of leads that are requested within ten seconds. Further leads wait. Several waiting
+   * events about one lead cost only one request.
    */
   readonly perTenSeconds: number
 }
@@ -200,8 +201,8 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
 
 const BURST_LEADS = 500
 /**
- * The wait between two syncs that read the leads of bursts of events. Without the wait, syncs would write
- * nearly all the time, and answers to webhook messages wait while a sync writes.
+ * The wait between two syncs that read the leads of bursts of events. Without this wait, a sync would be
+ * writing nearly all the time, and webhook messages are not answered while a sync writes.
  */
 const BURST_PAUSE_MS = 15_000
 /** The wait between two syncs that are started because the upstream does not offer single leads. */
@@ -227,17 +228,14 @@ interface EventOverflowDeps {
 }
 
 /**
- * Decides when an incremental sync reads the leads that events name, instead of one request for each lead: if
- * there are very many, because one page of the list contains a hundred leads, or if the upstream does not
- * offer single leads.
+ * Decides when an incremental sync reads the leads of waiting events, instead of one request for each lead. A
+ * sync reads the leads if there are very many, because one page of the list contains a hundred leads. A sync
+ * also reads the leads if the upstream does not offer single leads.
  */
 interface EventOverflow {
-  /**
-   * Returns whether a sync has to read the leads at present, because there are very many or because the
-   * upstream does not offer single leads.
-   */
+  /** Returns whether the waiting leads are left to a sync at present. May start this sync. */
   areLeads(): Promise<boolean>
-  /** Counts a lead that is read singly and not by a sync. */
+  /** Counts a lead that is read by itself and not by a sync. */
   countOne(): void
 }
 

@@ -1,7 +1,7 @@
 /**
- * Registers the webhook of this installation at the upstream. Each step is saved before the next step, so
- * that a killed process leaves nothing unknown: a request is repeated under the same key, and a new secret is
- * saved before the old one is deleted.
+ * Registers the webhook of this installation at the upstream. Each step is saved to a file before the next
+ * step begins. If the process is killed, the next command repeats the unfinished request with the same key.
+ * The secret of a new webhook is saved before the old webhook is removed.
  */
 import { randomUUID } from 'node:crypto'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
@@ -30,17 +30,20 @@ export interface SelfRegistration {
   readonly registration: Registration
   readonly outcome: 'registered' | 'replaced' | 'already'
   /**
-   * The id of a webhook that is no longer needed and that the upstream offers no way to remove; null if there
-   * is none.
+   * The id of a replaced webhook that still exists, because the upstream offers no way to remove webhooks;
+   * null if there is none.
    */
   readonly leftOver: string | null
 }
 
-/** The time in milliseconds during which the upstream accepts both the old and the new secret. */
+/**
+ * The time in milliseconds for which messages that are signed with the old secret are accepted after the
+ * secret was replaced.
+ */
 const BOTH_SECRETS_MS = 24 * 60 * 60_000
 
 /**
- * Registers a webhook for the URL, unless the webhook of that URL is already active. A new webhook is
+ * Registers a webhook for the URL and the events, unless such a webhook is already active. The new webhook is
  * registered before the old one is removed.
  * @throws LeadsheetError api_*, webhook_unreadable, data_unwritable
  */
@@ -66,7 +69,8 @@ export async function registerSelf(
 }
 
 /**
- * Replaces the secret. The old secret is accepted for as long as the upstream still signs with it.
+ * Replaces the secret. The old secret is accepted for another day, because messages that are signed with it
+ * may still arrive.
  * @throws LeadsheetError the errors of {@link registerSelf}, and usage_invalid if nothing is registered
  */
 export async function rotateSelf(own: OwnWebhook, signal: AbortSignal): Promise<Registration> {
@@ -234,8 +238,8 @@ function isUnoffered(thrown: unknown): boolean {
 }
 
 /**
- * Returns whether the upstream refused the request. After any other failure nobody knows whether the upstream
- * carried out the request.
+ * Returns whether the upstream refused the request. After any other failure it is unknown whether the
+ * upstream carried out the request.
  */
 function isRefusal(thrown: unknown): boolean {
   return isUnoffered(thrown) || (thrown instanceof LeadsheetError && thrown.code === 'api_rejected')

@@ -1,19 +1,20 @@
 /**
- * Stores incoming events: they are on disk before the sender gets its answer. Events that arrive during a
- * write are written together in the next transaction, so that ten thousand events a minute need only a few
- * commits a second.
+ * Stores incoming events. The sender gets its answer only after the events are on disk. Events that arrive
+ * during a write are written together in the next transaction, so that ten thousand events a minute need only
+ * a few commits a second.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { UpstreamEvent } from '../../domain/model.ts'
 import type { Store } from '../../store/db/store.ts'
 import { saveEvents } from '../../store/events/event.ts'
 
-/**
- * The maximum numbers of messages, events and characters that may wait to be written to disk, so that a burst
- * of events fits into memory.
- */
+/* Limits for what may wait to be written to disk, so that a burst of events fits into memory. */
+
+/** The maximum number of waiting messages. */
 const MESSAGES_MAX = 1000
+/** The number of waiting events above which new messages are refused. */
 const EVENTS_MAX = 10_000
+/** The number of characters in waiting events above which new messages are refused. */
 const CHARACTERS_MAX = 32 * 1024 * 1024
 /**
  * The maximum number of events in one transaction, so that other writers get their turn. A message with more
@@ -35,8 +36,8 @@ interface WebhookIntakeDeps {
 
 export interface WebhookIntake {
   /**
-   * Stores the events of one message. Resolves to true after they were written to disk, or to false if too
-   * many events wait and the sender must send the message again later.
+   * Stores the events of one message. Resolves to true once the events are on disk. Resolves to false if too
+   * many events are waiting; the sender must then send the message again later.
    * @throws LeadsheetError such as data_unwritable; the events are then not on disk
    */
   take(events: readonly UpstreamEvent[]): Promise<boolean>

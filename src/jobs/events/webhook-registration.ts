@@ -1,7 +1,7 @@
 /**
  * Stores the webhook of this installation in a JSON file that only its owner can read. The file contains the
- * secret, which is in no database. A request is saved in the file before it is sent, so that after a kill the
- * same request is repeated and returns the secret again.
+ * secret, which is in no database. A request is saved in the file before it is sent. After a kill the same
+ * request can be repeated, and the upstream returns the same secret again.
  */
 import { randomUUID } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
@@ -27,7 +27,10 @@ const registrationSchema = z.strictObject({
 })
 export type Registration = Readonly<z.output<typeof registrationSchema>>
 
-/** The key and the time of an unfinished request. Nobody knows whether the upstream has carried it out. */
+/**
+ * The key and the time of an unfinished request. It is unknown whether the upstream has carried out the
+ * request.
+ */
 const asked = { key: z.string(), at: z.iso.datetime() }
 const pendingSchema = z.discriminatedUnion('action', [
   z.strictObject({
@@ -44,8 +47,7 @@ const stateSchema = z.strictObject({
   registration: registrationSchema.nullable(),
   pending: pendingSchema.nullable(),
   /**
-   * The id of the webhook that the registration replaced, until that webhook is removed at the upstream;
-   * otherwise null.
+   * The id of the replaced webhook while it still has to be removed at the upstream; null if there is none.
    */
   replaced: z.string().nullable(),
 })
@@ -74,8 +76,8 @@ export function readState(file: string): RegistrationState {
   try {
     return parseState(readFileSync(file, 'utf8'))
   } catch (thrown) {
-    // The file counts as missing also if a part of its path is not a folder, because another check reports a
-    // wrong data directory.
+    // If a part of the path is not a folder, the file counts as missing. Another check reports that the data
+    // directory is wrong.
     if (thrown instanceof Error && 'code' in thrown && NOT_THERE.includes(String(thrown.code)))
       return UNREGISTERED
     throw new LeadsheetError('webhook_unreadable', `${file} cannot be read: ${errorText(thrown)}`, {
@@ -153,8 +155,8 @@ export function watchSecrets(
 
 /**
  * Returns a function that reads the state; it reads the file again only after the file has changed.
- * @param onProblem called once for each version of the file that cannot be read; the state read before
- *   then stays valid
+ * @param onProblem called once for each version of the file that cannot be read. The function then keeps
+ *   returning the state that it read last.
  */
 export function watchState(
   file: string,

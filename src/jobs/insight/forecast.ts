@@ -11,7 +11,7 @@ import type { TrackRecord } from './track-record.ts'
 
 /** The figures that are forecast even if the settings have no goal for them. */
 const FORECAST_FIGURES = ['new_leads', 'won'] as const
-/** The number of last days over which the present pace per day is averaged. */
+/** The number of days, up to the last counted day, from which the average per day is computed. */
 const PER_DAY_DAYS = 28
 const DAY_MS = 86_400_000
 
@@ -20,7 +20,7 @@ export interface DailyReader {
   readonly dates: readonly string[]
   /**
    * Reads a figure for each member of a dimension, for example for each pipeline. Each list has one number
-   * for each of `dates`.
+   * for each date in `dates`.
    * @param currency the currency if the figure is an amount of money
    */
   readonly read: (
@@ -36,7 +36,7 @@ interface Wanted {
   readonly names: ReadonlyMap<string, string>
   /** The pipelines of the report; null for all. */
   readonly pipelineIds: readonly string[] | null
-  /** Tells whether figures without a goal are forecast to the end of the month. */
+  /** True if figures without a goal are also forecast, to the end of the month. */
   readonly isWithMonths: boolean
   readonly annotations: readonly Annotation[]
   readonly holidays: readonly string[]
@@ -49,8 +49,8 @@ type ForecastTarget = Pick<Goal, 'figure' | 'period' | 'currency' | 'pipelines'>
 }
 
 /**
- * Forecasts the goals that concern a report, and then other figures up to the end of the month. A goal
- * concerns a report if the report covers all pipelines of the goal.
+ * Forecasts the goals that concern a report. A goal concerns a report if the report covers all pipelines of
+ * the goal. If wanted, new leads and won leads without such a goal are then forecast to the end of the month.
  */
 export async function forecastEnds(reader: DailyReader, wanted: Wanted): Promise<Pace[]> {
   const { goals, pipelineIds, isWithMonths } = wanted
@@ -90,7 +90,7 @@ async function forecastOne(
   const now = { from, to: dates.length + daysLeft }
   const ahead = Array.from({ length: daysLeft }, (_, day) => dayBefore(last, -1 - day))
   const isDistrusted = trackRecord.distrusted(figure, pipelines ?? pipelineIds).includes(`${period}_end`)
-  // The end of an amount of money is not forecast, because money comes in few large amounts.
+  // Amounts of money are not forecast, because money comes in few large amounts.
   const end =
     currency === null && daysLeft > 0 && !isDistrusted
       ? forecastEnd(
@@ -117,8 +117,8 @@ async function forecastOne(
 export const MONTHS = { month: 1, quarter: 3, fiscal_year: 12 } as const satisfies Record<GoalPeriod, number>
 
 /**
- * Returns the first date of the month, quarter or year that contains `date`, or that is `later` spans after
- * it.
+ * Returns the first date of the month, quarter or year that contains `date`. If `later` is 1, returns the
+ * first date of the next month, quarter or year, and so on.
  */
 function beginOf(date: string, period: GoalPeriod, fiscalYearStarts: number, later = 0): string {
   const [year, month] = [Number(date.slice(0, 4)), Number(date.slice(5, 7))]
@@ -136,7 +136,7 @@ function daysBetween(from: string, to: string): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS)
 }
 
-/** Adds up several lists: the first numbers of all lists, then the second numbers, and so on. */
+/** Adds up several lists place by place. The first sum adds the first numbers of all lists, and so on. */
 export function sumOf(lists: readonly (readonly number[])[], length: number): number[] {
   return Array.from({ length }, (_, index) => lists.reduce((sum, numbers) => sum + (numbers[index] ?? 0), 0))
 }

@@ -1,4 +1,4 @@
-/** Judges whether the money that was won in the period of a report is usual, for each currency. */
+/** Judges for each currency whether the value won in a report's period is usual. */
 import type { PeriodKind } from '../../domain/figures.ts'
 import type { JudgedMoney, RangeKind } from '../../domain/insight.ts'
 import { judgeMoney, MONEY_DAYS_NEEDED, type MoneyNumbers } from '../../insight/money-range.ts'
@@ -13,7 +13,7 @@ const CURRENCIES_MAX = 3
 const WEEK = 7
 
 /**
- * Reads the money that was won on each day, for each of the main currencies.
+ * Reads the value won on each day, in each of the currencies that are judged.
  * @param distrusted lists the kinds of published ranges that contained the real amount too rarely
  */
 export async function readMoney(
@@ -35,9 +35,9 @@ export async function readMoney(
 }
 
 /**
- * Judges whether the value won in the last `length` days is within its usual range. Months are not judged,
- * because their ranges held too rarely when they were tried on past months.
- * @param isExplained tells whether an annotation says what was different in the period
+ * Judges whether the value won in the last `length` days is within its usual range. Months are not judged: in
+ * tests on past months, their ranges contained the real amount too rarely.
+ * @param isExplained true if an annotation says what was different in the period
  */
 export function judgePeriodMoney(
   numbers: readonly MoneyNumbers[],

@@ -1,6 +1,7 @@
 /**
- * Judges the numbers of a report by the counts of earlier days: finds which numbers are unusual, which group
- * of leads made them so, and how the month will end. The win rate is judged by the rates of earlier periods.
+ * Judges the numbers of a report by the counts of earlier days. Finds which numbers are unusual and which
+ * group of leads made them so, and forecasts how goals and the month will end. The win rate is judged by the
+ * rates of earlier periods.
  */
 import type {
   Annotation,
@@ -46,8 +47,8 @@ interface JudgeDeps {
 /** The settings that the judgement of a report needs. */
 export interface JudgedReport {
   /**
-   * The local dates that are left out when the usual numbers are computed, and that are not judged as single
-   * days.
+   * The local dates of holidays. These days are left out when the usual numbers are computed. If a report is
+   * about days (not about a week or a month) and its period contains a holiday, its numbers are not judged.
    */
   readonly holidays: readonly string[]
   readonly goals: readonly Goal[]
@@ -61,9 +62,9 @@ type JudgedNumbers = Pick<
 >
 
 /**
- * Judges the numbers of a report. Nothing is judged if the report has a filter by more than pipelines,
- * because there are no counts by day for such a filter.
- * @param earlier the last day on which an earlier report called each number unusual
+ * Judges the numbers of a report. If a report is filtered by anything besides pipelines, nothing is judged,
+ * because no counts by day exist for its leads.
+ * @param earlier for each number, the last day on which an earlier report called the number unusual
  */
 export async function judgeNumbers(
   deps: JudgeDeps,
@@ -93,7 +94,7 @@ export async function judgeNumbers(
   const names = await listNames(deps.store.db)
   const annotations = await listAnnotations(deps.store.db)
   const leftOut = { annotations, holidays, pipelineIds: filter.pipelineIds, trackRecord }
-  // The number of a holiday is not judged, because a holiday is unlike the same day of other weeks.
+  // The numbers of a holiday are not judged, because a holiday is unlike the same weekday of other weeks.
   const isByDay = kind !== 'week' && kind !== 'month'
   const isHoliday = isByDay && dates.slice(-length).some((date) => holidays.includes(date))
   const numbers = isHoliday ? [] : await readNumbers(reader, names, leftOut)
@@ -142,8 +143,9 @@ export async function judgeNumbers(
 }
 
 /**
- * The facts that decide which days are left out when the usual numbers are computed, and which kinds of
- * ranges are not shown because they were wrong too often.
+ * The facts that decide what is left out. Annotations and holidays decide which days are left out when the
+ * usual numbers are computed. The track record decides which kinds of ranges are not shown, because they were
+ * wrong too often.
  */
 interface LeftOut {
   readonly annotations: readonly Annotation[]
@@ -161,8 +163,8 @@ function pipelinesOf(
 }
 
 /**
- * Tells for each date whether it is left out when the usual numbers are computed. `pipeline` is null for all
- * leads of the report.
+ * Returns for each date whether the date is left out when the usual numbers are computed.
+ * @param pipeline null for all leads of the report
  */
 export function daysLeftOut(
   dates: readonly string[],
@@ -174,7 +176,7 @@ export function daysLeftOut(
 }
 
 /**
- * Returns whether an annotation says what was different in the period, so that an unusual number is
+ * Returns whether an annotation says what was different in the period. An unusual number is then already
  * explained.
  */
 function isExplained({ pipeline }: DailyNumbers, period: readonly string[], leftOut: LeftOut): boolean {
@@ -182,8 +184,8 @@ function isExplained({ pipeline }: DailyNumbers, period: readonly string[], left
 }
 
 /**
- * Reads the numbers that a report judges: those of all its leads, and those of each pipeline if there are
- * several.
+ * Reads the numbers that a report judges: first the numbers of all its leads, then, if it has several
+ * pipelines, the numbers of each pipeline.
  */
 export async function readNumbers(
   reader: DailyReader,
@@ -208,7 +210,8 @@ export async function readNumbers(
 }
 
 /**
- * Reads the daily numbers from which a report computes its win rates. None of the last 30 days is left out.
+ * Reads the daily numbers from which a report computes its win rates. The last 30 days are never left out,
+ * because the report's own win rate covers all of them.
  */
 export async function readReportRates(
   reader: DailyReader,
@@ -237,8 +240,8 @@ export function moneyDistrust({
 }
 
 /**
- * Returns a function that tells whether the published ranges of a pipeline's win rate (of all leads if null)
- * contained the real rate too rarely.
+ * Returns a function that says whether the published win rate ranges of a pipeline contained the real rate
+ * too rarely. The pipeline null stands for all leads.
  */
 export function rateDistrust(leftOut: LeftOut): (pipeline: CountedPipeline) => boolean {
   return (pipeline) => leftOut.trackRecord.distrusted('win_rate', pipelinesOf(pipeline, leftOut)).length > 0
@@ -294,7 +297,7 @@ async function findDrivers(
   of: {
     names: ReadonlyMap<string, string>
     pipelineIds: readonly string[] | null
-    /** Tells for each day whether it was left out when the numbers were judged. */
+    /** For each day, true if the day was left out when the numbers were judged. */
     isLeftOut: readonly boolean[]
   },
 ): Promise<Driver[]> {

@@ -1,6 +1,6 @@
 /**
- * Judges the win rates (won leads as a share of won and lost leads) of all leads of a report and of each
- * pipeline, and finds what made a rate unusual.
+ * Judges win rates (won leads as a share of won and lost leads): the rate of all leads of a report, and the
+ * rate of each pipeline. Finds which leads made a rate unusual.
  */
 import type { CountedPipeline, DriverDimension, JudgedWinRate } from '../../domain/insight.ts'
 import { chooseRateSplit, type RateMember } from '../../insight/rate-drivers.ts'
@@ -9,14 +9,17 @@ import { judgeRate, RATE_DAYS, RATE_NEEDED, type RateNumbers } from '../../insig
 import { DIMENSIONS } from '../../store/insight/daily-count.ts'
 import { type DailyReader, sumOf } from './forecast.ts'
 
-/** The number of earlier days with whose win rate the rate of the last days is compared. */
+/**
+ * The number of days before the last 30 days. To explain an unusual rate, the rate of the last 30 days is
+ * compared with the rate of these earlier days.
+ */
 const BEFORE_DAYS = 6 * RATE_DAYS
 
 /**
  * Reads the won and lost leads of each day, from which win rates are computed: first for all leads, then for
  * each pipeline if there are several. The pipeline null stands for all leads.
- * @param leftOutOf tells for each day whether the numbers of a pipeline are left out
- * @param isDistrusted tells whether a pipeline's published ranges contained the real rate too rarely
+ * @param leftOutOf returns for each day whether the numbers of a pipeline are left out
+ * @param isDistrusted returns whether a pipeline's published ranges contained the real rate too rarely
  */
 export async function readRates(
   { dates, read }: DailyReader,
@@ -42,7 +45,8 @@ export async function readRates(
 
 /**
  * Judges a win rate by the rates of earlier periods of the same length.
- * @returns also the probability of a rate at least as unusual; null if the rate is not judged
+ * @returns the judged rate, and the probability of a rate that is at least as unusual. The probability is
+ *   null if no range is shown for the rate.
  */
 export function judgeWinRate({ pipeline, isDistrusted, ...days }: RateNumbers): {
   judged: JudgedWinRate

@@ -10,8 +10,8 @@ import { dayBefore, MONTHS } from './forecast.ts'
 import { scaleOf } from './track-record.ts'
 
 /**
- * Lists the ranges that an issue publishes. The list is empty if the data do not cover the issue's period, or
- * contain times that cannot be right.
+ * Lists the ranges that an issue publishes. The list is empty if the data does not cover the issue's period,
+ * or if the data contains implausible times.
  */
 export function rangesOf(
   { kind, period, filter, insight, freshness }: ReportFigures,
@@ -52,8 +52,8 @@ export function rangesOf(
 }
 
 /**
- * Returns the ids of the pipelines that a forecast counts; null for all. The forecast contains only names, so
- * the ids come from its goal.
+ * Returns the ids of the pipelines that a forecast counts; null for all. The forecast itself contains only
+ * the names of pipelines, so the ids are taken from its goal.
  */
 function pipelinesOfEnd(
   { goal, pipelines }: Pace,

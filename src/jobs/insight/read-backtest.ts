@@ -1,7 +1,7 @@
 /**
- * Tests how often the statements of reports would have been right on past days, at most three years of them.
- * For the dashboard, the results stay in memory. After a sync or a new annotation, the next visit of the page
- * tests again, in a child process, because the test can take seconds.
+ * Tests how often the statements of reports would have been right on the days of at most the last three
+ * years. The dashboard keeps the results in memory. After a sync or a new annotation, the next visit of the
+ * page repeats the test. The test runs in a child process, because it can take seconds.
  */
 import type { PublishedRecord } from '../../domain/insight.ts'
 import type { Instant } from '../../domain/model.ts'
@@ -38,7 +38,7 @@ interface BacktestRequest {
   readonly holidays: readonly string[]
 }
 
-/** The dates and numbers that are tested. */
+/** The arguments of `backtest`: the dates and numbers that are tested. */
 type Tested = Parameters<typeof backtest>
 
 /** The results of the test, and how often the ranges that reports published were right. */
@@ -47,7 +47,7 @@ export interface TestedRecord extends Backtest {
   readonly shares: readonly TestedShare[]
 }
 
-/** Updates the counts by day, and tests all statements of a report on them. */
+/** Updates the counts by day, then tests all statements of a report with these counts. */
 export async function readBacktest(
   store: Pick<Store, 'db' | 'write'>,
   request: BacktestRequest,
@@ -114,7 +114,8 @@ export interface RecordKeeper extends AsyncDisposable {
 }
 
 /**
- * Creates the keeper of the dashboard's test results. `folder` is the working directory of its child process.
+ * Creates the object that keeps the dashboard's test results in memory. `folder` is the working directory of
+ * the child process that runs the test.
  */
 export function openRecord(deps: {
   readonly store: Pick<Store, 'db'>
@@ -156,8 +157,8 @@ export function openRecord(deps: {
         await listTestedDates(store.db, whole.asOf, timeZone),
       )
       const shares = await readShares(store.db, whole.asOf)
-      // The test is repeated when this key changes: after a sync, after an annotation, and after a report
-      // published or tested something new.
+      // The test is repeated when this key changes: after a sync, after a change of annotations, when
+      // published ranges have new results, and when stall thresholds have new tests.
       const key = JSON.stringify([whole.asOf, await listAnnotations(store.db), trackRecord.records, shares])
       if (kept?.key === key) return { record: kept.record, failure: null }
       testing ??= test(whole.asOf, key, trackRecord, shares).finally(() => {

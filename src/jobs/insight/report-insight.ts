@@ -1,6 +1,6 @@
 /**
  * Reads the insight of a report: the usual ranges of its numbers, forecasts, urgent leads and notes. The
- * counts by day on which they are based are updated first.
+ * counts by day are updated first, because the ranges and forecasts are computed from them.
  */
 
 import type { FailedSection } from '../../domain/figures.ts'
@@ -26,8 +26,8 @@ interface InsightDeps {
 }
 
 /**
- * If its period ended more days ago than this, a report lists no urgent leads, because only their present
- * state is known.
+ * The number of days after the end of its period for which a report lists urgent leads. A later report lists
+ * none, because only the present state of urgent leads is known.
  */
 const PAST_DAYS = 7
 const DAY_MS = 86_400_000
@@ -102,8 +102,8 @@ async function readNotes(
 }
 
 /**
- * Adds up the old leads of the report's pipelines; null if they were not counted, or if it is not known from
- * which age a lead is old.
+ * Adds up the old leads of the report's pipelines. Returns null if old leads were not counted, or if the age
+ * from which a lead counts as old is unknown.
  */
 function oldLeadsOf(
   counted: Awaited<ReturnType<typeof readOldLeads>>,

@@ -1,6 +1,6 @@
 /**
- * Decides which statements reports withhold, because the ranges that they published contained the real number
- * too rarely.
+ * Decides which statements reports withhold. A statement is withheld if its published ranges contained the
+ * real number too rarely.
  */
 import type { PeriodKind } from '../../domain/figures.ts'
 import type { PublishedRange, PublishedRecord, RangeKind, RangeRecord } from '../../domain/insight.ts'
@@ -19,17 +19,20 @@ interface Shown {
   readonly range: object | null
 }
 
-/** The record of how often the ranges that reports published were right. */
+/** The record of how often published ranges contained the real number. */
 export interface TrackRecord {
   readonly records: readonly PublishedRecord[]
   /** Lists the kinds of ranges of a figure that contained the real number too rarely. */
   distrusted(figure: Figure, pipelineIds: PipelineIds, currency?: string): RangeKind[]
-  /** Adds up the records of those numbers that are about all leads of a report and are shown with a range. */
+  /**
+   * Adds up the records of the shown numbers. Numbers of single pipelines and numbers without a range are
+   * left out.
+   */
   sumOf(kind: PeriodKind, pipelineIds: PipelineIds, shown: readonly Shown[]): RangeRecord
 }
 
 /**
- * Reads how often the numbers that came lay within the usual ranges that earlier reports printed.
+ * Reads how often the ranges that earlier reports published contained the real number.
  * @param dates the local dates for which the numbers of leads are stored, in order
  */
 export async function readTrackRecord(

@@ -1,7 +1,7 @@
 /**
- * Tests two statements of reports on leads that were won later: 5 % of them stay in a stage for longer than
- * its threshold, and 1 % are older than the age from which a lead counts as lost. A threshold that was not
- * confirmed is withheld.
+ * Tests two statements of reports. The first says that 5 % of the later won leads stay in a stage for longer
+ * than the threshold of the stage. The second says that 1 % of the later won leads are older than the age
+ * from which an open lead counts as lost. If the tests do not confirm a threshold, reports withhold it.
  */
 
 import type { Instant } from '../../domain/model.ts'
@@ -20,7 +20,8 @@ import {
 import { findLastWholeRun } from '../../store/sync/sync-run.ts'
 
 /**
- * The maximum number of dates that are tested each time, because with a million leads a date takes a second.
+ * The maximum number of dates that one refresh tests. With a million leads, the test of one date takes a
+ * second.
  */
 const DATES_AT_ONCE = 6
 /**
@@ -31,11 +32,11 @@ const TAIL = 0.05
 /** The fraction of dates on which a printed share must be right. */
 const DATES_MEANT = 0.85
 
-/** The number of tested dates, and on how many of them a share was right (`hits`). */
+/** The number of tested dates, and the number of these dates on which a share was right (`hits`). */
 interface ShareTest {
   readonly dates: number
   readonly hits: number
-  /** Tells whether the share may be printed; false if it was wrong on too many dates. */
+  /** True if the share may be printed; false if the share was wrong on too many dates. */
   readonly isTrusted: boolean
 }
 
@@ -48,8 +49,8 @@ export interface TestedShare extends ShareTest {
 }
 
 /**
- * Counts the thresholds again if the last count is a day old, and tests some earlier thresholds. A sync does
- * this in its own thread, so that a report in the daemon seldom has to do it.
+ * If the thresholds are about a day old, computes new thresholds and tests thresholds of some past dates. A
+ * sync calls this in its own thread, so that reports in the daemon seldom have work to do here.
  */
 export async function refreshThresholds(store: Pick<Store, 'db' | 'write'>, now: Date): Promise<void> {
   await refreshStallThresholds(store, now, async () => {
@@ -62,7 +63,7 @@ export async function refreshThresholds(store: Pick<Store, 'db' | 'write'>, now:
 }
 
 /**
- * Reads on how many dates each share was right. The share for the age comes first.
+ * Reads on how many dates each share was right. The share for the age of lost leads comes first.
  * @param asOf the time up to which all leads have been read
  */
 export async function readShares(db: Db, asOf: Instant): Promise<TestedShare[]> {
@@ -95,8 +96,8 @@ export function testShare(share: number, tested: readonly TestedDate[]): ShareTe
 }
 
 /**
- * Returns whether the number of winners beyond the threshold (`longer`) fits the share. It does not fit if,
- * by the share, so small or so large a number has a probability of at most 5 %.
+ * Returns whether the number of winners beyond the threshold (`longer`) fits the share. The number does not
+ * fit if it is so small or so large that, by the share, its probability is at most 5 %.
  */
 function isWithinInterval(share: number, { winners, longer }: TestedDate): boolean {
   const { upTo } = binomialOf(winners, share)
@@ -105,7 +106,7 @@ function isWithinInterval(share: number, { winners, longer }: TestedDate): boole
 
 /**
  * Returns how a report shows a share.
- * @param isKnown tells whether there are enough winners for a threshold now
+ * @param isKnown true if there are now enough winners for a threshold
  */
 export function shownOf({ isTrusted }: ShareTest, isKnown: boolean): Shown {
   return !isTrusted ? 'withheld' : isKnown ? 'printed' : 'learning'

@@ -1,4 +1,4 @@
-/** Builds the mail with which one recipient gets an issue (a report for one period). */
+/** Builds the message that brings an issue (a report for one period) to one recipient. */
 
 import type { Message, MessageFile, Rendered, Unsubscribe } from '../../domain/message.ts'
 import type { LinkSubject } from '../../mail/message.ts'
@@ -27,8 +27,8 @@ export interface MessageContent extends Rendered {
 
 /**
  * Builds the message.
- * @param revision 0 for the first message; another number makes a further message for the same issue and
- *   recipient
+ * @param revision 0 for the first message. Each other number makes a further message for the same issue and
+ *   recipient.
  */
 export function messageFor(
   store: Pick<Store, 'installationId'>,

@@ -15,7 +15,7 @@ interface Drawn {
   readonly random: number
 }
 
-/** Returns how many times nobody may know whether a message was sent before a person has to resolve it. */
+/** Returns the number of unconfirmed attempts after which a message is left to a person. */
 export function unconfirmedMaxOf(onUnconfirmed: UnconfirmedPolicy): number {
   return onUnconfirmed === 'hold' ? 1 : UNCONFIRMED_MAX
 }
@@ -29,8 +29,8 @@ export function retryAt(failures: number, { now, random }: Drawn): Date {
 }
 
 /**
- * The limits for stored times of attempts. An attempt is due if its time is up to `upTo`, or after `beyond`:
- * such a time is further away than any backoff, so the clock was wrong when it was stored.
+ * The limits that decide whether a stored time of an attempt is due. A time up to `upTo` is due. A time after
+ * `beyond` is due too: it is further away than any backoff, so the clock was wrong when the time was stored.
  */
 interface DueTimes {
   readonly upTo: Instant
@@ -48,7 +48,7 @@ export function isDue(at: Instant, { upTo, beyond }: DueTimes): boolean {
 
 /**
  * Decides the next state of a message after a failed attempt. If the server is to blame, the attempt does not
- * count. But if the server ended the session because of this message, the message is sent after all other
+ * count. If the failure occurred while this message was being sent, the message is sent after all other due
  * messages.
  */
 export function afterFailure(

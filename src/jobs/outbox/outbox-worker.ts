@@ -17,7 +17,7 @@ interface OutboxWorkerDeps extends DeliverDeps {
   readonly queue: Queue
   /**
    * Updates what depends on the outcome of messages, such as the index of the archive. It is called after
-   * messages were sent.
+   * sending.
    */
   readonly onSent: () => Promise<void>
 }
@@ -32,7 +32,7 @@ const QUEUED_MESSAGES = 10_000
  * has not reported within this time, it counts as dead and another worker may try.
  */
 const PROBE_MS = 120_000
-/** The wait for further sent messages before `onSent` is called. */
+/** The wait after a sent message before `onSent` is called, so that one call covers several messages. */
 const SENT_AFTER_MS = 5_000
 
 export function createOutboxTask(deps: OutboxWorkerDeps): SerialTask {
@@ -131,9 +131,8 @@ export async function queueMessages(deps: DeliverDeps & { readonly queue: Queue 
 
 /**
  * Sends one message, if it still has to be sent.
- * @returns `server_back` if the message was sent and that ended an outage, so that the other messages can
- *   follow
- * @throws Error the earlier failure of this message, if a bug in leadsheet caused that failure
+ * @returns `server_back` if sending the message ended an outage, so that the other messages can follow
+ * @throws Error if a bug in leadsheet made an earlier attempt fail and the next attempt is not due yet
  */
 export async function sendMessage(
   deps: DeliverDeps,
@@ -165,8 +164,8 @@ function isWaiting(one: Delivery): one is Delivery & { nextAttemptAt: string } {
 }
 
 /**
- * Returns whether the message waits because a bug in leadsheet made an earlier attempt fail, and not because
- * a server deferred the message.
+ * Returns whether the message waits because of a bug in leadsheet. Otherwise the message is new, or a server
+ * deferred it.
  */
 function isOurFault(one: Delivery): boolean {
   return one.state === 'pending' && one.attempts > 0 && one.deferredAt === null

@@ -3,23 +3,23 @@ import { MINUTE_MS } from '../../time.ts'
 
 export interface RateLimit {
   /**
-   * Takes a slot, which permits one message or request, and returns 0. If no slot is free, returns the
-   * milliseconds to wait.
+   * Takes a permit for one message or request, and returns 0. If no permit is free, takes none and returns
+   * the milliseconds to wait.
    */
   tryTake(now: Date): Promise<number>
 }
 
-/** The rate limit of a single process. It can also tell how long to wait without taking a slot. */
+/** The rate limit of a single process. It can also return the time to wait without taking a permit. */
 interface OwnRateLimit extends RateLimit {
-  /** Returns the milliseconds until the next slot is free; 0 if one is free now. */
+  /** Returns the milliseconds until the next permit is free; 0 if a permit is free now. */
   msToWait(now: Date): number
-  /** Takes a slot, even if none is free. */
+  /** Takes a permit, even if none is free. */
   take(now: Date): void
 }
 
 /**
- * Creates a limit of `most` slots within any span of `withinMs`, which is a minute by default. The first
- * `most` slots can be taken without waiting.
+ * Creates a limit of `most` permits within any span of `withinMs` milliseconds (by default a minute). The
+ * first `most` permits can be taken without waiting.
  */
 export function createRateLimit(most: number, withinMs = MINUTE_MS): OwnRateLimit {
   let taken: number[] = []

@@ -83,8 +83,8 @@ export async function recoverMessages({ store, now, policy }: DeliverDeps): Prom
 interface SendOptions {
   readonly signal: AbortSignal
   /**
-   * The time at which sending must end; null if every message must be sent, even if the rate limit makes it
-   * wait for long.
+   * The time at which sending must end. Null if there is no such time: every message is then sent, however
+   * long the rate limit makes it wait.
    */
   readonly until: Date | null
 }
@@ -162,7 +162,7 @@ async function noteOutage(
 }
 
 /*
- * Sends one message. Each step is stored before it is taken, so that after a crash the store tells how far
+ * Sends one message. Each step is stored before it is taken, so that after a crash the store shows how far
  * the message got.
  */
 
@@ -187,8 +187,9 @@ async function sendOne(
   signal: AbortSignal,
 ): Promise<FailedSend | 'sent' | 'passed_over'> {
   const { messageId, recipient } = one
-  // Does not wait for the disk. If a power cut loses this write, nothing of the message was sent yet, and the
-  // message is still due. The write before its first byte is sent waits for the disk.
+  // This write does not wait for the disk. If a power cut loses this write, the message is still due, and
+  // nothing of it was sent: the later write, just before the message's first byte is sent, waits for the
+  // disk.
   const isOurs = await deps.store.writeSoon(async (trx) => {
     const at = deps.now()
     await lease.renew(trx, at)
@@ -217,8 +218,8 @@ async function sendOne(
     const drawn = { now: deps.now(), random: Math.random() }
     const failed = failedSendOf(thrown)
     if (failed === null) {
-      // The failure is a bug in leadsheet and not a failure of the server, so this message is deferred and
-      // other messages can go on.
+      // The failure is a bug in leadsheet and not a failure of the server. Only this message is deferred, so
+      // that other messages can still be sent.
       const nextAttemptAt = retryAt(one.attempts + 1, drawn).toISOString()
       await move(['sending'], { state: 'pending', nextAttemptAt, response: errorText(thrown) })
       throw thrown

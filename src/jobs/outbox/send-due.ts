@@ -1,8 +1,8 @@
 /**
  * Sends messages, one per recipient. Each step is stored before it is taken. A sent message is never sent
- * again; an unconfirmed message (nobody knows whether it was sent) is sent once more under the same
- * Message-ID, or left to a person. `store/outbox/delivery.ts` describes the states of a message,
- * `message-retry.ts` the retries.
+ * again. An unconfirmed message (nobody knows whether it was sent) is sent once more under the same
+ * Message-ID, or left to a person. `store/outbox/delivery.ts` describes the states of a message.
+ * `message-retry.ts` decides when a message is sent again.
  */
 import type { Message } from '../../domain/message.ts'
 import { type Delivery, isAnyOnItsWay, listDeliveries, listWaiting } from '../../store/outbox/delivery.ts'
@@ -15,12 +15,13 @@ export interface DeliverySummary {
   readonly recipient: string
   readonly state: Delivery['state']
   readonly response: string | null
-  /** Tells whether the message was sent by this call and not by an earlier one. */
+  /** False if the message had already been sent before this call. */
   readonly isNew: boolean
 }
 
-/** The maximum duration and number of messages of one batch, so that other tasks get their turn. */
+/** The maximum duration of one batch, so that other tasks get their turn. */
 const BATCH_MS = 60_000
+/** The maximum number of messages in one batch. */
 const BATCH_MESSAGES = 1_000
 
 /**
@@ -59,7 +60,7 @@ export async function deliverIssues(
 /**
  * Sends the due messages of all issues, for at most a minute. Sends nothing during an outage of the server or
  * while another process sends.
- * @returns whether any messages were due
+ * @returns false if there was nothing to do, or if another process is sending
  */
 export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promise<boolean> {
   const { db } = deps.store

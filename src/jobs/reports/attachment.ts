@@ -13,12 +13,15 @@ import type { LocaleContext } from '../../report/words/locale-context.ts'
 import { encodeCsv } from '../snapshot/encode-text.ts'
 import { encodeXlsx } from '../snapshot/encode-xlsx.ts'
 
-/** The mark at the beginning of a CSV file that tells Excel that the file is UTF-8. */
+/** The mark at the beginning of a CSV file by which Excel recognises UTF-8. */
 const BYTE_ORDER_MARK = '\ufeff'
 
 const EXCEL = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
 
-/** The least and the greatest width of a sheet's columns, and the gap between them, in characters. */
+/**
+ * The minimum and the maximum width of a sheet's columns, in characters. `gap` is the extra width that is
+ * added to the longest text of a column.
+ */
 const WIDTH = { least: 8, most: 48, gap: 2 } as const
 
 /**

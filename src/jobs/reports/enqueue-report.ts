@@ -72,9 +72,9 @@ const LEFT_OUT_NAMED = 3
 
 /**
  * Makes the report's issues and writes their messages to the outbox, as the recipients' preferences require.
- * A recipient who already has a message keeps that message, and a new recipient gets the same issue as the
- * others. An issue and all its messages are written in one transaction; the issue's folder in the archive is
- * written after that.
+ * A recipient who already has a message of this issue gets no second one. A new recipient gets the same issue
+ * as the others. An issue and all its messages are written in one transaction; the issue's folder in the
+ * archive is written after that.
  * @throws LeadsheetError report_no_data, report_failed, report_template, job_busy, data_unwritable
  */
 export async function enqueueReport(
@@ -109,7 +109,7 @@ export async function enqueueReport(
 }
 
 /**
- * Enqueues a report by hand. The function takes the lease of the report's schedule itself.
+ * Enqueues a report by hand. The function itself claims the lease of the report's schedule.
  * @throws LeadsheetError the errors of {@link enqueueReport}, and job_busy while another process makes the
  *   report
  */
@@ -130,8 +130,9 @@ export async function enqueueReportNow(
 }
 
 /**
- * Summarizes the run, such as `Daily leads: 59 new …: 12 messages to send`. Of several issues only the number
- * is given. The summary does not say whether messages were sent, because only the outbox knows that.
+ * Summarizes the run, such as `Daily leads: 59 new …: 12 messages to send`. If there are several issues, only
+ * their number is given. The summary does not say whether messages were sent, because only the outbox knows
+ * that.
  */
 export function enqueuedText({
   enqueuedIssues,

@@ -1,6 +1,6 @@
 /**
  * The gate before a report: checks that all data up to the end of the report's period was read. The gate
- * starts syncs and waits for them until the deadline, which a setting of the report decides
+ * starts syncs and waits for them until a deadline. A setting of the report decides the deadline
  * (`config/schema-reports.ts`). After the deadline the settings decide whether the report is sent with a
  * banner, held for an operator, or skipped. The gate stores nothing, so a report can pass through it again.
  */
@@ -33,21 +33,21 @@ interface DataState {
   readonly period: Period
   readonly freshness: Freshness
   /**
-   * The resources (leads, statistics, agents) that some recipient's report shows but that were last read
-   * before the end of the period.
+   * The resources (leads, statistics, agents) whose data is too old. At least one recipient's report shows
+   * such a resource, and it was last read before the end of the period.
    */
   readonly old: readonly Resource[]
 }
 
 /**
- * The parts of a sync whose data reports show. Details are not among them, so a report never waits for
+ * The parts of a sync that read data for reports. Details are not such a part, so a report never waits for
  * details.
  */
 const REPORTED_PARTS = SYNC_PARTS.filter((part) => part !== 'details')
 /** The minutes that the gate waits after a failed sync before it starts another sync. */
 const RETRY_MINUTES = 5
 /**
- * The minutes between two syncs after the API key was refused or the deadline has passed. They equal the
+ * The minutes between two syncs after the API key was refused or the deadline has passed. This is also the
  * default interval of syncs.
  */
 const RARE_RETRY_MINUTES = 15

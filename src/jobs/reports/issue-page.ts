@@ -48,7 +48,7 @@ export interface KeptIssue {
    * weekly issues.
    */
   readonly samePeriod: readonly ListedIssue[]
-  /** Tells whether the command `resend` would send this issue. */
+  /** True if the command `resend` would send this issue. */
   readonly isLast: boolean
 }
 
@@ -76,8 +76,8 @@ export async function readKeptIssue(db: Db, id: string, now: Date): Promise<Kept
 }
 
 /**
- * Explains how the issue was made. Null for an issue of an older program version, because its figures were
- * stored in another form.
+ * Explains how the issue was made. Returns null for an issue of an older program version, because its figures
+ * were stored in another format.
  */
 export async function readAbout(db: Db, issue: Issue): Promise<Omit<AboutView, 'files'> | null> {
   const { figures, renderedAt, programVersion: program } = issue
@@ -118,8 +118,8 @@ interface FigureFile {
 }
 
 /**
- * Lists the CSV files of an issue. A section that failed has no file, and an issue of an older program
- * version has none.
+ * Lists the CSV files of an issue. A section that failed has no file. An issue of an older program version
+ * has no files at all.
  */
 export function listFigureFiles({ figures, programVersion }: Issue): FigureFile[] {
   if (programVersion === null) return []

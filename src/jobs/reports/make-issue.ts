@@ -1,7 +1,7 @@
 /**
  * Makes an issue: reads the figures of a period, renders them, and stores the issue in the store and in the
- * archive. There is one issue per report, period and filter. After its messages were made, making the issue
- * again returns the same issue.
+ * archive. There is one issue per report, period and filter. Once its messages were made, an issue never
+ * changes: making it again returns the stored issue.
  */
 
 import { join } from 'node:path'
@@ -70,8 +70,8 @@ const ROWS_SHOWN = 50
 
 /**
  * Returns the period that a report due at `at` covers.
- * @param audience the recipients whose last issue begins a `since_last` period; if absent, those with the
- *   report's own filter
+ * @param audience the recipients whose last issue decides where a `since_last` period begins; if absent, the
+ *   recipients with the report's own filter
  */
 export async function findPeriod(
   store: Pick<Store, 'db'>,
@@ -172,7 +172,7 @@ export async function putInArchive(
   findContent: FindContent,
 ): Promise<string> {
   const { isMailed, figures, renderedAt, programVersion } = issue
-  // Issues of older program versions have figures in another form, so their pages cannot be rendered again.
+  // Issues of older program versions have figures in another format, so their pages cannot be rendered again.
   if (isMailed && (programVersion === null || (await isArchived(archive, issue)))) {
     return join(archive.folder, archivedPage(issue))
   }
@@ -195,7 +195,8 @@ async function attachmentsFor(
 }
 
 /**
- * Reads the figures that this issue would have now, with the warnings about the number of leads.
+ * Reads the figures of an issue from the current data, with its insight and its warnings about the number of
+ * leads.
  * @throws LeadsheetError report_no_data, report_failed
  */
 export async function readIssueFigures(

@@ -41,7 +41,7 @@ export interface LeftOut {
 }
 
 /**
- * Decides by their preferences which recipients get a report, and in which cadence.
+ * Decides which recipients get a report, and in which cadence. The recipients' preferences decide this.
  * @param at the time at which the report is due
  */
 export async function resolveRecipients(
@@ -95,8 +95,8 @@ export function preferenceText({ state, cadence, changedAt, changedBy, reason }:
 }
 
 /**
- * Returns whether no issue was sent on an earlier day of this ISO week. If no issue is sent on the first day
- * of a week, the next day therefore counts as the first.
+ * Returns whether no issue was sent on an earlier day of this ISO week. If no issue was sent on the first day
+ * of the week, the next day therefore counts as the first.
  */
 async function isFirstOfWeek({ db }: Pick<Store, 'db'>, report: Report, at: Date): Promise<boolean> {
   const { name, timeZone, holidays } = report
@@ -112,7 +112,7 @@ interface ChosenBy {
 
 export interface ChangedPreference {
   readonly preference: Preference
-  /** Tells whether the choice was possible; false if the recipient had unsubscribed before. */
+  /** True if the choice was possible. It is not possible to pause or resume after unsubscribing. */
   readonly isFit: boolean
   /** The number of waiting messages that will now never be sent. */
   readonly withdrawn: number
@@ -132,7 +132,7 @@ const OUTCOMES: Readonly<Record<PreferenceChoice, Partial<Standing>>> = {
 
 /**
  * Stores a recipient's choice and withdraws waiting messages if the choice requires it. If the choice changes
- * nothing, the author and the time of the earlier choice stay too.
+ * nothing, the stored preference keeps its author and its time.
  */
 export async function changePreference(
   store: Store,
@@ -162,8 +162,8 @@ export async function changePreference(
 }
 
 /**
- * Returns whether the choice is possible. A recipient who has unsubscribed cannot be paused or resumed from a
- * page that was opened before that.
+ * Returns whether the choice is possible. A recipient who has unsubscribed cannot be paused or resumed, for
+ * example from a page that was opened before.
  */
 function fits({ state }: Standing, choice: PreferenceChoice): boolean {
   return state !== 'unsubscribed' || (choice !== 'pause' && choice !== 'resume')
@@ -173,7 +173,7 @@ interface PageDeps {
   readonly store: Store
   /** The reports that the settings define. */
   readonly reports: readonly SubscribedReport[]
-  /** The locale for recipients that the settings no longer name. */
+  /** The language and the time zone for recipients whom the settings no longer name. */
   readonly reader: { readonly locale: string; readonly timeZone: string }
   readonly log: Log
   readonly now: () => Date

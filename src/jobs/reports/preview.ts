@@ -35,7 +35,8 @@ interface PreviewAudience extends Audience {
 
 /**
  * Renders a preview, which is neither stored nor sent.
- * @param data `real` uses the present figures, even if an issue was already sent
+ * @param data `sample` uses made-up figures; `real` uses the present figures, even if an issue was already
+ *   sent
  * @throws LeadsheetError report_no_data, report_template, query_failed
  */
 export async function renderPreview(

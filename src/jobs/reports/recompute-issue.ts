@@ -17,8 +17,8 @@ export interface IssueComparison {
   /** The figures that differ; empty if all are equal. */
   readonly differences: readonly FigureDifference[]
   /**
-   * The number of leads that changed before the end of the issue's period, but whose change was read only
-   * after the issue was made.
+   * The number of leads that changed before the end of the issue's period but were read only after the issue
+   * was made.
    */
   readonly leadsKnownLater: number
 }
@@ -59,8 +59,8 @@ export async function findRequest(db: Db, issue: Issue): Promise<ReportRequest> 
 }
 
 /**
- * Returns the maximum number of rows in the lists of a stored issue. If a list was cut, that is the length of
- * this list, otherwise the general maximum.
+ * Returns the maximum number of rows in the lists of a stored issue. If a list was cut, its length is the
+ * maximum. Otherwise the general maximum is returned.
  */
 function rowsKept({ topLeads, stalled, changes }: ReportFigures): number {
   const cut = [topLeads, stalled, ...changes.kinds].find(({ total, rows }) => total > rows.length)
@@ -78,8 +78,8 @@ export interface FigureDifference {
 }
 
 /**
- * The figures that are compared, each with the block that is marked as failed if the figure could not be
- * read. `headline` stands for the main figures, without which there is no report. All other figures (agents,
+ * The figures that are compared. If a figure could not be read, the block named here is marked as failed.
+ * `headline` stands for the main figures, without which there is no report. All other figures (agents,
  * freshness, the upstream's own numbers) describe the time at which they were read, so they are not compared.
  */
 const COMPARED = {
@@ -106,9 +106,9 @@ const COMPARED = {
 const KEYS = ['id', 'day', 'kind', 'source', 'currency']
 
 /**
- * The fields that describe a lead or pipeline at the time of reading, whatever the period; they are not
- * compared. The status is among them, because it may have been unknown when the issue was made. The coverage
- * (how many leads have a known history) also counts leads that moved after the period.
+ * The fields that are not compared, because they describe a lead or pipeline at the time of reading and not
+ * in the period. The status is one of these fields, because it may have been unknown when the issue was made.
+ * The coverage (how many leads have a known history) also counts leads that moved after the period.
  */
 const DESCRIPTIONS = new Set<string>([
   ...LISTED_FIELDS,
@@ -141,7 +141,7 @@ function compareValues(figure: string, kept: unknown, now: unknown): FigureDiffe
 
 /**
  * Returns the parts of a value that are compared one by one: the fields of an object, or the entries of a
- * list by their keys. Null if the value has no parts.
+ * list by their keys. Returns null if the value has no parts.
  */
 function fieldsOf(value: unknown): Fields | null {
   if (Array.isArray(value))
@@ -158,8 +158,8 @@ function keyOf(entry: unknown): string | null {
 }
 
 /**
- * Returns the value to show for a difference. A list entry that exists only then or only now is shown by its
- * amount or name.
+ * Returns the value to show for a difference. A list entry that only the stored issue or only the new figures
+ * contain is shown by its amount, name or total.
  */
 function shown(value: unknown): string | number | null {
   if (typeof value === 'string' || typeof value === 'number') return value

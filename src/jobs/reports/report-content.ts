@@ -1,7 +1,7 @@
 /**
  * Renders an issue for each recipient: texts, charts and files. Charts are drawn once per language. Files and
- * views are made once for all recipients with the same locale, blocks and attachments, because only the
- * footer differs between these recipients.
+ * views are made once for all recipients with the same locale, blocks and attachments. Only the footer
+ * differs between these recipients.
  */
 
 import type { BlockName } from '../../domain/choices.ts'
@@ -55,7 +55,7 @@ const MEGABYTE = 1_000_000
 
 /**
  * Returns the function that gives the content of a stored issue. If an older program version made the issue,
- * its figures have another form, so every recipient gets the content that was rendered then.
+ * its figures have another format. Every recipient then gets the content that was rendered at that time.
  */
 export function contentsOf(deps: ContentDeps, report: Report, issue: Issue): FindContent {
   if (issue.programVersion !== null) return createContents(deps, report, issue)
@@ -145,8 +145,7 @@ function withAttention(blocks: readonly BlockName[]): readonly BlockName[] {
 }
 
 /**
- * Returns whether the section that an attachment (such as `charts` or `stalled.xlsx`) shows could not be
- * made.
+ * Returns whether an attachment (such as `charts` or `stalled.xlsx`) shows a section that could not be made.
  */
 function isOfFailed(attachment: string, failed: readonly FailedSection[]): boolean {
   const list = attachment === 'charts' ? 'trend' : attachment.replace(/\.\w+$/, '')
@@ -171,7 +170,7 @@ function pictureOf({ name, content }: ChartFile): MessageFile {
   return { name, contentType: 'image/png', content, cid: cidOf(name) }
 }
 
-/** Converts `trend-light.png` to `trend-light@leadsheet`, the form of a Content-ID (RFC 2392). */
+/** Converts `trend-light.png` to `trend-light@leadsheet`, the format of a Content-ID (RFC 2392). */
 function cidOf(name: string): string {
   return `${name.replace(/\.png$/, '')}@leadsheet`
 }

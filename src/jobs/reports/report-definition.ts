@@ -19,7 +19,10 @@ export const LIST_ROWS_MAX = 1000
 export interface Report extends Audience {
   readonly name: string
   readonly template: string
-  /** The title of the report. Null if the title is the name of the report in the recipient's language. */
+  /**
+   * The title of the report. Null if the report has no title of its own; its name in the recipient's language
+   * is shown then.
+   */
   readonly title: string | null
   readonly kind: PeriodKind
   /** Dates on which nobody works, besides weekends, such as `2026-12-25`. */
@@ -48,8 +51,8 @@ export interface GateSettings {
 }
 
 /**
- * The form in which a recipient gets a report: language, time zone, filter, blocks and files. The report's
- * own values apply to the page in the archive.
+ * The values that can differ between the recipients of a report: language, time zone, filter, blocks and
+ * files. The report's own values apply to its page in the archive.
  */
 export interface Audience {
   /** The language tag (BCP 47). */
@@ -81,7 +84,8 @@ export function variantOf(report: Pick<Report, 'filter'>, { filter }: Pick<Audie
 }
 
 /**
- * Checks the parts of a report for which the report's folder is needed, before an issue is made.
+ * Checks the send policy and the attachments of a report before an issue is made. The report's folder must
+ * have been read, because queries in it can be attached too.
  * @throws LeadsheetError config_invalid
  */
 export function checkReport(report: Report, recipients: readonly Recipient[]): void {

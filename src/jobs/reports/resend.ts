@@ -45,7 +45,7 @@ interface LeftOut {
 /**
  * Plans which messages of a report's last mailed issues are sent again.
  * @param recipients the recipients in the settings
- * @param by the time at or before which an issue's period must have ended
+ * @param by only issues whose period ended at or before this time are considered
  */
 export async function planResend(
   { store }: Pick<ReportDeps, 'store'>,
@@ -83,7 +83,7 @@ export async function planResend(
 
 /**
  * Writes the planned messages to the outbox, either all or none.
- * @param reason the operator's words to recipients who already have the message; null if there are none
+ * @param reason the operator's text to recipients who already have the message; null if there is none
  * @returns the Message-IDs of the messages to be sent
  * @throws LeadsheetError job_busy while the report is being made; report_template, report_failed
  */

@@ -1,6 +1,6 @@
 /**
- * Decides whether the number of leads fell so far that a report should carry a warning. Lists with few leads
- * are not judged, because their number may halve from one day to the next without a fault.
+ * Decides whether the number of leads fell so far that a report should carry a warning. A small number of
+ * leads is not judged, because it may halve from one day to the next without a fault.
  */
 import type { ReportFigures, UnusualWarning } from '../../domain/figures.ts'
 import type { Db } from '../../store/db/store.ts'
@@ -17,8 +17,8 @@ interface LeadCounts {
   /** The number of leads that the report covers now, and its filter. */
   readonly now: Counted
   /**
-   * The same of the time when the report was last sent to the same recipients; null if it was never sent to
-   * them.
+   * The number of leads and the filter when the report was last sent to the same recipients; null if it was
+   * never sent to them.
    */
   readonly last: Counted | null
   /** The last complete scans, the newest first. */
@@ -26,8 +26,9 @@ interface LeadCounts {
 }
 
 /**
- * Compares the numbers of leads. At most one warning is about the scans: if so many leads were missing that
- * they were not marked as deleted, this is reported, and not that the scan found fewer leads.
+ * Compares the numbers of leads. At most one warning is about the scans. If so many leads were missing that
+ * they were not marked as deleted, the warning is about the missing leads. Otherwise it may be about a scan
+ * that found far fewer leads than the scan before.
  */
 export function judgeCounts({ now, last, scans }: LeadCounts): UnusualWarning[] {
   const [scan, before] = scans

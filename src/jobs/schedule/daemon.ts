@@ -27,8 +27,8 @@ import { openUptime } from './uptime.ts'
 const TICK_MAX_MS = 75_000
 const WATCH_MS = 15_000
 /**
- * The wait before a job is tried again if another process holds its lease. That process may be a command run
- * by hand, or a worker that was killed a moment ago.
+ * The wait before a job is tried again because another process holds the lease of the job. That process may
+ * be a command run by hand, or a worker that was killed a moment ago.
  */
 const BUSY_AGAIN_SECONDS = 5
 
@@ -57,8 +57,8 @@ export interface StartedDaemon {
   /** Starts the due runs without waiting for the next tick. */
   wake(): void
   /**
-   * Returns the milliseconds since the last tick began, or since the daemon started. They are measured by a
-   * clock that nobody can set.
+   * Returns the milliseconds since the last tick began, or since the daemon started. The time is measured by
+   * a clock that nobody can set.
    */
   sinceTickMs(): number
   /** Lists the work in progress, such as `sync`, `report:daily`, `messages and alerts` or `events`. */
@@ -139,9 +139,9 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
 }
 
 /**
- * Ticks at once and then each minute until the daemon stops, never two ticks at a time. If the system clock
- * is set back, node-cron waits until the clock shows the old time again. A timer that does not use this clock
- * notices the missing ticks and restarts node-cron.
+ * Ticks at once and then each minute until the daemon stops. Two ticks never run at the same time. If the
+ * system clock is set back, node-cron waits until the clock shows the old time again. A timer that does not
+ * use this clock notices the missing ticks and restarts node-cron.
  */
 export async function keepTicking({ signal, tick, sinceTickMs }: StartedDaemon): Promise<void> {
   let inFlight: Promise<void> | null = null
@@ -199,8 +199,8 @@ async function claimPresence(store: Store, now: () => Date): Promise<Presence> {
 }
 
 /**
- * Stores which runs of a schedule are due, and logs the missed runs. Nothing is logged if another worker has
- * already stored them.
+ * Stores which runs of a schedule are due, and logs the missed runs. A run that another worker has already
+ * stored is not logged.
  */
 async function noteDue({ store, log, now }: Daemon, schedule: Schedule): Promise<void> {
   const missed = await noteScheduledRuns(store, schedule, now())
@@ -298,8 +298,8 @@ async function listDueLeases(db: Db, schedules: readonly Schedule[], now: Date):
 }
 
 /**
- * Lists the leases that workers may start now. While a sync is due that is only the sync, because reports
- * need the data of the sync.
+ * Lists the leases that workers may start now. While a sync is due, only the lease of the sync is listed,
+ * because reports need the data of the sync.
  */
 async function listStartableLeases(
   db: Db,

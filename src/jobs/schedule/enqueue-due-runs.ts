@@ -134,9 +134,9 @@ function formatPolicy(
 }
 
 /**
- * Lists the runs after `from` up to and including `to`; if there are too many, only the last of them. The
- * search goes back from `to` in growing steps, so that a clock that was years behind does not cause a search
- * through all those years.
+ * Lists the runs after `from` up to and including `to`. If there are too many, lists only the last of these
+ * runs. The search goes back from `to` in growing steps. Even if the clock was years behind, it therefore
+ * does not go through all those years.
  */
 function scheduledRunsBetween(timing: Timing, from: Date, to: Date): Date[] {
   for (let span = HOUR_MS; ; span *= 4) {

@@ -15,8 +15,8 @@ const PASSING = new Set<string>([
   'store_busy',
 ] satisfies ErrorCode[])
 /**
- * The codes of errors for which the job is not to blame, because another process holds the lease or the store
- * could not be reached.
+ * The codes of errors for which the job is not to blame: another process holds the lease, or the store could
+ * not be reached.
  */
 const COMES_AGAIN = new Set<string>(['job_busy', 'store_unreachable'] satisfies ErrorCode[])
 

@@ -14,33 +14,31 @@ import { claimLease } from '../../store/schedule/lease.ts'
 import { DAY_MS } from '../../time.ts'
 
 export interface Retention {
-  /**
-   * The age in days from which only the first sample of each hour is kept; from `dailyAfterDays`, only the
-   * first sample of each day.
-   */
+  /** The age in days from which only the first sample of each hour is kept. */
   readonly hourlyAfterDays: number
+  /** The age in days from which only the first sample of each day is kept. */
   readonly dailyAfterDays: number
   /** The number of years for which old versions of leads are kept; null to keep them for ever. */
   readonly versionsYears: number | null
 }
 
-/** The number of rows of one table that were deleted, or that would be deleted if this were not a dry run. */
+/** The result of pruning one table. */
 export interface Pruned extends PruneCounts {
   readonly table: Series | 'lead_version' | 'event'
-  /** The age limit; only rows older than this instant were considered. */
+  /** The time limit: only rows from before this instant were considered. */
   readonly before: Instant
 }
 
 interface PruneJob {
   readonly now: () => Date
-  /** Tells whether to count the rows without deleting them. */
+  /** True if the rows are only counted and not deleted. */
   readonly isDry: boolean
   readonly signal: AbortSignal
 }
 
 /**
- * The number of days for which events are kept. A sender may repeat an event for some days. If the repeated
- * event is no longer stored, it only causes one more request.
+ * The number of days for which events are kept. A sender may repeat an event for some days, and an event that
+ * is still stored is recognised. A later repeat does no harm: it only causes one more request.
  */
 const EVENT_DAYS = 7
 

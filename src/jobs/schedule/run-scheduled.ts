@@ -94,8 +94,9 @@ async function runNext(deps: DueDeps, schedule: Schedule, lease: Lease, signal: 
 
 /**
  * Picks the next run and marks it as running. An approved run comes first, then the latest run, or the oldest
- * if the schedule catches up on all runs. The runs that are passed over end as skipped. A run that is still
- * marked as running was left by a killed process, because the caller holds the lease.
+ * if the schedule catches up on all runs. The runs that are passed over end as skipped. Because the caller
+ * holds the lease, a run that is still marked as running was left by a killed process, so it may be picked
+ * again.
  */
 async function claimNext(trx: Trx, schedule: Schedule, now: Date): Promise<ScheduledRun | null> {
   const takesAll = schedule.catchUp.policy === 'all'
@@ -160,8 +161,8 @@ async function runScheduledRun(
 }
 
 /**
- * Returns the end of a run, changed to `failed` if the next attempt would come too late: after the window
- * within which a missed run is still made.
+ * Returns the end of a run. If the next attempt would come after the time limit for catching up on a missed
+ * run, the end is changed to `failed`.
  */
 function withinWindow(schedule: Schedule, scheduledRun: ScheduledRun, end: RunEnd): RunEnd {
   if (end.state !== 'again' || end.notBefore === null) return end

@@ -67,8 +67,8 @@ export interface MissedScheduledRuns {
 
 const SCHEDULED_RUNS_BACK = 400
 /**
- * The time without a tick that means that the daemon did not run. The daemon ticks each minute and may miss
- * one tick.
+ * The longest normal time without a tick. If a tick takes longer to come, the daemon counts as not running in
+ * between. The daemon ticks each minute and may miss one tick.
  */
 export const GAP_MS = 150_000
 

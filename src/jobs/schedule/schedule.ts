@@ -15,7 +15,7 @@ export interface Schedule {
   readonly catchUp: CatchUp
   /** The maximum jitter: each run begins up to this many seconds after its due time. */
   readonly jitterSeconds: number
-  /** Tells whether the schedule runs at once when the daemon sees it for the first time. */
+  /** True if the schedule runs at once when the daemon sees it for the first time. */
   readonly runsAtFirstSight: boolean
   /**
    * Does the work of a scheduled run.
@@ -33,14 +33,11 @@ export interface DueRun {
   readonly due_at: Date
   /** The time at which the run was first found to be due. */
   readonly notedAt: Date
-  /**
-   * The number of the attempt, 1 for the first. If a held run is tried again, that does not count as an
-   * attempt.
-   */
+  /** The number of the attempt, 1 for the first. Another check of a held run does not count as an attempt. */
   readonly attempt: number
   /** The delay of the run and its cause; null if the run begins at most 5 minutes after its due time. */
   readonly late: Late | null
-  /** Tells whether an operator has approved the run. An approved run must not be held again. */
+  /** True if an operator has approved the run. An approved run must not be held again. */
   readonly isApproved: boolean
 }
 
@@ -57,12 +54,15 @@ export interface Late {
 
 export type RunEnd =
   | { readonly state: 'done' | 'failed' | 'skipped'; readonly message: string | null }
-  /** The run is tried again, not before `notBefore`; if that is null, at the next tick. */
+  /**
+   * The run is tried again, but not before `notBefore`. If `notBefore` is null, the run is tried again at the
+   * next tick.
+   */
   | {
       readonly state: 'again'
       readonly message: string
       readonly notBefore: Instant | null
-      /** Tells whether nothing was tried yet; if so, the attempt does not count. */
+      /** True if nothing was tried yet. The attempt then does not count. */
       readonly isWait?: boolean
     }
   /**

@@ -1,6 +1,7 @@
 /**
- * A serial task of the daemon, such as sending messages. It is never done twice at the same time, neither in
- * this process nor, if the queue is shared, by two workers. Different tasks do not wait for each other.
+ * A serial task of the daemon, such as sending messages. The task never runs twice at the same time in this
+ * process. If the queue is shared, it never runs in two workers at the same time either. Different tasks do
+ * not wait for each other.
  */
 
 import type { Log } from '../../log.ts'
@@ -50,7 +51,8 @@ export function openOwnQueue(log: Log): Queue {
 
 /**
  * Combines several tasks into one.
- * @param tasks in their order; a task that wakes another task comes before that task
+ * @param tasks the tasks; a task that wakes another task must come before it, because `idle` awaits the tasks
+ *   in this order
  */
 export function combineTasks(tasks: readonly SerialTask[]): SerialTask {
   return {

@@ -43,8 +43,8 @@ function jsonCell(cell: Cell): string {
 }
 
 /**
- * Matches a text that a spreadsheet might run as a formula. Some spreadsheets treat full-width signs like the
- * plain signs.
+ * Matches a text that a spreadsheet might run as a formula. Some spreadsheets treat full-width characters
+ * like the plain characters.
  */
 const FORMULA_START = /^[=+\-@\t\r\n\0＝＋－＠]/
 

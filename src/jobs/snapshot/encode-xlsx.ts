@@ -9,9 +9,11 @@ import type { Cell, Row } from '../../store/queries/snapshot-table.ts'
 import { DAY_MS } from '../../time.ts'
 import { harmlessText } from './encode-text.ts'
 
-/** The limits of Excel for rows, for the characters of a cell, and for the characters of a sheet's name. */
+/** The maximum number of rows that Excel allows in a sheet, including the heading. */
 const ROWS_MAX = 1_048_576
+/** The maximum number of characters that Excel allows in a cell. */
 const TEXT_MAX = 32_767
+/** The maximum number of characters that Excel allows in the name of a sheet. */
 const NAME_MAX = 31
 /** The number of digits that Excel keeps of a number. A number with more digits is written as text. */
 const DIGITS_MAX = 15
@@ -19,8 +21,8 @@ const DIGITS_MAX = 15
 /** Matches `2026-11-20T08:15:00.000Z`, and `2026-11-20 09:15:00` in local time. */
 const TIME = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d(?:\.\d+)?)Z| (\d\d:\d\d:\d\d))$/
 /**
- * The first day whose number is right in Excel. For earlier days Excel counts a February 29, 1900, which
- * never existed.
+ * The first day whose number is right in Excel. Excel numbers earlier days wrongly, because it counts a
+ * February 29, 1900, which never existed.
  */
 const FIRST_DAY_MS = Date.UTC(1900, 2, 1)
 const EPOCH_DAY = 25_569
@@ -34,7 +36,7 @@ const WIDTH_OF_TIME = 20
  */
 const ZIP_ENTRY = { mtime: new Date(1980, 0, 1), forceDosTimestamp: true }
 
-/** The index of each format in `cellXfs` of STYLES. */
+/** The index of each cell format in the list `cellXfs` of STYLES. */
 const STYLE = { date: 1, heading: 2 } as const
 
 const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -55,7 +57,7 @@ interface Sheet {
   readonly rows: number | null
   readonly columns: readonly {
     readonly name: string
-    /** Tells whether texts of the column that are times are written as Excel dates. */
+    /** True if times in the column are written as Excel dates. The rows contain times as texts. */
     readonly isInstant: boolean
     /** The width of the column in characters; if absent, the type of the column decides it. */
     readonly width?: number
@@ -84,7 +86,8 @@ export async function* encodeXlsx(
     zip.addBuffer(Buffer.from(content), path, ZIP_ENTRY)
   const sheet = Readable.from(sheetXml(table, chunks, onCut))
   const output = Readable.from(zip.outputStream)
-  // Passes the error on, because the ZIP archive does not pass on an error of its source.
+  // Passes an error of the sheet on to the output, because the ZIP archive does not pass on errors of its
+  // sources.
   sheet.on('error', (error) => output.destroy(error))
   zip.addReadStream(sheet, 'xl/worksheets/sheet1.xml', ZIP_ENTRY)
   zip.end()
@@ -141,8 +144,8 @@ function* sheetXml(
 }
 
 /**
- * Returns the number of a day in Excel (days since 1899-12-30). Null if the text is not a time, or if Excel
- * cannot represent the time.
+ * Returns the number of a day in Excel (days since 1899-12-30). Returns null if the text is not a time, or if
+ * Excel cannot represent the time.
  */
 function dayNumber(text: string): number | null {
   const [, day, utc, local] = TIME.exec(text) ?? []

@@ -1,6 +1,7 @@
 /**
- * Publishes the snapshot (a copy of the data as an SQLite file) that analysts open, and beside it the
- * metadata for Datasette. After a sync a new snapshot is made only if the store contains something new.
+ * Publishes the snapshot, which is a copy of the data as an SQLite file that analysts open. Also writes the
+ * metadata for Datasette beside the snapshot. After a sync a new snapshot is made only if the store contains
+ * something new.
  */
 import { existsSync } from 'node:fs'
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -51,7 +52,10 @@ export interface Published {
   readonly leadsAsOf: Instant | null
 }
 
-/** The maximum age of the statistics and agents in the snapshot while no lead changes. */
+/**
+ * The age at which a sync replaces the snapshot even if no lead has changed, so that the statistics and
+ * agents in the snapshot are renewed.
+ */
 const IDLE_MS = 60 * 60_000
 
 /**
@@ -76,7 +80,7 @@ export async function publishSnapshot(deps: PublishDeps, signal: AbortSignal): P
 
 /**
  * Returns the name of the lease to hold. On PostgreSQL each machine makes its own snapshot, so the name
- * contains the machine.
+ * contains the name of the machine.
  */
 function leaseNameOf({ store, files }: PublishDeps): string {
   return store.place.kind === 'sqlite' ? 'snapshot' : `snapshot:${hostname()}:${files.snapshot}`
@@ -152,7 +156,7 @@ export async function publishQuietly(
   }
 }
 
-/** Builds the schedule of snapshots that are made at times of their own, independently of syncs. */
+/** Builds the schedule for snapshots that are made at set times, independently of syncs. */
 export function snapshotSchedule(publishing: PublishDeps, settings: ScheduleSettings): Schedule {
   return {
     ...settings,
@@ -216,8 +220,8 @@ function withUnit(meaning: string, unit: string | null): string {
 }
 
 /*
- * Reads the ready queries from a folder of `.sql` files. Each file begins with comments that contain a title
- * and a description.
+ * Reads the ready-made queries from a folder of `.sql` files. Each file begins with comments that contain a
+ * title and a description.
  */
 
 interface ReadyQuery {
@@ -246,8 +250,8 @@ function parseQuery(name: string, text: string): ReadyQuery {
 }
 
 /*
- * Lists for each column of the store which field of the upstream's records fills the column, according to the
- * profile.
+ * Lists for each column of the store the field of the upstream's records from which the column is filled. The
+ * profile contains this mapping.
  */
 
 /** The columns that contain a whole record of the upstream. */
@@ -280,8 +284,8 @@ export function sourcePathsOf({ mapping }: Profile): Record<string, string> {
 }
 
 /**
- * Lists the paths for one table. The list may contain fields without a column, because only columns are
- * looked up in it.
+ * Lists the paths for one table. The list may also contain fields that have no column. They do no harm,
+ * because only columns are looked up in the list.
  */
 function pathsFor(
   table: string,

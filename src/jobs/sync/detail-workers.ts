@@ -126,8 +126,8 @@ async function readShared(
 }
 
 /**
- * Creates the function that offers as many of the remaining batches as may be read at the same time. It
- * begins with the first batch, which contains the most urgent leads.
+ * Creates the function that offers as many of the remaining batches as may be read at the same time. The
+ * batches with the most urgent leads come first.
  */
 function createOffer(
   queue: DetailWorkerDeps['queue'],
@@ -164,9 +164,9 @@ function errorOf({ code, message, hint, notBefore }: DetailsEnd): Error {
 const NO_USAGE: RunUsage = { requests: 0, retries: 0 }
 
 /**
- * Counts the requests that are sent while batches are read. `begin` returns a function that gives the number
- * of requests since any such function was last called. So batches that are read at the same time count no
- * request twice.
+ * Counts the requests that are sent while batches are read. `begin` returns a function that counts the
+ * requests since the last call of any function that `begin` returned. Even if batches are read at the same
+ * time, no request is therefore counted twice.
  */
 function createUsageCounter({ usage }: Pick<Source, 'usage'>): {
   readonly begin: () => () => RunUsage
@@ -200,7 +200,10 @@ interface DetailBatchDeps {
   readonly now: () => Date
 }
 
-/** Reads a batch lead by lead. Leads that another worker has read meanwhile are skipped. */
+/**
+ * Reads the leads of a batch one by one. Leads that were already read when this function is called are
+ * skipped.
+ */
 async function readBatch(
   deps: DetailBatchDeps,
   { data: { runId, batch }, signal }: Job<JobData['details']>,
@@ -224,7 +227,7 @@ interface Asking {
 /**
  * Reads one lead and stores the result. A failure that every lead would have ends the reading for all
  * workers.
- * @throws any error that is not from the upstream: an error of the store, or a bug, after which the lead is
+ * @throws any error that is not from the upstream: an error of the store, or a bug; after a bug the lead is
  *   deferred
  */
 async function readLead(deps: DetailBatchDeps, lead: WaitingLead, asking: Asking): Promise<void> {

@@ -18,14 +18,15 @@ import type { SyncRun } from './sync-context.ts'
 
 export interface MappedPage {
   /**
-   * The numbers in the store of the leads that are not written, because their records are unchanged or must
-   * be ignored.
+   * The store's numbers of the leads on the page that are not written. A lead is not written if its record is
+   * unchanged or must be ignored.
    */
   readonly known: readonly number[]
   readonly leads: readonly Lead[]
   readonly quarantined: readonly QuarantinedRecord[]
-  /** All records of the page. `recordOf` gives the record of each mapped lead. */
+  /** All records of the page. */
   readonly records: readonly RawRecord[]
+  /** The record from which each lead in `leads` was mapped. */
   readonly recordOf: ReadonlyMap<Lead, RawRecord>
 }
 
@@ -65,9 +66,9 @@ export function joinPages(pages: readonly MappedPage[]): MappedPage {
 }
 
 /**
- * Maps skipped leads after all if the store may contain another state of them. These are leads that are on
- * the page twice, once unchanged and once changed, and leads that an event had read since the page was
- * requested.
+ * Maps leads that were skipped as unchanged, if the store may now contain another state. There are two kinds
+ * of such leads: leads that are on the page twice (once unchanged and once changed), and leads that were read
+ * because of an event after the page was requested.
  */
 export async function remapChanged(
   trx: Trx,
@@ -91,9 +92,9 @@ export async function remapChanged(
 }
 
 /**
- * Queues a separate read for leads that were also read because of an event, if nothing tells whether the
- * page's record is newer than the stored lead: the record has no time of change, or the event deleted the
- * lead. The page's records of these leads are ignored.
+ * Queues a separate read for leads that were also read because of an event, if it is unclear whether the
+ * page's record is newer than the stored lead. It is unclear if the record has no time of change, or if the
+ * stored lead is deleted. The page's records of these leads are ignored.
  */
 async function askInstead(trx: Trx, run: SyncRun, page: MappedPage): Promise<MappedPage> {
   if (!run.source.has('lead')) return page

@@ -1,6 +1,6 @@
 /**
  * The sync: reads leads, then the statistics of each pipeline, then agents, then the details of leads, and
- * stores them. If a run stops half-way, what it read is kept and the next run continues from there.
+ * stores them. If a run stops half-way, the data that it read is kept, and the next run continues from there.
  */
 
 import type { Instant } from '../../domain/model.ts'
@@ -61,7 +61,8 @@ export async function sync(deps: SyncDeps, options: SyncOptions): Promise<SyncRe
  */
 export async function syncUnder(lease: Lease, deps: SyncDeps, options: SyncOptions): Promise<SyncResult> {
   const started = deps.now()
-  // Indexes are still missing if a first load was killed. No part of the sync can look up leads without them.
+  // If a first load was killed, indexes are still missing. Without these indexes no part of the sync can look
+  // up leads.
   await restoreIndexes(deps.store, options.signal)
   const mode = await planScan(deps, options, started)
   const runId = await deps.store.write(async (trx) => {
@@ -158,8 +159,8 @@ function stopped(signal: AbortSignal): LeadsheetError {
 }
 
 /**
- * Returns the outcome of a run. If the run had problems, the outcome is `partial` if anything was read,
- * otherwise `failed`.
+ * Returns the outcome of a run. A run with problems is `deferred` if the upstream asked for a later request,
+ * otherwise `partial` if it read anything, otherwise `failed`.
  */
 function outcomeOf(done: Done, counts: Awaited<ReturnType<typeof readCounts>>): SyncOutcome {
   const changes = counts.inserted + counts.updated + counts.deleted + counts.details.read

@@ -67,9 +67,10 @@ function isOneMoment(scan: Scan): boolean {
 }
 
 /**
- * Returns whether rows moved during the pass. The total alone does not always show it: one row added and one
- * deleted leave it unchanged. In a list that is paged by number, where such a change shifts rows between
- * pages, a lead that changed after the scan began therefore counts as a sign too.
+ * Returns whether rows moved during the pass. The total does not always show this: if one row is added and
+ * another row is deleted, the total stays the same. If the list is paged by number, such a change shifts rows
+ * between pages. In such a list, a lead that changed after the scan began therefore also counts as a sign
+ * that rows moved.
  */
 function hasMoved(scan: Scan, paging: PagingProfile): boolean {
   if (scan.pass_moved > 0 || scan.total_low !== scan.total_high) return true
@@ -95,7 +96,7 @@ function isShort(scan: Scan): boolean {
 }
 
 /**
- * Tells whether a lead that the scan did not find counts as missing. If the upstream's total includes leads
+ * Returns whether a lead that the scan did not find counts as missing. If the upstream's total includes leads
  * that its list does not contain, a lead that the scan did not find proves nothing.
  */
 export function provesMissing(scan: Scan): boolean {
@@ -103,8 +104,8 @@ export function provesMissing(scan: Scan): boolean {
 }
 
 /**
- * Describes the difference between the number of leads in the list, which was read to its end, and the total
- * that the upstream reported; null if they agree.
+ * Describes how the total that the upstream reported differs from the number of leads that the scan found.
+ * Returns null if the two numbers agree or cannot be compared.
  */
 export function warnOfTotal(scan: Scan): string | null {
   const total = scan.reported_total

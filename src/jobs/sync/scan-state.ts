@@ -43,15 +43,16 @@ export interface ScanState {
    */
   readonly missing: Set<number>
   /**
-   * Tells whether any lead is quarantined. The quarantine of a lead ends when a page contains a record of the
+   * True if any lead may be quarantined. The quarantine of a lead ends when a page contains a record of the
    * lead that can be mapped.
    */
   hasQuarantined: boolean
   /**
-   * The store notes each lead that was read because of an event during the scan (`store/sync/scan.ts`).
-   * `readByEvents` contains the numbers of these leads, `eventSeq` the place of the last loaded note.
+   * The place of the last note that was loaded. The store writes a note for each lead that was read because
+   * of an event during the scan (`store/sync/scan.ts`).
    */
   eventSeq: number
+  /** The numbers of the leads that were read because of an event during the scan. */
   readonly readByEvents: Set<number>
   readonly watch: DriftWatch
   /** The bulk load of the first leads; null if the store already contains leads. */

@@ -24,20 +24,20 @@ import type { SyncOptions } from './sync-context.ts'
 export interface SyncWork extends SyncDeps {
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
   readonly retention: Retention
-  /** The time zones of the reports. After a sync, leads are counted by the days of these time zones. */
+  /** The time zones of the reports. After a sync, leads are counted for each day of each time zone. */
   readonly timeZones: readonly string[]
 }
 
 export interface ScheduledSyncDeps extends SyncWork {
   /** Publishes the snapshot of the data, if the settings require that after a sync. */
   readonly publish: (signal: AbortSignal) => Promise<void>
-  /** Does {@link syncAndPrune} in another thread; if absent, it runs in this thread. */
+  /** Runs {@link syncAndPrune} in another thread. If this field is absent, the sync runs in this thread. */
   readonly syncElsewhere?: RunSync
 }
 
 /**
  * Runs a scheduled sync.
- * @param full tells whether to read all leads
+ * @param full true to read all leads, false to read only the leads that changed
  * @throws LeadsheetError job_busy if another process took over the lease, store_unreachable
  */
 export type RunSync = (full: boolean, lease: Lease, signal: AbortSignal) => Promise<SyncResult>
@@ -53,8 +53,9 @@ export async function syncAndPrune(work: SyncWork, ...[full, lease, signal]: Par
 }
 
 /**
- * Computes ahead what reports need: the thresholds from which leads count as stalled and, after changes, the
- * counts of leads by day. A failure is only logged, because a report computes what is missing.
+ * Computes in advance what reports need. These are the thresholds of the stages (the days that a lead may
+ * stay in a stage) and, if leads have changed, the counts of leads by day. A failure is only logged, because
+ * a report computes missing numbers itself.
  */
 export async function countQuietly(
   { store, log, now, timeZones }: Pick<SyncWork, 'store' | 'log' | 'now' | 'timeZones'>,
@@ -88,15 +89,15 @@ export function syncSchedule(
       await publishQuietly(work, signal)
       if (result.outcome === 'deferred') return { state: 'again', message, notBefore: result.notBefore }
       if (result.outcome !== 'failed') return { state: 'done', message }
-      // Only a full sync is tried again, because it runs only once a day. The next incremental sync comes
-      // soon.
+      // A failed full sync is tried again, because the next one runs only a day later. A failed incremental
+      // sync is not, because the next one comes soon.
       const isWorthIt = full && result.problems.every(({ code }) => isTransient(code))
       return isWorthIt ? retryLater(message, attempt, work.now()) : { state: 'failed', message }
     },
   }
 }
 
-/** Prunes old data. A failure is only logged, because the run of the next day prunes the same data. */
+/** Prunes old data. A failure is only logged, because the next full sync prunes the same data. */
 async function pruneQuietly(work: SyncWork, signal: AbortSignal): Promise<void> {
   try {
     const pruned = await prune(work.store, work.retention, { now: work.now, isDry: false, signal })
@@ -128,8 +129,8 @@ export async function askSync(store: Store, schedule: Schedule, now: () => Date)
   try {
     const at = now()
     const instant = at.toISOString()
-    // The earlier due runs are stored first, because later calls continue from the last stored run, and that
-    // will be the run added here.
+    // Before the new run, stores the runs that became due earlier. Later calls look only for runs after the
+    // last stored one, so they would miss these runs.
     await noteScheduledRuns(store, schedule, new Date(at.getTime() - 1))
     if (await isAnyOpen(store.db, schedule.name, instant)) return
     const scheduledRun = { schedule: schedule.name, due_at: instant, noted_at: instant }

@@ -15,8 +15,8 @@ export interface SyncOptions {
   /** Tells whether to read all leads, and not only the leads that changed since the last sync. */
   readonly full: boolean
   /**
-   * Tells whether an operator has confirmed that the leads which the last scan did not find are deleted,
-   * however many there are.
+   * True if an operator has confirmed that the leads missed by the last scan are deleted. They are then
+   * marked as deleted even if there are many. Otherwise, many missing leads count as a fault of the upstream.
    */
   readonly acceptsDeletions?: boolean
   readonly parts: readonly SyncPart[]
@@ -74,13 +74,13 @@ export interface DetailWorkers {
 export interface DetailsDone {
   /** The number of activity entries that were quarantined because they could not be read. */
   readonly quarantined: number
-  /** The error that ended the reading early; null if no error did. */
+  /** The error that ended the reading early; null if there was none. */
   readonly end: unknown
 }
 
 /**
- * Writes data of the run in one transaction, unless another process has taken over the lease. Does not wait
- * until the data is on the disk, because the write at the end of the run waits for that.
+ * Writes data of the run in one transaction, unless another process has taken over the lease. Waits until the
+ * data is on the disk.
  * @throws LeadsheetError job_busy if the lease was lost
  */
 export function writeUnderLease<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): Promise<T> {
@@ -98,8 +98,8 @@ export function writePageUnderLease<T>(run: SyncRun, work: (trx: Trx) => Promise
 function underLease<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): (trx: Trx) => Promise<T> {
   return async (trx) => {
     await run.lease.renew(trx, run.now())
-    // The number of requests is saved with each page, so that it can be seen during a run and survives a
-    // kill.
+    // Saves the number of requests in each transaction, so that operators see it during a run and it survives
+    // a kill.
     await saveUsage(trx, run.runId, run.spent())
     return work(trx)
   }

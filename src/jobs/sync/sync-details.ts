@@ -12,9 +12,7 @@ import { listWaitingLeads, postponeDetail, saveDetails, type WaitingLead } from 
 import { addDetailCounts } from '../../store/sync/sync-run.ts'
 import { type DetailOptions, type DetailsDone, type SyncRun, writePageUnderLease } from './sync-context.ts'
 
-/**
- * The codes of errors that may concern only a single lead. After such an error, the next lead is still read.
- */
+/** The error codes that may concern only a single lead. After such an error, the next lead is still read. */
 export const OF_ONE_LEAD: ReadonlySet<ErrorCode> = new Set([
   'api_not_found',
   'api_rejected',
@@ -22,19 +20,19 @@ export const OF_ONE_LEAD: ReadonlySet<ErrorCode> = new Set([
   'api_unreachable',
 ])
 /**
- * The number of failures in a row after which the reading ends, because the upstream or the profile is at
- * fault and not a single lead.
+ * After this many failures in a row, the reading ends. The upstream or the profile is then at fault, not a
+ * single lead.
  */
 export const FAILURES_MAX = 10
 
 /**
  * Reads the details of leads. An entry of a lead's activity that cannot be read becomes a problem of the run.
- * A lead that is deleted or that fails is only deferred.
+ * A lead that the upstream no longer has, or whose details cannot be read, is only deferred.
  */
 export async function syncDetails(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<void> {
   const { details } = run.options
   const { enrichment, activity } = run.source.profile.mapping
-  // Asks for no lead if nothing of the answers would be kept.
+  // If the profile maps neither part of an answer, nothing would be stored, so no lead is requested.
   const isMapped = enrichment !== undefined || activity !== undefined
   if (!details || !isMapped || !run.source.has('lead')) return
   const leads = await listWaitingLeads(run.store.db, {
@@ -83,7 +81,7 @@ async function readAlone(
   return { quarantined, end: isAsPlanned ? null : stop.signal.reason }
 }
 
-/** A lead with its details, or with the error why they could not be read. */
+/** A lead with its details, or with the error that prevented reading them. */
 interface Answered {
   readonly lead: WaitingLead
   readonly outcome: LeadDetail | LeadsheetError
@@ -93,8 +91,8 @@ async function fetchOne(run: SyncRun, lead: WaitingLead, signal: AbortSignal): P
   try {
     return await run.source.fetchDetail(lead.id, signal)
   } catch (thrown) {
-    // If a read was cancelled because another lead failed, it throws the failure of that other lead, so this
-    // lead is not to blame.
+    // The request was cancelled because another lead failed, or the error concerns more than this lead. In
+    // both cases this lead is not to blame.
     if (signal.aborted || !(thrown instanceof LeadsheetError) || !OF_ONE_LEAD.has(thrown.code)) throw thrown
     run.log.warn({ lead: lead.id, code: thrown.code }, thrown.message)
     return thrown

@@ -38,14 +38,14 @@ import { CLOCK_SKEW_MS } from './sync-page.ts'
 import { type PassEnd, readPass } from './sync-scan.ts'
 
 /**
- * The maximum age of an interrupted scan that is resumed. In an older scan the cursor may be invalid, and a
- * lead that the scan did not find may have been added since.
+ * The maximum age of an interrupted scan that is resumed. An older scan is started again, because its cursor
+ * may be invalid and leads may have been added to the pages that it has already read.
  */
 const SCAN_AGE_MAX_MS = 24 * 60 * 60_000
 
 /**
  * The maximum number of times that a sync continues after it lost the connection to the store. Without a
- * limit, a cause that returns each time would keep the sync running for ever.
+ * limit, a failure that always returns would keep the sync running for ever.
  */
 const LOSSES_MAX = 20
 
@@ -71,7 +71,7 @@ export async function planScan(
 
 /**
  * Reads the leads.
- * @returns the problems that were found although the list was read to its end
+ * @returns the problems of a scan that reached the end of the list
  * @throws LeadsheetError if the list was not read to its end
  */
 export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
@@ -199,8 +199,8 @@ async function startOver(run: SyncRun, begun: Scan, memory: ScanState, thrown: u
 }
 
 /**
- * Ends a scan that reached the end of the list. Only a complete scan marks leads as deleted, and moves the
- * watermark and the time up to which the data was read.
+ * Ends a scan that reached the end of the list. If the result can be trusted (`complete`), marks missing
+ * leads as deleted, and moves the watermark and the time up to which the data was read.
  */
 async function finishScan(
   run: SyncRun,

@@ -1,6 +1,6 @@
 /**
  * Stores mapped pages of leads, together with the cursor after them, in one transaction. Pages with little to
- * write are stored together, because each transaction and each statement costs more than a changed lead.
+ * write are stored together, because a transaction costs more than writing a lead.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant, Lead } from '../../domain/model.ts'
@@ -34,14 +34,16 @@ export interface ReadPage {
 interface SavedPages {
   /** The state of the scan after the last of the pages. */
   readonly scan: Scan
-  /** The numbers of pages and of records that the run has read so far. */
+  /** The number of pages that the run has read so far. */
   readonly pages: number
+  /** The number of leads that the run has read so far. */
   readonly seen: number
 }
 
 /**
- * Stores pages: in one transaction if no lead is on them twice, otherwise in one transaction each.
- * @param pages several pages for which {@link canWait} is true, and then one page of any kind
+ * Stores all pages in one transaction if no lead is on two of them; otherwise stores each page in its own
+ * transaction.
+ * @param pages any number of pages for which {@link canWait} is true, followed by one page of any kind
  */
 export async function savePages(
   run: SyncRun,
@@ -64,8 +66,9 @@ export async function savePages(
 }
 
 /**
- * Tells whether a page may wait and be stored with later pages: most of its records are unchanged, the list
- * goes on after it, and one of its leads was not seen before.
+ * Returns whether a page may wait and be stored with later pages. This requires the first pass of a scan, a
+ * further page, at least as many unchanged as other leads, and no quarantined record. The first unchanged
+ * lead must be new to the scan, so that pages of a list that repeats itself do not wait.
  * @param waiting the pages that wait already
  */
 export function canWait(
@@ -131,8 +134,8 @@ async function saveTogether(
 }
 
 /**
- * Returns whether pages can be stored together: no lead is on them twice, was seen before, or was read
- * because of an event, and no record is quarantined.
+ * Returns whether pages can be stored together. Each lead must be on them only once, and must not have been
+ * seen earlier in the scan or read because of an event. No record may be quarantined.
  */
 async function areApart(
   trx: Trx,
@@ -176,8 +179,8 @@ async function advance(
   for (const { page, step, written: part } of pages) {
     const keysHere = seenKeysOn(part)
     const knownFresh = part.known.filter((no) => fresh.has(no))
-    // Only later passes need the number of leads that were created during the scan, to compare it with the
-    // number of leads that these passes find for the first time.
+    // Computes the number of leads that were created during the scan only in later passes. It is compared
+    // with the number of leads that a later pass finds for the first time.
     const knownBorn = before.pass === 1 ? 0 : await countCreated(trx, knownFresh, born)
     const savedBorn = part.saved.filter(({ no, lead }) => fresh.has(no) && createdAt(lead) >= born)
     steps.push({
@@ -222,7 +225,7 @@ async function haveOthersServed(): Promise<void> {
 
 interface Written {
   readonly saved: readonly SavedLead[]
-  /** The numbers in the store of the leads that were not written because they are unchanged. */
+  /** The unchanged leads, which were not written. Each is given by its number in the store. */
   readonly known: readonly number[]
   /**
    * One entry for each quarantined record of the page. The entry is the number of its lead if that lead is
@@ -231,8 +234,8 @@ interface Written {
   readonly quarantined: readonly (SeenKey | null)[]
   readonly fingerprints: readonly Fingerprint[]
   /**
-   * The numbers in the store of the leads whose fingerprints were deleted, so that the next scan maps these
-   * leads again.
+   * The leads whose fingerprints were deleted, so that the next scan maps these leads again. Each is given by
+   * its number in the store.
    */
   readonly unknown: readonly number[]
 }
@@ -257,7 +260,7 @@ async function writePage(
   const fingerprints = fingerprintsOf(scan, saved, page)
   await saveFingerprints(trx, fingerprints, isAllNew)
   // The old fingerprints of quarantined leads, and of leads with cleaned or cut values, are deleted.
-  // Otherwise an earlier record would count as unchanged if the upstream sends it again.
+  // Otherwise, if the upstream sent an earlier record again, the record would count as unchanged.
   const unknown = [...quarantinedNos.values(), ...saved.filter(isUnknown).map(({ no }) => no)]
   await forgetFingerprints(trx, unknown)
   const savedNos = new Set(saved.map(({ no }) => no))
@@ -299,8 +302,8 @@ function isUnknown({ lead }: SavedLead): boolean {
 }
 
 /**
- * Returns the fingerprints to store. An incremental scan also maps unchanged leads, because it does not load
- * the stored fingerprints; the fingerprints of these leads are stored already.
+ * Returns the fingerprints to store. An incremental scan does not load the stored fingerprints, so it maps
+ * unchanged leads too. These are left out, because their fingerprints are stored already.
  */
 function fingerprintsOf(scan: Scan, saved: readonly SavedLead[], page: MappedPage): Fingerprint[] {
   return saved.flatMap((one) => {

@@ -1,8 +1,8 @@
 /**
- * Reads the list of leads once, page by page, to its end. While the next page is fetched, the rows of a page
- * and the cursor after it are stored in one transaction; pages with little to write share one. The list ends
- * with a page that names no next page, with an empty page, or with the error that numbered lists give past
- * their end. A short page does not end it.
+ * Reads the list of leads once, page by page, to its end. The rows of a page and the cursor after it are
+ * stored in one transaction, while the next page is fetched. Pages with little to write share a transaction.
+ * The list ends with a page that names no next page, with an empty page, or with the error that numbered
+ * lists give past their end. A short page does not end the list.
  */
 
 import type { ScanStop } from '../../domain/sync.ts'
@@ -19,18 +19,18 @@ import { canWait, type ReadPage, savePages } from './sync-page.ts'
 /** The number of pages in a row without a new lead after which the list counts as endless. */
 const IDLE_PAGES_MAX = 2
 /**
- * The maximum number of times in a row that a page is requested again from an earlier position, in order to
+ * The maximum number of times that a page is requested again, each time from an earlier position, in order to
  * find rows that moved.
  */
 const REWINDS_MAX = 4
+/** With each such request, the number of rows before the original position grows by this factor. */
 const REWIND_FACTOR = 4
 
-/**
- * Pages with little to write wait and are stored together: when this many pages wait, when they contain this
- * many leads to write, or when the first page has waited this long.
- */
+/** Pages with little to write wait and are stored together. They are stored when this many pages wait. */
 const WAITING_PAGES = 8
+/** The waiting pages are also stored when they contain this many leads to write. */
 const WAITING_LEADS = 200
+/** The waiting pages are also stored when the first of them has waited this long. */
 const WAITING_MS = 500
 
 export interface PassEnd {
@@ -52,8 +52,8 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
   const filters = { updatedSince: begun.pass_since ?? undefined }
   const fetchPage = readAhead(source, filters, options.pageSize, signal, memory.known.find)
   const positions = new Set<string | null>([begun.cursor])
-  // The furthest position that the pass reached. If the pass goes back, the pages up to this position contain
-  // no new leads, although the list does not repeat itself.
+  // The furthest position that the pass reached. After the pass has gone back, pages up to this position
+  // contain no new leads. This does not mean that the list repeats itself.
   let frontier = Number(begun.cursor)
   // `stored` is the scan as it is stored; `scan` also counts the pages that wait to be stored.
   let stored = begun
@@ -153,8 +153,8 @@ function isEnough(waiting: readonly ReadPage[], sinceMs: number): boolean {
 }
 
 /**
- * Returns the next cursor; null if this is the last page. If pages overlap, a page is the last one if it has
- * no row after the current position.
+ * Returns the next cursor; null if this is the last page. An overlapping page is the last one if it has no
+ * row after the current position.
  */
 function nextCursor(scan: Scan, page: RawPage, overlap: number): string | null {
   if (page.records.length === 0 || page.next === null) return null
@@ -192,8 +192,8 @@ function idsOf(source: Source, records: readonly RawRecord[]): string[] {
 }
 
 /**
- * Returns whether at least two ids from the end of a page are also on the next page. If not, rows between the
- * two pages may have been missed.
+ * Returns whether at least two ids from the end of a page are also on the next page. Otherwise, rows between
+ * the two pages may have been missed.
  */
 function continues(tail: readonly string[], ids: readonly string[]): boolean {
   const there = new Set(ids)
@@ -213,7 +213,7 @@ function isPastEnd(run: SyncRun, scan: Scan, thrown: unknown): boolean {
   return isAllRead(scan) || (scan.total_low === null && isShort)
 }
 
-/** Returns whether as many leads were read as the total says, or the last page was not full. */
+/** Returns whether the number of leads read has reached the total, or the last page was not full. */
 function isAllRead(scan: Scan): boolean {
   const isReached = scan.total_low !== null && scan.pass_seen + scan.pass_without_id >= scan.total_low
   return isReached || scan.last_rows < scan.largest_page

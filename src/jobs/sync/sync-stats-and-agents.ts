@@ -1,6 +1,6 @@
 /**
- * The statistics and agents parts of a sync: takes one sample of each agent and of each pipeline. These are
- * the pipelines that leads belong to, and those that the settings name.
+ * The statistics and agents parts of a sync: takes one sample of each agent and of each pipeline. The
+ * pipelines are those that leads belong to and those that the settings name.
  */
 
 import type { Agent, PipelineStat, QuarantinedRecord } from '../../domain/model.ts'

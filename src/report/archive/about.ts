@@ -1,6 +1,6 @@
 /**
- * Composes the facts about a mail and the explanation of each figure. The archive, which keeps sent mails as
- * web pages, shows them below the mail. The text is in English.
+ * Composes the facts about a mail and the explanation of each figure. The archive keeps sent mails as web
+ * pages, and shows both below the mail. The text is in English.
  */
 import type { FailedSection, FilterCondition, LeadFilter, ReportFigures } from '../../domain/figures.ts'
 import type { Compared, HistoryCoverage, Instant, Money } from '../../domain/model.ts'
@@ -15,7 +15,9 @@ import type { AboutView } from './pages.ts'
 /** The explanation of one figure or list in a report. */
 export interface ExplainedFigure {
   readonly block: string
-  /** The name of the figure, such as `won`; null for a list and for a figure that only one block has. */
+  /**
+   * The name of the figure, such as `won`. It is null for a list, and for a figure that only one block has.
+   */
   readonly figure: string | null
   readonly title: string
   readonly meaning: string
@@ -33,8 +35,8 @@ interface AboutRequest {
 }
 
 const TEXT_LENGTH = 300
-// Instants are formatted as if today were this date, so that every instant shows its year. Archives are read
-// in any year.
+// Instants are formatted as if today were this date, so that every instant shows its year. This is necessary
+// because an archive may be read many years later.
 const LONG_AGO = '1970-01-01T00:00:00.000Z'
 
 export function composeAbout({
@@ -72,7 +74,7 @@ export function composeAbout({
   }
 }
 
-/** Returns a note on how many leads have a known history; empty if all leads have. */
+/** Returns a note on how many leads have a known history; empty if the history of all leads is known. */
 function knownText({ known, of }: HistoryCoverage): string {
   return known === of ? '' : ` (known for ${numbers.count(known)} of ${numbers.count(of)} leads)`
 }
@@ -93,7 +95,10 @@ interface Value {
 
 const numbers = numbersOf('en-GB')
 
-/** Formats figures, by their names. Each of these is one number, or one number for each currency. */
+/**
+ * The functions that format figures, by the name of the figure. Each figure is one number, or one number for
+ * each currency.
+ */
 const VALUES: Readonly<Record<string, (figures: ReportFigures) => Value>> = {
   leads: ({ leads }) => ({ now: numbers.count(leads) }),
   new_leads: ({ newLeads }) => compared(newLeads, numbers.count),
@@ -139,7 +144,7 @@ function formatAt(at: Instant, timeZone: string): string {
 
 /*
  * Makes two tables of an issue (a report for one period) for CSV files. `figureTable` has a row for each
- * figure, `trendTable` has a row for each day of the trend.
+ * figure, and `trendTable` has a row for each day of the trend.
  */
 
 /** A table whose cells are numbers, not formatted text. */
@@ -151,8 +156,8 @@ export interface FigureTable {
 const SHARE_DIGITS = 4
 
 /**
- * Lists the figures with their values now and in the period before. The figures have the same names as in
- * `leadsheet figures explain`.
+ * Lists the figures, each with its values in the period of the report and in the period before. The names of
+ * the figures are those of `leadsheet figures explain`.
  */
 export function figureTable(figures: ReportFigures, report: string): FigureTable {
   const { period, leads, newLeads, won, lost, wonValue, winRate, openValue, stalled } = figures

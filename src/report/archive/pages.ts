@@ -1,7 +1,7 @@
 /**
  * Renders the pages of the archive: each mail with navigation, and a list of all issues (reports for one
  * period). The pages need no script and load nothing. A Content-Security-Policy forbids both, because the
- * names of leads come from outside.
+ * pages contain texts from outside, such as the names of leads.
  */
 
 import type { MessageFile } from '../../domain/message.ts'

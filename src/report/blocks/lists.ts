@@ -1,6 +1,7 @@
 /**
- * Composes the lists of a report: parts of their rows in a mail, such as links and amounts, and tables for
- * attached files, with headings in the recipient's language and times in the recipient's time zone.
+ * Composes the lists of a report. For a mail, this file composes parts of the rows, such as links and
+ * amounts. For attached files, it composes whole tables, with headings in the recipient's language and times
+ * in the recipient's time zone.
  */
 import type { ReportFigures } from '../../domain/figures.ts'
 import { LISTED_FIELDS } from '../../domain/lead-fields.ts'
@@ -16,8 +17,8 @@ import type { LocaleContext } from '../words/locale-context.ts'
 import { nameStatus } from '../words/locale-context.ts'
 import { FEW } from '../words/numbers.ts'
 
-// The maximum length of a text in a cell. Excel allows 32,767 characters, and a few may be added before the
-// text.
+// The maximum length of a text in a cell. Excel allows 32,767 characters, and a few characters may be added
+// before the text.
 const TEXT_LENGTH = 32_000
 
 type ListCell = string | number | null
@@ -147,7 +148,7 @@ export function identityColumns<Row extends { readonly id: string }>(
 
 type ComparedLine = Pick<PipelineLine, 'newLeads' | 'won'>
 
-/** Returns the columns of new and of won leads, each in the period and in the period before. */
+/** Returns four columns: the new leads and the won leads, each in the period and in the period before. */
 export function comparedColumns<Row extends ComparedLine>(
   { kind, period, prior }: ListedFigures,
   { tag, words }: LocaleContext,
@@ -213,7 +214,9 @@ export interface ComparedTable {
     readonly name: string
     /** A text such as `$1.2m open · 6 stalled`; empty if there is nothing to add. */
     readonly detail: string
-    /** A label such as `usual:`, and ranges such as `2–7 new` and `win rate 9–21%`; null without any. */
+    /**
+     * A label such as `usual:`, and ranges such as `2–7 new` and `win rate 9–21%`; null if no range is known.
+     */
     readonly usual: { readonly label: string; readonly ranges: readonly string[] } | null
     readonly newLeads: ComparedCell
     readonly won: ComparedCell
@@ -232,7 +235,9 @@ export interface ComparedCell {
   readonly text: string
 }
 
-/** @param news whether the number is unusually high or low; a change has a colour only in that direction */
+/**
+ * @param news whether the number is unusually high or low; only a change in the same direction has a colour
+ */
 export function compareCell(
   compared: Compared<number>,
   isComparable: boolean,
@@ -260,7 +265,7 @@ export function rateCell({ part, whole }: Ratio, { words, numbers }: LocaleConte
 export const NAME_LENGTH = 48
 
 const PIPELINE_LENGTH = 24
-// The separator of the parts of a line. The no-break space prevents a line that starts with the dot.
+// The separator between the parts of a line. The no-break space prevents a line break before the dot.
 const SEPARATOR = '\u00a0· '
 
 /** Composes the company of a lead and its link, which the template `{{> lead}}` shows. */
@@ -293,7 +298,8 @@ export function joined(parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== '').join(SEPARATOR)
 }
 
-// The maximum number of currencies that are named after the first one. Any others are only counted.
+// The maximum number of currencies that are named after the first one. All further currencies are only
+// counted.
 const OTHERS_NAMED = 2
 
 /** Formats amounts as `$1.2m + €300k, £20k`; empty if there are none. */
@@ -327,8 +333,9 @@ export function shownOf<T>(rows: readonly T[], total: number, most: number): rea
 }
 
 interface Listed {
-  /** The number of all rows, and the number of rows that are shown. */
+  /** The number of all rows. */
   readonly total: number
+  /** The number of rows that the mail shows. */
   readonly shown: number
   /** The number of rows that were read from the database. An attached file has all of these. */
   readonly stored: number

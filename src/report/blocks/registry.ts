@@ -1,6 +1,7 @@
 /**
- * Lists all blocks (sections of a report) by name. Each block has a folder with its view and its templates,
- * and with its query if it has figures of its own. The words of a block are in the catalogues under its name.
+ * Lists all blocks (sections of a report) by name. Each block has a folder with its view and its templates.
+ * If the block has figures of its own, the folder also has its query. The catalogues list the words of a
+ * block under its name.
  */
 import { type ATTACHED_LISTS, BLOCKS, type BlockName } from '../../domain/choices.ts'
 import type { BlockQuery, BlockRow, ReportFigures } from '../../domain/figures.ts'
@@ -28,8 +29,8 @@ import { composeUrgent, listUrgent } from './urgent/view.ts'
 
 interface Block {
   /**
-   * The title of the block for operators, used in the archive and for attached files. Recipients see
-   * `NAME.title` of the catalogue.
+   * The title of the block for operators, used in the archive and for attached files. Recipients see the text
+   * `NAME.title` of the catalogue instead.
    */
   readonly title: string
   /** The description of the block for the documentation. */
@@ -47,16 +48,19 @@ interface Block {
   readonly list?: (figures: ListedFigures, locale: LocaleContext, options: ListOptions) => ListTable
   /** The query for figures that only this block uses. All other figures are in `store/figures/`. */
   readonly query?: BlockQuery
-  /** The invented rows that replace the query's result in a preview of the report. */
+  /** The invented rows that a preview of the report shows instead of the query's result. */
   readonly sampleRows?: readonly BlockRow[]
   /**
-   * The condition for showing the block. `unless unread`: all leads have been read at least once. `unless
-   * quiet`: in addition, the period has new or won leads.
+   * The condition for showing the block. `always`: there is no condition. `unless unread`: all leads have
+   * been read at least once. `unless quiet`: in addition, the period has new or won leads.
    */
   readonly isShown: 'always' | 'unless unread' | 'unless quiet'
   /** Tells whether the report fails if this block fails. */
   readonly isCore?: true
-  /** Other blocks whose figures this block uses too. If these figures fail, this block is incomplete. */
+  /**
+   * The names of other blocks whose figures this block uses too. If these figures fail, this block is
+   * incomplete.
+   */
   readonly restsOn?: readonly string[]
   /**
    * The data that the block shows in addition to leads. The age of this data is checked before a report is
@@ -220,7 +224,9 @@ export function isBlockName(name: string): name is BlockName {
   return Object.hasOwn(REGISTRY, name)
 }
 
-/** The queries of blocks, each with the invented rows that replace its result in a preview of a report. */
+/**
+ * The queries of blocks. Each has the invented rows that a preview of a report shows instead of the result.
+ */
 export const BLOCK_QUERIES: readonly {
   readonly block: string
   readonly query: BlockQuery

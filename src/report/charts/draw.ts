@@ -24,8 +24,8 @@ import {
 
 export interface ChartFile {
   /**
-   * The file name. The trend is drawn twice (`trend-light.png`, `trend-dark.png`); a sparkline once, for both
-   * colour schemes (`spark-won.png`).
+   * The file name. The trend has a file for each colour scheme (`trend-light.png`, `trend-dark.png`). A
+   * sparkline has one file for both colour schemes (`spark-won.png`).
    */
   readonly name: string
   readonly content: Uint8Array
@@ -43,7 +43,7 @@ interface Drawing {
   readonly height: number
 }
 
-// The number of picture pixels in the width of one CSS pixel.
+// The number of pixels of the picture for each CSS pixel, in width and in height.
 const DENSITY = 2
 const TREND_DAYS = 90
 // The minimum number of days of the trend. With fewer days, the line of the weekly mean would be too short.
@@ -124,8 +124,8 @@ export function findCharts(
 }
 
 /**
- * Returns the days that the trend shows: the last 90 days, without unknown days at their beginning. Returns
- * none if there are fewer than 14.
+ * Returns the days that the trend shows. These are the last 90 days, without unknown days at the beginning.
+ * Returns an empty list if fewer than 14 days are left.
  */
 export function shownDays(trend: readonly TrendDay[]): readonly TrendDay[] {
   const days = trend.slice(-TREND_DAYS)
@@ -175,12 +175,12 @@ export const SPARKLINE_HEIGHT = 28
 
 const LINE_WIDTH = 1.75
 const END_RADIUS = 2.75
-// The margin keeps the dot and the corners of the line inside the picture. On the left, the line starts
-// directly below the text above the sparkline.
+// The margin keeps the dot and the corners of the line inside the picture.
 const MARGIN = 4
+// The left margin is smaller, so that the line starts directly below the text above the sparkline.
 const LEFT_MARGIN = 1
-// The minimum difference between the values at the top and bottom, as a share of the largest value. Without
-// it, small changes would look large.
+// The minimum difference between the values at the top and at the bottom, as a share of the largest value.
+// Without a minimum, small changes would look large.
 const LEAST_SPAN = 0.25
 const BAND_OPACITY = 0.18
 const RING_RADIUS = 3.25
@@ -191,7 +191,10 @@ type Band = readonly (UsualRange | null)[]
 
 interface SparklineLayout {
   readonly runs: readonly Run[]
-  /** The areas of the usual ranges. Each is a polygon over consecutive values, given by its corners. */
+  /**
+   * The areas of the usual ranges. Each area is a polygon over consecutive values. It is given by its
+   * corners.
+   */
   readonly areas: readonly Run[]
   /** The position of each value in the picture; null for an unknown value. */
   readonly points: readonly (Point | null)[]
@@ -199,7 +202,9 @@ interface SparklineLayout {
   readonly end: Point | null
 }
 
-/** @param rings the indexes of the values that get a ring, because there is a note about their days */
+/**
+ * @param rings the indexes of the values that get a ring, because a note exists about the day of the value
+ */
 export function drawSparkline(
   values: readonly (number | null)[],
   band: Band = [],
@@ -264,8 +269,8 @@ const TREND_DOT_RADIUS = 3.75
 const MARK_OPACITY = 0.35
 // The distance between the plot and the letters above it that mark days with notes.
 const MARK_GAP = 4
-// The distance from the middle of a text to its base line, in ems. It is half the height of the capitals of
-// the font Inter.
+// The distance from the middle of a text to its base line, in ems. In the font Inter, this is half the height
+// of a capital letter.
 const HALF_CAPITAL = 0.364
 
 export function drawTrend(layout: TrendLayout, scheme: Scheme): string {

@@ -1,15 +1,15 @@
 /**
- * Converts SVG to PNG files with a palette of colours, because these are half as large as other PNG files. If
- * a picture has more than 256 colours, similar colours are merged. Source: PNG Specification, third edition,
- * https://www.w3.org/TR/png-3/
+ * Converts SVG to PNG files. The files have a palette of colours, which makes them half as large as other PNG
+ * files. If a picture has more than 256 colours, similar colours are merged. Source: PNG Specification, third
+ * edition, https://www.w3.org/TR/png-3/
  */
 
 import { createRequire } from 'node:module'
 import { crc32, deflateSync } from 'node:zlib'
 
 /**
- * The pixels of a picture, row by row. Each has four bytes: red, green and blue (each multiplied by alpha),
- * and alpha.
+ * The pixels of a picture, row by row. Each pixel has four bytes: red, green and blue (each multiplied by
+ * alpha), and alpha.
  */
 export interface Picture {
   readonly pixels: Uint8Array
@@ -37,7 +37,7 @@ export function encodePng({ pixels, width, height }: Picture): Uint8Array {
   header.writeUInt32BE(height, 4)
   header[8] = BITS_OF_DEPTH
   header[9] = TYPE_PALETTE
-  // Each row begins with the number of its filter, which stays 0 for no filter.
+  // Each row begins with a byte for its filter. The byte stays 0, which means no filter.
   const rows = new Uint8Array((width + 1) * height)
   for (let y = 0; y < height; y++) {
     rows.set(indexes.subarray(y * width, (y + 1) * width), y * (width + 1) + 1)
@@ -53,8 +53,8 @@ export function encodePng({ pixels, width, height }: Picture): Uint8Array {
 }
 
 /**
- * Drops low bits of the colours until at most 256 colours are left. One bit each for red, green, blue and
- * alpha is always few enough.
+ * Drops low bits of the colours until at most 256 colours are left. The loop always ends, because one bit
+ * each for red, green, blue and alpha allows only 16 colours.
  */
 function indexColours(pixels: Uint8Array): Indexed {
   const colours = new Uint32Array(pixels.buffer, pixels.byteOffset, pixels.byteLength / 4)
@@ -120,7 +120,7 @@ export async function rasterise(svg: string, zoom: number): Promise<Picture> {
   // `require.resolve` throws if a font file is missing.
   const fontFiles = FONT_FILES.map((file) => require.resolve(`@expo-google-fonts/inter/${file}`))
   const font = { loadSystemFonts: false, fontFiles, defaultFontFamily: 'Inter' }
-  // `renderAsync` uses another thread, because this thread would keep the memory until all pictures are
-  // drawn.
+  // `renderAsync` draws in another thread. The main thread would keep the memory of every picture until all
+  // pictures are drawn.
   return renderAsync(svg, { font, fitTo: { mode: 'zoom', value: zoom } })
 }

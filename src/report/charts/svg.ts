@@ -111,7 +111,8 @@ const WIDTHS: readonly (readonly [letters: RegExp, ems: number])[] = [
   [/[bdghnopquß0-9PSRZBTE+−<>$€£&"]/u, 0.69],
   [/[A-LN-VX-Z]/u, 0.79],
 ]
-// The width of the widest Latin, Greek or Cyrillic letter, and of the box for letters that Inter lacks.
+// The width of all other characters. It suffices for the widest Latin, Greek or Cyrillic letter, and for the
+// box that replaces a letter that Inter lacks.
 const ANY_OTHER = 1.05
 
 export function widthOf(text: string, fontSize: number): number {

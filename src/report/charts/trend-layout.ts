@@ -1,7 +1,7 @@
 /**
- * Computes all positions in the trend chart, which `draw.ts` then draws, and its labels, weekly means and
- * ticks. The chart is shown a fifth larger on a desktop and a quarter smaller on a phone, where the smallest
- * letters still have 9 pixels.
+ * Computes the layout of the trend chart: all positions, labels, weekly means and ticks. `draw.ts` then draws
+ * the chart. A desktop shows the chart a fifth larger, and a phone a quarter smaller. Even on a phone, the
+ * smallest letters have a size of 9 pixels.
  */
 import type { TrendDay } from '../../domain/figures.ts'
 import type { Mark } from '../day-notes.ts'
@@ -12,22 +12,28 @@ import { fitInto, splitAtGaps, widthOf } from './svg.ts'
 
 export const TREND_WIDTH = 460
 export const TREND_HEIGHT = 214
-/** The font sizes of the ticks, and of the semi-bold labels at the ends of the lines. */
+/** The font size of the ticks. */
 export const TICK_SIZE = 12.5
+/** The font size of the semi-bold labels at the ends of the lines. */
 export const LABEL_SIZE = 13.5
 
-/** The gaps between the plot and its texts on the left and right, and the base line of the texts below. */
+/** The gap between the plot and the ticks on its left. */
 export const TICK_GAP = 9
+/** The gap between the plot and the labels on its right. */
 export const LABEL_GAP = 10
+/** The base line of the texts below the plot. */
 export const COLUMN_BASE = TREND_HEIGHT - 6
 
 const TOP = 10
 const BELOW = 28
 const LABEL_HEIGHT = 17
-// Marks are areas of days with notes, with letters above the plot. These are the height of the line of
-// letters, the minimum width of an area, and the minimum distance between two letters.
+// A mark is an area of days that have a note, with a letter above the plot.
+
+// The height of the line of letters.
 const MARK_HEIGHT = 16
+// The minimum width of a mark.
 const MARK_WIDTH = 3
+// The minimum distance between two letters.
 const LETTER_WIDTH = 12
 // A text that is wider than this share of the picture is cut.
 const MARGIN_SHARE = 0.35
@@ -53,8 +59,9 @@ export interface TrendLayout {
 interface MarkArea {
   readonly left: number
   readonly right: number
-  /** The letter above the area, and the middle of the letter. */
+  /** The letter above the area. */
   readonly letter: string
+  /** The horizontal position of the middle of the letter. */
   readonly middle: number
 }
 
@@ -62,9 +69,12 @@ interface TrendLine {
   readonly series: (typeof SERIES)[number]
   readonly daily: readonly Run[]
   readonly mean: readonly Run[]
-  /** The position of the last known mean, or of the last count without a mean; null if both are unknown. */
+  /**
+   * The end of the line on the last day with a known count. It is at the mean of that day, or at the count if
+   * the mean is unknown. Null if no count is known.
+   */
   readonly end: Point | null
-  /** The text to the right of the plot at the height `labelY`; empty if nothing is known. */
+  /** The text to the right of the plot at the height `labelY`; empty if no count is known. */
   readonly label: string
   readonly labelY: number
 }
@@ -72,7 +82,7 @@ interface TrendLine {
 /**
  * Computes the layout.
  * @param days the days, oldest first
- * @param leadIn how many of the first days are not shown and only used for the means of later days
+ * @param leadIn the number of first days that are not shown; they are used only for the means of later days
  * @param marks the notes about the shown days
  */
 export function layoutTrend(
@@ -159,8 +169,9 @@ function readSeries(
 }
 
 /**
- * Returns the ticks of the time axis. They are the first days of months, or of every second, third … month if
- * the texts would overlap. If there are too few, they are the first and the last day of the chart.
+ * Returns the ticks of the time axis. They are the first days of months. If the texts would overlap, they are
+ * the first days of every second, third, sixth or twelfth month. If fewer than two such days fit, the ticks
+ * are the first and the last day of the chart, or only the last day if both texts would overlap.
  */
 function columnsOf(
   days: readonly TrendDay[],
@@ -186,7 +197,10 @@ function columnsOf(
   return chosen.map(({ x, middle, text }) => ({ x, middle, text }))
 }
 
-/** Moves the two labels apart if they would overlap. They stay around their middle and inside the plot. */
+/**
+ * Moves the two labels apart if they would overlap. The labels stay inside the plot. If possible, the middle
+ * between them stays the same.
+ */
 function pushApart(lines: readonly TrendLine[], top: number, bottom: number): readonly TrendLine[] {
   const [upper, lower] = lines.filter(({ end }) => end !== null).toSorted((a, b) => a.labelY - b.labelY)
   if (!upper || !lower || lower.labelY - upper.labelY >= LABEL_HEIGHT) return lines
@@ -207,8 +221,9 @@ function isKnown<T>(value: T | null): value is T {
  * lacks characters of many languages.
  */
 export interface ChartLabels {
-  /** Formats the label at the end of a line with its last mean: `New 50`. */
+  /** Formats the label of the line of new leads, with the last mean of the line: `New 50`. */
   readonly newLeads: (mean: number) => string
+  /** Formats the label of the line of won leads. */
   readonly won: (mean: number) => string
   /** Formats a tick: `20`, `1.5m`. `highest`, the largest tick, decides the style of all ticks. */
   readonly tick: (count: number, highest: number) => string
@@ -234,7 +249,10 @@ export function chartLabels({ tag, words, numbers }: LocaleContext): ChartLabels
 /** The number of days in a mean. It is a whole week, so that weekends do not change the mean. */
 export const MEAN_DAYS = 7
 
-/** Returns for each day the mean of it and the six days before; null if one of the counts is unknown. */
+/**
+ * Returns for each day the mean of seven counts: of the day and of the six days before. The mean is null if
+ * one of the seven counts is unknown.
+ */
 export function meansOfWeek(counts: readonly (number | null)[]): readonly (number | null)[] {
   return counts.map((_, last) => {
     const week = counts.slice(Math.max(0, last - MEAN_DAYS + 1), last + 1).filter((count) => count !== null)

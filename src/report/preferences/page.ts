@@ -22,7 +22,7 @@ interface PreferenceFacts {
   readonly isWeekly: boolean
   /** The time and the author of the last change; null if the preference was never changed. */
   readonly changed: { readonly at: Instant; readonly by: 'recipient' | 'operator' | 'leadsheet' } | null
-  /** The facts in the settings about the recipient; null if the settings no longer list the recipient. */
+  /** What the settings say about the recipient; null if the settings no longer list the recipient. */
   readonly listed: ListedFacts | null
   /** The change that was just made; null if there was none. */
   readonly done: PreferenceChoice | null
@@ -36,7 +36,7 @@ export interface ListedFacts {
   readonly dueTimes: readonly Instant[]
   /** The time zone of the report, which decides when weeks begin. */
   readonly timeZone: string
-  /** Tells whether the next scheduled run sends the weekly report to a recipient who chose weekly reports. */
+  /** True if the next scheduled run sends the weekly report to recipients who chose weekly reports. */
   readonly isWeekNext: boolean
 }
 
@@ -150,7 +150,7 @@ const CLOCKS_NAMED = 4
 // often.
 const TIMES_MAX = 400
 
-/** Lists the times of the scheduled runs in the next 30 days, as the functions below need them. */
+/** Lists the times of the scheduled runs in the next 30 days, but at most `TIMES_MAX` of them. */
 export function listDueTimes(timing: Timing, now: Date): Instant[] {
   const until = now.getTime() + (DAYS_SHOWN + 2) * DAY_MS
   const times: Instant[] = []
@@ -205,7 +205,7 @@ function firstOfEachWeek(times: readonly Instant[], now: Instant, timeZone: stri
   return [...weeks.values()].flatMap(([first]) => first ?? [])
 }
 
-/** Returns whether any ISO week contains more than one of the times. */
+/** Returns whether an ISO week contains two or more of the times. */
 export function areMoreThanWeekly(times: readonly Instant[], timeZone: string): boolean {
   return new Set(times.map((at) => weekOf(at, timeZone))).size < times.length
 }

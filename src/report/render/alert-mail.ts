@@ -9,10 +9,10 @@ export interface AlertMailView {
   readonly place: string
   readonly sections: readonly {
     readonly title: string
-    /** Tells whether the section lists resolved alerts. */
+    /** True if the section lists resolved alerts. */
     readonly isGood: boolean
     readonly lines: readonly AlertLineView[]
-    /** A note about lines that are left out; null if there are none. */
+    /** A note about lines that are left out; null if no line is left out. */
     readonly more: string | null
   }[]
   readonly footer: readonly string[]

@@ -28,8 +28,8 @@ export interface TemplateFiles {
    */
   take(folder: string, file: string): TemplateFile
   /**
-   * Returns all templates that a report's templates can include, by file name. Those in the report's own
-   * folder replace others of the same name.
+   * Returns all templates that a report's templates can include, by file name. A template in the report's own
+   * folder replaces another template of the same name.
    */
   partials(report: string): ReadonlyMap<string, TemplateFile>
   /** Returns the program's stylesheets, each with the additions of the installation and of the report. */
@@ -41,12 +41,13 @@ export interface TemplateFiles {
 export interface MailStyles {
   /** The styles that are written into the elements: `styles.css`. */
   readonly inline: string
-  /** The rules for phones (`mobile.css`) and for dark mode (`dark.css`), which stay in `<style>` blocks. */
+  /** The rules for phones, which stay in a `<style>` block: `mobile.css`. */
   readonly mobile: string
+  /** The rules for dark mode, which stay in a `<style>` block: `dark.css`. */
   readonly dark: string
 }
 
-/** The folder of the page and the styles that all reports share. */
+/** The folder of the files that all reports share: the page and the styles. */
 export const LAYOUT = 'layout'
 const BLOCKS = 'blocks'
 const BLOCK_FOLDERS = join(import.meta.dirname, '..', 'blocks')
@@ -164,7 +165,10 @@ const HELPERS = {
     text.length < columns ? text.padEnd(columns) : `${text}\n${' '.repeat(columns)}`,
   padStart: (text: string, columns: number) => text.padStart(columns),
   upper: (text: string) => text.toUpperCase(),
-  /** Returns the CSS class `whole` if each word fits into `room` pixels, so that no word is split. */
+  /**
+   * Returns the CSS class `whole`, which keeps words from being split, if each word fits into `room` pixels.
+   * Otherwise returns an empty text.
+   */
   whole: (text: string, room: number) =>
     text.split(/[ -]/).every((word) => widthOf(word, FONT_PX) <= room) ? 'whole' : '',
   /** Allows only http, https and mailto, because escaping alone would let `javascript:` through. */
@@ -208,8 +212,7 @@ export function createCompiler(kind: 'html' | 'text', partials: ReadonlyMap<stri
     named(file, () => {
       const program = parse(file.text)
       partialCheck(known).accept(program)
-      // Because `compile` would find mistakes only when a report is rendered, `precompile` is called to find
-      // them now.
+      // `precompile` finds mistakes now. `compile` would find mistakes only when a report is rendered.
       handlebars.precompile(program, options)
       const filled = handlebars.compile(program, options)
       return (view: unknown, runtime) => named(file, () => filled(view, runtime))
@@ -228,8 +231,8 @@ function checkedEach(this: unknown, list: unknown, options: HelperOptions): stri
 }
 
 /**
- * Returns a helper that throws if its argument is not a text. Handlebars passes undefined for an unknown
- * name. The last argument of a call contains its line and column.
+ * Returns a helper that throws if its first argument is not a text, because Handlebars passes undefined for
+ * an unknown name. The error names the line and column, which Handlebars passes in the last argument.
  */
 function checked(name: string, help: Help): HelperDelegate {
   return (...given: unknown[]) => {
@@ -239,7 +242,7 @@ function checked(name: string, help: Help): HelperDelegate {
   }
 }
 
-/** Returns the line and column of a call, in the same form as in messages of Handlebars. */
+/** Returns the line and column of a call, in the format that Handlebars uses in its messages. */
 function placeOf(options: unknown): string {
   const { start } = (options as { readonly loc: hbs.AST.SourceLocation }).loc
   return ` - ${start.line}:${start.column}`

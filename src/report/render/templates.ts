@@ -75,8 +75,8 @@ interface Report {
 
 /**
  * Reads and compiles the templates of one report.
- * @throws LeadsheetError report_template, also if the report's folder has a file with an unknown name,
- * because nothing would read that file
+ * @throws LeadsheetError report_template if a template is missing or invalid, if report.yaml is wrong, or if
+ * the report's folder has a file with an unknown name, because nothing would read such a file
  */
 function openReport(files: TemplateFiles, name: string): Report {
   const [stray] = files.strays(name)
@@ -144,7 +144,7 @@ export function finishSubject(text: string): string {
 
 /**
  * Writes the styles into the `style` attributes of elements, because some mail clients drop `<style>` blocks.
- * Rules for phones and dark mode cannot be attributes, so they are added in blocks afterwards.
+ * Rules for phones and dark mode cannot be attributes, so they are added as `<style>` blocks.
  */
 export function finishHtml(html: string, styles: MailStyles): string {
   const { inline } = loadPackage('@css-inline/css-inline')
@@ -179,8 +179,8 @@ export function finishText(text: string): string {
 
 /* Checks a rendered report before it is sent, because an empty mail is worse than none. */
 
-// Matches the preheader: hidden text that mail clients show only in the list of mails. It repeats the
-// headline.
+// Matches the preheader: hidden text that mail clients show only in the list of mails. The check removes the
+// preheader, because it repeats the headline.
 const PREHEADER = /<div[^>]*aria-hidden="true"[^>]*>.*?<\/div>/s
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Provides the texts that recipients read. Each language has a catalogue (such as `en.json`) in ICU
- * MessageFormat. To add a language, add a file to this folder. A value that is absent is passed as null; a
- * `select` in a message then takes its case `null`.
+ * MessageFormat. To add a language, add a file to this folder. The program passes null for an absent value,
+ * and a `select` in a message then takes its case `null`.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

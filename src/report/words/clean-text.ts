@@ -9,13 +9,13 @@ const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+/gu
 // and several scripts need them.
 const INVISIBLE =
   /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu
-// Matches accents and other marks beyond the fourth on one letter, because no script uses more.
+// Matches five or more marks, such as accents, on one letter. Four are kept, because no script uses more.
 const STACKED_MARKS = /(\p{M}{4})\p{M}+/gu
 
 const STATUS_LENGTH = 24
 
-// The segmenter is created when it is first used, because this loads language data that most commands do not
-// need.
+// The segmenter is created at its first use, because its creation loads language data that most commands do
+// not need.
 let segmenter: Intl.Segmenter | undefined
 
 /**
@@ -51,8 +51,8 @@ export function upperFirst(text: string): string {
 }
 
 /**
- * Wraps lines longer than `columns` characters at spaces. The new lines are indented like the text of a list
- * item in the first line. A word longer than a line stays whole.
+ * Wraps lines longer than `columns` characters at spaces. A continuation line is indented as far as the text
+ * in the first line, after the spaces and the bullet. A word longer than a line stays whole.
  */
 export function wrapLines(text: string, columns: number): string {
   return text
@@ -68,13 +68,13 @@ function shorten(text: string, max: number): string {
     if (kept.length + segment.length > max - 1) break
     kept += segment
   }
-  // If the last 30 % contain a space, the text is cut there, because a word that is cut off looks like a
-  // mistake.
+  // The text is cut at its last space if that is in the last 30 % of the text. A word that is cut off would
+  // look like a mistake.
   const space = kept.lastIndexOf(' ')
   return `${(space > max * 0.7 ? kept.slice(0, space) : kept).replace(/(?<![\s,;:·-])[\s,;:·-]+$/u, '')}…`
 }
 
-/** Splits a text into what people see as characters. An emoji of several code points is one of them. */
+/** Splits a text into characters as people see them. An emoji of several code points is one character. */
 export function splitGraphemes(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
   return segmenter.segment(text)

@@ -7,9 +7,9 @@ import type { Instant, Period } from '../../domain/model.ts'
 import { DAY_MS, localDay } from '../../schedule/zone.ts'
 
 export interface Dates {
-  /** Formats `Fri 20 Nov, 14:10`, with the year if it is not the current one: `Fri 20 Nov 2025, 14:10`. */
+  /** Formats `Fri 20 Nov, 14:10`; in another year than the current one, `Fri 20 Nov 2025, 14:10`. */
   readonly instant: (at: Instant) => string
-  /** Formats like `instant`, but only the time for an instant of today: `06:00`. */
+  /** Formats an instant of today as its time, `06:00`, and any other instant like `instant`. */
   readonly recent: (at: Instant) => string
   /** Formats a time: `06:00`. */
   readonly time: (at: Instant) => string
@@ -30,7 +30,7 @@ export interface PeriodNames {
   readonly short: string
   /** The name in a column heading: `20 Nov`, `20–22 Nov`, `Nov`. */
   readonly brief: string
-  /** The name within a sentence: `Friday`, `November`, or `20 November` to `22 November` for several days. */
+  /** The name within a sentence: `Friday` for one day, `November` for a month, otherwise `20–22 November`. */
   readonly name: string
   /** The ISO 8601 number of a week; null for other periods. */
   readonly week: number | null
@@ -90,7 +90,7 @@ export function namePeriod(locale: string, kind: PeriodKind, period: Period): Pe
   }
 }
 
-/** Formats the local date `2026-11-20` as `20 Nov`, without any time zone. */
+/** Formats the local date `2026-11-20` as `20 Nov`. A local date has no time zone. */
 export function formatLocalDay(locale: string, day: string): string {
   return formatOf(locale, 'UTC', { day: 'numeric', month: 'short' }).format(Date.parse(day))
 }

@@ -54,14 +54,14 @@ export function shortenNames(
   return others > 1 ? [...names.slice(0, most), words('scope.others', { n: others })] : names
 }
 
-/** Makes the title of a report without one from the report's name: `eu-daily` becomes `Eu daily leads`. */
+/** Returns a title for a report that has none. The report `eu-daily` gets the title `Eu daily leads`. */
 export function nameReport(name: string, { words }: Pick<LocaleContext, 'words'>): string {
   return words('title', { name, label: capitalise(name) })
 }
 
 /**
- * Returns the name of a status in the recipient's language: `meeting_booked` becomes `Meeting booked`. A
- * status that the catalogue does not know keeps its own word.
+ * Returns the name of a status in the recipient's language: `meeting_booked` becomes `Meeting booked`. If the
+ * catalogue does not know the status, its own word is used.
  */
 export function nameStatus(status: string, { words }: Pick<LocaleContext, 'words'>): string {
   return words('status', { status, label: capitalise(status) })

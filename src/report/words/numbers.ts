@@ -5,12 +5,12 @@
 import type { Money } from '../../domain/model.ts'
 import { oneLine } from './clean-text.ts'
 
-/** Below this number of leads, counts such as `2 of 7` are shown, because a percentage would say less. */
+/** With fewer leads than this, a rate is shown as counts such as `2 of 7`. A percentage would say less. */
 export const FEW = 10
 
 const CURRENCY_LENGTH = 12
 const MILLION = 1_000_000
-// Numbers of at least this size are not formatted for the locale, but written in a form such as `1e+60`.
+// Numbers of at least this size are written like `1e+60`. Only smaller numbers are formatted for the locale.
 const ROOM_FOR = 1e18
 
 export interface Numbers {
@@ -22,17 +22,18 @@ export interface Numbers {
   readonly fixed: (value: number, digits: 1 | 2) => string
   /** Formats `23.7%`. */
   readonly rate: (rate: number) => string
-  /** Formats `18%`, also above 100%. */
+  /** Formats `18%` or, for a share above 1, `118%`. */
   readonly percent: (share: number) => string
-  /** Formats `88%`. A share that is not exactly 0 or 1 is never rounded to 0% or 100%. */
+  /** Formats `88%`. A share that is almost 0 or almost 1 becomes `<1%` or `>99%`. */
   readonly share: (share: number) => string
   /**
    * Formats `$1.2m`, `€300k`, `CHF 950`. A currency that is not three letters follows the amount: `950
    * credits`.
    */
   readonly money: (money: Money) => string
-  /** Formats `€1,304,250.50` or `23.68%`, to show differences that rounding would hide. */
+  /** Formats `€1,304,250.50`, to show a difference that rounding would hide. */
   readonly exactMoney: (money: Money) => string
+  /** Formats `23.68%`, to show a difference that rounding would hide. */
   readonly exactRate: (rate: number) => string
 }
 
@@ -49,8 +50,8 @@ export function numbersOf(locale: string): Numbers {
 }
 
 /**
- * Formats an English count for operators: `5,706`. It does not use Intl, because loading Intl's data takes 8
- * ms, which most commands would spend only for this.
+ * Formats an English count for operators: `5,706`. This function does not use Intl, because loading Intl's
+ * data takes 8 ms and most commands need Intl for nothing else.
  */
 export function englishCount(count: number): string {
   const digits = String(Math.abs(count))
@@ -120,7 +121,7 @@ function writeMoney({ currency }: Money, write: (code: string | null) => string)
   return `${minus(write(null))}\u00a0${oneLine(currency, CURRENCY_LENGTH)}`.trim()
 }
 
-/** Formats an amount in short form. A few millions always have a decimal: `$4.0m` beside `$4.2m`. */
+/** Formats an amount in short form. Millions of one digit always have a decimal: `$4.0m` beside `$4.2m`. */
 function writeAmount(locale: string, currency: string | null, amount: number): string {
   if (Math.abs(amount) >= ROOM_FOR) return `${amount}${currency === null ? '' : ` ${currency}`}`
   const parts = amountFormat(locale, currency, 'short').formatToParts(amount)

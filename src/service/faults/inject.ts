@@ -11,8 +11,8 @@ const SIGN_IN = '<!doctype html><html><title>Sign in</title><body><form>Please s
 const PAGE_FAULTS: ReadonlySet<FaultRule['fault']> = new Set(['duplicate', 'loop', 'shift', 'total'])
 
 /**
- * Adds the hooks that inject faults. Must be called before the routes are added, so that the hooks also see
- * requests to unknown paths.
+ * Adds the hooks that inject faults. This function must be called before the routes are added, so that the
+ * hooks also see requests to unknown paths.
  */
 export function injectFaults(app: FastifyInstance, faults: Faults): void {
   const faultsFor = planFaults(faults)
@@ -122,7 +122,7 @@ interface ListBody {
   page: { next_cursor: string | null; has_more: boolean; total?: number }
 }
 
-/** The rows of the page that was sent last. The fault `shift` can repeat them in the next page. */
+/** The rows of the page that was sent last. The fault `shift` can repeat these rows in the next page. */
 interface PageMemory {
   last: readonly unknown[]
 }
@@ -164,7 +164,7 @@ function isList(body: unknown): body is ListBody {
 }
 
 const MIB = 1024 * 1024
-/** The wait before the connection is ended, so that the bytes sent so far reach the client. */
+/** The wait before the connection is ended, in ms. During the wait, the sent bytes reach the client. */
 const FLUSH_MS = 20
 
 /** Sends the bytes and then calls `end`, which ends the connection. */

@@ -17,8 +17,8 @@ const HITS_MAX = 1_000_000
 const DELAY_MAX_MS = 3_600_000
 
 /**
- * The condition of a rule. A request must meet all parts that are given. Each rule numbers, from 1, the
- * requests that match its method and path.
+ * The condition of a rule. A request must meet all parts that are given. The requests that match the method
+ * and path of a rule are numbered, beginning with 1.
  */
 const when = {
   /**
@@ -31,13 +31,16 @@ const when = {
   hits: z.array(count(HITS_MAX)).nonempty().optional(),
   /** The number of requests that pass before the first request gets the fault. */
   after: count(HITS_MAX).optional(),
-  /** The interval. With 3, every third request gets the fault. */
+  /** The interval between requests that get the fault. With 3, every third request gets the fault. */
   every: count(HITS_MAX).optional(),
   /** The chance of the fault, from 0 to 1. The random numbers depend on `seed`. */
   probability: z.number().min(0).max(1).optional(),
 }
 
-/** The byte of the cut. Without `chunked`, the Content-Length of the whole body is sent. */
+/**
+ * The answer breaks off after `at_byte` bytes, by default after half of the body. If `chunked` is false, the
+ * Content-Length is still that of the whole body.
+ */
 const broken = { at_byte: z.int().min(0).optional(), chunked: z.boolean().default(false) }
 
 const ruleSchema = z.discriminatedUnion(
@@ -75,8 +78,8 @@ const ruleSchema = z.discriminatedUnion(
     /** Names this page again as the next page, so that the client reads it for ever. */
     z.strictObject({ ...when, fault: z.literal('loop') }),
     /**
-     * Leaves out the first `drop` rows of the page, as if rows before it were deleted, and repeats the last
-     * `repeat` rows of the previous page, as if rows were added.
+     * Leaves out the first `drop` rows of the page, as if rows of earlier pages were deleted. Repeats the
+     * last `repeat` rows of the previous page, as if rows were added to earlier pages.
      */
     z.strictObject({
       ...when,

@@ -1,6 +1,6 @@
 /**
- * Checks the API key of a request, its scope and its rate limit before the body is read, and stores API keys.
- * Only a digest of a key and its first characters are stored, so nobody can read it from the database.
+ * Stores API keys. Before the body of a request is read, checks the key, its scope and its rate limit. The
+ * database has only a digest and the first characters of a key, so nobody can read the key there.
  */
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
@@ -134,7 +134,7 @@ export async function createApiKey(
   return key
 }
 
-/** Finds the stored API key for the key that a caller sends; undefined if that key is unknown or revoked. */
+/** Finds the stored API key that matches a sent key; undefined if that key is unknown or revoked. */
 async function findApiKey(
   db: ServiceDatabase,
   key: string,

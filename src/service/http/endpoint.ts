@@ -1,7 +1,6 @@
 /**
- * Describes endpoints, their error answers, and the cursor of the lead list. The server answers requests by
- * the descriptions, and the OpenAPI document is made from them. An error is sent as
- * `application/problem+json` (RFC 9457).
+ * Describes endpoints, their error answers, and the cursor of the lead list. The server and the OpenAPI
+ * document both use these descriptions. An error is sent as `application/problem+json` (RFC 9457).
  */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
@@ -20,6 +19,7 @@ export interface Context {
   readonly simulation: Simulation
   /** Returns the simulated time in milliseconds since 1970, never earlier than `simulation.until()`. */
   now(): number
+  /** Returns the real time in milliseconds since 1970. */
   realNow(): number
   readonly webhooks: WebhookContext
 }
@@ -56,7 +56,7 @@ export interface Endpoint<Query = unknown, Body = unknown, Answer = unknown> {
   readonly status: 200 | 201 | 204
   /** The schema of the answer; a 204 has none. */
   readonly answer?: z.ZodType<Answer>
-  /** The problems with which this endpoint may refuse a request, besides the problems of every endpoint. */
+  /** The reasons for which this endpoint may refuse a request, besides the reasons of every endpoint. */
   readonly problems: readonly ProblemCode[]
   /** Marks an endpoint that only the reference service has; the API's document does not describe it. */
   readonly isExtension?: true
@@ -65,7 +65,10 @@ export interface Endpoint<Query = unknown, Body = unknown, Answer = unknown> {
    * must wait for nothing but the database.
    */
   readonly actsOnce?: true
-  /** Checks a call before the transaction begins, so this check may wait. Refuses with a ProblemError. */
+  /**
+   * Checks a call before the transaction begins. This check may wait for the network.
+   * @throws ProblemError if the call is refused
+   */
   check?(context: Context, call: Call<Query, Body>): Promise<void>
   answerTo(context: Context, call: Call<Query, Body>): Promise<Answer>
 }

@@ -148,8 +148,7 @@ function duration(ms: number): string {
 }
 
 /*
- * The schemas of the OpenAPI document. They are made with zod's JSON Schema, and each named schema is
- * included once.
+ * The schemas of the OpenAPI document. Zod converts them to JSON Schema. Each named schema is included once.
  */
 
 export type Json = Record<string, unknown>
@@ -157,8 +156,9 @@ export type Json = Record<string, unknown>
 type Direction = 'input' | 'output'
 
 /**
- * The named schemas of the OpenAPI document. A field with a default is optional in a request only, so a
- * schema with such a field also has a second form for requests, with the suffix `Input`.
+ * The named schemas of the OpenAPI document. A field with a default is optional in requests, but not in
+ * answers. Requests and answers therefore have separate schemas. The name of a request's schema ends in
+ * `Input` or `Create`.
  */
 export class Components {
   readonly schemas: Record<string, Json> = {}

@@ -1,6 +1,6 @@
 /**
  * Makes the OpenAPI 3.1 document from the endpoints and the schemas that check requests and answers. Because
- * the service uses the same definitions, the document always describes what it does.
+ * the service uses the same definitions, the document always describes what the service does.
  */
 import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemSchema } from '../../contract/api.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -21,7 +21,7 @@ const COMMON_PROBLEMS: readonly ProblemCode[] = [
   'rate_limited',
   'internal',
 ]
-/** The further errors of endpoints that write, with or without a request body. */
+/** The additional errors of an endpoint that writes, with or without a request body. */
 const WRITE_PROBLEMS: readonly ProblemCode[] = [
   'forbidden',
   'invalid_json',
@@ -154,7 +154,7 @@ function describeEndpoint(endpoint: Endpoint, components: Components): Json {
 
 function problemsOf({ method, problems, body, actsOnce }: Endpoint): readonly ProblemCode[] {
   const ofWriting = method === 'GET' ? [] : WRITE_PROBLEMS
-  // The conflict is a key that is sent again with another body, so endpoints without a body cannot have it.
+  // A conflict arises if a key is sent again with another body. An endpoint without a body has no conflicts.
   const ofKeys: readonly ProblemCode[] = actsOnce && body !== undefined ? ['idempotency_conflict'] : []
   return [...new Set([...problems, ...COMMON_PROBLEMS, ...ofWriting, ...ofKeys])]
 }

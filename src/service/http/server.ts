@@ -21,7 +21,7 @@ import { describeApi } from './openapi.ts'
 
 const OPENAPI_PATH = `${API_PREFIX}/openapi.json`
 const BODY_LIMIT_BYTES = 256 * 1024
-/** The maximum time until a whole request has arrived. */
+/** The maximum time, in milliseconds, that a request may take to arrive. */
 const REQUEST_TIMEOUT_MS = 30_000
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
@@ -151,8 +151,8 @@ function sendFailure(log: ServiceLog, failure: unknown, reply: FastifyReply): Fa
 }
 
 /**
- * Answers a request that is not valid HTTP or that arrives too slowly. Fastify has no reply object for it, so
- * this function writes to the connection and ends it.
+ * Answers a request that is not valid HTTP or that arrives too slowly. Fastify has no reply object for such a
+ * request, so this function writes the answer to the connection and ends the connection.
  */
 function refuseUnreadable(error: Error, socket: Socket): void {
   if (!socket.writable) return void socket.destroy(error)
@@ -162,8 +162,8 @@ function refuseUnreadable(error: Error, socket: Socket): void {
 }
 
 /**
- * The answers to errors that Fastify itself finds, by Fastify's error code (see its Reference/Errors.md). All
- * other errors of Fastify with status 400 are about the body.
+ * The answers to errors that Fastify itself finds. The key is Fastify's error code (see its
+ * Reference/Errors.md). All other errors of Fastify with status 400 are about the body.
  */
 const FASTIFY_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['body_too_large', `A body may have ${BODY_LIMIT_BYTES} bytes at most.`],

@@ -125,8 +125,8 @@ function noSuchWebhook(id: string): ProblemError {
 }
 
 /*
- * The endpoints for actions on a registered webhook and for its attempts. The API's document does not have
- * them.
+ * The endpoints for actions on a registered webhook and for its attempts. The API's document does not
+ * describe these endpoints.
  */
 
 const OLD_SECRET_HOURS = 24

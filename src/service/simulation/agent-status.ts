@@ -24,7 +24,7 @@ interface Task {
   readonly endsAt: number
 }
 
-/** The length of a search round. Discovery agents search in rounds day and night, mostly in vain. */
+/** The time between the search rounds of a discovery agent. Most rounds find no company. */
 const ROUND_MS = 50 * MINUTE_MS
 /** The maximum length of a search. */
 const LONGEST_SEARCH_MS = HOUR_MS
@@ -169,8 +169,8 @@ interface AgentFacts {
   /** The tasks under way. The task that ends first comes first. */
   readonly tasks: readonly AgentTask[]
   /**
-   * For each agent, the number of tasks finished in the last 24 hours, and the time of the last finished
-   * task, which is null if the agent has finished none.
+   * The finished tasks of each agent: their number in the last 24 hours, and the time of the last one. The
+   * time is null if the agent has finished no task.
    */
   readonly finished: ReadonlyMap<string, { readonly last24h: number; readonly lastAt: number | null }>
   readonly errors: ReadonlyMap<
@@ -181,7 +181,7 @@ interface AgentFacts {
 
 export async function readAgentFacts(db: ServiceDatabase, asOf: number): Promise<AgentFacts> {
   const since = asOf - DAY_MS
-  // The query takes the latest `started_at`. SQLite takes the other columns from the same row.
+  // SQLite takes the other columns from the row that has the maximum `started_at`.
   const incidents = await db
     .selectFrom('agent_incident')
     .select((eb) => ['agent_id', 'status', 'ends_at', eb.fn.max('started_at').as('started_at')])
@@ -202,7 +202,7 @@ export async function readAgentFacts(db: ServiceDatabase, asOf: number): Promise
     .orderBy('next_at')
     .orderBy('id')
     .execute()
-  // The query looks up each agent in the index, because grouping would read the whole history.
+  // The query looks up each agent in the index, because `group by` would read the whole history.
   const finished = await sql<{ agent_id: string; last24h: number; lastAt: number | null }>`
     select agent.value as agent_id,
       (select count(*) from activity where agent_id = agent.value and at > ${since} and type != 'error') as last24h,

@@ -1,4 +1,4 @@
-/** Defines the twelve agents: their kind, the leads that each of them takes, and their error messages. */
+/** Defines the twelve agents: their kinds, the leads that they take, and their error messages. */
 import type { WireAgent } from '../../contract/pipeline.ts'
 import type { Random } from './random.ts'
 
@@ -59,7 +59,7 @@ export function agentOf(id: string): AgentProfile {
   return found
 }
 
-/** Picks an agent of this kind: preferably one for the region, then one for all regions, then any agent. */
+/** Picks an agent of this kind: if possible one for the region, else one for all regions, else any agent. */
 export function pickAgent(kind: AgentKind, region: string | null, random: Random): AgentProfile {
   const able = AGENTS.filter((one) => one.kind === kind)
   const own = able.filter((one) => region !== null && one.regions.includes(region))

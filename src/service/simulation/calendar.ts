@@ -7,7 +7,7 @@ export const DAY_MS = 24 * HOUR_MS
 /** The activity on each day of the week, Sunday first. An average working day is 1. */
 export const WEEKDAY_ACTIVITY = [0.04, 0.9, 1.15, 1.2, 1.1, 0.7, 0.05] as const
 
-/** The office hours by region, in hours of the UTC day. None crosses midnight. */
+/** The hours at which the offices of a region open and close, in UTC. No office hours cross midnight. */
 const OFFICE_HOURS: Readonly<Record<string, readonly [number, number]>> = {
   'North America': [14, 23],
   'Latin America': [13, 22],
@@ -50,7 +50,7 @@ export function addWorkingTime(from: number, ms: number): number {
 /**
  * Returns the instant itself if it is in the region's office hours, otherwise a time soon after the office
  * next opens.
- * @param settleMs the time after the opening in milliseconds, less than the office hours of a day
+ * @param settleMs the time after the opening, in milliseconds; it must be shorter than the office hours
  */
 export function intoOfficeHours(at: number, region: string | null, settleMs: number): number {
   const [opens, closes] = (region === null ? undefined : OFFICE_HOURS[region]) ?? OFFICE_HOURS_ELSEWHERE

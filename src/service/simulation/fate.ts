@@ -22,13 +22,13 @@ export interface Fate {
   readonly dealUsd: number
   /** The status in which the lead is forgotten until somebody closes it; null if it is not forgotten. */
   readonly stallsAt: 'qualified' | 'contacted' | 'replied' | 'meeting' | null
-  /** Tells whether the lead, after it is qualified, turns out to be a company that must not be contacted. */
+  /** True if the lead, once qualified, turns out to be a company that must not be contacted. */
   readonly isDropped: boolean
-  /** Tells whether the first message cannot be delivered. */
+  /** True if the first message cannot be delivered. */
   readonly bounces: boolean
   readonly replies: boolean
   readonly meets: boolean
-  /** Tells whether the first meeting has no result and a second meeting follows. */
+  /** True if the first meeting has no result and a second meeting follows. */
   readonly isSetBack: boolean
   readonly wins: boolean
   /** The chance, from 0 to 1, that the lead is won after a meeting. */
@@ -43,7 +43,7 @@ export interface Fate {
 const DROP_RATE = 0.09
 const BOUNCE_RATE = 0.04
 const SET_BACK_RATE = 0.1
-/** The share of leads that are forgotten in each status, so that the step that is due does not happen. */
+/** The shares of leads that are forgotten in each status. A forgotten lead does not take its due step. */
 const STALL_RATE = { qualified: 0.015, contacted: 0.008, replied: 0.03, meeting: 0.04 } as const
 
 export function fateOf(
@@ -127,8 +127,9 @@ export interface Discovery {
   readonly source: string
 }
 
-/** The number of leads that a client's new pipeline gets within `FIRST_SWEEP_MS`, as first results. */
+/** The number of first leads that a new pipeline of a client gets. */
 const FIRST_SWEEP_LEADS = 12
+/** The time within which a new pipeline gets its first leads. */
 const FIRST_SWEEP_MS = 90 * MINUTE_MS
 /** The share of discoveries made in the daytime. The other discoveries are spread over the 24 hours. */
 const DAYTIME_SHARE = 0.85
@@ -172,7 +173,10 @@ function discoveriesOfDay(
     .filter((discovery) => discovery.at > pipeline.created_at)
 }
 
-/** Returns the discovery as often as the effects of the scenario require, some seconds apart; often once. */
+/**
+ * Returns copies of the discovery, one second apart. The effects of the scenario decide how many copies there
+ * are. Without effects, there is one.
+ */
 function multiply(world: World, found: Discovery, random: Random): readonly Discovery[] {
   const { scenario, epochAt } = world
   if (scenario === null) return [found]

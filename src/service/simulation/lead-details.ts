@@ -1,7 +1,7 @@
 /**
- * Invents the enrichment of a lead (further facts about its company) and the texts of its activities, and
- * decides whether a company matches criteria. Only the fact that a company is hiring comes from the
- * companies' file.
+ * Invents the enrichment of a lead (further facts about its company) and the texts of its activities. Only
+ * the fact that a company is hiring is not invented: it comes from the companies' file. Also decides whether
+ * a company matches the criteria of a pipeline.
  */
 
 import type { Criteria } from '../../contract/pipeline.ts'
@@ -176,7 +176,7 @@ export function lineFor(
   return random.pick<string>(LINES[occasion]).replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ''))
 }
 
-/** Maps other names that people write in criteria, in lower case, to the names in the companies' file. */
+/** Maps names that people write in criteria, such as `usa`, to the names that companies have. */
 const ALIASES: Readonly<Record<string, string>> = {
   us: 'united states',
   usa: 'united states',
@@ -189,8 +189,8 @@ const ALIASES: Readonly<Record<string, string>> = {
 
 /**
  * Returns whether a company matches all given criteria. A list matches if one of its entries does. Names must
- * be equal except for case; an industry may also match the subindustry. Keywords may occur anywhere in the
- * name, one-liner, industry and tags.
+ * be equal except for case. An industry may also match the subindustry. Keywords may occur anywhere in the
+ * name, one-liner, industry, subindustry and tags.
  */
 export function isTargeted(company: Company, criteria: Criteria): boolean {
   return (

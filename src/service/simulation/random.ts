@@ -79,8 +79,8 @@ function hash128(text: string): readonly [number, number, number, number] {
 }
 
 /**
- * Creates a generator of numbers with sfc32 (public domain, PractRand). Its first numbers are skipped,
- * because they are alike for similar seeds.
+ * Creates a generator of numbers with sfc32 (public domain, PractRand). The first numbers are skipped,
+ * because similar seeds give similar first numbers.
  */
 function sfc32(seed: readonly [number, number, number, number]): () => number {
   let [a, b, c, d] = seed

@@ -1,6 +1,6 @@
 /**
- * Reads and checks scenarios. A scenario is a history without trends and incidents that only a list of known
- * effects changes. Tests check whether leadsheet finds these effects and no others.
+ * Reads and checks scenarios. A scenario is a history without trends and incidents. Only a list of known
+ * effects changes it. Tests check whether leadsheet finds these effects and no others.
  */
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
@@ -21,7 +21,7 @@ const share = z.number({ error: 'a number from 0 to 1' }).min(0).max(1)
 const nameOf = (names: readonly string[]) => z.enum(names, { error: `one of ${names.join(', ')}` })
 const pipeline = nameOf(READY_PIPELINES.map(({ id }) => id)).optional()
 
-/** The days on which an effect applies, from the start of the history. Without `days` it never ends. */
+/** The days of the history on which an effect applies. An effect without `days` never ends. */
 const span = { from_day: days(0).default(0), days: days(1).optional() }
 
 const effectSchema = z.discriminatedUnion(
@@ -41,7 +41,10 @@ const effectSchema = z.discriminatedUnion(
       ...{ effect: z.literal('dead-stage'), ...span, pipeline },
       stage: z.enum(['qualified', 'contacted', 'replied', 'meeting']),
     }),
-    /** Brings each contacted lead to a meeting. In a quarter's last month, `win_rate` of them are won. */
+    /**
+     * Brings each contacted lead to a meeting. `win_rate` is the share of these leads that are won in the
+     * last month of a quarter. `otherwise` is the share in the other months.
+     */
     z.strictObject({ effect: z.literal('quarter-end'), win_rate: share, otherwise: share }),
     /** Multiplies the number of discovered leads on these dates of every year. */
     z.strictObject({
@@ -126,7 +129,7 @@ interface Stage {
 }
 
 /**
- * Returns the factor by which the number of such discoveries is multiplied.
+ * Returns the factor by which the scenario multiplies the number of discoveries like this one.
  * @param country the country whose effects are applied; if absent, the effects without a country are applied
  */
 export function discoveryFactor({ scenario, epochAt }: Stage, found: Found, country?: string): number {
@@ -166,7 +169,7 @@ export function isDead(
   )
 }
 
-/** Returns whether every contacted lead gets to a meeting. */
+/** Returns whether an effect of the scenario brings every contacted lead to a meeting. */
 export function meetsAlways({ effects }: Scenario): boolean {
   return effects.some(({ effect }) => effect === 'quarter-end')
 }

@@ -1,4 +1,4 @@
-/** Defines the possible next steps of a lead, and decides when and by which agent a step will be done. */
+/** Defines the possible steps of a lead, and decides when a step is done and by which agent. */
 import type { LeadRow } from '../store/database.ts'
 import { type AgentKind, type AgentProfile, agentOf, pickAgent } from './agents.ts'
 import { addWorkingTime, HOUR_MS, intoOfficeHours, MINUTE_MS } from './calendar.ts'
@@ -11,7 +11,7 @@ interface Work {
   readonly task: string
   /** The minimum and maximum working time in minutes. */
   readonly minutes: readonly [number, number]
-  /** Tells whether the work is done only in the office hours of the company's region. */
+  /** True if the work is done only in the office hours of the company's region. */
   readonly isOffice: boolean
 }
 
@@ -89,8 +89,8 @@ export function rest(lead: LeadRow): void {
 }
 
 /**
- * Returns the outreach agent that already works on the lead, because outreach agents keep a lead to the end;
- * undefined if there is none or the kind is another.
+ * Returns the outreach agent that already works on the lead, because outreach agents keep a lead to the end.
+ * Returns undefined if the last agent of the lead was of another kind, or if the step is not outreach.
  */
 function keptAgent(lead: LeadRow, kind: AgentKind): AgentProfile | undefined {
   const last = lead.agent_id === null ? undefined : agentOf(lead.agent_id)

@@ -1,6 +1,6 @@
 /**
- * Continues the simulation in the database. It goes strictly in order of time, so that the result does not
- * depend on how often it is interrupted.
+ * Continues the simulation in the database. All changes happen strictly in order of time, so that
+ * interruptions do not change the result.
  */
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { LeadRow, PipelineRow, ServiceDatabase } from '../store/database.ts'
@@ -39,8 +39,8 @@ export interface Simulation {
    */
   until(): number
   /**
-   * Simulates up to an instant in parts, each in one transaction, with a short pause between them. Does
-   * nothing if the simulation has already reached that instant.
+   * Simulates up to an instant. The time is divided into parts. Each part is written in one transaction, and
+   * a short pause follows. Does nothing if the simulation has already reached that instant.
    */
   advance(to: number, options: AdvanceOptions): Promise<void>
 }
@@ -56,14 +56,14 @@ interface AdvanceOptions {
 interface SimulationOptions {
   readonly seed: number
   readonly companies: readonly Company[]
-  /** The length in days of a history that is newly made. */
+  /** The length of a new history in days. A scenario has its own length. */
   readonly historyDays: number
-  /** The scenario of a history that is newly made. A history in the database keeps its own scenario. */
+  /** The scenario of a new history. A history in the database keeps its own scenario. */
   readonly scenario?: Scenario | undefined
   readonly now: number
 }
 
-/** Continues the history in the database, with the seed stored there, or starts a new history. */
+/** Continues the history in the database with its stored seed, or starts a new history. */
 export async function openSimulation(db: ServiceDatabase, options: SimulationOptions): Promise<Simulation> {
   const state = (await readSimulation(db)) ?? (await begin(db, options))
   const world = createWorld(state, options.companies)
@@ -83,8 +83,8 @@ export async function openSimulation(db: ServiceDatabase, options: SimulationOpt
     try {
       await writeChanges(db, simulate(world, due, searched, until, to), until, to)
     } catch (error) {
-      // After a failed write, companies are missing in the pools although they were not stored as leads, so
-      // the pools are made again.
+      // The pools lack the companies that were taken but not stored as leads. The pools are therefore made
+      // again.
       pools.clear()
       throw error
     }
@@ -137,13 +137,14 @@ interface Searched {
 
 interface Occurrence {
   readonly at: number
-  /** A text by which occurrences of the same millisecond are sorted. */
+  /** The text that decides the order of occurrences in the same millisecond. */
   readonly key: string
   readonly happen: () => void
 }
 
 /**
- * If a smaller share than this is left of the companies that match a pipeline, discoveries become ever rarer.
+ * The share of a pipeline's companies below which discoveries become ever rarer. It is the share of companies
+ * that match the criteria and are not yet taken.
  */
 const SCARCE_SHARE = 0.35
 
@@ -210,12 +211,15 @@ function discover(
   return leads
 }
 
-/** Takes the next company, or as many of its country as the scenario's effects on countries require. */
+/**
+ * Takes the next company. If effects of the scenario apply to its country, takes as many companies of that
+ * country as the effects require.
+ */
 function takeCompanies(world: World, pool: Pool, found: Discovery, random: Random): readonly Company[] {
   const { scenario, epochAt } = world
   const countries = scenario === null ? [] : listCountries(scenario)
   if (scenario === null || countries.length === 0) return [pool.take()]
-  // The country is drawn before a company is taken, because an effect may require to take none.
+  // The country is drawn before a company is taken, because an effect may require that no company is taken.
   let drawn = random.unit()
   for (const country of countries) {
     drawn -= pool.shareOf(country)
@@ -270,7 +274,7 @@ function newLead(world: World, company: Company, found: Discovery): LeadRow {
   }
 }
 
-/** Lists the start, the errors and the end of an incident, as far as they are after `from` and up to `to`. */
+/** Lists the starts, errors and ends of incidents. Only those after `from` and up to `to` are listed. */
 function listIncidentOccurrences(
   world: World,
   changes: Changes,

@@ -23,7 +23,7 @@ interface Moment {
   readonly agentId: string | null
 }
 
-/** The next step and the milliseconds until it is due; null if no step follows. */
+/** The next step, and the milliseconds until the step is due; null if no step follows. */
 type Next = { readonly step: Step; readonly afterMs: number } | null
 
 /** Does the due step of a lead, and plans the next step if there is one. */
@@ -32,7 +32,7 @@ export function takeStep(world: World, changes: Changes, lead: LeadRow): void {
   const { next_step: step, next_at: at, next_agent_id: agentId } = lead
   rest(lead)
   changes.leads.set(lead.id, lead)
-  // If the company is no longer in the companies' file, its lead is kept and never changes again.
+  // If the companies' file no longer has the company, the lead stays as it is for ever.
   if (company === undefined || at === null || !isStep(step)) return
   const { scenario, epochAt } = world
   if (scenario !== null && isDead({ scenario, epochAt }, lead, at)) return

@@ -35,8 +35,8 @@ export function createWorld(
 }
 
 /**
- * The maximum number of times that each company can be discovered in a scenario, because a scenario lasts for
- * years and would run out of companies.
+ * The number of copies of each company in a scenario. A scenario lasts for years, so without copies it would
+ * run out of companies.
  */
 const COMPANY_COPIES = 12
 
@@ -48,14 +48,14 @@ function repeat(companies: readonly Company[]): readonly Company[] {
 
 /** The companies that a pipeline can still discover, in the order in which it will discover them. */
 export interface Pool {
-  /** Returns how many companies can still be taken, which a limit in the criteria may reduce. */
+  /** Returns the number of companies that can still be taken. A limit in the criteria may reduce it. */
   remaining(): number
-  /** Returns the share of the companies matching the criteria that is not yet taken, from 0 to 1. */
+  /** Of the companies that match the criteria, returns the share not yet taken, from 0 to 1. */
   remainingShare(): number
   /**
    * Takes the next company.
-   * @param isWanted tells whether a company may be taken; if absent, any company may
-   * @throws RangeError if no such company is left
+   * @param isWanted returns whether a company may be taken; if absent, any company may be taken
+   * @throws RangeError if no company that may be taken is left
    */
   take(isWanted?: (company: Company) => boolean): Company
   /** Returns the share of a country among the companies that are left, from 0 to 1. */
@@ -63,8 +63,8 @@ export interface Pool {
 }
 
 /**
- * The maximum number of employees of a used company. A larger, well-known company would not look like a new
- * lead, and people might take its invented contact for a real person.
+ * The maximum number of employees of a company that agents discover. A larger, well-known company would not
+ * look like a new lead, and people might take its invented contact for a real person.
  */
 const EMPLOYEES_MAX = 50
 
@@ -103,8 +103,8 @@ export function createPool(world: World, pipeline: PipelineRow, taken: ReadonlyS
 }
 
 /*
- * Decides when agents fail or are paused. At most one incident starts on a day, and it ends before the next
- * day's incident can start. So at most one agent is failing or paused at any time.
+ * Decides when agents fail or are paused. At most one incident starts on a day, and this incident ends before
+ * the next one can start. So at most one agent is failing or paused at any time.
  */
 
 interface Incident {

@@ -17,8 +17,8 @@ import { MIGRATIONS } from './migrations.ts'
 export type ServiceDatabase = Kysely<ServiceTables>
 
 /**
- * The permissions of the file. Only its owner may read it, because it holds the secrets of webhooks. SQLite
- * gives the files beside it the same permissions.
+ * The permissions of the database file. Only its owner may read the file, because it holds the secrets of
+ * webhooks. SQLite gives the same permissions to the further files that it creates, such as the WAL.
  */
 const MODE = 0o600
 
@@ -93,7 +93,7 @@ async function unknownMigrations(db: ServiceDatabase): Promise<readonly string[]
   return done.map((row) => row.name).filter((name) => !(name in MIGRATIONS))
 }
 
-/** Converts an instant from whole milliseconds, as stored, to RFC 3339 text in UTC, as the API sends it. */
+/** Converts a stored instant to the text that the API sends: RFC 3339 in UTC. */
 export function instantOf(at: number): string {
   return new Date(at).toISOString()
 }
@@ -178,15 +178,15 @@ interface LeadTable {
   created_at: number
   updated_at: number
   status_changed_at: number
-  /**
-   * The next step of the lead, the time when it is due, its agent, and the time when the agent begins; null
-   * if there is no next step.
-   */
+  /** The next step of the lead; null if there is none. The next three columns are then null too. */
   next_step: string | null
+  /** The time when the next step is done. */
   next_at: number | null
+  /** The agent that does the next step. */
   next_agent_id: string | null
+  /** The time when the agent begins to work on the next step. */
   next_task_at: number | null
-  /** The number of steps already done. It makes the random numbers of each step differ. */
+  /** The number of steps already done. Each step draws its random numbers from this number. */
   step_count: number
 }
 export type LeadRow = Selectable<LeadTable>
@@ -251,17 +251,15 @@ interface WebhookTable {
   /** The secret in plain text, because signing a message needs it. */
   secret: string
   created_at: number
-  /**
-   * The secret before the last rotation, and the time until which both secrets sign messages; null if there
-   * is none.
-   */
+  /** The secret before the last rotation; null if there was no rotation. */
   old_secret: string | null
+  /** The time until which both secrets sign messages; null if there was no rotation. */
   old_secret_until: number | null
   disabled_reason: (typeof DISABLED_REASONS)[number] | null
   disabled_at: number | null
   /** The time of the first failure since a message was last delivered; null if there was no failure. */
   failing_since: number | null
-  /** The time until which the receiver asked for no messages; null if it asked for no pause. */
+  /** The end of the pause that the receiver asked for; null if the receiver asked for no pause. */
   paused_until: number | null
   /** The id of the last event that was checked for this webhook. Later events have no messages yet. */
   last_event_id: number

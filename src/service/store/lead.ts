@@ -22,10 +22,11 @@ export interface LeadOrder {
   readonly descending: boolean
 }
 
-/** The position at which a page of the list ends: the sort value and the id of the page's last lead. */
+/** The position at which a page of the list ends. It consists of two values of the page's last lead. */
 export interface LeadPosition {
   /** The value by which the list is sorted; unused when sorting by id. A missing score counts as -1. */
   readonly value: number
+  /** The id of the lead, which orders leads with equal values. */
   readonly id: string
 }
 
@@ -167,8 +168,8 @@ function comesAfter(order: LeadOrder, { value, id }: LeadPosition): Expression<S
 }
 
 /**
- * Returns the SQL by which leads are sorted. SQLite uses the index for sorting only if both have the same
- * expression.
+ * Returns the SQL by which leads are sorted. SQLite uses an index for sorting only if the index has exactly
+ * this expression.
  */
 function sortExpression(key: Exclude<LeadSortKey, 'id'>): Expression<number> {
   return key === 'score' ? sql<number>`ifnull(score, -1)` : sql.ref<number>(key)
@@ -183,8 +184,8 @@ function fold(text: string): string {
 }
 
 /**
- * Joins the names and addresses of company and contact to one text in lower case without accents, which `q`
- * searches.
+ * Returns the text that the query `q` searches: the names and addresses of company and contact, in lower case
+ * and without accents.
  */
 export function searchText(lead: {
   readonly company_name: string

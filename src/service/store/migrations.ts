@@ -5,7 +5,8 @@ import type { Migration } from 'kysely/migration'
 export const MIGRATIONS: Record<string, Migration> = { '001-initial': { up } }
 
 /**
- * Creates the tables in one transaction. Kysely uses none for SQLite, and a failure would leave half of them.
+ * Creates the tables in one transaction. Kysely itself starts no transaction for SQLite. Without one, a
+ * failure would leave only some of the tables.
  */
 async function up(db: Kysely<unknown>): Promise<void> {
   await db.transaction().execute(async (trx) => {

@@ -12,8 +12,8 @@ type Figures = Pick<WirePipelineStats, 'totals' | 'stages' | 'open_value' | 'won
 
 /**
  * Counts the statistics of a pipeline.
- * @param from only leads created at or after this instant are counted; null counts from the start
- * @param to only leads created before this instant are counted; null counts up to now
+ * @param from only leads created at or after this instant are counted; null for no limit
+ * @param to only leads created before this instant are counted; null for no limit
  */
 export async function readPipelineStats(
   db: ServiceDatabase,

@@ -24,7 +24,7 @@ import { searchText } from './lead.ts'
 export interface SimulationState {
   readonly seed: number
   readonly epochAt: number
-  /** The real time at which the history was begun. */
+  /** The real time at which this history was created. */
   readonly madeAt: number
   readonly simulatedUntil: number
   readonly scenario: Scenario | null
@@ -76,8 +76,8 @@ export async function listTakenCompanies(db: ServiceDatabase, pipelineId: string
 
 /**
  * Writes all changes of one span of simulated time.
- * @param from the value that `simulated_until` must still have, so that two processes never simulate the same
- * time
+ * @param from the start of the span; `simulated_until` must still have this value, so that two processes
+ * never simulate the same time
  * @throws LeadsheetError job_busy if another process has changed `simulated_until`
  */
 export async function writeChanges(
@@ -152,7 +152,7 @@ async function insertBatches<T extends keyof ServiceTables>(
   for (const batch of batches(rows)) await db.insertInto(table).values(batch).execute()
 }
 
-/** Splits rows into batches. A batch stays far below SQLite's limit of 32,766 variables in a statement. */
+/** Splits rows into batches, because SQLite allows only 32,766 variables in a statement. */
 function batches<T>(rows: readonly T[]): T[][] {
   return Array.from({ length: Math.ceil(rows.length / BATCH_ROWS) }, (_, index) =>
     rows.slice(index * BATCH_ROWS, (index + 1) * BATCH_ROWS),

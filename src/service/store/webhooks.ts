@@ -1,6 +1,7 @@
 /**
- * Stores the registrations of webhooks and the messages that are to be sent. The messages are stored before
- * they are sent, so that a crash loses none. Secrets are in plain text, because signing a message needs them.
+ * Stores the registrations of webhooks and the messages that are to be sent. Messages are stored before they
+ * are sent, so that a crash loses no message. Secrets are stored in plain text, because signing a message
+ * needs them.
  */
 import { sql } from 'kysely'
 import type { WireWebhook, WireWebhookAttempt, WireWebhookWithSecret } from '../../contract/webhook.ts'
@@ -59,8 +60,8 @@ export async function deleteWebhook(db: ServiceDatabase, id: string): Promise<bo
 }
 
 /**
- * Sets a new secret. Until `oldUntil`, messages are also signed with the current secret. A secret that an
- * earlier rotation replaced signs no more.
+ * Sets a new secret. Until `oldUntil`, messages are also signed with the secret that was valid so far. A
+ * secret that an earlier rotation replaced no longer signs messages.
  */
 export function rotateWebhookSecret(
   db: ServiceDatabase,
@@ -154,9 +155,11 @@ export function toWireAttempt(
   }
 }
 
-/** An active webhook, with whether a message is due now, and when the first later message is due. */
+/** An active webhook with the state of its waiting messages. */
 export interface WebhookQueue extends WebhookRow {
+  /** 1 if a message is due now, otherwise 0. */
   readonly has_due: 0 | 1
+  /** The time when the first later message is due; null if there is no later message. */
   readonly next_at: number | null
 }
 
@@ -272,7 +275,7 @@ export async function insertMessages(
   if (messages.length > 0) await db.insertInto('webhook_message').values(messages).execute()
 }
 
-/** Saves attempts and the new states of their messages. No two of the attempts are of the same message. */
+/** Saves attempts and the new states of their messages. Each message has only one of these attempts. */
 export async function saveAttempts(
   db: ServiceDatabase,
   attempts: readonly NewAttempt[],
@@ -319,8 +322,8 @@ export async function saveWebhookHealth(
 
 /**
  * Deletes old finished messages with their attempts.
- * @param underWay the ids of messages that are kept, because the outcome of an attempt is still to be saved;
- * messages of a disabled webhook count as finished even then
+ * @param underWay the ids of messages whose attempt is not yet saved. These messages are kept, although a
+ * message of a disabled webhook counts as finished during its attempt.
  * @returns true if there may be more messages to delete
  */
 export async function deleteOldMessages(

@@ -18,7 +18,7 @@ const CONNECT_MS = 5_000
 /** The time limit of an attempt, from resolving the host name to the end of the answer. */
 export const TOTAL_MS = 10_000
 const ANSWER_MAX_BYTES = 64 * 1024
-/** The statuses with which the header Retry-After is obeyed. */
+/** The statuses of answers whose header Retry-After is obeyed. */
 const BUSY_STATUSES = [429, 503]
 
 export interface PostOutcome {
@@ -68,7 +68,7 @@ export function createWebhookPoster(
         body,
         signal: AbortSignal.timeout(totalMs),
       })
-      // The body is read and ignored, with its failures, because the status already decides the outcome.
+      // The status alone decides the outcome. The body is read and ignored, and so is a failure to read it.
       await answer.body.dump({ limit: ANSWER_MAX_BYTES }).catch(() => undefined)
       const { statusCode: status, headers: answered } = answer
       const asked = BUSY_STATUSES.includes(status) ? askedToWait(answered, new Date(now())) : null
@@ -160,7 +160,7 @@ const LOOKUP_MS = 2_000
 const PORT_PRIVILEGED_MAX = 1023
 const PORTS = ['', '80', '443']
 
-/** The IPv4 networks that are not public (RFC 6890), and networks that forward to any other address. */
+/** The IPv4 networks that are not public (RFC 6890), or that forward to addresses of other networks. */
 const CLOSED_IPV4 = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
   ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15'],
@@ -171,8 +171,8 @@ const CLOSED_IPV4 = [
 /** The only part of IPv6 that has public addresses. */
 const PUBLIC_IPV6 = blockListOf([], ['2000::/3'])
 /**
- * The networks within `PUBLIC_IPV6` to which nothing is sent: reserved networks, and networks whose addresses
- * contain an IPv4 address, which would not be checked.
+ * The networks within `PUBLIC_IPV6` to which nothing is sent. They are reserved, or their addresses contain
+ * an IPv4 address that this guard would not check.
  */
 const CLOSED_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 const CLOSED = blockListOf(CLOSED_IPV4, CLOSED_IPV6)
@@ -185,11 +185,11 @@ interface AddressGuard {
    */
   refusalOf(url: URL): string | null
   /**
-   * Checks the URL like `refusalOf`, and resolves its host name to check the addresses. A name that has no
-   * address yet passes.
+   * Checks the URL like `refusalOf`. Also resolves the host name and checks its addresses. A name that has no
+   * address yet is accepted.
    */
   check(url: string): Promise<string | null>
-  /** Resolves host names for connections. Fails with AddressRefused if any address is not allowed. */
+  /** Resolves host names for connections. Fails with AddressRefused if an address is not allowed. */
   readonly lookup: LookupFunction
 }
 
@@ -205,7 +205,7 @@ class AddressRefused extends Error {
 }
 
 interface AddressGuardOptions {
-  /** Tells whether messages may be sent to this machine, for trials. Private networks stay forbidden. */
+  /** True if messages may be sent to this machine, for trials. Private networks stay forbidden. */
   readonly toLoopback: boolean
   /** Resolves names; the system's resolver by default. */
   readonly resolve?: LookupFunction | undefined

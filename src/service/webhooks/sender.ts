@@ -59,7 +59,7 @@ interface WebhookSenderOptions {
 
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
   const { db, poster, now, simulatedNow, log } = options
-  /** For each webhook, the ids of messages that are being sent or whose outcome is still to be saved. */
+  /** The ids of messages by webhook. Each message is being sent, or its outcome is not saved yet. */
   const inFlight = new Map<string, Set<string>>()
   const attempts = new Set<Promise<void>>()
   const ended: Attempt[] = []
@@ -85,7 +85,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       try {
         await sendWhatIsDue()
       } catch (error) {
-        // A full disk or a locked file may be temporary. The next turn tries again.
+        // The cause may be temporary, such as a full disk or a locked file. So the sender tries again later.
         logFailure(error)
         wakeIn(PAUSE_MS)
       }
@@ -198,8 +198,9 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   }
 
   /**
-   * Deletes messages that are older than a week, at most once an hour.
-   * @returns true if there may be more of them to delete
+   * Deletes a batch of finished messages that are older than a week. After the last batch, does nothing for
+   * an hour.
+   * @returns true if more such messages may remain
    */
   async function forget(): Promise<boolean> {
     if (now() < forgetAt) return false
@@ -234,8 +235,8 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
 }
 
 /**
- * Returns the secrets that sign a message, the newest first. After a rotation, the old secret signs too for a
- * while.
+ * Returns the secrets that sign a message, the newest first. For a while after a rotation, the old secret
+ * signs too.
  */
 function secretsOf({ secret, old_secret, old_secret_until }: WebhookRow, now: number): readonly string[] {
   return old_secret === null || (old_secret_until ?? 0) <= now ? [secret] : [secret, old_secret]
@@ -247,7 +248,9 @@ const DISABLED_WORDS: Readonly<Record<Disabled['reason'], string>> = {
 }
 
 const DAY_MS = 24 * 60 * 60_000
-/** The HTTP status with which a receiver ends a webhook. It disables the webhook immediately. */
+/**
+ * The HTTP status by which a receiver refuses all further messages. The webhook is then disabled immediately.
+ */
 const GONE = 410
 
 interface Attempt {
@@ -269,7 +272,7 @@ interface Disabled {
  * Saves the outcomes of attempts of one webhook, and disables the webhook if necessary.
  * @param db a transaction
  * @param attempts in the order in which they ended
- * @param now an instant after the attempts
+ * @param now a time after the end of the attempts, in milliseconds since 1970
  * @returns the webhook if it was disabled by this call; otherwise null
  */
 async function finishAttempts(
@@ -287,7 +290,7 @@ async function finishAttempts(
   const messages = []
   for (const { message, outcome } of attempts) {
     const isDelivered = outcome.error === null
-    // A failed test message does not make the webhook failing, because the caller who asked for it sees the
+    // A failed test message does not mark the webhook as failing, because the caller of `ping` sees the
     // failure.
     failing_since = isDelivered ? null : (failing_since ?? (isPing(message) ? null : now))
     const pause =

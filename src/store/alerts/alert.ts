@@ -12,14 +12,14 @@ export interface Alert {
   readonly subject: string
   /** `pending` means that the problem was found, but not often enough to be announced. */
   readonly state: AlertTable['state']
-  /** The number of times in a row that the check found the problem before the alert was opened. */
+  /** The number of times in a row that the check has found the problem, counted until the alert opens. */
   readonly seen: number
   readonly message: string
   readonly hint: string
   readonly firstSeenAt: Instant
   /** The time at which the alert was opened; null for an alert that was never opened. */
   readonly openedAt: Instant | null
-  /** The time at which the problem last came back soon after it was resolved; null if it never did. */
+  /** The last time at which the problem came back soon after it was resolved; null if that never happened. */
   readonly reopenedAt: Instant | null
   readonly resolvedAt: Instant | null
   /** The state of the alert in the last message to operators; `nothing` if no message was about the alert. */
@@ -151,7 +151,7 @@ function alertOf(row: Selectable<AlertTable>): Alert {
   }
 }
 
-/* The last ping to the heartbeat monitor, an outside service that raises an alarm when pings stay away. */
+/* The last ping to the heartbeat monitor, an outside service that raises an alarm when no ping arrives. */
 
 export type HeartbeatSignal = HeartbeatPingTable['signal']
 

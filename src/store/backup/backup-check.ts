@@ -44,8 +44,8 @@ function refuseDamaged(database: Database.Database, file: string): void {
     .pluck()
     .all()
     .filter((line) => line !== 'ok')
-  // Skips the check of references if the backup was made while the first sync loaded the leads, because the
-  // indexes that the check needs were dropped then.
+  // A backup that was made during the first load of leads lacks some indexes. The check of references needs
+  // these indexes, so it is skipped for such a backup.
   const orphans = hasIndexesAside(database)
     ? []
     : database.prepare<[], { table: string; parent: string }>('PRAGMA foreign_key_check').all()

@@ -10,7 +10,7 @@ export interface BackupJob {
   readonly file: string
 }
 
-/** The longest wait for a lock. Another process that closes the store locks out readers for a moment. */
+/** The longest wait for a lock. A process locks the store for a moment while it closes the store. */
 const BUSY_TIMEOUT_MS = 10_000
 
 answerParent(({ live, file }: BackupJob): BackupContent => {

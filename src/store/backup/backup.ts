@@ -100,11 +100,11 @@ export function fileSystemFailure(file: string, thrown: unknown): LeadsheetError
   })
 }
 
-/** The size of a store, and the free space beside it. */
+/** The size of a store, and the free space on its disk. */
 export interface StoreSize {
   /** The size in bytes. */
   readonly database: number
-  /** The free space on the disk of an SQLite file; null for PostgreSQL, whose server has its own disk. */
+  /** The sizes of an SQLite store and the free space; null for PostgreSQL, whose server has its own disk. */
   readonly room: Room | null
 }
 

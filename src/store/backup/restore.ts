@@ -1,7 +1,7 @@
 /**
- * Replaces the store by a backup, and keeps the old file under another name. There is a file with the name of
- * the store at every moment, because a daemon that found none would start with an empty store and send again
- * what was already sent.
+ * Replaces the store by a backup, and keeps the old file under another name. At every moment there is a file
+ * with the name of the store. Otherwise a daemon could find no file, start with an empty store, and send
+ * messages a second time.
  */
 import { existsSync } from 'node:fs'
 import { constants, copyFile, link, mkdir, rename, rm } from 'node:fs/promises'
@@ -160,7 +160,7 @@ async function putInPlace(staged: string, file: string, now: Date): Promise<stri
 }
 
 /**
- * Throws where the leases in a file show that another process uses it. Returns true for a damaged file,
+ * Throws where the leases in a file show that another process uses the file. Returns true for a damaged file,
  * because its leases cannot be read.
  */
 async function refuseWhileUsed(file: string, now: Date): Promise<boolean> {
@@ -184,8 +184,8 @@ async function refuseWhileUsed(file: string, now: Date): Promise<boolean> {
 }
 
 /**
- * Locks the file for this process alone, and removes its write-ahead log. Otherwise another program that has
- * the file open would go on with the old file, and when it ends delete the log of the new file.
+ * Locks the file for this process alone, and removes its write-ahead log. Without the lock, another program
+ * could keep the old file open. When that program ends, it would delete the log of the new file.
  */
 function holdAlone(file: string): Database.Database {
   const database = new Database(file, { timeout: HOLD_WITHIN_MS })

@@ -35,7 +35,8 @@ export interface Upgrade {
 }
 
 /**
- * Upgrades an older database. Does nothing where the schema is the present one, or the database is empty.
+ * Upgrades an older database. Does nothing if the file does not exist, if no sync has run, or if the schema
+ * is the present one.
  * @throws LeadsheetError store_newer, store_corrupt, store_busy; job_busy where a process uses the database;
  * data_unwritable, also where there is too little space; the reason of an aborted signal
  */
@@ -83,7 +84,10 @@ async function upgradeAlone(db: Db, file: string, upgrade: Upgrade): Promise<voi
   }
 }
 
-/** Refuses a database in use, because a process of the older version would go on with a changed schema. */
+/**
+ * Refuses a database that another process uses, because that process of the older version expects the old
+ * schema.
+ */
 async function refuseWhileUsed(db: Db, file: string, now: Date): Promise<void> {
   const other = (await listHeldLeases(db, now)).find(({ name }) => name !== LEASE)
   if (other === undefined) return

@@ -1,6 +1,6 @@
 /**
- * The tables that are copied when a store moves to another database. Indexes for searching, and data about
- * one database or its processes, are left out. Each table comes after the tables that it refers to.
+ * The tables that are copied when a store moves to another database. Search indexes are left out, and so are
+ * tables about one database or its processes. Each table comes after the tables that it refers to.
  */
 
 import { createHash } from 'node:crypto'
@@ -21,7 +21,7 @@ export interface CopiedTable {
   readonly columns: readonly CopiedColumn[]
   /** The columns by which rows are sorted, so that both databases give them in the same order. */
   readonly key: readonly string[]
-  /** Tells whether triggers fill the table while other tables are written. */
+  /** True if triggers fill the table when other tables are written. */
   readonly isCounted: boolean
 }
 
@@ -33,8 +33,8 @@ interface CopiedColumn {
 /** Tables about the database or its present processes, which are not copied. */
 const LEFT_BEHIND: readonly string[] = ['installation', 'lease', 'sync_dropped_index', 'send_rate']
 /**
- * Tables of counts, which triggers keep. They are copied last and as they are, because some of their counts
- * include deleted rows.
+ * Tables of counts that triggers update. They are copied last, and their rows are copied unchanged. The
+ * triggers cannot produce the same counts again, because some counts include deleted rows.
  */
 const COUNTED: readonly string[] = ['lead_count', 'event_count']
 
@@ -81,7 +81,10 @@ export type CopiedRow = Readonly<Record<string, unknown>>
 /** The values of a row's key columns, in the order of the key. */
 type Key = readonly unknown[]
 
-/** The wanted length of a part of a table as JSON, in characters. A part has fewer rows if they are long. */
+/**
+ * The wanted length of a part of a table as JSON, in characters. The longer the rows are, the fewer rows a
+ * part has.
+ */
 const CHUNK_CHARACTERS = 1_000_000
 const FIRST_ROWS = 100
 const ROWS_MAX = 5000
@@ -112,8 +115,8 @@ export async function countRows(db: Db, table: CopiedTable): Promise<number> {
 }
 
 /**
- * Turns a row into one text that is the same for SQLite and PostgreSQL, so a number that a database returns
- * as text becomes a JavaScript number.
+ * Turns a row into a text that is the same for SQLite and PostgreSQL. If the database returns a number as
+ * text, the text is first turned into a number.
  */
 function cellsOf({ columns }: CopiedTable, row: CopiedRow): string {
   return JSON.stringify(
@@ -142,7 +145,7 @@ function keyColumns({ key }: CopiedTable): RawBuilder<unknown> {
 /** The digest of a table. Equal digests in both databases prove that the table was copied completely. */
 export interface TableDigest {
   readonly rows: number
-  /** The hash of all columns that are not generated, row by row in the order of the key, as hex. */
+  /** The SHA-256 hash of all rows in the order of the key, as hex. Generated columns are left out. */
   readonly sha256: string
 }
 
@@ -169,7 +172,7 @@ export function isSame(a: TableDigest, b: TableDigest): boolean {
   return a.rows === b.rows && a.sha256 === b.sha256
 }
 
-/** The progress of a move over the rows of all tables. */
+/** The progress of a move, as a number of rows of all tables. */
 export interface MoveStep {
   readonly step: 'copy' | 'compare'
   /**
@@ -181,7 +184,7 @@ export interface MoveStep {
   readonly table: string
 }
 
-/** The caller's signal to stop a move, and its callback for progress. */
+/** The signal that stops a move, and the callback that receives the progress of the move. */
 export interface Heard {
   readonly signal: AbortSignal
   readonly onProgress: (step: MoveStep) => void

@@ -1,7 +1,8 @@
 /**
- * Copies a store to another database table by table, and then compares the two row by row. No process can
- * open the target until the copy is complete, not even after an interrupted move, which the next move starts
- * over. The source is only read, and no process can write to it during the move.
+ * Copies a store to another database table by table, and then compares the two row by row. No other process
+ * can open the target until the copy is complete. After an interrupted move, the target stays closed, and the
+ * next move starts from the beginning. The source is only read, and no process can write to it during the
+ * move.
  */
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'

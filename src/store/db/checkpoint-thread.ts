@@ -9,21 +9,23 @@ import type { Store } from './store.ts'
 import { programFile } from './subprocess.ts'
 
 const LOOK_MS = 100
-/** The smallest number of pages in the log that the thread moves into the database. */
+/** The thread moves pages when at least this number of pages in the log is not yet in the database. */
 const PAGES_MIN = 1000
 /**
- * The number of pages in the log from which writers have to wait until the log is empty. Otherwise the log
- * would grow for as long as events arrive without a pause.
+ * When the log has this number of pages, writers have to wait until it is empty. Otherwise the log would grow
+ * for as long as events arrive without a pause.
  */
 const PAGES_MAX = 16_000
-/** The longest wait for queries to end, in which nobody can write; and the pause between two such waits. */
+/** The longest wait for running queries to end. Nobody can write during this wait. */
 const BUSY_TIMEOUT_MS = 20
+/** The minimum time between two attempts to empty the log. */
 const AGAIN_MS = 1000
 
 /**
- * Starts a thread that makes the checkpoints of an SQLite store. When it has ended, the store makes them itself.
- * @param onFailure called if the thread ends with an error. Nothing is lost then, but a request to the dashboard
- * may have to wait for a checkpoint
+ * Starts a thread that makes the checkpoints of an SQLite store. After the thread has ended, the store makes
+ * the checkpoints itself.
+ * @param onFailure called if the thread ends with an error. Nothing is lost then, but a request to the
+ * dashboard may have to wait for a checkpoint
  */
 export async function startCheckpoints(
   { place, db }: Store,

@@ -14,16 +14,16 @@ export function writeUnflushed<T>(
 
 /**
  * Tidies up after many writes. SQLite returns the disk space of its write-ahead log. PostgreSQL analyzes the
- * tables that have no statistics yet, because it would plan queries badly until autovacuum analyzes them
- * after a minute.
+ * tables that have no statistics yet. Otherwise PostgreSQL would plan queries badly until autovacuum analyzes
+ * these tables after a minute.
  */
 export async function tidyAfterWrites(db: Kysely<Tables>): Promise<void> {
   await (isPostgres(db) ? countUnknownTables(db) : emptySqliteLog(db))
 }
 
 /**
- * Returns SQL to put after the name of a table: for SQLite the index to use; for PostgreSQL nothing, because
- * it chooses the index by its statistics.
+ * Returns SQL to put after the name of a table. The SQL makes SQLite use the index. It is empty for
+ * PostgreSQL, which chooses indexes by its statistics.
  */
 export function indexedBy(db: Kysely<Tables>, index: string): RawBuilder<unknown> {
   return isPostgres(db) ? sql`` : sql`INDEXED BY ${sql.ref(index)}`

@@ -20,8 +20,8 @@ import { askChild, programFile } from './subprocess.ts'
 const LEADS_IN_PLACE_MAX = 50_000
 
 /**
- * Drops the indexes of `lead` (in PostgreSQL only those that are not unique), and what else takes time for
- * each new lead: in SQLite the trigger that counts leads, in PostgreSQL foreign keys.
+ * Drops the indexes of `lead`, except unique indexes in PostgreSQL. Also drops what else slows down each
+ * insert: in SQLite the trigger that counts leads, and in PostgreSQL the foreign keys that refer to `lead`.
  * @throws LeadsheetError store_busy where other PostgreSQL connections read leads for long
  */
 export async function dropIndexes(trx: Trx): Promise<void> {
@@ -50,8 +50,8 @@ async function listSqlite(trx: Trx): Promise<Dropped[]> {
 }
 
 /**
- * The longest wait for other connections that read leads. It is shorter than the time after which PostgreSQL
- * looks for a deadlock, so that only this transaction can fail.
+ * The longest wait for other connections that read leads. PostgreSQL looks for a deadlock only after a longer
+ * wait, so in a deadlock this transaction fails, and never another one.
  */
 const LOCK_WITHIN = '500ms'
 
@@ -70,7 +70,7 @@ async function listPostgres(trx: Trx): Promise<Dropped[]> {
 }
 
 /**
- * Tells whether indexes are missing, as they are during the first load and after a first load that was
+ * Tells whether indexes are missing. They are missing during the first load, and after a first load that was
  * killed.
  */
 export async function hasDroppedIndexes(db: Kysely<Tables>): Promise<boolean> {
@@ -87,7 +87,7 @@ export async function restoreIndexes(store: Store, signal: AbortSignal): Promise
   const isInFile = store.place.kind === 'sqlite' && store.place.file !== ':memory:'
   const { rows } = await sql<{ no: number | null }>`SELECT max(no) AS no FROM lead`.execute(store.db)
   const isLarge = isInFile && (rows[0]?.no ?? 0) > LEADS_IN_PLACE_MAX
-  // Ignores a failure of the child process, because `makeIndexes` then fails too, with a clear error.
+  // Ignores a failure of the child process, because `makeIndexes` then tries again and throws a clear error.
   if (isLarge) await restoreInChild(fileOf(store), signal).catch(() => signal.throwIfAborted())
   await makeIndexes(store.db)
 }

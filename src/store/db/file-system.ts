@@ -36,8 +36,8 @@ const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
 ])
 
 /**
- * The names of usual local file systems by `f_type`. The files of the last two are lost with the machine or
- * container.
+ * The names of usual local file systems by `f_type`. Files on the last two file systems are lost when the
+ * machine or container ends.
  */
 const LOCAL_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x0000ef53, 'ext4'],
@@ -52,7 +52,7 @@ const PASSING: readonly string[] = ['tmpfs', 'overlay']
 
 /**
  * Makes a folder and the folders above it, unless they are there.
- * @throws LeadsheetError data_unwritable with this hint
+ * @throws LeadsheetError data_unwritable with the given `hint`
  */
 export async function makeFolder(path: string, hint: string): Promise<void> {
   try {
@@ -82,7 +82,10 @@ async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null))?.isDirectory() === true
 }
 
-/** Returns the name of a folder's file system, and whether its files outlive the machine or container. */
+/**
+ * Returns the name of a folder's file system. `isLasting` says whether files on it outlive the machine or
+ * container.
+ */
 export async function readFileSystem(
   folder: string,
 ): Promise<{ readonly name: string; readonly isLasting: boolean; readonly isNetwork: boolean }> {

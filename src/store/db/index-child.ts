@@ -7,7 +7,7 @@ export interface IndexJob {
 }
 
 const BUSY_TIMEOUT_MS = 30_000
-/** The size of SQLite's cache. It suffices to sort a million rows in a few parts. */
+/** The size of SQLite's cache. With this size, SQLite sorts a million rows in a few parts. */
 const CACHE_KIB = 16_000
 
 answerParent(({ file }: IndexJob): null => {

@@ -16,8 +16,8 @@ export type StorePlace =
     }
 
 /**
- * Matches a schema name that needs no quotes. The limit of 45 characters leaves room for the ending `_jobs`
- * of the schema of pg-boss (the job queue), whose name may have 50 characters.
+ * Matches a schema name that needs no quotes. The job queue (pg-boss) has its own schema, named after this
+ * one with `_jobs` at the end. Because pg-boss allows 50 characters, this name may have 45.
  */
 const SCHEMA = /^[a-z_][a-z0-9_]{0,44}$/
 
@@ -27,8 +27,8 @@ const SCHEMA = /^[a-z_][a-z0-9_]{0,44}$/
 const PARAMETERS = ['schema', 'user', 'host', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey']
 
 /**
- * The modes of libpq, without `prefer` and `allow`, because the driver cannot fall back to an unencrypted
- * connection.
+ * The values of `sslmode` in libpq, without `prefer` and `allow`. With these two values, libpq tries both
+ * encrypted and unencrypted connections, which the driver cannot do.
  */
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full']
 

@@ -1,12 +1,12 @@
 /**
- * Sends many rows to PostgreSQL as one array for each column, in the binary form of the protocol. The server
- * reads arrays much faster than JSON, which also repeats the names of the columns in each row.
+ * Sends many rows to PostgreSQL as one array for each column, in the binary format of the protocol. The
+ * server reads arrays much faster than JSON, which also repeats the names of the columns in each row.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Tables } from '../tables/tables.ts'
 import { storableText } from './postgres-driver.ts'
 
-/** The binary form of the values of a PostgreSQL type. The id of the type is the same in every database. */
+/** The binary format of a PostgreSQL type. The `id` of the type is the same in every database. */
 interface Form {
   readonly id: number
   readonly array: RawBuilder<unknown>
@@ -44,7 +44,7 @@ const FORMS: Readonly<Record<string, Form>> = {
 /** The values of a column. */
 export interface ColumnArray {
   readonly form: Form
-  /** The array in the binary form. It has no elements if all values of the column are null. */
+  /** The array in the binary format. It has no elements if all values of the column are null. */
   readonly values: Buffer
 }
 
@@ -63,7 +63,10 @@ export async function typesOf(db: Kysely<Tables>, table: string): Promise<Readon
   return found
 }
 
-/** Turns some columns of rows into arrays. At least one of these columns must contain no null. */
+/**
+ * Turns some columns of rows into arrays. A column that has only nulls becomes an empty array. At least one
+ * column must have a value, because otherwise {@link rowsOf} would return no rows.
+ */
 export function arraysOf(
   types: ReadonlyMap<string, string>,
   columns: readonly string[],
@@ -94,9 +97,14 @@ function storedValue(value: unknown): unknown {
   return typeof value === 'string' && value.includes('\0') ? storableText(value) : (value ?? null)
 }
 
-/** The bytes before the values of an array: dimensions, flag for nulls, type, length and first index. */
+/**
+ * The number of bytes before the values of an array: dimensions, flag for nulls, type, length and first
+ * index.
+ */
 const HEAD = 20
+/** The number of bytes of an array without values. */
 const HEAD_OF_EMPTY = 12
+/** The number of bytes of the length that comes before each value. */
 const LENGTH = 4
 
 function arrayOf(form: Form, values: readonly unknown[]): Buffer {

@@ -1,7 +1,8 @@
 /**
  * The PostgreSQL driver for Kysely. Writing transactions run one after another, as in SQLite, so that they
- * need no other locks. A query whose answer its transaction does not wait for is sent together with the next
- * query. The driver waits for a server that is restarting, and turns failures into errors with a hint.
+ * need no other locks. If a transaction does not wait for the answer to a query, the query is sent together
+ * with the next one. The driver waits for a server that is restarting, and turns failures into errors with a
+ * hint.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import {
@@ -39,7 +40,10 @@ const ACQUIRE_WRITE_LOCK = prepared(
 /** The maximum number of queries that a connection keeps prepared. Each takes memory of the server. */
 const PREPARED_MAX = 100
 
-/** A query with more bytes of values is sent at once, so that the server can begin with it. */
+/**
+ * The maximum size of the values of a query that waits for the next query. A larger query is sent at once, so
+ * that the server can begin with it.
+ */
 const WAITING_MAX_BYTES = 64 * 1024
 
 /** Lets `isPostgres` recognize a PostgreSQL database, because no other adapter has this class. */
@@ -60,14 +64,15 @@ export function postgresDialect(pool: pg.Pool, name: string): Dialect {
 }
 
 /**
- * Marks a query that runs very often, so that each connection prepares it once. PostgreSQL plans it for the
- * size that the tables have then, so the query must either write or read a small table.
+ * Marks a query that runs very often, so that each connection prepares it once. PostgreSQL plans the query
+ * for the sizes that the tables have when it is prepared. Therefore the query must be a write, or must read
+ * only a small table.
  */
 export function prepared<Query extends CompiledQuery>(query: Query): Query & { readonly isPrepared: true } {
   return { ...query, isPrepared: true }
 }
 
-/** Looks at the result of a query. An error that it throws fails the transaction. */
+/** Checks the result of a query. If the check throws an error, the transaction fails. */
 export type Check<Row> = (result: QueryResult<Row>) => void
 
 interface LaterQuery<Row = unknown> extends CompiledQuery<Row> {
@@ -219,7 +224,7 @@ class PipelinedConnection implements DatabaseConnection {
     return result
   }
 
-  /** Sends the waiting queries, and those that `submit` adds to them, in one packet. */
+  /** Sends the waiting queries in one packet, together with the queries that `submit` sends. */
   #sendWith<T>(submit: () => T): T {
     const { stream } = this.#client.connection
     stream.cork()
@@ -253,7 +258,8 @@ class PipelinedConnection implements DatabaseConnection {
       }
     } catch (cause) {
       const failure = postgresFailure(this.#name, cause)
-      // Marks the connection as broken, because the pool may reuse it before noticing that it has ended.
+      // Marks the connection as broken. Otherwise the pool could reuse it before the pool notices that it has
+      // ended.
       if (failure?.code === 'store_unreachable') this.#isBroken = true
       throw failure ?? cause
     }

@@ -5,8 +5,8 @@ export const POOLER_HINT =
   'Connect to PostgreSQL itself: poolers such as PgBouncer keep no settings of a session.'
 
 /**
- * Returns the error for a failed connection. Any failure that {@link postgresFailure} does not know is blamed
- * on the address of the store, because it may have a wrong password or certificate.
+ * Returns the error for a failed connection. Where {@link postgresFailure} does not know the failure, the
+ * error blames the address of the store, which may contain a wrong password or certificate.
  */
 export function connectFailure(name: string, cause: unknown): LeadsheetError {
   const failure = postgresFailure(name, cause)

@@ -72,7 +72,7 @@ function sessionOf({ schema }: PostgresPlace): string {
     .join(' ')
 }
 
-/** Returns the parser of a PostgreSQL type. As in SQLite, sums become numbers, and booleans 1 or 0. */
+/** Returns the parser of a PostgreSQL type. As in SQLite, sums become numbers, and booleans become 1 or 0. */
 function parserOf(type: number): (text: string) => unknown {
   const known = parsers.get(type)
   if (known !== undefined) return known
@@ -117,8 +117,8 @@ export async function writeUnflushedPostgres<T>(
 /**
  * Runs queries that may take long. PostgreSQL cancels the running query when the signal aborts.
  * @param read gets the only connection that it may use
- * @throws any error of `read`, also where a statement took longer than `timeoutMs`; the reason of an aborted
- * signal
+ * @throws any error of `read`, for example because a statement took longer than `timeoutMs`; the reason of an
+ * aborted signal
  */
 export async function cancellableQuery<T>(
   db: Db,
@@ -151,7 +151,7 @@ export async function cancellableQuery<T>(
   })
 }
 
-/** The time limit of {@link quickRead}, which should not wait long for a server that is away. */
+/** The time limit of {@link quickRead}, which should not wait long for a server that is down. */
 const TIMEOUT_MS = 5_000
 
 /**
@@ -171,7 +171,7 @@ export async function quickRead<T>(
     connectionTimeoutMillis: TIMEOUT_MS,
     query_timeout: TIMEOUT_MS,
   })
-  // Ignores errors of the connection, because they also fail its query.
+  // Ignores errors of the connection here, because they also make its query fail.
   client.on('error', () => {})
   try {
     await client.connect().catch((cause: unknown) => {
@@ -188,9 +188,9 @@ export async function quickRead<T>(
 
 /** The state of a PostgreSQL server, as far as a store depends on it. */
 interface ServerState {
-  /** Tells whether the server takes no writes, because it follows another server. */
+  /** True if the server refuses writes because it follows another server. */
   readonly isStandby: boolean
-  /** Tells whether the server takes no writes from this user or in this database. */
+  /** True if a setting of the server, the database or the user makes transactions read-only. */
   readonly isReadOnly: boolean
   /** The number of connections of all users, and the maximum number that users may have. */
   readonly connections: { readonly used: number; readonly most: number }
@@ -214,7 +214,7 @@ interface ServerFacts {
   readonly major: number
   /** The encoding of the server, such as `UTF8`. */
   readonly encoding: string
-  /** Tells whether the user may create tables in the schema, as an upgrade of leadsheet does. */
+  /** True if the user may create tables in the schema. An upgrade of leadsheet creates tables. */
   readonly mayCreate: boolean
   readonly now: Date
 }

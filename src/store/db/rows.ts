@@ -17,8 +17,8 @@ export type Rows<T extends keyof Tables> = readonly Readonly<
 
 /**
  * Inserts all rows or none.
- * @param conflict what to do with a row whose `key` is already stored: overwrite the columns in `update` (all
- * columns if `update` is absent, none if it is empty)
+ * @param conflict what happens to a row whose `key` is already stored. The columns in `update` are
+ * overwritten: all columns if `update` is absent, none if it is empty
  */
 export async function insertRows<T extends keyof Tables & string>(
   db: Kysely<Tables>,
@@ -72,9 +72,12 @@ async function insertColumns(
   )
 }
 
-/** The compiled INSERT statements by their shape, because compiling takes longer than inserting rows. */
+/**
+ * The compiled INSERT statements by their shape. They are kept, because compiling a statement takes longer
+ * than inserting rows.
+ */
 const inserts = new Map<string, CompiledQuery>()
-/** The maximum number of compiled statements. When there are so many, all are forgotten. */
+/** The maximum number of compiled statements. When it is reached, all statements are forgotten. */
 const INSERTS_MAX = 300
 
 function compileInsert(
@@ -105,12 +108,12 @@ export async function deleteRows<T extends keyof Tables & string>(
   await sql`DELETE FROM ${sql.table(table)} WHERE (${columns}) IN ${wanted}`.execute(db)
 }
 
-/** Turns texts into a subquery for `where x in (...)`, of any length. */
+/** Turns a list of texts, however long, into a subquery for `where x in (...)`. */
 export function listOf<T extends string>(values: readonly T[]): Expression<T> {
   return textsIn<T>(JSON.stringify(values))
 }
 
-/** Turns whole numbers into a subquery for `where x in (...)`, of any length. */
+/** Turns a list of whole numbers, however long, into a subquery for `where x in (...)`. */
 export function numbersOf(values: readonly number[]): Expression<number> {
   return numbersIn(JSON.stringify(values))
 }
@@ -126,8 +129,8 @@ export function numbersIn(json: string): Expression<number> {
 }
 
 /**
- * Merges rows with the same key as if they were inserted one after another, because one PostgreSQL statement
- * cannot update a row twice.
+ * Merges the rows that have the same key. The result is the same as if the rows were inserted one after
+ * another. The merge is necessary, because one PostgreSQL statement cannot update a row twice.
  */
 function onceEach(
   rows: readonly object[],

@@ -11,12 +11,13 @@ import { LeadsheetError } from '../../errors.ts'
 
 /** The longest time to wait for the write lock of another thread or process. */
 const BUSY_WITHIN_MS = 12_000
-/** The first and the longest pause between two attempts to get the lock. The pause doubles each time. */
+/** The first pause between two attempts to get the lock. The pause doubles each time. */
 const BUSY_PAUSE_MS = 1
+/** The longest pause between two attempts to get the lock. */
 const BUSY_PAUSE_MAX_MS = 16
 /**
- * The duration of a statement after which the driver lets other work of the process run first, because SQLite
- * blocks the only thread of that work.
+ * After a statement that took longer than this, the driver lets other work of the process run. SQLite blocks
+ * the thread of that work while a statement runs.
  */
 const LONG_MS = 5
 /** The driver forgets all prepared statements when it has this many. */
@@ -52,7 +53,7 @@ export function dialectOf(
   }
 }
 
-/** Declares that SQLite can change its schema inside transactions, which Kysely's own adapter does not. */
+/** Declares that SQLite can change its schema inside transactions. Kysely assumes that it cannot. */
 class TransactionalAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true
@@ -167,7 +168,10 @@ function prepareOnce(database: Database.Database): (text: string) => Database.St
  * thread, with many writes in a row, would keep the short writes of the daemon waiting.
  */
 
-/** The longest wait of another thread before each transaction, so that its work goes on in any case. */
+/**
+ * The longest time that another thread waits before each of its transactions. The limit ensures that its work
+ * goes on.
+ */
 const GIVE_WAY_MS = 250
 
 /** The number of transactions that the main thread has begun or waits to begin, shared by all threads. */

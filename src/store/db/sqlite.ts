@@ -10,20 +10,20 @@ import type { Tables } from '../tables/tables.ts'
 import { dialectOf } from './sqlite-driver.ts'
 
 /**
- * A short timeout, because a wait inside SQLite stops the whole thread. The driver waits longer between its
- * attempts.
+ * This timeout is short, because a wait inside SQLite stops the whole thread. The driver waits longer between
+ * its attempts.
  */
 const BUSY_TIMEOUT_MS = 5
 /**
- * A long timeout, because a process that only reads has nothing else to do. A process that closes the file
- * locks out readers for a moment.
+ * This timeout is long, because a process that only reads has nothing else to do. A process locks the file
+ * for a moment while it closes the file.
  */
 const READER_TIMEOUT_MS = 10_000
 const MODE = 0o600
 /**
- * The number of pages in the log (32 MB) after which a commit moves the log into the database. Changed leads
- * write the same pages of indexes again and again. The fewer moves there are, the fewer of these pages are
- * moved twice.
+ * The number of pages in the log (32 MB) after which a commit moves the log into the database. Changes of
+ * leads write the same index pages again and again. If moves are rare, each of these pages is moved less
+ * often.
  */
 const CHECKPOINT_PAGES = 8000
 /** SQLite's name for a database in memory. */

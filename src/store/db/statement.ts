@@ -1,6 +1,6 @@
 /**
- * Statements that run very often. Kysely compiles each of them once for each kind of database, because
- * compiling takes longer than most of them take to run.
+ * Statements that run very often. Kysely compiles each statement once for each kind of database, because
+ * compiling a statement usually takes longer than running it.
  */
 import type { CompiledQuery, Kysely, QueryResult } from 'kysely'
 import type { Tables } from '../tables/tables.ts'
@@ -16,7 +16,10 @@ class Place {
   }
 }
 
-/** Builds a statement from stand-ins for its values. It must only pass the stand-ins on to the statement. */
+/**
+ * Builds a statement with placeholders for its values. The function must only put the placeholders into the
+ * statement. It must not use them in any other way.
+ */
 type Build<Values, Row> = (db: Kysely<Tables>, values: Values) => CompiledQuery<Row>
 
 /**

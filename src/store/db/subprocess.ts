@@ -24,11 +24,14 @@ interface Failure {
  */
 export class OutOfMemory extends Error {}
 
-/** Thrown where the child process has ended without an answer, as when the system kills it. */
+/**
+ * Thrown where the child process has ended without an answer, for example because the system has killed it.
+ */
 export class NoAnswer extends Error {}
 
 /**
- * The signal by which the child process ends itself when it takes too much memory. No other code sends it.
+ * The signal by which the child process ends itself when it takes too much memory. No other code sends this
+ * signal.
  */
 const MEMORY_SIGNAL = 'SIGUSR2'
 /**
@@ -59,7 +62,8 @@ export async function askChild<Job extends object, Result>(
     signal,
     killSignal: 'SIGKILL',
   })
-  // Ignores an abort between the answer and the exit of the child, which would otherwise end this process.
+  // Ignores the error of an abort that comes between the answer and the exit of the child process. Without
+  // this listener, the error would end this process.
   child.on('error', () => {})
   const ended = child.pid === undefined ? null : new Promise((resolve) => child.once('exit', resolve))
   try {

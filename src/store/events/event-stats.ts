@@ -13,13 +13,14 @@ export interface EventCount {
   readonly outcome: EventOutcome
   readonly events: number
   /**
-   * The sum of seconds from the arrival of each event until our copy had the change that the event reported.
+   * The sum of the delays in seconds. A delay lasts from the arrival of an event until our copy had the
+   * change that the event reported.
    */
   readonly seconds: number
 }
 
 export interface WaitingEvents {
-  /** The number of leads and pipelines to be read. A lead with several waiting events counts once. */
+  /** The number of rows in the queue: one for each lead or pipeline to be read, and one for all agents. */
   readonly toRead: number
   /** The time at which the first waiting event arrived; null where no event waits. */
   readonly since: Instant | null
@@ -80,7 +81,7 @@ export interface EventNews {
   readonly resourceId: string
   /** The name of the lead's company or of the pipeline; null where it is unknown. */
   readonly name: string | null
-  /** The fields with a stored history, before and after the event; null where no change of them is known. */
+  /** The fields whose history is stored, before and after the event; null where the change is unknown. */
   readonly change: { readonly before: TrackedFields | null; readonly after: TrackedFields } | null
 }
 
@@ -137,7 +138,10 @@ const FIELDS = [
   'pipeline_id as pipelineId',
 ] as const
 
-/** Finds the change of a lead that was read from the arrival of an event until the event was finished. */
+/**
+ * Finds the change of a lead that an event reported. This is the last change that was read between the
+ * arrival and the end of the event.
+ */
 async function findChange(
   db: Db,
   leadId: string,

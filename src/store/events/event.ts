@@ -1,6 +1,7 @@
 /**
- * The webhook events of the upstream, each stored once however often it arrives, and the queue of data to
- * read because of them. An event and its row in the queue are written together, so that none is forgotten.
+ * Stores the webhook events of the upstream. Each event is stored only once, however often it arrives. Also
+ * stores the queue of leads, pipelines and agents that have to be read because of events. An event and its
+ * row in the queue are written together, so that no event is forgotten.
  */
 import { sql } from 'kysely'
 import type { EventResource, Instant, UpstreamEvent } from '../../domain/model.ts'
@@ -10,12 +11,12 @@ import type { Db, Store, Trx } from '../db/store.ts'
 import type { PruneCounts, PruneOptions } from '../retention/retention.ts'
 import type { EventOutcome, EventQueueTable, EventTable } from '../tables/lead-tables.ts'
 
-/** The maximum number of events in one transaction, which keeps it short. */
+/** The maximum number of events that one transaction deletes, so that the transaction stays short. */
 const CHUNK_ROWS = 500
 
 /**
  * Saves the new events, and counts the others as repeats.
- * @returns whether any of the new events needs data to be read
+ * @returns true if data has to be read because of the new events
  */
 export async function saveEvents(trx: Trx, events: readonly UpstreamEvent[], at: Instant): Promise<boolean> {
   const known = await findKnown(trx, [...new Set(events.map(({ id }) => id))])
@@ -37,7 +38,7 @@ export async function saveEvents(trx: Trx, events: readonly UpstreamEvent[], at:
   return followed.length > 0
 }
 
-/** Finishes the events about one lead or pipeline, or about the agents, that arrived up to an instant. */
+/** Finishes the events that are about one lead, one pipeline or the agents, and arrived up to `of.until`. */
 export async function finishEvents(
   trx: Trx,
   of: { readonly resource: EventResource; readonly resourceId: string; readonly until: Instant },
@@ -164,7 +165,10 @@ function mergedByKey(events: readonly QueuedChange[]): (QueuedChange & { readonl
   return [...merged.values()]
 }
 
-/** Tells whether `event` replaces `before`: its record is at least as new, or it alone has no record. */
+/**
+ * Tells whether `event` replaces `before`. An event with a record replaces a record that is not newer. An
+ * event without a record replaces any record, because the lead is then requested.
+ */
 function isLater(before: QueuedChange, event: QueuedChange): boolean {
   if (before.record === null || event.record === null) return before.record !== null
   return before.occurredAt === null || event.occurredAt === null || before.occurredAt <= event.occurredAt
@@ -181,8 +185,8 @@ export async function queueLeads(trx: Trx, ids: readonly string[], at: Instant):
 
 /**
  * Lists the rows of the queue for which data may be read now. The row that has waited longest comes first.
- * @param without the keys of rows for which data is being read, and whether to leave out leads that have to
- * be requested
+ * @param without leaves out the rows with these keys, because their data is being read. If `askedLeads` is
+ * true, also leaves out the leads that have to be requested
  */
 export async function listQueued(
   db: Db,
@@ -213,8 +217,8 @@ export async function countAskedLeads(db: Db, limit: number): Promise<number> {
 }
 
 /**
- * Tells whether events may be applied. They have to wait for the first load of all leads, which begins with
- * an empty store and drops indexes.
+ * Tells whether events may be applied. Events wait until the first load of all leads has ended, because that
+ * load needs an empty store and drops indexes.
  */
 export async function mayApplyEvents(db: Db): Promise<boolean> {
   if (await hasDroppedIndexes(db)) return false

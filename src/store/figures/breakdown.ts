@@ -22,7 +22,10 @@ const counted = (
     FROM closed WHERE outcome IN ('won', 'lost') AND closed_at >= min(:from, ${recent})) AS each
   GROUP BY ${group}`
 
-/** Builds the query of the prior period. It leaves out the win rate, and leads closed before the period. */
+/**
+ * Builds the query of the prior period. Because no win rate is needed for it, the query leaves out leads that
+ * were closed before that period.
+ */
 const countedIn = (group: string): Query => ({ reads: ['new_lead', 'closed'], sql: counted(group, ':from') })
 
 export const COUNTS_BY_PIPELINE = {
@@ -75,7 +78,7 @@ export interface Level {
 
 /**
  * Reads the figures of the pipelines that have leads, or had new or closed leads in one of the two periods.
- * They keep the order of `pipelines`.
+ * The result has the order of `pipelines`.
  */
 export async function readByPipeline(
   trx: ReadTrx,

@@ -1,7 +1,7 @@
 /**
- * The relations (named subqueries that figures read) of the changes since the last issue, the report that was
- * sent last. `:since` is the end of that issue's period. `:reported_at` is the time at which its figures were
- * read, or null before the first issue.
+ * The relations (named subqueries that figures read) that find the changes since the last issue. The last
+ * issue is the report that was sent last. `:since` is the end of that issue's period. `:reported_at` is the
+ * time at which its figures were read, or null before the first issue.
  */
 import {
   type Bounds,
@@ -33,8 +33,8 @@ export function changeRelations({ chosen, inScope, isPast, version, storedOr, jo
           ${version(' AND valid_from < :since AND (:reported_at IS NULL OR each.observed_at <= :reported_at)', 'DESC')})`,
     'iif(lead.status_changed_at < :since AND (:reported_at IS NULL OR lead.first_seen_at <= :reported_at), lead.status, NULL)',
   )
-  // Selects the leads first read since the last issue. If the period ended long ago, most of them were
-  // created after it, and are left out.
+  // Selects the leads first read since the last issue. If the period ended long ago, most of these leads were
+  // created after the period. They are left out.
   const arrived = isPast
     ? 'SELECT id FROM lead WHERE first_seen_at > :reported_at'
     : `SELECT id FROM lead WHERE first_seen_at > :reported_at AND +created_at < :to

@@ -9,8 +9,8 @@ import type { ReadTrx } from './query.ts'
 import { type FigureScope, type Query, readRows } from './query.ts'
 
 /**
- * Counts the leads whose status at the end of the period is unknown. A lead that has not moved since that end
- * is never counted.
+ * The SQL for the number of leads whose status at the end of the period is unknown. A lead that has not moved
+ * since the end of the period is never counted.
  */
 const UNKNOWN_AT_END = '(SELECT count(*) FROM in_question WHERE changed_at >= :to AND known_from >= :to)'
 

@@ -24,15 +24,15 @@ export interface FigureDefinition {
   readonly reads: readonly RelationName[]
   readonly sql: string
   /**
-   * The name of the coverage, which tells for how many leads the needed history is known. Null for a figure
+   * The name of the coverage: the number of leads for which the needed history is known. Null for a figure
    * that needs only the present state of leads.
    */
   readonly coverage: CoverageName | null
 }
 
 /**
- * The SQL condition for the middle row, or the two middle rows, of rows that `place` numbers in order. Their
- * mean is the median.
+ * The SQL condition that selects the middle row, or the two middle rows. The column `place` numbers the rows
+ * in order. The mean of the selected values is the median.
  */
 export const MIDDLE = 'place IN ((rows + 1) / 2, (rows + 2) / 2)'
 

@@ -59,8 +59,8 @@ export function explainReport(request: ReportRequest, figures: ReportFigures): E
   const figure = (block: string, name: FigureName) => explain(block, findFigure(name))
   const compared = (block: string, query: Described) => explain(block, query, scope, {}, prior)
   const changes = changeValues(scope, since)
-  // Explains the query over many spans of time with everything known now. A report that counts only data
-  // known at an earlier time reads each span by a query of its own instead.
+  // Explains the one query that serves many spans of time, for a report that counts everything known now. A
+  // report that counts only data known at an earlier time runs a separate query for each span.
   const ofSpans = (periods: readonly Period[]) => spansOf({ ...scope, asKnownAt: null }, periods)
   const isOurs = filter.conditions.length > 0
   return [

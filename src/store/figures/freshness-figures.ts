@@ -1,6 +1,4 @@
-/**
- * The sections of a report on the upstream and our copy: the agents, and how fresh and how good the data is.
- */
+/** Reads the sections of a report about the agents, and about how fresh and how good the data is. */
 
 import { sql } from 'kysely'
 import type { AgentLine, Agents, DataQuality, Outage } from '../../domain/lists.ts'

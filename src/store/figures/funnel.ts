@@ -59,8 +59,8 @@ const STAYS_BY_PIPELINE = {
 } as const
 
 /**
- * Reads the funnel of each pipeline from the upstream's statistics, or counts it where the statistics have
- * none.
+ * Reads the funnel of each pipeline from the upstream's statistics. If the statistics have no funnel for a
+ * pipeline, leadsheet counts that funnel itself.
  */
 export async function readFunnels(
   trx: ReadTrx,
@@ -114,14 +114,17 @@ export function isLongAfter(asOf: Instant | null, { from, to }: Pick<FigureScope
   return asOf !== null && Date.parse(asOf) - Date.parse(to) >= Date.parse(to) - Date.parse(from)
 }
 
-/** Returns a scope of the last 90 days. The funnel shows the median length of stays that ended in them. */
+/**
+ * Returns the scope of the 90 days up to the end of the period. The funnel shows the median length of the
+ * stays that ended in these days.
+ */
 export function staysOf(scope: FigureScope): FigureScope {
   return { ...scope, from: new Date(Date.parse(scope.to) - STAY_DAYS * DAY_MS).toISOString() }
 }
 
 /**
- * Reads the figure `time_in_stage` (median days) of each stage. SQLite gets a faster query with its function
- * for percentiles, which reads the stays once and does not sort them.
+ * Reads the figure `time_in_stage` (median days) of each stage. For SQLite a faster query uses the function
+ * `percentile_disc`. This query reads the stays once and does not sort them.
  */
 async function readStays(
   trx: ReadTrx,
@@ -130,8 +133,8 @@ async function readStays(
 ): Promise<readonly Stay[]> {
   if (isPostgres(trx.db)) return readFigureAt(trx, 'time_in_stage', scope)
   if (stages.length === 0) return []
-  // Computes each median as the mean of the two middle values, because SQLite's `median` rounds otherwise than
-  // PostgreSQL, and both databases must give the same number.
+  // Computes each median as the mean of the two middle values. Both databases must give the same number, but
+  // SQLite's `median` rounds in another way than PostgreSQL.
   const medians = stages.map((_, index) => {
     const middle = (days: string) => `percentile_disc(${days}, 0.5) FILTER (WHERE status = :stage_${index})`
     return `round((${middle('days')} - ${middle('-days')}) / 2, 2) AS stage_${index}`

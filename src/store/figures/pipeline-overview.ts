@@ -30,7 +30,7 @@ export interface OverviewRequest {
   /** The days of the trend: whole local days up to the end of the period, in order. */
   readonly trendDays: readonly Period[]
   readonly stalledDays: number
-  /** The span of time of the agents' samples, and the words for their statuses. */
+  /** The span of time whose samples of agents are shown, and the words for the statuses of agents. */
   readonly agents: Pick<Period, 'from' | 'to'> & AgentWords
 }
 
@@ -65,7 +65,7 @@ export interface OverviewJob {
 }
 
 const CHILD = programFile(import.meta.url, 'overview-child')
-/** The longest time that the query may take, because other programs use the PostgreSQL server too. */
+/** The longest time that one query may take in PostgreSQL, because other programs use the same server. */
 const TIMEOUT_MS = 5 * 60_000
 
 /**
@@ -220,7 +220,7 @@ const SPANS = {
 
 /**
  * Reads the spans of all agents.
- * @param scope gives the span of time by its period; its filter is not used
+ * @param scope the scope whose period is the span of time; the filter of the scope is not used
  */
 export async function readAgentSpans(
   trx: ReadTrx,

@@ -22,7 +22,7 @@ export interface FigureScope {
   readonly to: Instant
   readonly filter: LeadFilter
   readonly stalledDays: number
-  /** The time by which counted data had to be read; null where everything known now counts. */
+  /** Only data that was read by this time counts; null where everything known now counts. */
   readonly asKnownAt: Instant | null
 }
 
@@ -40,7 +40,7 @@ export interface FigureRow {
 export type Query = Pick<FigureDefinition, 'reads' | 'sql'>
 
 /**
- * Checks that the relations exist that the query of a block (a part of the report) reads.
+ * Checks the query of a block (a part of the report). Each relation that the query reads must exist.
  * @throws TypeError for an unknown relation
  */
 export function queryOf<Given extends BlockQuery>(query: Given): Given & Query {
@@ -58,20 +58,28 @@ export type QueryValues = Readonly<Record<string, Value>>
 
 const PARAMETER = /:([a-z][a-z0-9_]*)\b/g
 
-/** Relations that ignore the filter, and whose temporary table also serves periods that end later. */
+/**
+ * Relations that ignore the filter. A temporary table of such a relation also serves periods that end later.
+ */
 const OF_LATER_PERIODS: readonly RelationName[] = ['reopened']
 
-/** Relations that ignore the filter, so that the temporary table of any filter serves. */
+/**
+ * Relations that ignore the filter. A temporary table that was filled for one filter also serves all others.
+ */
 const OF_ANY_FILTER: readonly RelationName[] = ['changed']
 
-/** Relations whose temporary table for all pipelines also serves a filter for some of the pipelines. */
+/**
+ * Relations whose temporary table can be wider than the filter. A table for all pipelines also serves a
+ * filter for some of the pipelines.
+ */
 const OF_SOME_PIPELINES: readonly RelationName[] = ['level', 'idle_then', 'stalled_count']
 
 const NO_TEMP_TABLES: ReadTrx['tempTables'] = new Map()
 
 /**
- * The words that keep PostgreSQL from computing a whole relation first where a query reads it twice. SQLite
- * gets the words only in printed queries, because it would then compute such a relation twice.
+ * Where a query reads a relation twice, PostgreSQL computes the whole relation first, unless the SQL has
+ * these words. SQLite gets the words only in printed queries, because with them it computes the relation
+ * twice.
  */
 const INLINE = 'NOT MATERIALIZED '
 
@@ -202,8 +210,9 @@ export function literal(value: Value): string {
 export interface ReadTrx {
   readonly db: Db
   /**
-   * The relations that are in temporary tables, and so are not computed for each query. A table serves
-   * queries with its filter and its end of the period. Null instead of a table: it serves any period.
+   * The relations that are in temporary tables, so that they are not computed again for each query. A table
+   * serves only queries with the same filter and the same end of the period. A null in place of a table means
+   * that the relation serves any period.
    */
   readonly tempTables: ReadonlyMap<RelationName, TempTable | null>
 }
@@ -233,7 +242,7 @@ export async function inReadTransaction<T>(db: Db, read: (trx: ReadTrx) => Promi
   })
 }
 
-/** Reads within a savepoint, so that after a failure the transaction can still be read from. */
+/** Reads within a savepoint, so that the transaction can still be used after a failure. */
 export async function readPart<T>({ db }: ReadTrx, read: () => Promise<T>): Promise<T> {
   await sql`SAVEPOINT part`.execute(db)
   try {

@@ -49,8 +49,8 @@ export type RelationName = (typeof RELATION_NAMES)[number]
 export interface Relation {
   readonly reads: readonly RelationName[]
   /**
-   * Tells the database to compute the relation first. Otherwise SQLite would look up a row for each candidate
-   * before it filters the candidates.
+   * If true, the database computes the whole relation first. Otherwise SQLite would look up a row for each
+   * candidate before it filters the candidates.
    */
   readonly isMaterialized?: true
   /** The SQL. It begins with a comment that describes the rows and names no parameter. */
@@ -64,9 +64,12 @@ export interface Relation {
  */
 export interface Bounds {
   readonly filter: LeadFilter
-  /** Tells whether the figures count only data that was known at `:known_at`. */
+  /** True if the figures count only data that was known at `:known_at`. */
   readonly isPast: boolean
-  /** The relations that every relation with {@link Bounds.inScope} in its SQL has to read. */
+  /**
+   * The relations that {@link Bounds.inScope} needs. Every relation that uses `inScope` in its SQL must read
+   * them.
+   */
   readonly chosen: readonly RelationName[]
   /**
    * Returns ` AND …` with the conditions on the pipelines and the chosen leads, or an empty text. The
@@ -77,7 +80,10 @@ export interface Bounds {
   inPipelines(pipeline?: string): string
   /** Returns the condition if only data known at `:known_at` counts; otherwise an empty text. */
   past(condition: string): string
-  /** Selects when the first or the last (`order`) stored state of `lead` that meets a condition began. */
+  /**
+   * Selects the beginning of one stored state of `lead`. Of the states that meet a condition, it is the first
+   * or the last one (`order`).
+   */
   version(condition: string, order: 'ASC' | 'DESC'): string
   /**
    * Joins to `lead`, as `state`, its last stored state that began before an instant. Joins its first state if
@@ -136,14 +142,20 @@ export function boundsOf(isPast: boolean, filter: LeadFilter): Bounds {
   }
 }
 
-/** The columns of a state that have another name in the row of a lead, and their SQL there. */
+/**
+ * The columns of a state that have another name in the table `lead`. The values are SQL for the row of a
+ * lead.
+ */
 const OWN_COLUMNS: Readonly<Record<string, string>> = {
   valid_from: 'lead.status_changed_at',
   changed_at: 'lead.updated_at',
   status_changed_at: 'CASE WHEN lead.derived_version = 1 THEN lead.status_changed_at END',
 }
 
-/** Selects the time at which the last state before an instant began, or else the first state. */
+/**
+ * Selects the beginning of the last state that began before an instant, or else the beginning of the first
+ * state.
+ */
 const lastOrFirst = (version: Bounds['version'], before: string): string =>
   `coalesce(
       ${version(` AND valid_from < ${before}`, 'DESC')},
@@ -179,14 +191,15 @@ export const KNOWN_THEN = `
 const IS_OLD = `:to < strftime('%Y-%m-%dT%H:%M:%fZ', (SELECT max(first_seen_at) FROM lead), '-30 days')`
 
 /**
- * The SQL for all leads or for none: `LEADS_IF_OLD` gives all if the period ended long ago, `LEADS_IF_NEW` if
- * it did not. Because each is a join, SQLite tests the condition only once.
+ * The SQL for all leads if the period ended long ago, and for no lead otherwise. Because it is a join, SQLite
+ * tests the condition only once.
  */
 export const LEADS_IF_OLD = `(SELECT 1 AS one WHERE ${IS_OLD}) AS old CROSS JOIN lead`
+/** The opposite of {@link LEADS_IF_OLD}: no lead if the period ended long ago, and all leads otherwise. */
 export const LEADS_IF_NEW = `(SELECT 1 AS one WHERE NOT ${IS_OLD}) AS old CROSS JOIN lead`
 /**
- * The SQL for all leads, status by status, if the period ended long ago, and for none otherwise. With a
- * condition on `status_changed_at` from the caller, an index finds the few leads with an unchanged status.
+ * Like {@link LEADS_IF_OLD}, but goes through the leads status by status. The caller adds a condition on
+ * `status_changed_at`. With this condition, an index finds the few leads whose status has not changed.
  */
 export const STAYS_IF_OLD = `(SELECT DISTINCT status AS each_status FROM lead_count WHERE ${IS_OLD}) AS each
       CROSS JOIN lead WHERE lead.status = each_status`
@@ -194,9 +207,10 @@ export const STAYS_IF_OLD = `(SELECT DISTINCT status AS each_status FROM lead_co
 /** The SQL for a time. A lead that last changed at this time or before is stalled. */
 export const STALLED_SINCE = `strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-' || :stalled_days || ' days')`
 
-/** The SQL for the time up to which the next sync after `at`, or the last before it, read all leads. */
+/** Returns SQL for the first time, at or after `at`, up to which a sync has read all leads. */
 export const readAfter = (at: string, past = ''): string =>
   `(SELECT min(leads_as_of) FROM sync_run WHERE leads_as_of >= ${at}${past})`
+/** Returns SQL for the last time before `at` up to which a sync has read all leads. */
 export const readBefore = (at: string): string =>
   `(SELECT max(leads_as_of) FROM sync_run WHERE leads_as_of < ${at})`
 

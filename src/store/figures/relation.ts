@@ -1,8 +1,8 @@
 /**
- * The relations that figures are counted from: the leads as they were at the end of a period (`:to`, not
- * included), derived from their history. Each is a common table expression of plain SQLite, so that the SQL
- * of a figure runs in any SQLite program. `:pipelines` is a JSON list of ids. With `:known_at`, data that was
- * read later is left out.
+ * The relations from which figures are counted. They show the leads as they were at the end of a period
+ * (`:to`, not included), and are derived from the history of the leads. Each is a common table expression of
+ * plain SQLite, so that the SQL of a figure runs in any SQLite program. `:pipelines` is a JSON list of ids.
+ * With `:known_at`, data that was read later is left out.
  */
 import type { LeadFilter } from '../../domain/figures.ts'
 import { reachedSql } from '../leads/lead-progress.ts'
@@ -25,12 +25,16 @@ import {
   unsureStates,
 } from './relation-parts.ts'
 
-/** Win rate and velocity look back 30 days from a time, because a single day has too few closed leads. */
+/**
+ * Returns SQL for the time 30 days before `at`. Win rate and velocity look back 30 days, because a single day
+ * has too few closed leads.
+ */
 export const RECENT_BEFORE = (at: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${at}, '-30 days')`
 export const RECENT = RECENT_BEFORE(':to')
 
 /**
- * Selects the open statuses that leads have now. The form of the SQL lets SQLite use an index on the status.
+ * Selects the open statuses that leads have now. The SQL is written so that SQLite uses an index on the
+ * status.
  */
 export const OPEN_STATUSES = `(SELECT status FROM lead_count LEFT JOIN stage USING (status) WHERE coalesce(outcome, 'open') = 'open')`
 
@@ -56,7 +60,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
   const counted: readonly RelationName[] = isChosen ? ['chosen', 'chosen_count'] : []
   /**
    * Builds the condition that a stay in a stage was known at `:known_at`. A stay is known as soon as the move
-   * that began it is known, or else as soon as the lead was first read.
+   * that began it is known. If no move began the stay, it is known as soon as the lead was first read.
    */
   const knownStay = (lead: string, condition: string): string =>
     past(`AND coalesce((SELECT observed_at FROM stage_move AS begun WHERE begun.lead_id = ${lead}${condition}

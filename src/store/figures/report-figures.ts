@@ -29,9 +29,12 @@ export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays
   readonly topScore: number
   /** The maximum number of rows in each list. */
   readonly rowsMax: number
-  /** The last sent issue of the report; null before the first. */
+  /** The last sent issue of the report; null before the first issue. */
   readonly since: LastReported | null
-  /** The periods of the sparklines: the last periods of the same kind up to this one, in order. */
+  /**
+   * The periods of the sparklines: the last periods of the same kind, up to the period of the report, in
+   * order.
+   */
   readonly sparkPeriods: readonly Period[]
   /** The days of the trend: whole local days up to the end of the period, in order. */
   readonly trendDays: readonly Period[]
@@ -81,7 +84,7 @@ async function readAt(chosen: ReadTrx, request: ReportRequest): Promise<ReportFi
   }
 }
 
-/** Reads the core numbers. The sections also read the temporary tables of the transaction that it returns. */
+/** Reads the core numbers. The returned `trx` has temporary tables that the sections use too. */
 async function readCore(
   chosen: ReadTrx,
   request: ReportRequest,
@@ -149,7 +152,8 @@ async function readSections(
   const scope = scopeOf(request, period)
   const currency = openValue.current[0]?.currency ?? null
   const failed: FailedSection[] = []
-  // Fills tables for two sections. After a failure, both sections fail too and report it themselves.
+  // Fills temporary tables that two sections read. Ignores a failure here, because then both sections fail
+  // too and report the failure themselves.
   const trx = await readPart(core, () =>
     fillTempTables(core, scope, ['changed', 'idle_then', 'stalled_count']),
   ).catch(() => core)
@@ -274,8 +278,8 @@ export async function readCoverages(db: Db, scopes: readonly FigureScope[]): Pro
 
 /**
  * Calls `read` for each scope, and returns the results in the order of the scopes. Scopes with the same end
- * of the period share temporary tables, which are filled for the first of them (usually that of all
- * pipelines).
+ * of the period share temporary tables. The tables are filled for the first of these scopes, which usually
+ * has all pipelines.
  */
 async function readEach<T>(
   db: Db,

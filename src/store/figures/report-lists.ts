@@ -16,8 +16,8 @@ import { fillTempTables } from './temp-tables.ts'
 const DAY_MS = 24 * 60 * 60_000
 
 /**
- * The SQL for a lead's status at the end of the period. Where the lead's first known state is later than
- * that, the status comes from the moves in the lead's activity, or else is the present status.
+ * The SQL for a lead's status at the end of the period. If the first known state of the lead began later, its
+ * last move before the end of the period gives the status. Without such a move, the present status is used.
  */
 const STATUS_THEN = `coalesce(lead_then.status, (SELECT to_status FROM stage_move AS each
       WHERE each.lead_id = lead.id AND moved_at < :to AND (:known_at IS NULL OR observed_at <= :known_at)
@@ -180,8 +180,8 @@ export async function readChanges(
 }
 
 /**
- * Returns the values that the queries of changes need beside the scope: the beginning of the changes, and the
- * time at which the figures of the last issue were read.
+ * Returns the values that the queries of changes need in addition to the scope: the beginning of the changes,
+ * and the time at which the figures of the last issue were read.
  */
 export function changeValues({ from }: FigureScope, since: LastReported | null) {
   return { since: since !== null && since.at < from ? since.at : from, reported_at: since?.knownAt ?? null }

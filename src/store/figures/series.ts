@@ -11,8 +11,8 @@ import { RECENT_BEFORE } from './relation.ts'
 import { readAfter, readBefore, unsureOnlyState, unsureStates } from './relation-parts.ts'
 
 /**
- * The largest share of a point's value in a sparkline that may be unknown. A point with a larger unknown
- * share is left out, because a sparkline has no room to show its coverage.
+ * The largest share of a value in a sparkline that may be unknown. A value with a larger unknown share is
+ * left out, because a sparkline has no room to show its coverage.
  */
 const UNSURE_MAX = 0.01
 
@@ -100,7 +100,9 @@ export const OPEN_VALUE_SERIES = {
   ORDER BY place`,
 } as const
 
-/** Sums the values of one span that are unknown, as OPEN_VALUE_SERIES does for each of its spans. */
+/**
+ * Sums the values that are unknown at the end of one period. OPEN_VALUE_SERIES does the same for each span.
+ */
 const UNSURE_VALUE: Query = {
   reads: ['value_unsure'],
   sql: `SELECT total(value_amount) AS unsure FROM value_unsure WHERE outcome = 'open' AND value_currency = :currency`,
@@ -129,7 +131,8 @@ export async function readSparklines(
 /**
  * Reads the trend: the new leads and won leads of each day.
  * @param days whole local days, in order
- * @param dataAsOf the time up to which everything has been read; the counts of days that end later are null
+ * @param dataAsOf the time up to which everything has been read. The counts of days that end later are null.
+ * If `dataAsOf` is null, there is no such limit
  */
 export async function readTrend(
   trx: ReadTrx,
@@ -241,7 +244,7 @@ async function eachOf<T>(periods: readonly Period[], read: (period: Period) => P
 
 /**
  * Returns the scope and the values of a query over spans. The period of the scope ends at the end of the
- * first span, because any state that ended after that may count for some span.
+ * first span, because any state that ended later may count for one of the spans.
  */
 export function spansOf(scope: FigureScope, periods: readonly Period[]): [FigureScope, QueryValues] {
   const spans = JSON.stringify(periods.map(({ from, to }) => [from, to]))

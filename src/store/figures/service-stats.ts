@@ -39,8 +39,9 @@ interface Level {
 
 type Pair = Pick<StatDifference, 'figure' | 'ours' | 'currency'> & { readonly upstream: number | null }
 
-/** The tolerances of the comparison, because the upstream rounds rates to four digits and sums to cents. */
+/** The largest difference between equal rates, because the upstream rounds rates to four digits. */
 const RATE_TOLERANCE = 0.0001
+/** The largest difference between equal amounts of money, because the upstream rounds sums to cents. */
 const VALUE_TOLERANCE = 0.011
 
 /** A figure of the upstream's statistics, with our count of the same figure. */

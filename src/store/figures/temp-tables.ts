@@ -8,7 +8,10 @@ import type { ReadTrx } from './query.ts'
 import { type FigureScope, type Query, type QueryValues, runQuery, valuesOf, withRelations } from './query.ts'
 import type { RelationName } from './relation-parts.ts'
 
-/** The columns by which single leads are looked up in a relation. Each gets an index in its table. */
+/**
+ * The columns by which single leads are looked up in a relation. Each of these columns gets an index in the
+ * temporary table.
+ */
 const LOOKED_UP: Partial<Readonly<Record<RelationName, readonly string[]>>> = {
   chosen: ['lead_id', 'lead_no'],
   changed: ['lead_id'],
@@ -26,8 +29,8 @@ export async function fillFilteredLeads(trx: ReadTrx, scope: FigureScope): Promi
 }
 
 /**
- * Fills the temporary tables of some relations, each with the help of the tables before it. A later call
- * overwrites the tables.
+ * Fills the temporary tables of some relations, one after another. Each relation reads the tables that are
+ * filled already. A later call overwrites the tables.
  * @param values the parameters that the scope does not have
  * @returns the transaction; its queries read the tables if their period has the same end
  */

@@ -1,6 +1,7 @@
 /**
  * Counts the leads of each local day by group (for example by source) and stores the counts in `daily_count`.
- * Before a report reads them, only the days that may have changed since the last count are counted again.
+ * Before a report reads the counts, only the days that may have changed since the last count are counted
+ * again.
  */
 import { sql } from 'kysely'
 import { COUNTED_FIGURES, type CountedFigure, type DriverDimension } from '../../domain/insight.ts'
@@ -13,17 +14,15 @@ import { runQuery } from '../figures/query.ts'
 /** The columns of `lead` by which the leads are grouped for counting. */
 export const DIMENSIONS: readonly DriverDimension[] = ['pipeline_id', 'source', 'company_country', 'agent_id']
 
-/**
- * The number of days at the end that are always counted again, because their leads often change or come late.
- */
+/** The number of last days that are always counted again, because their leads often change or come late. */
 const DAYS_ANEW = 2
 /** The maximum number of days that are counted: three years. */
 const DAYS_MAX = 1096
 /** The maximum number of days that are counted in one transaction. */
 const DAYS_AT_ONCE = 10
 /**
- * Leads that were read up to an hour before the last count are considered again, because a page of leads may
- * be written some time after its time of reading.
+ * Leads that were read within this time before the last count are checked again, because a page of leads may
+ * be written some time after it was read.
  */
 const MARGIN_MS = 3_600_000
 /** If more leads and moves than this were read since the last count, all days are counted again. */
@@ -75,8 +74,8 @@ function daysBefore(end: Instant, timeZone: string): readonly CountedDay[] {
 }
 
 /**
- * Updates the stored daily counts: counts each day again whose counts are missing or may be outdated. Each
- * transaction counts only a few days, so that other writers need not wait long.
+ * Updates the stored daily counts. Only days whose counts are missing or may be outdated are counted again.
+ * Each transaction counts only a few days, so that other writers need not wait long.
  * @param days all local days whose counts are needed, in order, without a gap
  */
 export async function refreshDailyCounts(
@@ -106,7 +105,8 @@ export async function refreshDailyCounts(
     last_day: !isAnew && known.last_day > lastDay ? known.last_day : lastDay,
     counted_at: now.toISOString(),
   }
-  // Because the counted days are recorded last, a run after a killed run counts the same days again.
+  // Records the counted days last. If the process is killed before that, the next run counts the same days
+  // again.
   for (let from = 0; from < wanted.length; from += DAYS_AT_ONCE) {
     await store.write((trx) => countDays(trx, wanted.slice(from, from + DAYS_AT_ONCE), timeZone))
     await new Promise(setImmediate)
@@ -178,8 +178,8 @@ function markOf(countedAt: Instant): Instant {
 }
 
 /**
- * Finds the indexes of the days whose counts may be outdated, because their leads changed since `mark`.
- * Returns null if there are too many changes.
+ * Finds the days whose counts may be outdated, because leads of these days changed since `mark`. Returns the
+ * positions of these days in `days`; null if there are too many changes.
  */
 async function staleDays(db: Db, mark: Instant, days: readonly Period[]): Promise<Set<number> | null> {
   const { rows } = await sql<{ at: Instant | null }>`SELECT at FROM (
@@ -255,7 +255,10 @@ const closedOn = (outcome: string): string => `SELECT day, ${GROUPS}, lead.value
 
 const LEADS = { currency: "''", value: 'leads' }
 
-/** The queries that count the leads of each day in groups, and the figures that are taken from their rows. */
+/**
+ * The sources of the figures. Each has a query that counts the leads of each day in groups, and lists the
+ * figures that come from the rows of this query.
+ */
 const SOURCES = [
   {
     leads: `SELECT day, ${GROUPS}, count(*) AS leads FROM span CROSS JOIN lead

@@ -1,6 +1,7 @@
 /**
- * Stores the ranges that reports published: the numbers between which a figure was expected. Counts how many
- * ranges contained the real number. A stored range and its stored real number are never changed.
+ * Stores the ranges that reports published. A range has the lowest and the highest number that were expected
+ * for a figure. Also counts how many ranges contained the real number. A stored range and its stored real
+ * number are never changed.
  */
 import { sql } from 'kysely'
 import type { PublishedRange, PublishedRecord, RangeKind } from '../../domain/insight.ts'
@@ -11,8 +12,9 @@ const DAY_MS = 86_400_000
 /** The length of a window in days. Ranges of win rates are grouped by the window in which they end. */
 const RATE_DAYS = 30
 /**
- * The number of last days whose ranges count. Because older ranges do not count, a kind of range that was
- * often wrong can be published again later.
+ * The number of days for which a range counts after its end. `day` is for ranges of one day, `other` for all
+ * other ranges. Because older ranges do not count, a kind of range that was often wrong can be published
+ * again later.
  */
 const LAST_DAYS = { day: 365, other: 1096 } as const
 /**

@@ -1,15 +1,16 @@
 /**
- * Tests the thresholds on past dates. A threshold is a number of days in a stage, or of a lead's whole age,
- * that few won leads exceeded. For every thirtieth day, the thresholds that follow from earlier wins are
- * compared with the leads won in the next 30 days. Each date is tested once, and its result is kept.
+ * Tests the thresholds of `stall-threshold.ts` on past dates. A threshold is a number of days that few won
+ * leads exceeded, either in one stage or in their whole age. The tested dates are 30 days apart. For each
+ * date, the thresholds are computed from the leads won before. Then the leads won in the next 30 days are
+ * compared with these thresholds. Each date is tested once, and its result is stored.
  */
 import type { Db, Store } from '../db/store.ts'
 import { countLonger, countThresholds, NEXT_DAYS } from './stall-threshold.ts'
 
 const DAY_MS = 86_400_000
-/** The dates of the last three years are tested. */
+/** Dates up to this number of days ago are tested: three years. */
 const LAST_DAYS = 1096
-/** The number of days to wait after the 30 days that follow a test date, because leads may be read late. */
+/** A date is tested this number of days after the end of its 30 days, because leads may be read late. */
 const READ_AFTER_DAYS = 3
 
 interface StallTest {

@@ -1,18 +1,22 @@
 /**
- * Finds out how long won leads stayed in each stage and how old they were when won, and counts the open leads
- * that are older than nearly all of these. Because both tasks read all leads, the results are stored and
- * renewed about once a day.
+ * Computes the thresholds: the time in each stage, and the whole age, that only few won leads exceeded. Also
+ * counts the open leads that are older than the threshold for the age. Because both tasks read all leads, the
+ * results are stored and renewed about once a day.
  */
 import type { Instant } from '../../domain/model.ts'
 import type { Db, Store } from '../db/store.ts'
 import { runQuery } from '../figures/query.ts'
 
-/** The share of won leads that stayed longer in a stage than the threshold of the stage. */
+/** The threshold of a stage is chosen so that this share of won leads stayed longer in the stage. */
 export const STAY_SHARE = 0.05
-/** The share of won leads that were older when won than the age from which an open lead counts as lost. */
+/**
+ * The threshold for the age is chosen so that this share of won leads were older when they were won. An open
+ * lead that is older than the threshold counts as lost.
+ */
 export const AGE_SHARE = 0.01
-/** The minimum numbers of stays in a stage, and of won leads, that are needed for a threshold. */
+/** The minimum number of stays in a stage that is needed for a threshold of the stage. */
 const STAYS_MIN = 60
+/** The minimum number of won leads that is needed for a threshold for the age. */
 const WINNERS_MIN = 300
 /**
  * The first lead must be at least this many times as old as a threshold. In a shorter history only quick wins
@@ -26,7 +30,7 @@ const DAY_MS = 86_400_000
 /** The leads won within this number of days after a test date are compared with that date's thresholds. */
 export const NEXT_DAYS = 30
 
-/** The `status` in `stall_threshold` of the threshold for the whole age of a lead. */
+/** The threshold for the whole age of a lead has this `status` in the table `stall_threshold`. */
 export const WHOLE_AGE = ''
 
 export interface StallThreshold {
@@ -43,19 +47,18 @@ interface OldLeads {
   readonly pipelineId: string
   /** ISO 4217; empty for leads without a value. */
   readonly currency: string
-  /**
-   * The number of open leads. `old` is the number of those older than the threshold, `value` their total
-   * value.
-   */
+  /** The number of open leads. */
   readonly open: number
+  /** The number of open leads that are older than the threshold for the age. */
   readonly old: number
+  /** The total value of these older leads. */
   readonly value: number
 }
 
 /**
- * Computes the thresholds and counts the old leads again if the last count is more than about a day old.
- * @param findDistrusted finds the stages whose thresholds failed too often in tests on past dates, so that
- * these thresholds become null. An empty status stands for the age.
+ * Computes the thresholds and counts the old leads again if the last count is at least 20 hours old.
+ * @param findDistrusted returns the statuses of the stages whose thresholds failed too often in tests on past
+ * dates. An empty status stands for the age. These thresholds become null.
  */
 export async function refreshStallThresholds(
   store: Pick<Store, 'db' | 'write'>,
@@ -181,7 +184,8 @@ async function countOld(db: Db, created_before: Instant): Promise<OldLeads[]> {
 }
 
 /**
- * Returns SQL for a position among `rows` sorted values. At most the given share of the values come after it.
+ * Returns SQL for a position among `rows` sorted values. At most the given share of the values come after
+ * this position.
  */
 const placeOf = (share: number): string => `CAST(ceil((1 - ${share}) * rows) AS bigint)`
 

@@ -1,7 +1,7 @@
 /**
- * Lists urgent leads: open leads that stay, or will soon have stayed, longer in their stage than nearly all
- * won leads did, and that are not listed as stalled yet. Because people should act on the list, it shows
- * present data.
+ * Lists urgent leads. An urgent lead is an open lead that has been in its stage longer than nearly all won
+ * leads were, or that will soon exceed that time. Leads that are listed as stalled are left out. The list
+ * shows present data, because people should act on it.
  */
 import type { UrgentLead } from '../../domain/insight.ts'
 import type { ReadTrx } from '../figures/query.ts'
@@ -12,8 +12,8 @@ import type { StallThreshold } from './stall-threshold.ts'
 
 const DAY_MS = 86_400_000
 /**
- * If the limit of a stage is shorter than this, its leads are not listed before the limit, because nobody can
- * act that fast.
+ * If the limit of a stage is shorter than this number of days, a lead is listed only after the limit, because
+ * nobody can act that fast.
  */
 const LIMIT_MIN_DAYS = 2.5
 /** In the last fifth of the limit, a lead is already urgent. */
@@ -28,8 +28,8 @@ interface Row extends ListedRow {
 /**
  * Reads the open leads that will soon exceed the threshold of their stage, or have exceeded the threshold but
  * have not been in the stage for `stalledDays` days. The most valuable lead comes first.
- * @param horizonDays the maximum number of days before the threshold; a fifth of the threshold if that is
- * less
+ * @param horizonDays a lead is listed at most this number of days before it exceeds the threshold, and at
+ * most a fifth of the threshold before
  * @returns the first `rowsMax` leads, and the number of all such leads
  */
 export async function readUrgentLeads(

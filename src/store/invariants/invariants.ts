@@ -16,7 +16,7 @@ import { UNCONFIRMED_MAX } from '../outbox/delivery.ts'
 interface Invariant {
   /** The rule as a sentence. */
   readonly rule: string
-  /** Set if only an SQLite file can violate the rule, because PostgreSQL guarantees it. */
+  /** Set if only an SQLite file can violate the rule, because PostgreSQL itself enforces the rule. */
   readonly isOfFiles?: true
   /**
    * The query that returns one row for each violation. Its column `what` names the violating row or lead. The

@@ -171,7 +171,7 @@ interface ActivityRead {
 }
 
 /**
- * Saves the activity entries of leads by their id. Where two entries have the same id, the last one counts.
+ * Saves the activity entries of leads. Where a lead has two entries with the same id, the last one counts.
  * Entries that cannot be mapped are quarantined. Older quarantined entries of these leads are deleted unless
  * the upstream sent them again.
  */

@@ -24,8 +24,8 @@ export async function loadKnownLeads(db: Db): Promise<NumberIndex> {
   const end = last[0]?.no ?? 0
   const known = createNumberIndex(end)
   for (let from = 1; from <= end; from += CHUNK_LEADS) {
-    // Joins all fingerprints into one text, because returning a row or value from SQLite costs as much time
-    // as a lookup.
+    // Joins all fingerprints into one text. Returning each fingerprint in its own row would take as much time
+    // as looking up a lead.
     const { rows } = await sql<{ text: string | null }>`
       SELECT string_agg(lead_no || ' ' || fingerprint, '') AS text FROM lead_fingerprint
       WHERE lead_no BETWEEN ${from} AND ${from + CHUNK_LEADS - 1}`.execute(db)
@@ -104,8 +104,8 @@ export interface NumberIndex {
 export function createNumberIndex(leads = 0): NumberIndex {
   let slots = new Uint32Array(slotsFor(leads))
   let used = 0
-  // The halves of the hashes, by the number of the lead. Two halves of 0 mean that the lead has no hash; they
-  // are never found.
+  // The halves of the hashes, by the number of the lead. Two halves of 0 mean that the lead has no hash.
+  // `find` never returns such a lead.
   let highs = new Uint32Array(leads + 1)
   let lows = new Uint32Array(leads + 1)
 

@@ -12,8 +12,9 @@ import { createNumberIndex } from './fingerprints.ts'
 
 export interface FirstLoad extends AsyncDisposable {
   /**
-   * Tells whether the load can continue with a page: none of the page's leads was seen before, and none of
-   * its quarantined records belongs to a lead of the load. The leads of the page count as seen from now on.
+   * Tells whether the load can continue with a page. The load cannot continue if a lead of the page was seen
+   * before, or if a quarantined record of the page belongs to a lead of the load. The leads of the page count
+   * as seen from now on.
    */
   takes(leadIds: readonly string[], quarantinedIds: readonly string[]): boolean
   /**

@@ -22,7 +22,8 @@ export type LeadState = Pick<
 >
 
 /**
- * A span of time, by our clock, in which a lead was deleted upstream. `to` is null if it still is deleted.
+ * A span of time, by our clock, in which a lead was deleted upstream. `to` is null if the lead is still
+ * deleted.
  */
 export interface Deletion {
   readonly from: Instant
@@ -73,9 +74,9 @@ export function historyOf(steps: readonly Step[], deletions: readonly Deletion[]
 }
 
 /**
- * Returns when a state began: the time of the change of status if the status is new, otherwise the time of
- * the update. If that time is not after the beginning of the previous state, the state begins a millisecond
- * after it.
+ * Returns when a state began. This is the time of the change of status if the status is new, otherwise the
+ * time of the update. If an update has the same time as the update before, the state begins when it was read,
+ * if that was before the next update. A state begins at least a millisecond after the previous state.
  */
 function beginOf(state: LeadState, before: Step | undefined, next: LeadState | undefined): Instant {
   const { changed_at, status_changed_at, observed_at } = state
@@ -233,8 +234,8 @@ export interface PastFilter {
 }
 
 /**
- * Lists the leads that existed at an instant and match the filter, the last changed first. `total` counts all
- * of them.
+ * Lists the leads that existed at an instant and match the filter, the last changed first. `total` is the
+ * number of all such leads, including those beyond `limit`.
  * @param limit the maximum number of leads to list; null for all leads
  */
 export async function listLeadsAsOf(

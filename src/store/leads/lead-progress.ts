@@ -1,6 +1,6 @@
 /**
- * Finds from each lead's row and moves the furthest stage that the lead has reached, and counts leads by that
- * stage.
+ * Finds the furthest stage that each lead has reached, from the lead's row and moves. Also counts leads by
+ * this stage.
  */
 import { type Expression, type RawBuilder, sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
@@ -16,8 +16,8 @@ import type { Tables } from '../tables/tables.ts'
 const SETTLED_MS = 60_000
 
 /**
- * Builds SQL for the furthest position in the funnel that a lead is known to have had: 0 for a lead that has
- * not moved, -1 for a lead whose statuses are not all known.
+ * Builds SQL for the furthest known position of a lead in the funnel: 0 for a lead that has not moved, -1 for
+ * a lead whose statuses are not all known.
  * @param row `new.` or `old.` in a trigger
  */
 export const reachedSql = (row: '' | 'new.' | 'old.' = ''): string =>
@@ -34,13 +34,16 @@ export const HAS_STATUS_ACTIVITY = `EXISTS (
 
 export const REACHED: RawBuilder<unknown> = sql.raw(reachedSql())
 
-/** Selects the first status of the funnel. A lead has this status from its creation on. */
+/**
+ * Selects the first status of the funnel. A lead is assumed to have this status from its creation until its
+ * first move.
+ */
 const FIRST_STATUS = sql`(SELECT status FROM stage WHERE in_funnel = 1 ORDER BY position LIMIT 1)`
 
 /**
  * The SQL for the time from which on the statuses of a lead are known. `settled_at` must be a minute after
- * the lead's creation. If a lead has no moves, only its present status is known, from the last change of
- * status on.
+ * the lead's creation. If a lead has no moves, only its present status is known, which began with the last
+ * change of status.
  */
 export const KNOWN_FROM: RawBuilder<unknown> = sql`
       CASE WHEN reached IS NULL THEN iif(status_changed_at > settled_at, status_changed_at, created_at)

@@ -1,24 +1,25 @@
-/** The row of a lead: made from a record as the upstream sent it, and compared with the stored row. */
+/** Builds the row of a lead from a record of the upstream, and compares this row with the stored row. */
 import { LEAD_FIELDS, type LeadColumns } from '../../domain/lead-fields.ts'
 import type { Lead } from '../../domain/model.ts'
 import { isOfEvent, type Observation } from '../db/store.ts'
 import type { LeadProgress, LeadTable } from '../tables/lead-tables.ts'
 
-/** The columns that say how a lead was read and is stored, and nothing about the lead itself. */
+/** The columns that say how a lead was read and stored. They contain nothing about the lead itself. */
 const OF_READING = new Set(['first_seen_at', 'observed_at', 'run_id', 'derived_version'])
 
 /** The columns that keep the value of the first write. */
 const LASTING = new Set(['no', 'id', 'first_seen_at'])
 
-/**
- * The columns for the fields of a lead, except its times. Each row starts as a copy of `EMPTY` with all these
- * columns, because adding columns one by one would be slower.
- */
+/** The columns for the fields of a lead, except the fields that contain a time. */
 const OWN = LEAD_FIELDS.filter(({ type }) => type !== 'instant').map(({ name, column, type }) => ({
   name,
   column,
   isList: type === 'list',
 }))
+/**
+ * A row in which all columns of `OWN` are null. Each new row starts as a copy of this row, because adding
+ * columns one by one would be slower.
+ */
 const EMPTY = Object.fromEntries(OWN.map(({ column }) => [column, null])) as unknown as LeadColumns
 
 export type StoredLead = LeadTable & LeadProgress & { raw: string }
@@ -39,8 +40,9 @@ export function isStored(before: StoredLead, lead: Lead, seen: Observation, isRe
 }
 
 /**
- * Tells whether a record says the same as the stored record in another form. In an event, the upstream may
- * write a lead differently than in the list.
+ * Tells whether a record and the stored record have the same values in different formats. This is possible
+ * only if one of the two comes from an event, because the upstream may format a lead differently in an event
+ * than in the list.
  */
 export function isInOtherForm(before: StoredLead, lead: Lead, seen: Observation): boolean {
   const isOneOfEvent = isOfEvent(before.run_id) || isOfEvent(seen.runId)
@@ -50,7 +52,8 @@ export function isInOtherForm(before: StoredLead, lead: Lead, seen: Observation)
 /**
  * Builds the row of a lead.
  * @param before the stored row; undefined for a new lead
- * @param isDerived whether the lead's only version is not stored, but read from this row by `lead_version`
+ * @param isDerived whether the lead's only version is not stored, because the view `lead_version` derives the
+ * version from this row
  */
 export function rowOf(
   no: number,
@@ -87,13 +90,13 @@ export function changedColumns(before: LeadTable, row: LeadTable): string[] {
   return columns.filter((column) => !LASTING.has(column))
 }
 
-/** Tells whether a record has the same values as the stored lead, even if its form differs. */
+/** Tells whether a record has the same values as the stored lead, even if its format differs. */
 function saysTheSame(before: StoredLead, lead: Lead, seen: Observation): boolean {
   const { lead: row } = rowOf(before.no, datedAs(before, lead), before, seen)
   return changedColumns(before, row).every((column) => OF_READING.has(column) || column === 'deleted_at')
 }
 
-/** Uses the stored time if the upstream gives no time of update, so that a lead does not count as changed. */
+/** Gives a lead without a time of update the stored time, so that the lead does not count as changed. */
 export function datedAs(before: StoredLead, lead: Lead): Lead {
   return { ...lead, updatedAt: lead.updatedAt ?? before.updated_at }
 }

@@ -27,7 +27,7 @@ import {
 } from './lead-history.ts'
 import { moveTraits, type StageMove, saveStageMoves } from './stage-move.ts'
 
-/** A page of leads, grouped by the way in which they change the stored rows. */
+/** A page of leads, grouped by how they change the stored rows. */
 interface Arrivals {
   /** New leads whose first version must be stored, because it cannot be derived from the row in `lead`. */
   readonly fresh: readonly Lead[]
@@ -53,7 +53,7 @@ const MINOR_UPDATES_KEPT = 16
 interface Changes {
   readonly deletedVersions: LeadVersionTable[]
   readonly versions: LeadVersionTable[]
-  /** The columns in which a version of `versions` differs from its stored row. */
+  /** The columns in which at least one of `versions` differs from its stored row. */
   readonly changedColumns: Set<string>
   readonly deletedMinorUpdates: LeadMinorUpdateTable[]
   readonly minorUpdates: LeadMinorUpdateTable[]
@@ -62,7 +62,8 @@ interface Changes {
 /**
  * Saves the history of a page of leads. Call this function after the rows of `fresh` leads were written to
  * `lead`.
- * @returns all moves of each lead whose moves have changed. The caller computes columns of `lead` from them
+ * @returns all moves of each lead whose moves have changed. The caller computes columns of `lead` from these
+ * moves
  */
 export async function saveHistory(
   trx: Trx,
@@ -108,8 +109,9 @@ export async function saveHistory(
 }
 
 /**
- * Tells whether the first version of a lead can be derived from its row. It cannot if the upstream gives the
- * status a later time than the update, because then the version begins with the update.
+ * Tells whether the first version of a lead can be derived from its row. A derived version begins at the time
+ * of the status. If the upstream gives the status a later time than the update, the version must begin with
+ * the update, and so it cannot be derived.
  */
 export function canDerive({ updatedAt, statusChangedAt }: Lead, seen: Observation): boolean {
   return statusChangedAt === null || statusChangedAt <= (updatedAt ?? seen.at)
@@ -134,7 +136,7 @@ export function derivedVersion(row: LeadTable | undefined): LeadVersionTable | n
 
 /**
  * Stores the versions that are derived from the rows of leads. Call this function before these rows or their
- * history change, except for leads whose version is given to `saveHistory` in `derived`.
+ * history change. Leads whose version is given to `saveHistory` in `derived` do not need this call.
  */
 export async function storeDerivedVersions(trx: Trx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
@@ -171,8 +173,8 @@ export async function recordDeletions(trx: Trx, ids: readonly string[], scan: Ob
 }
 
 /**
- * Stores when deleted leads were found again. Each deletion lasts at least a millisecond, even if our clock was
- * set back, because queries would not find a deletion without length.
+ * Stores when deleted leads were found again. Each deletion lasts at least a millisecond, even if our clock
+ * was set back. Queries would not find a deletion that lasts no time.
  */
 async function endDeletions(trx: Trx, ids: readonly string[], seen: Observation): Promise<void> {
   if (ids.length === 0) return
@@ -182,8 +184,8 @@ async function endDeletions(trx: Trx, ids: readonly string[], seen: Observation)
 }
 
 /**
- * Appends the state that is now in `lead`. If the upstream gives this state an earlier time than the last
- * known state, it gets the time of that last state.
+ * Appends the state that is now in `lead`. If the upstream dates this state before the last known state, the
+ * new state gets the time of the last known state.
  */
 function addPresent(states: LeadState[], lead: Lead, seen: Observation): void {
   const state = stateOf(lead, seen)
@@ -195,8 +197,8 @@ function addPresent(states: LeadState[], lead: Lead, seen: Observation): void {
 }
 
 /**
- * Inserts, in order of time, a state that arrived late, unless the same state is already known at that
- * instant.
+ * Inserts a state that arrived late at its place in the order of time. Does nothing if the same state is
+ * already known at that instant.
  */
 function addLate(states: LeadState[], lead: Lead, seen: Observation): void {
   const state = stateOf(lead, seen)
@@ -252,8 +254,8 @@ async function writeChanges(trx: Trx, changes: Changes): Promise<void> {
   const minorUpdateKey = ['lead_id', 'changed_at']
   await deleteRows(trx, 'lead_history', changes.deletedVersions, versionKey)
   await deleteRows(trx, 'lead_minor_update', changes.deletedMinorUpdates, minorUpdateKey)
-  // Usually only `valid_to` changes. Writing only changed columns then leaves the index on `valid_from`
-  // alone.
+  // Usually only `valid_to` changes. Because only changed columns are written, the index on `valid_from` need
+  // not be written then.
   await insertRows(trx, 'lead_history', changes.versions, {
     key: versionKey,
     update: [...changes.changedColumns],

@@ -1,6 +1,6 @@
 /**
- * Stores leads in the state in which they were last read. A page of leads is compared with the stored rows,
- * and only the differences are written. `lead-version.ts` saves their history.
+ * Stores the last read state of each lead. A page of leads is compared with the stored rows, and only the
+ * differences are written. `lead-version.ts` saves the history of leads.
  */
 import type { Instant, Lead } from '../../domain/model.ts'
 import { isPostgres } from '../db/postgres.ts'
@@ -27,15 +27,17 @@ export interface SavedLead {
   readonly no: number
   readonly lead: Lead
   readonly change: 'inserted' | 'updated' | 'unchanged'
-  /** Tells whether the record is older than the stored record, and so was not stored in its place. */
+  /**
+   * Tells whether the record is older than the stored record. If so, it did not replace the stored record.
+   */
   readonly isLate: boolean
 }
 
 /**
- * Merges a page of leads by id, so that each lead is saved once. A record older than the stored one changes
- * nothing. A lead that was marked as deleted and exists again is marked as returned.
- * @param isRemap whether to compare all columns of records that are already stored, because the mapping has
- * changed
+ * Merges a page of leads by id, so that each lead is saved once. A record older than the stored one does not
+ * change the row of the lead. A lead that was marked as deleted and exists again is marked as returned.
+ * @param isRemap whether the mapping has changed. Then all columns of a record are compared, even if the same
+ * record is already stored
  */
 export async function saveLeads(
   trx: Trx,
@@ -87,8 +89,8 @@ export async function saveLeads(
     trx,
     others.filter((id) => !derived.has(id) && derivedVersion(stored.get(id)) !== null),
   )
-  // The history of stored leads is saved before their rows, because the rows have columns that follow from
-  // the moves. So each row is written once.
+  // The history of stored leads is saved before their rows, because some columns of a row are computed from
+  // the moves. In this way each row is written only once.
   const late = arrived.late.filter(({ id }) => stored.has(id))
   const lateOfFresh = arrived.late.filter(({ id }) => !stored.has(id))
   const moved = await saveHistory(trx, { ...arrived, fresh: [], late, derived }, seen)
@@ -148,7 +150,7 @@ export interface FoundLead {
   readonly no: number
   readonly id: string
   readonly isDeleted: boolean
-  /** The run that last wrote the row of the lead, and the time. */
+  /** The run that last wrote the row of the lead, and the time of that run's read. */
   readonly writtenBy: string
 }
 
@@ -166,7 +168,7 @@ export async function findLead(db: Db, id: string): Promise<FoundLead | undefine
   )
 }
 
-/** Finds the largest number of a lead; 0 where there is none. */
+/** Finds the largest number that a lead has; 0 if there are no leads. */
 export async function findLastNo(db: Db): Promise<number> {
   const row = await db
     .selectFrom('lead')
@@ -233,8 +235,8 @@ const selectStored = statement((db, { ids }: { ids: string }) =>
 )
 
 /**
- * Marks deleted leads as existing again. Call this function because no row is written for a lead that came
- * back with a record older than the stored one.
+ * Marks deleted leads as existing again. This is needed for a lead that came back with a record older than
+ * the stored one, because the row of such a lead is not written otherwise.
  */
 async function markReturned(trx: Trx, ids: readonly string[], seen: Observation): Promise<void> {
   if (ids.length === 0) return

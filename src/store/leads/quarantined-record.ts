@@ -127,7 +127,10 @@ export async function listLastQuarantined(db: Db, limit: number): Promise<Quaran
     .slice(0, limit)
 }
 
-/** Counts the records quarantined since an instant by kind, with the reason of the last one. */
+/**
+ * Counts the records of each kind that were quarantined since an instant. `reason` is the reason for the last
+ * quarantined record of the kind.
+ */
 export async function countQuarantinedSince(
   db: Db,
   since: Instant,
@@ -177,9 +180,10 @@ export async function hasNamelessLeads(db: Db, since: Instant): Promise<boolean>
 }
 
 /*
- * Finds fields of time that are wrong for most leads. If the upstream's field is missing, a lead gets the
- * time at which we first read it. If the profile names the wrong field, nearly all leads may have the same
- * day. Only some leads are examined, so that the check is quick.
+ * Finds time fields that are wrong for most leads. There are two signs of a wrong field. Nearly all leads
+ * have the time at which we first read them: then the upstream has no value where the profile looks. Or
+ * nearly all leads have the same day: then the profile may name the wrong field. Only some leads are
+ * examined, so that the check is quick.
  */
 
 interface ImplausibleTime {
@@ -193,7 +197,7 @@ interface ImplausibleTime {
   readonly day: string | null
 }
 
-/** The number of oldest leads to examine, and also of newest leads. */
+/** The number of the oldest leads to examine. As many of the newest leads are examined. */
 const SAMPLE = 500
 /** The minimum number of examined leads for a finding, because a few leads may really have the same day. */
 const LEADS_LEAST = 50

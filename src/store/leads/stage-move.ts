@@ -1,7 +1,8 @@
 /**
  * The moves of leads between statuses, derived from the states that were read and from the upstream's
- * activity. If both show a move, it is stored once, with the data of the activity. Only the activity shows
- * moves before the first read, and all of several moves between two reads.
+ * activity. If both show a move, it is stored once, with the data of the activity. The moves before the first
+ * read are known only from the activity. If a lead moved several times between two reads, only the activity
+ * shows all of these moves.
  */
 import { type Expression, type RawBuilder, sql } from 'kysely'
 import type { Instant, Stage } from '../../domain/model.ts'
@@ -14,7 +15,10 @@ import { lastSightingOf, readHistories, statesOf, stepsOf } from './lead-history
 import { progressSql } from './lead-progress.ts'
 
 const DAY_MS = 86_400_000
-/** The largest difference between the upstream's times for the same move in a lead and in its activity. */
+/**
+ * The upstream may give a move one time in the lead and another time in the activity. Two times with at most
+ * this difference count as the same move.
+ */
 const SAME_MOVE_MS = 60_000
 
 /** An entry of a lead's activity that sets the status. `from_status` is null for the lead's creation. */
@@ -154,7 +158,7 @@ export function movesOf(steps: readonly Step[], activities: readonly StatusActiv
   return moves
 }
 
-/** Merges, in order of time, the activities with the changes of status that no activity reports. */
+/** Merges the activities with the status changes that no activity reports. The result is in order of time. */
 function eventsOf(steps: readonly Step[], activities: readonly StatusActivity[]): Event[] {
   const events: Event[] = []
   const left = [...activities]
@@ -237,7 +241,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Replaces the list of stages. Figures read from this list which statuses are open, won or lost. */
+/** Replaces the list of stages. Figures use this list to know which statuses are open, won or lost. */
 export async function saveStages(trx: Trx, stages: readonly Stage[]): Promise<void> {
   const before = await trx.deleteFrom('stage').returningAll().execute()
   const rows = stages.map((stage) => ({

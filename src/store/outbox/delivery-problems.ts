@@ -64,8 +64,8 @@ export interface RefusingRecipient {
 }
 
 /**
- * Lists the recipients whose mail server has refused at least `atLeast` issues in a row permanently. Issues
- * before the last change of the recipient's preference do not count.
+ * Lists the recipients whose mail server has permanently refused at least `atLeast` issues of a report in a
+ * row. Issues before the last change of the recipient's preference do not count.
  */
 export async function listRefusing(db: Db, atLeast: number): Promise<RefusingRecipient[]> {
   const { rows } = await sql<RefusingRecipient>`
@@ -94,8 +94,9 @@ export interface DeliveryProblem {
   readonly since: Instant
   /** The time at which the last of the messages got the problem. */
   readonly last: Instant
-  /** The recipient of the last message, and the mail server's response to it. */
+  /** The recipient of the last message. */
   readonly recipient: string
+  /** The mail server's response to the last message. */
   readonly response: string | null
 }
 
@@ -128,8 +129,9 @@ export function listUnconfirmed(db: Db, since: Instant): Promise<DeliveryProblem
 export interface UnconfirmedMessage {
   readonly messageId: string
   readonly recipient: string
-  /** The name of the report; null for an alert, which has no issue either. */
+  /** The name of the report; null for an alert. */
   readonly report: string | null
+  /** The id of the issue; null for an alert. */
   readonly issueId: string | null
   readonly stateAt: Instant
   /** The time of the next attempt; null if a person has to resolve the message. */

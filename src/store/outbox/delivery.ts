@@ -35,7 +35,10 @@ export interface Delivery {
   /** The id of the issue; null for an alert. */
   readonly issueId: string | null
   readonly recipient: string
-  /** The number of the copy; 0 for the first message of the issue to the recipient. */
+  /**
+   * The revision of the message: 0 for the first message of the issue to the recipient, and 1 more for each
+   * new copy.
+   */
   readonly revision: number
   readonly state: DeliveryRowState
   /** The number of attempts to send the message. */
@@ -113,8 +116,8 @@ export async function findDelivery(db: Db, messageId: string): Promise<Delivery 
 
 /**
  * Lists the messages that are due. The message that has waited longest comes first. A message is due if its
- * next attempt is at or before `upTo`, or after `beyond`, a time so late that only a wrong clock can have set
- * it.
+ * next attempt is at or before `upTo`. It is also due if its next attempt is after `beyond`, because only a
+ * wrong clock can have set so late a time.
  */
 export async function listWaiting(
   db: Db,
@@ -134,8 +137,8 @@ export async function listWaiting(
 
 /** Counts the messages in each state. */
 export async function countDeliveries(db: Db): Promise<Record<string, number>> {
-  // Counts with an index only the messages that are not sent. The number of sent messages is the rest of all
-  // messages.
+  // Counts only the unsent messages, because there is an index for these. The number of sent messages is the
+  // number of all messages minus this count.
   const { rows } = await sql<{ state: DeliveryRowState; messages: number }>`
     WITH not_sent AS (SELECT state, count(*) AS messages FROM delivery WHERE state <> 'sent' GROUP BY state)
     SELECT state, messages FROM not_sent
@@ -155,7 +158,7 @@ export interface DeliveryMove {
   readonly nextAttemptAt?: Instant | null
   /** Tells whether the server has deferred the message. */
   readonly isDeferred?: boolean
-  /** Is true to subtract the attempt from the count again, because the server was not contacted. */
+  /** Tells whether the server was not contacted. If so, the attempt is subtracted from the count again. */
   readonly isNoAttempt?: boolean
   readonly replyCode?: number | null
   readonly response?: string
@@ -223,9 +226,9 @@ export async function isAnyOnItsWay(db: Db): Promise<boolean> {
 
 /**
  * Recovers the messages of sending processes that have ended. A message becomes pending again if no part of
- * its body was sent; any other becomes unconfirmed. The leases of these processes are deleted, so that a
- * process that was only suspended writes nothing more.
- * @param unconfirmedMax the number of times after which an unconfirmed message waits for a person
+ * its body was sent. Any other message becomes unconfirmed. The leases of these processes are deleted, so
+ * that a process that was only suspended writes nothing more.
+ * @param unconfirmedMax a message that was unconfirmed this many times waits for a person
  */
 export async function recoverDeliveries(trx: Trx, now: Date, unconfirmedMax: number): Promise<void> {
   await deleteLostLeases(trx, SENDER_LEASE, now)

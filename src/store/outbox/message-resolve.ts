@@ -1,6 +1,6 @@
 /**
- * Carries out what a person has decided about a message: send it again, resolve it as delivered or lost, or
- * withdraw it after unsubscribing.
+ * Carries out what a person has decided about a message. An operator can send the message again, or resolve
+ * it as delivered or lost. When the recipient unsubscribes, the message is withdrawn.
  */
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
@@ -61,8 +61,8 @@ export async function resolveMessage(
 }
 
 /**
- * The states in which a message can be withdrawn. A message that is being sent cannot be withdrawn; the
- * recipient's preference is checked again before its next attempt.
+ * The states in which a message can be withdrawn. A message that is being sent cannot be withdrawn. If it
+ * needs another attempt, the recipient's preference is checked again before that attempt.
  */
 const WAITING: readonly DeliveryTable['state'][] = ['pending', 'unconfirmed']
 const WHY = 'its recipient wanted no more of this report'

@@ -1,6 +1,6 @@
 /**
- * Stores outages of mail servers. While an outage lasts, no message can be sent, and no attempt counts as a
- * failure of its message. Also has the rate limit of messages.
+ * Stores outages of mail servers. While an outage lasts, no message can be sent. A failed attempt during an
+ * outage does not count as a failure of the message. This source file also has the rate limit of messages.
  */
 import type { Selectable } from 'kysely'
 import { sql } from 'kysely'
@@ -11,7 +11,10 @@ import type { MailOutageTable } from '../tables/outbox-tables.ts'
 export interface MailOutage {
   /** The address of the mail server, such as `smtp://mail.example.com:587`. */
   readonly server: string
-  /** `configuration`: the outage lasts until an operator changes a setting of leadsheet or of the server. */
+  /**
+   * `transient`: the outage passes by itself. `configuration`: the outage lasts until an operator changes a
+   * setting of leadsheet or of the server.
+   */
   readonly kind: MailOutageTable['kind']
   readonly beganAt: Instant
   /** The number of failures in a row. */
@@ -49,7 +52,8 @@ export async function saveMailOutage(trx: Trx, outage: MailOutage): Promise<void
 }
 
 /**
- * Reserves the next attempt to reach the mail server for this process, so that no other process makes it too.
+ * Reserves the next attempt to reach the mail server for this process, so that no other process makes the
+ * same attempt.
  * @returns whether this process makes the attempt
  */
 export async function reserveProbe(trx: Trx, known: MailOutage, until: Instant): Promise<boolean> {
@@ -98,21 +102,22 @@ function outageOf(row: Selectable<MailOutageTable>): MailOutage {
 }
 
 /*
- * The rate limit of messages to a mail server that several processes share, in PostgreSQL only. The limit
- * uses the clock of the PostgreSQL server, because the clocks of the processes differ.
+ * The rate limit of messages to a mail server. Several processes share this limit, which is possible only in
+ * PostgreSQL. The limit uses the clock of the PostgreSQL server, because the clocks of the processes differ.
  */
 
 /**
- * Takes the permission to send one message, so that at most `most` messages are sent within any span of
- * `withinMs`. Needs a transaction of its own.
- * @returns 0 with the permission; otherwise the milliseconds after which to ask again
+ * Asks whether one message may be sent now, so that at most `most` messages are sent within any span of
+ * `withinMs` milliseconds. If it may be sent, it counts as sent. Call this function in a transaction of its
+ * own.
+ * @returns 0 if the message may be sent; otherwise the number of milliseconds after which to ask again
  */
 export async function takeSend(
   trx: Trx,
   server: string,
   { most, withinMs }: { readonly most: number; readonly withinMs: number },
 ): Promise<number> {
-  // Reads the present time and not that of the transaction's beginning, because the transaction may have
+  // Reads the present time, not the time at which the transaction began, because the transaction may have
   // waited long before it could write.
   const { rows } = await sql<{ now: number }>`
     SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now`.execute(trx)

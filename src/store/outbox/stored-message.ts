@@ -35,14 +35,18 @@ interface PackedMessage {
  */
 export interface MessagePack extends Disposable {
   readonly messages: PackedMessage[]
-  /** The hash of each file by its content. All messages that carry a file share one content object. */
+  /**
+   * The hash of each file. The key is the content of the file. All messages with the same file share one
+   * content object.
+   */
   readonly hashes: Map<Uint8Array, string>
   readonly bodies: Spool
 }
 
 /**
- * Creates an empty pack of messages. Bodies that would take much memory are kept in a temporary file, beside
- * the file of an SQLite store. Dispose of the pack once the messages are in the store.
+ * Creates an empty pack of messages. Bodies that would take much memory are kept in a temporary file. For an
+ * SQLite store, this file is in the folder of the store. Dispose of the pack once the messages are in the
+ * store.
  */
 export function createMessagePack(place?: StorePlace): MessagePack {
   const bodies = openSpool(place?.kind === 'sqlite' ? dirname(resolve(place.file)) : tmpdir())
@@ -129,7 +133,7 @@ interface Spool extends Disposable {
 
 /**
  * Opens a spool for bytes that wait to be written to the store together.
- * @param folder the folder for the file of the spool, on the disk of the store
+ * @param folder the folder for the file of the spool
  */
 function openSpool(folder: string): Spool {
   let file: number | null = null

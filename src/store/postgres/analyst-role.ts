@@ -16,7 +16,7 @@ import { textOf } from './schema-from-sqlite.ts'
 
 /** Matches role names that never need quotes. */
 const ROLE = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/
-/** The number of hash rounds of a password, which is PostgreSQL's own default. */
+/** The number of hash rounds for a password. PostgreSQL uses the same number by default. */
 const SCRAM_ROUNDS = 4096
 
 interface AnalystRole {

@@ -1,6 +1,7 @@
 /**
- * Functions and operators of SQLite that PostgreSQL lacks, with the same names and meaning. Each figure, view
- * and rule therefore has one SQL text for both databases, also for analysts.
+ * Defines the functions and operators of SQLite that PostgreSQL lacks, with the same names and meanings. Each
+ * figure, view and rule therefore needs only one SQL text for both databases. Analysts can use the functions
+ * too.
  */
 import { reachedSql } from '../leads/lead-progress.ts'
 import { SEARCH_TRIGGERS } from './issue-words.ts'
@@ -33,13 +34,14 @@ export const FUNCTIONS: readonly string[] = [
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT CASE WHEN a IS NULL OR b IS NULL OR c IS NULL THEN NULL ELSE greatest(a, b, c) END'`,
   `CREATE OR REPLACE FUNCTION min(a anycompatible, b anycompatible) RETURNS anycompatible
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT CASE WHEN a IS NULL OR b IS NULL THEN NULL ELSE least(a, b) END'`,
-  // Rounds as SQLite does, by the exact value of the double, with halves away from zero.
+  // Rounds as SQLite does: it uses the exact value of the double, and rounds halves away from zero.
   `CREATE OR REPLACE FUNCTION round(value double precision, digits integer) RETURNS double precision
     LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT AS $$
     SELECT CASE WHEN abs(value) >= 4503599627370496 THEN value
       ELSE pg_catalog.round(trunc(value)::bigint::numeric
         + ((value - trunc(value)) * 4611686018427387904)::bigint::numeric * ${TWO_TO_MINUS_62}, digits)::double precision END $$`,
-  // Returns the bytes of a text in hex. Values from JSON are sorted by them, because they have no collation.
+  // Returns the bytes of a text in hex. Values from JSON have no collation, so they are sorted by these
+  // bytes.
   `CREATE OR REPLACE FUNCTION hex(value text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
     $$ SELECT coalesce(encode(convert_to(value, 'UTF8'), 'hex'), '') $$`,
   `CREATE OR REPLACE FUNCTION instr(value text, part text) RETURNS integer
@@ -61,8 +63,9 @@ export const FUNCTIONS: readonly string[] = [
     LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 20 AS $$
     SELECT place - 1, CASE json_typeof(element) WHEN 'null' THEN NULL WHEN 'string' THEN element #>> '{}' ELSE element::text END
     FROM json_array_elements(json_of(list)) WITH ORDINALITY AS each (element, place) $$`,
-  // Uses RETURN, so that PostgreSQL stores the parsed body. Computed columns call this function while a dump
-  // is restored, when PostgreSQL does not find our functions by name.
+  // Uses RETURN, so that PostgreSQL stores the parsed body, which refers to our other functions directly.
+  // While a dump is restored, computed columns call this function, but PostgreSQL does not find our functions
+  // by name.
   `CREATE OR REPLACE FUNCTION json_part(document text, path text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN json_of(document) #>> CASE WHEN left(path, 1) = '$'
       THEN string_to_array(ltrim(regexp_replace(substr(path, 2), '\\[(\\d+)\\]', '.\\1', 'g'), '.'), '.') ELSE ARRAY[path] END`,
@@ -91,13 +94,10 @@ export const FUNCTIONS: readonly string[] = [
   END $$`,
 ]
 
-/**
- * The currency of a lead's value, by which `lead_count` groups leads. The triggers below keep the counts of
- * leads and events and the words of issues up to date, as the triggers in SQLite do.
- */
+/** The currency of a lead's value. The table `lead_count` groups leads by this currency, among others. */
 const CURRENCY = `CASE WHEN value_amount IS NULL THEN '' ELSE coalesce(value_currency, '') END`
 
-/** Builds SQL that adds the leads that one statement has changed to the counts in `lead_count`. */
+/** Builds SQL that updates the counts in `lead_count` after one statement has changed leads. */
 const addLeads = (changes: string): string => `
   INSERT INTO lead_count AS known (pipeline_id, status, value_currency, reached, is_sampled, leads, value_amount)
   SELECT pipeline_id, status, currency, reached, is_sampled, sum(n), sum(amount) FROM (${changes}) AS change
@@ -117,6 +117,10 @@ const ADD_EVENT = `
     coalesce(greatest(0, unixepoch(new.done_at, 'subsec') - unixepoch(new.received_at, 'subsec')), 0))
   ON CONFLICT (hour, outcome) DO UPDATE SET events = known.events + 1, seconds = known.seconds + excluded.seconds;`
 
+/**
+ * The triggers that keep the counts of leads and events and the words of issues up to date, as the triggers
+ * in SQLite do.
+ */
 export const TRIGGERS: readonly string[] = [
   triggerFunction('lead_count_insert', addLeads(counted('added', ''))),
   triggerFunction('lead_count_delete', addLeads(counted('gone', '-'))),

@@ -156,8 +156,8 @@ async function run(db: Kysely<Tables>, statement: string): Promise<void> {
 }
 
 /**
- * Reads the schema that the migrations make in an empty SQLite file. The comments are those of the tables and
- * views that both SQLite and PostgreSQL have.
+ * Reads the schema that the migrations make in an empty SQLite database. `relations` describes only the
+ * tables and views that PostgreSQL has too.
  */
 async function readModel() {
   const database = await openEmptyDatabase()

@@ -6,11 +6,15 @@
 import { quoted, type Relation } from '../schema/describe.ts'
 import type { SqliteObject } from '../schema/migrate.ts'
 
-/** Instants and ids are sorted by their bytes, as in SQLite, whatever the collation of the database. */
+/**
+ * The type of text columns. Texts such as instants and ids are sorted by their bytes, as in SQLite, whatever
+ * the collation of the database.
+ */
 const TEXT = 'text COLLATE "C"'
 
 /**
- * The tables whose order of insertion is used. They get the column `rowid` that all tables of SQLite have.
+ * The tables that queries read in the order of insertion. They get a column `rowid`, as such tables have in
+ * SQLite.
  */
 export const NUMBERED: ReadonlySet<string> = new Set(['sync_run'])
 

@@ -22,17 +22,17 @@ export interface ReportQueryJob extends ReportQueryTask {
   readonly file: string
 }
 
-/** The rows of each query, or the error of the database. */
+/** For each query, its rows or the error of the database. */
 export type ReportQueryAnswer = readonly ({ readonly error: string } | Selected)[]
 
-/** The longest wait for a lock. Another process that closes the store locks out readers for a moment. */
+/** The longest wait for a lock. A process that closes the store locks it for a moment. */
 const BUSY_TIMEOUT_MS = 10_000
 const CHOSEN = 'chosen'
 /** The functions that SQL may read like tables. */
 const TABLE_FUNCTIONS = ['json_each', 'json_tree']
 /**
- * Matches SQLite's internal tables. Any other unknown name, if none of its columns is read, is a common table
- * expression of the query.
+ * Matches the names of SQLite's internal tables. If another unknown name is read without any of its columns,
+ * it is a common table expression of the query.
  */
 const INTERNAL = /^(?:sqlite|pragma)_/i
 
@@ -63,7 +63,7 @@ function answer({ file, sqls, values, filter, isTrial, ...limits }: ReportQueryJ
   })
 }
 
-/** Checks a query without running it, because preparing an invalid query fails. */
+/** Checks a query without running it. This is possible because SQLite refuses to prepare an invalid query. */
 function trial(database: DatabaseSync, sql: string): Selected {
   const columns = database.prepare(sql).columns()
   return { columns: columns.map(({ name }) => name), rows: [], isCut: false }
@@ -71,7 +71,7 @@ function trial(database: DatabaseSync, sql: string): Selected {
 
 /**
  * Fills a temporary table with the leads of the filter, so that the filter runs once and not for every row
- * that a query reads.
+ * that a query reads. A filter that takes all leads needs only a view.
  */
 function makeChosen(database: DatabaseSync, filter: LeadFilter): void {
   const { pipelineIds, conditions } = filter

@@ -181,8 +181,8 @@ function numberOf(text: string): Cell {
 
 /*
  * Finds which tables, columns and functions an analyst's SQL would read, before any of it runs. PostgreSQL
- * parses the SQL into a tree, which has a number for each table, column and function, however its name was
- * written.
+ * parses the SQL into a tree. In the tree, each table, column and function is a number, however its name was
+ * written in the SQL.
  */
 
 /**
@@ -252,7 +252,7 @@ interface Relation {
   readonly fullName: string
   readonly place: 'temp' | 'own' | 'other'
   readonly isView: boolean
-  /** The names of the columns by their numbers, from 1. */
+  /** The names of the columns in the order of their numbers, which begin with 1. */
   readonly columns: readonly string[]
 }
 

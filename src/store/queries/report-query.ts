@@ -45,7 +45,7 @@ interface QueryScope {
 
 export interface QueryOptions {
   readonly signal: AbortSignal
-  /** The limit for all queries of a report together, in milliseconds. */
+  /** The time limit for all queries of a report together, in milliseconds. */
   readonly timeoutMs?: number
 }
 

@@ -95,8 +95,8 @@ function cellOf(value: SQLOutputValue): Cell {
 }
 
 /**
- * Matches a text, a quoted name or a comment. A comment or quoted name without an end takes all that follows
- * it; otherwise the search would start again at each quote.
+ * Matches a text, a quoted name or a comment. A `/*` or `[` without an end matches up to the end of the SQL.
+ * Otherwise the search would read the rest of the SQL again for each such beginning, which takes long.
  */
 const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*(?:\]|$)|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g
 

@@ -16,8 +16,8 @@ export interface SnapshotTable {
   readonly rows: number | null
   readonly columns: readonly { readonly name: string; readonly isInstant: boolean }[]
   /**
-   * Returns one type for each column, which all values of the column have. Reads the whole table where the
-   * schema leaves a type open.
+   * Returns for each column a type that fits all its values. Reads the whole table if the schema leaves the
+   * type of a column open.
    */
   readTypes(): CellType[]
   readRows(chunkSize: number): Generator<Row[], void, void>
@@ -89,7 +89,10 @@ function openTable(database: Database.Database, table: TableRow): SnapshotTable 
 const INSTANT = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]*Z'
 const DECLARED: Readonly<Record<string, CellType>> = { TEXT: 'text', INTEGER: 'integer', REAL: 'real' }
 
-/** Says which types the values of a column have: 1 for yes, 0 for no, null if all values are null. */
+/**
+ * Says which types occur among the values of a column: 1 for yes, 0 for no, null if all values are null.
+ * `instants` says whether all values are instants.
+ */
 interface Seen {
   readonly text: bigint | null
   readonly real: bigint | null

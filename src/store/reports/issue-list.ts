@@ -17,21 +17,23 @@ export interface ListedIssue {
   readonly programVersion: string | null
   /** The reason why the issue was not sent on time; null if it was sent, or was made only for viewing. */
   readonly notSent: string | null
-  /** The counts of the first message to each recipient. They show which recipients have the report. */
+  /** The counts of the first message to each recipient. They show how many recipients got the report. */
   readonly messages: MessageCounts
   /** The counts of new copies that were sent later. For each recipient, only the last copy counts. */
   readonly copies: MessageCounts
 }
 
-/** The number of all messages, and of the messages in some states. The other messages wait to be sent. */
+/**
+ * The number of all messages, and of the messages in each final state. The other messages wait to be sent.
+ */
 export interface MessageCounts {
   readonly total: number
   readonly sent: number
-  /** The messages that the server refused permanently. */
+  /** The number of messages that were refused permanently or given up. */
   readonly failed: number
-  /** The messages of which nobody knows whether they have arrived. */
+  /** The number of messages of which nobody knows whether they have arrived. */
   readonly unconfirmed: number
-  /** The messages whose recipients unsubscribed before the message was sent. */
+  /** The number of messages whose recipient unsubscribed before the message was sent. */
   readonly withdrawn: number
 }
 
@@ -87,8 +89,8 @@ export async function findNeighbours(
 }
 
 /**
- * Lists the other issues of a report whose periods end at the same time as the period of an issue. Such an
- * issue is, for example, for other leads or for a week.
+ * Lists the other issues of the same report whose period ends at the same time. Such an issue is, for
+ * example, for other leads or for a whole week.
  */
 export async function listSamePeriodIssues(
   db: Db,

@@ -79,8 +79,8 @@ export async function listIssueZones(db: Db): Promise<string[]> {
 
 /**
  * Builds the condition that an issue has a message in a state. The state is a literal in the SQL, because
- * with a parameter SQLite does not use the index on messages in these states. Alerts are messages without an
- * issue.
+ * with a parameter SQLite does not use the index on messages in these states. Leaves out alerts, which are
+ * messages without an issue.
  */
 const messageIn = (state: 'failed' | 'unconfirmed') =>
   sql<boolean>`id IN (SELECT issue_id FROM delivery WHERE state = ${sql.lit(state)} AND issue_id IS NOT NULL)`
@@ -117,8 +117,8 @@ async function listDistinct(
 }
 
 /**
- * Builds the conditions for the words. Words that occur in no recipient are searched together, because a
- * search takes longer the more issues it finds.
+ * Builds the conditions for the words. Words that occur in no recipient are searched together. Such a search
+ * is faster, because it finds fewer issues than a search for each word.
  */
 function holdWords(db: Db, words: readonly string[], recipients: readonly string[]): RawBuilder<boolean>[] {
   const calledSo = (each: string) =>
@@ -137,8 +137,8 @@ function holdWords(db: Db, words: readonly string[], recipients: readonly string
 /**
  * Builds the condition that the text of an issue has all words. Each word or group of words is a phrase of
  * FTS5 whose last word may be incomplete. Because phrases are quoted, no character that a user types has a
- * special meaning. The plus makes SQLite begin with the newest issues instead of reading all issues that
- * match.
+ * special meaning. The plus before `id` makes SQLite begin with the newest issues instead of reading all
+ * issues that match.
  */
 function saysAll(db: Db, words: readonly string[]): RawBuilder<boolean> {
   if (isPostgres(db)) return saysAllInPostgres(words)

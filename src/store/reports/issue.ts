@@ -64,8 +64,8 @@ export async function readIssue(db: Db, id: string): Promise<Issue | undefined> 
 }
 
 /**
- * Lists the issues with messages for the last period that ended by an instant: one for each variant. Weekly
- * issues are included if the week ended at the same time.
+ * Lists the issues with messages whose period ended last, at or before an instant. If a day and a week ended
+ * at the same time, the issues of both are listed.
  */
 export async function listLastMailed(db: Db, report: string, by: Instant): Promise<Issue[]> {
   const last = await findLastMailedEnd(db, report, by)
@@ -80,7 +80,8 @@ export async function listLastMailed(db: Db, report: string, by: Instant): Promi
 }
 
 /**
- * Finds the last period that ended by an instant and has an issue with messages. Returns the period's end.
+ * Finds the last period that ended at or before an instant and has an issue with messages. Returns the end of
+ * that period.
  */
 export async function findLastMailedEnd(db: Db, report: string, by: Instant): Promise<Instant | null> {
   const row = await mailedIssues(db, report)
@@ -123,7 +124,7 @@ export async function findLastSent(
 ): Promise<SentIssue | null> {
   const sent = sentIssues(db, key, by, '<=')
   const row = await (madeBefore === null ? sent : sent.where('rendered_at', '<', madeBefore))
-    // Leaves out issues of older versions, because their figures have another form.
+    // Leaves out issues of older versions, because their figures have another format.
     .where('program_version', 'is not', null)
     .select(['period_to', 'rendered_at', 'figures'])
     .executeTakeFirst()
@@ -240,7 +241,8 @@ async function hasMessages(trx: Db, issueId: string): Promise<boolean> {
 }
 
 /**
- * Parses stored figures. Adds failures, warnings and times of samples, which figures of older issues lack.
+ * Parses stored figures. Figures of older issues lack failures, warnings and the times of samples. For such
+ * figures, empty lists and null are added.
  */
 function figuresOf(json: string): ReportFigures {
   const figures = JSON.parse(json)

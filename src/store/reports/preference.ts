@@ -77,9 +77,9 @@ function preferenceOf(row: Selectable<PreferenceTable>): Preference {
 }
 
 /**
- * A copy of the preferences and of the key of links, in a file beside the database. When the database is lost
- * or an older backup is restored, nobody who has unsubscribed gets mail again, and links in old mails still
- * work. The copy is as private as the database.
+ * The name of the file with a copy of the preferences and of the key that signs links. The file is beside the
+ * database. If the database is lost or an older backup is restored, recipients stay unsubscribed because of
+ * this copy, and links in old messages still work. The copy is as private as the database.
  */
 const PREFERENCES_FILE = 'preferences.json'
 
@@ -124,7 +124,10 @@ function parseCopy(file: string, text: string): Copy {
   }
 }
 
-/** Saves those preferences from the copy that are newer than in the store, and the key if it is newer. */
+/**
+ * Saves each preference from the copy that is newer than the same preference in the store. Saves the key from
+ * the copy if it is newer than the key in the store.
+ */
 export async function takePreferences(store: Store, folder: string): Promise<void> {
   const file = join(folder, PREFERENCES_FILE)
   if (!existsSync(file)) return

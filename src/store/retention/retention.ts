@@ -1,7 +1,7 @@
 /**
- * Deletes old rows. Samples are what was known of an agent or pipeline at one time. Of old samples, the first
- * of each hour stays; of still older samples, the first of each day. A sample with a new status and the last
- * sample also stay. Versions of leads that ended long ago are deleted.
+ * Deletes old rows. A sample is what was known of an agent or a pipeline at one time. Of old samples, the
+ * first of each hour stays. Of still older samples, only the first of each day stays. A sample with a new
+ * status and the last sample always stay. Versions of leads that ended long ago are deleted.
  */
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
@@ -26,8 +26,9 @@ const SERIES = {
 export type Series = keyof typeof SERIES
 
 /**
- * The limits of downsampling, each in UTC at the beginning of a day. Of the samples before `hourlyBefore` one
- * an hour stays; of those before `dailyBefore` one a day. `dailyBefore` is not later than `hourlyBefore`.
+ * The limits of downsampling, each in UTC at the beginning of a day. Of the samples before `hourlyBefore`,
+ * one for each hour stays. Of the samples before `dailyBefore`, only one for each day stays. `dailyBefore` is
+ * not later than `hourlyBefore`.
  */
 interface DownsamplePlan {
   readonly hourlyBefore: Instant
@@ -42,9 +43,10 @@ export interface PruneOptions {
   readonly pause: () => Promise<void>
 }
 
-/** The number of rows older than the limit, and the number of these that were or would be deleted. */
 export interface PruneCounts {
+  /** The number of rows older than the limit. */
   readonly read: number
+  /** The number of these rows that were deleted. If `isDry`, the number that would be deleted. */
   readonly deleted: number
 }
 
@@ -146,8 +148,8 @@ async function deleteSamples(
 }
 
 /**
- * The maximum number of versions in one transaction. More would take long, because the moves of their leads
- * are derived again.
+ * The maximum number of versions in one transaction. A transaction with more versions would take long,
+ * because the moves of their leads are derived again.
  */
 const VERSIONS_A_CHUNK = 100
 

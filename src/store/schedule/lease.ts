@@ -19,8 +19,9 @@ import type { Tables } from '../tables/tables.ts'
 /** A holder without a heartbeat for this long counts as ended, even if a process with its id is running. */
 const LEASE_MS = 90_000
 /**
- * A shorter lease for workers on several machines. A worker cannot check the process id of a holder on
- * another machine to see whether the holder has ended.
+ * The length of a lease in PostgreSQL, where workers may run on several machines. It is shorter, because a
+ * worker cannot check whether a process on another machine has ended. The lease of such a process has to
+ * expire.
  */
 const SHARED_LEASE_MS = 30_000
 
@@ -32,25 +33,28 @@ export interface Lease {
   readonly lost: AbortSignal
   /**
    * Renews the lease. Call this method in each transaction of the work, so that a holder whose lease was
-   * taken over writes nothing. On PostgreSQL the error may be that of the next query, or of the commit.
-   * @throws LeadsheetError job_busy where another process has taken over
+   * taken over writes nothing. On PostgreSQL the error may be thrown only by the next query or by the commit.
+   * @throws LeadsheetError job_busy if another process has taken the lease over
    */
   renew(trx: Trx, now: Date): Promise<void>
   release(): Promise<void>
 }
 
 /**
- * Identifies this boot of the machine and this container, because only there can process ids be compared.
- * Empty if unknown.
+ * Identifies this boot of the machine and this container. Process ids can be compared only within the same
+ * boot and container. Empty if unknown.
  */
 const MACHINE = readMachine()
-/** Identifies this process to its threads, because an earlier process may have had the same process id. */
+/**
+ * Identifies this process in all its threads. The process id is not enough, because an earlier process may
+ * have had the same id.
+ */
 const PROCESS = readOrMakeProcessToken()
 const THREAD = `${PROCESS}.${threadId}`
 
 /**
- * The holders of leases that this thread still has. A lease of this thread with any other holder was given
- * up, but could not be deleted.
+ * The holder ids of the leases that this thread has now. If the store has a lease with another holder id of
+ * this thread, the thread has released that lease but could not delete its row.
  */
 const ownHolders = new Set<string>()
 
@@ -112,7 +116,10 @@ export async function claimLease(
   }
 }
 
-/** The new end of the lease, `until`, is by this machine's clock; only SQLite uses it. */
+/**
+ * Renews a lease. In SQLite, the lease lasts until `until`. In PostgreSQL, the clock of the server gives the
+ * new end.
+ */
 const renewLease = statementForLater((db, { holder, until }: { holder: string; until: Instant }) =>
   db
     .updateTable('lease')
@@ -166,7 +173,7 @@ async function insertLease(
     .execute()
 }
 
-/** Finds a holder of any lease; undefined where there is none. */
+/** Finds the holder of any valid lease; undefined if no lease is valid. */
 export async function findHolder(
   db: Db,
   now: Date,
@@ -174,7 +181,10 @@ export async function findHolder(
   return (await leases(db, now).execute()).find((lease) => !isLost(db, lease))
 }
 
-/** Deletes the leases whose holders have ended and whose names are `name` or begin with it and a colon. */
+/**
+ * Deletes leases whose holders have ended: the lease `name`, and all leases whose names begin with `name` and
+ * a colon.
+ */
 export async function deleteLostLeases(trx: Trx, name: string, now: Date): Promise<void> {
   const named = await leases(trx, now)
     .where((eb) => eb.or([eb('name', '=', name), eb('name', 'like', `${name}:%`)]))
@@ -189,7 +199,7 @@ export async function wasLeft(db: Db, name: string): Promise<boolean> {
   return lease !== undefined && hasEnded(db, lease)
 }
 
-/** Tells whether a lease is held by a daemon or a worker for as long as it runs. */
+/** Tells whether a lease is one that a daemon or a worker holds as long as it runs. */
 export function isOfDaemon({ name }: Pick<Tables['lease'], 'name'>): boolean {
   return name === 'daemon' || name.startsWith('daemon:')
 }
@@ -220,8 +230,9 @@ function isLost(db: Db, lease: Tables['lease'] & { readonly isExpired: 0 | 1 }):
 }
 
 /**
- * Tells whether the holder of a lease has ended, as far as this machine knows. Containers on several machines
- * may have the same name and process ids.
+ * Tells whether this machine knows that the holder of a lease has ended. It cannot know this of a holder on
+ * another machine. In PostgreSQL the host name is not enough to recognise such a holder, because containers
+ * on several machines may have the same name and the same process ids.
  */
 function hasEnded(db: Db, lease: Tables['lease']): boolean {
   if (lease.host !== hostname()) return false

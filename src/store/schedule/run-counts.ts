@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import type { Db } from '../db/store.ts'
 import type { Tables } from '../tables/tables.ts'
 
-/** Sums over runs with the same outcome. */
+/** The sums of all runs with the same outcome. */
 export interface RunCounts {
   readonly outcome: string
   readonly runs: number

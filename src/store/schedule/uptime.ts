@@ -1,6 +1,6 @@
 /**
- * The uptimes of the daemon: the times in which it ran without a gap. They explain why something was
- * late or missed. This source file also has the last heartbeat and the loads of the settings.
+ * The uptimes of the daemon: the spans of time in which the daemon ran without a gap. They explain why
+ * something was late or missed. This source file also has the last heartbeat and the loads of the settings.
  */
 
 import { existsSync } from 'node:fs'
@@ -58,9 +58,9 @@ export async function endUptime(trx: Trx, id: number, at: Instant): Promise<void
 }
 
 /**
- * Finds the uptime that began last, even if the clock was changed. Among several workers, finds the one with
- * the last heartbeat, but prefers a running worker to a worker that has just ended. Undefined if no daemon
- * ever ran.
+ * Finds the uptime that began last, even if the clock was changed. In PostgreSQL, where several workers may
+ * run, finds the uptime with the last heartbeat, but prefers a running worker to a worker that has just
+ * ended. Returns undefined if no daemon ever ran.
  */
 export async function findLastUptime(db: Db): Promise<Selectable<DaemonUptimeTable> | undefined> {
   const uptimes = db.selectFrom('daemon_uptime').selectAll().limit(1)
@@ -165,7 +165,7 @@ export async function findGap(db: Db, at: Instant): Promise<Gap | null> {
 
 /**
  * The last heartbeat of the daemon. It is read without migrating the store. It is also read without creating
- * files beside the store, because such files might get another owner than the daemon.
+ * files beside the store, because such files might belong to another user than the daemon's.
  */
 export interface LastHeartbeat {
   readonly last_heartbeat_at: Instant
@@ -176,8 +176,7 @@ export interface LastHeartbeat {
 /** A worker with a heartbeat within this time counts as running. */
 const LIVING_MS = 180_000
 /**
- * The longest wait for a lock. Another process that opens the file, or is the last to close it, locks out
- * readers for a moment.
+ * The longest wait for a lock. A process that opens the file, or closes it last, locks the file for a moment.
  */
 const BUSY_TIMEOUT_MS = 2_000
 
@@ -242,7 +241,10 @@ export interface ConfigLoad {
   readonly at: Instant
   /** The error in the settings; null if the settings came into force. */
   readonly refused: string | null
-  /** The names of the settings that differ from those in force before; null if none were in force before. */
+  /**
+   * The names of the settings that this load changed. Null if no settings were in force before, or if the
+   * load was refused.
+   */
   readonly changed: readonly string[] | null
   readonly pid: number
   readonly host: string

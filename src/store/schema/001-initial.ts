@@ -1,6 +1,7 @@
 /**
- * The first schema, by subject. Its comments stay in the database file (`.schema lead` shows them), and
- * analysts read them. A comment gives the meaning of a value, its unit, and the clock of an instant.
+ * The first schema, in one source file for each subject. The SQL comments stay in the database file (`.schema
+ * lead` shows them), and analysts read them. A comment gives the meaning of a value, its unit, and the clock
+ * of an instant.
  */
 import type { Kysely } from 'kysely'
 import { EVENTS } from './001-initial/events.ts'

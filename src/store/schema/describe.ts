@@ -1,6 +1,6 @@
 /**
  * Finds the meaning of each table, view and column of a database file from its schema alone. A column without
- * a comment has the meaning of the column that it comes from, points to or is named after.
+ * a comment has the meaning of another column: the one that it comes from, refers to or shares its name with.
  */
 import type Database from 'better-sqlite3'
 
@@ -127,7 +127,7 @@ function meaningOf(table: string, column: string, said = ''): string {
 
 /**
  * The comments of a CREATE statement, which SQLite keeps in the file. In a table, the comment after a column
- * is the meaning of the column. In a view, a comment has the form `-- column: meaning`.
+ * is the meaning of the column. In a view, a comment has the format `-- column: meaning`.
  */
 interface SchemaComments {
   /** The meaning of the table or view; empty where the comments have none. */
@@ -165,8 +165,8 @@ export function readTableComments(create: string): SchemaComments {
 }
 
 /**
- * Reads the comments of a view. The comments before the first SELECT that name no column are for the view as
- * a whole. The meaning of a column may continue on the next comment lines.
+ * Reads the comments of a view. Comments that stand before the SQL of the view and name no column describe
+ * the view as a whole. The meaning of a column may continue on the next comment lines.
  */
 export function readViewComments(create: string, names: readonly string[]): SchemaComments {
   const whole: string[] = []
@@ -259,7 +259,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'report_issue.rendered_at': 'UTC, by our clock: when it was made',
 }
 
-/** Matches a comment that gives only the form of a value, or the column to which the value refers. */
+/** Matches a comment that gives only the format of a value, or the column to which the value refers. */
 const BARE_UNIT =
   /^(UTC(, by (our|the upstream's) clock)?|0 to 1|ISO 4217|sync_run\.id( that (first )?(read|wrote|marked) (it|them|this row)( deleted)?)?)$/
 

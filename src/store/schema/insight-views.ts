@@ -1,7 +1,7 @@
 /** The views of usual ranges, forecasts and explanations in issues, read from the issues' stored figures. */
 import { type RawBuilder, sql } from 'kysely'
 
-/** Builds columns from the parts of a JSON object: their names, paths and types. */
+/** Builds the SQL for columns that are parts of a JSON object. `list` has the name, path and type of each. */
 function columns(from: string, list: readonly Column[]) {
   return sql.raw(
     list
@@ -41,8 +41,8 @@ const DRIVER = columns('driver', [
 ])
 
 /**
- * Selects how many published ranges contained the real number. The groups are in the order of the primary
- * key, so that nothing is sorted.
+ * Selects how many published ranges contained the real number. The rows are grouped in the order of the
+ * primary key, so that the database need not sort them.
  * @param where a condition on the rows of published_range
  */
 export function publishedRecords(where: RawBuilder<unknown>): RawBuilder<unknown> {

@@ -118,7 +118,8 @@ export function listObjects(database: Database.Database): SqliteObject[] {
 /* The backups made before upgrades, in a folder beside the database. */
 
 /**
- * The maximum number of backups kept from before upgrades. Each is as large as the database was at its time.
+ * The maximum number of backups that are kept. Each backup is as large as the database was before the
+ * upgrade.
  */
 const KEPT = 3
 /**
@@ -129,7 +130,7 @@ const HALF_MADE = /^leadsheet-before-.+\.db\.tmp-\d+$/
 
 /**
  * Returns the path of a new backup.
- * @param program the version that upgrades
+ * @param program the version of leadsheet to which the database is upgraded
  */
 export function upgradeBackup(database: string, program: string, now: Date): string {
   const time = now.toISOString().replace(/[-:]|\.\d+/g, '')

@@ -27,7 +27,7 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   quarantined_record: [],
   field_seen: [],
   pruned: [],
-  // Leaves out the page and the text, because the archive of issues has them as they were sent.
+  // Leaves out the HTML and the text of issues, because the archive of issues shows both as they were sent.
   report_issue: ['html', 'text'],
   daily_count: [],
   daily_count_span: [],

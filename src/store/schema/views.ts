@@ -196,7 +196,7 @@ export const VIEWS = {
   ...INSIGHT_VIEWS,
 } as const
 
-/** Tells whether the file has exactly these views. Views of analysts are not checked. */
+/** Tells whether the file has the views in `VIEWS` with the same SQL. Views of analysts are not checked. */
 export async function hasCurrentViews(db: Kysely<Tables>): Promise<boolean> {
   const present = await readViews(db)
   return Object.entries(VIEWS).every(([name, view]) => present.get(name) === view.compile(db).sql)

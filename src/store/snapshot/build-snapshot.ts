@@ -27,19 +27,19 @@ const DAY_MS = 24 * 60 * 60_000
 const CACHE_KIB = 65_536
 /** The number of rows of each index that ANALYZE reads: enough to tell a good index from a bad one. */
 const ANALYSIS_ROWS = 1000
-/** The longest wait for a lock. Another process that closes the store locks out readers for a moment. */
+/** The longest wait for a lock. A process that closes the store locks it for a moment. */
 const BUSY_TIMEOUT_MS = 10_000
 
 /**
  * Builds the file. Only published rows are copied, so that a private row is never in the file, not even in a
- * freed page. If a table is published completely, it is copied in its stored form, which is fast.
+ * freed page. If a table is published completely, its rows are copied as they are stored, which is fast.
  * @throws SqliteError, and Error where the finished file fails its checks
  */
 export async function buildSnapshot(job: SnapshotJob): Promise<void> {
   const database = openUnfinished(job)
   try {
-    // Overwrites the old place of a row that moves to another page. Later deletions overwrite only its new
-    // place.
+    // Makes SQLite overwrite the old place of a row that moves to another page. A later deletion of the row
+    // overwrites only the new place.
     database.pragma('secure_delete = FAST')
     database.exec('BEGIN')
     createTables(database, copyRows)
@@ -77,7 +77,7 @@ export function dayOf({ madeAt }: Pick<SnapshotJob, 'madeAt'>): number {
   return Math.floor(Date.parse(madeAt) / DAY_MS)
 }
 
-/** Creates all but the copied tables: indexes, analysts' views, and the tables that only a snapshot has. */
+/** Creates all but the copied tables: more indexes, the views, and the tables that only a snapshot has. */
 function createOthers(database: Database.Database): void {
   addIndexes(database)
   copyViews(database)
@@ -160,7 +160,9 @@ function copyRows(database: Database.Database, table: string, isWhole: boolean):
 }
 
 export interface PublishedTable {
-  /** The columns that identify a row; `rowid` if the table has one that is not its primary key. */
+  /**
+   * The columns that identify a row. This is `rowid` if the table has a rowid that is not its primary key.
+   */
   readonly key: readonly string[]
   /** The columns that are stored; SQLite computes the generated columns itself. */
   readonly columns: readonly string[]
@@ -192,8 +194,8 @@ export function describeTable(database: Database.Database, table: string): Publi
 }
 
 /**
- * Adds indexes for the queries of analysts, which the store lacks because leadsheet itself needs none of
- * them.
+ * Adds indexes for the queries of analysts. The store does not have these indexes, because leadsheet itself
+ * needs none of them.
  */
 function addIndexes(database: Database.Database): void {
   database.exec(`
@@ -202,7 +204,7 @@ function addIndexes(database: Database.Database): void {
   `)
 }
 
-/** Copies the views of analysts that read nothing private. */
+/** Copies the views of leadsheet and of analysts, except views that read something private. */
 function copyViews(database: Database.Database): void {
   let views = readSchema(database, 'view').filter(({ name }) => !OWN.includes(name))
   for (const { sql } of views) database.exec(sql)

@@ -141,12 +141,12 @@ function readFields(database: Database.Database) {
   return new Map(rows.map((row) => [row.path, row]))
 }
 
-/**
- * The number of rows, and for each column the number of rows without a value. A column without an entry has a
- * value in every row.
- */
+/** The counts of a table. */
 export interface Counts {
   readonly rows: number
+  /**
+   * For each column, the number of rows without a value. A column without an entry has a value in every row.
+   */
   readonly nulls: ReadonlyMap<string, number>
 }
 

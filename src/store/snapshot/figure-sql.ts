@@ -47,8 +47,8 @@ export function fillFigures(database: Database.Database): void {
 }
 
 /**
- * Lists the last issue of each report. If several issues of a report end at the same last time, takes the
- * issue with all leads of the report.
+ * Lists the last issue of each report. If the periods of several issues ended last at the same time, takes
+ * the issue with all leads of the report.
  */
 function listIssues(database: Database.Database): Issue[] {
   const rows = database
@@ -63,7 +63,7 @@ function listIssues(database: Database.Database): Issue[] {
       )
 }
 
-/** The figures of older issues name pipelines instead of a filter. */
+/** The stored figures of an issue. In older issues, the figures name pipelines instead of a filter. */
 type KeptFigures = Omit<ReportFigures, 'filter'> & Partial<Pick<ReportFigures, 'filter'>>
 
 function issueOf(
@@ -83,7 +83,7 @@ function issueOf(
   }
 }
 
-/** Returns the ids of pipelines by their names; null for all pipelines. */
+/** Returns the ids of the pipelines with these names; null if these are all pipelines. */
 function idsOf(database: Database.Database, names: readonly string[]): string[] | null {
   const pipelines = database.prepare<[], { id: string; name: string }>('SELECT id, name FROM pipeline').all()
   const covered = pipelines.filter(({ name }) => names.includes(name))

@@ -1,7 +1,7 @@
 /**
- * Makes a snapshot from the previous one: copies that file and brings the copy up to date. Every published
- * row of the store is compared with the row of the copy, so that no record of changes is needed. Comparing
- * costs a small part of what writing and indexing all rows costs.
+ * Makes a snapshot from the previous snapshot: copies the previous file and brings the copy up to date. Finds
+ * the changes by comparing every published row of the store with the row of the copy, so that nothing has to
+ * record the changes. Comparing all rows is much faster than writing and indexing all rows.
  */
 import { chmodSync, closeSync, constants, copyFileSync, openSync, readSync, writeSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
@@ -25,25 +25,24 @@ import { followTexts, keepTexts } from './search.ts'
 const WRITABLE = 0o600
 /** The size of the pieces in which a file is copied. */
 const PIECE_BYTES = 2 ** 18
-/**
- * If more rows have changed than this share of all rows, and more than `CHANGED_ROWS`, a complete build is as
- * fast.
- */
+/** The maximum share of changed rows. If more rows have changed, a complete build is as fast. */
 const CHANGED_SHARE = 0.1
+/** The number of changed rows up to which `CHANGED_SHARE` does not matter. */
 const CHANGED_ROWS = 1000
 /** The maximum number of bytes of the copy that SQLite maps into memory instead of reading them. */
 const MAPPED_BYTES = 2 ** 36
 /**
- * The tables with personal data. If a row of them was deleted, the snapshot is built completely, because the
- * full-text index keeps words of deleted rows.
+ * The tables with personal data. If a row of one of these tables was deleted, the snapshot is built
+ * completely, because the full-text index keeps words of deleted rows.
  */
 const FORGOTTEN: readonly string[] = ['lead', 'lead_raw', 'lead_detail', 'activity', 'quarantined_record']
 
 /**
  * Makes a snapshot from an earlier one.
  * @param base the file of the earlier snapshot, which stays as it is
- * @returns false if a complete build is needed, and the target is useless: for the first snapshot of a day,
- * of a schema or of a version, after many changes, and if the earlier file is damaged
+ * @returns false if a complete build is needed; the target is useless then. A complete build is needed for
+ * the first snapshot of a day, of a schema or of a version, after many changes, after the deletion of
+ * personal data, and if the earlier file is damaged
  */
 export async function followSnapshot(job: SnapshotJob, base: string): Promise<boolean> {
   let file: FileHandle | undefined
@@ -172,8 +171,8 @@ interface Changes {
 }
 
 /**
- * Finds the rows of a table that are not the same in both files. Keeps their keys in a temporary table, with
- * `is_kept` for rows that are in both files.
+ * Finds the rows of a table that differ between the store and the copy. Writes the keys of these rows to a
+ * temporary table. There, `is_kept` is 1 for a row that is in both, and otherwise 0.
  */
 function findChanges(database: Database.Database, name: string, table: PublishedTable): Changes {
   const stored = `live.${quoted(name)}`
@@ -228,8 +227,9 @@ function hasWholeIndexes(database: Database.Database, table: string, rows: numbe
 }
 
 /**
- * Replaces the changed rows of the copy by those of the store. In rows that are in both, only the columns in
- * which any of these rows differs are written, so that indexes on other columns need no change.
+ * Replaces the changed rows of the copy by the rows of the store. Rows that are in both are updated. The
+ * update writes only the columns in which at least one of these rows differs, so that indexes on other
+ * columns need no change.
  * @returns the counts of the table after the change
  */
 function replaceRows(

@@ -4,7 +4,7 @@ import { answerParent } from '../db/subprocess.ts'
 import { buildSnapshot, type SnapshotJob } from './build-snapshot.ts'
 import { followSnapshot } from './follow-snapshot.ts'
 
-/** The job, and the file of the earlier snapshot; null if there is none. */
+/** A job. `base` is the file of the earlier snapshot; null if there is none. */
 export type ChildJob = SnapshotJob & { readonly base: string | null }
 
 answerParent(async ({ base, ...job }: ChildJob) => {

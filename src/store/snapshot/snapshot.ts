@@ -56,7 +56,8 @@ export async function makeSnapshot(
     await removeLeftovers(file)
     const live = await liveFile(store, unfinished, options.signal)
     const base = existsSync(file) ? file : null
-    // The folder has enough space for the temporary files in which SQLite sorts large indexes.
+    // Uses the folder of the snapshot also for temporary files, because SQLite needs much space there to sort
+    // large indexes.
     await askChild<ChildJob, void>(
       CHILD,
       { ...job, live: resolve(live), target: resolve(unfinished), base: base && resolve(base) },
@@ -160,7 +161,7 @@ function unwritable(file: string, reason: string, cause?: unknown): LeadsheetErr
 
 /** The numbers of changes in the store since a snapshot. */
 export interface SnapshotNews {
-  /** The last migration of the store. */
+  /** The name of the last migration of the store. */
   readonly schema: string
   /** The id of the last sync that read all leads, even if the snapshot lacks it; null if there is none. */
   readonly wholeRunId: string | null
@@ -195,8 +196,8 @@ export async function readSnapshotNews(db: Db, info: SnapshotInfo | null): Promi
 
 /**
  * Copies the published parts of a PostgreSQL store into an SQLite file from which a snapshot can be built.
- * The copy is from one consistent read of the database. The file never has a private row or column.
- * @param file must not exist; an unfinished file is useless
+ * The copy is from one consistent read of the database. The file never contains private data.
+ * @param file the file to create; it must not exist. After an error the file is useless
  * @throws LeadsheetError store_*, data_unwritable; the reason of an aborted signal
  */
 export async function copyPublished(db: Db, file: string, signal: AbortSignal): Promise<void> {
@@ -219,9 +220,11 @@ export async function copyPublished(db: Db, file: string, signal: AbortSignal): 
 }
 
 /**
- * Prepares the file for copied rows. Checks and triggers are off, because the rows come unchanged and in
- * their order. Nothing is written to the disk to undo a failure.
- * @returns the statements that create the indexes again, which is faster than keeping them up to date
+ * Prepares the file for copied rows. Foreign keys are off and triggers are dropped, because both were in
+ * force when the rows were first written. No journal is written to the disk, because an unfinished file is
+ * useless.
+ * @returns the statements that create the dropped indexes again. Creating the indexes after the copy is
+ * faster than keeping them up to date during the copy
  */
 async function makeReady(target: Db, file: string): Promise<string[]> {
   await migrate(target, file)

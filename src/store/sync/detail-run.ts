@@ -1,7 +1,7 @@
 /**
- * The leads whose details several processes read for one sync, in batches, and the progress of the reading.
- * Each lead is taken off the list in the transaction that saves its result. So a lead that is read twice
- * counts once.
+ * The list of leads whose details several processes read for one sync, in batches, and the progress of this
+ * work. A lead is deleted from the list in the transaction that saves its result. So a lead whose details are
+ * read twice counts only once.
  */
 import type { ErrorCode } from '../../errors.ts'
 import { insertRows } from '../db/rows.ts'

@@ -1,7 +1,7 @@
 /**
- * The rate limit of requests that several workers share, in PostgreSQL only. The limit uses the database's
- * clock, because the clocks of workers differ. Each operation is one statement, so that it need not wait for
- * a writing transaction to end.
+ * The rate limit of requests to the upstream. Several workers share this limit, which is possible only in
+ * PostgreSQL. The limit uses the database's clock, because the clocks of workers differ. Each operation is
+ * one statement, so that no operation waits for a long writing transaction to end.
  */
 import { sql } from 'kysely'
 import type { Db, Store } from '../db/store.ts'
@@ -13,8 +13,8 @@ import type { Db, Store } from '../db/store.ts'
 const SAME_RESET_MS = 1_500
 
 /**
- * The database's time in milliseconds. The same SELECT keeps the commit from waiting for the disk while the
- * row is locked. A crash can then lose only a moment of the rate limit.
+ * The database's time in milliseconds. The same SELECT turns off waiting for the disk at the commit, so that
+ * the row is not locked for long. A crash can then lose only the last moment of the rate limit.
  */
 const NOW = sql`(SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now,
     set_config('synchronous_commit', 'off', true) AS waits) AS clock`
@@ -23,8 +23,8 @@ const REQUEST_AT = sql`greatest(now, next_ms, ${FREE_AT})`
 
 /**
  * Opens the shared rate limit.
- * @returns undefined for an SQLite store, because only one process sends requests; see `RequestRate` of the
- * upstream's client
+ * @returns undefined for an SQLite store, because only one process uses such a store to send requests. That
+ * process needs only `RequestRate` of the upstream's client
  */
 export function openSharedRequestRate({ db, place }: Pick<Store, 'db' | 'place'>) {
   if (place.kind === 'sqlite') return undefined

@@ -27,11 +27,9 @@ interface ScanStart {
 export interface ScanStep {
   /** The leads and records on the page, each once. */
   readonly seenKeys: readonly SeenKey[]
-  /**
-   * `fresh`: the number of leads on the page that no pass has found before. `freshInPass`: the number that
-   * this pass has not found before.
-   */
+  /** The number of leads on the page that no pass has found before. */
   readonly fresh: number
+  /** The number of leads on the page that this pass has not found before. */
   readonly freshInPass: number
   /** The number of fresh leads created after the scan began. No earlier pass could have found them. */
   readonly born: number
@@ -121,8 +119,8 @@ const updateScan = statementForLater((db, scan: Scan) =>
 /** Returns the progress of the scan after a page. */
 function scanAfter(before: Scan, page: ScanStep): Scan {
   const repeated = page.repeats !== null && page.seenKeys.length - page.freshInPass > page.repeats
-  // A page without a lead that is new in this pass lies behind the end of the list. It does not show that
-  // rows moved.
+  // A page without a lead that is new in this pass lies behind the end of the list. Such a page does not show
+  // that rows moved.
   const moved = page.freshInPass > 0 && (page.hasMoved || repeated) ? 1 : 0
   return {
     ...before,
@@ -225,7 +223,7 @@ export interface SeenLeads {
   /** Returns the number of the last pass that found a lead or record; 0 if none has. */
   passOf(key: SeenKey): number
   note(key: SeenKey, pass: number): void
-  /** Replaces the id of a record by the number of its lead, which is now stored. */
+  /** Notes the number of a lead that is now stored, if the scan found a record with its id before. */
   number(id: string, no: number): void
   /** Counts all leads and records that the scan has found. */
   count(): number

@@ -9,10 +9,9 @@ import type { Db, Trx } from '../db/store.ts'
 /** Says what the examined records show about one field. */
 export interface FieldSample {
   readonly types: ReadonlySet<FieldType>
-  /**
-   * `count`: the number of records that have the field. `nulls`: of these, the number with the value null.
-   */
+  /** The number of records that have the field. */
   readonly count: number
+  /** The number of these records in which the field is null. */
   readonly nulls: number
 }
 
@@ -86,7 +85,10 @@ interface DatedDrift extends FieldDrift {
   readonly at: Instant
 }
 
-/** The maximum number of last syncs that are searched for changes. Usually fewer run in a day. */
+/**
+ * The maximum number of syncs that are searched for changes. The latest syncs are searched. Usually fewer
+ * syncs run in a day.
+ */
 const RUNS_MAX = 200
 
 /** Lists the changes of fields that the last `RUNS_MAX` syncs have found since an instant, newest first. */

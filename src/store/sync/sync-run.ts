@@ -43,7 +43,7 @@ export async function startRun(
   return id
 }
 
-/** The requests that a run has sent to the upstream. */
+/** The numbers of requests that a run has sent to the upstream. */
 export interface RunUsage {
   readonly requests: number
   readonly retries: number
@@ -196,7 +196,8 @@ export async function listRuns(db: Db, limit: number): Promise<RunSummary[]> {
 export type RunBrief = Pick<RunSummary, 'id' | 'startedAt' | 'outcome'>
 
 /**
- * The maximum number of listed runs: a bit more than the minutes of a day, as a sync can run every minute.
+ * The maximum number of listed runs. A sync can run every minute, so this is a little more than the number of
+ * minutes in a day.
  */
 const BRIEFS_MAX = 1500
 
@@ -250,8 +251,8 @@ export async function findLastRun(db: Db): Promise<LastRun | null> {
 }
 
 /**
- * Finds the last run that failed or stopped early. Looks only at the last run that read all leads, because
- * another part of that run may have failed, and at later runs.
+ * Finds the last run that failed or stopped early. Looks only at the last run that read all leads, and at
+ * later runs. The run that read all leads is included, because another part of it may have failed.
  */
 export async function findLastFailure(db: Db): Promise<SyncFailure | null> {
   const row = await db
@@ -294,7 +295,7 @@ export interface SyncUnderWay {
   readonly pages: number
   readonly requests: number
   readonly details: number
-  /** The progress of the leads; null once all are read. */
+  /** The progress of reading the leads; null once all leads are read. */
   readonly leads: {
     /**
      * The number of the pass over the list: 1 for the first, more if the list is read again because rows

@@ -1,7 +1,7 @@
 /**
- * Stores the time of update from which the next incremental scan starts (the watermark), the time before
- * which the upstream accepts no request, the hash of the last profile (the settings that describe the
- * upstream's API), the time at which each resource was last read, and the results of scans.
+ * Stores how far the upstream's data was read: the watermark (the update time from which the next incremental
+ * scan starts), the last read of each resource, and the results of scans. Also stores until when the upstream
+ * refuses requests, and the hash of the profile (the settings that describe the upstream's API).
  */
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
@@ -11,8 +11,8 @@ import { findLastNo } from '../leads/lead.ts'
 
 const RESOURCE = 'lead'
 /**
- * The number of last updated leads of each status that are searched for a time from the upstream. If none of
- * them has such a time, all leads are read.
+ * The maximum number of leads that are read for each status, the last updated first. These leads are searched
+ * for an update time from the upstream. If none of them has one, all leads are searched.
  */
 const NEWEST_LEADS = 100
 /** The maximum number of leads that one query reads. Between two queries other tasks can run. */
@@ -38,8 +38,9 @@ export async function saveWatermark(trx: Trx, updatedAt: Instant): Promise<void>
 }
 
 /**
- * Finds the latest update of all existing leads by the upstream's clock. Where the upstream gives no time,
- * `updated_at` is the time of reading and does not count.
+ * Finds the latest update time that the upstream gave for a lead that is not deleted; null if it gave none.
+ * If the upstream gave a lead no time, `updated_at` is the time at which the lead was read and does not
+ * count.
  */
 export async function findLastUpdate(db: Db): Promise<Instant | null> {
   let latest: Instant | null = null
@@ -127,19 +128,23 @@ export type Resource = 'leads' | 'stats' | 'agents'
 export interface LastRead {
   /** Everything that changed before this time is in the store. */
   readonly asOf: Instant
-  /** The time at which the run ended, or at which a killed run began; null while it reads other resources. */
+  /**
+   * The time at which the run ended; null while the run still reads other resources. For a killed run, this
+   * is the time at which the run began.
+   */
   readonly endedAt: Instant | null
 }
 
 const ENDED_AT = sql<Instant | null>`coalesce(finished_at, iif(outcome = 'killed', started_at, NULL))`
 
 /**
- * Finds the last run that read a resource to its end; null if there is none. Statistics and agents also count
- * as read if the upstream had none.
+ * Finds the last run that read a resource to its end; null if there is none.
+ * Statistics and agents count as read if the run read at least one, or if the run ended without a problem.
+ * The result is null while the store has never had any.
  */
 export async function findLastRead(db: Db, resource: Resource): Promise<LastRead | null> {
   const runs = db.selectFrom('sync_run').select(ENDED_AT.as('endedAt')).limit(1)
-  // Orders runs by when they began, even if the clock was set back.
+  // Row numbers give the order in which the runs began, even if the clock was set back.
   const newest = runs.orderBy(sql`rowid`, 'desc')
   if (resource === 'leads') {
     const whole = newest.where('leads_as_of', 'is not', null).select(sql<Instant>`leads_as_of`.as('asOf'))
@@ -187,7 +192,10 @@ export async function saveScanResult(
 /** The result of a scan of the whole list of leads. */
 export interface WholeScan {
   readonly leads: number
-  /** The number of leads that the scan missed but that were kept, because so many were missing at once. */
+  /**
+   * The number of leads that were missing from the scan but were not deleted, because too many were missing
+   * at once.
+   */
   readonly heldBack: number
 }
 

@@ -127,7 +127,10 @@ export interface LeadTables {
   lead_fingerprint: { lead_no: number; fingerprint: string }
   missing_lead: { lead_id: string; run_id: string; since: string }
   lead_count: LeadCountTable
-  /** The stored versions. The view `lead_version` also has versions that are read from `lead` instead. */
+  /**
+   * The stored versions of leads. A lead that has not changed since its first read has no stored version. The
+   * view `lead_version` has the versions of all leads.
+   */
   lead_history: LeadVersionTable
   lead_version: LeadVersionTable
   lead_minor_update: LeadMinorUpdateTable

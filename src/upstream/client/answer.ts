@@ -12,8 +12,8 @@ import type { Call } from './request.ts'
 import { isPassingStatus, redirected, refusal, unexpected, unreachable } from './upstream-failure.ts'
 
 /**
- * The length of the beginning of a body that is decoded in order to quote it or to recognise JSON, in bytes
- * or characters. It is longer than any quote, but much shorter than the largest body.
+ * The length of the first part of a body, in bytes or characters. This part is enough to quote the body or to
+ * recognise JSON, and it is much shorter than the largest body.
  */
 const BEGINNING = 10_000
 
@@ -53,7 +53,7 @@ interface Response {
 }
 
 /**
- * Reads the body of a response to its end, or closes the connection.
+ * Reads the body of a response to its end. If the body is too large, the connection is closed instead.
  * @throws any error of the connection while the body arrives
  */
 export async function readAnswer(response: Response, asked: Asked): Promise<Answer | Failed> {
@@ -122,7 +122,7 @@ async function readRefusal(
 }
 
 /**
- * Quotes the beginning of a text without secrets. They are removed before the text is shortened to its quote,
+ * Quotes the beginning of a text without secrets. The secrets are removed before the text is shortened,
  * because half a key would not be recognised.
  */
 function quoteOf(text: string, redact: Asked['redact']): string {
@@ -144,7 +144,7 @@ const QUOTE_CHARS = 200
 
 const unzip = promisify(gunzip)
 
-/** Thrown for a body that is too large, or whose compression was not asked for. */
+/** Thrown for a body that is too large, or that is compressed in a way that was not requested. */
 class UnreadableBody extends Error {}
 
 /**

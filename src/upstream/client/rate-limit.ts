@@ -1,16 +1,16 @@
 /**
- * Decides when the next request may be sent: by our own rate limit, and by the limits in the upstream's
- * answers. Upstreams write these headers in several ways; every reset time is converted to milliseconds from
- * now. The functions only compute; the client waits.
+ * Decides when the next request may be sent. Both our own rate limit and the upstream's limits count.
+ * Upstreams give their limits in several kinds of headers, so every reset time is converted to milliseconds
+ * from now. The functions only compute; the client waits.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { retryAfterMs } from '../../retry.ts'
 
-/** The rate limit of one process, or the shared one of all processes that request from the same upstream. */
+/** A rate limit of requests to the upstream. It belongs to one process, or is shared by several. */
 export interface RequestRate {
   /**
    * Reserves the next request. Each reserved request must be ended by {@link RequestRate.endRequest}.
-   * @param gapMs the gap between two requests by the configured rate limit; 0 without one
+   * @param gapMs the minimum time between two requests by our own rate limit; 0 without a rate limit
    * @returns the wait in milliseconds; nothing is reserved if the upstream asks for more than `maxWaitMs`
    */
   takeRequest(gapMs: number, maxWaitMs: number): Promise<{ readonly isTaken: boolean; readonly inMs: number }>
@@ -20,11 +20,15 @@ export interface RequestRate {
   block(ms: number): Promise<void>
   /**
    * Ends a reserved request.
-   * @param budget how many requests the upstream still allows; null if there was no answer or the answer does
-   * not say it
+   * @param budget the number of requests that the upstream still allows; null if there was no answer, or if
+   * the answer does not contain the number
    */
   endRequest(budget: Budget | null): Promise<void>
-  /** Records a wait of the upstream that is so long that requests fail instead of waiting. */
+  /**
+   * Called if the upstream asks for a wait of `ms` that is so long that requests fail instead of waiting. A
+   * shared rate limit records the wait. The rate limit of one process forgets its state, because the client
+   * itself refuses requests until the wait is over.
+   */
   postpone(ms: number): Promise<void>
 }
 
@@ -106,8 +110,8 @@ export interface Budget {
 }
 
 /**
- * The prefixes of headers such as `RateLimit-Remaining`: first that of the IETF drafts up to 7, then two
- * older non-standard ones.
+ * The prefixes of headers such as `RateLimit-Remaining`. The first prefix is from the early IETF drafts, up
+ * to draft 7. The other two are older and were never a standard.
  */
 const PREFIXES = ['ratelimit-', 'x-ratelimit-', 'x-rate-limit-'] as const
 const EPOCH_S_MIN = 1e9
@@ -125,8 +129,8 @@ export function readBudget(headers: IncomingHttpHeaders, now: Date): Budget | nu
 }
 
 /**
- * Returns whether an answer says that requests come too fast: status 429, or status 403 with no requests left
- * or with a wait.
+ * Returns whether an answer says that requests come too fast. This is status 429, or status 403 with no
+ * requests left or with a wait.
  */
 export function isThrottled(status: number, headers: IncomingHttpHeaders, now: Date): boolean {
   if (status !== 403) return status === 429

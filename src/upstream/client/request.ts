@@ -1,6 +1,6 @@
 /**
- * The request that the client sends, and its address: an endpoint's URL, an id as a part of the path, and the
- * encoding of path and query.
+ * Defines the request that the client sends, and makes its URL: finds the endpoint, inserts an id into the
+ * path, and encodes the path and the query.
  */
 
 import { API_PREFIX } from '../../contract/api.ts'
@@ -17,11 +17,14 @@ export interface Call<T = unknown> {
   /** The key by which the upstream recognises a repeated POST. A POST without a key is sent only once. */
   readonly idempotencyKey?: string | undefined
   /**
-   * True if error statuses, and bodies that are not JSON, are returned as answers too, with their text as the
-   * body. The probe uses this.
+   * True if an answer with an error status, or with a body that is not JSON, is returned with its text as the
+   * body. An error that may pass on a retry is still thrown. The probe uses this.
    */
   readonly takesAny?: boolean
-  /** The error statuses that are returned as an answer instead of being thrown. The body is then text. */
+  /**
+   * The error statuses that are not thrown as errors. An answer with such a status is returned with its text
+   * as the body.
+   */
   readonly takes?: readonly number[]
   /**
    * Parses the body of a successful answer in place of the JSON parser. Throws SyntaxError for a body that is

@@ -22,8 +22,8 @@ interface Deadlines {
   /** The maximum time between two pieces of the body. */
   readonly bodyGapMs: number
   /**
-   * The limit of the whole attempt, because a body that arrives slowly in small pieces never exceeds
-   * `bodyGapMs`.
+   * The maximum time of the whole attempt. It is needed because a body that arrives slowly in small pieces
+   * never exceeds `bodyGapMs`.
    */
   readonly attemptMs: number
 }
@@ -67,7 +67,10 @@ export interface ClientOptions {
   readonly deadlines?: Partial<Deadlines>
 }
 
-/** The numbers of requests (with retries), of retries, and of answers that requests come too fast. */
+/**
+ * The numbers of requests (including retries), of retries, and of requests that the upstream refused because
+ * requests came too fast.
+ */
 export interface Usage {
   readonly requests: number
   readonly retries: number
@@ -216,8 +219,9 @@ export function createClient(options: ClientOptions): Client {
   }
 
   /**
-   * Stops all requests of this client for `waitMs` milliseconds, including a request that is just about to be
-   * sent.
+   * Stops all requests of this client for `waitMs` milliseconds, but for at most 24 hours. A request that is
+   * just about to be sent is stopped too.
+   * @returns the error to throw
    */
   async function postpone(url: URL, waitMs: number): Promise<LeadsheetError> {
     const boundedMs = Math.min(waitMs, DEFERRAL_MAX_MS)

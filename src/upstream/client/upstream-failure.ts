@@ -9,8 +9,8 @@ import { requestTarget } from './request.ts'
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504])
 
 /**
- * The error codes of undici, sockets and zlib after which a retry may succeed. Codes that people may not
- * understand have words.
+ * The error codes of undici, sockets and zlib after which a retry may succeed. A code that people may not
+ * understand has an explanation; the others have null.
  */
 const PASSING_CODES: Readonly<Record<string, string | null>> = {
   EAI_AGAIN: 'its name cannot be looked up',
@@ -46,8 +46,8 @@ export function isPassingStatus(status: number): boolean {
 }
 
 /**
- * Returns whether the request may succeed when it is sent again: after a network error, a deadline of the
- * attempt that has passed, or a body that was cut off.
+ * Returns whether the request may succeed when it is sent again. This is so after a network error, after the
+ * deadline of the attempt, and for a body that was cut off.
  */
 export function isPassingError(thrown: unknown): boolean {
   if (thrown instanceof SyntaxError) return true
@@ -150,7 +150,7 @@ export function unexpected(url: URL, what: string, hint = ADDRESS_HINT): Leadshe
   return new LeadsheetError('api_unexpected', `${url.origin}${url.pathname} ${what}`, { hint })
 }
 
-/** Makes the error for a POST of which nobody knows whether the upstream carried it out. */
+/** Makes the error for a POST that the upstream may or may not have carried out. */
 export function undecided(cause: LeadsheetError, idempotencyKey: string | undefined): LeadsheetError {
   const again =
     idempotencyKey === undefined

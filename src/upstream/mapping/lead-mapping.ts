@@ -1,7 +1,8 @@
 /**
  * Maps records of the upstream to leads, statistics and agents, as the profile says. A record without an id,
  * with an unreadable date, or with a number outside its range is quarantined (stored aside with the reason).
- * Any other missing field becomes null. The record's JSON is always kept.
+ * Any other field without a value becomes null or gets a default. The JSON of the record is kept too, but
+ * only the beginning of an oversized record.
  */
 import { fieldsWith, LEAD_FIELDS } from '../../domain/lead-fields.ts'
 import type {

@@ -6,14 +6,14 @@
 import { parseJson } from '../values/json.ts'
 
 /**
- * Looks up a 64-bit fingerprint (two unsigned halves). Returns the number of the stored lead that has this
- * fingerprint, or null. The fingerprint must be of a whole record, because a known record is not parsed
- * again.
+ * Looks up a 64-bit fingerprint, which is given as two unsigned halves. Returns the number of the stored lead
+ * that has this fingerprint, or null. All stored fingerprints must be of whole records, because bytes with a
+ * stored fingerprint count as a whole record and are not parsed.
  */
 export type FindKnown = (high: number, low: number) => number | null
 
 export interface RawRecord extends Fingerprint {
-  /** If the record is known, the number of its lead in the store; otherwise null. See {@link FindKnown}. */
+  /** The number of the stored lead if the record is known, otherwise null. See {@link FindKnown}. */
   readonly known: number | null
   /** The record's JSON as it was sent, or as {@link recordOf} has written it. */
   readonly text: string
@@ -38,8 +38,8 @@ export class KnownRecord implements RawRecord {
   readonly high: number
   readonly low: number
   readonly known: number
-  // The place is kept as the page and two offsets. A Buffer for each record would cost much, and few are
-  // read.
+  // The page and two offsets are kept instead of a Buffer for each record. Buffers would cost much, although
+  // few known records are ever parsed.
   readonly #page: Buffer
   readonly #start: number
   readonly #end: number
@@ -136,7 +136,10 @@ interface FittingRecord {
   readonly cut: number
 }
 
-/** A record that exceeds a limit. `stub` is JSON with the record's beginning or only its names. */
+/**
+ * A record that exceeds a limit. `stub` is JSON with the beginning of the record, or with only the names of
+ * its fields.
+ */
 export interface OversizedRecord {
   readonly reason: string
   readonly stub: string

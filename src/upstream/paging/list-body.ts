@@ -101,9 +101,9 @@ interface SplitList {
 }
 
 /**
- * Splits the list into records. It first searches for the bytes that stand between the first two records,
- * because they usually stand between all records and the search is fast. After the first piece that is not
- * JSON, and for the last record, it looks for the end of each record.
+ * Splits the list into records. The bytes between the first two records usually stand between all records.
+ * The function therefore searches for these bytes first, which is fast. After the first piece that is not
+ * JSON, and for the last record, it follows the JSON to the end of each record.
  */
 function splitList(bytes: Buffer, open: number, findKnown: FindKnown | undefined): SplitList | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -162,7 +162,8 @@ function readRecord(
 }
 
 /**
- * Parses JSON. Returns null if the text is not JSON or is `null`, which is no record and no body of a list.
+ * Parses JSON. Returns null if the text is not JSON. The JSON `null` also gives null, because it is neither a
+ * record nor the body of a list.
  */
 function parseOrNull(text: string): unknown {
   try {

@@ -255,8 +255,8 @@ function putTime(
 }
 
 /**
- * Formats a time for a filter. If the format has fewer digits, the rest is cut off. The time becomes earlier,
- * so the filter misses no record.
+ * Formats a time for a filter. Digits for which the format has no place are cut off. This makes the time
+ * earlier, so the filter misses no record.
  */
 export function formatTime(instant: Instant, format: TimeFilter['format']): string {
   switch (format) {

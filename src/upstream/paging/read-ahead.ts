@@ -69,7 +69,8 @@ async function handOut(page: Promise<RawPage>): Promise<RawPage> {
 function chainPages(startPage: StartPage, most: number): FetchPage {
   let waiting: StartedPage[] = []
   let last: StartedPage | null = null
-  // The position of the page to fetch next; null until the last page has arrived, and at the list's end.
+  // The position of the page to fetch next; null at the end of the list, and until the page before has
+  // arrived.
   let next: string | null = null
 
   return (position) => {
@@ -111,8 +112,8 @@ function chainPages(startPage: StartPage, most: number): FetchPage {
 }
 
 /**
- * After this many pages, one more page is requested at the same time, if the upstream has not said that
- * requests come too fast.
+ * The number of pages after which one more page is requested at the same time, unless the upstream has said
+ * that requests come too fast.
  */
 const PAGES_TO_WIDEN = 8
 
@@ -130,9 +131,9 @@ function guessPages(
   let last: { readonly at: number; readonly stride: number | null } | null = null
   let width: number = limits.concurrency
   let throttled = usage.throttled
-  // The limits for guesses: no page at or after these positions is guessed. `totalEnd` is the end of the list
-  // by its total, and `knownEnd` is the position of the first page that failed or was the last.
+  // The end of the list by its total. No page at or after this position is guessed.
   let totalEnd = Number.POSITIVE_INFINITY
+  // The position of the first page that failed or was the last. No page at or after this position is guessed.
   let knownEnd = Number.POSITIVE_INFINITY
 
   return (position) => {
@@ -224,14 +225,15 @@ export function isNumbered(paging: PagingProfile): boolean {
 }
 
 /**
- * Returns whether a new or deleted row can move other rows to another page. This is possible with numbers,
- * and with links, which may contain a number. It is impossible with a cursor, which points at a row.
+ * Returns whether a new or deleted row can move other rows to another page. This is possible if positions are
+ * numbers or links, because a link may contain a number. It is impossible if positions point at a row, as a
+ * cursor does.
  */
 export function canShift(paging: PagingProfile): boolean {
   return isNumbered(paging) || paging.kind === 'link' || paging.kind === 'next_url'
 }
 
-/** Returns by how many rows two pages overlap; 0 if a page cannot begin at any row. */
+/** Returns by how many rows two pages overlap; 0 if positions do not count rows. */
 export function overlapRows(paging: PagingProfile, largestPage: number): number {
   if (paging.kind !== 'offset' && paging.kind !== 'range') return 0
   return Math.min(OVERLAP_ROWS_MAX, Math.floor(largestPage * OVERLAP_SHARE))

@@ -32,7 +32,7 @@ const full = z.strictObject({
 })
 
 /**
- * The short form of a rule is a path. It must be a text, because a list of names could also mean several
+ * The short form of a rule is a path. A list of several names is refused, because it could also mean several
  * paths.
  */
 export const fieldRuleSchema = z.union([

@@ -5,7 +5,8 @@ import { readPath } from '../values/json.ts'
 const SHOWN_CHARS = 60
 
 /**
- * Returns the place and name of a part, with which a line of an error begins: `profile.yaml:3:9 paging.kind`.
+ * Returns the place and the name of a part of the profile, such as `profile.yaml:3:9 paging.kind`. Each line
+ * of an error begins with this text.
  */
 export type NamePlace = (path: readonly string[], part: 'value' | 'name') => string
 

@@ -30,16 +30,17 @@ const endpointsSchema = z.strictObject({
 export type EndpointName = keyof z.output<typeof endpointsSchema>
 
 /**
- * The form in which a request carries the API key. `client/authorize.ts` sends the key in this form, and
- * `probe/auth-probe.ts` finds the form out.
+ * The way in which a request carries the API key. `client/authorize.ts` sends the key in this way, and
+ * `probe/auth-probe.ts` detects it for an unknown upstream.
  */
 const authSchema = z
   .strictObject({
     /** The header that carries the key, unless `query` is set. */
     header: z.string().min(1).default('Authorization'),
     /**
-     * The value of the header. `{key}` stands for the API key, and `{basic}` for its base64 for HTTP Basic
-     * (`user:password`, or the key as the user). If the value is empty, the header is not sent.
+     * The value of the header. `{key}` stands for the API key. `{basic}` stands for the key in base64, as
+     * HTTP Basic sends it; the key is then `user:password` or only a user name. If the value is empty, the
+     * header is not sent.
      */
     value: z.string().default('Bearer {key}'),
     /** The query parameter that carries the key instead of the header. */
@@ -74,7 +75,8 @@ const more = {
   /** The path of the value that says whether more records follow. */
   has_more: fieldPathSchema.optional(),
   /**
-   * The place of the number of all records. This total is shown; it ends a list only with `stop_at_total`.
+   * The place of the total, which is the number of all records. The total is shown. It ends a list only if
+   * `stop_at_total` is true.
    */
   total: placeSchema.optional(),
 }
@@ -90,7 +92,7 @@ export const pagingSchema = z.discriminatedUnion('kind', [
     kind: z.literal('page'),
     param: z.string(),
     start: z.int().min(0).default(1),
-    /** The place of the number of pages. No page after the last one is then requested. */
+    /** The place of the number of pages. If it is set, no page after the last one is requested. */
     pages: placeSchema.optional(),
     stop_at_total,
     ...size,
@@ -218,7 +220,7 @@ const mappingSchema = z.strictObject({
 export const profileSchema = z.strictObject({
   name: z.string().min(1),
   endpoints: endpointsSchema.prefault({}),
-  /** The form in which a request carries the API key; `none` if the upstream needs no key. */
+  /** The way in which a request carries the API key; `none` if the upstream needs no key. */
   auth: z.union([z.literal('none'), authSchema]).prefault({}),
   paging: pagingSchema,
   /**

@@ -33,8 +33,8 @@ const verifySchema = z.discriminatedUnion('scheme', [
       /** The encoding in which the secret is written. */
       key: z.enum(['text', 'hex', 'base64']).default('text'),
       /**
-       * The template of the signed text. It must contain `{body}`. It may contain `{method}`, `{url}` and, if
-       * a header has the time, `{timestamp}`.
+       * The template of the signed text. It must contain `{body}`, and if `timestamp_header` is set, also
+       * `{timestamp}`. It may contain `{method}` and `{url}`.
        */
       signed: z.string().refine(isSigned, SIGNED_HOLDS).default('{body}'),
       /**
@@ -96,14 +96,14 @@ export const webhookProfileSchema = z
     /** The place of the time at which the event happened. */
     time: placeSchema.optional(),
     /**
-     * The places of the ids of the lead, pipeline or agent that the event is about. The first id that is
-     * found counts.
+     * The rules that find the id of the lead, pipeline or agent that the event is about. Of these three ids,
+     * the first one found counts.
      */
     lead: fieldRuleSchema.optional(),
     pipeline: fieldRuleSchema.optional(),
     agent: fieldRuleSchema.optional(),
     /**
-     * The path of the whole record of the lead, in the same form as in the list. This record is stored, and
+     * The path of the whole record of the lead, in the same format as in the list. This record is stored, so
      * the lead is not fetched.
      */
     record: fieldPathSchema.optional(),
@@ -130,7 +130,10 @@ function isSigned(signed: string): boolean {
   return parts.includes('body') && parts.every((part) => SIGNED_PARTS.some((known) => known === part))
 }
 
-/** Returns whether a header is not signed. Somebody who sends a request again could then change it. */
+/**
+ * Returns whether the scheme signs requests but does not sign this header. Somebody who sends a signed
+ * request again could then change the header.
+ */
 function isForgeable(name: string, verify: WebhookVerify): boolean {
   if (verify.scheme === 'standard') return name.toLowerCase() !== `${verify.header_prefix}id`.toLowerCase()
   return verify.scheme === 'hmac' || verify.scheme === 'stripe'

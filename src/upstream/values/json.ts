@@ -1,6 +1,6 @@
 /**
- * Parses the upstream's JSON, reads values at paths, and finds the records in an answer of unknown form. If a
- * JavaScript number cannot hold a number exactly, it becomes text with all its digits.
+ * Parses the upstream's JSON, reads values at paths, and finds the records in an answer of unknown format. A
+ * number that is too large for a JavaScript number becomes text with all its digits.
  */
 import { z } from 'zod'
 
@@ -66,8 +66,8 @@ function stringEnd(json: string, open: number): number {
 
 /*
  * The following functions find where values begin and end without parsing. Their results are right only for
- * valid JSON, so the caller must parse the pieces. They compare the bytes of JSON's punctuation; in UTF-8 no byte
- * of another character equals one of these bytes.
+ * valid JSON, so the caller must parse the pieces. The functions compare only the bytes of JSON's
+ * punctuation. In UTF-8, no byte of another character equals one of these bytes.
  */
 
 export const COMMA = 0x2c
@@ -199,9 +199,10 @@ function findItem(group: object, name: string): unknown {
 const DEPTH_MAX = 4
 const LEAF_DEPTH_MAX = 5
 
-/** The usual names of lists with records (GOOD_NAMES) and of lists with other things (BAD_NAMES). */
+/** The usual names of lists that contain records. */
 const GOOD_NAMES =
   /^(data|items?|results?|records?|rows|entries|values?|list|content|objects|docs|hits|elements|leads?|contacts?|people|persons?|companies|deals|prospects|customers|members|users|issues)$/i
+/** The usual names of lists that contain other things. */
 const BAD_NAMES =
   /^(included|errors?|warnings?|links?|meta|facets?|columns|fields|filters?|schema|aggregations?|messages?|breadcrumbs|sorts?)$/i
 const ID_NAMES = /^(_?id|uuid|guid|key|slug|objectid|sys_id)$|[_a-z]id$|Id$|ID$|Uuid$/

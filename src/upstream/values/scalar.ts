@@ -2,8 +2,8 @@
 import type { Instant } from '../../domain/model.ts'
 
 /**
- * From these limits on, epoch numbers are milliseconds, microseconds or nanoseconds. A lower number in the
- * same unit would be a time before 1974.
+ * The smallest epoch numbers that are read as milliseconds, microseconds or nanoseconds. In the same unit, a
+ * smaller number would be a time before 1974, so it is read in a longer unit.
  */
 const MILLISECONDS_FROM = 1e11
 const MICROSECONDS_FROM = 1e14
@@ -28,10 +28,13 @@ const MESSAGE = /^(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d(?::\
 const WRAPPED = /^\/Date\((-?\d+)(?:[+-]\d{4})?\)\/$/
 
 /**
- * Converts a time to UTC. Reads RFC 3339 with any offset, also without seconds or without zone (which then is
- * UTC), a day alone (its midnight), the compact form (`20261121T060000Z`), RFC 5322 dates, epoch numbers from
- * seconds to nanoseconds as number or text, and `{"__type": "Date", "iso": …}`. Returns null for anything
- * else and for the times of {@link isPlaceholderTime}.
+ * Converts a time to UTC. Returns null for the times of {@link isPlaceholderTime}, and for a value in none of
+ * these formats:
+ * - RFC 3339 with any offset. The seconds and the zone may be missing; without a zone, the time is in UTC.
+ * - A day alone, which stands for its midnight in UTC.
+ * - The compact format (`20261121T060000Z`), dates of RFC 5322, and `/Date(1700000000000)/`.
+ * - An epoch number from seconds to nanoseconds, as a number or as text.
+ * - An object `{"__type": "Date", "iso": …}`.
  */
 export function toInstant(value: unknown): Instant | null {
   if (typeof value === 'string' && CANONICAL.test(value)) return value

@@ -125,7 +125,8 @@ function valueAt(place: WebhookProfile['id'], event: object, { message }: Sent):
 }
 
 /**
- * Makes an event that only has a problem. It is stored, so that an operator sees that it could not be read.
+ * Makes an event that has only a problem. Such an event is stored, so that operators see that something could
+ * not be read.
  */
 function unreadable({ message, index }: Sent, problem: string): UpstreamEvent {
   return {

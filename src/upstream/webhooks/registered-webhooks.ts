@@ -27,8 +27,8 @@ export type WireWebhook = z.infer<typeof shownSchema>
 export type WireWebhookWithSecret = z.infer<typeof withSecretSchema>
 
 /**
- * The body of a request that registers a webhook. Other than in `webhookCreateSchema` of the contract,
- * `events` may contain types that only the upstream knows.
+ * The body of a request that registers a webhook. Unlike in `webhookCreateSchema` of the contract, `events`
+ * may contain types that only the upstream knows.
  */
 export interface WebhookOrder {
   readonly url: string
@@ -37,8 +37,8 @@ export interface WebhookOrder {
 }
 
 /**
- * The webhooks at the upstream. Every function throws LeadsheetError api_*: api_not_found if the webhook does
- * not exist or the upstream does not offer the action.
+ * The webhooks at the upstream. Every function may throw LeadsheetError api_*. The code is api_not_found if
+ * the webhook does not exist or the upstream does not offer the action.
  */
 export interface WebhookSource {
   register(body: WebhookOrder, idempotencyKey: string, signal?: AbortSignal): Promise<WireWebhookWithSecret>
@@ -76,8 +76,9 @@ interface Asking {
   /** The action in words for error messages, such as `list webhooks`. */
   readonly what: string
   readonly method: Call['method']
-  /** The id of the webhook and the action. Both are appended to the path of the endpoint. */
+  /** The id of the webhook, which is appended to the path of the endpoint. */
   readonly id?: string
+  /** The action, such as `rotate`, which is appended to the path after the id. */
   readonly action?: string
   readonly body?: WebhookOrder
   readonly idempotencyKey?: string

@@ -1,7 +1,7 @@
 /**
- * Verifies that a webhook request comes from the upstream, from the bytes of its body. The time this takes
- * does not depend on the secrets themselves, and without a secret it is the same as with one. So an attacker
- * cannot learn by measuring whether a secret is set or nearly fits.
+ * Verifies that the upstream sent a webhook request. The check uses the bytes of the body as they were
+ * received. Its duration does not depend on how nearly a signature fits, or on whether a secret is set. So an
+ * attacker who measures the time learns neither.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { standardKey } from '../../contract/webhook.ts'
@@ -28,7 +28,7 @@ interface Claim {
   readonly sign: (key: Buffer) => string
 }
 
-/** A random secret for the comparison if no secret is set. Its text is also valid hex and base64. */
+/** A random secret for the comparison if no usable secret is set. Its text is also valid hex and base64. */
 const NOBODYS = randomBytes(32).toString('hex')
 const SECONDS = /^\d{1,12}$/
 const HEX = /^(?:[0-9a-f]{2})+$/i
@@ -58,8 +58,8 @@ export function whyRefused(
 }
 
 /**
- * Reads the signatures and the time of a request. Returns null if the profile accepts every request, and the
- * reason as text if the request is wrong whatever the secret is.
+ * Reads the signatures and the time of a request. Returns null if the profile accepts every request. Returns
+ * a text with the reason if the request must be refused whatever the secret is.
  */
 function readClaim(verify: WebhookVerify, message: WebhookMessage): Claim | string | null {
   switch (verify.scheme) {
@@ -168,8 +168,8 @@ function readToken({ header, value }: Verify<'token'>, message: WebhookMessage):
 }
 
 /**
- * Returns the values of headers that must each occur exactly once; otherwise a text that names the wrong
- * header. For an undefined name, the value is empty.
+ * Returns the values of headers, each of which must occur exactly once. If one does not, returns a text that
+ * names this header. For an undefined name, the value is empty.
  */
 function readOnce<Name extends string>(
   { headers }: WebhookMessage,

@@ -56,8 +56,8 @@ export function createSessions(token: string, now: () => Date): Sessions {
 }
 
 /**
- * Returns the start of the session's ID for the log. The whole ID would let a reader of the log take over the
- * session.
+ * Returns the beginning of the session's ID, which identifies the session in the log. The whole ID is not
+ * logged, because it is a part of the session's cookie.
  */
 export function shortOf({ id }: Session): string {
   return id.slice(0, 8)

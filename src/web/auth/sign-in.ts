@@ -87,7 +87,7 @@ export function signInRoutes({ guard, hosts, pages, sendErrorPage, log }: SignIn
 interface GuardOptions {
   /** The token that operators sign in with; null if none is set. */
   readonly token: string | null
-  /** Tells whether users may look if no token is set. */
+  /** True if users may look although no token is set. */
   readonly isOpen: boolean
   /** A sentence for the user that says how to set a token. */
   readonly remedy: string
@@ -169,7 +169,7 @@ export function createSignInGuard(options: GuardOptions): SignInGuard {
   }
 }
 
-/** Returns the address of the sign-in page, which opens the wanted page afterwards. */
+/** Returns the path of the sign-in page. After the sign-in, the browser goes on to the wanted page. */
 export function signInPath(wanted: string): string {
   const to = safeRedirect(wanted)
   return to === '/' ? SIGN_IN : `${SIGN_IN}?${new URLSearchParams({ to })}`
@@ -184,8 +184,9 @@ const FOREIGN_FORM: ErrorPage = {
 }
 
 /**
- * Accepts a form of a signed-in user only if the browser's headers say that this site sent it, and it holds a
- * CSRF token of the session. Both are needed, because attackers have found ways around each alone.
+ * Accepts a form of a signed-in user only under two conditions: the browser's headers say that this site sent
+ * the form, and the form contains a CSRF token of the session. Both conditions are needed, because attackers
+ * have found ways around each alone.
  */
 export function checkForms(app: FastifyInstance, hosts: AllowedHosts): void {
   app.addHook('preHandler', (request, reply, done) => {
@@ -231,7 +232,7 @@ const FAILED: ErrorPage = { title: 'Something went wrong here', text: 'The log o
 
 /** Decides whether a user may look if no token is set. */
 function meetLooker(request: FastifyRequest, { isOpen, remedy }: GuardOptions): SignedInUser | Refused {
-  // A request with one of these headers comes from a proxy that the settings do not name.
+  // A request with one of these headers came through a proxy, so the dashboard can be reached from outside.
   const isForwarded = FORWARDED.some((name) => request.headers[name] !== undefined)
   if (!isOpen || isForwarded) {
     return {

@@ -76,7 +76,7 @@ interface PastView {
   readonly from: string
   readonly to: string
   readonly asOf: Moment
-  /** The minimum time between two samples that counts as a gap in what is known, such as `2 h`. */
+  /** The longest time between two samples that leaves no gap, such as `2 h`. In a gap, nothing is known. */
   readonly gap: string
   /** The outages, newest first. */
   readonly outages: readonly {
@@ -246,7 +246,7 @@ export function composeUptimeBar(
   const failures = spans.filter(({ state }) => state === 'failing').length
   return {
     width: STRIP_WIDTH,
-    // Failures are drawn last, so that no widened span beside them covers them.
+    // Failures are drawn last, so that no widened span of another state covers a failure.
     spans: drawn.toSorted(
       (one, other) => Number(one.state === 'failing') - Number(other.state === 'failing'),
     ),

@@ -25,7 +25,7 @@ export interface Clock {
   readonly within: (sentence: string) => string
 }
 
-// Matches instants in ISO 8601 and instants that `formatInstant` has written.
+// Matches instants in ISO 8601, and instants as `formatUtc` writes them.
 const INSTANT = /(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?: UTC|:\d\d(?:\.\d+)?Z)/g
 
 /** A function that formats an instant and returns null for null. */
@@ -86,7 +86,7 @@ export function duration(ms: number): string {
 
 /**
  * Formats a length of time as `15 min`; from two hours on as `15.3 h`, and from two days on as `29 days`.
- * Time between samples is not known more exactly.
+ * More digits are not shown, because the time between two samples is not known more exactly.
  */
 export function lengthOf(ms: number): string {
   const minutes = ms / MINUTE_MS
@@ -135,7 +135,7 @@ export interface DataAge {
   /** The time of the newer data whose figures are being counted now; null if nothing is being counted. */
   readonly newer: Moment | null
   readonly failure: string | null
-  /** Tells whether there are no figures yet, because nothing was read or the first count is still running. */
+  /** True if there are no figures yet, because nothing was read or the first count is still running. */
   readonly isMissing: boolean
   readonly isUnread: boolean
 }

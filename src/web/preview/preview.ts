@@ -160,7 +160,7 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 
 /**
  * Returns the preheader: the hidden text at the start of the mail, which mail clients show after the subject.
- * The invisible filler after the text is removed.
+ * Removes the invisible filler that follows this text.
  */
 function preheaderIn(html: string): string {
   const [, hidden = ''] = /<body[^>]*>\s*<div style="display: ?none[^>]*>([^<]*)/.exec(html) ?? []

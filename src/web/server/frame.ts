@@ -15,7 +15,7 @@ export interface DashboardDeps {
   readonly now: () => Date
   /** The IANA time zone of the installation, in which times are shown. */
   readonly timeZone: string
-  /** Tells whether users may run actions; false if no token is set. */
+  /** True if users may run actions; false if no token is set. */
   readonly canAct: boolean
 }
 
@@ -186,7 +186,7 @@ export interface SignedInUser {
   readonly session: Session | null
   /** The CSRF token for the forms of the requested page; null without a session. */
   readonly formToken: string | null
-  /** Tells whether the user may run actions, because the user knows the token. */
+  /** True if the user may run actions, because the user knows the token. */
   readonly mayAct: boolean
   /** The result of the last action, shown once. */
   readonly flash: Flash | null

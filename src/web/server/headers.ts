@@ -95,7 +95,10 @@ export function dispositionOf(name: string): string {
 }
 
 export interface AllowedHosts {
-  /** Returns whether the requested host is allowed, and also the host that a trusted proxy reports. */
+  /**
+   * Returns whether the requested host is allowed. If a trusted proxy reports another host, both must be
+   * allowed.
+   */
   isAllowed(request: FastifyRequest): boolean
   /** Returns whether the browser says that a page of this site sent the request. */
   isFromOwnPage(request: FastifyRequest): boolean
@@ -104,8 +107,9 @@ export interface AllowedHosts {
 }
 
 /**
- * Creates the check of the host that a request names. Without it, another site could point its own host name
- * to this machine and then read pages or send forms. IP addresses and `localhost` are always allowed.
+ * Creates the check of the host that a request names. Without this check, another site could point its own
+ * host name to this machine and then read pages or send forms. IP addresses and `localhost` are always
+ * allowed.
  * @param publicUrl the public address of the pages; null if there is none
  * @param hosts further allowed host names, such as the name of a container
  */

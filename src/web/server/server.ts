@@ -35,8 +35,9 @@ export interface WebLimits {
   readonly perMinute: number
   /** The maximum number of requests per minute from one network to the dashboard. */
   readonly dashboardPerMinute: number
-  /** The maximum time until the headers of a request, and until the whole request, have arrived. */
+  /** The maximum time until the headers of a request have arrived. */
   readonly headersMs: number
+  /** The maximum time until the whole request has arrived. */
   readonly requestMs: number
 }
 
@@ -71,8 +72,8 @@ const LIMITS: WebLimits = {
 const BODY_BYTES = 16_384
 const HEADER_BYTES = 8_192
 const CONNECTIONS = 256
-// The time for which an idle connection is kept, long enough to load the stylesheet. A longer time would let
-// idle connections use up the limit and keep other users out.
+// The time for which an idle connection is kept. It is long enough to load the stylesheet. With a longer
+// time, idle connections could use up the maximum number of connections and keep other users out.
 const KEPT_MS = 5_000
 
 const NO_SESSION = {}
@@ -91,8 +92,9 @@ type Refuse = (request: FastifyRequest, reply: FastifyReply, status: number, kin
 /**
  * @param parts public routes; each part has its own rate limit
  * @param guarded routes behind the sign-in of the dashboard
- * @param unlimited public routes without a rate limit: cheap checks by monitoring programs, which must not be
- * refused because of a stranger behind the same address, and parts that limit requests themselves
+ * @param unlimited public routes without a rate limit. Some limit requests themselves. The others are cheap
+ * checks by monitoring programs, which must work even if a stranger behind the same address sends many
+ * requests.
  * @throws LeadsheetError web_port
  */
 export async function openWeb(
@@ -155,7 +157,10 @@ export async function openWeb(
   }
 }
 
-/** Returns a function that counts a request and is true if its network sent too many in this minute. */
+/**
+ * Returns a function that counts a request. The function returns true if the network of the request has sent
+ * too many requests in this minute.
+ */
 export function limitPerMinute(
   app: FastifyInstance,
   perMinute: number,
@@ -265,9 +270,9 @@ const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'] as 
 type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 /**
- * Records which methods each route has that is added after this call.
- * @returns a function to call after the last route; it makes the other methods of these routes answer 405
- * with the header `Allow`
+ * Records the methods of all routes that are added after this call.
+ * @returns a function to call after the last route is added. The function makes these routes answer all other
+ * methods with 405 and the header `Allow`.
  */
 function watchMethods(app: FastifyInstance): (answer: Answer) => void {
   const known = new Map<string, Set<string>>()

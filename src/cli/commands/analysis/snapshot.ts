@@ -1,5 +1,5 @@
 /**
- * `leadsheet snapshot`: makes the snapshot file for analysts now. Commands such as `sync` also make the
+ * `leadsheet snapshot`: makes the snapshot file for analysts now. Other commands, such as `sync`, make the
  * snapshot after their own work.
  */
 import type { Command } from 'commander'

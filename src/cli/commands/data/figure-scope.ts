@@ -1,6 +1,6 @@
 /**
  * Options that `figures` and `figures explain` share: the period, the pipelines, conditions on leads, and a
- * time (data that was read after that time is ignored).
+ * time. Data that was read after this time is ignored.
  */
 import type { Command } from 'commander'
 import { InvalidArgumentError } from 'commander'

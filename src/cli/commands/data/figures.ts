@@ -1,6 +1,7 @@
 /**
  * `leadsheet figures`: prints each figure of a period and of the period before, in total and by pipeline.
- * `figures explain` prints a figure's meaning and SQL, `figures backtest` how often claims were right.
+ * `figures explain` prints the meaning and the SQL of a figure. `figures backtest` prints how often the
+ * claims of reports were right.
  */
 import type { Command } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'
@@ -40,7 +41,7 @@ interface Asked {
   readonly dataAsOf: Instant
 }
 
-/** A line of the table: a figure (`of` is null), or a figure for one currency or one status (`of`). */
+/** A line of the table. `of` is the currency or the status that the line is for; null if there is none. */
 interface Line {
   readonly figure: FigureDefinition & { readonly name: FigureName }
   readonly of: string | null
@@ -169,8 +170,8 @@ function formatFigure(unit: FigureUnit, row: FigureRow | undefined): string {
 }
 
 /**
- * Formats for how many leads the history is known: ` (known for 120 of 332 leads)`. Returns an empty text if
- * it is known for all leads, or if the figure needs no history.
+ * Formats the number of leads with a known history: ` (known for 120 of 332 leads)`. Returns an empty text if
+ * all leads have a known history, or if the figure needs no history.
  */
 function formatCoverage(coverage: HistoryCoverage | undefined): string {
   if (coverage === undefined || coverage.known === coverage.of) return ''
@@ -198,8 +199,8 @@ function count(value: number): string {
 }
 
 /**
- * Defines `leadsheet figures explain`. Its whole output is SQL, with explanations as SQL comments, so that it
- * can be piped into sqlite3.
+ * Defines `leadsheet figures explain`. Explanations are printed as SQL comments, so that the whole output is
+ * SQL and can be piped into sqlite3.
  */
 function defineExplain(parent: Command, terminal: Terminal): void {
   const command = parent

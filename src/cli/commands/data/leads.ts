@@ -164,8 +164,8 @@ async function fetchPages(terminal: Terminal, source: Source, options: ListOptio
 }
 
 /**
- * @param suffix added to the headings of columns that always show present values: ` NOW` in a list for a past
- * time, otherwise empty
+ * @param suffix a text after the headings of columns that always show present values. It is ` NOW` in a list
+ * for a past time, otherwise empty.
  */
 function localColumns(suffix: string): readonly Column<PastLead>[] {
   return [

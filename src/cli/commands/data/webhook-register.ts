@@ -124,7 +124,7 @@ async function registerThis(terminal: Terminal, { event: events = EVENT_TYPES }:
   })
 }
 
-/** Adds a hint if the upstream cannot be reached or has refused the address of this installation. */
+/** Adds a hint to an error if the upstream cannot be reached or has refused the given address. */
 function explained(thrown: unknown, url: string): unknown {
   if (thrown instanceof LeadsheetError && thrown.code === 'api_unreachable')
     return withHint(thrown, ASK_AGAIN)

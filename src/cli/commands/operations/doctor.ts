@@ -1,6 +1,6 @@
 /**
- * `leadsheet doctor`: checks everything that a sync and a report need, each after the checks that it
- * depends on, and says how to fix what is missing.
+ * `leadsheet doctor`: checks everything that a sync and a report need, and says how to fix what is missing. A
+ * check runs after the checks that it depends on.
  */
 
 import { resolveTxt } from 'node:dns/promises'

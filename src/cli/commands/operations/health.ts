@@ -31,8 +31,8 @@ interface Found {
 }
 
 /**
- * Reads the last heartbeat. Unreadable settings count as unhealthy too, because a health check knows only two
- * answers.
+ * Reads the last heartbeat. Unreadable settings count as unhealthy, because the only answers of a health
+ * check are healthy and unhealthy.
  */
 async function lookAtDaemon(terminal: Terminal): Promise<Found> {
   try {

@@ -51,7 +51,7 @@ async function run(terminal: Terminal): Promise<void> {
   try {
     await runDaemon(terminal, readAt, { log, tellStarted })
   } catch (thrown) {
-    // A daemon that is stopped during its start throws the abort reason of the signal. That is a normal end.
+    // A daemon that is stopped during its start throws the signal's abort reason. This is a normal end.
     if (thrown !== signal.reason) throw thrown
   }
   log.info({ seconds: Math.round((performance.now() - stoppingAt) / 100) / 10 }, 'stopped')
@@ -86,8 +86,8 @@ function tell(log: Log, { dataDir, file, web }: Config, running: RunningDaemon):
   log.info({ version: readVersion(), node: process.versions.node, settings, dataDir, ...pages }, 'running')
 }
 
-// The longest wait for the daemon's answer. It includes the time to check new settings and to stop running
-// jobs.
+// The longest wait for the daemon's answer. It includes the time that the daemon needs to check the new
+// settings and to stop the jobs in progress.
 const ANSWER_WITHIN_MS = 60_000
 const LOOK_EVERY_MS = 100
 
@@ -116,7 +116,7 @@ async function reload(terminal: Terminal): Promise<void> {
 }
 
 /**
- * Finds the daemon of this store, and the record of the last time that this daemon read its settings.
+ * Finds the daemon of this store. `before` is the last record that this daemon stored about its settings.
  * @throws LeadsheetError daemon_missing if no daemon runs on this machine
  */
 async function findDaemon(db: Db, config: Config): Promise<{ pid: number; before: ConfigLoad }> {
@@ -136,8 +136,8 @@ async function findDaemon(db: Db, config: Config): Promise<{ pid: number; before
     )
   }
   const before = await findConfigLoad(db, 'last', { host, pid })
-  // No signal is sent in two cases. SIGHUP would end a daemon that has not recorded its settings yet. And the
-  // process number may belong to another program by now.
+  // No signal is sent in two cases. A daemon that has not recorded its settings yet would be ended by SIGHUP.
+  // A process that is not a daemon is another program, which has got the same process number.
   if (before === undefined || !isDaemon(pid)) {
     throw noDaemon(`process ${pid} is not a daemon, or has not finished starting`)
   }
@@ -188,8 +188,8 @@ async function waitForReading(
   const until = performance.now() + ANSWER_WITHIN_MS
   while (performance.now() < until) {
     await delay(LOOK_EVERY_MS, undefined, { signal })
-    // The first record after `before` is the daemon's answer. If the new settings fail, a later record can be
-    // about the old settings again.
+    // Only the first record after `before` is the daemon's answer. If the new settings fail, the daemon can
+    // store one more record, about the old settings.
     const reading = await findNextConfigLoad(db, before)
     if (reading !== undefined) return reading
     if (!isDaemon(pid)) throw noDaemon(`process ${pid} has ended`)

@@ -288,7 +288,7 @@ export function heldText({ name, last, report }: ScheduleState<ConfiguredSchedul
   return [`${name} of ${formatInstant(last.due_at)}${how}: ${last.message}. ${release}`]
 }
 
-/** Formats what happens to missed runs (the catch-up policy), and the time limit for it. */
+/** Formats the catch-up policy, which says what happens to missed runs, with its time limit. */
 function policyText({ policy, windowHours }: CatchUp): string {
   return Number.isFinite(windowHours) && policy !== 'none' ? `${policy}, ${formatHours(windowHours)}` : policy
 }

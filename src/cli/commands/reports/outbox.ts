@@ -116,8 +116,8 @@ export function outageText({ server, kind, beganAt, nextAttemptAt, response }: M
 }
 
 /**
- * Formats the state of a message. `sent (again)` marks a later mail of the same issue. `sent, perhaps twice`
- * means that an earlier try may have arrived too.
+ * Formats the state of a message. `sent (again)` means that this mail repeats an earlier mail of the same
+ * issue. `sent, perhaps twice` means that an earlier try may have arrived too.
  */
 function stateText({ state, revision, unconfirmedCount, replyCode }: ListedDelivery): string {
   const isPerhapsTwice = state === 'sent' && unconfirmedCount > 0 && replyCode !== null

@@ -1,6 +1,6 @@
 /**
- * `leadsheet recipients`: lists which recipient gets which report, the setting that decides it, and the
- * recipient's preference. Its subcommands change preferences and print or revoke links.
+ * `leadsheet recipients`: lists which recipient gets which report, the setting that says so, and the
+ * recipient's preference. The subcommands change preferences, and print or revoke links.
  */
 import { Argument, type Command } from 'commander'
 import { preferenceLinks } from '../../../app/configured-mail.ts'
@@ -32,7 +32,9 @@ interface Line {
   readonly from: string
   /** The recipient's preference; null if none was ever set. */
   readonly preference: Preference | null
-  /** The refusals by the recipient's mail server; null unless it refused several messages in a row. */
+  /**
+   * The refusals by the recipient's mail server; null if the server did not refuse several issues in a row.
+   */
   readonly refusing: RefusingRecipient | null
 }
 
@@ -82,7 +84,7 @@ async function listRecipients(terminal: Terminal, name: string | undefined): Pro
   )
 }
 
-/** Lists the recipients of the settings, then recipients that only have a stored preference. */
+/** Lists the recipients in the settings, then the recipients that have only a stored preference. */
 async function readLines(
   store: Store,
   config: Config,
@@ -254,7 +256,7 @@ async function reportsOf(
 }
 
 /**
- * Returns those of the named reports that are sent more than once a week.
+ * Keeps only the reports that are sent more than once a week.
  * @throws LeadsheetError usage_invalid if no report is sent so often
  */
 function onlyFrequent(config: Config, names: readonly string[]): readonly string[] {
@@ -321,8 +323,8 @@ async function printLinks(terminal: Terminal, address: string, report: string | 
 }
 
 /**
- * Replaces the key that signs links, which ends all links in sent mails. A daemon would go on with the old key.
- * @throws LeadsheetError job_busy while a daemon runs
+ * Replaces the key that signs links. All links in mails that were sent so far then become invalid.
+ * @throws LeadsheetError job_busy while a daemon runs, because the daemon would go on with the old key
  */
 async function revokeLinks(terminal: Terminal, isMeant: boolean): Promise<void> {
   await using store = await openData(await terminal.config())

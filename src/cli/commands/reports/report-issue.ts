@@ -94,7 +94,8 @@ async function runShow(
   const { usual, recipients, config } = await readDefinition(terminal, name)
   await using store = await openDataIfThere(config)
   const report = await reportAs(store, usual, recipient)
-  // A message may exist for an address that the settings no longer list. The report's defaults are used then.
+  // A message may exist for an address that the settings no longer list. In this case, the default values of
+  // the report are used.
   const audience = recipients.find(({ address }) => address === recipient) ?? report
   const period = await findPeriod(store, report, momentOf(options.at), audience)
   await showAsSent(terminal, store, { report: name, period, recipient, output, dkim: dkimOf(config.mail) })

@@ -108,7 +108,8 @@ async function makeOne(
   const audience = audienceIn(options, usual, recipients)
   await using store = await openDataOrEmpty(config)
   const deps = await openReportDeps(config, store, templates)
-  // The report is tried for all recipients before mailing, because each can have other parts (blocks).
+  // The report is tried for all recipients before it is mailed, because its blocks (parts) can differ from
+  // recipient to recipient.
   await tryReport({ ...deps, place: store.place }, usual, recipients, terminal.signal)
   const report = await reportAs(store, usual, options.for ?? null)
   const period = await findPeriod(store, report, at, audience)
@@ -117,7 +118,8 @@ async function makeOne(
   const somebody = kind === '.eml' ? (recipients[0]?.address ?? deps.sender.from) : null
   const addressed = to ?? options.for ?? somebody
   const sender = to === null ? deps.sender : withoutPage(deps.sender)
-  // A preview or test mail is made from the current data. Otherwise the stored issue's content is shown.
+  // A preview file or a test mail is made from the current data. If neither is asked for, the content of the
+  // stored issue is shown.
   const isTried = kind !== null || mail !== null
   const contents = isTried
     ? contentsOfNow({ ...deps, sender }, report, issue, [audience], terminal.signal)
@@ -190,8 +192,8 @@ async function sendReport(terminal: Terminal, name: string, options: SendOptions
   if (archiveFault === null) await writeArchiveIndex(deps.archive, deps.store.db)
   await printIssues(terminal, report, { enqueuedIssues, preview: null, deliveries, leftOut })
   await publishAfterwards(terminal, deps.store)
-  // The error of the archive is thrown last. Thrown earlier, it would keep the messages from being sent, and
-  // no daemon would send them later.
+  // The error of the archive is thrown last. An earlier throw would keep the messages from being sent, and no
+  // daemon would send the messages later.
   if (archiveFault !== null) throw archiveFault
   if (deliveries.some((one) => one.state !== 'sent' && one.state !== 'withdrawn')) {
     terminal.end(deliveries.some((one) => one.state === 'sent') ? 'partly' : 'failed')
@@ -212,7 +214,9 @@ function addressee(address: string | null, recipients: readonly Recipient[]) {
   return recipients.find((one) => one.address === address) ?? { address: address ?? '', name: null }
 }
 
-/** Returns the recipient for whom the report is made; without `--for`, the report with its default values. */
+/**
+ * Returns the recipient that `--for` names. Without `--for`, returns the report, which has default values.
+ */
 function audienceIn(options: Options, report: Report, recipients: readonly Recipient[]): Audience {
   const { for: address = null, locale } = options
   const audience = findAudience(report, recipients, address)

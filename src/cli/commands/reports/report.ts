@@ -46,8 +46,8 @@ function defineWatch(parent: Command, terminal: Terminal): void {
 }
 
 /*
- * `leadsheet report new`: makes a folder for a report of your own. The settings are not changed; the command
- * prints what to add.
+ * `leadsheet report new`: makes a folder for a report of your own. The command does not change the settings,
+ * but prints what to add to them.
  */
 
 interface Options {

@@ -8,7 +8,7 @@ import type { Terminal } from '../../terminal/terminal.ts'
 type Shell = keyof typeof SCRIPTS
 
 /**
- * The words that can be completed after a command path such as ` report`. An empty path stands for the
+ * The words that can follow a command. `path` is the command, such as ` report`. An empty path means the
  * program itself.
  */
 interface Place {

@@ -46,7 +46,7 @@ async function checkSettings(terminal: Terminal): Promise<void> {
       settings,
     )
   }
-  // Only these warnings are printed, because the other warnings were logged while the settings were read.
+  // The other warnings are not printed here, because they were logged while the settings were read.
   for (const warning of notLogged) terminal.note(`warning: ${warning}`)
   const lack = lackOfDaemon(config, needsKey(profileOf(config)))
   // This is only a note, because an installation that runs no daemon needs fewer settings.

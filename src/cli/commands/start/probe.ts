@@ -134,8 +134,8 @@ function writeProfile(file: string, text: string): void {
 }
 
 /**
- * Returns true if a person must complete the profile. A gap is a part that the probe could not find out; only
- * gaps with a remedy need work.
+ * Returns true if a person must complete the profile. A gap is a part that the probe could not find out. A
+ * person has to fill only the gaps that have a remedy.
  */
 function needsHand({ gaps }: ProbeResult): boolean {
   return gaps.some(({ remedy }) => remedy !== null)

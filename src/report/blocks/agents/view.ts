@@ -1,6 +1,6 @@
 /**
- * The agents block shows how many of the upstream's agents are healthy, a line for each other agent, and the
- * outages of the period.
+ * The agents block shows how many agents of the upstream are healthy. It has a line for each agent that is
+ * not, and lists the outages of the period.
  */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { AgentLine, Outage } from '../../../domain/lists.ts'
@@ -25,7 +25,7 @@ export interface AgentsView {
   }[]
   readonly more: string
   /**
-   * A sentence for each outage that has ended. Agents that are still failing have a line of their own
+   * A sentence for each outage that has ended. An agent whose outage still lasts has a line of its own
    * instead.
    */
   readonly outages: readonly string[]
@@ -36,8 +36,7 @@ const OUTAGES = 3
 export const AGENT_NAME_LENGTH = 40
 export const AGENT_ERROR_LENGTH = 120
 
-// The statuses of healthy agents. Any other status counts as unhealthy. A status that is also not in
-// `FAILING` is a word of the upstream and is shown unchanged.
+// The statuses of healthy agents.
 export const WELL = [
   'running',
   'idle',
@@ -50,6 +49,8 @@ export const WELL = [
   'ok',
   'healthy',
 ]
+// The statuses of failing agents. An agent whose status is in neither list counts as neither healthy nor
+// failing.
 export const FAILING = [
   'failing',
   'failed',

@@ -12,7 +12,7 @@ interface AttentionView {
   readonly items: readonly string[]
 }
 
-// The maximum number of failing agents that are named. If there are more, the rest are only counted.
+// The maximum number of failing agents that are named. Any further failing agents are only counted.
 const NAMED = 3
 const COMPANY_LENGTH = 40
 

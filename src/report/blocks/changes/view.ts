@@ -28,8 +28,8 @@ import {
 
 // The maximum number of leads that are named for each kind of change.
 const ROWS = 3
-// Reports on weeks and months name only won leads. Other changes would be too many, and daily reports have
-// already named these leads.
+// Reports on weeks and months name only won leads. There would be too many leads with other changes, and
+// daily reports have already named them.
 const LONG: readonly PeriodKind[] = ['week', 'month']
 
 interface ChangesView {

@@ -1,6 +1,6 @@
 /**
- * The data quality block shows quarantined records (which could not be read as leads), fields that appeared
- * in the upstream's records or vanished from them, and a list of leads that was not read to the end.
+ * The data quality block shows three kinds of problems: quarantined records (which could not be read), fields
+ * that appeared in or vanished from the upstream's records, and a last scan that was not complete.
  */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import { oneLine } from '../../words/clean-text.ts'
@@ -13,7 +13,7 @@ const PATH_LENGTH = 60
 interface DataQualityView {
   readonly kind: 'data_quality'
   readonly title: string
-  /** A sentence which says that there are no problems; empty if there are any. */
+  /** A sentence which says that there are no problems; empty if there is a problem. */
   readonly note: string
   readonly items: readonly string[]
 }

@@ -1,6 +1,6 @@
 /**
- * The drivers block says from which sources, countries or agents the difference of each unusual number came.
- * It never says why.
+ * The drivers block says for each unusual number from which sources, countries or agents its difference from
+ * the expected number came. It never says why.
  */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import {
@@ -28,8 +28,9 @@ interface DriversView {
       readonly name: string
       readonly difference: string
       readonly counts: string
-      /** The length of the bar, and of the empty rest of its column, in percent. */
+      /** The length of the bar, in percent of its column. */
       readonly width: number
+      /** The length of the empty rest of the column, in percent. */
       readonly remainder: number
       readonly isLess: boolean
     }[]
@@ -63,8 +64,8 @@ function countOf(driver: Driver, locale: LocaleContext): DriversView['drivers'][
 }
 
 /**
- * Composes the parts of the difference of an unusual win rate: each group (such as a source) whose own rate
- * changed, the changed mix of groups, and all other groups together.
+ * Composes the parts of the difference of an unusual win rate. A part is a group (such as a source) whose own
+ * rate changed, the changed mix of groups, or all other groups together.
  */
 function rateOf(
   { won, decided }: JudgedWinRate,

@@ -9,14 +9,15 @@ import type { LocaleContext } from '../../words/locale-context.ts'
 
 export interface FreshnessView {
   readonly kind: 'freshness'
-  /** Tells whether a sync has failed since the data was read. */
+  /** True if the data covers the period, but a sync has failed since. */
   readonly isStale: boolean
   readonly text: string
 }
 
 type Reason = 'unreachable' | 'refused' | 'deferred' | 'unexpected' | 'stopped' | 'other'
 
-// The reason for a failed sync that recipients see, by error code. All other codes get the reason `other`.
+// The reasons that recipients see for a failed sync, by error code. A code that is missing here gets the
+// reason `other`.
 const REASONS: ReadonlyMap<string, Reason> = new Map([
   ['api_unreachable', 'unreachable'],
   ['api_unauthorized', 'refused'],
@@ -42,7 +43,10 @@ export function composeFreshness(figures: ReportFigures, locale: LocaleContext):
   return { kind: 'freshness', isStale, text }
 }
 
-/** Returns a sentence for data that ends before the period does. It says up to which time leads were read. */
+/**
+ * Returns a sentence which says up to which time leads were read. It is shown if the data ends before the
+ * period does.
+ */
 export function explainExtent({ freshness, period }: ReportFigures, locale: LocaleContext): string {
   const { words, dates } = locale
   const { dataAsOf } = freshness
@@ -51,7 +55,9 @@ export function explainExtent({ freshness, period }: ReportFigures, locale: Loca
   return words(key, { at: dates.instant(dataAsOf), age: ageOf(dataAsOf, locale) })
 }
 
-/** Returns why the data ends before the period does; empty if the last sync did not fail. */
+/**
+ * Returns a sentence on why the last sync failed; no sentence if no sync has failed since the data was read.
+ */
 export function explainFailure({ freshness }: ReportFigures, { words, dates }: LocaleContext): string[] {
   const { lastFailure } = freshness
   if (lastFailure === null) return []

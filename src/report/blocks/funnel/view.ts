@@ -1,6 +1,6 @@
 /**
- * The funnel block shows for each stage how many leads reached it, what share this is of the leads in the
- * stage before, and how many days leads stay in it (median).
+ * The funnel block shows three numbers for each stage: the leads that reached it, their share of the leads
+ * that reached the stage before, and the median number of days that leads stay in it.
  */
 import type { Funnel, ReportFigures } from '../../../domain/figures.ts'
 import { composeHistory, type HistoryView } from '../../context.ts'
@@ -28,8 +28,9 @@ interface FunnelRow {
   readonly reached: string
   readonly conversion: string
   readonly inStage: string
-  /** The widths of the bar and of the empty space beside it, in percent; an empty text for zero. */
+  /** The width of the bar, in percent; an empty text for zero. */
   readonly bar: string
+  /** The width of the empty space beside the bar, in percent; an empty text for zero. */
   readonly rest: string
 }
 

@@ -31,9 +31,9 @@ export interface Sentences {
 }
 
 /**
- * Composes the sentences of the headline that say which numbers lie outside their usual ranges. Returns null if
- * none is unusual and the new or the won leads have no usual range yet. The headline then compares the counts
- * with those of the period before.
+ * Composes the sentences of the headline that say which numbers lie outside their usual ranges. Returns null
+ * if no number is unusual, and the new or the won leads have no usual range yet. The headline then compares
+ * the counts with those of the period before.
  */
 export function composeJudged(
   figures: ReportFigures,
@@ -129,7 +129,10 @@ function sentencesOfRate(
   }
 }
 
-/** Returns whether the number of won leads is usual. If too few periods are known, zero counts as usual. */
+/**
+ * Returns whether the number of won leads is usual. If too few periods are known to judge the number, no won
+ * lead counts as usual.
+ */
 function isWonAsEver({ insight, won }: ReportFigures): boolean {
   const expectation = insight?.expectations.find(
     ({ figure, pipeline }) => figure === 'won' && pipeline === null,
@@ -139,13 +142,16 @@ function isWonAsEver({ insight, won }: ReportFigures): boolean {
 
 /**
  * Lists the unusual numbers of a report: first the numbers of all leads, then those of single pipelines. A
- * lasting change is only listed in the first report that finds it.
+ * lasting change is listed only in the first report that finds it.
  */
 export function listUnusual(figures: ReportFigures): readonly Expectation[] {
   return listTold(figures).filter(({ judgement, shift }) => isUnusual(judgement) || shift?.isNew)
 }
 
-/** Lists the judged numbers of the report, without numbers of leads whose dates cannot be right. */
+/**
+ * Lists the judged numbers of the report. A number is left out if the times of leads from which it was
+ * counted cannot be right.
+ */
 function listTold(figures: ReportFigures): readonly Expectation[] {
   return (figures.insight?.expectations ?? []).filter(
     ({ figure }) => !isImplausible(figures, figure === 'won' ? 'won' : 'newLeads'),
@@ -190,13 +196,14 @@ interface Outside {
   readonly figure: ExpectedFigure | 'win_rate'
   readonly direction: 'high' | 'low'
   readonly range: UsualRange
-  /** The number of decided leads of a win rate; null for a count. */
+  /** The number of decided (won or lost) leads of a win rate; null for a count. */
   readonly decided: number | null
 }
 
 /**
- * Lists the numbers of all leads that lie outside their printed range, but are not called unusual. Among many
- * numbers, a few lie outside by chance. The headline must not call them usual.
+ * Lists the numbers that lie outside their printed range, but are not called unusual, because among many
+ * numbers a few lie outside by chance. The headline must not call such a number usual. Numbers of single
+ * pipelines are left out.
  */
 function listOutside(figures: ReportFigures): Outside[] {
   const counts = listTold(figures)
@@ -219,7 +226,7 @@ function asideOf({ figure, direction, range, decided }: Outside, { words }: Loca
   return words(`headline.aside.${figure}`, { direction, range: inWords })
 }
 
-/** Returns a sentence which says that a change named in an earlier report still lasts. */
+/** Returns a sentence which says that a change still lasts. An earlier report has named the change. */
 function stillOf(expectation: Expectation, { words }: LocaleContext): string {
   const { figure, pipeline, shift } = expectation
   return words(`headline.still.${figure}`, {
@@ -230,8 +237,9 @@ function stillOf(expectation: Expectation, { words }: LocaleContext): string {
 }
 
 /**
- * Returns a sentence on where an unusual number came from: the source, country or agent with the largest
- * part. If there is none, it names the pipelines in which the number is unusual too; empty without any.
+ * Returns a sentence on where an unusual number came from. It names the source, country or agent with the
+ * largest part. If there is none, it names the pipelines in which the number is unusual too. Returns an empty
+ * text if there is no such pipeline either.
  */
 function originOf(
   expectation: Expectation,
@@ -285,8 +293,8 @@ export function expectationOf(
 }
 
 /**
- * Returns whether a number is unusually high or low, alone or as part of a lasting change; null if it is
- * usual or not judged.
+ * Returns `high` or `low` if a number is unusual by itself or as part of a lasting change. Returns null if
+ * the number is usual or not judged.
  */
 export function newsOf(judged: Expectation | undefined): News {
   if (judged === undefined) return null
@@ -304,7 +312,10 @@ export function percentsOf({ low, high }: UsualRange, decided: number) {
   return { low: Math.round((100 * low) / decided), high: Math.round((100 * high) / decided) }
 }
 
-/** Formats the brackets after a count in the subject: the usual range, or the length of a change. */
+/**
+ * Formats the text in brackets after a count in the subject: the usual range, or how long a change has
+ * lasted.
+ */
 function inBrackets(expectation: Expectation, { words }: LocaleContext): string {
   const { judgement, range, shift } = expectation
   if (shift !== null && !isUnusual(judgement))

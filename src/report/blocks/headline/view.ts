@@ -23,13 +23,14 @@ import { composeJudged, composeLearning, listUnusual } from './judged.ts'
 
 interface HeadlineView {
   readonly kind: 'headline'
-  /** The title of the report and its period. */
+  /** The title of the report. */
   readonly title: string
+  /** The dates of the period in words, such as `Friday 20 November 2026`. */
   readonly period: string
   readonly text: string
   /** A second sentence in smaller print; empty if there is none. */
   readonly detail: string
-  /** The leads that the report covers, and the period with which it compares. */
+  /** A text that names the leads of the report, and the period with which the report compares. */
   readonly scope: string
   /** The short form of the headline for the subject, without title and date. */
   readonly subject: string
@@ -42,9 +43,10 @@ interface Verdict {
 }
 
 const TITLE_LENGTH = 80
-// The maximum number of pipelines or values that are named; all others are only counted.
+// The maximum number of pipelines, or of values in a condition, that are named. If there are more, they are
+// only counted.
 const NAMED = 2
-// The maximum number of notes about days.
+// The maximum number of notes about days that the headline shows.
 const NOTES = 2
 const NAME_LENGTH = 40
 
@@ -89,14 +91,16 @@ export function composeHeadline(
   }
 }
 
-/** Returns the notes (annotations, holidays) because of which numbers are not judged; empty without any. */
+/**
+ * Returns the notes (annotations, holidays) that explain why numbers are not judged; empty if there are none.
+ */
 function explanationOf(figures: ReportFigures, locale: LocaleContext): string {
   const isExplained = figures.insight?.expectations.some(({ judgement }) => judgement === 'left_out')
   const notes = isExplained ? notesOfPeriod(figures).slice(0, NOTES) : []
   return notes.length === 0 ? '' : `${notes.map((note) => writeNote(note, locale)).join('; ')}.`
 }
 
-/** Returns whether the period was fully read and has no new and no won lead. */
+/** Returns whether the period was fully read and has neither new nor won leads. */
 export function isQuiet(figures: ReportFigures): boolean {
   return (
     coverageOf(figures) === 'whole' &&

@@ -30,20 +30,22 @@ import { formatMoneys, splitMoneys } from '../lists.ts'
 
 // The maximum length of a value in large print, in characters.
 const LARGE_LENGTH = 7
-// The minimum number of published usual ranges from which the report says how often ranges held. With fewer,
-// it uses ranges that were computed afterwards for past periods.
+// The report says how often numbers lay within their usual ranges. If at least this many ranges were
+// published, it uses these. Otherwise it uses ranges that were computed afterwards for past periods.
 const PUBLISHED_MIN = 60
 
 interface KpisView {
   readonly kind: 'kpis'
   readonly tiles: readonly KpiView[]
-  /** The text of the notes about days that the sparklines mark with rings; empty without any. */
+  /**
+   * The text of the notes about the days that the sparklines mark with rings; empty if there are no notes.
+   */
   readonly marked: string
-  /** A sentence about how often numbers lay within their usual ranges; empty without ranges. */
+  /** A sentence about how often numbers lay within their usual ranges; empty if no tile shows a range. */
   readonly record: string
   /**
-   * The widths in the plain-text mail, in characters: of the longest label, of the longest value, and of the
-   * indent before notes. The indent is the sum of both and 2.
+   * The widths of columns in the plain-text mail, in characters. `label` and `value` fit the longest label
+   * and value. `note` is the indent before notes.
    */
   readonly columns: { readonly label: number; readonly value: number; readonly note: number }
 }
@@ -89,7 +91,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
     change: (isComparable && change?.text) || '',
     tone: isComparable && change !== null ? toneOfNews(change, newsIn(figures, figure)) : 'neutral',
   })
-  // Because tiles are narrow, the date itself must not break across lines.
+  // No-break spaces keep the date on one line, because tiles are narrow.
   const when = words('period.brief', { ...namePeriod(locale.tag, figures.kind, figures.prior) }).replaceAll(
     ' ',
     '\u00a0',
@@ -100,8 +102,8 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
   const unshown = (now: string, before: string) =>
     words('kpis.unshown', { when, known: (now === '' && before) || null })
   /**
-   * Adds a note on how many leads have a known history. If too few had one in the period before, the change
-   * is left out, because it would show which histories were read and not what happened.
+   * Adds a note on how many leads have a known history. If too few leads had one in the period before, the
+   * change is left out. It would show which histories were read, and not what happened.
    */
   const withKnown = (
     tile: Parts,
@@ -200,7 +202,10 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
   }
 }
 
-/** Returns the text of the notes that the sparklines mark. Leaves out notes that stand in a tile anyway. */
+/**
+ * Returns the text of the notes about days that the sparklines mark. Leaves out notes that a tile already
+ * shows.
+ */
 function markedOf(figures: ReportFigures, locale: LocaleContext): string {
   const isSaid = expectationOf(figures, 'new_leads')?.judgement === 'left_out'
   const said = isSaid ? notesOfPeriod(figures) : []
@@ -209,7 +214,9 @@ function markedOf(figures: ReportFigures, locale: LocaleContext): string {
   return left.length === 0 ? '' : locale.words('kpis.marked', { notes: left.join('; ') })
 }
 
-/** Adds the usual range of the won money in the main currency to the usual range of the won leads. */
+/**
+ * Adds a usual range of the won money to the usual range of the won leads. It is given in the main currency.
+ */
 function withWorth(
   usual: Usual,
   { insight, wonValue }: ReportFigures,
@@ -258,7 +265,7 @@ function newsIn(figures: ReportFigures, figure: ExpectedFigure | 'win_rate' | un
 
 /**
  * Returns the usual range of a figure. If a note explains the period, returns the note instead. If a change
- * has lasted for days, returns how long instead, because the range has already adapted to the change.
+ * has lasted for days, returns its length instead, because the range has already adapted to the change.
  */
 function usualRange(figures: ReportFigures, figure: ExpectedFigure, locale: LocaleContext): Usual {
   const { words, tag } = locale
@@ -301,8 +308,8 @@ function rateOf(ratio: Ratio, { words, numbers }: LocaleContext): { value: strin
 }
 
 /**
- * Formats the win rate of the period before. It is written as counts, such as `2 of 7`, if the current rate
- * is, so that both can be compared.
+ * Formats the win rate of the period before. If the current rate is written as counts, such as `2 of 7`, so
+ * is the earlier rate, so that both can be compared.
  */
 function priorRate({ current, prior }: Compared<Ratio>, locale: LocaleContext): string {
   const areCounts = current.whole > 0 && current.whole < FEW
@@ -319,7 +326,7 @@ function moneyOf(moneys: readonly Money[], locale: LocaleContext): { value: stri
 
 /**
  * Formats the value of won leads. If only a part of the period has been read, the text says that the value is
- * only the value so far.
+ * not final.
  */
 function worthOf(coverage: Coverage, won: number, moneys: readonly Money[], locale: LocaleContext): string {
   const value = formatMoneys(moneys, locale)

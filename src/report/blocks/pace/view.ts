@@ -10,16 +10,22 @@ export interface PaceView {
   readonly title: string
   readonly lines: readonly {
     readonly name: string
-    /** The owner of the goal and the pipelines that count; may be empty. */
+    /** The owner of the goal, and the pipelines whose leads count; may be empty. */
     readonly scope: string
     /** The number so far and the goal: `41 of 80`; only the number if there is no goal. */
     readonly soFar: string
-    /** The expected total with its range. If unknown: a note, or empty for money and after the last day. */
+    /**
+     * The expected total with its range. If the total is unknown, a note says so. The text is empty for
+     * unknown money and after the last day.
+     */
     readonly end: string
-    /** The leads (or the money) that each remaining day needs to reach the goal; empty without a goal. */
+    /**
+     * The leads (or the money) that each remaining day needs to reach the goal, or whether the goal was
+     * reached; empty without a goal.
+     */
     readonly needed: string
   }[]
-  /** A sentence about how often earlier totals lay within their ranges; empty without a range. */
+  /** A sentence about how often earlier totals lay within their ranges; empty if none was tested. */
   readonly record: string
 }
 

@@ -81,7 +81,10 @@ export function composePipelines(
   }
 }
 
-/** Returns a note that only the pipelines with the most new leads (or the most leads) are shown. */
+/**
+ * Returns a note which says that only the pipelines with the most new leads are shown. If no pipeline has new
+ * leads, those with the most leads are shown.
+ */
 function chosenBy(
   figures: ReportFigures,
   hasNew: boolean,

@@ -1,6 +1,6 @@
 /**
  * The queries block shows the result of each SQL query in `report.yaml` as a table, or a box if the query
- * failed. Columns that do not fit on a phone are listed below their row.
+ * failed. Values of columns that do not fit on a phone are listed below the row.
  */
 
 import type { ReportFigures } from '../../../domain/figures.ts'
@@ -36,7 +36,7 @@ interface QueryColumn {
 
 interface QueryRow {
   readonly first: string
-  /** The values of columns that do not fit side by side, each with its label. */
+  /** The values of the columns that do not fit beside the others, each with its label. */
   readonly rest: string
   readonly cells: readonly { readonly text: string; readonly isNumber: boolean }[]
 }
@@ -44,22 +44,26 @@ interface QueryRow {
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
 const ROWS = 15
 const COLUMNS = 4
-// The room for all columns on the smallest phone, the gap beside each column, and the maximum width of a word
-// in the first column and in other columns. All are in pixels.
+// The width of all columns together on the smallest phone, in pixels.
 const ROOM_PX = 288
+// The gap beside each column, in pixels.
 const GAP_PX = 10
+// The maximum width of a word in the first column, in pixels. A longer word is split.
 const FIRST_WORD_PX = 150
+// The maximum width of a word in the other columns, in pixels.
 const WORD_PX = 118
 const FONT_PX = 14
 const TITLE_LENGTH = 80
 const NOTE_LENGTH = 200
 const CELL_LENGTH = 60
-// The minimum and maximum width of a text column, in characters. Between these limits, the column is as wide
-// as its content. Longer text wraps.
+// The minimum width of a column, in characters.
 const WIDTH_LEAST = 6
+// The maximum width of a text column, in characters. Up to this limit, the column is as wide as its content.
+// Longer text wraps.
 const WIDTH_MOST = 12
+// The maximum width of the first column, in characters.
 const FIRST_WIDTH_MOST = 18
-// The factor by which columns of numbers are wider than their content, because numbers cannot wrap.
+// Columns of numbers are wider than their content by this factor, because numbers cannot wrap.
 const NUMBER_ROOM = 1.3
 const TEXT_COLUMNS = 72
 
@@ -165,7 +169,10 @@ interface ShownColumn {
   readonly shown: readonly string[]
 }
 
-/** Counts the columns that fit on the smallest phone without splitting a number or an ordinary word. */
+/**
+ * Counts the columns that fit side by side on the smallest phone. A number or an ordinary word must not be
+ * split.
+ */
 function countFittingColumns(columns: readonly ShownColumn[]): number {
   let left = ROOM_PX
   const fitting = columns.slice(0, COLUMNS).findIndex(({ label, isNumber, shown }, index) => {

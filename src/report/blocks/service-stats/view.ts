@@ -1,6 +1,5 @@
 /**
- * The service statistics block shows statistics of the upstream that differ from what leadsheet counted
- * itself.
+ * The service statistics block shows the statistics of the upstream that differ from leadsheet's own counts.
  */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { StatDifference } from '../../../domain/lists.ts'

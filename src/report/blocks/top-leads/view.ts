@@ -69,7 +69,10 @@ export function composeTopLeads(
   }
 }
 
-/** Composes the note of the block. It says that there are no such leads only if the period was read. */
+/**
+ * Composes the note of the block. If the list is empty, the note says that there are no such leads, or that
+ * the period was not read.
+ */
 function noteOf(figures: ReportFigures, shown: number, { words }: LocaleContext): string {
   const { minScore, total } = figures.topLeads
   if (total === 0) {

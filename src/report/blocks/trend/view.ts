@@ -13,15 +13,15 @@ export interface TrendView {
   readonly note: string
   /** A text that explains the lines in the chart. */
   readonly ofLines: string
-  /** A sentence about the chart, also used as its alternative text; empty if there are too few days. */
+  /** A sentence about the chart, which is also its alternative text; empty if there are too few days. */
   readonly finding: string
-  /** The text of the notes about days that the chart marks with letters; empty without any. */
+  /** The text of the notes about the days that the chart marks with letters; empty if there are no notes. */
   readonly marked: string
   readonly chart: ChartSource | null
 }
 
-// The minimum number of days between two weekly means that are compared. Closer means would have some days in
-// common.
+// The minimum number of days between two weekly means that are compared. Two means with a shorter distance
+// would have days in common.
 const APART = 7
 
 export function composeTrend(

@@ -1,6 +1,7 @@
 /**
  * The urgent block lists the open leads that are about to stall, and says how many open leads are older than
- * nearly all won leads were when they were won. A lead that the last report listed is only named.
+ * nearly all won leads were when they were won. A lead that the last report listed already is only named in a
+ * sentence.
  */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { UrgentLead } from '../../../domain/insight.ts'
@@ -26,7 +27,7 @@ import {
 const ROWS = 5
 /** The maximum number of leads from the last report's list that are named again. */
 const STILL_NAMED = 3
-/** The minimum share of open leads that must be old. Below it, old leads are not mentioned. */
+/** If the share of old leads among the open leads is smaller than this, old leads are not mentioned. */
 const OLD_SHARE_MIN = 0.05
 
 interface UrgentView {
@@ -42,11 +43,14 @@ interface UrgentView {
     readonly age: string
     readonly value: string
   }[]
-  /** The sentences below the list, about leads that are left out, leads of the last report, and old leads. */
+  /**
+   * The sentences below the list. They are about leads that are left out, leads of the last report, and old
+   * leads.
+   */
   readonly lines: readonly string[]
 }
 
-/** Returns no view if no lead is urgent and few are old. */
+/** Returns no view if no lead is urgent and only few open leads are old. */
 export function composeUrgent(
   figures: ReportFigures,
   locale: LocaleContext,
@@ -102,7 +106,7 @@ export function listUrgent(figures: ListedFigures, locale: LocaleContext, option
 
 /**
  * Composes the note of the block. Each lead has a limit of days in its stage. The note explains the limits
- * only if all were computed from won leads, and none was set by operators.
+ * only if all of them were computed from won leads, and not set by operators.
  */
 function noteOf(rows: readonly UrgentLead[], total: number, still: number, { words }: LocaleContext): string {
   return words('urgent.note', {

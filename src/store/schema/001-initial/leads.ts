@@ -3,7 +3,9 @@ import { type RawBuilder, sql } from 'kysely'
 import { fieldsWith, LEAD_FIELDS, type LeadField } from '../../../domain/lead-fields.ts'
 import { reachedSql } from '../../leads/lead-progress.ts'
 
-/** Writes the meaning of each column as a comment behind its comma, where the dictionary looks for it. */
+/**
+ * Writes the meaning of each column as a comment after the comma of the column. The dictionary looks there.
+ */
 function columnsOf(fields: readonly LeadField[]): RawBuilder<unknown> {
   return sql.raw(
     fields.map((field) => `${field.column} ${typeOf(field)}, -- ${field.meaning}`).join('\n    '),
@@ -41,10 +43,11 @@ export const LEADS = [
   ) STRICT`,
   sql`CREATE UNIQUE INDEX lead_by_id ON lead (id)`,
   sql`CREATE INDEX lead_by_creation ON lead (created_at)`,
-  // The index includes deleted_at, although it is always null there. Otherwise SQLite would read every row to
-  // check it.
+  // The index includes deleted_at, although deleted_at is null in all its entries. Otherwise SQLite would
+  // read every row to check that deleted_at is null.
   sql`CREATE INDEX lead_by_score ON lead (score, deleted_at) WHERE deleted_at IS NULL`,
-  // The index has all columns that a figure reads of many leads, so that no row is looked up.
+  // The index has all columns that figures read from many leads, so that the rows themselves need not be
+  // read.
   sql`CREATE INDEX lead_by_status ON lead (status, status_changed_at, pipeline_id, id, created_at, source, derived_version, reached, is_sampled, known_from)`,
   sql`CREATE INDEX lead_by_change ON lead (status, updated_at, pipeline_id, id, deleted_at)`,
   sql`CREATE INDEX lead_by_arrival ON lead (first_seen_at, created_at, id)`,

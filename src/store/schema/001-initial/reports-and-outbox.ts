@@ -27,7 +27,8 @@ export const REPORTS = [
   sql`CREATE INDEX report_issue_by_end ON report_issue (period_to, rendered_at, id, time_zone, period_from)`,
   sql`CREATE INDEX report_issue_by_series ON report_issue (report, variant, kind, period_to)`,
 
-  // Keeps the numbers apart from the texts, so that a search finds issues without reading their texts.
+  // Keeps the numbers of issues in a table without texts, so that a search finds issues without reading
+  // texts.
   sql`CREATE TABLE issue_no ( -- one row per issue: its number in issue_search
     no INTEGER PRIMARY KEY,
     issue_id TEXT NOT NULL UNIQUE -- report_issue.id
@@ -66,11 +67,11 @@ export const REPORTS = [
   ) STRICT`,
   sql`CREATE INDEX delivery_waiting ON delivery (next_attempt_at) WHERE next_attempt_at IS NOT NULL`,
   sql`CREATE INDEX delivery_by_recipient ON delivery (recipient, queued_at)`,
-  // The checks that run every minute read these indexes. They stay small however many messages were sent.
+  // The checks that run every minute read these indexes. The indexes stay small however many messages were
+  // sent.
   sql`CREATE INDEX delivery_failed ON delivery (state_at) WHERE state = 'failed'`,
   sql`CREATE INDEX delivery_unconfirmed ON delivery (state_at) WHERE state = 'unconfirmed'`,
-  // Leaves out sent messages, because with them SQLite would use this index to find the messages of a
-  // recipient.
+  // Leaves out sent messages. If the index had them, SQLite would use it to find the messages of a recipient.
   sql`CREATE INDEX delivery_not_sent ON delivery (state) WHERE state <> 'sent'`,
 
   sql`CREATE TABLE message ( -- one row per message: its whole content, so that every attempt sends the same

@@ -1,4 +1,7 @@
-/** Defines the actions of operators in the dashboard. Each calls the same job as a command. */
+/**
+ * Defines the actions of operators in the dashboard. Each action calls the same job as the command for the
+ * same purpose.
+ */
 
 import { alertFacts } from '../../../checks/run-checks.ts'
 import { formatDates } from '../../../domain/period.ts'
@@ -68,7 +71,7 @@ interface ResendQuestion {
   readonly report: string
   readonly to: string
   readonly rows: readonly ResendRow[]
-  /** Tells whether any recipient gets a new mail. Only a new mail can say why it is sent again. */
+  /** True if any recipient gets a new mail. Only a new mail can give the reason why it is sent again. */
   readonly isAnyNew: boolean
 }
 
@@ -173,7 +176,7 @@ async function setPreference(
       hint: `${shellCommand('recipients')} lists who gets what.`,
     })
   }
-  // A button on a page sends `ask`, so that the user is asked to confirm. A machine does not send it.
+  // A button on a page sends `ask`, so that the user is asked to confirm. A machine sends no `ask`.
   if (form.get('ask') === 'yes') {
     const title = `Pause ${report.name} for ${address}?`
     return { ask: { page: 'ask-pause', title, view: { report: report.name, address } } }
@@ -195,7 +198,8 @@ const REASON_MAX = 300
 /**
  * Sends mails of a report's last issue again. If a recipient may already have the issue, the user must
  * confirm first.
- * @throws LeadsheetError usage_invalid if there is nothing to send; job_busy, report_template, report_failed
+ * @throws LeadsheetError usage_invalid if there is nothing to send, job_busy while the report is being made,
+ * report_template or report_failed if a new mail cannot be made
  */
 async function resend(
   { work, wake }: ActionDeps,

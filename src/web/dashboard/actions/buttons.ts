@@ -8,7 +8,10 @@ export interface Button {
   /** The form fields that the button adds, written like a URL query. */
   readonly what: string
   readonly text: string
-  /** Words for screen readers that tell buttons with the same text apart; empty if the text is unique. */
+  /**
+   * Words that only screen readers read out, because another button may have the same text; empty if none
+   * has.
+   */
   readonly about: string
 }
 
@@ -70,7 +73,7 @@ export function testButton(report: string): Button {
   return button('test', 'Send a test', report, { report })
 }
 
-/** Makes the button that deletes an annotation. `id` is its number. */
+/** Makes the button that deletes an annotation. `id` is the annotation's number. */
 export function removeAnnotationButton(id: number, about: string): Button {
   return button('removeAnnotation', 'Remove', about, { annotation: String(id) })
 }

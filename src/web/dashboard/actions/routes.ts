@@ -73,8 +73,8 @@ async function attempt(
 }
 
 /**
- * For each question, the path to which the answer is sent, and the error text for a machine (which cannot
- * answer).
+ * The path to which the answer to each question is sent, and the error text for a machine, which cannot
+ * answer.
  */
 const QUESTIONS = {
   'ask-test': { path: ACTION_PATHS.test, missing: 'to=ADDRESS says to whom' },

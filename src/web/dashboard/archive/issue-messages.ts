@@ -19,7 +19,7 @@ export interface MessagesView {
   readonly rows: readonly MessageRow[]
   /** The button to send refused messages again; null if no message was refused or a newer issue exists. */
   readonly resend: Button | null
-  /** The command that resolves a message that may or may not have arrived; null if there is none. */
+  /** The command that resolves an unconfirmed message by hand; null if no message needs it. */
   readonly resolveCommand: string | null
   /** The link to the messages that are not shown; null if all messages are shown. */
   readonly more: { readonly text: string; readonly href: string } | null

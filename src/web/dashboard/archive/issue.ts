@@ -1,6 +1,6 @@
 /**
- * The pages of one report issue: the mail, its recipients, and how each figure was counted; and the files of
- * the issue: mails as `.eml`, their attachments, and the figures as CSV.
+ * Serves the pages of one report issue: the mail with its recipients, and how each figure was counted. Also
+ * serves the files of the issue: mails as `.eml`, their attachments, and the figures as CSV.
  */
 import type { FastifyRequest } from 'fastify'
 import type { Message } from '../../../domain/message.ts'
@@ -98,7 +98,10 @@ function unknownMessage(): LeadsheetError {
   })
 }
 
-/** Returns the wanted message, or the first if none is wanted; null for the issue without a recipient. */
+/**
+ * Returns the wanted message, or the first if none is wanted. Returns null if the issue has no messages, or
+ * if the issue as it was made is wanted.
+ */
 function chooseMessage({ messages }: KeptIssue, wanted: unknown): IssueMessage | null {
   if (wanted === KEPT) return null
   if (typeof wanted !== 'string') return messages[0] ?? null
@@ -107,8 +110,9 @@ function chooseMessage({ messages }: KeptIssue, wanted: unknown): IssueMessage |
   return found
 }
 
-// The height of a mail is estimated for the width of a phone, from a fixed part and the lines of its text.
+// The part of the estimated height of a mail that does not depend on its text.
 const ROUND_IT_PX = 500
+// The estimated height of one line of text, at the width of a phone.
 const LINE_PX = 34
 
 interface IssueHead {
@@ -146,14 +150,15 @@ interface MailView {
   readonly subject: string | null
   readonly tag: Tag | null
   readonly since: Moment | null
-  /** The address of the mail for its frame; null if the text is shown or the message is no longer kept. */
+  /** The URL of the mail that its frame loads; null if the text is shown or the message is no longer kept. */
   readonly src: string | null
   /** The estimated height of the frame in pixels. The frame runs no script that could measure it. */
   readonly height: string
   /** The mail as plain text; null if the HTML is shown. */
   readonly text: string | null
-  /** Links to the same mail as HTML and as text. */
+  /** The link to the same mail as HTML. */
   readonly asHtml: string
+  /** The link to the same mail as text. */
   readonly asText: string
   readonly eml: string | null
   /** The link to the issue as it was made, without a recipient; null if that is already shown. */
@@ -329,8 +334,8 @@ export function issueFilesRoutes({ store: { db }, dkim }: IssueFilesDeps): AddRo
 }
 
 /**
- * Returns the issue's HTML with its pictures. They are drawn again, because only messages are stored with
- * theirs.
+ * Returns the issue's HTML with its pictures. The pictures are drawn again, because only messages are stored
+ * with pictures.
  */
 async function keptHtml(issue: Issue): Promise<string> {
   return withPictures({ html: issue.html, files: await picturesOf(issue) })

@@ -129,7 +129,7 @@ function composeOutlook(
 interface MeaningsView {
   /** The period that the figures count, such as `2026-10-22 to 2026-11-20`. */
   readonly period: string
-  /** The time of the figures that do not count a period, such as the open leads. */
+  /** The time of the figures that are counted at one time and not for a period, such as the open leads. */
   readonly asOf: Moment
   readonly figures: readonly { readonly title: string; readonly meaning: string }[]
   /** The command that prints the SQL of one figure. */
@@ -214,8 +214,9 @@ interface FunnelView {
   readonly known: string
   readonly asOf: Moment | null
   /**
-   * A note on the days that leads spend in a stage, such as `known for 200 of 2,996 leads`; empty if all are
-   * known. Begins with `not shown` if too few are known.
+   * A note that says for how many leads the days in the stages are known, such as `known for 200 of 2,996
+   * leads`. It is empty if they are known for all leads. It begins with `not shown` if they are known for too
+   * few.
    */
   readonly daysKnown: string
   readonly stages: readonly {

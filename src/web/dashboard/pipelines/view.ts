@@ -164,7 +164,10 @@ interface TrendChart {
   readonly grid: readonly { readonly y: string; readonly text: string }[]
   readonly marks: readonly { readonly x: string; readonly anchor: string; readonly text: string }[]
   readonly series: readonly TrendSeries[]
-  /** The areas of days about which operators wrote a note, in percent of the plot's width, with the note. */
+  /**
+   * The areas of days about which operators wrote a note, each with the note. The positions are in percent of
+   * the plot's width.
+   */
   readonly noted: readonly NotedArea[]
 }
 
@@ -179,8 +182,12 @@ interface NotedArea {
 interface TrendSeries {
   readonly name: 'new' | 'won'
   readonly legend: string
-  /** The SVG path data of the line, in thousandths of the plot's size; empty if there is no line. */
+  /**
+   * The line of the daily numbers as SVG path data, in thousandths of the plot's size; empty if there is no
+   * line.
+   */
   readonly daily: string
+  /** The line of the running mean, in the same format. */
   readonly mean: string
   /** The position of the last point in percent of the plot's size; null if no value is known. */
   readonly end: { readonly x: string; readonly y: string } | null

@@ -71,8 +71,8 @@ function momentsOf(at: string | null, clock: Clock) {
 }
 
 /**
- * Returns a row about lead details, or no row if no details were ever requested, because the settings can
- * turn them off.
+ * Returns a row about the details of leads. Returns no row if no details were ever requested, because the
+ * settings may have turned details off.
  */
 async function detailsOf(db: Db, leads: number): Promise<ResourceView[]> {
   const { asked, due, failing } = await countDetails(db)

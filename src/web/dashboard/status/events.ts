@@ -30,7 +30,8 @@ const ID_LENGTH = 16
 interface EventsView {
   readonly tag: Tag
   /**
-   * The reason why there are no events, or how to get events; null if a webhook has already brought events.
+   * A text that says how to get events, or that none has come yet; null if a webhook is set up and has
+   * brought events.
    */
   readonly words: InlineCode | null
   readonly last: { readonly at: Moment; readonly about: string; readonly what: string } | null
@@ -39,7 +40,10 @@ interface EventsView {
    * no event came.
    */
   readonly recent: string | null
-  /** The events whose leads must still be read, such as `12 to be read`; null if there are none. */
+  /**
+   * The number of leads and pipelines that must still be read because of events, such as `12 to be read`;
+   * null if there are none.
+   */
   readonly waiting: { readonly toRead: string; readonly isOne: boolean; readonly since: Moment } | null
   readonly events: readonly EventView[]
 }
@@ -50,9 +54,9 @@ interface EventView {
   readonly type: string
   readonly about: string
   readonly tag: Tag
-  /** The change that the event brought, or the reason why its lead could not be read. */
+  /** The change that the event brought, or the problem with the event; null if there is neither. */
   readonly note: string | null
-  /** The time from the arrival of the event until its change was stored. */
+  /** The time from the arrival of the event until its change was stored; empty if it was not processed. */
   readonly took: string
 }
 

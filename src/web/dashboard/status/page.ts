@@ -133,7 +133,10 @@ interface Look {
 }
 
 interface FindingsView {
-  /** The findings: first those that nobody has acknowledged, and of these first the most severe. */
+  /**
+   * The findings. Those that nobody has acknowledged come first. In each group, failures come before
+   * warnings.
+   */
   readonly findings: readonly FindingView[]
 }
 
@@ -207,7 +210,7 @@ interface MessagesView {
   /** The waiting messages, such as `3 messages`, and since when the oldest waits; null if none waits. */
   readonly waiting: { readonly messages: string; readonly since: Moment } | null
   readonly servers: readonly ServerView[]
-  /** The messages of the last week of which nobody knows whether they arrived. */
+  /** The messages that became unconfirmed in the last week: nobody knows whether they arrived. */
   readonly unconfirmed: readonly UnconfirmedView[]
   readonly refused: readonly { readonly report: string; readonly messages: string; readonly since: Moment }[]
 }
@@ -230,7 +233,7 @@ interface UnconfirmedView {
   /** The path of the message's page; null if the message is an alert, which has no page. */
   readonly href: string | null
   readonly since: Moment
-  /** Tells whether the outbox will send the message again by itself. */
+  /** True if the outbox will send the message again by itself. */
   readonly isTriedAgain: boolean
 }
 
