@@ -35,7 +35,7 @@ export async function makeBackup(
   const unfinished = `${target}.tmp-${process.pid}`
   try {
     await access(dirname(target), constants.W_OK)
-    await rm(unfinished, { force: true })
+    await removeUnfinished(unfinished)
     const content = await readBackup({ live: resolve(live), file: unfinished }, options.signal)
     await chmod(unfinished, MODE)
     await flush(unfinished)
@@ -43,10 +43,15 @@ export async function makeBackup(
     await flush(dirname(target))
     return content
   } catch (thrown) {
-    for (const side of ['', '-journal']) await rm(`${unfinished}${side}`, { force: true })
+    await removeUnfinished(unfinished)
     options.signal.throwIfAborted()
     throw (await diskFull(resolve(live), target, thrown)) ?? fileSystemFailure(target, thrown) ?? thrown
   }
+}
+
+/** Removes an unfinished backup with its journal, which a killed process may also have left. */
+async function removeUnfinished(file: string): Promise<void> {
+  for (const side of ['', '-journal']) await rm(`${file}${side}`, { force: true })
 }
 
 /**

@@ -126,7 +126,7 @@ const KEPT = 3
  * Matches names such as `leadsheet-before-0.2.0-20261121T060000Z.db`, the backup before upgrading to 0.2.0.
  */
 const NAME = /^leadsheet-before-.+-(\d{8}T\d{6}Z)\.db$/
-const HALF_MADE = /^leadsheet-before-.+\.db\.tmp-\d+$/
+const HALF_MADE = /^leadsheet-before-.+\.db\.tmp-\d+(-journal)?$/
 
 /**
  * Returns the path of a new backup.

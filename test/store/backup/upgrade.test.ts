@@ -111,7 +111,8 @@ describe('a database of an older version', () => {
     const older = ['20251121T060000Z', '20260101T060000Z', '20260901T060000Z'].map(
       (time) => `leadsheet-before-0.1.${time.slice(3, 4)}-${time}.db`,
     )
-    for (const name of [...older, 'mine.db', `${BACKUP}.tmp-7`]) writeFileSync(join(folder, name), '')
+    const halfMade = [`${BACKUP}.tmp-7`, `${BACKUP}.tmp-7-journal`]
+    for (const name of [...older, 'mine.db', ...halfMade]) writeFileSync(join(folder, name), '')
     await upgrade(file)
     expect(backupsOf(file)).toEqual([older[1], older[2], BACKUP, 'mine.db'].sort())
   })
