@@ -99,8 +99,8 @@ function interrupted(message: string): LeadsheetError {
 function goOnWithoutReader(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      // EIO means that the terminal was closed. SIGHUP arrives too in that case, and a daemon still has to
-      // finish its work.
+      // EIO means that the terminal was closed. It is ignored here, because SIGHUP arrives as well and stops the
+      // process in the normal way. So a daemon can finish its work.
       if (!WITHOUT_READER.includes(error.code ?? '')) throw error
     })
   }

@@ -147,7 +147,7 @@ export async function openTemplatesOf(config: Config, only?: readonly string[]):
   return templates
 }
 
-/** Throws if a report of the settings has no folder. The error names the line of the settings. */
+/** Throws if a report in the settings has no folder of templates. The error names the line of the settings. */
 function refuseWithoutFolder(
   { reports, sources, templatesDir }: Config,
   names: readonly string[],

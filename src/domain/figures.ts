@@ -194,7 +194,7 @@ export interface Funnel {
    * Null for the upstream's funnel.
    */
   readonly coverage: HistoryCoverage | null
-  /** The number of leads whose stays in the stages are known. Only these stays are in `medianDays`. */
+  /** The number of leads for which it is known how long they were in each stage. `medianDays` uses only these. */
   readonly daysCoverage: HistoryCoverage
   readonly asOf: Instant | null
   readonly stages: readonly (FunnelStage & {

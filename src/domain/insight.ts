@@ -168,7 +168,7 @@ export interface JudgedMoney {
 export interface RateOrigin {
   readonly dimension: DriverDimension
   readonly difference: number
-  /** The part of the difference that arises because the sizes of the groups changed, not their win rates. */
+  /** The part of the difference that comes from the changed sizes of the groups, not from their win rates. */
   readonly mix: number
   /** At most three groups whose own rate changed. `name` is null for leads without a value in `dimension`. */
   readonly parts: readonly { readonly name: string | null; readonly within: number }[]

@@ -71,7 +71,7 @@ export interface TopLeads {
  */
 export interface Stalled {
   readonly days: number
-  /** The number of open leads that are known to be stalled or known not to be stalled. */
+  /** The number of open leads for which it is known whether they are stalled. */
   readonly coverage: HistoryCoverage
   readonly total: number
   readonly rows: readonly (ListedLead & {

@@ -279,8 +279,8 @@ function testEnds(
   isHoliday: readonly boolean[],
 ): EndTest {
   const places = dates.map(weekdayOf)
-  // A forecast cannot know an annotated day beforehand. The total with which the forecast is compared
-  // therefore counts a future annotated day as 0.
+  // A forecast cannot foresee that a later day will be annotated as unusual. So that such a day does not
+  // count for or against the forecast, it counts as 0 in the total that the forecast is compared with.
   const usual = values.map((value, day) => (isLeftOut[day] && !isHoliday[day] ? 0 : value))
   const months = monthsOf(dates)
   const ranges = { hits: 0, of: 0 }

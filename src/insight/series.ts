@@ -66,7 +66,10 @@ export interface Span {
   readonly to: number
 }
 
-/** A day, week or month. `place` is the weekday of a day, or the place of a month in its quarter, from 0. */
+/**
+ * A day, week or month. `place` is the weekday of a day or the place of a month in its quarter, counted from 0;
+ * it is 0 for a week.
+ */
 interface Group extends Span {
   readonly place: number
 }

@@ -272,7 +272,10 @@ export function isWithin({ low, high }: UsualRange, value: number): boolean {
   return value >= low && value <= high
 }
 
-/** Corrects the probabilities of a miss: down after a miss (for wider ranges), and up after a hit. */
+/**
+ * Corrects the probabilities of a miss from which the next ranges are calculated: down after a miss, which makes
+ * the ranges wider, and up after a hit.
+ */
 export function correct(
   misses: { of95: number; of80: number },
   ranges: Ranges,

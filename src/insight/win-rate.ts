@@ -51,7 +51,7 @@ export interface RateNumbers extends RateDays {
   readonly isDistrusted?: boolean
 }
 
-/** A window of 30 days, with the ranges of its number of wins. */
+/** A window of 30 days, with the ranges that were forecast for its number of wins. */
 interface RateStep {
   readonly won: number
   readonly decided: number

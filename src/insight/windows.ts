@@ -22,7 +22,7 @@ const LOOKED_AT_FROM = 1.5
 
 /** The most unusual window: the latest number alone, or several numbers up to the latest. */
 export interface Anomaly {
-  /** The chance of a window at least as unusual if nothing changed, from 0 to 1. */
+  /** The chance, from 0 to 1, that a window as unusual as this one occurs although nothing has changed. */
   readonly probability: number
   /** The number of values in the window; 1 for the latest number alone. */
   readonly length: number

@@ -54,7 +54,10 @@ function endOfGap(shownMs: number, timeZone: string): number {
   return firstInstant(shownMs - 2 * DAY_MS, shownMs + 2 * DAY_MS, isPast)
 }
 
-/** Returns the first instant after `before` at which the condition holds, in ms; `after` if there is none. */
+/**
+ * Returns the first millisecond between `before` and `after` at which the condition holds; `after` if there is
+ * none. From that instant on, the condition must keep holding.
+ */
 export function firstInstant(before: number, after: number, holds: (atMs: number) => boolean): number {
   let [no, yes] = [before, after]
   while (yes - no > 1) {

@@ -20,7 +20,7 @@ export const REOPEN_MS = HOUR_MS
  * no message, 5 after one, 15 after two, 60 after three or more.
  */
 const GAP_MINUTES = [0, 5, 15, 60] as const
-/** The maximum age of the messages that are counted to choose from {@link GAP_MINUTES}. */
+/** Messages that were sent within this time are counted to choose the minutes in {@link GAP_MINUTES}. */
 export const GAPS_COUNT_MS = 6 * HOUR_MS
 
 /** The alerts and the times of messages, as read from the store. */

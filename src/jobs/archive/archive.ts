@@ -189,8 +189,8 @@ async function writable(path: string, write: () => Promise<void>): Promise<void>
 const LINES_MAX = 1000
 
 /**
- * Writes the index page of all issues. It must be called after an issue was made and after its messages were
- * sent.
+ * Writes the index page of all issues. It must be called twice for an issue: when it was made, and again when
+ * its messages were sent.
  * @returns the path of the page
  * @throws LeadsheetError data_unwritable
  */

@@ -28,7 +28,7 @@ const BATCH_MESSAGES = 1_000
  * Sends the unsent messages of the given issues now, without waiting for their backoff. Sends nothing if
  * another process is sending, because that process sends these messages when they are due.
  * @param only the Message-IDs to consider; all messages if absent
- * @returns the result of every message considered, including messages sent earlier, issue by issue
+ * @returns the results of all messages considered, grouped by issue; messages sent earlier are included
  * @throws LeadsheetError job_busy if another process takes over while this process is sending
  */
 export async function deliverIssues(

@@ -24,7 +24,7 @@ import type { SyncOptions } from './sync-context.ts'
 export interface SyncWork extends SyncDeps {
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
   readonly retention: Retention
-  /** The time zones of the reports. After a sync, leads are counted for each day of each time zone. */
+  /** The time zones of the reports. After a sync, the leads of each day are counted, in each time zone. */
   readonly timeZones: readonly string[]
 }
 

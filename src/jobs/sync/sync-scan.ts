@@ -115,7 +115,8 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       const step = {
         cursor: next,
         tail: nextTail,
-        // Some lists report a total of 0 past their end, so the total of an empty page is ignored.
+        // Some lists report a total of 0 past their end. So the total of an empty page counts only if it is
+        // the first page.
         total: page.records.length > 0 || scan.pass_pages === 0 ? page.total : null,
         repeats: canShift(paging) ? tail.length : null,
         hasMoved: isRewound || !isInPlace,

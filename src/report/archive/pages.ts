@@ -23,7 +23,7 @@ interface ArchivedMail {
 /** The links to the issues before and after this one. */
 export interface NavView {
   readonly report: string
-  /** The dates of this issue. */
+  /** The dates that this issue covers, as text. */
   readonly current: string
   readonly previous: Neighbour | null
   readonly next: Neighbour | null

@@ -166,8 +166,8 @@ function drawSpark(
 }
 
 /*
- * Lays out and draws a sparkline, which is a small line without axes beside a number. Small changes of the
- * value look small.
+ * Lays out and draws a sparkline, which is a small line without axes beside a number. A small change of the value
+ * is not stretched to the full height, so that it does not look like a large change.
  */
 
 export const SPARKLINE_WIDTH = 120

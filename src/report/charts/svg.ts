@@ -21,7 +21,7 @@ export function splitAtGaps(points: readonly (Point | null)[]): readonly Run[] {
 }
 
 /**
- * Draws the lines.
+ * Draws each run of points as a line, and a run with a single point as a dot.
  * @param attributes the SVG attributes of the stroke, such as `stroke="#2f5bea"`
  */
 export function line(runs: readonly Run[], width: number, attributes: string): string {

@@ -18,7 +18,7 @@ const DELAY_MAX_MS = 3_600_000
 
 /**
  * The condition of a rule. A request must meet all parts that are given. The requests that match the method
- * and path of a rule are numbered, beginning with 1.
+ * and path of a rule are numbered from 1, so that a rule can choose, for example, only the third.
  */
 const when = {
   /**

@@ -90,7 +90,7 @@ export async function askChild<Job extends object, Result>(
   }
 }
 
-/** Runs in the child process: does the job that {@link askChild} sends, answers and exits. */
+/** Runs in the child process: receives a job from {@link askChild}, does it, sends the answer and exits. */
 export function answerParent<Job extends object, Result>(work: (job: Job) => Result | Promise<Result>): void {
   // Ignores these signals, because Ctrl-C and the end of a terminal reach all processes. The parent process
   // decides when this child process ends.

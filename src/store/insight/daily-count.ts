@@ -149,7 +149,7 @@ export async function readDailyCounts(
     .execute()
 }
 
-/** Lists the currencies of won leads. The currency with the most daily counts comes first. */
+/** Lists at most `limit` currencies of won leads. The currency with the most rows in `daily_count` comes first. */
 export async function listWonCurrencies(db: Db, timeZone: string, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('daily_count')

@@ -176,8 +176,8 @@ export async function saveIssue(trx: Trx, issue: UnsavedIssue): Promise<Issue> {
 }
 
 /**
- * Tells whether a report was sent, or deliberately not sent, for any period that ended between `from` and
- * `to`.
+ * Returns true if, for some period that ended between `from` and `to`, the report was sent or was deliberately
+ * not sent.
  */
 export async function wasSent(
   db: Db,

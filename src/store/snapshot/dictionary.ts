@@ -176,7 +176,7 @@ function countTable(database: Database.Database, { name, columns }: Relation): C
 }
 
 /**
- * Counts the rows, and for each of the columns the rows without a value.
+ * Counts all rows. Counts also, for each of the columns, the rows that have no value in it.
  * @param from the table, and the condition that chooses its rows
  */
 export function countRows(database: Database.Database, from: string, columns: readonly string[]): Counts {

@@ -30,7 +30,7 @@ const LISTS = [
 const LIST_ROWS = 1000
 
 const DAY_MS = 24 * 60 * 60_000
-/** The values of two report settings that are used while there is no issue. */
+/** The values that are used for two settings of reports as long as no report has been sent. */
 const DEFAULTS = { stalledDays: 7, topScore: 80 }
 
 export function fillFigures(database: Database.Database): void {

@@ -1,7 +1,7 @@
 /**
- * The list of leads whose details several processes read for one sync, in batches, and the progress of this
- * work. A lead is deleted from the list in the transaction that saves its result. So a lead whose details are
- * read twice counts only once.
+ * Several processes share the reading of the details of one sync. This file keeps the list of leads that are
+ * still to be read, and the progress. Each process takes leads from the list in batches. A lead is deleted from
+ * the list in the transaction that saves its result. So a lead whose details are read twice counts only once.
  */
 import type { ErrorCode } from '../../errors.ts'
 import { insertRows } from '../db/rows.ts'

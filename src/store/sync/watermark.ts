@@ -129,8 +129,8 @@ export interface LastRead {
   /** Everything that changed before this time is in the store. */
   readonly asOf: Instant
   /**
-   * The time at which the run ended; null while the run still reads other resources. For a killed run, this
-   * is the time at which the run began.
+   * The time at which the run ended; null while the run still reads the other resources. Nobody knows when a
+   * killed run ended, so this is then the time at which it began.
    */
   readonly endedAt: Instant | null
 }

@@ -12,8 +12,8 @@ import type { Call } from './request.ts'
 import { isPassingStatus, redirected, refusal, unexpected, unreachable } from './upstream-failure.ts'
 
 /**
- * The length of the first part of a body, in bytes or characters. This part is enough to quote the body or to
- * recognise JSON, and it is much shorter than the largest body.
+ * How much of a body is looked at to quote it or to recognise JSON: the first bytes of a raw body, or the first
+ * characters of a text. The limit of a body is much larger.
  */
 const BEGINNING = 10_000
 

@@ -112,8 +112,8 @@ function chainPages(startPage: StartPage, most: number): FetchPage {
 }
 
 /**
- * The number of pages after which one more page is requested at the same time, unless the upstream has said
- * that requests come too fast.
+ * After this many pages, the number of pages that are requested at the same time grows by one. It does not grow
+ * if the upstream has said that requests come too fast.
  */
 const PAGES_TO_WIDEN = 8
 
