@@ -73,6 +73,7 @@ const REFUSED: readonly (readonly [line: RegExp, says: RegExp])[] = [
   [/ leadsheet (?:status|doctor)\b/, /"data"|Daily leads|ok +settings/],
   [/ report resend daily --failed| report resend daily --all$/, /Nothing was sent/],
   [/ report approve daily/, /Nothing of report:daily is held/],
+  [/ annotate --remove \d/, /There is no annotation 3/],
   [/ alerts ack \d/, /expected the number of an open alert/],
   [/ outbox resolve /, /no message of daily/],
   [/ probe /, /looking for/],
@@ -199,7 +200,7 @@ describe('each command line', () => {
     expect(shown.length).toBeGreaterThan(1)
     for (const { page, line } of shown) {
       const told = await npm(['exec', '--', ...splitWords(line.split(/[|>]/)[0] ?? ''), '--help'], cwd)
-      expect(told, `${page}: ${line}`).toMatch(/^Usage: leadsheet /)
+      expect(told, `${page}: ${line}`).toMatch(/^Usage: npx leadsheet /)
     }
   })
 })

@@ -46,12 +46,12 @@ describe.skipIf(isWithoutServers)('a report through a Postfix that has a bad day
 
       const ledger = readLedger(installation)
       expect(ledger).toMatchObject([
-        { recipient: ANA, state: 'sent', unconfirmedCount: 0, response: expect.stringMatching(/^250 /) },
-        { recipient: DANA, state: 'sent', unconfirmedCount: 0, response: expect.stringMatching(/^250 /) },
+        { recipient: ANA, state: 'sent', unconfirmed_count: 0, response: expect.stringMatching(/^250 /) },
+        { recipient: DANA, state: 'sent', unconfirmed_count: 0, response: expect.stringMatching(/^250 /) },
         {
           recipient: GONE,
           state: 'failed',
-          unconfirmedCount: 0,
+          unconfirmed_count: 0,
           response: expect.stringContaining('550 5.1.1'),
         },
       ])
