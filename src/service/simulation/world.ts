@@ -50,7 +50,7 @@ function repeat(companies: readonly Company[]): readonly Company[] {
 export interface Pool {
   /** Returns the number of companies that can still be taken. A limit in the criteria may reduce it. */
   remaining(): number
-  /** Of the companies that match the criteria, returns the share not yet taken, from 0 to 1. */
+  /** Returns the share, from 0 to 1, of the companies matching the criteria that are not yet taken. */
   remainingShare(): number
   /**
    * Takes the next company.

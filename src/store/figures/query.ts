@@ -77,7 +77,7 @@ const OF_SOME_PIPELINES: readonly RelationName[] = ['level', 'idle_then', 'stall
 const NO_TEMP_TABLES: ReadTrx['tempTables'] = new Map()
 
 /**
- * Where a query reads a relation twice, PostgreSQL computes the whole relation first, unless the SQL has
+ * If a query reads a relation twice, PostgreSQL computes the whole relation first, unless the SQL has
  * these words. SQLite gets the words only in printed queries, because with them it computes the relation
  * twice.
  */
