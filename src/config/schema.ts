@@ -1,7 +1,4 @@
-/**
- * The schema of the settings file. In the program, a setting can have another name: see `section` in
- * `validators.ts`.
- */
+/** The schema of the settings file. `section` in `validators.ts` can rename a setting for the program. */
 import { z } from 'zod'
 import { DEFAULT_LOCALE } from '../domain/choices.ts'
 import { LANGUAGES } from '../report/words/catalogue.ts'
@@ -239,10 +236,7 @@ const topLevel = group({
 export const settingsSchema = named(topLevel)
 export type Settings = z.output<typeof settingsSchema>
 
-/**
- * The schema of a setting. It has the properties of JSON Schema that are used here, and our own, such as
- * `env`.
- */
+/** The schema of a setting: the properties of JSON Schema that are used here, and our own, such as `env`. */
 export interface SettingSchema {
   readonly type?: string | readonly string[]
   readonly description?: string
@@ -268,9 +262,7 @@ export interface SettingSchema {
 interface SpecialSetting {
   /** The path of the setting. The index 0 in `['reports', 0, 'schedule']` stands for the first report. */
   readonly path: SettingPath
-  /**
-   * The path of the setting that names a file with the value, such as `api.key_file`; null if there is none.
-   */
+  /** The path of the setting that names a file with the value, such as `api.key_file`; null without one. */
   readonly filePath: SettingPath | null
   readonly env: string | null
   readonly secret: SecretKind | null
@@ -342,9 +334,7 @@ export function* settingsIn(tree: unknown, path: SettingPath = []): Generator<[S
   }
 }
 
-/**
- * Yields all secrets, and all settings whose value can come from an environment variable or a separate file.
- */
+/** Yields all secrets, and all settings that an environment variable or a separate file can give. */
 export function* specialSettings(
   schema: SettingSchema = wholeSchema(),
   path: SettingPath = [],

@@ -301,9 +301,7 @@ async function askService(asking: Asking): Promise<ServiceAnswers> {
   }
 }
 
-/**
- * @param tried the key that did not work before; Enter alone keeps this key. Null or empty if there is none.
- */
+/** @param tried the key that did not work before, which Enter alone keeps; null or empty without one */
 async function askKey(prompter: Prompter, tried: string | null): Promise<string> {
   const enter = tried ? `Enter keeps the last one; ${NONE} for no key` : 'Enter for none'
   const typed = (await prompter.askHidden(`API key (stays hidden; ${enter})`)).trim()

@@ -1,7 +1,6 @@
 /**
- * Composes the lists of a report. For a mail, this file composes parts of the rows, such as links and
- * amounts. For attached files, it composes whole tables, with headings in the recipient's language and times
- * in the recipient's time zone.
+ * Composes the lists of a report: for a mail, parts of the rows, such as links and amounts; for attached files,
+ * whole tables, with headings in the recipient's language and times in the recipient's time zone.
  */
 import type { ReportFigures } from '../../domain/figures.ts'
 import { LISTED_FIELDS } from '../../domain/lead-fields.ts'
@@ -17,8 +16,7 @@ import type { LocaleContext } from '../words/locale-context.ts'
 import { nameStatus } from '../words/locale-context.ts'
 import { FEW } from '../words/numbers.ts'
 
-// The maximum length of a text in a cell. Excel allows 32,767 characters, and a few characters may be added
-// before the text.
+// The maximum length of a text in a cell. Excel allows 32,767 characters, and a few may be added before it.
 const TEXT_LENGTH = 32_000
 
 type ListCell = string | number | null
@@ -214,9 +212,7 @@ export interface ComparedTable {
     readonly name: string
     /** A text such as `$1.2m open · 6 stalled`; empty if there is nothing to add. */
     readonly detail: string
-    /**
-     * A label such as `usual:`, and ranges such as `2–7 new` and `win rate 9–21%`; null if no range is known.
-     */
+    /** A label such as `usual:`, and ranges such as `2–7 new` and `win rate 9–21%`; null without a range. */
     readonly usual: { readonly label: string; readonly ranges: readonly string[] } | null
     readonly newLeads: ComparedCell
     readonly won: ComparedCell
@@ -235,9 +231,7 @@ export interface ComparedCell {
   readonly text: string
 }
 
-/**
- * @param news whether the number is unusually high or low; only a change in the same direction has a colour
- */
+/** @param news whether the number is unusually high or low; only a change in that direction has a colour */
 export function compareCell(
   compared: Compared<number>,
   isComparable: boolean,
@@ -298,8 +292,7 @@ export function joined(parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== '').join(SEPARATOR)
 }
 
-// The maximum number of currencies that are named after the first one. All further currencies are only
-// counted.
+// The maximum number of currencies named after the first one. All further currencies are only counted.
 const OTHERS_NAMED = 2
 
 /** Formats amounts as `$1.2m + €300k, £20k`; empty if there are none. */

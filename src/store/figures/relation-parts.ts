@@ -142,10 +142,7 @@ export function boundsOf(isPast: boolean, filter: LeadFilter): Bounds {
   }
 }
 
-/**
- * The columns of a state that have another name in the table `lead`. The values are SQL for the row of a
- * lead.
- */
+/** The columns of a state that have another name in the table `lead`, each with its SQL there. */
 const OWN_COLUMNS: Readonly<Record<string, string>> = {
   valid_from: 'lead.status_changed_at',
   changed_at: 'lead.updated_at',

@@ -25,17 +25,11 @@ import {
   unsureStates,
 } from './relation-parts.ts'
 
-/**
- * Returns SQL for the time 30 days before `at`. Win rate and velocity look back 30 days, because a single day
- * has too few closed leads.
- */
+/** Returns SQL for the time 30 days before `at`. A single day has too few closed leads for a win rate. */
 export const RECENT_BEFORE = (at: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${at}, '-30 days')`
 export const RECENT = RECENT_BEFORE(':to')
 
-/**
- * Selects the open statuses that leads have now. The SQL is written so that SQLite uses an index on the
- * status.
- */
+/** Selects the open statuses that leads have now. This form lets SQLite use an index on the status. */
 export const OPEN_STATUSES = `(SELECT status FROM lead_count LEFT JOIN stage USING (status) WHERE coalesce(outcome, 'open') = 'open')`
 
 const QUALIFIED_STATUSES = '(SELECT status FROM stage WHERE is_qualified = 1)'

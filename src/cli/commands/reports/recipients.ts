@@ -32,9 +32,7 @@ interface Line {
   readonly from: string
   /** The recipient's preference; null if none was ever set. */
   readonly preference: Preference | null
-  /**
-   * The refusals by the recipient's mail server; null if the server did not refuse several issues in a row.
-   */
+  /** The refusals by the recipient's mail server; null if it did not refuse several issues in a row. */
   readonly refusing: RefusingRecipient | null
 }
 
