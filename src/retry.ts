@@ -23,7 +23,7 @@ export interface Backoff {
 interface Ladder {
   /** The waits in milliseconds: after the first failure, after the second, and so on. */
   readonly waitsMs: readonly number[]
-  /** What follows when the attempt after the last wait fails: the same wait again, or no further attempt. */
+  /** The consequence if the attempt after the last wait fails: the same wait again, or no further attempt. */
   readonly afterLast: 'repeat' | 'give up'
   /**
    * The maximum random changes of a wait, as shares of the wait. Random changes keep many waiting jobs from

@@ -57,8 +57,8 @@ export function findSchedule(config: Config, name: string): ConfiguredSchedule {
 }
 
 /**
- * The length of the coming period that is searched for clock changes. It is longer than a year, so it
- * contains a clock change of each time zone that has any.
+ * The length of the coming period that is searched for clock changes. It is longer than a year, so each time
+ * zone that changes its clock at all does so in this period.
  */
 const AHEAD_MS = 400 * 86_400_000
 

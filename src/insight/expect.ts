@@ -36,7 +36,7 @@ export interface Judged {
   readonly recentDays: number
   /** The expected sum of the last `days` days. */
   readonly expected: number
-  /** How many times larger the variance of this sum is than if leads came independently; at least 1. */
+  /** The variance of this sum, divided by its variance if leads came independently; at least 1. */
   readonly overdispersion: number
   /** The sum of the period's days that are not judged, such as holidays. `expected` does not contain it. */
   readonly leftOut: number

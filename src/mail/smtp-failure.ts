@@ -16,9 +16,9 @@ export type SendPhase = 'connect' | 'login' | 'envelope' | 'data'
 export type SendFailure = 'transient' | 'permanent' | 'configuration' | 'unknown'
 
 /**
- * What a failure concerns. `message`: only this message. `server`: every message to this server. `either`:
- * one of these two, but it is unknown which. The connection then broke in the middle of a message, perhaps
- * because of that message.
+ * The messages that a failure concerns. `message`: only this message. `server`: every message to this server.
+ * `either`: one of these two, but it is unknown which. The connection then broke in the middle of a message,
+ * perhaps because of that message.
  */
 type SendConcern = 'message' | 'server' | 'either'
 

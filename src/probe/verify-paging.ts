@@ -18,7 +18,7 @@ export interface Walk {
   /** The number of different ids on the pages. */
   readonly seen: number
   /**
-   * How the walk ended. `end`: the list named no further page. `refused` or `repeated`: past the last page,
+   * The end of the walk. `end`: the list named no further page. `refused` or `repeated`: past the last page,
    * the upstream answered with an error or with known records. `not reached`: the walk did not reach the end.
    */
   readonly ended: 'end' | 'refused' | 'repeated' | 'not reached'

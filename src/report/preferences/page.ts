@@ -22,7 +22,7 @@ interface PreferenceFacts {
   readonly isWeekly: boolean
   /** The time and the author of the last change; null if the preference was never changed. */
   readonly changed: { readonly at: Instant; readonly by: 'recipient' | 'operator' | 'leadsheet' } | null
-  /** What the settings say about the recipient; null if the settings no longer list the recipient. */
+  /** The facts about the recipient in the settings; null if the settings no longer list the recipient. */
   readonly listed: ListedFacts | null
   /** The change that was just made; null if there was none. */
   readonly done: PreferenceChoice | null

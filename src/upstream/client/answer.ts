@@ -12,8 +12,8 @@ import type { Call } from './request.ts'
 import { isPassingStatus, redirected, refusal, unexpected, unreachable } from './upstream-failure.ts'
 
 /**
- * How much of a body is looked at to quote it or to recognise JSON: the first bytes of a raw body, or the first
- * characters of a text. The limit of a body is much larger.
+ * The number of bytes of a raw body, or of characters of a text, that are looked at to quote the body or to
+ * recognise JSON. A body may be much longer.
  */
 const BEGINNING = 10_000
 
