@@ -34,6 +34,7 @@ import type { FindKnown, RawRecord } from './mapping/raw-record.ts'
 import { readListBody } from './paging/list-body.ts'
 import type { LeadFilters } from './paging/paging.ts'
 import { nextPosition, putFilters, readTotal, requestPage, saysMore } from './paging/paging.ts'
+import { findPartialSign, isErrorValue } from './paging/partial-answer.ts'
 import type { Profile } from './profile/profile.ts'
 import { REFERENCE_PROFILE } from './profile/reference-profile.ts'
 import type { FieldPath } from './values/json.ts'
@@ -48,6 +49,8 @@ export interface RawPage {
   readonly total: number | null
   /** True if the answer says explicitly that more records follow. */
   readonly saysMore?: boolean
+  /** What the answer says by which its records are only a part of the page; null if it says no such thing. */
+  readonly partialSign?: string | null
 }
 
 interface ListOptions {
@@ -159,7 +162,7 @@ export function openSource(options: SourceOptions): Source {
   /** Throws if the body contains an error, because some upstreams report errors with status 200. */
   function refuseError(url: URL, status: number, body: unknown): void {
     const error = profile.envelope.error === undefined ? null : readPath(body, profile.envelope.error)
-    if (error === null || error === undefined || error === false) return
+    if (!isErrorValue(error)) return
     throw unexpected(url, `answered ${status} with an error: ${redact(JSON.stringify(error)).slice(0, 200)}`)
   }
 
@@ -187,18 +190,25 @@ export function openSource(options: SourceOptions): Source {
         url,
         headers,
         parse: (bytes) => readListBody(bytes, profile, findKnown),
+        // An error with a good status and without a record is asked again, like an error with its own status.
+        findFault: (status, answered, { records, body }) =>
+          records?.length === 0 ? findPartialSign(profile, status, answered, body) : null,
         signal,
       })
       const { body, records } = answer.body
-      refuseError(url, answer.status, body)
-      if (records === null) throw withoutList(url, body, profile.envelope.leads, 'leads', redact)
+      if (records === null) {
+        refuseError(url, answer.status, body)
+        throw withoutList(url, body, profile.envelope.leads, 'leads', redact)
+      }
       if (profile.name === REFERENCE_PROFILE.name) refuseOtherPaging(url, body, profile)
       const page = { url, body, headers: answer.headers, records }
+      const sign = findPartialSign(profile, answer.status, answer.headers, body)
       return {
         records,
         next: nextPosition(profile.paging, position, page),
         total: readTotal(profile.paging.total, page),
         saysMore: saysMore(profile.paging, body),
+        partialSign: sign === null ? null : quote(redact(sign)),
       }
     },
     mapLead: (raw, sent) => mapLead(raw, profile, sent),

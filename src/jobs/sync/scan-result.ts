@@ -1,61 +1,154 @@
 /**
- * Decides whether a scan that reached the end of the list can be trusted, or whether the list must be read
- * again. The decision uses only the counts of the scan.
+ * Decides what a scan has proved. A scan is complete only if it read the list to its end and nothing on any
+ * page speaks against it; the table of doubts says what does. The decision uses only the counts of the scan.
  */
-import type { ScanReport } from '../../domain/sync.ts'
+import type { ScanReport, ScanStop, SyncProblem } from '../../domain/sync.ts'
 import type { Scan } from '../../store/sync/scan.ts'
-import { canShift, overlapRows } from '../../upstream/paging/read-ahead.ts'
+import { namesNext } from '../../upstream/paging/paging.ts'
+import { canShift, isNumbered, overlapRows } from '../../upstream/paging/read-ahead.ts'
 import type { PagingProfile } from '../../upstream/profile/profile.ts'
 import { CLOCK_SKEW_MS } from './sync-page.ts'
 
 /** The maximum number of passes over the list in one scan, including the first pass. */
 const PASSES_MAX = 6
+/** The number of records after which Elasticsearch and services that search by it end each list. */
+const SEARCH_WINDOW = 10_000
+
+/** The facts about a pass that reached the end of the list. */
+export interface PassFacts {
+  readonly scan: Scan
+  readonly stop: ScanStop
+  readonly paging: PagingProfile
+  readonly hasUpdatedSince: boolean
+  /** The number of leads in the store that are not marked as deleted. */
+  readonly stored: number
+}
+
+/** A reason why a scan that reached the end of the list is not complete. */
+interface Doubt {
+  readonly scan_result: Exclude<ScanReport['scan_result'], 'complete'>
+  /** Returns whether another pass over the list may dispel the doubt; if absent, none can. */
+  readonly mayPass?: (facts: PassFacts) => boolean
+  readonly applies: (facts: PassFacts) => boolean
+  /** Says what was found, after "the list of leads". */
+  readonly found: (facts: PassFacts) => string
+  readonly hint: string
+}
+
+/** The doubts; the first that applies is told. */
+const DOUBTS: readonly Doubt[] = [
+  {
+    scan_result: 'incomplete',
+    applies: ({ scan }) => scan.partial_sign !== null,
+    found: ({ scan }) => `has a page that says that it is not whole (${scan.partial_sign})`,
+    hint: 'What was read is kept; the next sync reads again. If this is no error, name the field that is one in the profile: envelope.error.',
+  },
+  {
+    scan_result: 'unproven',
+    applies: ({ stop }) => stop === 'loop',
+    found: ({ scan }) =>
+      `does not come to an end: after ${scan.seen} leads came empty pages that name a next one`,
+    hint: 'What was read is kept; the next sync reads again. If the answer says elsewhere that it is the last, name it in the profile: paging.has_more or paging.total.',
+  },
+  {
+    scan_result: 'unproven',
+    applies: ({ scan, paging, stored }) =>
+      namesNext(paging) &&
+      scan.mode === 'full' &&
+      scan.pass_pages === 1 &&
+      scan.first_rows >= scan.page_size &&
+      scan.total_low === null &&
+      stored > scan.seen,
+    found: ({ scan, stored }) =>
+      `names no next page on its full first one: ${scan.seen} leads, where the copy has ${stored}`,
+    hint: 'What was read is kept. Check paging.next of the profile: the upstream may have renamed the field.',
+  },
+  {
+    scan_result: 'unproven',
+    applies: ({ scan, paging }) => scan.mode === 'full' && isNumbered(paging) && scan.seen === SEARCH_WINDOW,
+    found: () => `ends after exactly ${SEARCH_WINDOW} leads, where many searches are cut off`,
+    hint: 'What was read is kept. Look in the upstream how many leads there are, and for a list that has all of them.',
+  },
+  {
+    scan_result: 'unproven',
+    mayPass: ({ scan }) => scan.pass === 1,
+    applies: ({ scan }) => scan.is_unordered === 1,
+    found: () => 'has no order: unchanged leads stood in another order from page to page',
+    hint: 'What was read is kept; the next sync reads again. Name an order that does not change in the profile (sort), such as by id.',
+  },
+  {
+    scan_result: 'unproven',
+    mayPass: ({ scan }) => scan.pass === 1 || scan.pass_new > 0,
+    applies: ({ scan }) => isShort(scan),
+    found: ({ scan }) =>
+      `ends after ${scan.seen} leads, but the upstream counts ${scan.total_low}${scan.pass > 1 ? ', also when it was read again' : ''}`,
+    hint: 'What was read is kept; the next sync reads again. If the total also counts what the list leaves out, remove paging.total from the profile.',
+  },
+  {
+    scan_result: 'unproven',
+    mayPass: () => true,
+    applies: (facts) => !missedNothing(facts),
+    found: ({ scan }) => `did not hold still: after ${scan.pass} readings rows still turned up anew`,
+    hint: 'What was read is kept; the next sync reads again. A sort that does not change (sort in the profile) helps.',
+  },
+]
 
 /**
  * The next step after a pass: the end of the scan (`end`), a pass over the leads that changed since the scan
- * began (`changes`), or another pass over the whole list (`again`).
+ * began (`changes`), or another pass over the whole list (`again`). `problem` says why a scan is not complete.
  */
 export type Judgement =
   | {
       readonly next: 'end'
-      readonly scan_result: Extract<ScanReport['scan_result'], 'complete' | 'unproven'>
+      readonly scan_result: ScanReport['scan_result']
+      readonly problem: SyncProblem | null
     }
   | { readonly next: 'changes' | 'again' }
 
-const COMPLETE: Judgement = { next: 'end', scan_result: 'complete' }
-const UNPROVEN: Judgement = { next: 'end', scan_result: 'unproven' }
-
-export function judgePass(scan: Scan, paging: PagingProfile, hasUpdatedSince: boolean): Judgement {
-  const wanted = scan.pass === 1 ? judgeFirst(scan, paging, hasUpdatedSince) : judgeFurther(scan, paging)
-  if (wanted.next === 'end' || scan.pass < PASSES_MAX) return wanted
-  return UNPROVEN
-}
-
-function judgeFirst(scan: Scan, paging: PagingProfile, hasUpdatedSince: boolean): Judgement {
-  if (scan.mode === 'full' && isShort(scan)) return { next: 'again' }
-  if (!canShift(paging) || isOneMoment(scan) || !hasMoved(scan, paging)) return COMPLETE
-  if (scan.is_broken === 1 || !hasOverlap(scan, paging)) return { next: 'again' }
-  // If pages overlap, only rows that moved to the front of the list can be missed. A row moves there when its
-  // lead changes. After an incremental scan, the next sync reads that lead anyway; a full scan reads it in
-  // another pass.
-  if (scan.mode === 'incremental') return COMPLETE
-  return { next: hasUpdatedSince ? 'changes' : 'again' }
+export function judgePass(facts: PassFacts): Judgement {
+  const doubt = DOUBTS.find(({ applies }) => applies(facts))
+  if (doubt === undefined) return { next: 'end', scan_result: 'complete', problem: null }
+  if (doubt.mayPass?.(facts) === true && facts.scan.pass < PASSES_MAX) return { next: nextPass(facts) }
+  const problem: SyncProblem = {
+    part: 'leads',
+    code: 'api_unexpected',
+    message: `the list of leads ${doubt.found(facts)}; so no missing lead counts as deleted`,
+    hint: doubt.hint,
+  }
+  return { next: 'end', scan_result: doubt.scan_result, problem }
 }
 
 /**
- * Judges a pass after the first. The scan is complete if this pass found no lead that the earlier passes
- * should have found, or if no row moved.
+ * Returns which leads the next pass reads. If pages overlap, only rows that moved to the front of the list can
+ * be missed. A row moves there when its lead changes, so a pass over the changes finds it.
  */
-function judgeFurther(scan: Scan, paging: PagingProfile): Judgement {
-  const isOfChanges = scan.pass_since !== scan.updated_since
-  if (!canShift(paging) || isOneMoment(scan) || !hasMoved(scan, paging)) return COMPLETE
+function nextPass({ scan, paging, hasUpdatedSince }: PassFacts): 'changes' | 'again' {
+  const isWhole = scan.is_unordered === 0 && !isShort(scan)
+  if (scan.pass > 1) return isOfChanges(scan) && isWhole ? 'changes' : 'again'
+  return isWhole && scan.is_broken === 0 && hasOverlap(scan, paging) && hasUpdatedSince ? 'changes' : 'again'
+}
+
+/** Returns whether the passes so far cannot have missed a lead, although rows may have moved meanwhile. */
+function missedNothing({ scan, paging }: PassFacts): boolean {
+  if (!canShift(paging) || isOneMoment(scan)) return true
+  const isContinuous = scan.is_broken === 0 && hasOverlap(scan, paging)
+  if (scan.pass === 1) {
+    if (!hasMoved(scan, paging)) return true
+    // Only rows that moved to the front were missed. The next incremental scan reads them anyway.
+    return scan.mode === 'incremental' && isContinuous
+  }
+  // If pages do not overlap, rows may move unseen, so a whole pass that still finds leads proves nothing.
+  if (!hasMoved(scan, paging)) return scan.pass_new === 0 || isOfChanges(scan) || isContinuous
   // If pages do not overlap, two passes may miss the same lead, but it is not plausible that three passes
   // miss it.
-  if (scan.pass_new === 0 && (hasOverlap(scan, paging) || scan.passes_without_new > 0)) return COMPLETE
+  if (scan.pass_new === 0 && (hasOverlap(scan, paging) || scan.passes_without_new > 0)) return true
   // The rows that the first pass missed had moved to the front of the list. This pass began there and read
   // them.
-  if (!isOfChanges && scan.is_broken === 0 && hasOverlap(scan, paging)) return COMPLETE
-  return { next: isOfChanges ? 'changes' : 'again' }
+  return !isOfChanges(scan) && isContinuous
+}
+
+function isOfChanges(scan: Scan): boolean {
+  return scan.pass_since !== scan.updated_since
 }
 
 /**
@@ -88,33 +181,19 @@ function hasOverlap(scan: Scan, paging: PagingProfile): boolean {
 }
 
 /**
- * Returns whether the scan found fewer leads than the lowest total that the upstream reported during the
+ * Returns whether a full scan found fewer leads than the lowest total that the upstream reported during the
  * pass.
  */
 function isShort(scan: Scan): boolean {
-  return scan.total_low !== null && scan.total_low > scan.seen + scan.pass_without_id
+  return scan.mode === 'full' && scan.total_low !== null && scan.total_low > scan.seen + scan.pass_without_id
 }
 
-/**
- * Returns whether a lead that the scan did not find counts as missing. If the upstream's total includes leads
- * that its list does not contain, a lead that the scan did not find proves nothing.
- */
-export function provesMissing(scan: Scan): boolean {
-  return !isShort(scan)
-}
-
-/**
- * Describes how the total that the upstream reported differs from the number of leads that the scan found.
- * Returns null if the two numbers agree or cannot be compared.
- */
+/** Says that the upstream counts fewer leads than a full scan found; null if it does not. */
 export function warnOfTotal(scan: Scan): string | null {
   const total = scan.reported_total
   // If the list changed during the scan, its total and the number of its leads may differ without a fault.
   if (scan.mode === 'incremental' || total === null || scan.moved > 0 || scan.total_low !== scan.total_high) {
     return null
-  }
-  if (!provesMissing(scan)) {
-    return `the upstream counts ${total} leads, but gave ${scan.seen} to the end of its list, and no more when asked again; so no missing lead counts as deleted`
   }
   return total < scan.seen ? `the upstream counts ${total} leads, but gave ${scan.seen}` : null
 }

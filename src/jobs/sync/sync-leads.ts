@@ -12,6 +12,7 @@ import { checkNoCrash, readCrashMarker } from '../../store/db/postgres.ts'
 import { finishLeadEvents } from '../../store/events/event.ts'
 import { outdateAllDetails } from '../../store/leads/detail.ts'
 import { beginFirstLoad } from '../../store/leads/first-load.ts'
+import { countLeads } from '../../store/leads/lead.ts'
 import { findImplausibleTimes, formatImplausible } from '../../store/leads/quarantined-record.ts'
 import {
   clearScan,
@@ -31,15 +32,16 @@ import {
   saveScanResult,
   saveWatermark,
 } from '../../store/sync/watermark.ts'
-import { judgePass, provesMissing, warnOfTotal } from './scan-result.ts'
+import { isNumbered } from '../../upstream/paging/read-ahead.ts'
+import { judgePass, warnOfTotal } from './scan-result.ts'
 import { hashProfile, loadScanState, retryQuarantinedLeads, type ScanState } from './scan-state.ts'
 import { type SyncOptions, type SyncRun, writeUnderLease } from './sync-context.ts'
 import { CLOCK_SKEW_MS } from './sync-page.ts'
-import { type PassEnd, readPass } from './sync-scan.ts'
+import { type PassEnd, pageSizeOf, readPass } from './sync-scan.ts'
 
 /**
- * The maximum age of an interrupted scan that is resumed. An older scan is started again, because its cursor
- * may be invalid and leads may have been added to the pages that it has already read.
+ * The maximum time since an interrupted scan last stored a page. An older scan is started again, because its
+ * cursor may be invalid.
  */
 const SCAN_AGE_MAX_MS = 24 * 60 * 60_000
 
@@ -49,7 +51,10 @@ const SCAN_AGE_MAX_MS = 24 * 60 * 60_000
  */
 const LOSSES_MAX = 20
 
-type ScanResult = Pick<ScanReport, 'scan_result' | 'stop'>
+type ScanResult = Pick<ScanReport, 'scan_result' | 'stop'> & {
+  /** Says why a scan that reached the end of the list is not complete; null if it is. */
+  readonly problem: SyncProblem | null
+}
 
 /**
  * Returns the mode of the next scan. An interrupted scan that can be resumed keeps its mode. The very first
@@ -66,7 +71,7 @@ export async function planScan(
   const profile = hashProfile(source.profile)
   if (await isOtherProfile(store, profile)) return 'full'
   const scan = await findScan(store.db)
-  return scan && isResumable(scan, profile, now) ? scan.mode : 'incremental'
+  return scan && isResumable(scan, { source, options }, profile, now) ? scan.mode : 'incremental'
 }
 
 /**
@@ -129,7 +134,7 @@ async function beginScan(run: SyncRun): Promise<Scan> {
     )
   }
   const underWay = await findScan(store.db)
-  if (underWay && underWay.mode === mode && isResumable(underWay, profile, run.now())) return underWay
+  if (underWay && underWay.mode === mode && isResumable(underWay, run, profile, run.now())) return underWay
   const { updatedAt } = await readWatermark(store.db)
   const since =
     mode === 'full' || updatedAt === null ? null : instantOf(Date.parse(updatedAt) - options.overlapMs)
@@ -138,6 +143,7 @@ async function beginScan(run: SyncRun): Promise<Scan> {
       mode,
       updated_since: since,
       started_at: run.now().toISOString(),
+      page_size: pageSizeOf(run),
       profile_sha256: profile,
       is_remap: isRemap ? 1 : 0,
     }),
@@ -149,11 +155,19 @@ async function isOtherProfile(store: SyncRun['store'], sha256: string): Promise<
   return known !== null && known !== sha256
 }
 
-function isResumable(scan: Scan, profile: string, now: Date): boolean {
+function isResumable(
+  scan: Scan,
+  asking: Pick<SyncRun, 'source' | 'options'>,
+  profile: string,
+  now: Date,
+): boolean {
   // A scan that was killed after its last page, but before its result was judged, has no page from which to
   // continue.
   if (scan.cursor === null && scan.pass_pages > 0) return false
-  return scan.profile_sha256 === profile && now.getTime() - Date.parse(scan.started_at) < SCAN_AGE_MAX_MS
+  // The number of a page is the place of other records if pages have another size.
+  const isSamePlace = asking.source.profile.paging.kind !== 'page' || scan.page_size === pageSizeOf(asking)
+  const ageMs = now.getTime() - Date.parse(scan.progress_at)
+  return isSamePlace && scan.profile_sha256 === profile && ageMs < SCAN_AGE_MAX_MS
 }
 
 /**
@@ -167,10 +181,16 @@ async function readToEnd(run: SyncRun, begun: Scan, memory: ScanState): Promise<
   )
   await memory.firstLoad?.end(run.options.signal)
   for (;;) {
-    if (end.error !== undefined) return { ...end, scan_result: 'incomplete' }
+    if (end.error !== undefined) return { ...end, scan_result: 'incomplete', problem: null }
     const { scan } = end
-    const judgement = judgePass(scan, source.profile.paging, source.hasUpdatedSince)
-    if (judgement.next === 'end') return { ...end, scan_result: judgement.scan_result }
+    const judgement = judgePass({
+      scan,
+      stop: end.stop,
+      paging: source.profile.paging,
+      hasUpdatedSince: source.hasUpdatedSince,
+      stored: scan.pass_pages === 1 ? await countLeads(run.store.db) : 0,
+    })
+    if (judgement.next === 'end') return { ...end, ...judgement }
     const since =
       judgement.next === 'again' ? scan.updated_since : instantOf(Date.parse(scan.started_at) - CLOCK_SKEW_MS)
     run.log.info({ pass: scan.pass + 1, since }, 'rows may have moved while the list was read; reading again')
@@ -186,16 +206,37 @@ async function readToEnd(run: SyncRun, begun: Scan, memory: ScanState): Promise<
  * Starts the scan again from the beginning if the upstream no longer knows the cursor of an interrupted scan.
  */
 async function startOver(run: SyncRun, begun: Scan, memory: ScanState, thrown: unknown): Promise<PassEnd> {
-  const isStaleCursor =
-    begun.cursor !== null && thrown instanceof LeadsheetError && thrown.code === 'api_rejected'
-  if (!isStaleCursor) throw thrown
+  if (!(await isStaleCursor(run, begun, thrown))) throw thrown
   run.log.warn(
     { cursor: begun.cursor },
     'the upstream no longer takes the cursor of the interrupted scan; starting over',
   )
-  const fresh = await writeUnderLease(run, (trx) => startScan(trx, begun))
+  const started_at = run.now().toISOString()
+  const fresh = await writeUnderLease(run, (trx) => startScan(trx, { ...begun, started_at }))
   memory.seenLeads = createSeenLeads()
   return readPass(run, fresh, memory)
+}
+
+/**
+ * Returns whether the first request of a resumed scan failed because of its cursor. Other errors than a refusal
+ * are the cursor's fault only if the first page of the list can be read at the same time.
+ */
+async function isStaleCursor(
+  { source, store, options }: SyncRun,
+  begun: Scan,
+  thrown: unknown,
+): Promise<boolean> {
+  if (begun.cursor === null || !(thrown instanceof LeadsheetError)) return false
+  if ((await findScan(store.db))?.pages !== begun.pages) return false
+  if (thrown.code === 'api_rejected' || thrown.code === 'api_not_found') return true
+  if (thrown.code !== 'api_unreachable' && thrown.code !== 'api_unexpected') return false
+  if (isNumbered(source.profile.paging)) return false
+  const filters = { updatedSince: begun.pass_since ?? undefined }
+  const first = source.listLeads(filters, null, options.pageSize, { signal: options.signal })
+  return first.then(
+    () => true,
+    () => false,
+  )
 }
 
 /**
@@ -207,23 +248,23 @@ async function finishScan(
   end: PassEnd & ScanResult,
   memory: ScanState,
 ): Promise<SyncProblem[]> {
-  const { scan, scan_result } = end
+  const { scan, scan_result, problem } = end
   const seen = { runId: run.runId, at: run.now().toISOString() }
   const lastUpdate = scan.mode === 'full' ? await findLastUpdate(run.store.db) : scan.max_updated_at
   return writeUnderLease(run, async (trx) => {
     await checkNoCrash(trx, memory.crashMarker)
-    const problems: SyncProblem[] = []
+    const problems = problem === null ? [] : [problem]
     let heldBack = 0
     if (scan_result === 'complete') {
-      const isProof = scan.mode === 'full' && provesMissing(scan)
-      const missing = isProof
-        ? await recordMissing(
-            trx,
-            memory.seenLeads,
-            { ...seen, startedAt: scan.started_at },
-            run.options.acceptsDeletions === true,
-          )
-        : { deleted: 0, refused: null }
+      const missing =
+        scan.mode === 'full'
+          ? await recordMissing(
+              trx,
+              memory.seenLeads,
+              { ...seen, startedAt: scan.started_at },
+              run.options.acceptsDeletions === true,
+            )
+          : { deleted: 0, refused: null }
       const newest = Math.min(Date.parse(lastUpdate ?? ''), Date.parse(scan.started_at) - CLOCK_SKEW_MS)
       if (Number.isFinite(newest)) await saveWatermark(trx, instantOf(newest))
       await markLeadsWhole(trx, run.runId, scan.started_at, missing.deleted)
@@ -235,8 +276,6 @@ async function finishScan(
         heldBack = missing.refused.missing
         problems.push(massMissing(missing.refused))
       }
-    } else {
-      problems.push(unproven(scan))
     }
     const drift = await memory.watch.save(trx, seen.at)
     const times = await findImplausibleTimes(trx)
@@ -260,7 +299,7 @@ async function giveUpScan(run: SyncRun, begun: Scan, memory: ScanState, stop: Sc
   const at = run.now().toISOString()
   const scan = (await findScan(run.store.db)) ?? begun
   await writeUnderLease(run, async (trx) => {
-    const report = reportOf(scan, { scan_result: 'incomplete', stop })
+    const report = reportOf(scan, { scan_result: 'incomplete', stop, problem: null })
     const drift = await memory.watch.save(trx, at)
     await saveScanResult(trx, run.runId, { ...report, drift }, at)
     if (stop !== 'interrupted' && stop !== 'failed') await clearScan(trx)
@@ -302,15 +341,6 @@ function massMissing({ missing, of }: { missing: number; of: number }): SyncProb
     code: 'api_unexpected',
     message: `${missing} of ${of} leads were missing from a whole scan: taken for a fault, none is marked as deleted`,
     hint: `Look at the upstream; the leads stay as they are. If they are really deleted: ${shellCommand('sync --full --accept-deletions')}.`,
-  }
-}
-
-function unproven(scan: Scan): SyncProblem {
-  return {
-    part: 'leads',
-    code: 'api_unexpected',
-    message: `the list of leads did not hold still: after ${scan.pass} readings rows still turned up anew`,
-    hint: 'What was read is kept; the next sync reads again. A sort that does not change (sort in the profile) helps.',
   }
 }
 

@@ -28,7 +28,10 @@ export const CLOCK_SKEW_MS = 2 * 60_000
 /** A page to store, and (in `step`) the progress of the scan that the page brings. */
 export interface ReadPage {
   readonly mapped: MappedPage
-  readonly step: Pick<ScanStep, 'cursor' | 'tail' | 'total' | 'repeats' | 'hasMoved' | 'isBroken' | 'isAgain'>
+  readonly step: Pick<
+    ScanStep,
+    'cursor' | 'tail' | 'total' | 'repeats' | 'hasMoved' | 'isBroken' | 'isAgain' | 'partialSign'
+  >
 }
 
 interface SavedPages {
@@ -186,6 +189,7 @@ async function advance(
     steps.push({
       ...step,
       seenKeys: keysHere,
+      isUnordered: isUnordered(page, part, before, memory),
       fresh: keysHere.filter((each) => fresh.has(each)).length,
       freshInPass: keysHere.filter((each) => memory.seenLeads.passOf(each) !== before.pass).length,
       born: knownBorn + savedBorn.length,
@@ -196,7 +200,7 @@ async function advance(
       maxUpdatedAt: latestOf(page.leads.map((lead) => lead.updatedAt)),
     })
   }
-  const scan = await advanceScan(trx, before, steps)
+  const scan = await advanceScan(trx, before, steps, run.now().toISOString())
   // Each lead is counted on the page where the scan first finds it, so that the counts add up to the number
   // of leads seen.
   const savedFresh = written.saved.filter(({ no }) => fresh.has(no))
@@ -214,6 +218,29 @@ async function advance(
     quarantined: before.pass === 1 ? freshQuarantined.length : 0,
   })
   return { scan, seenKeys, written, ...counts }
+}
+
+/**
+ * Returns whether the order of the list has changed since the pages before, so that leads may be missing between
+ * them. In a list with an order, leads that the pass has seen already stand at the head of a page, because
+ * pages overlap or rows were pushed down. An unchanged lead that is new to the pass cannot stand before them.
+ */
+function isUnordered(page: MappedPage, { saved }: Written, scan: Scan, memory: ScanState): boolean {
+  const isSeen = (no: number): boolean => memory.seenLeads.passOf(no) === scan.pass
+  const savedOf = new Map(saved.map((one) => [page.recordOf.get(one.lead), one]))
+  const stable = page.records.flatMap((record) => {
+    const one = savedOf.get(record)
+    if (one === undefined) return memory.known.find(record.high, record.low) ?? []
+    return hasHeldStill(one, scan, isSeen(one.no)) ? one.no : []
+  })
+  return stable.slice(0, stable.findLastIndex(isSeen) + 1).some((no) => !isSeen(no))
+}
+
+/** Returns whether a lead has not changed since the scan began, as far as its times can tell. */
+function hasHeldStill({ lead, change }: SavedLead, scan: Scan, isSeen: boolean): boolean {
+  const at = lead.updatedAt ?? lead.createdAt
+  if (change === 'unchanged' || (at === null && change === 'inserted')) return true
+  return at !== null && at < bornSince(scan.started_at) && !(isSeen && change === 'updated')
 }
 
 /** Lets other tasks run. Otherwise pages that have already arrived would be stored without a pause. */

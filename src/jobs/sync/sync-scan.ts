@@ -1,15 +1,17 @@
 /**
  * Reads the list of leads once, page by page, to its end. The rows of a page and the cursor after it are
  * stored in one transaction, while the next page is fetched. Pages with little to write share a transaction.
- * The list ends with a page that names no next page, with an empty page, or with the error that numbered
- * lists give past their end. A short page does not end the list.
+ * The list ends with a page that names no next page, in numbered lists with an empty page or the error that
+ * they give past their end. A short page does not end the list.
  */
 
 import type { ScanStop } from '../../domain/sync.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { Scan } from '../../store/sync/scan.ts'
 import type { RawRecord } from '../../upstream/mapping/raw-record.ts'
+import { namesNext } from '../../upstream/paging/paging.ts'
 import { canShift, isNumbered, overlapRows, readAhead, rewind } from '../../upstream/paging/read-ahead.ts'
+import type { PagingProfile } from '../../upstream/profile/profile.ts'
 import type { RawPage, Source } from '../../upstream/source.ts'
 import { mapPage } from './map-page.ts'
 import type { ScanState } from './scan-state.ts'
@@ -18,6 +20,8 @@ import { canWait, type ReadPage, savePages } from './sync-page.ts'
 
 /** The number of pages in a row without a new lead after which the list counts as endless. */
 const IDLE_PAGES_MAX = 2
+/** The number of empty pages in a row, each of which names a next page, after which the scan ends unproven. */
+const EMPTY_PAGES_MAX = 100
 /**
  * The maximum number of times that a page is requested again, each time from an earlier position, in order to
  * find rows that moved.
@@ -62,6 +66,8 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
   let waitsSinceMs = 0
   let rewinds = 0
   let overlap = tailOf(scan).length
+  let emptyPages = 0
+  let previous: readonly RawRecord[] = []
   const saveWaiting = async (): Promise<void> => {
     const [first, ...others] = waiting
     if (first === undefined) return
@@ -83,12 +89,16 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       // The run may have been stopped after the page arrived.
       options.signal.throwIfAborted()
       if (page === null) return { scan, stop: 'past_end' }
+      if (scan === begun && isForgotten(begun, page, paging)) throw forgotten(begun)
       const mapped = mapPage(source, page.records, memory.known.find)
       const isMapped = new Set(mapped.recordOf.values())
       const tail = tailOf(scan)
+      const isRepeat = isSamePage(previous, page.records)
       const isInPlace = begins(source, page.records, tail)
       const isContinued = isInPlace || continues(tail, idsOf(source, page.records))
-      if (!isContinued && rewinds < REWINDS_MAX && Number(scan.cursor) > overlap) {
+      // In a list without an order there is no earlier place at which the rows went on.
+      const canRewind = scan.is_unordered === 0 && rewinds < REWINDS_MAX && Number(scan.cursor) > overlap
+      if (!isContinued && canRewind) {
         overlap *= REWIND_FACTOR
         rewinds++
         positions.clear()
@@ -99,9 +109,10 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       const next = isRewound && page.records.length > 0 ? page.next : nextCursor(scan, page, overlap)
       if (overlap > 0) frontier = Math.max(frontier, Number(scan.cursor))
       const isAgain = next !== null && Number(next) <= frontier
-      if (next !== null && positions.has(next)) {
+      emptyPages = page.records.length === 0 ? emptyPages + 1 : 0
+      if (next !== null && (positions.has(next) || emptyPages > EMPTY_PAGES_MAX)) {
         await saveWaiting()
-        return { scan, stop: 'loop', error: looping(next) }
+        return { scan, stop: 'loop', ...(emptyPages > 0 ? {} : { error: looping(next) }) }
       }
       const overlapping = overlapRows(paging, Math.max(scan.largest_page, page.records.length))
       const nextTail = overlapping === 0 ? [] : idsOf(source, page.records.slice(-overlapping))
@@ -118,10 +129,11 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
         // Some lists report a total of 0 past their end. So the total of an empty page counts only if it is
         // the first page.
         total: page.records.length > 0 || scan.pass_pages === 0 ? page.total : null,
-        repeats: canShift(paging) ? tail.length : null,
-        hasMoved: isRewound || !isInPlace,
+        repeats: canShift(paging) && !isRepeat ? tail.length : null,
+        hasMoved: !isRepeat && (isRewound || !isInPlace),
         isBroken: !isContinued,
         isAgain,
+        partialSign: page.partialSign ?? null,
       }
       // Lets other tasks run, because the mapping and writing of a page does not pause for them.
       await new Promise(setImmediate)
@@ -130,13 +142,15 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       waiting.push({ mapped, step })
       rewinds = 0
       overlap = nextTail.length
+      previous = page.records
       if (isOrdinary && scan.pass_pages + 1 < limits.max_pages && !isEnough(waiting, waitsSinceMs)) {
         scan = { ...scan, cursor: next, pass_pages: scan.pass_pages + 1 }
         continue
       }
       await saveWaiting()
       if (next === null) return endOf(run, scan, page)
-      if (scan.idle_pages > 0 && isNumbered(paging) && isAllRead(scan)) return { scan, stop: 'past_end' }
+      const isPastLast = isNumbered(paging) && (isRepeat ? isAllRead(scan) : isTotalReached(scan))
+      if (scan.idle_pages > 0 && isPastLast) return { scan, stop: 'past_end' }
       if (scan.idle_pages >= IDLE_PAGES_MAX) return { scan, stop: 'loop', error: standing(scan) }
       if (scan.pass_pages >= limits.max_pages) return { scan, stop: 'page_cap', error: endless(scan) }
     }
@@ -155,26 +169,31 @@ function isEnough(waiting: readonly ReadPage[], sinceMs: number): boolean {
 
 /**
  * Returns the next cursor; null if this is the last page. An overlapping page is the last one if it has no
- * row after the current position.
+ * row after the current position, and an empty page if the total is reached.
  */
 function nextCursor(scan: Scan, page: RawPage, overlap: number): string | null {
-  if (page.records.length === 0 || page.next === null) return null
+  if (page.next === null || (page.records.length === 0 && isTotalReached(scan))) return null
   return overlap > 0 && Number(page.next) <= Number(scan.cursor) ? null : page.next
 }
 
 function endOf(run: SyncRun, scan: Scan, page: RawPage): PassEnd {
-  const isReached = scan.total_low !== null && scan.pass_seen + scan.pass_without_id >= scan.total_low
+  const isReached = isTotalReached(scan)
   if (page.records.length === 0) {
     const isEnd = page.saysMore !== true || isReached
     return { scan, stop: 'empty_page', ...(isEnd ? {} : { error: contradicting(scan) }) }
   }
   const { paging } = run.source.profile
-  const isToken = paging.kind === 'cursor' || paging.kind === 'next_url' || paging.kind === 'link'
-  const isFull = page.records.length >= Math.min(run.options.pageSize, paging.size_max)
-  if (isToken && isFull && scan.total_low !== null && !isReached && scan.pass_pages === 1) {
+  const isFull = page.records.length >= pageSizeOf(run)
+  if (namesNext(paging) && isFull && scan.total_low !== null && !isReached && scan.pass_pages === 1) {
     return { scan, stop: 'no_cursor', error: withoutCursor(scan) }
   }
   return { scan, stop: 'end' }
+}
+
+/** Returns whether an upstream answers with the page before once more, as some do past the end of a list. */
+function isSamePage(before: readonly RawRecord[], records: readonly RawRecord[]): boolean {
+  const isSame = records.every(({ high, low }, at) => before[at]?.high === high && before[at]?.low === low)
+  return records.length > 0 && records.length === before.length && isSame
 }
 
 /** Returns whether a page begins with the records that were at the end of the page before. */
@@ -210,18 +229,42 @@ function isPastEnd(run: SyncRun, scan: Scan, thrown: unknown): boolean {
     thrown instanceof LeadsheetError && (thrown.code === 'api_rejected' || thrown.code === 'api_not_found')
   const { paging } = run.source.profile
   if (!isRefused || scan.pass_pages === 0 || !isNumbered(paging)) return false
-  const isShort = scan.last_rows < Math.min(run.options.pageSize, paging.size_max)
+  const isShort = scan.last_rows < pageSizeOf(run)
   return isAllRead(scan) || (scan.total_low === null && isShort)
 }
 
 /** Returns whether the number of leads read has reached the total, or the last page was not full. */
 function isAllRead(scan: Scan): boolean {
-  const isReached = scan.total_low !== null && scan.pass_seen + scan.pass_without_id >= scan.total_low
-  return isReached || scan.last_rows < scan.largest_page
+  return isTotalReached(scan) || scan.last_rows < scan.largest_page
+}
+
+function isTotalReached(scan: Scan): boolean {
+  return scan.total_low !== null && scan.pass_seen + scan.pass_without_id >= scan.total_low
+}
+
+/** Returns the number of records that each page is asked for with. */
+export function pageSizeOf({ source, options }: Pick<SyncRun, 'source' | 'options'>): number {
+  return Math.min(options.pageSize, source.profile.paging.size_max)
 }
 
 function tailOf(scan: Scan): string[] {
   return JSON.parse(scan.tail)
+}
+
+/**
+ * Returns whether a resumed scan got the empty last page of a list in the place of the page that its cursor
+ * stood for. Some upstreams answer so if they no longer know a cursor.
+ */
+function isForgotten(begun: Scan, { records, next }: RawPage, paging: PagingProfile): boolean {
+  const isEmptyEnd = records.length === 0 && next === null
+  return begun.cursor !== null && isEmptyEnd && namesNext(paging) && !isTotalReached(begun)
+}
+
+function forgotten({ cursor }: Scan): LeadsheetError {
+  return new LeadsheetError(
+    'api_rejected',
+    `The list of leads is empty at the cursor ${JSON.stringify(cursor)} of the interrupted scan`,
+  )
 }
 
 function looping(cursor: string): LeadsheetError {

@@ -19,6 +19,7 @@ interface ScanStart {
   readonly mode: Scan['mode']
   readonly updated_since: Instant | null
   readonly started_at: Instant
+  readonly page_size: number
   readonly profile_sha256: string
   readonly is_remap: number
 }
@@ -46,6 +47,10 @@ export interface ScanStep {
    */
   readonly repeats: number | null
   readonly isBroken: boolean
+  /** Tells whether unchanged leads stand in another order on the page than on the pages before. */
+  readonly isUnordered: boolean
+  /** What the page says by which it is not whole; null if it says no such thing. */
+  readonly partialSign: string | null
   /** Tells whether the page lies in a part of the list that the pass has already read. */
   readonly isAgain: boolean
   readonly cleaned: number
@@ -60,7 +65,7 @@ export async function findScan(db: Db): Promise<Scan | undefined> {
 /** Starts a scan. A scan that was in progress is given up. */
 export async function startScan(trx: Trx, scan: ScanStart): Promise<Scan> {
   await clearScan(trx)
-  const { mode, updated_since, started_at, profile_sha256, is_remap } = scan
+  const { mode, updated_since, started_at, page_size, profile_sha256, is_remap } = scan
   return trx
     .insertInto('sync_scan')
     .values({
@@ -68,6 +73,8 @@ export async function startScan(trx: Trx, scan: ScanStart): Promise<Scan> {
       mode,
       updated_since,
       started_at,
+      progress_at: started_at,
+      page_size,
       profile_sha256,
       is_remap,
       pass_since: updated_since,
@@ -92,6 +99,8 @@ export async function startPass(trx: Trx, before: Scan, since: Instant | null): 
       pass_pages: 0,
       pass_moved: 0,
       is_broken: 0,
+      is_unordered: 0,
+      partial_sign: null,
       first_rows: 0,
       idle_pages: 0,
       last_rows: 0,
@@ -104,10 +113,15 @@ export async function startPass(trx: Trx, before: Scan, since: Instant | null): 
 }
 
 /** Records pages as read, with the leads found on them. */
-export async function advanceScan(trx: Trx, before: Scan, pages: readonly ScanStep[]): Promise<Scan> {
+export async function advanceScan(
+  trx: Trx,
+  before: Scan,
+  pages: readonly ScanStep[],
+  at: Instant,
+): Promise<Scan> {
   const seenKeys = pages.flatMap((page) => page.seenKeys)
   await saveSeen(trx, { page: before.pages, pass: before.pass, seenKeys })
-  const scan = pages.reduce(scanAfter, before)
+  const scan = { ...pages.reduce(scanAfter, before), progress_at: at }
   await updateScan(trx, scan)
   return scan
 }
@@ -119,9 +133,8 @@ const updateScan = statementForLater((db, scan: Scan) =>
 /** Returns the progress of the scan after a page. */
 function scanAfter(before: Scan, page: ScanStep): Scan {
   const repeated = page.repeats !== null && page.seenKeys.length - page.freshInPass > page.repeats
-  // A page without a lead that is new in this pass lies behind the end of the list. Such a page does not show
-  // that rows moved.
-  const moved = page.freshInPass > 0 && (page.hasMoved || repeated) ? 1 : 0
+  // An empty page lies behind the end of the list. It does not show that rows moved.
+  const moved = page.rows > 0 && (page.hasMoved || repeated) ? 1 : 0
   return {
     ...before,
     cursor: page.cursor,
@@ -140,7 +153,12 @@ function scanAfter(before: Scan, page: ScanStep): Scan {
     pass_pages: before.pass_pages + 1,
     pass_moved: before.pass_moved + moved,
     is_broken: page.isBroken ? 1 : before.is_broken,
-    idle_pages: page.freshInPass > 0 || page.isAgain ? 0 : before.idle_pages + 1,
+    is_unordered: page.isUnordered ? 1 : before.is_unordered,
+    partial_sign:
+      before.partial_sign ??
+      (page.partialSign === null ? null : `page ${before.pass_pages + 1}: ${page.partialSign}`),
+    // An empty page that names a next one brings nothing, but does not show that the list repeats itself.
+    idle_pages: page.freshInPass > 0 || page.isAgain ? 0 : before.idle_pages + (page.rows > 0 ? 1 : 0),
     first_rows: before.pass_pages === 0 ? page.rows : before.first_rows,
     last_rows: page.rows,
     largest_page: Math.max(before.largest_page, page.rows),

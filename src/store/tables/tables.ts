@@ -123,6 +123,8 @@ export interface SyncScanTable {
   is_remap: number
   updated_since: string | null
   started_at: string
+  progress_at: string
+  page_size: number
   max_updated_at: string | null
   seen: number
   pages: number
@@ -140,6 +142,8 @@ export interface SyncScanTable {
   pass_pages: number
   pass_moved: number
   is_broken: number
+  is_unordered: number
+  partial_sign: string | null
   first_rows: number
   idle_pages: number
   last_rows: number
@@ -152,7 +156,7 @@ export interface SyncScanTable {
 /** The columns of a new scan that have default values. */
 type ScanDefaults = Exclude<
   keyof SyncScanTable,
-  'resource' | 'mode' | 'profile_sha256' | 'is_remap' | 'started_at'
+  'resource' | 'mode' | 'profile_sha256' | 'is_remap' | 'started_at' | 'progress_at' | 'page_size'
 >
 
 interface SyncScanResult {

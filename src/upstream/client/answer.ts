@@ -79,7 +79,11 @@ async function readSuccess(response: Response, { call, attempt, redact }: Asked)
     return failed(unexpected(call.url, `answered ${status} but not with JSON: ${found}`))
   }
   try {
-    return { status, headers, body: call.parse ? call.parse(bytes) : parseJson(decode(bytes)) }
+    const body = call.parse ? call.parse(bytes) : parseJson(decode(bytes))
+    const fault = call.findFault?.(status, headers, body) ?? null
+    if (fault === null) return { status, headers, body }
+    const cause = new Error(`it answered ${status} and no record, but an error: ${quote(redact(fault))}`)
+    return { ...failed(unreachable(call.url, attempt, cause)), isPassing: true }
   } catch (thrown) {
     if (!(thrown instanceof SyntaxError)) throw thrown
     if (call.takesAny) return { status, headers, body: redact(decode(bytes)) }

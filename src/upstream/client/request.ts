@@ -3,6 +3,7 @@
  * path, and encodes the path and the query.
  */
 
+import type { IncomingHttpHeaders } from 'node:http'
 import { API_PREFIX } from '../../contract/api.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { EndpointName, Profile } from '../profile/profile.ts'
@@ -31,6 +32,11 @@ export interface Call<T = unknown> {
    * not JSON.
    */
   readonly parse?: (body: Buffer) => T
+  /**
+   * Returns the error that an answer with a good status is, in the upstream's words; null if it is none. The
+   * request is sent again as after a server error.
+   */
+  findFault?(status: number, headers: IncomingHttpHeaders, body: T): string | null
   readonly signal?: AbortSignal | undefined
 }
 

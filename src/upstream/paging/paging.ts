@@ -50,20 +50,28 @@ export function requestPage(
   return url
 }
 
-/** Returns the position of the next page; null at the end of the list. */
+/** Returns whether each page names the next one, by a cursor or a link. */
+export function namesNext({ kind }: PagingProfile): boolean {
+  return kind === 'cursor' || kind === 'next_url' || kind === 'link'
+}
+
+/**
+ * Returns the position of the next page; null at the end of the list. A page without records ends the list
+ * unless it names a next page: an upstream may leave records out after it has cut the page.
+ */
 export function nextPosition(
   paging: PagingProfile,
   position: string | null,
   answer: PageAnswer,
 ): string | null {
-  if (answer.records.length === 0) return null
+  const isEmpty = answer.records.length === 0
+  if (isEmpty && !namesNext(paging)) return null
   const hasMore = paging.has_more === undefined ? undefined : readPath(answer.body, paging.has_more)
   if (hasMore !== undefined && isNo(hasMore)) return null
   const next = positionAfter(paging, position, answer)
   // The answer says that more records follow, but does not say where. This must not pass as the end of the
   // list.
-  const namesNext = paging.kind === 'cursor' || paging.kind === 'next_url' || paging.kind === 'link'
-  if (next === null && saysMore(paging, answer.body) && namesNext)
+  if (next === null && !isEmpty && saysMore(paging, answer.body) && namesNext(paging))
     throw unexpected(answer.url, 'says that more follow, but not where')
   return next
 }

@@ -4,12 +4,13 @@ import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
 import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
 import { countCases, random, SEED_OF_TODAY, shuffled } from '../../support/random.ts'
-import { type Listing, openListing, paged, records } from '../../support/source/listing.ts'
+import { type Answer, type Listing, openListing, paged, records } from '../../support/source/listing.ts'
 
 const PAGE = {
   paging: { kind: 'page', param: 'page', size_param: 'n' },
 } as const satisfies Partial<ProfileInput>
 const OFFSET = { paging: { kind: 'offset', param: 'skip', size_param: 'n' } } as const
+const SHUFFLED = countCases(12, 300)
 const SCANS = countCases(48, 200)
 /** Each page with each kind of failure. */
 const FAILURES = [1, 2, 3, 4, 5, 6].flatMap((page) => [0, 1, 2, 3].map((failure) => [page, failure] as const))
@@ -51,7 +52,65 @@ describe('the end of a list', () => {
     expect(await ids(listing)).toEqual(idsOf(35))
   })
 
-  it('is an empty page even where it names a next one (row 30)', async () => {
+  it.each([
+    ['in the middle', [10, 0, 10]],
+    ['first', [0, 10]],
+    ['several in a row', [10, 0, 0, 0, 5]],
+    ['last', [10, 0]],
+  ])('is no empty page that names a next one: %s', async (_name, sizes) => {
+    for (const profile of [
+      CURSOR,
+      { paging: { kind: 'next_url', next: 'next' } },
+      { paging: { kind: 'link' } },
+    ] as const) {
+      await using listing = await openListing(profile, (position) => {
+        const at = Number(position ?? 0)
+        const from = sizes.slice(0, at).reduce((sum, size) => sum + size, 0)
+        return { records: records(sizes[at] ?? 0, from), next: at + 1 < sizes.length ? String(at + 1) : null }
+      })
+      const { scan } = await listing.sync()
+      const all = sizes.reduce((sum, size) => sum + size, 0)
+      expect(scan).toMatchObject({ scan_result: 'complete', distinct: all, pages: sizes.length })
+    }
+  })
+
+  it.each([
+    ['its own cursor', () => 'b', 1],
+    ['ever new cursors', (at: string | null) => `${at}x`, 101],
+  ])('stays unproven where empty pages name %s', async (_name, next, pages) => {
+    await using listing = await openListing(CURSOR, (position) =>
+      position === null ? { records: records(10), next: 'b' } : { records: [], next: next(position) },
+    )
+    const { scan, problems } = await listing.sync()
+    expect(scan).toMatchObject({ scan_result: 'unproven', stop: 'loop', distinct: 10, pages })
+    expect(problems[0]?.hint).toContain('paging.has_more')
+  })
+
+  it('is an empty page with a cursor if the total is reached', async () => {
+    await using listing = await openListing(CURSOR, (position) => ({
+      records: position === null ? records(10) : [],
+      next: `${position}x`,
+      total: 10,
+    }))
+    expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', distinct: 10, pages: 2 })
+  })
+
+  it('is no full first page without a next one, if the copy has more leads', async () => {
+    await using listing = await openListing(CURSOR, (position) => ({
+      records: position === null ? records(10) : records(5, 10),
+      next: position === null ? 'b' : null,
+    }))
+    await listing.sync()
+    listing.answer = () => ({ records: records(10) })
+    for (let round = 0; round < 2; round++) {
+      const { scan, problems } = await listing.sync()
+      expect(scan).toMatchObject({ scan_result: 'unproven', distinct: 10 })
+      expect(problems[0]?.hint).toContain('paging.next')
+    }
+    expect(await countDeleted(listing)).toBe(0)
+  })
+
+  it('is an empty page', async () => {
     await using listing = await openListing(CURSOR, (position) =>
       position === null ? { records: records(10), next: 'b' } : { records: [], next: null },
     )
@@ -214,11 +273,10 @@ describe('a total', () => {
   })
 
   it.each([
-    ['too high', 50, 2],
     ['too low', 20, 1],
     ['right', 35, 1],
     ['missing', null, 1],
-  ])('that is %s is told and not trusted (row 31)', async (name, total, passes) => {
+  ])('that is %s ends no list, and is warned of if it is wrong', async (name, total, passes) => {
     for (const [profile, kind] of [
       [PAGE, 'page'],
       [OFFSET, 'offset'],
@@ -232,9 +290,22 @@ describe('a total', () => {
         distinct: 35,
         passes,
       })
-      const isWrong = name.startsWith('too')
+      const isWrong = name === 'too low'
       expect(result.scan?.warnings).toHaveLength(isWrong ? 1 : 0)
       if (isWrong) expect(result.scan?.warnings[0]).toContain(`counts ${total} leads, but gave 35`)
+    }
+  })
+
+  it('that the list does not reach, also when it is read again, leaves it unproven', async () => {
+    for (const [profile, kind] of [
+      [PAGE, 'page'],
+      [OFFSET, 'offset'],
+    ] as const) {
+      await using listing = await openListing(profile, paged(kind, records(35), 50))
+      const { scan, problems } = await listing.sync()
+      expect(scan).toMatchObject({ scan_result: 'unproven', reportedTotal: 50, distinct: 35, passes: 2 })
+      expect(problems[0]?.message).toContain('ends after 35 leads, but the upstream counts 50')
+      expect(problems[0]?.hint).toContain('paging.total')
     }
   })
 
@@ -312,6 +383,76 @@ describe('leads on more than one page', () => {
   })
 })
 
+describe('a page that says that it is not whole', () => {
+  it.each([CURSOR, PAGE, OFFSET])('leaves the scan incomplete and deletes nothing: %j', async (profile) => {
+    const all = records(40)
+    const list: Answer = (position, size) => {
+      const at = Number(position ?? (profile === PAGE ? 1 : 0)) - (profile === PAGE ? 1 : 0)
+      const from = profile === PAGE ? at * size : at
+      const some = all.slice(from, from + size)
+      const next = profile === PAGE ? at + 2 : from + some.length
+      return { records: some, next: some.length === 0 ? null : String(next) }
+    }
+    await using listing = await openListing(profile, list)
+    await listing.sync()
+    listing.answer = (...asked) => {
+      const page = list(...asked)
+      const isPartial = page.records?.some((record) => record === all[15])
+      const fewer = page.records?.filter((record) => record !== all[15])
+      return isPartial ? { ...page, records: fewer ?? [], partialSign: 'status 207' } : page
+    }
+    for (let round = 0; round < 3; round++) {
+      const { scan, problems, complete } = await listing.sync()
+      expect({ complete, scan }).toMatchObject({
+        complete: false,
+        scan: { scan_result: 'incomplete', distinct: 39 },
+      })
+      expect(problems[0]?.message).toContain('(page 2: status 207)')
+    }
+    expect(await countDeleted(listing)).toBe(0)
+    listing.answer = list
+    expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', distinct: 40 })
+  })
+})
+
+describe('a list without an order', () => {
+  it(`is never called complete while leads are missing (SEED=${SEED_OF_TODAY})`, async () => {
+    let missed = 0
+    for (let number = 0; number < SHUFFLED; number++) {
+      const next = random(SEED_OF_TODAY + number)
+      const count = 12 + Math.floor(next() * 40)
+      const profile = number % 2 === 0 ? OFFSET : PAGE
+      const total = number % 3 === 0 ? count : null
+      await using listing = await openListing(profile, (position, size, filters) =>
+        paged(profile.paging.kind, shuffled(records(count), next), total)(position, size, filters),
+      )
+      for (let round = 0; round < 3; round++) {
+        const { scan } = await listing.sync()
+        if (scan?.distinct !== count) missed++
+        expect(scan?.scan_result === 'complete' ? scan.distinct : count, `number ${number}`).toBe(count)
+      }
+      expect(await countDeleted(listing)).toBe(0)
+    }
+    expect(missed).toBeGreaterThan(0)
+  })
+
+  it('is told from one whose leads changed places because they changed', async () => {
+    const all = records(60)
+    let minute = 0
+    await using listing = await openListing(OFFSET, (...asked) => {
+      // With each request, a lead in the middle changes and comes to the front.
+      const [changed] = all.splice(30, 1)
+      minute++
+      if (changed)
+        all.unshift({ ...changed, updated: `2026-11-21T06:${String(minute).padStart(2, '0')}:00.000Z` })
+      return paged('offset', all)(...asked)
+    })
+    expect((await listing.sync()).problems).not.toMatchObject([
+      { message: expect.stringContaining('no order') },
+    ])
+  })
+})
+
 describe('a list that never holds still', () => {
   it('is unproven: the copy gets no younger, nothing is deleted, and the run says so', async () => {
     const next = random(5)
@@ -329,7 +470,7 @@ describe('a list that never holds still', () => {
     )
     const result = await listing.sync()
     expect(result).toMatchObject({ complete: false, scan: { scan_result: 'unproven', stop: 'empty_page' } })
-    expect(result.problems[0]?.message).toContain('did not hold still')
+    expect(result.problems[0]?.message).toContain('has no order')
     const run = await listing.store.db.selectFrom('sync_run').selectAll().executeTakeFirstOrThrow()
     expect(run.leads_as_of).toBeNull()
     const watermark = await listing.store.db.selectFrom('sync_watermark').selectAll().executeTakeFirst()
@@ -460,9 +601,9 @@ describe('leads that are gone', () => {
     await listing.sync()
     listing.answer = paged('page', all.slice(1), 60)
     for (let round = 0; round < 3; round++) {
-      const { leads, scan } = await listing.sync()
+      const { leads, problems } = await listing.sync()
       expect(leads).toMatchObject({ seen: 59, deleted: 0 })
-      expect(scan?.warnings[0]).toContain('no missing lead counts as deleted')
+      expect(problems[0]?.message).toContain('no missing lead counts as deleted')
     }
     listing.answer = paged('page', all.slice(1), 59)
     await listing.sync()
@@ -546,4 +687,89 @@ describe('a sync again', () => {
     expect(result.leads).toMatchObject({ seen: 35, inserted: 5, unchanged: 30 })
     expect(await ids(listing)).toEqual(idsOf(35))
   })
+})
+
+describe('an interrupted scan', () => {
+  /** Answers with 60 leads, but fails once at the third page. */
+  function failing(kind: 'page' | 'offset', failure: () => never): Answer {
+    let requests = 0
+    return (...asked) => (requests++ === 2 ? failure() : paged(kind, records(60))(...asked))
+  }
+
+  it.each([
+    ['page', 30, 1],
+    ['offset', 30, 3],
+    ['page', 10, 3],
+  ] as const)(
+    'by %s goes on with pages of %i only where its place is the same',
+    async (kind, pageSize, first) => {
+      const profile = { ...(kind === 'page' ? PAGE : OFFSET), limits: { concurrency: 1 } }
+      await using listing = await openListing(profile, failing(kind, unreachable))
+      expect((await listing.sync()).scan).toMatchObject({ scan_result: 'incomplete', pages: 2 })
+      listing.asked.length = 0
+      const { scan } = await listing.sync({ pageSize })
+      expect(scan).toMatchObject({ scan_result: 'complete', distinct: 60 })
+      expect(await ids(listing)).toEqual(idsOf(60))
+      expect(listing.asked[0] === null).toBe(first === 1)
+    },
+  )
+
+  it('goes on as long as it makes progress, however slow, and not a day after its last', async () => {
+    let requests = 0
+    await using listing = await openListing(CURSOR, (position) => {
+      if (++requests % 4 === 0) unreachable()
+      const at = Number(position ?? 0)
+      return { records: records(10, at * 10), next: at < 8 ? String(at + 1) : null }
+    })
+    const pages = async (): Promise<(string | null)[]> => {
+      listing.asked.length = 0
+      listing.clock.now = new Date(listing.clock.now.getTime() + 23 * 3_600_000)
+      await listing.sync()
+      return [...listing.asked]
+    }
+    expect(await pages()).toEqual([null, '1', '2', '3'])
+    expect(await pages()).toEqual(['3', '4', '5', '6'])
+    expect(await pages()).toEqual(['6', '7', '8'])
+    expect(await ids(listing)).toEqual(idsOf(90))
+    requests = 0
+    await pages()
+    listing.clock.now = new Date(listing.clock.now.getTime() + 2 * 3_600_000)
+    expect((await pages())[0]).toBeNull()
+  })
+
+  const STALE: readonly (readonly [string, Answer, boolean])[] = [
+    ['404 or 410', () => refused('api_not_found'), true],
+    ['400', () => refused('api_rejected'), true],
+    ['500, while the first page can be read', () => unreachable(), true],
+    ['an empty last page', () => ({ records: [], next: null }), true],
+    ['the same failure as any other page', () => unreachable(), false],
+  ]
+  it.each(STALE)(
+    'whose cursor is answered with %s starts over, or stays where it is',
+    async (_name, stale, isStale) => {
+      let isDown = false
+      const list: Answer = (position) => {
+        const at = Number(position ?? 0)
+        return { records: records(10, at * 10), next: at < 4 ? String(at + 1) : null }
+      }
+      await using listing = await openListing(CURSOR, (...asked) =>
+        asked[0] === '2' ? unreachable() : list(...asked),
+      )
+      await listing.sync()
+      listing.answer = (...asked) =>
+        asked[0] === '2' && !isDown ? stale(...asked) : isStale ? list(...asked) : unreachable()
+      // The list gives other cursors when it is read anew.
+      const first = listing.answer
+      listing.answer = (...asked) => {
+        if (asked[0] === null) isDown = true
+        return first(...asked)
+      }
+      const { scan } = await listing.sync()
+      expect(scan).toMatchObject(
+        isStale
+          ? { scan_result: 'complete', distinct: 50 }
+          : { scan_result: 'incomplete', stop: 'failed', distinct: 20, pages: 2 },
+      )
+    },
+  )
 })

@@ -11,6 +11,40 @@ function open(baseUrl: string): Source {
   return openSource({ baseUrl, apiKey: 'test-key', maxWaitMs: 0, log: SILENT, backoff: AT_ONCE })
 }
 
+describe('a page of a list with a good status', () => {
+  it.each([
+    { data: [], errors: [{ message: 'Search backend timed out' }] },
+    { data: [], success: false },
+    { data: [], timed_out: true, page: { next_cursor: 'c2', has_more: true } },
+  ])('that is empty and says %j is asked for again, and no empty list', async (said) => {
+    await using upstream = await startUpstream(35)
+    const source = open(upstream.url)
+    upstream.faults.push(body(JSON.stringify(said)))
+    expect((await source.listLeads({}, null, 10)).records).toHaveLength(10)
+    expect(source.usage).toMatchObject({ requests: 2, retries: 1 })
+    upstream.faults.push(...[1, 2, 3].map(() => body(JSON.stringify(said))))
+    await expect(source.listLeads({}, null, 10)).rejects.toMatchObject({
+      code: 'api_unreachable',
+      message: expect.stringContaining('it answered 200 and no record, but an error'),
+    })
+    await source.close()
+  })
+
+  it('that says so beside its records is given with what it says, without the key', async () => {
+    await using upstream = await startUpstream(35)
+    const source = open(upstream.url)
+    const { records } = await source.listLeads({}, null, 10)
+    const data = records.map((record) => record.value)
+    const page = { next_cursor: 'c2', has_more: true }
+    upstream.faults.push(body(JSON.stringify({ data, page, errors: ['shard of test-key is down'] })))
+    const partial = await source.listLeads({}, null, 10)
+    expect(partial).toMatchObject({ next: 'c2', records: { length: 10 } })
+    expect(partial.partialSign).toMatch(/^errors: shard of .* is down$/)
+    expect(partial.partialSign).not.toContain('test-key')
+    await source.close()
+  })
+})
+
 describe('a list of which records are known', () => {
   it('says which, and as what; they are parsed when they are asked for', async () => {
     await using upstream = await startUpstream(35)

@@ -169,6 +169,7 @@ async function begin(store: Store, lease: Lease, at: string): Promise<string> {
       mode: 'full',
       updated_since: null,
       started_at: at,
+      page_size: 500,
       profile_sha256: '',
       is_remap: 0,
     })

@@ -197,7 +197,7 @@ function detailLines({ read, notFound, failed }: SyncResult['details']): string[
 function scanLine(scan: ScanReport): string {
   const total =
     scan.reportedTotal === null ? '' : `, ${englishCount(scan.reportedTotal)} by the service's own count`
-  const again = scan.passes > 1 ? `, read ${scan.passes} times because rows moved or were missing` : ''
+  const again = scan.passes > 1 ? `, read ${scan.passes} times to make sure` : ''
   return `${scan.mode} scan ${scan.scan_result}: ${counted(scan.distinct, 'lead')} on ${counted(scan.pages, 'page')}${total}${again}`
 }
 

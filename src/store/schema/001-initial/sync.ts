@@ -43,6 +43,8 @@ export const SYNC = [
     is_remap INTEGER NOT NULL CHECK (is_remap IN (0, 1)), -- 1: the profile changed, so that unchanged records are mapped anew
     updated_since TEXT, -- UTC: the scan reads leads updated since this time; null: all leads
     started_at TEXT NOT NULL, -- UTC: when the scan began, over all runs that continue it
+    progress_at TEXT NOT NULL, -- UTC, by our clock: when the scan last stored a page; its start before the first page
+    page_size INTEGER NOT NULL, -- records that each page was asked for with
     max_updated_at TEXT, -- UTC: latest updated_at of the leads read so far
     seen INTEGER NOT NULL DEFAULT 0, -- number of distinct leads read so far
     pages INTEGER NOT NULL DEFAULT 0,
@@ -60,6 +62,8 @@ export const SYNC = [
     pass_pages INTEGER NOT NULL DEFAULT 0,
     pass_moved INTEGER NOT NULL DEFAULT 0,
     is_broken INTEGER NOT NULL DEFAULT 0, -- 1: in this pass records moved further than pages overlap; 0: they did not
+    is_unordered INTEGER NOT NULL DEFAULT 0, -- 1: in this pass unchanged records stood in another order than before; 0: they did not
+    partial_sign TEXT, -- what the first page of this pass that is not whole says of itself, with its number; null if all pages are whole
     first_rows INTEGER NOT NULL DEFAULT 0, -- records on the first page of this pass
     idle_pages INTEGER NOT NULL DEFAULT 0, -- pages in a row that brought no lead new to this pass
     last_rows INTEGER NOT NULL DEFAULT 0, -- number of records on the last page read
@@ -85,7 +89,7 @@ export const SYNC = [
     mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')),
     started_at TEXT NOT NULL, -- UTC: when the scan began, possibly in an earlier sync
     ended_at TEXT NOT NULL, -- UTC
-    scan_result TEXT NOT NULL CHECK (scan_result IN ('complete', 'incomplete', 'unproven')), -- complete: read to the end, nothing lost; unproven: read to the end, but records moved; incomplete: not read to the end
+    scan_result TEXT NOT NULL CHECK (scan_result IN ('complete', 'incomplete', 'unproven')), -- complete: read to the end, and nothing speaks against it; unproven: read to the end, but a lead may be missing; incomplete: not read to the end, or a page was not whole
     stop TEXT NOT NULL, -- why the scan ended: end, empty_page or past_end (all read), loop, page_cap, no_cursor, failed or interrupted
     reported_total INTEGER, -- the last total that the upstream reported; null if it reports none
     distinct_leads INTEGER NOT NULL, -- distinct leads read

@@ -1,0 +1,99 @@
+/**
+ * Finds the signs by which an answer with a good status says that it is an error, or only a part of what was
+ * asked for. Such a page is not whole, however its list ends.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import { saidIn } from '../client/answer.ts'
+import type { Profile } from '../profile/profile.ts'
+import { pathText, readPath } from '../values/json.ts'
+
+/** The statuses of answers that are not whole: accepted for later, partial content, multi-status. */
+const PARTIAL_STATUSES = new Set([202, 206, 207])
+
+/** Names whose value is an error, unless the value says that there is none. */
+const ERROR_NAMES =
+  /^((partial|num|api|query)?_?errors?|errors?_?(count|message|msg|desc(ription)?|detail|text)|fault|exception|fail(ed|ures?))$/i
+/** Names whose value is true if an answer is only a part. */
+const PARTIAL_NAMES =
+  /^((has|is)_?(errors?|partial|incomplete|degraded)|timed_?out|(partial|incomplete)(_?(results?|data|content|response))?|degraded|terminated_?early)$/i
+/** Names whose value is false if the request failed. */
+const SUCCESS_NAMES = /^((is_?)?success(ful)?|succeeded|ok)$/i
+const STATE_NAMES = /^(status|result|state|outcome)$/i
+const BAD_STATES =
+  /^(err(or)?s?|fail(ed|ure)?|exception|fault|partial(_?(success|content|results?|failure))?|timed?_?out)$/i
+/** Objects beside the list that may have these names too. */
+const META_NAMES = /^(meta(data)?|status|info|response|result|_shards|pagination|paging)$/i
+
+/** Texts that mean that there is no error, in a field that is always there. */
+const NO_ERROR = /^(0+|false|no|none|null|nil|ok|success(ful)?|no[ _]?errors?)?$/i
+
+/**
+ * Returns whether the value of an error field is an error. In many upstreams the field is always there, and
+ * is empty, 0 or "ok" if there is none.
+ */
+export function isErrorValue(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(isErrorValue)
+  if (typeof value === 'object' && value !== null) return Object.values(value).some(isErrorValue)
+  if (typeof value === 'string') return !NO_ERROR.test(value.trim())
+  return value !== null && value !== undefined && value !== false && value !== 0
+}
+
+/**
+ * Returns what an answer says by which it is an error or only a part, such as `status 207` or `errors: timed
+ * out`; null if it says nothing of this kind. If the profile names the place of errors (`envelope.error`), no
+ * other place in the body is looked at.
+ */
+export function findPartialSign(
+  profile: Pick<Profile, 'envelope' | 'paging'>,
+  status: number,
+  headers: IncomingHttpHeaders,
+  body: unknown,
+): string | null {
+  // Lists that are asked for by ranges answer 206, and say which rows they have.
+  if (PARTIAL_STATUSES.has(status) && !(status === 206 && isRange(headers, profile))) {
+    const said = signIn(profile, body)
+    return `status ${status}${said === null ? '' : `, ${said}`}`
+  }
+  return signIn(profile, body)
+}
+
+function isRange(headers: IncomingHttpHeaders, { paging }: Pick<Profile, 'paging'>): boolean {
+  return paging.kind === 'range' || headers['content-range'] !== undefined
+}
+
+function signIn({ envelope }: Pick<Profile, 'envelope'>, body: unknown): string | null {
+  if (envelope.error !== undefined) {
+    const error = readPath(body, envelope.error)
+    return isErrorValue(error) ? wordsOf(pathText(envelope.error), error) : null
+  }
+  for (const object of objectsAround(body, envelope.leads)) {
+    for (const [name, value] of Object.entries(object)) if (isSign(name, value)) return wordsOf(name, value)
+  }
+  return null
+}
+
+/** Lists the objects that contain the list, and those beside it that say how the request went. */
+function objectsAround(body: unknown, path: readonly string[]): object[] {
+  const containers = path.map((_, depth) => readPath(body, path.slice(0, depth))).filter(isPlainObject)
+  const besides = containers.flatMap((object) =>
+    Object.entries(object).flatMap(([name, value]) =>
+      META_NAMES.test(name) && isPlainObject(value) && !containers.includes(value) ? [value] : [],
+    ),
+  )
+  return [...containers, ...besides]
+}
+
+function isPlainObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isSign(name: string, value: unknown): boolean {
+  if (ERROR_NAMES.test(name)) return isErrorValue(value)
+  if (PARTIAL_NAMES.test(name)) return value === true || value === 1 || /^(true|yes)$/i.test(String(value))
+  if (SUCCESS_NAMES.test(name)) return value === false || value === 0 || /^(false|no|0)$/i.test(String(value))
+  return STATE_NAMES.test(name) && typeof value === 'string' && BAD_STATES.test(value)
+}
+
+function wordsOf(name: string, value: unknown): string {
+  return `${name}: ${typeof value === 'object' ? (saidIn(value) ?? JSON.stringify(value)) : String(value)}`
+}

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import { findPartialSign, isErrorValue } from '../../../src/upstream/paging/partial-answer.ts'
+import { parseProfile } from '../../../src/upstream/profile/profile.ts'
+
+function profileOf(leads: string, error?: string, kind: 'cursor' | 'range' = 'cursor') {
+  const paging = kind === 'range' ? { kind } : ({ kind, param: 'after', next: 'next' } as const)
+  const envelope = { leads, ...(error === undefined ? {} : { error }) }
+  return parseProfile({ name: 'test', paging, envelope, mapping: { lead: { id: 'id' } } }, 'test')
+}
+
+describe('the value of an error field', () => {
+  it.each([
+    null,
+    undefined,
+    false,
+    0,
+    '',
+    '0',
+    '00',
+    ' ',
+    'false',
+    'none',
+    'OK',
+    'Success',
+    'No errors',
+    [],
+    {},
+  ])('%j is no error', (value) => expect(isErrorValue(value)).toBe(false))
+  it.each([[[null]], [{ code: 0, message: '' }], [{ code: '0', text: 'ok', details: [] }], [[{}, '']]])(
+    '%j is no error',
+    (value) => expect(isErrorValue(value)).toBe(false),
+  )
+  it.each([true, 1, 'timed out', '500', ['x'], { code: 5 }, [{ message: 'Internal' }], [[], 'x']])(
+    '%j is an error',
+    (value) => expect(isErrorValue(value)).toBe(true),
+  )
+})
+
+describe('an answer with a good status', () => {
+  const list = [{ id: 1, error: 'of the lead', status: 'failed', success: false }]
+
+  it.each([
+    { errors: [] },
+    { error: null, error_code: 0 },
+    { success: true, status: 'success' },
+    { ok: true, meta: { errors: {}, status: 'ok' } },
+    { timed_out: false, _shards: { total: 5, failed: 0 } },
+    { partial: false, hasErrors: false, numErrors: 0 },
+    { incomplete_results: false, warnings: ['old version'] },
+    { status: 200, message: 'Completed with success' },
+    { included: [{ error: 'x' }], links: { error: '/errors' } },
+  ])('is whole if it says %j', (signs) => {
+    expect(findPartialSign(profileOf('data'), 200, {}, { data: list, ...signs })).toBeNull()
+  })
+
+  it.each([
+    [
+      { errors: [{ code: 'INTERNAL', message: 'Search backend timed out' }] },
+      'errors: Search backend timed out',
+    ],
+    [{ error: 'quota' }, 'error: quota'],
+    [{ error: true }, 'error: true'],
+    [{ error: { code: 5 } }, 'error: {"code":5}'],
+    [{ success: false }, 'success: false'],
+    [{ success: 'false' }, 'success: false'],
+    [{ ok: 0 }, 'ok: 0'],
+    [{ status: 'error' }, 'status: error'],
+    [{ result: 'PARTIAL_SUCCESS' }, 'result: PARTIAL_SUCCESS'],
+    [{ timed_out: true }, 'timed_out: true'],
+    [{ timedOut: true }, 'timedOut: true'],
+    [{ _shards: { total: 5, failed: 2 } }, 'failed: 2'],
+    [{ numErrors: 40 }, 'numErrors: 40'],
+    [{ incomplete_results: true }, 'incomplete_results: true'],
+    [{ isPartial: true }, 'isPartial: true'],
+    [{ meta: { partial: true } }, 'partial: true'],
+    [{ meta: { success: false } }, 'success: false'],
+    [{ errorMessage: 'no' + ' backend' }, 'errorMessage: no backend'],
+    [{ failures: [{ reason: 'shard' }] }, 'failures: [{"reason":"shard"}]'],
+  ])('is not whole if it says %j', (signs, sign) => {
+    expect(findPartialSign(profileOf('data'), 200, {}, { data: list, ...signs })).toBe(sign)
+    expect(findPartialSign(profileOf('page.rows'), 200, {}, { page: { rows: list, ...signs } })).toBe(sign)
+    expect(findPartialSign(profileOf('page.rows'), 200, {}, { page: { rows: list }, ...signs })).toBe(sign)
+  })
+
+  it.each([
+    [202, {}, 'cursor', 'status 202'],
+    [206, {}, 'cursor', 'status 206'],
+    [206, { 'content-range': 'items 0-9/40' }, 'cursor', null],
+    [206, {}, 'range', null],
+    [207, {}, 'cursor', 'status 207'],
+    [207, {}, 'range', 'status 207'],
+    [200, {}, 'cursor', null],
+  ] as const)('%i with %j of a list by %s: %s', (status, headers, kind, sign) => {
+    expect(findPartialSign(profileOf('data', undefined, kind), status, headers, { data: list })).toBe(sign)
+  })
+
+  it('is judged by the place that the profile names, and by no other', () => {
+    const profile = profileOf('data', 'meta.problem')
+    expect(findPartialSign(profile, 200, {}, { data: list, error: 'always there' })).toBeNull()
+    expect(findPartialSign(profile, 200, {}, { data: list, meta: { problem: 'cut' } })).toBe(
+      'meta.problem: cut',
+    )
+    expect(findPartialSign(profile, 207, {}, { data: list, meta: { problem: 0 } })).toBe('status 207')
+  })
+})
