@@ -89,7 +89,7 @@ export const SYNC = [
     mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')),
     started_at TEXT NOT NULL, -- UTC: when the scan began, possibly in an earlier sync
     ended_at TEXT NOT NULL, -- UTC
-    scan_result TEXT NOT NULL CHECK (scan_result IN ('complete', 'incomplete', 'unproven')), -- complete: read to the end, and nothing speaks against it; unproven: read to the end, but a lead may be missing; incomplete: not read to the end, or a page was not whole
+    scan_result TEXT NOT NULL CHECK (scan_result IN ('complete', 'incomplete', 'unproven')), -- complete: read to the end, nothing speaks against it; unproven: a lead may be missing; incomplete: not read to the end, or in part
     stop TEXT NOT NULL, -- why the scan ended: end, empty_page or past_end (all read), loop, page_cap, no_cursor, failed or interrupted
     reported_total INTEGER, -- the last total that the upstream reported; null if it reports none
     distinct_leads INTEGER NOT NULL, -- distinct leads read
