@@ -48,6 +48,17 @@ export interface Lead extends LeadValues {
   readonly cleaned: readonly string[]
   /** The number of texts in the record that were cut. */
   readonly cut: number
+  /** The values that may have been read wrongly. */
+  readonly doubts: readonly ValueDoubt[]
+}
+
+/** A value of a record that is no value of its column (`none`), or whose point may part `thousands`. */
+export interface ValueDoubt {
+  readonly column: string
+  readonly why: 'none' | 'thousands'
+  readonly text: string
+  /** True if the text is a number with a decimal comma. */
+  readonly hasComma: boolean
 }
 
 /**

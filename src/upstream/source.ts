@@ -31,7 +31,7 @@ import type { SingleLead } from './mapping/detail-mapping.ts'
 import { mapDetail, readSingleLead } from './mapping/detail-mapping.ts'
 import { mapAgent, mapLead, mapPipelineStat } from './mapping/lead-mapping.ts'
 import type { FindKnown, RawRecord } from './mapping/raw-record.ts'
-import { readListBody } from './paging/list-body.ts'
+import { itemsOf, readListBody } from './paging/list-body.ts'
 import type { LeadFilters } from './paging/paging.ts'
 import { nextPosition, putFilters, readTotal, requestPage, saysMore } from './paging/paging.ts'
 import { findPartialSign, isErrorValue } from './paging/partial-answer.ts'
@@ -243,7 +243,9 @@ export function openSource(options: SourceOptions): Source {
     async fetchAgents(signal) {
       const url = at('agents')
       const { body } = await call({ method: 'GET', url, signal })
-      return itemsOf(url, body, profile.envelope.agents, 'agents', redact)
+      const agents = itemsOf(body, profile.envelope.agents, profile.mapping.agent.id)
+      if (agents === null) throw withoutList(url, body, profile.envelope.agents, 'agents', redact)
+      return agents
     },
     mapAgent: (raw) => mapAgent(raw, profile),
   }
@@ -264,12 +266,6 @@ function stagesOf(profile: Profile): Stage[] {
 }
 
 type Redact = (text: string) => string
-
-function itemsOf(url: URL, body: unknown, path: FieldPath, what: string, redact: Redact): readonly unknown[] {
-  const items = readPath(body, path)
-  if (Array.isArray(items)) return items
-  throw withoutList(url, body, path, what, redact)
-}
 
 /**
  * Returns the error for an answer that has no list. Only an error message in the answer is quoted, because

@@ -19,7 +19,7 @@ import { noteReadByEvent } from '../../store/sync/scan.ts'
 import { forgetMissing, markDeleted } from '../../store/sync/soft-delete.ts'
 import type { EventOutcome } from '../../store/tables/lead-tables.ts'
 import type { SingleLead } from '../../upstream/mapping/detail-mapping.ts'
-import { isQuarantined } from '../../upstream/mapping/lead-mapping.ts'
+import { isQuarantined, isReadAnew } from '../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../upstream/source.ts'
 import { fetchAgents, saveOrQuarantineAgents, saveOrQuarantineStat } from '../sync/sync-stats-and-agents.ts'
 
@@ -179,8 +179,7 @@ async function keepLead(
   await releaseQuarantinedRecords(trx, 'lead', [lead.id])
   await forgetMissing(trx, [no])
   if (change !== 'unchanged' && !isLate) {
-    const isReadAnew = lead.cleaned.length > 0 || lead.cut > 0
-    if (isReadAnew) await forgetFingerprints(trx, [no])
+    if (isReadAnew(lead)) await forgetFingerprints(trx, [no])
     else await saveFingerprints(trx, [{ no, ...fingerprint }], false)
   }
   if (change === 'updated') await outdateDetails(trx, [no], seen.at)

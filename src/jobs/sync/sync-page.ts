@@ -16,6 +16,7 @@ import type { Scan, ScanStep, SeenKey } from '../../store/sync/scan.ts'
 import { advanceScan } from '../../store/sync/scan.ts'
 import { forgetMissing } from '../../store/sync/soft-delete.ts'
 import { addCounts } from '../../store/sync/sync-run.ts'
+import { isReadAnew } from '../../upstream/mapping/lead-mapping.ts'
 import { joinPages, leadIdsOf, type MappedPage, mapPage, quarantinedIdsOf, remapChanged } from './map-page.ts'
 import type { ScanState } from './scan-state.ts'
 import { noteEvents } from './scan-state.ts'
@@ -288,7 +289,10 @@ async function writePage(
   await saveFingerprints(trx, fingerprints, isAllNew)
   // The old fingerprints of quarantined leads, and of leads with cleaned or cut values, are deleted.
   // Otherwise, if the upstream sent an earlier record again, the record would count as unchanged.
-  const unknown = [...quarantinedNos.values(), ...saved.filter(isUnknown).map(({ no }) => no)]
+  const unknown = [
+    ...quarantinedNos.values(),
+    ...saved.filter(({ lead }) => isReadAnew(lead)).map(({ no }) => no),
+  ]
   await forgetFingerprints(trx, unknown)
   const savedNos = new Set(saved.map(({ no }) => no))
   return {
@@ -321,22 +325,13 @@ function createdAt(lead: Lead): Instant {
 }
 
 /**
- * Returns whether no fingerprint is stored for the lead. A lead with cleaned or cut values gets none, so that
- * each scan maps the lead and reports these values.
- */
-function isUnknown({ lead }: SavedLead): boolean {
-  return lead.cleaned.length > 0 || lead.cut > 0
-}
-
-/**
  * Returns the fingerprints to store. An incremental scan does not load the stored fingerprints, so it maps
  * unchanged leads too. These are left out, because their fingerprints are stored already.
  */
 function fingerprintsOf(scan: Scan, saved: readonly SavedLead[], page: MappedPage): Fingerprint[] {
-  return saved.flatMap((one) => {
-    const { no, lead, isLate, change } = one
+  return saved.flatMap(({ no, lead, isLate, change }) => {
     const record = page.recordOf.get(lead)
-    if (record === undefined || isLate || isUnknown(one)) return []
+    if (record === undefined || isLate || isReadAnew(lead)) return []
     if (scan.mode === 'incremental' && change === 'unchanged') return []
     return [{ no, high: record.high, low: record.low }]
   })

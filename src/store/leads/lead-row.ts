@@ -1,4 +1,5 @@
 /** Builds the row of a lead from a record of the upstream, and compares this row with the stored row. */
+import { isDeepStrictEqual } from 'node:util'
 import { LEAD_FIELDS, type LeadColumns } from '../../domain/lead-fields.ts'
 import type { Lead } from '../../domain/model.ts'
 import { isOfEvent, type Observation } from '../db/store.ts'
@@ -40,13 +41,17 @@ export function isStored(before: StoredLead, lead: Lead, seen: Observation, isRe
 }
 
 /**
- * Tells whether a record and the stored record have the same values in different formats. This is possible
- * only if one of the two comes from an event, because the upstream may format a lead differently in an event
- * than in the list.
+ * Tells whether a record and the stored record have the same values in different formats, such as other names
+ * first. Fields that the profile does not map count only for a lead without a time of update, because only
+ * they may tell that it changed. They never count if one of the records comes from an event, because the
+ * upstream may send other fields there than in the list.
  */
 export function isInOtherForm(before: StoredLead, lead: Lead, seen: Observation): boolean {
+  if (before.raw === lead.raw || !saysTheSame(before, lead, seen)) return false
   const isOneOfEvent = isOfEvent(before.run_id) || isOfEvent(seen.runId)
-  return isOneOfEvent && before.raw !== lead.raw && saysTheSame(before, lead, seen)
+  return (
+    isOneOfEvent || lead.updatedAt !== null || isDeepStrictEqual(JSON.parse(before.raw), JSON.parse(lead.raw))
+  )
 }
 
 /**

@@ -51,6 +51,7 @@ export async function saveLeads(
   const stored = await readStored(trx, ids)
   const saved: SavedLead[] = []
   const rows: LeadRow[] = []
+  const otherForms: { readonly lead_no: number; readonly raw: string }[] = []
   const changed = new Set<string>()
   const arrived = { fresh: [] as Lead[], present: [] as Lead[], late: older, returned: [] as string[] }
 
@@ -74,6 +75,10 @@ export async function saveLeads(
     if (before.deleted_at !== null) arrived.returned.push(lead.id)
     // A record from the list replaces a record from an event, even if only their forms differ.
     const isRewritten = isSettled && isOtherForm && !isOfEvent(seen.runId)
+    if (isRewritten && !isOfEvent(before.run_id)) {
+      otherForms.push({ lead_no: before.no, raw: lead.raw })
+      continue
+    }
     if ((isSettled && !isRewritten) || isLate) continue
     rows.push(rowOf(before.no, isRewritten ? datedAs(before, lead) : lead, before, seen))
     if (!isRewritten) arrived.present.push(lead)
@@ -103,6 +108,7 @@ export async function saveLeads(
     moved.delete(lead.id)
   }
   await writeLeads(trx, rows, seen, [...changed])
+  await insertRows(trx, 'lead_raw', otherForms, { key: ['lead_no'] })
   await markReturned(trx, arrived.returned, seen)
   const none = { present: [], returned: [], derived: new Map() }
   const movedFresh = await saveHistory(trx, { ...none, fresh: arrived.fresh, late: lateOfFresh }, seen)

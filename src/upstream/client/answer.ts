@@ -2,8 +2,9 @@
  * Reads an HTTP answer. The result is either the requested JSON, or a failure with all facts that decide
  * whether the request is sent again.
  */
+import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
-import { promisify } from 'node:util'
+import { promisify, TextDecoder } from 'node:util'
 import { constants, gunzip } from 'node:zlib'
 import type { LeadsheetError } from '../../errors.ts'
 import { parseJson, skipSpace } from '../values/json.ts'
@@ -148,19 +149,19 @@ const QUOTE_CHARS = 200
 
 const unzip = promisify(gunzip)
 
-/** Thrown for a body that is too large, or that is compressed in a way that was not requested. */
+/** Thrown for a body that is too large, or whose compression or charset cannot be read. */
 class UnreadableBody extends Error {}
 
 /**
- * Reads the whole body and unpacks it if it is compressed.
+ * Reads the whole body, unpacks it if it is compressed, and returns it in UTF-8.
  * @throws UnreadableBody, and whatever the connection or zlib throws for a body that was cut off
  */
 async function readBody(body: AsyncIterable<Buffer>, headers: IncomingHttpHeaders): Promise<Buffer> {
   const { bytes, isWhole } = await readBytes(body, WIRE_BYTES_MAX)
   if (!isWhole) throw new UnreadableBody(`sent more than ${WIRE_BYTES_MAX / MIB} MiB in one answer`)
-  if (!isGzip(headers)) return bytes
+  if (!isGzip(bytes, headers)) return toUtf8(bytes, headers)
   try {
-    return await unzip(bytes, { maxOutputLength: BODY_BYTES_MAX })
+    return toUtf8(await unzip(bytes, { maxOutputLength: BODY_BYTES_MAX }), headers)
   } catch (thrown) {
     if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_BUFFER_TOO_LARGE')
       throw new UnreadableBody(`sent an answer that unpacks to more than ${BODY_BYTES_MAX / MIB} MiB`)
@@ -176,21 +177,22 @@ async function readErrorBody(body: AsyncIterable<Buffer>, headers: IncomingHttpH
   try {
     const { bytes } = await readBytes(body, ERROR_BYTES_MAX)
     const partly = { maxOutputLength: ERROR_BYTES_MAX, finishFlush: constants.Z_SYNC_FLUSH }
-    return decode(isGzip(headers) ? await unzip(bytes, partly) : bytes)
+    return decode(toUtf8(isGzip(bytes, headers) ? await unzip(bytes, partly) : bytes, headers))
   } catch {
     return ''
   }
 }
 
+/** Matches the beginning of JSON. A page of HTML and a line such as `[Error] no tenant` do not match. */
+const BEGINS_AS_JSON = /^\s*(\{\s*["}]|\[\s*[[{"\]])/
+
 /**
- * Returns whether an answer is JSON by its content type. An answer without a content type is judged by the
- * beginning of its text.
+ * Returns whether an answer is JSON, by its content type or by the beginning of its text. Some services send
+ * JSON as text/html, text/plain or application/octet-stream, or without a content type.
  */
 function isJson(headers: IncomingHttpHeaders, text: string): boolean {
-  const type = headers['content-type']
-  return type === undefined
-    ? /^\s*[[{]/.test(text)
-    : /^\s*(application|text)\/([\w.-]+\+)?json\s*(;|$)/i.test(type)
+  const type = headers['content-type'] ?? ''
+  return /^\s*(application|text)\/([\w.-]+\+)?json\s*(;|$)/i.test(type) || BEGINS_AS_JSON.test(text)
 }
 
 /** Returns the error message in a problem document (RFC 9457) or a similar JSON body, in one line. */
@@ -225,14 +227,47 @@ export function quote(text: string): string {
 }
 
 /**
- * Returns whether a body is compressed with gzip.
+ * Returns whether a body is compressed with gzip. A plain text is not, whatever the header says: some services
+ * send `utf-8` or `none` there, and some proxies unpack a body and leave the header.
  * @throws UnreadableBody for an encoding that was not asked for
  */
-function isGzip(headers: IncomingHttpHeaders): boolean {
+function isGzip(bytes: Buffer, headers: IncomingHttpHeaders): boolean {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? ''
-  if (encoding === '' || encoding === 'identity') return false
+  if (encoding === '' || encoding === 'identity' || isPlainText(bytes)) return false
   if (encoding === 'gzip' || encoding === 'x-gzip') return true
   throw new UnreadableBody(`packed its answer as ${quote(encoding)}, though only gzip was asked for`)
+}
+
+/** Returns whether a body begins as JSON or HTML, and has no control characters as packed bytes would. */
+function isPlainText(bytes: Buffer): boolean {
+  const beginning = bytes.subarray(0, 256)
+  return (
+    /^\s*[[{<]/.test(decode(beginning)) &&
+    beginning.every((byte) => byte >= 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d)
+  )
+}
+
+/**
+ * Returns the body in UTF-8. A byte order mark of UTF-16 says the charset, otherwise the content type does.
+ * Bytes that are valid UTF-8 are not read as a charset of one byte a character, because many services name
+ * one (ISO-8859-1 is an old default) and send UTF-8.
+ * @throws UnreadableBody for a charset that the Encoding Standard of WHATWG does not know
+ */
+function toUtf8(bytes: Buffer, headers: IncomingHttpHeaders): Buffer {
+  const mark = /^(fffe|feff)/.exec(bytes.toString('hex', 0, 2))?.[1]
+  const named = /;\s*charset\s*=\s*["']?([^\s"';]+)/i.exec(headers['content-type'] ?? '')?.[1]
+  const charset = mark === undefined ? named : mark === 'fffe' ? 'utf-16le' : 'utf-16be'
+  if (charset === undefined || /^(utf-?8|us-ascii)$/i.test(charset)) return bytes
+  let decoder: TextDecoder
+  try {
+    decoder = new TextDecoder(charset)
+  } catch {
+    throw new UnreadableBody(
+      `sent its text in the charset ${quote(charset)}, which is not known; expected utf-8`,
+    )
+  }
+  if (/^(windows|iso-8859)-/.test(decoder.encoding) && isUtf8(bytes)) return bytes
+  return Buffer.from(decoder.decode(bytes))
 }
 
 /** Reads at most `max` bytes of a body. If the body is longer, leaving the loop closes the connection. */

@@ -7,6 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { API_PREFIX } from '../../contract/api.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { EndpointName, Profile } from '../profile/profile.ts'
+import { unescapeId } from '../values/scalar.ts'
 
 /** A request to the upstream. */
 export interface Call<T = unknown> {
@@ -87,7 +88,7 @@ const NO_STEPS: readonly string[] = ['', '.', '..']
  * @throws LeadsheetError api_not_found for an id that cannot be a part of a path
  */
 export function pathStep(id: string): string {
-  if (!NO_STEPS.includes(id)) return encodeURIComponent(id)
+  if (!NO_STEPS.includes(id)) return encodeURIComponent(unescapeId(id).toWellFormed())
   throw new LeadsheetError(
     'api_not_found',
     `Nothing with the id "${id}" can be asked for: it is no name in a path`,

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Activity, Lead, LeadDetail, QuarantinedRecord } from '../../domain/model.ts'
-import { readField, readInstant, readText } from '../profile/field-rule.ts'
+import { readField, readInstant, readText, toId } from '../profile/field-rule.ts'
 import type { Profile } from '../profile/profile.ts'
 import type { FieldPath } from '../values/json.ts'
 import { readPath } from '../values/json.ts'
@@ -26,7 +26,7 @@ export function mapDetail(raw: unknown, leadId: string, profile: Profile): LeadD
     return { reason: 'it is no record' }
   }
   const { lead, enrichment, activity } = profile.mapping
-  const id = readText(record, lead.id)
+  const id = toId(readField(record, lead.id))
   if (id !== null && id !== leadId) return { reason: `it is the lead ${id.slice(0, 100)}` }
   const found = enrichment === undefined ? null : (readPath(record, enrichment) ?? null)
   const items = activity === undefined ? null : (readPath(record, activity.items) ?? null)
@@ -58,7 +58,7 @@ function mapActivity(raw: unknown, leadId: string, { mapping }: Profile): Activi
     fromStatus: readText(raw, fields.from_status),
     toStatus: readText(raw, fields.to_status),
   }
-  return { id: readText(raw, fields.id) ?? idOf(entry), ...entry }
+  return { id: toId(readField(raw, fields.id)) ?? idOf(entry), ...entry }
 }
 
 /**

@@ -13,6 +13,7 @@ import type {
   PipelineStat,
   QuarantinedRecord,
   StageStat,
+  ValueDoubt,
 } from '../../domain/model.ts'
 import {
   type FieldRule,
@@ -29,6 +30,7 @@ import { readPath } from '../values/json.ts'
 import {
   AMOUNT,
   COUNT,
+  doubtOf,
   isOddText,
   isOutside,
   isPlaceholderTime,
@@ -54,7 +56,7 @@ const TIMES = FIELDS.filter(({ type }) => type === 'instant')
 const VALUES = FIELDS.filter(({ name, type }) => name !== 'id' && type !== 'instant')
 const NOTHING: Readonly<Record<string, unknown>> = {
   ...Object.fromEntries(FIELDS.map(({ name }) => [name, null])),
-  ...{ raw: '', cleaned: [], cut: 0 },
+  ...{ raw: '', cleaned: [], cut: 0, doubts: [] },
 }
 
 type Ranges = readonly (readonly [name: string, range: NumberRange])[]
@@ -84,24 +86,55 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | Q
   const { record, cut } = fit
   if (id === null) return quarantine('lead', null, fit.text, `id: nothing at ${placesOf(fields.id)}`)
   const cleaned: string[] = []
+  const doubts: ValueDoubt[] = []
   let wrong: string | null = null
-  const values: Record<string, unknown> = { ...NOTHING, id, raw: fit.text, cleaned, cut }
+  const values: Record<string, unknown> = { ...NOTHING, id, raw: fit.text, cleaned, cut, doubts }
   for (const { name, column } of TIMES) {
     const { value, instant, flaw } = readTime(record, fields[column])
-    if (flaw === 'wrong') wrong ??= `${column}: ${JSON.stringify(value).slice(0, 100)} is not an instant`
+    if (flaw === 'wrong') wrong ??= `${column}: ${JSON.stringify(value).slice(0, 100)} is ${notATime(value)}`
     if (flaw === 'placeholder') cleaned.push(column)
+    if (value === BARE) doubts.push(bareIn(column))
     values[name] = instant
   }
   wrong ??= findAbsurd(record, fields, LEAD_RANGES)
   if (wrong !== null) return quarantine('lead', id, fit.text, wrong)
   for (const { name, column, type, absent } of VALUES) {
-    const value = readField(record, fields[column])
+    const rule = fields[column]
+    const value = readField(record, rule)
     if (type === 'text' && typeof value === 'string' && isOddText(value)) cleaned.push(column)
-    values[name] =
-      type === 'number' ? toNumber(value) : type === 'list' ? listOf(value) : (toText(value) ?? absent)
+    if (value === BARE) doubts.push(bareIn(column))
+    if (type === 'number') {
+      const why = doubtOf(value, rule?.decimal)
+      if (why !== null) doubts.push(doubtIn(column, why, String(value)))
+      values[name] = toNumber(value, rule?.decimal)
+    } else values[name] = type === 'list' ? listOf(value) : (toText(value) ?? absent)
   }
   // The cast is safe, because the type Lead has exactly the fields of LEAD_FIELDS, which are all set above.
   return values as unknown as Lead
+}
+
+/** The value that stands for a bare NaN in the JSON, see `parseJson`. */
+const BARE = Number.POSITIVE_INFINITY
+
+function bareIn(column: string): ValueDoubt {
+  return { column, why: 'none', text: 'NaN', hasComma: false }
+}
+
+function doubtIn(column: string, why: ValueDoubt['why'], text: string): ValueDoubt {
+  return {
+    column,
+    why,
+    text: text.slice(0, 40),
+    hasComma: why === 'none' && toNumber(text, 'comma') !== null,
+  }
+}
+
+/**
+ * Returns whether a lead has no fingerprint, so that each scan maps it again and tells of the values that were
+ * cleaned, cut or doubtful.
+ */
+export function isReadAnew({ cleaned, cut, doubts }: Lead): boolean {
+  return cleaned.length > 0 || cut > 0 || doubts.length > 0
 }
 
 /**
@@ -184,7 +217,7 @@ function findAbsurd(
 ): string | null {
   for (const [name, range] of ranges) {
     const value = readField(record, fields[name])
-    if (!isOutside(value, range)) continue
+    if (!isOutside(value, range, fields[name]?.decimal)) continue
     const [min, max] = [range.min, range.max].map((limit) => limit.toLocaleString('en'))
     return `${name}: ${String(value).slice(0, 100)} is not between ${min} and ${max}`
   }
@@ -242,9 +275,15 @@ interface ReadTime {
 function readTime(record: unknown, rule: FieldRule | undefined): ReadTime {
   const value = readField(record, rule)
   const instant = toInstant(value)
-  const isAbsent = value === null || value === false || (typeof value === 'string' && value.trim() === '')
+  const isEmpty = typeof value === 'string' && value.trim() === ''
+  const isAbsent = value === null || value === false || value === BARE || isEmpty
   if (instant !== null || isAbsent) return { value, instant, flaw: null }
   return { value, instant, flaw: isPlaceholderTime(value) ? 'placeholder' : 'wrong' }
+}
+
+function notATime(value: unknown): string {
+  if (!/^\d+(\.\d+)?$/.test(String(value))) return 'not an instant'
+  return 'no plausible time since 1970 (.NET ticks, FILETIME, or counted from another day?)'
 }
 
 function readId(raw: unknown, rule: FieldRule | undefined): string | null {

@@ -13,6 +13,7 @@ import {
   type RawRecord,
   recordOf,
 } from '../mapping/raw-record.ts'
+import { type FieldRule, readField, toId } from '../profile/field-rule.ts'
 import type { Profile } from '../profile/profile.ts'
 import {
   CLOSE_BRACKET,
@@ -24,6 +25,7 @@ import {
   OPEN_BRACE,
   OPEN_BRACKET,
   parseJson,
+  parseStrictJson,
   readPath,
   skipSpace,
 } from '../values/json.ts'
@@ -31,8 +33,8 @@ import {
 /** The mark that replaces the records in the body. It is random, so that an upstream cannot send it. */
 const MARK = randomUUID()
 
-/** The parts of a profile that say where an answer has its records and its paging values. */
-type ListProfile = Pick<Profile, 'envelope' | 'paging'>
+/** The parts of a profile that say where an answer has its records, their ids and its paging values. */
+type ListProfile = Pick<Profile, 'envelope' | 'paging' | 'mapping'>
 
 export interface ListBody {
   /** The parsed body. Its list may be empty, because the records may have been split off before. */
@@ -48,14 +50,39 @@ export interface ListBody {
 export function readListBody(bytes: Buffer, profile: ListProfile, findKnown?: FindKnown): ListBody {
   const path = profile.envelope.leads
   const split = looksIntoList(profile) ? null : splitBody(bytes, path, findKnown)
-  return split ?? parseBody(bytes, path, findKnown)
+  return split ?? parseBody(bytes, profile, findKnown)
 }
 
 /** Parses the whole body, which must give the same records as splitting it. */
-export function parseBody(bytes: Buffer, path: FieldPath, findKnown?: FindKnown): ListBody {
+export function parseBody(
+  bytes: Buffer,
+  { envelope, mapping }: ListProfile,
+  findKnown?: FindKnown,
+): ListBody {
   const body = parseJson(decode(bytes))
+  const list = itemsOf(body, envelope.leads, mapping.lead.id)
+  return { body, records: list?.map((value) => recordOf(value, findKnown)) ?? null }
+}
+
+/**
+ * Returns the items of the list at a path; null if there is no list. PHP writes a list with gaps as an object
+ * whose names are numbers, and what makes JSON of XML writes a list of one as the record itself.
+ * @param id the rule for the id, by which a record is told from another object
+ */
+export function itemsOf(
+  body: unknown,
+  path: FieldPath,
+  id: FieldRule | undefined,
+): readonly unknown[] | null {
   const list = readPath(body, path)
-  return { body, records: Array.isArray(list) ? list.map((value) => recordOf(value, findKnown)) : null }
+  if (Array.isArray(list)) return list
+  if (typeof list !== 'object' || list === null) return null
+  const items = Object.entries(list)
+  const isList = items.every(
+    ([name, item]) => /^\d+$/.test(name) && typeof item === 'object' && item !== null,
+  )
+  if (isList && items.length > 0) return items.map(([, item]) => item)
+  return path.length > 0 && toId(readField(list, id)) !== null ? [list] : null
 }
 
 /**
@@ -162,12 +189,13 @@ function readRecord(
 }
 
 /**
- * Parses JSON. Returns null if the text is not JSON. The JSON `null` also gives null, because it is neither a
+ * Parses JSON. Returns null if the text is not JSON; a bare NaN is left to {@link parseBody}, which writes the
+ * texts of the records anew. The JSON `null` also gives null, because it is neither a
  * record nor the body of a list.
  */
 function parseOrNull(text: string): unknown {
   try {
-    return parseJson(text)
+    return parseStrictJson(text)
   } catch (thrown) {
     if (thrown instanceof SyntaxError) return null
     throw thrown

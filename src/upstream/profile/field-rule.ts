@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { type FieldPath, fieldPathSchema, pathText, readPath, splitPath } from '../values/json.ts'
-import { cleanText, toInstant, toNumber } from '../values/scalar.ts'
+import { cleanText, escapeId, toInstant, toNumber } from '../values/scalar.ts'
 
 /** The place of a value in an answer or a webhook request: a path in the body, or a header. */
 export const placeSchema = z.union([
@@ -27,6 +27,8 @@ const full = z.strictObject({
   transform: z.union([z.enum(TRANSFORMS).transform((one) => [one]), z.array(z.enum(TRANSFORMS))]).default([]),
   /** Maps values of the upstream to the values to store. A value that is not listed stays unchanged. */
   values: z.record(z.string(), z.string()).optional(),
+  /** The decimal sign of a number that is sent as text. Without it, the sign is a point. */
+  decimal: z.enum(['comma', 'point']).optional(),
   /** The value of the field if nothing was found. */
   default: z.union([z.string(), z.number()]).optional(),
 })
@@ -84,7 +86,7 @@ export function readText(record: unknown, rule: FieldRule | undefined): string |
 
 /** Returns a field as a number; null if {@link toNumber} does not accept its value. */
 export function readNumber(record: unknown, rule: FieldRule | undefined): number | null {
-  return toNumber(readField(record, rule))
+  return toNumber(readField(record, rule), rule?.decimal)
 }
 
 /** Returns a field as a whole number; null if the value is not a whole number. */
@@ -101,11 +103,15 @@ export function readInstant(record: unknown, rule: FieldRule | undefined): strin
 /** Returns a value as cleaned text; null for an empty text, a list or an object. */
 export function toText(value: unknown): string | null {
   if (typeof value === 'string') return cleanText(value) || null
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null
+  return Number.isFinite(value) || typeof value === 'boolean' ? String(value) : null
 }
 
-/** Returns the id of a record as text; null for a boolean, an empty text, a list or an object. */
+/**
+ * Returns the id of a record as text; null for a boolean, an empty text, a list or an object. Characters that
+ * cannot be shown are escaped and not removed, so that different ids stay apart.
+ */
 export function toId(value: unknown): string | null {
+  if (typeof value === 'string') return escapeId(value) || null
   return typeof value === 'boolean' ? null : toText(value)
 }
 

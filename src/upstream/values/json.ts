@@ -16,6 +16,27 @@ const SUSPECT = new RegExp(`${'\\d'.repeat(16)}|\\d[eE]\\+?\\d\\d\\d`)
 const LARGE = /(?<![^\s:,[-])\d(?:\d{15}|[\d.]*[eE]\+?\d{3})/
 const NUMBER = /-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi
 const WHOLE = /^(-?\d+)(?:\.0+)?$/
+/** Matches a value that Python and JavaScript write although JSON has no such value, such as `:NaN`. */
+const BARE = /([:,[]\s*)-?(?:nan|inf(?:inity)?|undefined)(?=\s*[,}\]])/gi
+/** The number that stands for such a value. JSON.parse makes Infinity of it. */
+const NO_NUMBER = '1e99999'
+
+/**
+ * Parses JSON like {@link parseStrictJson}, but a bare `NaN`, `Infinity` or `undefined` becomes Infinity, which
+ * the mapping takes for no value.
+ * @throws SyntaxError if the text is not JSON for another reason
+ */
+export function parseJson(text: string): unknown {
+  try {
+    return parseStrictJson(text)
+  } catch (thrown) {
+    const mended = changeOutside(text, (outside) =>
+      outside.replace(BARE, (_match, before: string) => before + NO_NUMBER),
+    )
+    if (mended === text) throw thrown
+    return parseStrictJson(mended)
+  }
+}
 
 /**
  * Parses JSON like JSON.parse, but whole numbers beyond 2^53 (`9007199254740993`, `9007199254740993.0`) and
@@ -23,22 +44,27 @@ const WHOLE = /^(-?\d+)(?:\.0+)?$/
  * deep nesting cannot exhaust the stack.
  * @throws SyntaxError if the text is not JSON
  */
-export function parseJson(text: string): unknown {
+export function parseStrictJson(text: string): unknown {
   const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
   const value: unknown = JSON.parse(json)
   // Only valid JSON gets quotes around its large numbers. In the invalid `{12345678901234567890:1}`, the
   // quotes would hide the mistake.
-  return SUSPECT.test(json) && LARGE.test(json) ? JSON.parse(quoteLarge(json)) : value
+  return SUSPECT.test(json) && LARGE.test(json) ? JSON.parse(changeOutside(json, quoteLarge)) : value
 }
 
 /** Puts every large number into quotes. */
-function quoteLarge(json: string): string {
+function quoteLarge(outside: string): string {
+  return LARGE.test(outside) ? outside.replace(NUMBER, quoteIfAltered) : outside
+}
+
+/** Changes the parts of a JSON text that are outside of its strings. */
+function changeOutside(json: string, change: (outside: string) => string): string {
   const parts: string[] = []
   let at = 0
   while (at < json.length) {
     const open = json.indexOf('"', at)
     const outside = json.slice(at, open === -1 ? json.length : open)
-    parts.push(LARGE.test(outside) ? outside.replace(NUMBER, quoteIfAltered) : outside)
+    parts.push(change(outside))
     if (open === -1) break
     at = stringEnd(json, open)
     parts.push(json.slice(open, at))
@@ -47,6 +73,7 @@ function quoteLarge(json: string): string {
 }
 
 function quoteIfAltered(digits: string): string {
+  if (digits === NO_NUMBER) return digits
   const value = Number(digits)
   if (Number.isSafeInteger(value)) return digits
   const whole = WHOLE.exec(digits)?.[1]

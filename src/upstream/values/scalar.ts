@@ -2,12 +2,18 @@
 import type { Instant } from '../../domain/model.ts'
 
 /**
- * The smallest epoch numbers that are read as milliseconds, microseconds or nanoseconds. In the same unit, a
- * smaller number would be a time before 1974, so it is read in a longer unit.
+ * The smallest epoch numbers that are read as seconds, milliseconds, microseconds or nanoseconds. A smaller
+ * number of milliseconds would be a time before 1974, so it is read in seconds.
  */
+const SECONDS_FROM = 1e9
 const MILLISECONDS_FROM = 1e11
 const MICROSECONDS_FROM = 1e14
 const NANOSECONDS_FROM = 1e17
+/** The largest microseconds and the smallest nanoseconds that are a plausible time. */
+const MICROSECONDS_MAX = 7.3e15
+const NANOSECONDS_MIN = 1e18
+const YEAR_9999 = Date.parse('9999-01-01T00:00:00Z')
+const YEAR_10000 = Date.parse('+010000-01-01T00:00:00Z')
 const EARLIEST = Date.parse('1970-01-02T00:00:00Z')
 const LATEST = Date.parse('2200-01-01T00:00:00Z')
 /** The number of days of each month in a leap year. */
@@ -33,7 +39,7 @@ const WRAPPED = /^\/Date\((-?\d+)(?:[+-]\d{4})?\)\/$/
  * - RFC 3339 with any offset. The seconds and the zone may be missing; without a zone, the time is in UTC.
  * - A day alone, which stands for its midnight in UTC.
  * - The compact format (`20261121T060000Z`), dates of RFC 5322, and `/Date(1700000000000)/`.
- * - An epoch number from seconds to nanoseconds, as a number or as text.
+ * - An epoch number from seconds to nanoseconds, as a number or as text, see {@link epoch}.
  * - An object `{"__type": "Date", "iso": …}`.
  */
 export function toInstant(value: unknown): Instant | null {
@@ -91,11 +97,20 @@ function isDay(year: number, month: number, day: number): boolean {
   return day >= 1 && day <= days
 }
 
+/**
+ * Returns the milliseconds of an epoch number. A number that may count something else gives NaN: days of Excel
+ * and seconds since 2001 (Cocoa), which would be times before September 2001, microseconds since 1601 (WebKit),
+ * and .NET ticks and FILETIME, which would be nanoseconds before September 2001. The year 9999, which stands
+ * for "never", is known in every unit.
+ */
 function epoch(value: number): number {
+  const never = [value * 1000, value, value / 1000].find((ms) => ms >= YEAR_9999 && ms <= YEAR_10000)
+  if (never !== undefined) return never
   const size = Math.abs(value)
-  if (size < MILLISECONDS_FROM) return value * 1000
+  if (size < MILLISECONDS_FROM) return value > 0 && value < SECONDS_FROM ? Number.NaN : value * 1000
   if (size < MICROSECONDS_FROM) return value
-  return size < NANOSECONDS_FROM ? value / 1000 : value / 1e6
+  if (size < NANOSECONDS_FROM) return size > MICROSECONDS_MAX ? Number.NaN : value / 1000
+  return size < NANOSECONDS_MIN ? Number.NaN : value / 1e6
 }
 
 function offsetOf(zone: string | undefined): string {
@@ -103,7 +118,7 @@ function offsetOf(zone: string | undefined): string {
   return zone.length === 3 ? `${zone}:00` : zone.replace(/^(.\d\d):?(\d\d)$/, '$1:$2')
 }
 
-const GROUPED = /^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$/
+const GROUPED = /^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/
 const PLAIN = /^[+-]?(\d+(\.\d+)?|\.\d+)(e[+-]?\d{1,3})?$/i
 
 /**
@@ -120,13 +135,16 @@ export const COUNT = { min: 0, max: 1e12 }
 /** The range of rates: some upstreams give 0 to 1, others give percentages. */
 export const RATE = { min: 0, max: 100 }
 
+/** The decimal sign of the numbers in texts: "1,234.56" with a point, "1.234,56" or "1 234,56" with a comma. */
+export type DecimalSign = 'point' | 'comma'
+
 /**
  * Converts a value to a finite number. Accepts JSON numbers and text that contains a number (`"42"`,
  * `"1,234.5"`, `" 7 "`). Returns null for anything else, such as `"N/A"`, `""`, `"12 %"`, `true`, 1e400 and
  * NaN.
  */
-export function toNumber(value: unknown): number | null {
-  const number = parseNumber(value)
+export function toNumber(value: unknown, decimal?: DecimalSign): number | null {
+  const number = parseNumber(value, decimal)
   // Turns -0 into 0, because -0 would be printed with a minus sign.
   return Number.isFinite(number) ? number + 0 : null
 }
@@ -135,18 +153,39 @@ export function toNumber(value: unknown): number | null {
  * Returns whether a value is a number outside the range. A number too large for JavaScript is Infinity, which
  * is outside every range. A value that is not a number is not outside.
  */
-export function isOutside(value: unknown, { min, max }: NumberRange): boolean {
-  const number = parseNumber(value)
+export function isOutside(value: unknown, { min, max }: NumberRange, decimal?: DecimalSign): boolean {
+  const number = parseNumber(value, decimal)
   return number < min || number > max
 }
 
 /** Parses a number or a text that contains a number; NaN for any other value. */
-function parseNumber(value: unknown): number {
-  if (typeof value === 'number') return value
+function parseNumber(value: unknown, decimal?: DecimalSign): number {
+  // Infinity stands for a bare NaN in the JSON, see `parseJson`.
+  if (typeof value === 'number') return Number.isFinite(value) ? value : Number.NaN
   if (typeof value !== 'string') return Number.NaN
-  const text = value.trim()
+  const text = decimal === 'comma' ? pointed(value.trim()) : value.trim()
   const digits = GROUPED.test(text) ? text.replaceAll(',', '') : text
   return PLAIN.test(digits) ? Number(digits) : Number.NaN
+}
+
+/** Writes a number with a decimal comma as one with a decimal point: `1.234,56` becomes `1,234.56`. */
+function pointed(text: string): string {
+  return text
+    .replace(/(\d)[\s'’](?=\d{3}(?!\d))/g, '$1')
+    .replace(/[.,]/g, (sign) => (sign === '.' ? ',' : '.'))
+}
+
+/** Matches a number with three digits after its point, which may also be a whole number of thousands. */
+const THOUSANDS = /^[+-]?[1-9]\d{0,2}\.\d{3}$/
+
+/**
+ * Returns why the value of a number column may be read wrongly: `none` if it is no number, `thousands` if its
+ * point may part thousands; null if neither is so, or if there is no value.
+ */
+export function doubtOf(value: unknown, decimal?: DecimalSign): 'none' | 'thousands' | null {
+  if (typeof value !== 'string' || value.trim() === '') return null
+  if (toNumber(value, decimal) === null) return 'none'
+  return decimal === undefined && THOUSANDS.test(value.trim()) ? 'thousands' : null
 }
 
 /**
@@ -166,4 +205,20 @@ export function cleanText(text: string): string {
 /** Returns whether {@link cleanText} would change the text, or the text has a U+FFFD from earlier damage. */
 export function isOddText(text: string): boolean {
   return !PRINTABLE.test(text) && (text.includes('\uFFFD') || cleanText(text) !== text)
+}
+
+const ESCAPED = /[^\P{Cc}\t\n\r]|[\u202A-\u202E\u2066-\u2069\uFEFF]|\p{Cs}|\\(?=u[\da-f]{4})/gu
+
+/**
+ * Writes the characters that {@link cleanText} removes or replaces as `\u0001`. Two different ids stay
+ * different, and {@link unescapeId} returns what was sent.
+ */
+export function escapeId(id: string): string {
+  return id.replace(ESCAPED, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+export function unescapeId(id: string): string {
+  return id.replace(/\\u([\da-f]{4})/g, (_escape, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
 }

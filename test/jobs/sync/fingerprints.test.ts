@@ -110,6 +110,41 @@ describe('known leads', () => {
     expect(touched).toEqual([])
   })
 
+  it.each([
+    [
+      'their names in another order',
+      (record: object) => Object.fromEntries(Object.entries(record).reverse()),
+    ],
+    ['a new field that the profile does not read', (record: object) => ({ ...record, viewed: 7 })],
+  ])('sent with %s are not changed: only the record is stored anew', async (_name, change) => {
+    const all = records(20)
+    await using listing = await openListing(PAGE, paged('page', all))
+    await listing.sync()
+    listing.answer = paged('page', all.map(change))
+    const touched = await changesOf(listing, async () => {
+      expect((await listing.sync()).leads).toMatchObject({ updated: 0, unchanged: 20 })
+    })
+    expect([...new Set(touched)].sort()).toEqual(['lead_fingerprint', 'lead_raw'])
+    const raw = await listing.store.db.selectFrom('lead_raw').select('raw').execute()
+    expect(raw.map((row) => row.raw).sort()).toEqual(all.map((record) => JSON.stringify(change(record))))
+  })
+
+  it('without a time of update are changed by any field, but by no other order of names', async () => {
+    const all = records(20).map(({ id }) => ({ id, name: 'Acme', viewed: 1 }))
+    await using listing = await openListing(PAGE, paged('page', all))
+    await listing.sync()
+    listing.answer = paged(
+      'page',
+      all.map(({ id, name, viewed }) => ({ viewed, name, id })),
+    )
+    expect((await listing.sync()).leads).toMatchObject({ updated: 0, unchanged: 20 })
+    listing.answer = paged(
+      'page',
+      all.map((record, at) => ({ ...record, viewed: at === 3 ? 2 : 1 })),
+    )
+    expect((await listing.sync()).leads).toMatchObject({ updated: 1, unchanged: 19 })
+  })
+
   it('are read anew once they were held, so that the held row goes', async () => {
     const all = records(30)
     await using listing = await openListing(PAGE, paged('page', all))

@@ -100,7 +100,7 @@ describe('fields', () => {
     listing.answer = paged('page', after)
     listing.clock.now = new Date('2026-11-22T06:00:00Z')
     const result = await listing.sync()
-    expect(result.outcome).toBe('ok')
+    expect(result.outcome).toBe('ok_no_change')
     expect(result.scan?.drift).toEqual([
       { change: 'new', path: 'company.city', types: ['string'] },
       { change: 'retyped', path: 'company.size', types: ['string'] },

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
 import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
 import { countCases, random, SEED_OF_TODAY, shuffled } from '../../support/random.ts'
-import { type Answer, type Listing, openListing, paged, records } from '../../support/source/listing.ts'
+import { type Answer, type Listing, MAPPING, openListing, paged, records } from '../../support/source/listing.ts'
 
 const PAGE = {
   paging: { kind: 'page', param: 'page', size_param: 'n' },
@@ -359,6 +359,37 @@ describe('texts that are not stored as they came', () => {
         'texts of more than 64 kB that were cut: 1',
       ])
     }
+  })
+})
+
+describe('values that may have been read wrongly', () => {
+  it('are told once a column in each full scan, with the first of them and what to write', async () => {
+    const worth = ['1.234,56', '12.500', 'n/a', 7, '12.250', '']
+    const all = records(30).map((record, index) => ({
+      ...record,
+      worth: worth[index],
+      size: index ? 1 : 'few',
+    }))
+    const lead = { ...MAPPING.lead, value_amount: 'worth', company_employees: 'size' }
+    await using listing = await openListing({ ...PAGE, mapping: { lead } }, paged('page', all))
+    for (let round = 0; round < 2; round++) {
+      expect((await listing.sync()).scan?.warnings).toEqual([
+        'company_employees was read as empty in 1 lead, because it is no value of this column, such as "few" of l000',
+        'value_amount was read as empty in 2 leads, because it is no value of this column, such as "1.234,56" of l000; for a decimal comma, write decimal: comma into mapping.lead.value_amount of the profile',
+        'value_amount was read with a decimal point in 2 leads, such as "12.500" of l001; if the point parts thousands, write decimal: comma into mapping.lead.value_amount of the profile, otherwise decimal: point',
+      ])
+    }
+    const comma = { ...lead, value_amount: { from: 'worth', decimal: 'comma' } } as const
+    listing.profile = { ...listing.profile, mapping: { lead: comma } }
+    const { warnings } = (await listing.sync()).scan ?? {}
+    expect(warnings?.[1]).toContain('in 1 lead, because it is no value of this column, such as "n/a" of l002')
+    const rows = await listing.store.db
+      .selectFrom('lead')
+      .orderBy('id')
+      .limit(6)
+      .select('value_amount')
+      .execute()
+    expect(rows.map((row) => row.value_amount)).toEqual([1234.56, 12_500, null, 7, 12_250, null])
   })
 })
 

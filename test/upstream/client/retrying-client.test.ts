@@ -140,7 +140,7 @@ describe('a call', () => {
       'gzip that breaks off',
       reply(200, { 'content-encoding': 'gzip' }, gzipSync('{"ok":true}').subarray(0, 20)),
     ],
-    ['what says it is gzip and is not', reply(200, { 'content-encoding': 'gzip' }, '{"ok":true}')],
+    ['what says it is gzip and is not', reply(200, { 'content-encoding': 'gzip' }, 'no gzip')],
   ])('asks again after %s, and gives up after so many attempts', async (_name, fault) => {
     await using passing = await serve(fault, ok)
     expect(await call(passing)).toMatchObject({ answer: { ok: true }, usage: { requests: 2 } })
@@ -172,6 +172,62 @@ describe('a call', () => {
     await using server = await serve(reply(200, {}, '\uFEFF{"ok":true}'))
     expect((await call(server)).answer).toEqual({ ok: true })
   })
+
+  const text = '{"name":"Müller €"}'
+  const latin = Buffer.from(text.replace('€', '\x80'), 'latin1')
+  const utf16 = Buffer.from(`\uFEFF${text}`, 'utf16le')
+  it.each([
+    ['application/json; charset=ISO-8859-1', latin],
+    ['application/json;charset="windows-1252"', latin],
+    ['application/json; charset=utf-16', utf16],
+    ['application/json', utf16],
+    ['application/json', Buffer.from(utf16).swap16()],
+    ['application/json; charset=Shift_JIS', Buffer.from('{"name":"\x83\x7d"}', 'latin1'), 'マ'],
+    ['application/json; charset=UTF8', text],
+    // Many services name this old default and send UTF-8.
+    ['text/html; charset=ISO-8859-1', text],
+    ['text/html', text],
+    ['text/plain; charset=us-ascii', text],
+    ['application/octet-stream', `\uFEFF ${text}`],
+    ['', text],
+  ])('reads JSON as it is sent under the content type "%s" (%#)', async (type, body, name = 'Müller €') => {
+    await using server = await serve(reply(200, { 'content-type': type }, Buffer.from(body)))
+    expect((await call(server)).answer).toEqual({ name })
+  })
+
+  it.each([
+    ['utf-8', text],
+    ['none', text],
+    ['gzip', text],
+    ['br', ` \n${text}`],
+    ['identity', text],
+    ['GZIP', gzipSync(text)],
+  ])('reads plain and packed JSON under the content encoding %s', async (encoding, body) => {
+    await using server = await serve(reply(200, { 'content-encoding': encoding }, body))
+    expect((await call(server)).answer).toEqual({ name: 'Müller €' })
+  })
+
+  it.each([
+    [
+      'a charset',
+      { 'content-type': 'application/json; charset=x-klingon' },
+      text,
+      /charset x-klingon, which/,
+    ],
+    ['an encoding', { 'content-encoding': 'br' }, '[\x01\x02{"', /packed its answer as br/],
+    ['a line of text', { 'content-type': 'text/plain' }, '[Error] no tenant', /not with JSON: \[Error\] no/],
+    ['a page', { 'content-encoding': 'none', 'content-type': 'text/html' }, '<h1>Hi', /not with JSON: <h1>/],
+  ])(
+    'refuses %s that it cannot read, by name, and does not ask again',
+    async (_name, headers, body, said) => {
+      await using server = await serve(reply(200, headers, body), ok)
+      await expect(call(server)).rejects.toMatchObject({
+        code: 'api_unexpected',
+        message: expect.stringMatching(said),
+      })
+      expect(server.requests).toHaveLength(1)
+    },
+  )
 
   it('is ended by its signal, with the reason of that', async () => {
     await using server = await serve(silent)

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { Lead, QuarantinedRecord } from '../../../src/domain/model.ts'
+import { pathStep } from '../../../src/upstream/client/request.ts'
 import {
   isQuarantined,
   mapAgent,
   mapLead,
   mapPipelineStat,
 } from '../../../src/upstream/mapping/lead-mapping.ts'
-import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
+import { type Profile, type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import { parseJson } from '../../../src/upstream/values/json.ts'
 import { random } from '../../support/random.ts'
@@ -33,10 +34,17 @@ const PROFILE = parseProfile(
   'test',
 )
 
-function lead(record: unknown): Lead {
-  const mapped = mapLead(record, PROFILE)
+function lead(record: unknown, profile = PROFILE): Lead {
+  const mapped = mapLead(record, profile)
   if (isQuarantined(mapped)) throw new Error(mapped.reason)
   return mapped
+}
+
+/** Returns the profile with a decimal sign for the field `worth`. */
+function withSign(decimal: 'comma' | 'point'): Profile {
+  const { mapping } = PROFILE
+  const rule = { from: [['worth']], transform: [], decimal }
+  return { ...PROFILE, mapping: { ...mapping, lead: { ...mapping.lead, value_amount: rule } } }
 }
 
 function quarantinedRecord(record: unknown): QuarantinedRecord {
@@ -84,6 +92,86 @@ describe('a lead', () => {
       score: 1234.5,
       companyEmployees: null,
     })
+  })
+
+  it.each([
+    ['1.234,56', null, 1234.56],
+    ['1234,5', null, 1234.5],
+    ['1 234,56', null, 1234.56],
+    ['1\u202f234\u00a0567,8', null, 1_234_567.8],
+    ["1'234", null, 1234],
+    ['-1.234.567', null, -1_234_567],
+    ['12.500', 12.5, 12_500],
+    ['12,500', 12_500, 12.5],
+    ['0.125', 0.125, null],
+    ['0,125', null, 0.125],
+    ['12.5', 12.5, null],
+    ['12,34,5', null, null],
+    ['1.234,56 €', null, null],
+    [' 7 ', 7, 7],
+    [1234.56, 1234.56, 1234.56],
+  ])('has the number %j as %j, and with a decimal comma as %j', (worth, point, comma) => {
+    expect(lead({ id: 1, worth }).valueAmount).toBe(point)
+    expect(lead({ id: 1, worth }, withSign('comma')).valueAmount).toBe(comma)
+  })
+
+  it.each([
+    ['1.234,56', 'none', true],
+    ['N/A', 'none', false],
+    ['12.500', 'thousands', false],
+    ['-1.250', 'thousands', false],
+    ['1250.000', null, false],
+    ['0.500', null, false],
+    ['12.5', null, false],
+    ['', null, false],
+    [false, null, false],
+  ])('tells of a value of a number column that it may read wrongly: %j is %j', (worth, why, hasComma) => {
+    const doubts = why === null ? [] : [{ column: 'value_amount', why, text: worth, hasComma }]
+    expect(lead({ id: 1, worth }).doubts).toEqual(doubts)
+    expect(lead({ id: 1, worth: '12.500' }, withSign('point')).doubts).toEqual([])
+  })
+
+  it('has nothing where the JSON has a bare NaN, and tells in which columns', () => {
+    const mapped = lead(
+      parseJson('{"id":1,"name":NaN,"worth":-Infinity,"created":undefined,"tags":[NaN,"a"]}'),
+    )
+    expect(mapped).toMatchObject({ companyName: null, valueAmount: null, createdAt: null })
+    expect(mapped.doubts.map(({ column, text }) => [column, text])).toEqual([
+      ['created_at', 'NaN'],
+      ['company_name', 'NaN'],
+      ['value_amount', 'NaN'],
+    ])
+    expect(JSON.parse(mapped.raw)).toMatchObject({ id: 1, name: null, worth: null })
+    expect(quarantinedRecord(parseJson('{"id":NaN,"name":"Acme"}')).id).toBeNull()
+  })
+
+  it('has an id of its own where ids differ in what cannot be seen, and is asked for by what was sent', () => {
+    const sent = [
+      'a',
+      'a\u0000',
+      'a\u0001',
+      'a\u0085',
+      'a\uFEFF',
+      'a\u202E',
+      'a\uD800',
+      'a\uDC00',
+      'a\\u0001',
+      'a\\x',
+    ]
+    const ids = sent.map((id) => lead({ id }).id)
+    expect(new Set(ids).size).toBe(sent.length)
+    expect(ids.slice(0, 3)).toEqual(['a', 'a\\u0000', 'a\\u0001'])
+    expect(ids.slice(0, 6).map(pathStep)).toEqual(sent.slice(0, 6).map(encodeURIComponent))
+    expect(ids.slice(8)).toEqual(['a\\u005cu0001', 'a\\x'])
+    expect(ids.slice(8).map(pathStep)).toEqual(sent.slice(8).map(encodeURIComponent))
+  })
+
+  it('with a number that is no time as its time is held, and told so', () => {
+    const reason = 'updated_at: "639313776000000000" is no plausible time since 1970'
+    expect(quarantinedRecord(parseJson('{"id":1,"updated":639313776000000000}')).reason).toContain(reason)
+    expect(quarantinedRecord({ id: 1, updated: 817_473_600 }).reason).toContain(
+      '817473600 is no plausible time',
+    )
   })
 
   it('with a date that is none is held; one that stands for none is null, and said (row 20)', () => {

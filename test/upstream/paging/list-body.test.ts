@@ -108,7 +108,7 @@ describe('the body of a list', () => {
       expect(
         outcome(() => read, sent.path),
         `page ${page}: ${sent.bytes}`,
-      ).toEqual(outcome(() => parseBody(sent.bytes, profile.envelope.leads), sent.path))
+      ).toEqual(outcome(() => parseBody(sent.bytes, profile), sent.path))
     }
     expect(known).toBeGreaterThan(PAGES / 2)
   })
@@ -132,7 +132,7 @@ describe('the body of a list', () => {
         Buffer.concat([sent.bytes, before]),
       ])
       const profile = profileOf(sent.path)
-      const whole = outcome(() => parseBody(bytes, profile.envelope.leads), sent.path)
+      const whole = outcome(() => parseBody(bytes, profile), sent.path)
       const split = outcome(() => readListBody(bytes, profile, findAmong(known)), sent.path)
       expect(split, `page ${page}: ${bytes}`).toEqual(whole)
       if (whole === 'SyntaxError') refused++
@@ -209,10 +209,30 @@ describe('the body of a list', () => {
     expect(() => readListBody(bytes, profileOf(''), findAmong(known))).toThrow(SyntaxError)
   })
 
-  it.each(['{"items":[]}', '{"data":{}}', '{"data":null}', '{}', '[]', '7'])(
-    'has no list at data: %s',
-    (text) => {
-      expect(readListBody(Buffer.from(text), profileOf('data')).records).toBeNull()
+  it.each([
+    ['{"data":{"id":7,"name":"Acme"},"total":1}', [{ id: 7, name: 'Acme' }]],
+    ['{"data":{"0":{"id":1},"2":{"id":3}}}', [{ id: 1 }, { id: 3 }]],
+    ['{"data":{"10":{"id":1},"9":[]}}', [[], { id: 1 }]],
+    ['{"data":[{"id":1,"rate":NaN},{"id":2}]}', [{ id: 1, rate: Infinity }, { id: 2 }]],
+  ])(
+    'may be a record in the place of a list of one, a list with gaps, or have a bare NaN: %s',
+    (text, values) => {
+      const { records } = readListBody(Buffer.from(text), profileOf('data'))
+      expect(records?.map((record) => record.value)).toEqual(values)
+      for (const record of records ?? []) expect(JSON.stringify(JSON.parse(record.text))).toBe(record.text)
     },
   )
+
+  it.each([
+    '{"items":[]}',
+    '{"data":{}}',
+    '{"data":{"0":{"id":1},"next":2}}',
+    '{"data":{"name":"Acme"}}',
+    '{"data":null}',
+    '{}',
+    '[]',
+    '7',
+  ])('has no list at data: %s', (text) => {
+    expect(readListBody(Buffer.from(text), profileOf('data')).records).toBeNull()
+  })
 })

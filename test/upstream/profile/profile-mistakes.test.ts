@@ -92,7 +92,7 @@ test.each([
   [{ verify: { scheme: 'standard' } }, 'lead: not set, expected where the id of the lead is in an event'],
   [
     { verify: { scheme: 'standard' }, lead: { form: 'id' } },
-    'lead.form: there is no such part; known here: from, all, transform, values, default',
+    'lead.form: there is no such part; known here: from, all, transform, values, decimal, default',
   ],
   [
     { verify: HMAC, id: { header: 'X-Delivery' }, lead: 'id' },

@@ -31,6 +31,20 @@ describe('JSON from the wire', () => {
     expect(parseJson(text)).toEqual({ ...JSON.parse(text), c: '9007199254740993' })
   })
 
+  it('makes Infinity, which JSON has not, of a bare NaN and the like, and of nothing in a text', () => {
+    const text = '{"a": NaN,"b":[-Infinity ,undefined],"c":"x:NaN,\\",NaN","d":9007199254740993,"e":-inf}'
+    const none = Number.POSITIVE_INFINITY
+    expect(parseJson(text)).toEqual({
+      a: none,
+      b: [none, none],
+      c: 'x:NaN,",NaN',
+      d: '9007199254740993',
+      e: none,
+    })
+    for (const broken of ['NaN', '{NaN:1}', '[NaN 1]', '[xNaN]', '[NaN', '[nothing]'])
+      expect(() => parseJson(broken), broken).toThrow(SyntaxError)
+  })
+
   it('passes over a byte order mark (row 21)', () => {
     expect(parseJson('\uFEFF{"a":1}')).toEqual({ a: 1 })
   })

@@ -54,6 +54,10 @@ const PLACEHOLDERS: readonly unknown[] = [
   0,
   -62_135_596_800,
   -62_135_596_800_000,
+  // The end of the year 9999 in seconds, milliseconds and microseconds.
+  253_402_300_799,
+  253_402_300_799_000,
+  '253402300799999999',
 ]
 const NONE: readonly unknown[] = [
   '',
@@ -73,6 +77,16 @@ const NONE: readonly unknown[] = [
   true,
   Number.NaN,
   Number.POSITIVE_INFINITY,
+  // 2026-11-27T12:00:00Z in .NET ticks, FILETIME, the microseconds of WebKit, the days of Excel and the seconds
+  // of Cocoa, and a day as a JSON number.
+  '639313776000000000',
+  639_313_776_000_000_000,
+  '134402544000000000',
+  13_440_254_400_000_000,
+  46_353.5,
+  817_473_600,
+  '817473600',
+  20_261_127,
   ['2026-11-21'],
   { at: '2026-11-21' },
 ]

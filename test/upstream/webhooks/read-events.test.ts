@@ -158,9 +158,9 @@ test.each([
   expect(read({ time: 'time' }, { lead: 1, time })).toMatchObject([{ occurredAt, resourceId: '1' }])
 })
 
-test('text that hides something is cleaned, and cut without half a character', () => {
+test('text that hides something is cleaned, in an id shown, and cut without half a character', () => {
   const [event] = read({ type: 'type' }, { lead: 'a\u0000\u202eb', type: `${'x'.repeat(199)}😀` })
-  expect(event).toMatchObject({ resourceId: 'ab', type: `${'x'.repeat(199)}\ufffd` })
+  expect(event).toMatchObject({ resourceId: 'a\\u0000\\u202eb', type: `${'x'.repeat(199)}\ufffd` })
 })
 
 test('names that every object has lead nowhere', () => {
