@@ -3,7 +3,8 @@
  * proves the sender. The bytes depend only on the message, so a second attempt sends the same bytes.
  */
 import { createHash, createHmac, createPublicKey, timingSafeEqual } from 'node:crypto'
-import { domainToASCII } from 'node:url'
+import type { Mailbox } from '../domain/mailbox.ts'
+import { readMailbox } from '../domain/mailbox.ts'
 import type { Message, MessageFile, Unsubscribe } from '../domain/message.ts'
 import type { Instant } from '../domain/model.ts'
 import { LeadsheetError } from '../errors.ts'
@@ -164,40 +165,19 @@ export interface Receipt {
   readonly response: string
 }
 
-export interface Mailbox {
-  /** The display name; empty if the text is only an address. */
-  readonly name: string
-  /** The address as `local@domain`, with the domain in ASCII. */
-  readonly address: string
-}
-
-// RFC 5321, 4.5.3.1, allows 64 octets before the @ and 255 after it, but only 254 in a whole address.
-const LOCAL_PART = /^[^\s@<>(),;:"\\[\]\p{Cc}\p{Cf}]{1,64}$/u
-const DOMAIN = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/
-const NAME = /^[^<>"\p{Cc}\p{Cf}]{0,200}$/u
-
 /**
- * Parses `ana@example.com` or `Ana <ana@example.com>` strictly, because nodemailer would treat the text after
- * a line break as a second recipient.
+ * Parses `ana@example.com` or `Ana <ana@example.com>`.
  * @throws LeadsheetError config_invalid
  */
 export function parseMailbox(text: string): Mailbox {
-  const named = /^(.*)<([^<>]*)>$/s.exec(text)
-  const name = named?.[1]?.trim() ?? ''
-  const whole = named?.[2] ?? text
-  const at = whole.lastIndexOf('@')
-  const local = whole.slice(0, Math.max(at, 0))
-  const domain = domainToASCII(whole.slice(at + 1))
-  if (!LOCAL_PART.test(local) || !DOMAIN.test(domain) || !NAME.test(name)) {
-    throw new LeadsheetError(
-      'config_invalid',
-      `${JSON.stringify(text.slice(0, 200))} is not a mail address`,
-      {
-        hint: 'Write it as ana@example.com or Ana <ana@example.com>.',
-      },
-    )
-  }
-  return { name, address: `${local}@${domain}` }
+  const read = readMailbox(text)
+  if (!('fault' in read)) return { name: read.name, address: read.address }
+  const why = read.fault === '' ? '' : `: ${read.fault}`
+  throw new LeadsheetError(
+    'config_invalid',
+    `${JSON.stringify(text.slice(0, 200))} is not a mail address${why}`,
+    { hint: 'Write it as ana@example.com or Ana <ana@example.com>.' },
+  )
 }
 
 export interface DkimKey {
