@@ -19,13 +19,14 @@ const NAME_MAX = 200
 
 // Match characters that nobody sees. A name may have the joiners of emoji and of several scripts, and spaces
 // of any width.
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u034f\u115f\u1160\u2800\u3164\uffa0]|(?! )\p{Zs}/u
+const UNSEEN = /\u034f|[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]|(?! )\p{Zs}/u
 const UNSEEN_IN_NAME =
-  /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u034f\u115f\u1160\u2800\u3164\uffa0]/u
+  /\u034f|(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]/u
 
 /**
  * Reads `ana@example.com`, `Ana <ana@example.com>` or `"Lopes, Ana" <ana@example.com>`.
- * @returns the mailbox and its address as `written`, or the reason why the text is none; the reason is empty if the text is just different
+ * @returns the mailbox with its address as `written`, or the reason why the text is none. The reason is empty
+ *   if the text is just different.
  */
 export function readMailbox(
   text: string,
