@@ -257,6 +257,11 @@ interface RequestRateTable {
   under_way: number
 }
 
+interface EndedSessionTable {
+  id: string
+  expires_at: string
+}
+
 interface LeaseTable {
   name: string
   holder: string
@@ -298,4 +303,5 @@ export interface Tables
   daemon_uptime: DaemonUptimeTable
   config_load: ConfigLoad
   lease: LeaseTable
+  ended_session: EndedSessionTable
 }
