@@ -1,12 +1,13 @@
 /** Turns the mail settings into what the jobs and the transports need. */
 import type { Config, ReadyMail } from '../config/config.ts'
+import type { Message } from '../domain/message.ts'
 import type { Sender } from '../jobs/outbox/compose-message.ts'
 import type { RateLimit } from '../jobs/outbox/rate-limit.ts'
 import { createRateLimit } from '../jobs/outbox/rate-limit.ts'
 import type { DeliveryPolicy } from '../jobs/outbox/send-batch.ts'
 import type { Log } from '../log.ts'
 import type { DkimKey, LinkSubject } from '../mail/message.ts'
-import { signLink } from '../mail/message.ts'
+import { buildMessage, parseMailbox, signLink } from '../mail/message.ts'
 import type { Transport } from '../mail/transport.ts'
 import { openTransport } from '../mail/transport.ts'
 import type { Store } from '../store/db/store.ts'
@@ -23,6 +24,26 @@ export function senderOf(
 ): Sender {
   const sender = from ?? NOBODY
   return { from: sender, replyTo, unsubscribe: { mailto: unsubscribe ?? replyTo ?? sender, pageOf } }
+}
+
+/**
+ * Builds one message as a report would send it, because only building finds out whether the sender, the
+ * recipients and the key make one. Nothing is sent.
+ * @throws LeadsheetError config_invalid
+ */
+export async function tryMessage(config: Config): Promise<void> {
+  const { from, replyTo, unsubscribe } = senderOf(config.mail, null)
+  const recipients = config.reports.flatMap((report) => report.recipients)
+  for (const address of [...recipients.map((one) => one.address), ...config.alerts.recipients])
+    parseMailbox(address)
+  const [first] = recipients
+  const message: Message = {
+    ...{ from, replyTo, to: first?.address ?? from, toName: first?.name ?? null },
+    ...{ subject: 'test', html: '<p>test</p>', text: 'test', lang: config.locale, files: [] },
+    ...{ messageId: '<test@localhost.invalid>', date: new Date(0).toISOString(), report: 'test' },
+    unsubscribe: { mailto: unsubscribe.mailto, url: null },
+  }
+  await buildMessage(message, dkimOf(config.mail))
 }
 
 /** Opens the mail transport; the caller closes it. */

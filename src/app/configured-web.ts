@@ -16,6 +16,7 @@ import { readVersion } from '../packages.ts'
 import { openWebPages } from '../report/preferences/page.ts'
 import type { Templates } from '../report/render/templates.ts'
 import type { Store } from '../store/db/store.ts'
+import { endedSessionsIn } from '../store/reports/ended-session.ts'
 import { createSignInGuard, signInRoutes } from '../web/auth/sign-in.ts'
 import type { ActionDeps } from '../web/dashboard/actions/actions.ts'
 import { actionRoutes } from '../web/dashboard/actions/routes.ts'
@@ -72,6 +73,7 @@ export async function openConfiguredWeb(
   const sendErrorPage = createErrorPages(dashboardPages)
   const guard = createSignInGuard({
     ...{ hosts: allowed, sendErrorPage, log, now, remedy: TOKEN_REMEDY },
+    ended: endedSessionsIn(store),
     token: token?.reveal() ?? null,
     isOpen: dashboardAccess({ listen, publicUrl, allowedHosts, hasToken: token !== null }) === 'look',
   })

@@ -71,11 +71,10 @@ export function variablesFor(path: SettingPath): string[] {
   )
 }
 
-function splitList(value: string): string[] {
-  return value
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '')
+/** Splits a list at its commas, except those in quotes, as in `"Lopes, Ana" <ana@example.com>`. */
+export function splitList(value: string): string[] {
+  const items: readonly string[] = value.match(/(?:"(?:[^"\\]|\\.)*"|[^,])+/g) ?? []
+  return items.map((item) => item.trim()).filter((item) => item !== '')
 }
 
 /**

@@ -1,9 +1,9 @@
 /** The schema of the settings for the mail server, the messages, and the alerts to operators. */
 import { z } from 'zod'
 import { UNCONFIRMED_POLICIES, WEBHOOK_FORMATS } from '../domain/choices.ts'
+import { readMailbox } from '../domain/mailbox.ts'
 import type { Secret } from './secrets.ts'
 import {
-  address,
   alertUrlFault,
   dkimKeyFault,
   listOf,
@@ -87,8 +87,14 @@ export const mailSchema = section({
 
 const alertUrl = secret('a URL with https://, or http:// on this machine', alertUrlFault, 'address')
 
+/** The address of an operator. A name is allowed and not used. */
+const operator = mailbox.transform((value) => {
+  const read = readMailbox(value)
+  return 'fault' in read ? value : read.written
+})
+
 export const alertsSchema = section({
-  recipients: listOf(address, 'a list of e-mail addresses')
+  recipients: listOf(operator, 'a list of e-mail addresses')
     .default([])
     .meta({
       env: 'LEADSHEET_ALERT_RECIPIENTS',

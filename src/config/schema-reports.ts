@@ -13,6 +13,7 @@ import {
   VOLUME_DROP_POLICIES,
 } from '../domain/choices.ts'
 import { COUNTED_FIGURES, GOAL_PERIODS } from '../domain/insight.ts'
+import { nameFault, readMailbox } from '../domain/mailbox.ts'
 import { CATCH_UP_POLICIES } from '../schedule/timing.ts'
 import {
   address,
@@ -21,6 +22,7 @@ import {
   group,
   listOf,
   locale,
+  mailbox,
   named,
   path,
   pattern,
@@ -69,7 +71,7 @@ export const attachments = listOf(
 const recipientSchema = section({
   address: address.meta({ description: 'E-mail address.', examples: ['dana@example.com'] }),
   name: text('a name without < > " or line breaks', (name) =>
-    /[<>"\p{Cc}]/u.test(name) ? 'it holds such a character' : null,
+    /[<>"]/.test(name) ? 'it holds such a character' : nameFault(name),
   )
     .optional()
     .meta({ description: 'Name of the recipient.', examples: ['Dana Lopes'] }),
@@ -96,11 +98,22 @@ const recipientSchema = section({
 })
 
 export const recipients = listOf(
-  z.union([address, recipientSchema], { error: 'an e-mail address, or a group that begins with one' }),
+  z
+    .union([mailbox, recipientSchema], { error: 'an e-mail address, or a group that begins with one' })
+    .transform(withNameApart),
   'a list of e-mail addresses',
   'address',
 )
 export type RecipientSettings = z.output<typeof recipients>[number]
+
+/** Turns a text with a name into a group, as if the name were a setting of its own. */
+function withNameApart(recipient: string | z.output<typeof recipientSchema>): typeof recipient {
+  const read = typeof recipient === 'string' ? readMailbox(recipient) : { fault: '' }
+  if ('fault' in read || read.written === recipient) return recipient
+  const name = read.name === '' ? null : read.name
+  const others = { locale: null, timeZone: null, filter: null, blocks: null, attachments: null }
+  return { address: read.written, name, ...others }
+}
 
 const DAILY_AT_SEVEN = '0 7 * * *'
 

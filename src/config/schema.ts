@@ -111,7 +111,7 @@ const topLevel = group({
   recipients: recipients.default([]).meta({
     env: 'LEADSHEET_RECIPIENTS',
     description:
-      'Who gets the reports that have no recipients of their own: a list of addresses, or of groups with address, name, locale, time_zone, filter, blocks and attachments.',
+      'Who gets the reports that have no recipients of their own: a list of addresses, with or without a name, or of groups with address, name, locale, time_zone, filter, blocks and attachments.',
     examples: [['ana@example.com']],
   }),
   recipients_file: path.optional().meta({

@@ -6,20 +6,12 @@ import type { KeyObject } from 'node:crypto'
 import { createPrivateKey } from 'node:crypto'
 import { z } from 'zod'
 import { ATTACHED_FORMATS, ATTACHED_LISTS, BLOCKS } from '../domain/choices.ts'
+import { readMailbox } from '../domain/mailbox.ts'
 import { hasWordsIn, LANGUAGES } from '../report/words/catalogue.ts'
 import { parseExpression, WORDS } from '../schedule/timing.ts'
 import { isDecodable } from '../store/db/place.ts'
 import { Secret, type SecretKind } from './secrets.ts'
-import { isTree, nearest, valueAt } from './setting-path.ts'
-
-/** Matches an address `name@host`. It allows no separators, so that nobody can add a second recipient. */
-export const ADDRESS = /^[^\s@<>(),;:"\\[\]]+@[\p{L}\p{N}](?:[\p{L}\p{N}.-]*[\p{L}\p{N}])?$/u
-
-/** Returns whether a text is an address or has the form `Display Name <address>`. */
-function isMailbox(value: string): boolean {
-  const named = /^[^<>\r\n"]+ <([^<>]+)>$/.exec(value)
-  return ADDRESS.test(named?.[1] ?? value)
-}
+import { isTree, nearest, pathText, valueAt } from './setting-path.ts'
 
 /** Checks a schedule: five cron fields, or words such as `every weekday at 07:00`. */
 export function scheduleFault(text: string): string | null {
@@ -140,14 +132,23 @@ export function attachmentFault(name: string): string | null {
  * word "expected".
  */
 
-/** The schema of a text that passes the rule `fault`. Its error names `accepted` and the rule's reason. */
-export function text(accepted: string, fault: (value: string) => string | null = () => null) {
+/**
+ * The schema of a text that passes the rule `fault`. Its error names `accepted` and the rule's reason, if that
+ * is not empty.
+ */
+export function text(
+  accepted: string,
+  fault: (value: string, setting: string) => string | null = () => null,
+) {
   return z
     .string({ error: accepted })
     .trim()
     .min(1, { error: accepted, abort: true })
-    .refine((value) => fault(value) === null, {
-      error: (issue) => `${accepted}; ${fault(String(issue.input))}`,
+    .refine((value) => fault(value, '') === null, {
+      error: ({ input, path = [] }) => {
+        const setting = pathText(path.filter((key) => typeof key !== 'symbol'))
+        return [accepted, fault(String(input), setting)].filter(Boolean).join('; ')
+      },
     })
 }
 
@@ -263,10 +264,15 @@ export const slug = pattern(
   /^[a-z0-9]+(-[a-z0-9]+)*$/,
   'lower-case letters, digits and single hyphens, such as daily or weekly-emea',
 )
-export const address = pattern(ADDRESS, 'an e-mail address, such as ana@example.com')
-export const mailbox = text('an e-mail address, or Name <address>', (value) =>
-  isMailbox(value) ? null : 'this is neither',
-)
+export const address = text('an e-mail address, such as ana@example.com', (value, setting) => {
+  const read = readMailbox(value)
+  if ('fault' in read) return read.fault && `${read.fault} of ${setting}`
+  return read.written === value ? null : 'write the name as a setting of its own'
+})
+export const mailbox = text('an e-mail address, or Name <address>', (value, setting) => {
+  const read = readMailbox(value)
+  return 'fault' in read ? (read.fault ? `${read.fault} of ${setting}` : 'this is neither') : null
+})
 export const pipelineIds = listOf(text('the id of a pipeline'), 'a list of pipeline ids')
 export const blocks = listOf(
   z.enum(BLOCKS, { error: `one of ${BLOCKS.join(', ')}` }),

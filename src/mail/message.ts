@@ -2,8 +2,9 @@
  * Builds the bytes of a message, with its links to unsubscribe, and signs them with DKIM (RFC 6376), which
  * proves the sender. The bytes depend only on the message, so a second attempt sends the same bytes.
  */
-import { createHash, createHmac, createPublicKey, timingSafeEqual } from 'node:crypto'
-import { domainToASCII } from 'node:url'
+import { createHash, createHmac, createPublicKey, createSign, timingSafeEqual } from 'node:crypto'
+import type { Mailbox } from '../domain/mailbox.ts'
+import { readMailbox } from '../domain/mailbox.ts'
 import type { Message, MessageFile, Unsubscribe } from '../domain/message.ts'
 import type { Instant } from '../domain/model.ts'
 import { LeadsheetError } from '../errors.ts'
@@ -164,40 +165,19 @@ export interface Receipt {
   readonly response: string
 }
 
-export interface Mailbox {
-  /** The display name; empty if the text is only an address. */
-  readonly name: string
-  /** The address as `local@domain`, with the domain in ASCII. */
-  readonly address: string
-}
-
-// RFC 5321, 4.5.3.1, allows 64 octets before the @ and 255 after it, but only 254 in a whole address.
-const LOCAL_PART = /^[^\s@<>(),;:"\\[\]\p{Cc}\p{Cf}]{1,64}$/u
-const DOMAIN = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/
-const NAME = /^[^<>"\p{Cc}\p{Cf}]{0,200}$/u
-
 /**
- * Parses `ana@example.com` or `Ana <ana@example.com>` strictly, because nodemailer would treat the text after
- * a line break as a second recipient.
+ * Parses `ana@example.com` or `Ana <ana@example.com>`.
  * @throws LeadsheetError config_invalid
  */
 export function parseMailbox(text: string): Mailbox {
-  const named = /^(.*)<([^<>]*)>$/s.exec(text)
-  const name = named?.[1]?.trim() ?? ''
-  const whole = named?.[2] ?? text
-  const at = whole.lastIndexOf('@')
-  const local = whole.slice(0, Math.max(at, 0))
-  const domain = domainToASCII(whole.slice(at + 1))
-  if (!LOCAL_PART.test(local) || !DOMAIN.test(domain) || !NAME.test(name)) {
-    throw new LeadsheetError(
-      'config_invalid',
-      `${JSON.stringify(text.slice(0, 200))} is not a mail address`,
-      {
-        hint: 'Write it as ana@example.com or Ana <ana@example.com>.',
-      },
-    )
-  }
-  return { name, address: `${local}@${domain}` }
+  const read = readMailbox(text)
+  if (!('fault' in read)) return { name: read.name, address: read.address }
+  const why = read.fault === '' ? '' : `: ${read.fault}`
+  throw new LeadsheetError(
+    'config_invalid',
+    `${JSON.stringify(text.slice(0, 200))} is not a mail address${why}`,
+    { hint: 'Write it as ana@example.com or Ana <ana@example.com>.' },
+  )
 }
 
 export interface DkimKey {
@@ -209,12 +189,14 @@ export interface DkimKey {
 }
 
 /**
- * The header fields to sign. These are all fields that matter to a person or a program. Fields that a message
- * does not have are skipped.
+ * The header fields to sign: all that matter to a person or a program. Each is named once more than the message
+ * has it (RFC 6376, 8.15), so that nobody can add another From or a missing Cc to a signed message.
  */
 export const SIGNED_FIELDS = [
   'From',
+  'Sender',
   'To',
+  'Cc',
   'Reply-To',
   'Subject',
   'Date',
@@ -223,6 +205,7 @@ export const SIGNED_FIELDS = [
   'References',
   'MIME-Version',
   'Content-Type',
+  'Content-Transfer-Encoding',
   'Content-Language',
   'Auto-Submitted',
   'List-Id',
@@ -238,21 +221,49 @@ export function dnsRecordOf({ domain, selector, privateKey }: DkimKey): { name: 
 }
 
 /**
- * Signs a message. The signature contains no time, so the same message always gets the same signature.
+ * Signs a message by RFC 6376 (rsa-sha256, relaxed/relaxed), because the signer of nodemailer cannot name a
+ * field more often than the message has it. The signature contains no time, so the same message always gets
+ * the same signature.
  * @throws Error if the key cannot sign, which the settings prevent
  */
 export async function sign(message: Buffer, { domain, selector, privateKey }: DkimKey): Promise<Buffer> {
-  const { default: DKIM } = await import('nodemailer/lib/dkim')
-  const signer = new DKIM({
-    domainName: domain,
-    keySelector: selector,
-    privateKey,
-    headerFieldNames: SIGNED_FIELDS.join(':'),
-  })
-  const signed = Buffer.concat(await signer.sign(message).toArray())
-  // The signer returns the message unsigned, without an error, if its key cannot be used.
-  if (signed.length === message.length) throw new Error(`the DKIM key of ${domain} does not sign`)
-  return signed
+  const raw = message.toString('latin1')
+  const headEnd = raw.indexOf('\r\n\r\n')
+  const lines = raw.slice(0, headEnd).split(/\r\n(?![ \t])/)
+  // Several fields of one name are signed from the last one up (RFC 6376, 5.4.2).
+  const fieldsOf = (name: string) =>
+    lines.filter((line) => line.toLowerCase().startsWith(`${name.toLowerCase()}:`)).toReversed()
+  const names = SIGNED_FIELDS.flatMap((name) => [name, ...fieldsOf(name).map(() => name)])
+  const bodyHash = createHash('sha256').update(relaxedBody(raw.slice(headEnd + 4)), 'latin1')
+  const unsigned = [
+    `DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=${domain}; s=${selector};`,
+    ` bh=${bodyHash.digest('base64')};`,
+    ` h=${names.join(':\r\n  ')};`,
+    ' b=',
+  ].join('\r\n')
+  const signed = [...SIGNED_FIELDS.flatMap(fieldsOf), unsigned].map(relaxedField).join('\r\n')
+  try {
+    const signature = createSign('RSA-SHA256').update(signed, 'latin1').sign(privateKey, 'base64')
+    const field = unsigned + signature.replace(/.{72}(?=.)/g, '$&\r\n  ')
+    return Buffer.concat([Buffer.from(`${field}\r\n`), message])
+  } catch (cause) {
+    throw new Error(`the DKIM key of ${domain} does not sign`, { cause })
+  }
+}
+
+/** Returns a header field in the form in which it is signed (RFC 6376, 3.4.2). */
+function relaxedField(line: string): string {
+  const colon = line.indexOf(':')
+  const value = line.slice(colon + 1).replaceAll('\r\n', '')
+  return `${line.slice(0, colon).toLowerCase()}:${value.replace(/[ \t]+/g, ' ').replace(/^ | $/g, '')}`
+}
+
+/** Returns the body in the form in which it is signed (RFC 6376, 3.4.4). */
+function relaxedBody(body: string): string {
+  const lines = body.replace(/[ \t]+/g, ' ').replace(/ (?=\r\n|$)/g, '')
+  let end = lines.length
+  while (lines.endsWith('\r\n', end)) end -= 2
+  return end === 0 ? '' : `${lines.slice(0, end)}\r\n`
 }
 
 /**

@@ -34,7 +34,8 @@ function failure(run: () => unknown): LeadsheetError {
 
 const SCHEDULE =
   'expected cron of five fields (minute hour day month weekday), or words such as "every weekday at 07:00"'
-const ADDRESS = 'expected an e-mail address, such as ana@example.com'
+const MAILBOX = 'expected an e-mail address, or Name <address>'
+const NEITHER = `${MAILBOX}; this is neither`
 
 describe('a mistake in the file', () => {
   test.each([
@@ -121,13 +122,13 @@ describe('a mistake in the file', () => {
     ],
     [
       'mail: { from: "a@b.c\\nBcc: x@y.z" }',
-      '1:15  mail.from: found "a@b.c\\nBcc: x@y.z", expected an e-mail address, or Name <address>; this is neither',
+      '1:15  mail.from: found "a@b.c\\nBcc: x@y.z", expected an e-mail address, or Name <address>; U+000A LINE FEED at position 6 of mail.from',
     ],
     [
       'recipients: ana@example.com',
       '1:13  recipients: found "ana@example.com", expected a list of e-mail addresses',
     ],
-    ['recipients: [ana]', `1:14  recipients[0]: found "ana", ${ADDRESS}`],
+    ['recipients: [ana]', `1:14  recipients[0]: found "ana", ${NEITHER}`],
     ['recipients: [a@b.c, a@b.c]', '1:21  recipients[1]: found "a@b.c", expected each only once'],
     [
       'sync: { schedule: "* * * *" }',
@@ -177,6 +178,28 @@ describe('a mistake in the file', () => {
   })
 })
 
+describe('a character in an address that nobody sees', () => {
+  test.each([
+    ['mail: { from: "Lea\u200Bd reports <a@b.c>" }', 'U+200B ZERO WIDTH SPACE at position 4 of mail.from'],
+    ['mail: { from: "😀 \u202Ex <a@b.c>" }', 'U+202E RIGHT-TO-LEFT OVERRIDE at position 3 of mail.from'],
+    ['mail: { from: "\\"A\u00ADb\\" <a@b.c>" }', 'U+00AD SOFT HYPHEN at position 3 of mail.from'],
+    ['mail: { from: a@exam\u200Bple.com }', 'U+200B ZERO WIDTH SPACE at position 7 of mail.from'],
+    ['mail: { from: "A <a\u00A0@b.c>" }', 'U+00A0 NO-BREAK SPACE at position 5 of mail.from'],
+    ['mail: { reply_to: a\uFEFFb@b.c }', 'U+FEFF ZERO WIDTH NO-BREAK SPACE at position 2 of mail.reply_to'],
+    ['mail: { unsubscribe: "a\u2060@b.c" }', 'U+2060 WORD JOINER at position 2 of mail.unsubscribe'],
+    ['recipients: [a@b.c, "a\u3164b@b.c"]', 'U+3164 HANGUL FILLER at position 2 of recipients[1]'],
+    ['recipients: [{ address: a\u00ADb@b.c }]', 'U+00AD SOFT HYPHEN at position 2 of address'],
+    ['recipients: [{ address: a@b.c, name: "A\u200B" }]', 'U+200B ZERO WIDTH SPACE at position 2'],
+    [
+      'alerts: { recipients: ["a\u200D@b.c"] }',
+      'U+200D ZERO WIDTH JOINER at position 2 of alerts.recipients[0]',
+    ],
+    ['mail: { from: "A <a\u{E0041}@b.c>" }', 'U+E0041 an invisible character at position 5 of mail.from'],
+  ])('is named: %j', (yaml, named) => {
+    expect(mistakesOf(yaml)).toEqual([expect.stringMatching(RegExp(`; ${RegExp.escape(named)}$`))])
+  })
+})
+
 describe('a mistake in the environment', () => {
   test.each([
     [{ LEADSHEET_API_KY: 'x' }, 'LEADSHEET_API_KY: no such setting; did you mean LEADSHEET_API_KEY?'],
@@ -185,7 +208,7 @@ describe('a mistake in the environment', () => {
       { LEADSHEET_LOG_LEVEL: 'loud' },
       'LEADSHEET_LOG_LEVEL: found "loud", expected debug, info, warn, error or silent',
     ],
-    [{ LEADSHEET_RECIPIENTS: 'ana@example.com,bo' }, `LEADSHEET_RECIPIENTS: found "bo", ${ADDRESS}`],
+    [{ LEADSHEET_RECIPIENTS: 'ana@example.com,bo' }, `LEADSHEET_RECIPIENTS: found "bo", ${NEITHER}`],
     [
       { LEADSHEET_API_KEY: 'k', LEADSHEET_API_KEY_FILE: 'f' },
       'LEADSHEET_API_KEY_FILE: LEADSHEET_API_KEY is set too; give only one of them',
@@ -260,9 +283,7 @@ test.each<[SettingPath, string, string]>([
 })
 
 test('of an item of a list it says what is wrong with it', () => {
-  expect(settingFault(['alerts', 'recipients'], ['ana@example.com', 'ben'])).toBe(
-    'expected an e-mail address, such as ana@example.com',
-  )
+  expect(settingFault(['alerts', 'recipients'], ['ana@example.com', 'ben'])).toBe(NEITHER)
 })
 
 test('what will do has none, whatever else the settings would need', () => {

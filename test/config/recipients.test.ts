@@ -57,6 +57,28 @@ reports:
     ])
   })
 
+  test('may have their name in quotes before the address', () => {
+    const yaml = `
+recipients: ['"A, B" <x@y>', Zoë <zoe@example.com>, '"\\"Q\\" <3" <q@example.com>', <w@example.com>]
+reports: [{ name: daily }]
+`
+    const people = [
+      ['A, B', 'x@y'],
+      ['Zoë', 'zoe@example.com'],
+      ['"Q" <3', 'q@example.com'],
+      [null, 'w@example.com'],
+    ]
+    expect(recipientsOf(yaml).map(({ name, address }) => [name, address])).toEqual(people)
+    const [ofEnvironment] = loadConfig({
+      cwd: folderWith({ 'leadsheet.yaml': 'reports: [{ name: daily }]' }),
+      env: { LEADSHEET_RECIPIENTS: '"A, B" <x@y>, z@example.com' },
+    }).reports
+    expect(ofEnvironment?.recipients.map(({ name, address }) => [name, address])).toEqual([
+      ['A, B', 'x@y'],
+      [null, 'z@example.com'],
+    ])
+  })
+
   test('who is a group gets what it says, in place of what the report says', () => {
     const yaml = `
 reports:

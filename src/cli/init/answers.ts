@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { needsKey, profileFrom } from '../../app/configured-upstream.ts'
 import type { Config } from '../../config/config.ts'
+import { splitList } from '../../config/environment.ts'
 import { settingFault } from '../../config/errors.ts'
 import { loadConfig } from '../../config/load.ts'
 import { listenText } from '../../config/schema-web.ts'
@@ -53,17 +54,9 @@ export function said<Value>(value: Value): Answer<Value> {
   return { value, variable: null, file: null }
 }
 
-/** Splits a list of addresses at its commas. */
-export function addressesIn(text: string): string[] {
-  return text
-    .split(',')
-    .map((address) => address.trim())
-    .filter((address) => address !== '')
-}
-
 /** Returns the fault of the first invalid address, or null if all addresses are valid. */
 export function addressesFault(text: string): string | null {
-  const addresses = addressesIn(text)
+  const addresses = splitList(text)
   if (addresses.length === 0) return 'expected addresses with commas between them'
   for (const address of addresses) {
     const fault = settingFault(['alerts', 'recipients'], [address])
@@ -201,7 +194,7 @@ function fromOptions(options: AnswerOptions, { sources }: Config, problems: stri
     if (setting === 'alerts.recipients' && value === NONE) return said<readonly string[]>([])
     const fault = addressesFault(value)
     if (fault !== null) problems.push(`${flag}: ${fault}`)
-    return said<readonly string[]>(addressesIn(value))
+    return said<readonly string[]>(splitList(value))
   }
   const takeProfile = (name: string | undefined): Answer<ProfileData | null> | undefined => {
     if (name === undefined) return undefined

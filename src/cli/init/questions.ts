@@ -1,6 +1,7 @@
 /** The five questions of `leadsheet init`. Answers that are given already are shown and not asked for. */
 import type { CheckResult } from '../../checks/check.ts'
 import { fail } from '../../checks/check.ts'
+import { splitList } from '../../config/environment.ts'
 import { settingFault } from '../../config/errors.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'
 import { profileText } from '../../probe/profile-text.ts'
@@ -11,7 +12,6 @@ import { localTime, plainText } from '../terminal/table.ts'
 import type { Answer, Answers, Given } from './answers.ts'
 import {
   addressesFault,
-  addressesIn,
   dashboardOf,
   detectedZone,
   NONE,
@@ -200,7 +200,7 @@ async function addressesOf(
 ): Promise<Answer<readonly string[]>> {
   const shown = given && { ...given, value: given.value.join(', ') || NONE }
   const { value } = await answerOf(prompter, shown, question)
-  return given ?? said(value === NONE ? [] : addressesIn(value))
+  return given ?? said(value === NONE ? [] : splitList(value))
 }
 
 const PATIENCE_MS = 1_500

@@ -77,7 +77,7 @@ async function attachList(
   const name = `${report}-${list.replaceAll('_', '-')}-${localDates(figures.period)}.${format}`
   const file =
     format === 'csv'
-      ? { contentType: 'text/csv; charset=utf-8', content: csvOf(table) }
+      ? { contentType: 'text/csv; charset=utf-8', content: csvOf(table, locale.tag) }
       : { contentType: EXCEL, content: await xlsxOf(table) }
   return { of: list, file: { name, ...file, cid: null } }
 }
@@ -91,8 +91,8 @@ function splitName(wanted: string): [list: string, format: string] {
   return [wanted.slice(0, dot), wanted.slice(dot + 1)]
 }
 
-function csvOf({ columns, rows }: ListTable): Buffer {
-  return Buffer.from(BYTE_ORDER_MARK + [...encodeCsv(columns, [rows])].join(''))
+function csvOf({ columns, rows }: ListTable, locale: string): Buffer {
+  return Buffer.from(BYTE_ORDER_MARK + [...encodeCsv(columns, [rows], locale)].join(''))
 }
 
 async function xlsxOf({ title, columns, rows }: ListTable): Promise<Buffer> {

@@ -147,11 +147,12 @@ export async function makeFigureFile(issue: Issue, name: string): Promise<Messag
   return made?.file ?? null
 }
 
-function fileOf({ report, period }: Issue, name: string, { columns, rows }: FigureTable): MessageFile {
+function fileOf(issue: Issue, name: string, { columns, rows }: FigureTable): MessageFile {
+  const { report, period } = issue
   return {
     name: `${report}-${name}-${localDates(period)}.csv`,
     contentType: 'text/csv; charset=utf-8',
-    content: Buffer.from([...encodeCsv(columns, [rows])].join('')),
+    content: Buffer.from([...encodeCsv(columns, [rows], localeContextOf(issue).tag)].join('')),
     cid: null,
   }
 }

@@ -21,6 +21,8 @@ const CHUNK_ROWS = 500
 export interface ExportOptions {
   readonly signal: AbortSignal
   readonly onProgress: (rows: number) => void
+  /** The locale (BCP 47) of the reader, for CSV. */
+  readonly locale: string
 }
 
 interface ExportResult {
@@ -62,7 +64,7 @@ export async function exportToStream(
   table: SnapshotTable,
   format: ExportFormat,
   stream: NodeJS.WritableStream,
-  { signal, onProgress }: ExportOptions,
+  { signal, onProgress, locale }: ExportOptions,
 ): Promise<ExportResult> {
   const result = { rows: 0, bytes: 0, cut: 0 }
   const rows = readRows()
@@ -75,7 +77,7 @@ export async function exportToStream(
   }
 
   function encode(): Iterable<string> | AsyncIterable<Uint8Array> {
-    if (format === 'csv') return encodeCsv(table.columns, rows)
+    if (format === 'csv') return encodeCsv(table.columns, rows, locale)
     if (format === 'ndjson') return encodeNdjson(table.columns, rows)
     if (format === 'parquet') return encodeParquet(table, rows)
     return encodeXlsx(table, rows, () => void result.cut++)

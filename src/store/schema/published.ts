@@ -56,6 +56,7 @@ export const PRIVATE: readonly string[] = [
   'alert_message',
   'heartbeat_ping',
   'lease',
+  'ended_session',
   'link_key',
   'preference',
   'scheduled_run',

@@ -261,6 +261,11 @@ interface RequestRateTable {
   under_way: number
 }
 
+interface EndedSessionTable {
+  id: string
+  expires_at: string
+}
+
 interface LeaseTable {
   name: string
   holder: string
@@ -302,4 +307,5 @@ export interface Tables
   daemon_uptime: DaemonUptimeTable
   config_load: ConfigLoad
   lease: LeaseTable
+  ended_session: EndedSessionTable
 }

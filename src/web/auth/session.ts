@@ -1,6 +1,7 @@
 /**
- * Stores the sign-in session of a user in a signed cookie of the browser. No table is needed, and sessions
- * survive a restart. The signing key is derived from the sign-in token, so a new token ends all sessions.
+ * Stores the sign-in session of a user in a signed cookie of the browser, so that sessions survive a restart.
+ * The store knows only which sessions were ended. The signing key is derived from the sign-in token, so a new
+ * token ends all sessions.
  */
 import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,10 +18,17 @@ interface Answered {
 export interface Sessions {
   /** Starts a session and sends its cookie to the browser. */
   begin(reply: Answered, isSecure: boolean): Session
-  /** Returns the session of a request; null if the cookie is missing, expired or forged. */
-  find(request: Asked, isSecure: boolean): Session | null
-  /** Makes the browser delete the cookie. */
-  end(reply: Answered, isSecure: boolean): void
+  /** Returns the session of a request; null if the cookie is missing, expired, forged or of an ended session. */
+  find(request: Asked, isSecure: boolean): Promise<Session | null>
+  /** Ends a session everywhere, and makes the browser delete the cookie. */
+  end(session: Session, reply: Answered, isSecure: boolean): Promise<void>
+}
+
+/** The sessions that users have ended. */
+export interface EndedSessions {
+  has(id: string): Promise<boolean>
+  /** @param expiresAt when the session would have ended by itself; it may be forgotten then */
+  add(id: string, expiresAt: Date, now: Date): Promise<void>
 }
 
 // A session lasts a working day.
@@ -30,7 +38,7 @@ const ID_BYTES = 16
 // signature.
 const VALUE = /^(\d{1,12})\.([\w-]{22})\.([\w-]{43})$/
 
-export function createSessions(token: string, now: () => Date): Sessions {
+export function createSessions(token: string, ended: EndedSessions, now: () => Date): Sessions {
   const key = new Uint8Array(hkdfSync('sha256', token, '', 'leadsheet dashboard', 32))
   const sign = (text: string) => createHmac('sha256', key).update(text).digest('base64url')
   const sessionOf = (id: string): Session => ({ id, csrfSecret: sign(`form ${id}`) })
@@ -43,15 +51,18 @@ export function createSessions(token: string, now: () => Date): Sessions {
       reply.header('Set-Cookie', cookie(value, SESSION_SECONDS, isSecure))
       return sessionOf(id)
     },
-    find: (request, isSecure) => {
+    find: async (request, isSecure) => {
       const value = cookieIn(request.headers.cookie, nameOf(isSecure))
       const [, ends, id, signature] = VALUE.exec(value ?? '') ?? []
       if (ends === undefined || id === undefined || signature === undefined) return null
       const expected = Buffer.from(sign(`session ${ends} ${id}`))
       const isOurs = timingSafeEqual(Buffer.from(signature), expected)
-      return isOurs && Number(ends) > seconds() ? sessionOf(id) : null
+      return isOurs && Number(ends) > seconds() && !(await ended.has(id)) ? sessionOf(id) : null
     },
-    end: (reply, isSecure) => void reply.header('Set-Cookie', cookie('', 0, isSecure)),
+    end: async ({ id }, reply, isSecure) => {
+      await ended.add(id, new Date((seconds() + SESSION_SECONDS) * 1000), now())
+      reply.header('Set-Cookie', cookie('', 0, isSecure))
+    },
   }
 }
 

@@ -12,7 +12,7 @@ import type { AllowedHosts } from '../server/headers.ts'
 import { DASHBOARD_HEADERS, safeRedirect } from '../server/headers.ts'
 import type { AddRoutes, Form, Guard } from '../server/server.ts'
 import { sendPage, statusOf } from '../server/server.ts'
-import type { Sessions, TokenCheck } from './session.ts'
+import type { EndedSessions, Sessions, TokenCheck } from './session.ts'
 import { createSessions, createTokenCheck, LOCKED_SECONDS, shortOf } from './session.ts'
 
 const SIGN_OUT = '/sign-out'
@@ -40,7 +40,7 @@ export function signInRoutes({ guard, hosts, pages, sendErrorPage, log }: SignIn
   return (app) => {
     app.addHook('onRequest', async (request, reply) => {
       reply.headers(DASHBOARD_HEADERS)
-      const session = guard.signIn?.sessions.find(request, hosts.isSecure(request)) ?? null
+      const session = (await guard.signIn?.sessions.find(request, hosts.isSecure(request))) ?? null
       if (session !== null) request.user = { session, formToken: null, mayAct: true, flash: null }
     })
     app.setErrorHandler(guard.answerError)
@@ -75,7 +75,7 @@ export function signInRoutes({ guard, hosts, pages, sendErrorPage, log }: SignIn
       signOut.post(SIGN_OUT, async (request, reply) => {
         const session = request.user?.session ?? null
         if (session !== null) {
-          guard.signIn?.sessions.end(reply, hosts.isSecure(request))
+          await guard.signIn?.sessions.end(session, reply, hosts.isSecure(request))
           log.info({ session: shortOf(session), network: request.ip }, 'signed out of the dashboard')
         }
         return reply.redirect(SIGN_IN, 303)
@@ -87,6 +87,7 @@ export function signInRoutes({ guard, hosts, pages, sendErrorPage, log }: SignIn
 interface GuardOptions {
   /** The token that operators sign in with; null if none is set. */
   readonly token: string | null
+  readonly ended: EndedSessions
   /** True if users may look although no token is set. */
   readonly isOpen: boolean
   /** A sentence for the user that says how to set a token. */
@@ -119,17 +120,17 @@ const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwar
 const UNKNOWN: readonly string[] = ['report_unknown', 'report_not_kept']
 
 export function createSignInGuard(options: GuardOptions): SignInGuard {
-  const { token, hosts, sendErrorPage, log, now, wait } = options
+  const { token, ended, hosts, sendErrorPage, log, now, wait } = options
   const flashes = createFlashStore()
   const signIn =
     token === null
       ? null
-      : { tokens: createTokenCheck(token, now, wait), sessions: createSessions(token, now) }
+      : { tokens: createTokenCheck(token, now, wait), sessions: createSessions(token, ended, now) }
   const find = async (request: FastifyRequest): Promise<SignedInUser | Refused> => {
     if (signIn === null) return meetLooker(request, options)
     const given = bearerIn(request)
     if (given !== null) return meetMachine(request, signIn.tokens, given)
-    const session = signIn.sessions.find(request, hosts.isSecure(request))
+    const session = await signIn.sessions.find(request, hosts.isSecure(request))
     if (session === null) return NOT_SIGNED_IN
     const flash = request.method === 'GET' ? flashes.take(session.id, request.url) : null
     return { session, formToken: null, mayAct: true, flash }

@@ -139,6 +139,12 @@ describe('an attached list', () => {
     expect(row).toBe('Won,Acme,EU mid-market,,Won,2026-11-20 10:00:00,12500.5,EUR,lead/1')
   })
 
+  test('is a CSV that a German Excel splits into its columns', async () => {
+    const [headings, row] = textOf(await attached('changes.csv', { locale: 'de-DE' })).split('\n')
+    expect(headings).toMatch(/^\ufeffÄnderung;Unternehmen;Pipeline;/)
+    expect(row).toMatch(/^Gewonnen;Acme;EU mid-market;;Gewonnen;[^;,]+;12500,5;EUR;lead\/1$/)
+  })
+
   test('speaks the language of its reader', async () => {
     const [headings = [], row = []] = await sheetOf('changes.xlsx', { locale: 'de-DE' })
     expect(headings.slice(0, 3)).toEqual(['Änderung', 'Unternehmen', 'Pipeline'])

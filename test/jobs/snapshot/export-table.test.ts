@@ -29,7 +29,7 @@ const ODD = `
     ('3', '', NULL, NULL, NULL, NULL, NULL),
     ('4', NULL, 7, 1.0, 0, -2.5, '2026-11-21T06:00:01.500Z')`
 
-const silent: ExportOptions = { signal: new AbortController().signal, onProgress: () => {} }
+const silent: ExportOptions = { signal: new AbortController().signal, onProgress: () => {}, locale: 'en-GB' }
 
 /** Numbers from 1 for statements such as `INSERT … SELECT n FROM series`. */
 function series(last: number): string {
@@ -85,6 +85,36 @@ describe('an export as CSV', () => {
     const { file } = await exported(`CREATE TABLE t (a TEXT); INSERT INTO t VALUES ${rows}`, 't', 'csv')
     const read = await askDuckDb(`SELECT a FROM read_csv('${file}', header = true, quote = '"')`)
     expect(read.map((row) => row['a'])).toEqual(signs.map((sign) => `'${sign}cmd`))
+  })
+
+  test.each(['en-GB', 'de-DE'])(
+    'makes no formula of a part of a text, wherever a spreadsheet splits the file (%s)',
+    async (locale) => {
+      const splits = [';', '\t', ',', '\r\n', '; ', ';"', ';;']
+      const texts = splits.map((split) => `x${split}=cmd|'' /C calc''!A0;y`)
+      const rows = texts.map((text) => `('${text}', '${text}')`).join(', ')
+      const statements = `CREATE TABLE t (a TEXT, b TEXT); INSERT INTO t VALUES ${rows}`
+      const { file, text } = await exported(statements, 't', 'csv', { ...silent, locale })
+      const own = locale === 'de-DE' ? ';' : ','
+      // At its own separator, the quotes hold a text together.
+      const others = [';', ',', '\t'].filter((separator) => separator !== own)
+      const pieces = others.flatMap((separator) => text().split(new RegExp(`[${separator}\r\n]`)))
+      expect(pieces.filter((piece) => /^[ "]*=/.test(piece))).toEqual([])
+      const read = await askDuckDb(`SELECT * FROM read_csv('${file}', delim = '${own}', quote = '"')`)
+      expect(read.map((row) => String(row['b']).replaceAll("'=", '='))).toEqual(
+        texts.map((text) => text.replaceAll("''", "'")),
+      )
+    },
+  )
+
+  test.each([
+    ['en-GB', 'a,b\n-0.5,"x;y"\n'],
+    ['de-CH', 'a,b\n-0.5,"x;y"\n'],
+    ['de-DE', 'a;b\n-0,5;"x;y"\n'],
+    ['de-AT', 'a;b\n-0,5;"x;y"\n'],
+  ])('has the separator and the decimal sign of %s', async (locale, csv) => {
+    const statements = "CREATE TABLE t (a REAL, b TEXT); INSERT INTO t VALUES (-0.5, 'x;y')"
+    expect((await exported(statements, 't', 'csv', { ...silent, locale })).text()).toBe(csv)
   })
 
   test('reads back in DuckDB as it was', async () => {
@@ -223,7 +253,7 @@ describe('the file of an export', () => {
         if (rows === 15_000) stop.abort(reason)
       }
       await expect(
-        exportToFile(table, format, join(folder, name), { onProgress, signal: stop.signal }),
+        exportToFile(table, format, join(folder, name), { ...silent, onProgress, signal: stop.signal }),
       ).rejects.toBe(reason)
       // The reader is closed here, because a database cannot be closed while it is read.
       reader[Symbol.dispose]()

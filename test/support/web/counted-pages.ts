@@ -13,6 +13,7 @@ import { openWebPages } from '../../../src/report/preferences/page.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { readOverview } from '../../../src/store/figures/pipeline-overview.ts'
+import { endedSessionsIn } from '../../../src/store/reports/ended-session.ts'
 import { createSignInGuard } from '../../../src/web/auth/sign-in.ts'
 import { agentsRoutes } from '../../../src/web/dashboard/agents.ts'
 import { pipelinesRoutes } from '../../../src/web/dashboard/pipelines/routes.ts'
@@ -68,7 +69,7 @@ export async function openCountedPages(
     [assetRoutes(dashboardPages)],
     {
       guard: createSignInGuard({
-        ...{ token: null, isOpen: true, remedy: '', log: SILENT, now },
+        ...{ token: null, ended: endedSessionsIn(store), isOpen: true, remedy: '', log: SILENT, now },
         ...{ hosts: createAllowedHosts(null), sendErrorPage: createErrorPages(dashboardPages) },
       }),
       parts: [

@@ -6,6 +6,7 @@ import type { Installation } from '../../../src/checks/check.ts'
 import { openWebPages } from '../../../src/report/preferences/page.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
+import { endedSessionsIn } from '../../../src/store/reports/ended-session.ts'
 import { createSignInGuard } from '../../../src/web/auth/sign-in.ts'
 import { statusRoutes } from '../../../src/web/dashboard/status/page.ts'
 import { assetRoutes, createErrorPages, openDashboardPages } from '../../../src/web/server/frame.ts'
@@ -56,7 +57,7 @@ export async function openStatusPage(options: StatusPageOptions = {}): Promise<S
     scheduleOf({ name: 'report:daily', timing: timing('0 15 * * *') }),
   ]
   const guard = createSignInGuard({
-    ...{ token: null, isOpen: true, remedy: '', log: SILENT, now },
+    ...{ token: null, ended: endedSessionsIn(store), isOpen: true, remedy: '', log: SILENT, now },
     ...{ hosts: createAllowedHosts(null), sendErrorPage: createErrorPages(dashboardPages) },
   })
   const server = await openWeb(

@@ -180,6 +180,17 @@ describe('a session', () => {
     expect([out.status, out.headers.location]).toEqual([303, '/sign-in'])
     expect(String(out.headers['set-cookie'])).toMatch(/^leadsheet=; Path=\/; Max-Age=0; HttpOnly/)
   })
+
+  it('opens nothing after the sign-out, for who has a copy of its cookie, and leaves others alone', async () => {
+    const { url } = await openDashboard()
+    const [session, other] = [await signIn(url), await signIn(url)]
+    await act(url, '/sign-out', session, {})
+    const statusOf = async (cookie: string) => (await ask(url, { headers: { cookie } })).status
+    expect([await statusOf(session.cookie), await statusOf(other.cookie)]).toEqual([401, 200])
+    const again = await ask(`${url}/sign-in`, { headers: { cookie: session.cookie } })
+    expect([again.status, again.text.includes('token')]).toEqual([200, true])
+    expect((await act(url, '/sign-out', session, {})).status).not.toBe(200)
+  })
 })
 
 describe('signing in', () => {

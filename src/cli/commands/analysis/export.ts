@@ -49,13 +49,13 @@ async function runExport(terminal: Terminal, name: string, options: Options): Pr
   const { output: out } = options
   const format = options.format ?? formatOf(out)
   if (out === undefined) refuseStandardOutput(terminal, format)
-  const { dataDir } = await terminal.config()
+  const { dataDir, locale } = await terminal.config()
   using reader = openSnapshot(requireSnapshot(dataDir))
   const table = reader.findTable(name)
   if (table === undefined) throw unknownTable(name, reader)
   const started = performance.now()
   const result = await withProgress(terminal, table, (onProgress) => {
-    const settings = { signal: terminal.signal, onProgress }
+    const settings = { signal: terminal.signal, onProgress, locale }
     return out === undefined
       ? exportToStream(table, format, process.stdout, settings)
       : exportToFile(table, format, out, settings)
@@ -187,7 +187,8 @@ async function printRows(
     terminal.print(terminal.json ? `{"data": ${array}}` : array)
   } else if (format === 'csv') {
     const named = columns.map((name) => ({ name }))
-    for (const piece of encodeCsv(named, [rows])) process.stdout.write(piece)
+    for (const piece of encodeCsv(named, [rows], (await terminal.config()).locale))
+      process.stdout.write(piece)
   } else {
     const shown = columns.map((title, index): Column<Row> => {
       return { title, value: (row) => shownCell(row[index] ?? null), isExact: true }

@@ -5,7 +5,7 @@
 
 import { resolveTxt } from 'node:dns/promises'
 import type { Command } from 'commander'
-import { dkimOf } from '../../../app/configured-mail.ts'
+import { dkimOf, tryMessage } from '../../../app/configured-mail.ts'
 import { tryReports } from '../../../app/configured-reports.ts'
 import { scheduleWarnings } from '../../../app/configured-schedules.ts'
 import { openSourceOf, profileOf } from '../../../app/configured-upstream.ts'
@@ -130,12 +130,18 @@ function checkTimes(config: Config, now: Date): CheckResult {
     : warn('schedules', first, `see ${shellCommand('schedule')}; another time of the day spares it`)
 }
 
-async function checkMail({ log, signal }: Patient, { smtp, reports }: Config): Promise<CheckResult> {
+async function checkMail({ log, signal }: Patient, config: Config): Promise<CheckResult> {
+  const { smtp, reports } = config
   if (smtp.url === null) {
     return reports.length === 0
       ? ok('mail', 'no reports, no mail')
       : warn('mail', 'no mail server is set: reports cannot be sent', 'set smtp.url (LEADSHEET_SMTP_URL)')
   }
+  const message = await attempt('mail', 'fix the addresses in the settings', async () => {
+    await tryMessage(config)
+    return ok('mail', 'a message can be made')
+  })
+  if (message.status !== 'ok') return message
   const remedy = 'check smtp.url (LEADSHEET_SMTP_URL)'
   return checkMailServer(smtp.url.reveal(), remedy, { log: await log(), signal })
 }

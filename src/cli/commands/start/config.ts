@@ -1,5 +1,6 @@
 /** `leadsheet config`: prints the settings in force with the origin of each, and their JSON Schema. */
 import type { Command } from 'commander'
+import { tryMessage } from '../../../app/configured-mail.ts'
 import { tryReports } from '../../../app/configured-reports.ts'
 import { scheduleWarnings } from '../../../app/configured-schedules.ts'
 import { needsKey, profileOf } from '../../../app/configured-upstream.ts'
@@ -31,6 +32,7 @@ async function checkSettings(terminal: Terminal): Promise<void> {
   const settings = effectiveSettings(config)
   const ofWebhooks = webhookWarnings(config)
   await tryReports(config, terminal.signal)
+  await tryMessage(config)
   const aboutDashboard = config.warnings.filter(isAboutDashboard)
   const notLogged = [...aboutDashboard, ...ofWebhooks, ...scheduleWarnings(config, new Date())]
   const warnings = [...config.warnings.filter((warning) => !isAboutDashboard(warning)), ...notLogged]

@@ -84,6 +84,11 @@ export const OPERATION = [
   ) STRICT`,
   sql`CREATE INDEX alert_message_waiting ON alert_message (next_post_at) WHERE next_post_at IS NOT NULL`,
 
+  sql`CREATE TABLE ended_session ( -- one row per session of the dashboard that was ended before its time
+    id TEXT PRIMARY KEY,
+    expires_at TEXT NOT NULL -- UTC: when the session would have ended by itself
+  ) STRICT, WITHOUT ROWID`,
+
   sql`CREATE TABLE heartbeat_ping ( -- at most one row: the last ping to the heartbeat monitor
     id INTEGER PRIMARY KEY CHECK (id = 1),
     run_id TEXT NOT NULL, -- sync_run.id
