@@ -4,7 +4,14 @@ import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
 import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
 import { countCases, random, SEED_OF_TODAY, shuffled } from '../../support/random.ts'
-import { type Answer, type Listing, MAPPING, openListing, paged, records } from '../../support/source/listing.ts'
+import {
+  type Answer,
+  type Listing,
+  MAPPING,
+  openListing,
+  paged,
+  records,
+} from '../../support/source/listing.ts'
 
 const PAGE = {
   paging: { kind: 'page', param: 'page', size_param: 'n' },
