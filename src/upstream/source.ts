@@ -21,7 +21,7 @@ import type { LeadsheetError } from '../errors.ts'
 import { shellCommand } from '../errors.ts'
 import type { Answer } from './client/answer.ts'
 import { quote, saidIn } from './client/answer.ts'
-import { authorize, redactorOf, refuseOpenHttp } from './client/authorize.ts'
+import { authorize, refuseOpenHttp, withoutKey } from './client/authorize.ts'
 import type { Call } from './client/request.ts'
 import { endpointUrl, hasEndpoint } from './client/request.ts'
 import type { ClientOptions, Usage } from './client/retrying-client.ts'
@@ -141,13 +141,13 @@ const detailShape = leadDetailSchema.loose()
 export function openSource(options: SourceOptions): Source {
   refuseOpenHttp(new URL(options.baseUrl))
   const profile = options.profile ?? REFERENCE_PROFILE
-  const redact = redactorOf(options)
   const client = createClient({
     ...options,
     userAgent: 'leadsheet',
     requestsPerSecond: profile.limits.requests_per_second,
-    authorize: (url, headers) => authorize(profile, options.apiKey, url, headers),
+    authorize: (url, headers, apiKey) => authorize(profile, apiKey, url, headers),
   })
+  const { redact } = client
   const at = (name: keyof Profile['endpoints'], id?: string): URL =>
     endpointUrl(options.baseUrl, profile, name, id)
   const call = async (call: Call): Promise<Answer> => {
@@ -194,9 +194,10 @@ export function openSource(options: SourceOptions): Source {
       if (records === null) throw withoutList(url, body, profile.envelope.leads, 'leads', redact)
       if (profile.name === REFERENCE_PROFILE.name) refuseOtherPaging(url, body, profile)
       const page = { url, body, headers: answer.headers, records }
+      const next = nextPosition(profile.paging, position, page)
       return {
         records,
-        next: nextPosition(profile.paging, position, page),
+        next: next && withoutKey(profile, next),
         total: readTotal(profile.paging.total, page),
         saysMore: saysMore(profile.paging, body),
       }

@@ -43,6 +43,8 @@ interface Asked {
   readonly now: Date
   /** Removes secrets from the upstream's text before the text is quoted. */
   readonly redact: (text: string) => string
+  /** Removes the API key from a body, before anything of it is stored. */
+  readonly hideKey: (body: Buffer) => Buffer
 }
 
 /** The properties of undici's response that are used here. */
@@ -61,11 +63,14 @@ export async function readAnswer(response: Response, asked: Asked): Promise<Answ
   return statusCode >= 200 && statusCode <= 299 ? readSuccess(response, asked) : readRefusal(response, asked)
 }
 
-async function readSuccess(response: Response, { call, attempt, redact }: Asked): Promise<Answer | Failed> {
+async function readSuccess(
+  response: Response,
+  { call, attempt, redact, hideKey }: Asked,
+): Promise<Answer | Failed> {
   const { statusCode: status, headers } = response
   let bytes: Buffer
   try {
-    bytes = await readBody(response.body, headers)
+    bytes = hideKey(await readBody(response.body, headers))
   } catch (thrown) {
     if (!(thrown instanceof UnreadableBody)) throw thrown
     return failed(unexpected(call.url, thrown.message))
