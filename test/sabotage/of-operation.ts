@@ -1,7 +1,6 @@
 /** Bugs in access rights, secrets, upgrades and reloads, on which operators rely. */
 import type { Sabotage } from './sabotage.ts'
 
-
 export const OF_OPERATION: readonly Sabotage[] = [
   {
     name: 'a message of a webhook is believed for having a signature, whichever it is',

@@ -12,7 +12,7 @@ import { BACKOFF, type Backoff, backoffMs, wait } from '../../retry.ts'
 import { type Answer, type Failed, readAnswer } from './answer.ts'
 import { secretsOfKey, withKey } from './authorize.ts'
 import type { RequestRate } from './rate-limit.ts'
-import { type Budget, createRequestRate, readBudget } from './rate-limit.ts'
+import { type Budget, budgetOf, createRequestRate } from './rate-limit.ts'
 import { type Call, requestTarget } from './request.ts'
 import { isPassingError, isWireError, mayHaveArrived, undecided, unreachable } from './upstream-failure.ts'
 
@@ -115,6 +115,9 @@ export function createClient(options: ClientOptions): Client {
   let hideKey = dataRedactor(secrets)
   // An upstream may quote a refused key, as plain text or in base64.
   const redact = (text: string) => redactor([...secrets, ...(options.otherSecrets?.() ?? [])])(text)
+  // Set once the upstream has refused requests at the same time. Each request then waits for the one before.
+  let isOneByOne = false
+  let lastSent: Promise<void> = Promise.resolve()
   const { Agent } = loadPackage('undici')
   const dispatcher = new Agent({
     // Certificates are always checked. Otherwise an environment variable of Node could turn the check off.
@@ -203,8 +206,20 @@ export function createClient(options: ClientOptions): Client {
   }
 
   async function tryOnce(call: Call, attempt: number): Promise<Answer | Failed> {
-    const outcome = await send(call, attempt)
-    return 'error' in outcome ? { ...outcome, error: withoutSecrets(outcome.error) } : outcome
+    const sending = (isOneByOne ? lastSent : Promise.resolve()).then(() => send(call, attempt))
+    lastSent = sending.then(
+      () => undefined,
+      () => undefined,
+    )
+    const outcome = await sending
+    if (!('error' in outcome)) return outcome
+    if (outcome.isConcurrent && !isOneByOne) {
+      isOneByOne = true
+      options.log.warn(
+        'the upstream refuses requests at the same time, so they are sent one by one: set limits.concurrency: 1 in the profile',
+      )
+    }
+    return { ...outcome, error: withoutSecrets(outcome.error) }
   }
 
   /** Removes the secrets from an error, whose URL may be a link of the upstream with the key in it. */
@@ -244,7 +259,7 @@ export function createClient(options: ClientOptions): Client {
       const hidden = JSON.parse(hideKey(Buffer.from(JSON.stringify(sent))).toString())
       const [outcome] = await Promise.all([
         readAnswer({ statusCode, headers: hidden, body }, { call, attempt, now: now(), redact, hideKey }),
-        endRequest(readBudget(sent, now())),
+        endRequest(budgetOf(statusCode, sent, now())),
       ])
       call.signal?.throwIfAborted()
       return outcome
@@ -256,6 +271,7 @@ export function createClient(options: ClientOptions): Client {
         error: unreachable(call.url, attempt, thrown),
         isPassing: isPassingError(thrown),
         isThrottled: false,
+        isConcurrent: false,
         waitMs: null,
         isUndecided: mayHaveArrived(thrown),
       }
