@@ -3,7 +3,7 @@
  * format may use. An unknown secret is found by the name before it, such as `token=`.
  */
 
-const REDACTED = '[redacted]'
+export const REDACTED = '[redacted]'
 /** The minimum length of a secret that is replaced. A shorter secret could equal an ordinary word. */
 const SHORTEST = 4
 /**
@@ -19,50 +19,77 @@ const LINE_MIN = 16
 
 /** Returns a function that replaces every secret in a text with `[redacted]`. */
 export function redactor(secrets: readonly string[]): (text: string) => string {
-  const forms = secrets.filter((secret) => secret.length >= SHORTEST).flatMap(formsOf)
-  const longestFirst = [...new Set(forms)].sort((a, b) => b.length - a.length)
-  return (text) => longestFirst.reduce((kept, form) => kept.replaceAll(form, REDACTED), text)
-}
-
-function formsOf(secret: string): string[] {
-  const lines = secret.split(/\r?\n/).filter((line) => line.length >= LINE_MIN && !line.startsWith('-----'))
-  const written = [...new Set([secret, ...lines])].flatMap((text) => [
-    text,
-    ...percentEncoded(text),
-    htmlEncoded(text),
-    ...base64Encoded(text),
-  ])
-  // A log line is JSON, and a text in it may be JSON again, so each form is also escaped once and twice.
-  const quoted = written.map(inJson)
-  return [...written, ...quoted, ...quoted.map(inJson)]
-}
-
-function inJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1)
+  const forms = formsOf(secrets.filter((secret) => secret.length >= SHORTEST))
+  if (forms.length === 0) return (text) => text
+  const pattern = new RegExp(forms.map(patternOf).join('|'), 'gu')
+  return (text) => text.replace(pattern, REDACTED)
 }
 
 /**
- * Returns the encodings of a text in a URL query, in a form and in the password of a URL. Each is returned a
- * second time with hexadecimal digits in lower case, which some programs use.
+ * The minimum length of a secret that is replaced in data. A shorter secret, or one of digits, could be a word
+ * or a number of the data.
  */
-function percentEncoded(text: string): string[] {
-  const url = new URL('http://localhost')
-  url.password = text
-  const forms = [
-    encodeURIComponent(text.toWellFormed()),
-    new URLSearchParams([['', text]]).toString().slice(1),
-    url.password,
-  ]
-  return forms.flatMap((form) => [form, form.replace(/%[\dA-F]{2}/g, (code) => code.toLowerCase())])
+const SHORTEST_IN_DATA = 8
+
+/** Returns a function that replaces every secret in data in UTF-8 or in another superset of ASCII. */
+export function dataRedactor(secrets: readonly string[]): (data: Buffer) => Buffer {
+  const chosen = secrets.filter((secret) => secret.length >= SHORTEST_IN_DATA && /\D/.test(secret))
+  const redact = redactor(chosen)
+  // Most data contain no secret. Their bytes are only searched for the parts that no format encodes.
+  const parts = formsOf(chosen).map(plainPartOf)
+  return (data) => {
+    if (!parts.some((part) => data.includes(part))) return data
+    // Latin-1 has a character for each byte, so the other bytes stay as they are.
+    return Buffer.from(redact(data.toString('latin1')), 'latin1')
+  }
 }
 
-const HTML: Readonly<Record<string, string>> = {
-  ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#x27;', '`': '&#x60;', '=': '&#x3D;' },
+/** Returns the longest run of letters and digits. */
+function plainPartOf(form: string): string {
+  return form.split(/[^A-Za-z\d]+/).reduce((longest, run) => (run.length > longest.length ? run : longest))
 }
 
-/** Escapes a text for HTML in the same way as Handlebars. */
-function htmlEncoded(text: string): string {
-  return text.replace(/[&<>"'`=]/g, (sign) => HTML[sign] ?? sign)
+/** Returns the secrets and their base64 encodings, the longest first, because one may be a part of another. */
+function formsOf(secrets: readonly string[]): string[] {
+  const texts = secrets.flatMap((secret) => {
+    const lines = secret.split(/\r?\n/).filter((line) => line.length >= LINE_MIN && !line.startsWith('-----'))
+    return [secret, ...lines]
+  })
+  const forms = texts.flatMap((text) => [text, ...base64Encoded(text)])
+  return [...new Set(forms)].sort((a, b) => b.length - a.length)
+}
+
+const HTML: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' }
+
+/**
+ * Returns a regular expression of a text in which each sign may stand as it is, escaped in JSON, in HTML, in a
+ * URL or in a form. A log line is JSON in which a text may be JSON again, and a URL may stand in a URL, so a
+ * sign may be escaped several times.
+ */
+function patternOf(text: string): string {
+  return Array.from(text, (sign) => {
+    if (/[A-Za-z\d]/.test(sign)) return sign
+    const code = sign.codePointAt(0) ?? 0
+    const bytes = [...Buffer.from(sign)].map((byte) => `%(?:25){0,2}${hexOf(byte, 2)}`)
+    const units = sign.split('').map((unit) => `\\\\{1,8}u${hexOf(unit.charCodeAt(0), 4)}`)
+    const inLatin1 = [...Buffer.from(sign)].map((byte) => `\\u{${byte.toString(16)}}`)
+    return `(?:${[
+      `\\\\{0,8}\\u{${code.toString(16)}}`,
+      inLatin1.join(''),
+      bytes.join(''),
+      units.join(''),
+      `&(?:#0*${code}|#[xX]0*${hexOf(code, 1)}${sign in HTML ? `|${HTML[sign]}` : ''});`,
+      ...(sign === ' ' ? ['\\+'] : []),
+      ...(sign === '\n' ? ['\\\\{1,8}n'] : []),
+      ...(sign === '\r' ? ['\\\\{1,8}r'] : []),
+    ].join('|')})`
+  }).join('')
+}
+
+/** Returns a regular expression of a hexadecimal number, whose digits may be capital letters. */
+function hexOf(value: number, digits: number): string {
+  const small = value.toString(16).padStart(digits, '0')
+  return small.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)
 }
 
 /**

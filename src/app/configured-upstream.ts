@@ -1,6 +1,7 @@
 /** Opens the configured upstream (the API that leads are read from), and returns the settings of a sync. */
 import type { Config } from '../config/config.ts'
 import { requireApi } from '../config/config.ts'
+import { readSecret } from '../config/merge.ts'
 import { eventSecrets } from '../config/schema-web.ts'
 import type { ProfileData } from '../config/settings-file.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
@@ -29,9 +30,21 @@ export function openSourceOf(
   const { url, key, maxWaitSeconds } = requireApi(config, needsKey(profile))
   const maxWaitMs = maxWaitSeconds * 1000
   return openSource({
-    ...{ baseUrl: url, apiKey: key?.reveal() ?? '', profile, maxWaitMs, log },
-    ...{ otherSecrets: webhookSecretsOf(config), ...options },
+    baseUrl: url,
+    apiKey: key?.reveal() ?? '',
+    readKey: () => readKeyAgain(config),
+    profile,
+    maxWaitMs,
+    log,
+    otherSecrets: webhookSecretsOf(config),
+    ...options,
   })
+}
+
+/** Returns the key that `api.key_file` has now, which another program may have rotated; null without one. */
+function readKeyAgain({ keyFile }: Config): string | null {
+  const read = keyFile === null ? null : readSecret(keyFile)
+  return read !== null && 'value' in read ? read.value : null
 }
 
 /**

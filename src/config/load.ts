@@ -59,6 +59,7 @@ export function loadConfig({ file, env = process.env, cwd = process.cwd() }: Loa
 
   return deepFreeze({
     file: settingsFile?.path ?? null,
+    keyFile: draft.keyFile,
     ...config,
     warnings: [...draft.warnings, ...warningsOf(parsed.data, draft, settingsFile)],
     sources: sourcesOf(draft),

@@ -29,6 +29,8 @@ export interface Draft {
   /** The secrets whose file could not be read. `problems` already has a line for each of them. */
   readonly unread: readonly SettingPath[]
   readonly warnings: readonly string[]
+  /** The absolute path of the file that holds the API key; null if the key is given otherwise. */
+  readonly keyFile: string | null
 }
 
 /** The paths of all secrets, each with the path of the setting that names a file with the secret. */
@@ -66,6 +68,7 @@ export function draftSettings(
   const problems: string[] = []
   const unread: SettingPath[] = []
   const warnings: string[] = []
+  let keyFile: string | null = null
   const reports = Array.isArray(tree.reports) ? tree.reports : []
   const recipientFiles = [RECIPIENTS_FILE, ...reports.map((_, index) => inReport(index, RECIPIENTS_FILE))]
   for (const { path, filePath } of [...SECRET_FILES, ...recipientFiles]) {
@@ -87,6 +90,7 @@ export function draftSettings(
     }
     if (secret.warning) warnings.push(mistakeLine(origin, secret.warning))
     setValueAt(tree, path, secret.value)
+    if (pathText(path) === 'api.key') keyFile = secret.path
     origins.set(pathText(path), { ...origin, place: secret.path })
   }
   for (const { path, filePath } of recipientFiles) {
@@ -100,7 +104,7 @@ export function draftSettings(
     origins.set(pathText(path), { place, name: pathText(path), base })
     for (const cell of places) origins.set(pathText([...path, ...cell.path]), { ...cell, base })
   }
-  return { tree, findOrigin, problems, unread, warnings }
+  return { tree, findOrigin, problems, unread, warnings, keyFile }
 }
 
 /**
@@ -135,7 +139,8 @@ function layOver(
   }
 }
 
-function readSecret(
+/** Reads a file with a secret, which may have been written anew since the settings were loaded. */
+export function readSecret(
   path: string,
 ): { path: string; value: string; warning: string | null } | { problem: string } {
   try {

@@ -43,7 +43,10 @@ const topLevel = group({
       description:
         'The API key. Keep it out of this file: use the environment, or the file that key_file names.',
     }),
-    key_file: path.optional().meta({ description: 'File that holds the API key, in place of key.' }),
+    key_file: path.optional().meta({
+      description:
+        'File that holds the API key, in place of key. It is read again when the service refuses the key (401).',
+    }),
     profile: z
       .union([path, z.record(z.string(), z.unknown())], {
         error: 'the path of a YAML file, or a mapping that begins on the next line',

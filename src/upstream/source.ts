@@ -17,11 +17,11 @@ import type {
   QuarantinedRecord,
   Stage,
 } from '../domain/model.ts'
-import type { LeadsheetError } from '../errors.ts'
-import { shellCommand } from '../errors.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
+import type { Log } from '../log.ts'
 import type { Answer } from './client/answer.ts'
-import { quote, saidIn } from './client/answer.ts'
-import { authorize, redactorOf, refuseOpenHttp } from './client/authorize.ts'
+import { quote, saidIn, TooLargeBody } from './client/answer.ts'
+import { authorize, refuseOpenHttp, withoutKey } from './client/authorize.ts'
 import type { Call } from './client/request.ts'
 import { endpointUrl, hasEndpoint } from './client/request.ts'
 import type { ClientOptions, Usage } from './client/retrying-client.ts'
@@ -35,7 +35,7 @@ import { itemsOf, readListBody } from './paging/list-body.ts'
 import type { LeadFilters } from './paging/paging.ts'
 import { nextPosition, putFilters, readTotal, requestPage, saysMore } from './paging/paging.ts'
 import { findPartialSign, isErrorValue } from './paging/partial-answer.ts'
-import type { Profile } from './profile/profile.ts'
+import type { PagingProfile, Profile } from './profile/profile.ts'
 import { REFERENCE_PROFILE } from './profile/reference-profile.ts'
 import type { FieldPath } from './values/json.ts'
 import { parseJson, readPath } from './values/json.ts'
@@ -144,13 +144,13 @@ const detailShape = leadDetailSchema.loose()
 export function openSource(options: SourceOptions): Source {
   refuseOpenHttp(new URL(options.baseUrl))
   const profile = options.profile ?? REFERENCE_PROFILE
-  const redact = redactorOf(options)
   const client = createClient({
     ...options,
     userAgent: 'leadsheet',
     requestsPerSecond: profile.limits.requests_per_second,
-    authorize: (url, headers) => authorize(profile, options.apiKey, url, headers),
+    authorize: (url, headers, apiKey) => authorize(profile, apiKey, url, headers),
   })
+  const { redact } = client
   const at = (name: keyof Profile['endpoints'], id?: string): URL =>
     endpointUrl(options.baseUrl, profile, name, id)
   const call = async (call: Call): Promise<Answer> => {
@@ -172,7 +172,7 @@ export function openSource(options: SourceOptions): Source {
     return { url, raw: readPath(body, profile.envelope.lead) }
   }
 
-  return {
+  const source: Source = {
     profile,
     stages: stagesOf(profile),
     hasUpdatedSince: profile.filters.updated_since !== undefined,
@@ -203,9 +203,10 @@ export function openSource(options: SourceOptions): Source {
       if (profile.name === REFERENCE_PROFILE.name) refuseOtherPaging(url, body, profile)
       const page = { url, body, headers: answer.headers, records }
       const sign = findPartialSign(profile, answer.status, answer.headers, body)
+      const next = nextPosition(profile.paging, position, page)
       return {
         records,
-        next: nextPosition(profile.paging, position, page),
+        next: next && withoutKey(profile, next),
         total: readTotal(profile.paging.total, page),
         saysMore: saysMore(profile.paging, body),
         partialSign: sign === null ? null : quote(redact(sign)),
@@ -249,6 +250,55 @@ export function openSource(options: SourceOptions): Source {
     },
     mapAgent: (raw) => mapAgent(raw, profile),
   }
+  return { ...source, listLeads: withFittingPages(source, options.log) }
+}
+
+/** Asks for a page that is too large again with half as many leads, and keeps to that size. */
+function withFittingPages(source: Pick<Source, 'listLeads' | 'profile'>, log: Log): Source['listLeads'] {
+  const { paging } = source.profile
+  let fittingSize = Number.POSITIVE_INFINITY
+  return async (filters, position, size, options) => {
+    for (;;) {
+      const usual = Math.min(size, paging.size_max)
+      const wanted = Math.min(usual, fittingSize)
+      try {
+        return await source.listLeads(filters, position, wanted, options)
+      } catch (thrown) {
+        if (!(thrown instanceof LeadsheetError)) throw thrown
+        if (!(thrown.cause instanceof TooLargeBody)) throw wanted < usual ? asFault(thrown) : thrown
+        if (wanted === 1 || !canShrink(paging, position)) throw withSizeHint(thrown, wanted)
+        fittingSize = Math.min(fittingSize, Math.floor(wanted / 2))
+        log.warn({ leads: wanted, next_leads: fittingSize }, thrown.message)
+      }
+    }
+  }
+
+  /**
+   * A refusal of an offset may mean that the list has ended, which the size of the page before shows. After
+   * smaller pages that cannot be seen, so the refusal is a fault.
+   */
+  function asFault(error: LeadsheetError): LeadsheetError {
+    const mayBeEnd = paging.kind === 'offset' && /^api_(rejected|not_found)$/.test(error.code)
+    return mayBeEnd ? new LeadsheetError('api_unexpected', error.message, { hint: error.hint ?? '' }) : error
+  }
+}
+
+/**
+ * Returns whether a page can be asked for again with fewer leads. Positions that count pages, and the links of
+ * the upstream, belong to one size.
+ */
+function canShrink(paging: PagingProfile, position: string | null): boolean {
+  if (paging.kind === 'range') return true
+  if (paging.kind === 'none' || paging.kind === 'page' || paging.size_param === undefined) return false
+  return position === null || (paging.kind !== 'next_url' && paging.kind !== 'link')
+}
+
+function withSizeHint({ code, message, cause }: LeadsheetError, size: number): LeadsheetError {
+  const hint =
+    size === 1
+      ? 'Ask the upstream for leads with fewer fields, such as by a parameter in endpoints.leads of the profile.'
+      : `Set api.page_size to less than ${size}, or name the parameter of the size in the profile (paging.size_param).`
+  return new LeadsheetError(code, message, { hint, cause })
 }
 
 function readable<T extends object>(url: URL, read: T): Exclude<T, { readonly reason: string }> {

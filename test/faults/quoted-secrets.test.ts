@@ -1,17 +1,19 @@
 /** Servers and settings with secrets, and the resulting texts for a person, the log and the database. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'
 import { errorText, LeadsheetError } from '../../src/errors.ts'
 import { openPoster } from '../../src/jobs/alerts/http-post.ts'
 import { openLog } from '../../src/log.ts'
 import { openTransport } from '../../src/mail/transport.ts'
+import { parseProfile } from '../../src/upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
 import { openSource } from '../../src/upstream/source.ts'
 import { folderWith } from '../support/folder.ts'
-import { CANARIES, canariesIn, QUOTED, smtpUrl } from '../support/mail/canaries.ts'
+import { CANARIES, canariesBelow, canariesIn, QUOTED, smtpUrl } from '../support/mail/canaries.ts'
 import { MESSAGE } from '../support/mail/message.ts'
 import { openScriptedServer, type Step } from '../support/mail-server.ts'
 import { openReceiver } from '../support/network/receiver.ts'
+import { openSyncing, SILENT } from '../support/syncing.ts'
 import { bytes, type Fault, startUpstream } from '../support/upstream.ts'
 
 const { key, password, webhook, ping, changed } = CANARIES
@@ -86,6 +88,139 @@ async function listen(secrets: readonly string[]) {
   }
   return { said, log, hear }
 }
+
+const PHP = (text: string) => JSON.stringify(text).replaceAll('/', '\\/')
+const DOT_NET = (text: string) =>
+  JSON.stringify(text).replace(/[<>&'+]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16).toUpperCase()}`)
+const inQuery = { auth: { query: 'access_token' } }
+const basic = Buffer.from(`${key}:`).toString('base64')
+
+/**
+ * The ways in which an upstream echoes the key on each page. `next` is the URL of the next page without the
+ * echo, and the upstream wants the key on every page.
+ */
+const ECHOES: Readonly<Record<string, Echo>> = {
+  'in the next link': {
+    ...inQuery,
+    next: (next) => JSON.stringify(`${next}&access_token=${encodeURIComponent(key)}`),
+  },
+  'in the next link, as a form writes it': {
+    ...inQuery,
+    next: (next) => JSON.stringify(`${next}&${new URLSearchParams({ access_token: key })}`),
+  },
+  'in the next link, as PHP writes it': {
+    ...inQuery,
+    next: (next) => PHP(`${next}&access_token=${encodeURIComponent(key)}`),
+  },
+  'in another parameter than the one that we send': {
+    auth: { value: 'Bearer {key}' },
+    next: (next) => JSON.stringify(`${next}&sig=${encodeURIComponent(key)}`),
+    isEchoNeeded: true,
+  },
+  'in the path of a relative link': {
+    auth: { value: 'Bearer {key}' },
+    next: (next) => JSON.stringify(`/${encodeURIComponent(key)}${next}`),
+  },
+  'in a Link header': {
+    ...inQuery,
+    link: (next) => `<${next}&access_token=${encodeURIComponent(key)}>; rel="next"`,
+  },
+  'in each lead and beside the list': {
+    auth: { value: 'Basic {basic}' },
+    next: (next) => JSON.stringify(next),
+    more: `"php": ${PHP(key)}, "net": ${DOT_NET(key)}, "basic": "${basic}", "self": "/1?key=${encodeURIComponent(key)}"`,
+  },
+}
+
+interface Echo {
+  readonly auth: Record<string, unknown>
+  readonly next?: (next: string) => string
+  readonly link?: (next: string) => string
+  readonly more?: string
+  readonly isEchoNeeded?: boolean
+}
+
+/** Serves 30 leads on pages of 10. Each lead has `more`. The page after `failsAt` is refused. */
+function echoing({ next, link, more, isEchoNeeded }: Echo, failsAt: number): Fault {
+  return (request, response) => {
+    const url = new URL(request.url ?? '', 'http://x')
+    const sent = `${decodeURIComponent(url.href)} ${request.headers.authorization}`
+    const from = Number(url.searchParams.get('after') ?? 0)
+    const isKnown = isEchoNeeded && from > 0 ? url.searchParams.get('sig') === key : true
+    const status =
+      from === failsAt ? 400 : isKnown && (sent.includes(key) || sent.includes(basic)) ? 200 : 401
+    const after = `/leads?limit=10&after=${from + 10}`
+    const head = link !== undefined && from < 20 ? { link: link(after) } : {}
+    const leads = Array.from({ length: 10 }, (_, index) => `{"id": "L${from + index}", ${more ?? '"a": 1'}}`)
+    response.writeHead(status, { 'content-type': JSON_TYPE, ...head })
+    response.end(
+      `{"message": "no", ${more ?? '"b": 2'}, "next": ${(from < 20 && next?.(after)) || null}, "data": [${leads}]}`,
+    )
+    return true
+  }
+}
+
+describe('a key that the upstream echoes', () => {
+  it.each(Object.entries(ECHOES))('%s is sent again and stored nowhere', async (_kind, echo) => {
+    const profile = parseProfile(
+      {
+        name: 'echoing',
+        auth: echo.auth,
+        endpoints: { leads: '/leads', lead: 'none', stats: 'none', agents: 'none', webhooks: 'none' },
+        paging: echo.link ? { kind: 'link' } : { kind: 'next_url', next: 'next' },
+        envelope: { leads: 'data' },
+        mapping: { lead: { id: 'id' } },
+      },
+      'test',
+    )
+    await using upstream = await startUpstream(0)
+    upstream.answer = () => null
+    const { said, log } = await listen([])
+    const answers = (failsAt: number) =>
+      upstream.faults.splice(0, Number.POSITIVE_INFINITY, ...Array<Fault>(9).fill(echoing(echo, failsAt)))
+    await using syncing = await openSyncing(upstream.url, key, { source: { profile, log } })
+    answers(20)
+    const cut = await syncing.sync({ parts: ['leads'] })
+    expect(cut.problems).toMatchObject([{ code: 'api_rejected' }])
+    answers(-1)
+    const whole = await syncing.sync({ parts: ['leads'] })
+    expect(whole).toMatchObject({ complete: true, leads: { inserted: 10 } })
+    said.push(JSON.stringify([cut, whole]))
+    expect(canariesIn(Buffer.from(said.join('\n')))).toEqual([])
+    expect(canariesBelow(syncing.folder)).toEqual([])
+  })
+})
+
+test.each(['key', '12345678'])(
+  'a key too short to be searched in data, %s, is not in a stored link',
+  async (short) => {
+    await using upstream = await startUpstream(0)
+    const links = { next_page: `/leads?a=1&api_key=${short}&b=2` }
+    upstream.answer = () => JSON.stringify({ data: [{ id: 'a' }], ...links })
+    const profile = parseProfile(
+      {
+        name: 'short',
+        auth: { query: 'api_key' },
+        paging: { kind: 'next_url', next: 'next_page' },
+        envelope: { leads: 'data' },
+        mapping: { lead: { id: 'id' } },
+      },
+      'test',
+    )
+    const source = openSource({
+      profile,
+      baseUrl: `${upstream.url}/api/v1`,
+      apiKey: short,
+      maxWaitMs: 0,
+      log: SILENT,
+    })
+    const { next } = await source.listLeads({}, null, 10)
+    expect(next).toBe(`${upstream.url}/leads?a=1&api_key=[redacted]&b=2`)
+    await source.listLeads({}, next, 10).catch(() => undefined)
+    expect(upstream.requests[1]?.path).toBe(`/leads?a=1&api_key=${short}&b=2`)
+    await source.close()
+  },
+)
 
 describe('no secret is in what is told and logged', () => {
   it('of an upstream that quotes the key (row 66)', async () => {

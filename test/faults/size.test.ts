@@ -3,9 +3,10 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parseFaults } from '../../src/service/faults/rules.ts'
+import { type ProfileInput, parseProfile } from '../../src/upstream/profile/profile.ts'
 import { openSource } from '../../src/upstream/source.ts'
 import { startService } from '../service/support/service.ts'
-import { SILENT } from '../support/syncing.ts'
+import { openSyncing, SILENT } from '../support/syncing.ts'
 import { bytes, type Fault, startUpstream, status } from '../support/upstream.ts'
 
 const SCRIPT = fileURLToPath(new URL('../support/source/fetch-once.ts', import.meta.url))
@@ -43,6 +44,67 @@ function endless(mib: number): Fault {
     return true
   }
 }
+
+const NOTE = 'x'.repeat(1_000_000)
+const COUNT = 45
+
+/** Answers each request with a page of leads of 1 MB. 33 of them fit into 32 MiB, and 40 do not. */
+const large: Fault = (request, response) => {
+  const url = new URL(request.url ?? '', 'http://x')
+  const number = (name: string) => Number(url.searchParams.get(name) ?? 0)
+  const [, first, last] = /(\d+)-(\d+)/.exec(request.headers.range ?? '') ?? []
+  const size = last === undefined ? number('limit') : Number(last) - Number(first) + 1
+  const from = Number(first ?? 0) + number('after') + number('page') * size
+  const data = Array.from({ length: Math.max(0, Math.min(size, COUNT - from)) }, (_, index) => ({
+    id: `${from + index + 1}`,
+    note: NOTE,
+  }))
+  const next = from + size < COUNT ? `?limit=${size}&after=${from + size}` : null
+  response.writeHead(200, {
+    'content-type': 'application/json',
+    ...(first === undefined ? {} : { 'content-range': `items ${from}-${from + data.length - 1}/*` }),
+  })
+  response.end(JSON.stringify({ data, next, cursor: next && `${from + size}` }))
+  return true
+}
+
+async function syncLarge(paging: ProfileInput['paging']) {
+  await using upstream = await startUpstream(0)
+  upstream.faults.push(...Array.from({ length: 30 }, () => large))
+  const endpoints = { lead: 'none', stats: 'none', agents: 'none', webhooks: 'none' }
+  const profile = parseProfile(
+    { name: 'large', endpoints, paging, envelope: { leads: 'data' }, mapping: { lead: { id: 'id' } } },
+    'test',
+  )
+  await using syncing = await openSyncing(upstream.url, 'test-key', { source: { profile } })
+  const result = await syncing.sync({ parts: ['leads'], pageSize: 40 })
+  const { count } = await syncing.store.db
+    .selectFrom('lead')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return { result, count }
+}
+
+describe('a page that is too large', () => {
+  it.each<ProfileInput['paging'] & object>([
+    { kind: 'cursor', param: 'after', next: 'cursor', size_param: 'limit' },
+    { kind: 'next_url', next: 'next', size_param: 'limit' },
+    { kind: 'offset', param: 'after', size_param: 'limit' },
+    { kind: 'last_id', param: 'after', id: 'id', size_param: 'limit' },
+    { kind: 'range' },
+  ])('is asked for again with half as many leads, by $kind', async (paging) => {
+    const { result, count } = await syncLarge(paging)
+    expect(result).toMatchObject({ outcome: 'ok', problems: [] })
+    expect(count).toBe(COUNT)
+  })
+
+  it('of a number, whose place hangs on the size, names the setting', async () => {
+    const { result } = await syncLarge({ kind: 'page', param: 'page', start: 0, size_param: 'limit' })
+    expect(result.problems).toMatchObject([
+      { code: 'api_unexpected', hint: expect.stringContaining('Set api.page_size to less than 40') },
+    ])
+  })
+})
 
 describe('an answer that is too much', () => {
   it('by gzip that unpacks to 300 MiB is cut at the limit, with little memory and time (row 15)', async () => {

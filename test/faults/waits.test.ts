@@ -185,7 +185,7 @@ describe('an upstream with a limit', () => {
     await source.close()
   })
 
-  it('puts the run off where the limit is reset later than a run may wait, with no request spent', async () => {
+  it('puts the run off by minutes where the limit is reset later than a run may wait', async () => {
     await using upstream = await startUpstream(35)
     await using syncing = await openSyncing(upstream.url, 'test-key', { source: { timer: fakeTimer() } })
     upstream.faults.push((_request, response) => {
@@ -198,7 +198,7 @@ describe('an upstream with a limit', () => {
       outcome: 'deferred',
       requests: 1,
       pages: 1,
-      notBefore: '2026-11-21T06:30:00.000Z',
+      notBefore: '2026-11-21T06:05:00.000Z',
     })
   })
 

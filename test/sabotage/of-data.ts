@@ -131,8 +131,8 @@ export const OF_DATA: readonly Sabotage[] = [
     name: 'secrets are not taken out of what is said',
     edits: [
       {
-        find: '(kept, form) => kept.replaceAll(form, REDACTED)',
-        replace: '(kept, form) => kept.replaceAll(form, form)',
+        find: 'text.replace(pattern, REDACTED)',
+        replace: "text.replace(pattern, '$&')",
       },
     ],
     caughtBy: [

@@ -10,7 +10,14 @@ import type { LeadsheetError } from '../../errors.ts'
 import { parseJson, skipSpace } from '../values/json.ts'
 import { isThrottled, wantedWaitMs } from './rate-limit.ts'
 import type { Call } from './request.ts'
-import { isPassingStatus, redirected, refusal, unexpected, unreachable } from './upstream-failure.ts'
+import {
+  isAboutConcurrency,
+  isPassingStatus,
+  redirected,
+  refusal,
+  unexpected,
+  unreachable,
+} from './upstream-failure.ts'
 
 /**
  * The number of bytes of a raw body, or of characters of a text, that are looked at to quote the body or to
@@ -30,6 +37,8 @@ export interface Failed {
   readonly isPassing: boolean
   /** True if the upstream refused the request because requests come too fast. */
   readonly isThrottled: boolean
+  /** True if the upstream refused the request because of other requests at the same time. */
+  readonly isConcurrent: boolean
   /** The wait that the upstream asks for, in milliseconds; null if it asks for none. */
   readonly waitMs: number | null
   /** True if the upstream may have carried out the request although it failed. */
@@ -44,6 +53,8 @@ interface Asked {
   readonly now: Date
   /** Removes secrets from the upstream's text before the text is quoted. */
   readonly redact: (text: string) => string
+  /** Removes the API key from a body, before anything of it is stored. */
+  readonly hideKey: (body: Buffer) => Buffer
 }
 
 /** The properties of undici's response that are used here. */
@@ -62,14 +73,17 @@ export async function readAnswer(response: Response, asked: Asked): Promise<Answ
   return statusCode >= 200 && statusCode <= 299 ? readSuccess(response, asked) : readRefusal(response, asked)
 }
 
-async function readSuccess(response: Response, { call, attempt, redact }: Asked): Promise<Answer | Failed> {
+async function readSuccess(
+  response: Response,
+  { call, attempt, redact, hideKey }: Asked,
+): Promise<Answer | Failed> {
   const { statusCode: status, headers } = response
   let bytes: Buffer
   try {
-    bytes = await readBody(response.body, headers)
+    bytes = hideKey(await readBody(response.body, headers))
   } catch (thrown) {
     if (!(thrown instanceof UnreadableBody)) throw thrown
-    return failed(unexpected(call.url, thrown.message))
+    return failed(unexpected(call.url, thrown.message, undefined, thrown))
   }
   if (call.method === 'DELETE') return { status, headers, body: null }
   const start = skipSpace(bytes, 0)
@@ -107,7 +121,9 @@ async function readRefusal(
 ): Promise<Answer | Failed> {
   const { statusCode: status, headers } = response
   const text = await readErrorBody(response.body, headers)
-  const isTooFast = isThrottled(status, headers, now)
+  const isPage = !isJson(headers, text) && /^\s*<(?!\?xml)/.test(text)
+  const isConcurrent = call.method === 'GET' && !isPage && isAboutConcurrency(status, text)
+  const isTooFast = isConcurrent || isThrottled(status, headers, now)
   const isPassing = isTooFast || isPassingStatus(status)
   const isTaken = call.takesAny || call.takes?.includes(status)
   if (isTaken && !isPassing) return { status, headers, body: redact(text) }
@@ -118,9 +134,19 @@ async function readRefusal(
   const detail = isJson(headers, text) ? problemText(redact(text)) : quoteOf(text, redact)
   const names = Object.keys(call.headers ?? {})
   return {
-    error: refusal({ status, url: call.url, detail, headers: names, attempts: attempt, isPassing }),
+    error: refusal({
+      status,
+      url: call.url,
+      detail,
+      headers: names,
+      attempts: attempt,
+      isPassing,
+      isConcurrent,
+      isPage,
+    }),
     isPassing,
     isThrottled: isTooFast,
+    isConcurrent,
     waitMs: isPassing ? wantedWaitMs(status, headers, now) : null,
     isUndecided: status >= 500 || status === 408,
   }
@@ -135,7 +161,14 @@ function quoteOf(text: string, redact: Asked['redact']): string {
 }
 
 function failed(error: LeadsheetError): Failed {
-  return { error, isPassing: false, isThrottled: false, waitMs: null, isUndecided: true }
+  return {
+    error,
+    isPassing: false,
+    isThrottled: false,
+    isConcurrent: false,
+    waitMs: null,
+    isUndecided: true,
+  }
 }
 
 const MIB = 1024 * 1024
@@ -152,19 +185,22 @@ const unzip = promisify(gunzip)
 /** Thrown for a body that is too large, or whose compression or charset cannot be read. */
 class UnreadableBody extends Error {}
 
+/** Thrown for a body that is too large. A smaller page of the list may fit. */
+export class TooLargeBody extends UnreadableBody {}
+
 /**
  * Reads the whole body, unpacks it if it is compressed, and returns it in UTF-8.
  * @throws UnreadableBody, and whatever the connection or zlib throws for a body that was cut off
  */
 async function readBody(body: AsyncIterable<Buffer>, headers: IncomingHttpHeaders): Promise<Buffer> {
   const { bytes, isWhole } = await readBytes(body, WIRE_BYTES_MAX)
-  if (!isWhole) throw new UnreadableBody(`sent more than ${WIRE_BYTES_MAX / MIB} MiB in one answer`)
+  if (!isWhole) throw new TooLargeBody(`sent more than ${WIRE_BYTES_MAX / MIB} MiB in one answer`)
   if (!isGzip(bytes, headers)) return toUtf8(bytes, headers)
   try {
     return toUtf8(await unzip(bytes, { maxOutputLength: BODY_BYTES_MAX }), headers)
   } catch (thrown) {
     if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_BUFFER_TOO_LARGE')
-      throw new UnreadableBody(`sent an answer that unpacks to more than ${BODY_BYTES_MAX / MIB} MiB`)
+      throw new TooLargeBody(`sent an answer that unpacks to more than ${BODY_BYTES_MAX / MIB} MiB`)
     throw thrown
   }
 }

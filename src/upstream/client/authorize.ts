@@ -5,7 +5,7 @@
  */
 import { BlockList, isIP } from 'node:net'
 import { LeadsheetError } from '../../errors.ts'
-import { redactor } from '../../redaction.ts'
+import { REDACTED } from '../../redaction.ts'
 import type { Profile } from '../profile/profile.ts'
 
 /** Adds the API key and the profile's fixed headers to a request. Changes `url` and `headers`. */
@@ -31,16 +31,23 @@ export function basicOf(key: string): string {
   return Buffer.from(key.includes(':') ? key : `${key}:`).toString('base64')
 }
 
-/** Returns a function that removes the secrets from the text of an answer. */
-export function redactorOf({
-  apiKey,
-  otherSecrets = () => [],
-}: {
-  readonly apiKey: string
-  /** Returns further secrets to remove. It is called for each text. */
-  readonly otherSecrets?: () => readonly string[]
-}): (text: string) => string {
-  return (text) => redactor([apiKey, ...otherSecrets()])(text)
+/** Returns the texts of a key that must not be shown: the key, and the password of `user:password`. */
+export function secretsOfKey(key: string): string[] {
+  return [key, key.slice(key.indexOf(':') + 1)]
+}
+
+/** Takes the key out of its parameter in a link, because the key may be too short to be found by its value. */
+export function withoutKey({ auth }: Pick<Profile, 'auth'>, link: string): string {
+  if (auth === 'none' || auth.query === undefined) return link
+  return link.replace(new RegExp(`([?&]${RegExp.escape(auth.query)}=)[^&#]*`), `$1${REDACTED}`)
+}
+
+/**
+ * Puts the key back into a link of the upstream, where {@link dataRedactor} has taken it out before the link
+ * was stored.
+ */
+export function withKey(url: URL, key: string): URL {
+  return new URL(url.href.replace(/\[redacted\]|%5Bredacted%5D/gi, () => encodeURIComponent(key)))
 }
 
 /**

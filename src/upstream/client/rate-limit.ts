@@ -5,6 +5,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { retryAfterMs } from '../../retry.ts'
+import { isTooFast } from './upstream-failure.ts'
 
 /** A rate limit of requests to the upstream. It belongs to one process, or is shared by several. */
 export interface RequestRate {
@@ -114,26 +115,55 @@ export interface Budget {
  * to draft 7. The other two are older and were never a standard.
  */
 const PREFIXES = ['ratelimit-', 'x-ratelimit-', 'x-rate-limit-'] as const
-const EPOCH_S_MIN = 1e9
-const EPOCH_MS_MIN = 1e11
+/** The headers of a standard are in seconds. Others may be in milliseconds if they are longer than an hour. */
+const DELAY_S_MAX = { standard: 86_400, other: 3_600 }
+/** The least number that is an instant in a unit, from the smallest unit, and the unit in milliseconds. */
+const EPOCHS = [
+  [1e17, 1e-6],
+  [1e14, 1e-3],
+  [1e11, 1],
+  [1e9, 1e3],
+] as const
+/** The units of a delay such as `1m30s` or `20ms`, in milliseconds. */
+const UNIT_MS: Readonly<Record<string, number>> = {
+  h: 3_600_000,
+  m: 60_000,
+  s: 1000,
+  ms: 1,
+  us: 1e-3,
+  ns: 1e-6,
+}
 
 /** Reads how many requests are left and when that number is reset; null if the headers do not say both. */
 export function readBudget(headers: IncomingHttpHeaders, now: Date): Budget | null {
   const budgets = [...structured(headers), ...separate(headers)]
-    .map(([remaining, reset]) => ({
+    .map(([remaining, reset, delayMax]) => ({
       remaining: Number.parseInt(remaining, 10),
-      resetMs: resetMs(reset, clockOf(headers, now)),
+      resetMs: resetMs(reset, clockOf(headers, now), delayMax),
     }))
     .filter((budget): budget is Budget => budget.remaining >= 0 && budget.resetMs !== null)
   return budgets.sort((a, b) => a.remaining - b.remaining || b.resetMs - a.resetMs)[0] ?? null
 }
 
 /**
- * Returns whether an answer says that requests come too fast. This is status 429, or status 403 with no
- * requests left or with a wait.
+ * The longest wait for a reset that the upstream has announced with an answer but not asked to wait for. After
+ * it a request is spent, and the upstream asks for the rest itself.
+ */
+const UNASKED_MAX_MS = 5 * 60_000
+
+/** Returns the budget in an answer, in which a wait that was not asked for is not longer than minutes. */
+export function budgetOf(status: number, headers: IncomingHttpHeaders, now: Date): Budget | null {
+  const budget = readBudget(headers, now)
+  if (budget === null || isThrottled(status, headers, now)) return budget
+  return { ...budget, resetMs: Math.min(budget.resetMs, UNASKED_MAX_MS) }
+}
+
+/**
+ * Returns whether an answer says that requests come too fast. This is a status such as 429, or status 403 with
+ * no requests left or with a wait.
  */
 export function isThrottled(status: number, headers: IncomingHttpHeaders, now: Date): boolean {
-  if (status !== 403) return status === 429
+  if (status !== 403) return isTooFast(status)
   return (
     readBudget(headers, now)?.remaining === 0 || retryAfterMs(textOf(headers['retry-after']), now) !== null
   )
@@ -144,45 +174,68 @@ export function wantedWaitMs(status: number, headers: IncomingHttpHeaders, now: 
   const clock = clockOf(headers, now)
   const asked = retryAfterMs(textOf(headers['retry-after']), clock)
   if (asked !== null || !isThrottled(status, headers, now)) return asked
-  const resets = PREFIXES.map((prefix) => resetMs(textOf(headers[`${prefix}reset`]), clock))
+  const resets = PREFIXES.map((prefix) =>
+    resetMs(textOf(headers[`${prefix}reset`]), clock, delayMaxOf(prefix)),
+  )
   return readBudget(headers, now)?.resetMs ?? resets.find((ms) => ms !== null) ?? null
 }
+
+/** The number of requests left, the reset, and the longest delay in seconds that the reset can be. */
+type BudgetText = [remaining: string, reset: string, delayMax: number]
 
 /**
  * Reads the header `RateLimit`, which has the form `limit=100, remaining=0, reset=5` or `"default";r=0;t=5`.
  * The second form may contain several limits.
  */
-function structured(headers: IncomingHttpHeaders): [string, string][] {
+function structured(headers: IncomingHttpHeaders): BudgetText[] {
   const text = textOf(headers.ratelimit) ?? ''
   const named = [/\bremaining=(\d+)/.exec(text)?.[1], /\breset=(\d+)/.exec(text)?.[1]] as const
   const policies = text
     .split(',')
     .map((policy) => [/;\s*r=(\d+)/.exec(policy)?.[1], /;\s*t=(\d+)/.exec(policy)?.[1]] as const)
   return [named, ...policies].flatMap(([remaining, reset]) =>
-    remaining === undefined || reset === undefined ? [] : [[remaining, reset] satisfies [string, string]],
+    remaining === undefined || reset === undefined
+      ? []
+      : [[remaining, reset, DELAY_S_MAX.standard] satisfies BudgetText],
   )
 }
 
-function separate(headers: IncomingHttpHeaders): [string, string][] {
+function separate(headers: IncomingHttpHeaders): BudgetText[] {
   return PREFIXES.flatMap((prefix) => {
     const remaining = textOf(headers[`${prefix}remaining`])
     const reset = textOf(headers[`${prefix}reset`])
-    return remaining === null || reset === null ? [] : [[remaining, reset] satisfies [string, string]]
+    return remaining === null || reset === null
+      ? []
+      : [[remaining, reset, delayMaxOf(prefix)] satisfies BudgetText]
   })
 }
 
-/** Returns the milliseconds until the reset; null if the value cannot be read or is in the past. */
-function resetMs(value: string | null, now: Date): number | null {
+function delayMaxOf(prefix: (typeof PREFIXES)[number]): number {
+  return prefix === 'ratelimit-' ? DELAY_S_MAX.standard : DELAY_S_MAX.other
+}
+
+/**
+ * Returns the milliseconds until the reset; null if the value cannot be read or is in the past.
+ * @param delayMax the longest delay in seconds; a larger number is in milliseconds
+ */
+function resetMs(value: string | null, now: Date, delayMax: number): number | null {
   if (value === null) return null
-  const number = /^\s*(\d+(\.\d+)?)/.exec(value)?.[1]
-  const isDate = number === undefined || /^\s*\d{4}-\d\d-/.test(value)
-  const ms = isDate ? Date.parse(value) - now.getTime() : fromNumber(Number(number), now)
+  const text = value.trim()
+  const number = /^\d+(\.\d+)?(?=$|[\s,;])/.exec(text)?.[0]
+  const ms = number === undefined ? fromText(text, now) : fromNumber(Number(number), now, delayMax)
   return ms > 0 ? Math.ceil(ms) : null
 }
 
-function fromNumber(value: number, now: Date): number {
-  if (value >= EPOCH_MS_MIN) return value - now.getTime()
-  return value >= EPOCH_S_MIN ? value * 1000 - now.getTime() : value * 1000
+function fromNumber(value: number, now: Date, delayMax: number): number {
+  const [, unitMs] = EPOCHS.find(([least]) => value >= least) ?? []
+  if (unitMs !== undefined) return value * unitMs - now.getTime()
+  return value > delayMax ? value : value * 1000
+}
+
+function fromText(text: string, now: Date): number {
+  if (!/^(\d+(\.\d+)?(h|m|s|ms|us|ns))+$/.test(text)) return Date.parse(text) - now.getTime()
+  const parts = [...text.matchAll(/([\d.]+)([a-z]+)/g)]
+  return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNIT_MS[unit] ?? 0), 0)
 }
 
 /**

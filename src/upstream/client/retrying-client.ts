@@ -7,11 +7,12 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { loadPackage } from '../../packages.ts'
+import { dataRedactor, redactor } from '../../redaction.ts'
 import { BACKOFF, type Backoff, backoffMs, wait } from '../../retry.ts'
 import { type Answer, type Failed, readAnswer } from './answer.ts'
-import { redactorOf } from './authorize.ts'
+import { secretsOfKey, withKey } from './authorize.ts'
 import type { RequestRate } from './rate-limit.ts'
-import { type Budget, createRequestRate, readBudget } from './rate-limit.ts'
+import { type Budget, budgetOf, createRequestRate } from './rate-limit.ts'
 import { type Call, requestTarget } from './request.ts'
 import { isPassingError, isWireError, mayHaveArrived, undecided, unreachable } from './upstream-failure.ts'
 
@@ -47,9 +48,11 @@ const DEFERRAL_MAX_MS = 24 * 60 * 60_000
 
 export interface ClientOptions {
   /** Adds the API key to the URL or headers of a request. */
-  readonly authorize: (url: URL, headers: Record<string, string>) => void
-  /** The API key, which is removed from all text that is quoted from the upstream. */
+  readonly authorize: (url: URL, headers: Record<string, string>, apiKey: string) => void
+  /** The API key, which is removed from everything that the upstream sends. */
   readonly apiKey: string
+  /** Reads the API key again, after the upstream has refused it; null if it cannot be read. */
+  readonly readKey?: (() => string | null) | undefined
   /** Returns further secrets that are removed from quoted text. */
   readonly otherSecrets?: () => readonly string[]
   /** The maximum wait in milliseconds. If the upstream asks for a longer wait, the run ends as deferred. */
@@ -84,6 +87,8 @@ export interface Client {
    * @throws LeadsheetError api_*; the signal's reason if the signal ends the call
    */
   call<T>(call: Call<T>): Promise<Answer<T>>
+  /** Removes the secrets from a text of the upstream. */
+  redact(text: string): string
   readonly usage: Usage
   /**
    * Returns by how many milliseconds our clock was ahead of the upstream's at the last answer with a Date
@@ -105,8 +110,14 @@ export function createClient(options: ClientOptions): Client {
   let notBefore = 0
   let askedUntil = 0
   let clockAheadMs: number | null = null
-  // Removes secrets from quotes, because an upstream may quote a refused key, as plain text or in base64.
-  const redact = redactorOf(options)
+  let apiKey = options.apiKey
+  let secrets = secretsOfKey(apiKey)
+  let hideKey = dataRedactor(secrets)
+  // An upstream may quote a refused key, as plain text or in base64.
+  const redact = (text: string) => redactor([...secrets, ...(options.otherSecrets?.() ?? [])])(text)
+  // Set once the upstream has refused requests at the same time. Each request then waits for the one before.
+  let isOneByOne = false
+  let lastSent: Promise<void> = Promise.resolve()
   const { Agent } = loadPackage('undici')
   const dispatcher = new Agent({
     // Certificates are always checked. Otherwise an environment variable of Node could turn the check off.
@@ -119,6 +130,7 @@ export function createClient(options: ClientOptions): Client {
 
   return {
     usage,
+    redact,
     clockAheadMs: () => clockAheadMs,
     close: () => dispatcher.close(),
     async call<T>(call: Call<T>) {
@@ -130,7 +142,14 @@ export function createClient(options: ClientOptions): Client {
         await takeRequest(call.url, signal)
         usage.requests++
         if (attempt > 1) usage.retries++
-        const outcome = await tryOnce(call, attempt)
+        const usedKey = apiKey
+        let outcome = await tryOnce(call, attempt)
+        if ('error' in outcome && outcome.error.code === 'api_unauthorized' && hasOtherKey(usedKey)) {
+          await takeRequest(call.url, signal)
+          usage.requests++
+          usage.retries++
+          outcome = await tryOnce(call, attempt)
+        }
         // The cast is safe: if the call has no parser of its own, T is unknown.
         if (!('error' in outcome)) return outcome as Answer<T>
         isUndecided ||= outcome.isUndecided
@@ -177,19 +196,58 @@ export function createClient(options: ClientOptions): Client {
     if (now().getTime() < notBefore) throw deferred(url)
   }
 
+  /** Returns whether there is another key than the refused one: the key may have been rotated since. */
+  function hasOtherKey(refused: string): boolean {
+    if (apiKey === refused) apiKey = options.readKey?.() ?? refused
+    if (apiKey === refused) return false
+    secrets = [...secrets, ...secretsOfKey(apiKey)]
+    hideKey = dataRedactor(secrets)
+    return true
+  }
+
   async function tryOnce(call: Call, attempt: number): Promise<Answer | Failed> {
+    const sending = (isOneByOne ? lastSent : Promise.resolve()).then(() => send(call, attempt))
+    lastSent = sending.then(
+      () => undefined,
+      () => undefined,
+    )
+    const outcome = await sending
+    if (!('error' in outcome)) return outcome
+    if (outcome.isConcurrent && !isOneByOne) {
+      isOneByOne = true
+      options.log.warn(
+        'the upstream refuses requests at the same time, so they are sent one by one: set limits.concurrency: 1 in the profile',
+      )
+    }
+    return { ...outcome, error: withoutSecrets(outcome.error) }
+  }
+
+  /** Removes the secrets from an error, whose URL may be a link of the upstream with the key in it. */
+  function withoutSecrets({ code, message, hint, cause }: LeadsheetError): LeadsheetError {
+    return new LeadsheetError(
+      code,
+      redact(message),
+      hint === undefined ? { cause } : { cause, hint: redact(hint) },
+    )
+  }
+
+  async function send(call: Call, attempt: number): Promise<Answer | Failed> {
     const deadline = AbortSignal.timeout(deadlines.attemptMs)
     const signal = call.signal ? AbortSignal.any([call.signal, deadline]) : deadline
-    const url = new URL(call.url)
+    const url = withKey(call.url, apiKey)
     const headers = headersOf(call, options)
-    options.authorize(url, headers)
+    options.authorize(url, headers, apiKey)
     let isTurnOver = false
     const endRequest = async (budget: Budget | null): Promise<void> => {
       isTurnOver = true
       await requestRate.endRequest(budget)
     }
     try {
-      const answer = await dispatcher.request({
+      const {
+        statusCode,
+        headers: sent,
+        body,
+      } = await dispatcher.request({
         origin: url.origin,
         path: requestTarget(url),
         method: call.method,
@@ -197,10 +255,11 @@ export function createClient(options: ClientOptions): Client {
         body: call.body === undefined ? null : JSON.stringify(call.body),
         signal,
       })
-      clockAheadMs = aheadOf(answer.headers, now()) ?? clockAheadMs
+      clockAheadMs = aheadOf(sent, now()) ?? clockAheadMs
+      const hidden = JSON.parse(hideKey(Buffer.from(JSON.stringify(sent))).toString())
       const [outcome] = await Promise.all([
-        readAnswer(answer, { call, attempt, now: now(), redact }),
-        endRequest(readBudget(answer.headers, now())),
+        readAnswer({ statusCode, headers: hidden, body }, { call, attempt, now: now(), redact, hideKey }),
+        endRequest(budgetOf(statusCode, sent, now())),
       ])
       call.signal?.throwIfAborted()
       return outcome
@@ -212,6 +271,7 @@ export function createClient(options: ClientOptions): Client {
         error: unreachable(call.url, attempt, thrown),
         isPassing: isPassingError(thrown),
         isThrottled: false,
+        isConcurrent: false,
         waitMs: null,
         isUndecided: mayHaveArrived(thrown),
       }

@@ -1,12 +1,19 @@
 /**
  * Makes the error for a failed request, and decides whether the request may be sent again. The decision
- * depends on facts such as the status, never on texts.
+ * depends on facts such as the status, and on texts only for limits of requests at the same time.
  */
 import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
 import { requestTarget } from './request.ts'
 
-/** The statuses of errors that may pass, so that the same request may succeed later. */
-const PASSING = new Set([408, 425, 429, 500, 502, 503, 504])
+/** The statuses of requests that come too fast: the usual one, and those of single services. */
+const TOO_FAST = new Set([420, 429, 430, 509, 529])
+/** The other statuses below 500 of errors that may pass, so that the same request may succeed later. */
+const PASSING = new Set([408, 423, 425, 477])
+/**
+ * The statuses from 500 of errors that do not pass. All others may pass, because proxies and services use
+ * numbers that no standard has, such as 520 to 530 and 598.
+ */
+const LASTING = new Set([501, 505, 506, 507, 508, 510, 511])
 
 /**
  * The error codes of undici, sockets and zlib after which a retry may succeed. A code that people may not
@@ -41,8 +48,22 @@ const UNSENT_CODES = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ])
 
+export function isTooFast(status: number): boolean {
+  return TOO_FAST.has(status)
+}
+
 export function isPassingStatus(status: number): boolean {
-  return PASSING.has(status)
+  const isFault = status >= 500 && status <= 599 && !LASTING.has(status)
+  return isFault || TOO_FAST.has(status) || PASSING.has(status)
+}
+
+/** Returns whether a refusal says in its text that too many requests were sent at the same time. */
+export function isAboutConcurrency(status: number, text: string): boolean {
+  const isLimit = isTooFast(status) || [400, 409, 503].includes(status)
+  return (
+    isLimit &&
+    /concurren(t|cy)|simultaneous|in parallel|at the same time|(one|single) request at a time/i.test(text)
+  )
 }
 
 /**
@@ -83,20 +104,28 @@ interface Refusal {
   readonly headers: readonly string[]
   readonly attempts: number
   readonly isPassing: boolean
+  /** True if the upstream refuses requests at the same time. */
+  readonly isConcurrent: boolean
+  /** True if the answer is a web page, as those of firewalls, proxies and sign-in pages are. */
+  readonly isPage: boolean
 }
 
+const CONCURRENCY_HINT =
+  'It takes few requests at the same time: set limits.concurrency: 1 in the profile. What a sync has read is kept.'
 const TOO_FAST_HINT =
   'It wants fewer requests: set limits.requests_per_second in the profile, or sync less often. What a sync has read is kept.'
 
 /** Returns the error for an answer that is neither a success nor a redirect. */
-export function refusal({ status, url, detail, headers, attempts, isPassing }: Refusal): LeadsheetError {
+export function refusal(refused: Refusal): LeadsheetError {
+  const { status, url, detail, headers, attempts, isPassing } = refused
   const said = detail === '' ? '' : `: ${detail}`
   const at = `${url.origin}${url.pathname}`
   if (isPassing) {
     const times = attempts === 1 ? '' : ` to ${attempts} attempts`
     return new LeadsheetError('api_unreachable', `${at} answered ${status}${times}${said}`, {
-      hint:
-        status === 429 || status === 403
+      hint: refused.isConcurrent
+        ? CONCURRENCY_HINT
+        : isTooFast(status) || status === 403
           ? TOO_FAST_HINT
           : 'The service has a problem of its own. What a sync has read is kept, and the next one goes on from there.',
     })
@@ -105,6 +134,13 @@ export function refusal({ status, url, detail, headers, attempts, isPassing }: R
     return new LeadsheetError('api_unauthorized', `${at} does not accept the API key (401)${said}`, {
       hint: 'Check api.key (LEADSHEET_API_KEY or LEADSHEET_API_KEY_FILE), and how the profile sends it (auth).',
     })
+  }
+  if (status === 403 && refused.isPage) {
+    return unexpected(
+      url,
+      `answered 403 with a web page${said}`,
+      'That is not the API: a firewall, a proxy or a sign-in page before it may have refused this machine. Ask its operator to let the machine through, and check api.url (LEADSHEET_API_URL).',
+    )
   }
   if (status === 403) {
     return new LeadsheetError('api_forbidden', `The API key may not use ${at} (403)${said}`, {
@@ -146,8 +182,8 @@ export function unreachable(url: URL, attempts: number, cause: unknown): Leadshe
 const ADDRESS_HINT =
   'Check that api.url (LEADSHEET_API_URL) is the address of the API, not of a web page or a proxy.'
 
-export function unexpected(url: URL, what: string, hint = ADDRESS_HINT): LeadsheetError {
-  return new LeadsheetError('api_unexpected', `${url.origin}${url.pathname} ${what}`, { hint })
+export function unexpected(url: URL, what: string, hint = ADDRESS_HINT, cause?: unknown): LeadsheetError {
+  return new LeadsheetError('api_unexpected', `${url.origin}${url.pathname} ${what}`, { hint, cause })
 }
 
 /** Makes the error for a POST that the upstream may or may not have carried out. */

@@ -1,5 +1,5 @@
 /**
- * Fetches one page in its own process, and prints the result with the memory and CPU time used: `node
+ * Fetches a page of one lead in its own process, and prints the result with the memory and CPU time used: `node
  * fetch-once.ts URL`.
  */
 import { readFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ const watch = setInterval(() => {
   highest = Math.max(highest, process.memoryUsage().rss)
 }, 5)
 const began = process.cpuUsage()
-const message = await source.listLeads({}, null, 10).then(
+const message = await source.listLeads({}, null, 1).then(
   (page) => `${page.records.length} records`,
   (thrown: unknown) =>
     thrown instanceof LeadsheetError ? `${thrown.code}: ${thrown.message}` : String(thrown),

@@ -3,6 +3,7 @@ import type { RateState } from '../../../src/upstream/client/rate-limit.ts'
 import {
   admit,
   block,
+  budgetOf,
   isThrottled,
   readBudget,
   recordBudget,
@@ -67,6 +68,29 @@ describe('the budget that headers tell of', () => {
     ['seconds', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '12' }, 0, 12_000],
     ['an epoch', { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': `${EPOCH_S + 60}` }, 1, 60_000],
     ['milliseconds', { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': `${EPOCH_S}500` }, 1, 500],
+    ['microseconds', { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': `${EPOCH_S}500000` }, 1, 500],
+    ['nanoseconds', { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': `${EPOCH_S}500000000` }, 1, 500],
+    ['a fraction', { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': `${EPOCH_S + 1}.5` }, 1, 1500],
+    ['milliseconds from now', { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '59000' }, 1, 59_000],
+    ['a day in a standard', { 'ratelimit-remaining': '1', 'ratelimit-reset': '86400' }, 1, 86_400_000],
+    ['more than a day', { 'ratelimit-remaining': '1', 'ratelimit-reset': '90000' }, 1, 90_000],
+    ['a time of Go', { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '1m30.5s' }, 1, 90_500],
+    ['milliseconds of Go', { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '20ms' }, 1, 20],
+    [
+      'a date of HTTP',
+      { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': 'Sat, 21 Nov 2026 06:00:09 GMT' },
+      1,
+      9000,
+    ],
+    [
+      'a date of JavaScript',
+      {
+        'x-ratelimit-remaining': '1',
+        'x-ratelimit-reset': 'Sat Nov 21 2026 06:00:09 GMT+0000 (Coordinated Universal Time)',
+      },
+      1,
+      9000,
+    ],
     ['a date', { 'x-rate-limit-remaining': '1', 'x-rate-limit-reset': '2026-11-21T06:00:09Z' }, 1, 9000],
     [
       'the least of several',
@@ -96,9 +120,29 @@ describe('the budget that headers tell of', () => {
     ['nothing', {}],
     ['no reset', { 'x-ratelimit-remaining': '3' }],
     ['a reset that is past', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${EPOCH_S - 5}` }],
+    ['a reset below zero', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '-5' }],
+    ['a reset of zero', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '0' }],
     ['nonsense', { 'ratelimit-remaining': 'few', 'ratelimit-reset': 'soon' }],
   ])('is unknown from %s', (_form, headers) => {
     expect(readBudget(headers, NOW)).toBeNull()
+  })
+})
+
+describe('a wait up to a reset', () => {
+  const spent = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '9999999999' }
+
+  it.each([200, 404, 503])('that an answer %d does not ask for is one of minutes', (status) => {
+    expect(budgetOf(status, spent, NOW)).toEqual({ remaining: 0, resetMs: 5 * 60_000 })
+    const near = { ...spent, 'x-ratelimit-reset': '20' }
+    expect(budgetOf(status, near, NOW)).toEqual({ remaining: 0, resetMs: 20_000 })
+  })
+
+  it('that an answer asks for is as long as it says', () => {
+    const tomorrow = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${EPOCH_S + 86_400}` }
+    for (const status of [403, 420, 429]) {
+      expect(budgetOf(status, tomorrow, NOW)).toEqual({ remaining: 0, resetMs: 86_400_000 })
+      expect(wantedWaitMs(status, tomorrow, NOW)).toBe(86_400_000)
+    }
   })
 })
 

@@ -112,7 +112,10 @@ describe('a call', () => {
     })
   })
 
-  it.each([408, 425, 429, 500, 502, 503, 504])('asks again after %d', async (status) => {
+  it.each([
+    408, 420, 423, 425, 429, 430, 477, 500, 502, 503, 504, 509, 512, 520, 521, 522, 524, 525, 526, 529, 530,
+    561, 598, 599,
+  ])('asks again after %d', async (status) => {
     await using server = await serve(reply(status), reply(status), ok)
     expect(await call(server)).toMatchObject({ answer: { ok: true }, usage: { requests: 3, retries: 2 } })
   })
@@ -127,6 +130,8 @@ describe('a call', () => {
     [422, 'api_rejected'],
     [301, 'api_unexpected'],
     [501, 'api_unreachable'],
+    [505, 'api_unreachable'],
+    [511, 'api_unreachable'],
   ])('does not ask again after %d: %s', async (status, code) => {
     await using server = await serve(reply(status), ok)
     await expect(call(server)).rejects.toMatchObject({ code })
@@ -238,6 +243,119 @@ describe('a call', () => {
     while (server.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
     stop.abort(reason)
     await calling
+  })
+})
+
+describe('a 403', () => {
+  it.each([
+    ['a page', { 'content-type': 'text/html' }, '<!DOCTYPE html><title>Attention Required!</title>'],
+    ['a page under another type', { 'content-type': 'text/plain' }, ' <html><h1>Access denied</h1></html>'],
+  ])('with %s is no lack of a scope', async (_what, headers, body) => {
+    await using server = await serve(reply(403, headers, body))
+    await expect(call(server)).rejects.toMatchObject({
+      code: 'api_unexpected',
+      message: expect.stringContaining('answered 403 with a web page'),
+      hint: expect.stringMatching(/firewall.*this machine/),
+    })
+  })
+
+  it.each([
+    ['JSON', {}, '{"message":"scope leads:read is missing"}'],
+    ['a text', { 'content-type': 'text/plain' }, 'Forbidden'],
+    ['nothing', { 'content-type': 'text/html' }, ''],
+    ['XML', { 'content-type': 'text/xml' }, '<?xml version="1.0"?><Error/>'],
+  ])('with %s is one', async (_what, headers, body) => {
+    await using server = await serve(reply(403, headers, body))
+    await expect(call(server)).rejects.toMatchObject({ code: 'api_forbidden' })
+  })
+})
+
+describe('an upstream that takes one request at a time', () => {
+  it.each([
+    [409, '{"error":"CONCURRENT_REQUEST_LIMIT_EXCEEDED"}'],
+    [400, '{"code":"SSS_CONCURRENCY","message":"Too many simultaneous calls"}'],
+    [429, '{"message":"Only one request at a time is allowed"}'],
+    [503, '{"message":"You may not send requests in parallel"}'],
+  ])('and says so with %d gets them one by one', async (status, refused) => {
+    let busy = 0
+    let most = 0
+    await using server = await serve((request, response) => {
+      busy++
+      most = Math.max(most, busy)
+      const isAlone = busy === 1
+      setTimeout(() => {
+        busy--
+        if (isAlone) ok(request, response)
+        else reply(status, {}, refused)(request, response)
+      }, 5)
+    })
+    const client = open()
+    const get = () => client.call({ method: 'GET', url: server.url })
+    await Promise.all([get(), get(), get()])
+    expect(most).toBeGreaterThan(1)
+    most = 0
+    await Promise.all([get(), get(), get(), get(), get(), get()])
+    expect(most).toBe(1)
+    expect(client.usage.throttled).toBeGreaterThan(0)
+    await client.close()
+  })
+
+  it('and refuses even that is named with the setting', async () => {
+    await using server = await serve(reply(409, {}, '{"error":"CONCURRENT_REQUEST_LIMIT_EXCEEDED"}'))
+    await expect(call(server)).rejects.toMatchObject({
+      code: 'api_unreachable',
+      hint: expect.stringContaining('limits.concurrency'),
+    })
+  })
+
+  it('is not meant by another conflict, or by that of a POST', async () => {
+    await using other = await serve(reply(409, {}, '{"error":"exists already"}'))
+    await expect(call(other)).rejects.toMatchObject({ code: 'api_rejected' })
+    await using conflict = await serve(reply(409, {}, '{"error":"changed by a concurrent update"}'))
+    const post = call(conflict, {}, { method: 'POST', body: {}, idempotencyKey: 'k' })
+    await expect(post).rejects.toMatchObject({ code: 'api_rejected' })
+  })
+})
+
+describe('a key that was rotated', () => {
+  const wants =
+    (key: string, status = 401): Answer =>
+    (request, response) =>
+      request.headers.authorization === key ? ok(request, response) : reply(status)(request, response)
+  const authorize: ClientOptions['authorize'] = (_url, headers, key) => {
+    headers['authorization'] = key
+  }
+
+  it('is read again after a 401, and the request is sent once more', async () => {
+    await using server = await serve(wants('new-key-4712'))
+    let reads = 0
+    const readKey = () => {
+      reads++
+      return 'new-key-4712'
+    }
+    const client = open({ authorize, readKey, backoff: { attempts: 1, baseMs: 0, maxMs: 0 } })
+    const calls = [1, 2, 3].map(() => client.call({ method: 'POST', url: server.url, body: {} }))
+    for (const { body } of await Promise.all(calls)) expect(body).toEqual({ ok: true })
+    await client.call({ method: 'GET', url: server.url })
+    expect(reads).toBe(1)
+    expect(server.requests.length).toBeLessThanOrEqual(7)
+    await client.close()
+  })
+
+  it.each([
+    ['the same key', 401, () => KEY, 1],
+    ['no key', 401, () => null, 1],
+    ['another key that is refused too', 401, () => 'other-key-4713', 2],
+    ['a key, but after a 403', 403, () => 'new-key-4712', 1],
+  ])('is not asked with again if the file has %s', async (_what, status, readKey, requests) => {
+    await using server = await serve(
+      reply(status, {}, '{"message":"neither canary-4711-secret nor other-key-4713"}'),
+    )
+    await expect(call(server, { authorize, readKey })).rejects.toMatchObject({
+      code: status === 401 ? 'api_unauthorized' : 'api_forbidden',
+      message: expect.stringMatching(/neither \[redacted\] nor (\[redacted\]|other-key-4713)$/),
+    })
+    expect(server.requests).toHaveLength(requests)
   })
 })
 
