@@ -311,7 +311,7 @@ describe.skipIf(!IN_POSTGRES)('a query in PostgreSQL', () => {
   })
 })
 
-test.skipIf(!hasSqlProgram())('a query with all values in it gives any program the same', async () => {
+test.skipIf(!hasSqlProgram)('a query with all values in it gives any program the same', async () => {
   const filter: LeadFilter = {
     pipelineIds: ['p1', "o'hara"],
     conditions: [
