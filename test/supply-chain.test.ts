@@ -92,14 +92,19 @@ describe('npm in a clone', () => {
       'package-lock.json': JSON.stringify({ ...root, lockfileVersion: 3, packages: { '': root } }),
       '.npmrc': readFileSync('.npmrc', 'utf8'),
     })
-    expect(await npm(['ci'], cwd)).toMatchObject({ code: 0, stderr: '' })
+    expect(await npm(['ci'], cwd)).toMatchObject({
+      code: 0,
+      stderr: expect.not.stringContaining('EBADENGINE'),
+    })
   })
 
   it('runs the program from its sources by npx, and hints say so', async () => {
     const { code, stderr } = await npm(['exec', '--', 'leadsheet', 'leads', '--nope'], process.cwd())
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: "error: unknown option '--nope'\nhint: `npx leadsheet leads --help` shows what there is.\n",
+      stderr: expect.stringContaining(
+        "error: unknown option '--nope'\nhint: `npx leadsheet leads --help` shows what there is.\n",
+      ),
     })
   })
 })

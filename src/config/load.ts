@@ -16,7 +16,7 @@ import type { ReportConfig } from './report-config.ts'
 import { impossibleIn } from './report-config.ts'
 import type { Settings } from './schema.ts'
 import { schemaAt, settingPath, settingsIn, settingsSchema } from './schema.ts'
-import { dashboardAccess, TOKEN_REMEDY } from './schema-web.ts'
+import { dashboardAccess, PROXY_REMEDY, TOKEN_REMEDY } from './schema-web.ts'
 import type { SettingPath, SettingTree } from './setting-path.ts'
 import { leavesOf, pathText, setValueAt, valueAt } from './setting-path.ts'
 import type { FilledSetting, ProfileData, SettingsFile } from './settings-file.ts'
@@ -146,6 +146,7 @@ export function warningsOf(settings: Settings, draft: Draft, file: SettingsFile 
     ...plainHttp(settings, draft),
     ...foreignSignature(settings, draft),
     ...closedDashboard(settings, draft),
+    ...unknownProxy(settings, draft),
     ...onOneMachine(settings, draft),
     ...readableSecrets(draft, file),
   ]
@@ -179,6 +180,14 @@ function closedDashboard({ web: { token, listen, ...doors } }: Settings, draft: 
   if (dashboardAccess({ ...doors, listen, hasToken: token !== null }) !== 'closed') return []
   const origin = draft.findOrigin(['web', 'token'], 'value')
   return [mistakeLine(origin, `the dashboard can be reached from outside, and is closed. ${TOKEN_REMEDY}`)]
+}
+
+/** TLS ends at a proxy, so an https address without a known proxy is one whose visitors all seem to be one. */
+function unknownProxy({ web: { publicUrl, trustedProxies } }: Settings, draft: Draft): string[] {
+  if (!publicUrl?.startsWith('https:') || trustedProxies.length > 0) return []
+  const origin = draft.findOrigin(['web', 'public_url'], 'value')
+  const what = 'all visitors seem to come from the proxy, and share its limits'
+  return [mistakeLine(origin, `${what}. ${PROXY_REMEDY}`)]
 }
 
 /**

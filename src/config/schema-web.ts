@@ -47,7 +47,7 @@ const webGroup = group({
   token: secret(`a text of at least ${TOKEN_LENGTH} characters`, tokenFault).optional().meta({
     env: 'LEADSHEET_WEB_TOKEN',
     description:
-      'Token with which operators sign in to the dashboard, of at least 16 characters. If absent, only this machine sees the dashboard, without actions, and nobody sees it if it can be reached from outside. Keep the token out of this file: see token_file.',
+      'Token with which operators sign in to the dashboard, of at least 16 characters. If absent, only this machine sees the dashboard, without actions and through no proxy, and nobody sees it if it can be reached from outside. Keep the token out of this file: see token_file.',
   }),
   token_file: path.optional().meta({ description: 'File that holds the token, in place of token.' }),
 }).superRefine(({ listen, public_url }, context) => {
@@ -134,12 +134,14 @@ type DashboardAccess = 'look' | 'token' | 'closed'
 export const TOKEN_REMEDY =
   'Set web.token_file (LEADSHEET_WEB_TOKEN_FILE) to a file that holds a token, such as `openssl rand -hex 24` makes.'
 
+export const PROXY_REMEDY = 'Name the proxy before the pages in web.trusted_proxies, such as [loopback].'
+
 /**
- * Returns whether a warning is about the closed dashboard. Only commands that serve or check the dashboard
+ * Returns whether a warning is about the pages. Only commands that serve or check the dashboard
  * show such a warning.
  */
 export function isAboutDashboard(warning: string): boolean {
-  return warning.includes(TOKEN_REMEDY)
+  return warning.includes(TOKEN_REMEDY) || warning.includes(PROXY_REMEDY)
 }
 
 export function dashboardAccess({ listen, publicUrl, allowedHosts, hasToken }: Doors): DashboardAccess {

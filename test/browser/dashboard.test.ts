@@ -27,7 +27,7 @@ interface FoundPage {
   readonly html: string
 }
 
-describe.skipIf(!hasBrowser())('every page of the dashboard', () => {
+describe.skipIf(!hasBrowser)('every page of the dashboard', () => {
   it('can be read, used by keyboard and looked at on any screen, and asks nobody else for anything', async () => {
     const { url, token } = await startDashboardDaemon()
     await using browser = await openBrowser()

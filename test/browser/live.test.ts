@@ -31,7 +31,7 @@ interface PrintedChange {
   readonly seconds: number
 }
 
-describe.skipIf(!hasBrowser())('demo --live', () => {
+describe.skipIf(!hasBrowser)('demo --live', () => {
   it('has a lead that changes at the service in the copy and on the page by its event', async () => {
     const { where, key, printed } = await startDemo()
     const copy = new Database(where.database, { readonly: true })

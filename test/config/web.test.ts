@@ -22,7 +22,7 @@ describe('the dashboard', () => {
     ['{ listen: "192.168.0.2:1" }', 'closed'],
     ['{ listen: "leadsheet:1" }', 'closed'],
     ['{ listen: "127.0.0.1.example.com:1" }', 'closed'],
-    ['{ public_url: "https://reports.example.com" }', 'closed'],
+    ['{ public_url: "https://reports.example.com", trusted_proxies: [loopback] }', 'closed'],
     ['{ allowed_hosts: [leadsheet] }', 'closed'],
     ['{ listen: "0.0.0.0:1", token: "0123456789abcdef" }', 'token'],
     ['{ token: "0123456789abcdef" }', 'token'],
@@ -39,6 +39,13 @@ describe('the dashboard', () => {
           ]
         : [],
     )
+  })
+
+  test('at a public address behind a proxy that nobody has named is warned of', () => {
+    const told = [expect.stringMatching(/web\.public_url: all visitors .* web\.trusted_proxies/)]
+    const address = 'token: "0123456789abcdef", public_url: "https://reports.example.com"'
+    expect(load(`{ ${address} }`).warnings).toEqual(told)
+    expect(load(`{ ${address}, trusted_proxies: [loopback] }`).warnings).toEqual([])
   })
 
   test('that is not served is not warned of', () => {

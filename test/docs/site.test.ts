@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const isMissing = isSkippedButInCi('the site', existsSync(VITEPRESS) ? null : 'npm ci --prefix docs')
 
-it.skipIf(isMissing || !hasBrowser())(
+it.skipIf(isMissing || !hasBrowser)(
   'is built, searched and read without a request to anybody else',
   async () => {
     const site = folderWith()

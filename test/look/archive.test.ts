@@ -64,7 +64,7 @@ const PAGES = [
   { name: 'the list of all with long names', html: indexOf('W'.repeat(300)) },
 ]
 
-describe.skipIf(!hasBrowser())('the archive', () => {
+describe.skipIf(!hasBrowser)('the archive', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()

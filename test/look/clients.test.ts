@@ -22,7 +22,7 @@ const looks = CLIENTS.flatMap((client) =>
   ),
 )
 
-describe.skipIf(!hasBrowser())('a report', () => {
+describe.skipIf(!hasBrowser)('a report', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()

@@ -15,7 +15,7 @@ import { putFontInto } from './support/font.ts'
 const CONTRAST = 4.5
 const FORCED_DARK = '--blink-settings=forceDarkModeEnabled=true'
 
-describe.skipIf(!hasBrowser())('a report whose colours are turned round', () => {
+describe.skipIf(!hasBrowser)('a report whose colours are turned round', () => {
   let browser: Browser
   let page: Page
   beforeAll(async () => {

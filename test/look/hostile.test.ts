@@ -38,7 +38,7 @@ describe.each(TITLED_PAYLOADS)('the name $shown', ({ payload }) => {
   })
 })
 
-describe.skipIf(!hasBrowser())('a browser', () => {
+describe.skipIf(!hasBrowser)('a browser', () => {
   let browser: Browser
   let page: Page
   let takeDeeds: () => readonly string[]

@@ -10,7 +10,7 @@ const PIXEL =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
 const FINE = { width: 375, cut: [], overlapping: [], distorted: [] }
 
-describe.skipIf(!hasBrowser())('a look at a page', () => {
+describe.skipIf(!hasBrowser)('a look at a page', () => {
   let browser: Browser
   let page: Page
   beforeAll(async () => {

@@ -87,7 +87,7 @@ describe('the numbers of a mail', () => {
     }
   })
 
-  describe('are what sqlite3 counts', { skip: !hasSqlite3() }, () => {
+  describe('are what sqlite3 counts', { skip: !hasSqlite3 }, () => {
     type Row = Readonly<Record<string, string | number | null>>
     let answers: ReadonlyMap<string, { readonly now: readonly Row[]; readonly before: readonly Row[] }>
     let text: string

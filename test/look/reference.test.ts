@@ -31,7 +31,7 @@ const reports = (['daily', 'weekly'] as const).flatMap((report) =>
   (['en', 'de'] as const).map((language) => ({ report, language })),
 )
 
-describe.skipIf(!hasBrowser())('a report looks as it did', () => {
+describe.skipIf(!hasBrowser)('a report looks as it did', () => {
   let browser: Browser
   let demo: Demo
   beforeAll(async () => {

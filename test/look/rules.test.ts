@@ -67,7 +67,7 @@ describe('the features that the pages use', () => {
   })
 })
 
-describe.skipIf(!hasBrowser())('in a browser', () => {
+describe.skipIf(!hasBrowser)('in a browser', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()

@@ -16,7 +16,7 @@ const PROGRAMS: readonly { readonly of: string; readonly show: (page: MailPage) 
   { of: 'without both', show: ({ rendered }) => withoutStyleBlocks(rendered.html) },
 ]
 
-describe.skipIf(!hasBrowser())('a report', () => {
+describe.skipIf(!hasBrowser)('a report', () => {
   let browser: Browser
   let page: Page
   beforeAll(async () => {

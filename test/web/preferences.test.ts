@@ -332,7 +332,7 @@ describe('the server of the pages', () => {
   })
 })
 
-describe.skipIf(!hasBrowser())('the page in a browser', () => {
+describe.skipIf(!hasBrowser)('the page in a browser', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()

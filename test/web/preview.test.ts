@@ -102,7 +102,7 @@ describe('the server of a preview', () => {
   })
 })
 
-describe.skipIf(!hasBrowser())('the page of a preview', () => {
+describe.skipIf(!hasBrowser)('the page of a preview', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser(FRAMES_IN_PROCESS)

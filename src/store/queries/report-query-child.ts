@@ -49,6 +49,7 @@ function answer({ file, sqls, values, filter, isTrial, ...limits }: ReportQueryJ
       .map(({ name }) => String(name))
   const tables = namesOf('table')
   const open = new Set([...namesOf('view'), ...TABLE_FUNCTIONS, CHOSEN])
+  const mayOpen = readMayOpen(database)
   allowReadsOnly(database, (table, column) => {
     const withheld = PUBLISHED[table]
     if (withheld !== undefined) return !withheld.includes(column)
@@ -56,11 +57,73 @@ function answer({ file, sqls, values, filter, isTrial, ...limits }: ReportQueryJ
   })
   return sqls.map((sql) => {
     try {
+      refuseTrespass(database, sql, mayOpen)
       return isTrial ? trial(database, sql) : select(database, sql, values, limits)
     } catch (thrown) {
       return { error: errorText(thrown) }
     }
   })
+}
+
+/** What plans may open. */
+interface MayOpen {
+  /**
+   * The tables, by the page at which the table or one of its indexes begins. `withheld` has the withheld columns by
+   * their numbers in its rows; it is null if nothing of it may be read.
+   */
+  readonly pages: ReadonlyMap<unknown, { readonly table: string; readonly withheld: Columns | null }>
+  /** The addresses by which plans name the functions that SQL may read like tables. */
+  readonly functions: ReadonlySet<unknown>
+}
+type Columns = ReadonlyMap<unknown, string>
+
+function readMayOpen(database: DatabaseSync): MayOpen {
+  // A row has no place for a virtual column.
+  const columnsOf = database.prepare(`SELECT name FROM pragma_table_xinfo(:name) WHERE hidden <> 2
+    UNION ALL SELECT name FROM pragma_index_xinfo(:name)`)
+  const parts = database
+    .prepare('SELECT type, name, tbl_name, rootpage FROM sqlite_schema WHERE rootpage > 0')
+    .all()
+  const pages = parts.map(({ type, name, tbl_name, rootpage }) => {
+    const table = String(tbl_name)
+    const columns = columnsOf.all({ name: name ?? null }).map((column) => String(column.name))
+    const withheld = new Map(
+      [...columns.entries()].filter(([, column]) => PUBLISHED[table]?.includes(column) ?? true),
+    )
+    const isOpen = PUBLISHED[table] !== undefined && (type === 'table' || withheld.size === 0)
+    return [rootpage, { table, withheld: isOpen ? withheld : null }] as const
+  })
+  const functions = TABLE_FUNCTIONS.flatMap((name) => planOf(database, `SELECT value FROM ${name}('[]')`))
+  const opened = functions.filter(({ opcode }) => opcode === 'VOpen')
+  return { pages: new Map(pages), functions: new Set(opened.map(({ p4 }) => p4)) }
+}
+
+/**
+ * Refuses a query whose plan reads what is not for reports. SQLite asks no authorizer for a column that USING or
+ * NATURAL merges, but a plan names each page, virtual table and column that it reads (sqlite.org/opcode.html).
+ * @throws Error in the words of SQLite's own refusals
+ */
+function refuseTrespass(database: DatabaseSync, sql: string, { pages, functions }: MayOpen): void {
+  const plan = planOf(database, sql)
+  const opened = new Map<unknown, { readonly table: string; readonly withheld: Columns }>()
+  for (const { opcode, p1: cursor, p2: root, p3: schema, p4 } of plan) {
+    if (opcode === 'VOpen' && !functions.has(p4)) throw new Error('not authorized')
+    if (opcode !== 'OpenRead' && opcode !== 'ReopenIdx') continue
+    // Schema 1 has temporary tables: `chosen`, and at page 1 SQLite's own.
+    if (schema === 1 && root !== 1) continue
+    const { table, withheld = null } = pages.get(root) ?? { table: 'sqlite_schema' }
+    if (withheld === null || schema !== 0) throw new Error(`access to ${table} is prohibited`)
+    if (withheld.size > 0) opened.set(cursor, { table, withheld })
+  }
+  for (const { opcode, p1: cursor, p2: number } of plan) {
+    const { table, withheld } = opened.get(cursor) ?? {}
+    const column = opcode === 'RowData' ? withheld && '*' : opcode === 'Column' && withheld?.get(number)
+    if (column) throw new Error(`access to ${table}.${column} is prohibited`)
+  }
+}
+
+function planOf(database: DatabaseSync, sql: string) {
+  return database.prepare(`EXPLAIN ${sql}`).all()
 }
 
 /** Checks a query without running it. This is possible because SQLite refuses to prepare an invalid query. */

@@ -9,7 +9,7 @@ import type { Log } from '../../log.ts'
 import type { DashboardPages, ErrorPage, FlashStore, SendErrorPage, SignedInUser } from '../server/frame.ts'
 import { bareFrame, createFlashStore, wantsPage } from '../server/frame.ts'
 import type { AllowedHosts } from '../server/headers.ts'
-import { DASHBOARD_HEADERS, safeRedirect } from '../server/headers.ts'
+import { DASHBOARD_HEADERS, isOfThisMachine, safeRedirect } from '../server/headers.ts'
 import type { AddRoutes, Form, Guard } from '../server/server.ts'
 import { sendPage, statusOf } from '../server/server.ts'
 import type { EndedSessions, Sessions, TokenCheck } from './session.ts'
@@ -113,8 +113,6 @@ interface SignIn {
 
 /** The path of the sign-in page. */
 export const SIGN_IN = '/sign-in'
-
-const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'via'] as const
 
 // The codes of errors that are answered with status 404.
 const UNKNOWN: readonly string[] = ['report_unknown', 'report_not_kept']
@@ -233,13 +231,11 @@ const FAILED: ErrorPage = { title: 'Something went wrong here', text: 'The log o
 
 /** Decides whether a user may look if no token is set. */
 function meetLooker(request: FastifyRequest, { isOpen, remedy }: GuardOptions): SignedInUser | Refused {
-  // A request with one of these headers came through a proxy, so the dashboard can be reached from outside.
-  const isForwarded = FORWARDED.some((name) => request.headers[name] !== undefined)
-  if (!isOpen || isForwarded) {
+  if (!isOpen || !isOfThisMachine(request)) {
     return {
       status: 403,
       title: 'The dashboard is closed',
-      text: `It can be reached from outside. ${remedy}`,
+      text: `It can be reached from outside, or you came through a proxy. ${remedy}`,
     }
   }
   return isLook(request)

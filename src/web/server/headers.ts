@@ -133,6 +133,24 @@ export function createAllowedHosts(publicUrl: string | null, hosts: readonly str
   }
 }
 
+/** Headers by which proxies say for whom they ask. Browsers send none that begins with `x-` for a page. */
+const OF_PROXIES = /^(x-|cf-|cdn-|fastly-|proxy-|true-client-ip$|forwarded$|via$)/
+const LOOPBACK = /^(localhost|127(\.\d+){3}|::1)$/
+
+/**
+ * Returns whether a request that came from this machine shows nothing of a proxy, which passes on those of strangers.
+ * nginx as it is installed asks by HTTP/1.0 or closes each connection. A proxy that keeps connections, adds no header
+ * and asks for a loopback address cannot be told from a browser.
+ */
+export function isOfThisMachine({ headers, raw }: FastifyRequest): boolean {
+  return (
+    LOOPBACK.test(hostName(headers.host) ?? '') &&
+    raw.httpVersion !== '1.0' &&
+    headers.connection !== 'close' &&
+    !Object.keys(headers).some((name) => OF_PROXIES.test(name))
+  )
+}
+
 /** Returns the host name without the port and without the brackets of an IPv6 address. */
 function hostName(host: string | undefined): string | undefined {
   return host === undefined ? undefined : URL.parse(`http://${host}`)?.hostname.replace(/^\[|\]$/g, '')

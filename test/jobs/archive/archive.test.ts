@@ -124,7 +124,7 @@ describe('the issues of a report', () => {
   })
 })
 
-describe.skipIf(!hasBrowser())('the page of an issue in a browser', () => {
+describe.skipIf(!hasBrowser)('the page of an issue in a browser', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()

@@ -34,7 +34,7 @@ interface Shown {
   readonly sqls: readonly string[]
 }
 
-test.skipIf(!hasSqlite3())('every SQL of the page runs as it is, and gives the value beside it', async () => {
+test.skipIf(!hasSqlite3)('every SQL of the page runs as it is, and gives the value beside it', async () => {
   const folder = folderWith()
   await using service = await startService(folder, NOW, 8)
   await using syncing = await openSyncing(

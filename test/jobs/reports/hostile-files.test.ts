@@ -86,7 +86,7 @@ describe('names that are meant to do harm', () => {
     }
   })
 
-  it.skipIf(!hasSqlite3())(
+  it.skipIf(!hasSqlite3)(
     'are text in every cell of an Excel file, which has no formula and no link (row 62)',
     async () => {
       for (const file of await filesOf('xlsx')) {

@@ -14,7 +14,6 @@ import { openSyncing } from '../../support/syncing.ts'
 
 const files = readdirSync(QUERIES)
 const pages = readAllText()
-const hasSqlite = hasSqlite3()
 
 /**
  * The documented form of Datasette's metadata, as far as it is used: docs.datasette.io, "Metadata", "SQL
@@ -67,7 +66,7 @@ describe('the ready queries', () => {
     expect(ask(snapshot, query?.sql ?? '')).not.toEqual([])
   })
 
-  it.skipIf(!hasSqlite).each(files)('%s finds the same in the sqlite3 of the machine', (file) => {
+  it.skipIf(!hasSqlite3).each(files)('%s finds the same in the sqlite3 of the machine', (file) => {
     const output = execFileSync('sqlite3', ['-json', snapshot], { input: readFileSync(join(QUERIES, file)) })
     const text = readFileSync(join(QUERIES, file), 'utf8')
     const rows = JSON.parse(output.toString()).map(roughly)

@@ -13,7 +13,7 @@ const NOW = new Date('2026-11-21T06:00:00Z')
 const ZONE = 'Europe/Berlin'
 const PERIOD = periodOf('day', NOW, ZONE, { holidays: [], lastEnd: null })
 
-describe.skipIf(!hasSqlProgram())('the SQL of a report', () => {
+describe.skipIf(!hasSqlProgram)('the SQL of a report', () => {
   it.each<[string, LeadFilter]>([
     ['all leads', EVERY_LEAD],
     [

@@ -316,10 +316,8 @@ describe('what was known at a past time', () => {
   })
 })
 
-const isProgramThere = hasSqlProgram()
-
 describe('the SQL that is shown', () => {
-  it(`gives every program the figure, and the report its number${isProgramThere ? '' : ' (it is not installed)'}`, async () => {
+  it(`gives every program the figure, and the report its number${hasSqlProgram ? '' : ' (it is not installed)'}`, async () => {
     const now = new Date('2026-11-21T06:00:00Z')
     await using store = await openSyncedStore(20)
     const { db } = store
@@ -337,7 +335,7 @@ describe('the SQL that is shown', () => {
         const expected = await readFigure(db, name, scope)
         const { rows: plain } = await db.executeQuery(CompiledQuery.raw(shown))
         expect(plain, name).toEqual(expected.map((row) => expect.objectContaining({ value: row.value })))
-        if (isProgramThere) expect(askSqlProgram(store, shown), name).toEqual(plain)
+        if (hasSqlProgram) expect(askSqlProgram(store, shown), name).toEqual(plain)
       }
     }
     const report = await readReportFigures(db, {

@@ -12,7 +12,6 @@ import { openSyncing } from '../../support/syncing.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')
 const NEVER = new AbortController().signal
-const hasSqlite = hasSqlite3()
 
 interface FigureEntry {
   readonly name: string
@@ -88,7 +87,7 @@ describe('the figures in a snapshot', () => {
     expect(figures.pipelines).toHaveLength(1)
   })
 
-  it.skipIf(!hasSqlite)('run in the sqlite3 of the machine', async () => {
+  it.skipIf(!hasSqlite3)('run in the sqlite3 of the machine', async () => {
     const { file } = await publishReported()
     for (const { name, sql } of ask<FigureEntry>(file, 'SELECT * FROM figure')) {
       const output = execFileSync('sqlite3', ['-json', file], { input: sql }).toString()

@@ -7,10 +7,13 @@ import { hasSqlite3 } from './sqlite3.ts'
 
 export type Row = Readonly<Record<string, string | number | null>>
 
-/** True if the program for the stores of this run is installed. For `it.skipIf(!hasSqlProgram())`. */
-export function hasSqlProgram(): boolean {
-  return IN_POSTGRES ? hasPsql() : hasSqlite3()
-}
+/** True if the program for the stores of this run is installed. For `it.skipIf(!hasSqlProgram)`. */
+export const hasSqlProgram = IN_POSTGRES
+  ? !isSkippedButInCi(
+      'the SQL that people are shown, in psql',
+      isInPath('psql') ? null : 'apt-get install postgresql',
+    )
+  : hasSqlite3
 
 /**
  * Returns the program's answer to a statement that ends with a semicolon. A statement that makes a temporary
@@ -28,9 +31,4 @@ export function askSqlProgram({ place }: Store, statements: string): Row[] {
   const args = ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', place.url]
   const env = { ...process.env, PGOPTIONS: `-c search_path=${place.schema}` }
   return JSON.parse(execFileSync('psql', args, { input, encoding: 'utf8', env }))
-}
-
-function hasPsql(): boolean {
-  const remedy = isInPath('psql') ? null : 'apt-get install postgresql'
-  return !isSkippedButInCi('the SQL that people are shown, in psql', remedy)
 }

@@ -1,4 +1,6 @@
 /** Tests over real HTTP who may see the dashboard and act in it. */
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { random } from '../../support/random.ts'
 import {
@@ -17,6 +19,24 @@ const LOOPBACK = ''
 const SIGNED = `token: ${TOKEN}`
 const OUTSIDE = 'listen: 0.0.0.0:0'
 const PUBLIC = 'public_url: https://reports.example.com'
+
+/** What requests are like that come through a proxy of this machine of which the settings say nothing. */
+const THROUGH_PROXIES: readonly Readonly<Record<string, string>>[] = [
+  { 'x-forwarded-for': '203.0.113.1' },
+  { 'x-forwarded-proto': 'https' },
+  { 'x-real-ip': '203.0.113.1' },
+  { 'x-client-ip': '203.0.113.1' },
+  { 'x-request-id': 'a' },
+  { forwarded: 'for=203.0.113.1' },
+  { via: '1.1 proxy' },
+  { 'cf-connecting-ip': '203.0.113.1' },
+  { 'true-client-ip': '203.0.113.1' },
+  { host: 'reports.example.com' },
+  { host: '192.0.2.1' },
+  { host: '0.0.0.0:8080' },
+  { host: '127.0.0.1.example.com' },
+  { connection: 'close' },
+]
 
 /** Requests each case, and returns those with another answer than expected. */
 async function findUnexpected(url: string, cases: readonly Case[]): Promise<string[]> {
@@ -38,7 +58,9 @@ describe('who may see the dashboard', () => {
       [
         ['a person', '/', {}, 200],
         ['a machine', '/metrics', {}, 200],
-        ['whom something forwards that nobody told us of', '/', { 'x-forwarded-for': '203.0.113.1' }, 403],
+        ['a machine that keeps no name', '/', { host: 'localhost:8080' }, 200],
+        ['a machine of six', '/', { host: '[::1]:8080' }, 200],
+        ...THROUGH_PROXIES.map((headers): Case => [JSON.stringify(headers), '/', headers, 403]),
       ],
     ],
     [
@@ -114,6 +136,13 @@ describe('who may see the dashboard', () => {
     const statuses = await Promise.all(open.map(async (path) => (await ask(`${url}${path}`)).status))
     expect(statuses).toEqual([200, 200, 200, 404, 303])
   })
+})
+
+it('a request by HTTP/1.0 without a token, as nginx sends it, is no look of this machine', async () => {
+  const { url } = await openDashboard(LOOPBACK)
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.end('GET / HTTP/1.0\r\nHost: 127.0.0.1:8080\r\n\r\n')
+  expect((await text(socket)).slice(0, 12)).toBe('HTTP/1.1 403')
 })
 
 describe('a session', () => {

@@ -332,7 +332,7 @@ describe('messages', () => {
   })
 })
 
-describe.skipIf(!hasBrowser())('an operator at a keyboard', () => {
+describe.skipIf(!hasBrowser)('an operator at a keyboard', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()

@@ -101,7 +101,7 @@ describe('the page of agents', () => {
     expect(text).toContain('not counted yet')
   })
 
-  it.skipIf(!hasBrowser())(
+  it.skipIf(!hasBrowser)(
     'has a dozen agents on two screens of a phone or so, and does not scroll sideways',
     async () => {
       const dozen = Array.from({ length: 12 }, (_, index) => ({

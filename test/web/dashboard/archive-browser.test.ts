@@ -57,7 +57,7 @@ async function keepMessage(store: Store, number: number, mail: { html: string; s
   })
 }
 
-describe.skipIf(!hasBrowser())('a mail in the archive', () => {
+describe.skipIf(!hasBrowser)('a mail in the archive', () => {
   let browser: Browser
   /** The server that every request to evil.example would reach. */
   const evil = createServer((request, response) => {

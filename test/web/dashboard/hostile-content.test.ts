@@ -72,7 +72,7 @@ async function openNamed(names: readonly string[]): Promise<Store> {
   return store
 }
 
-describe.skipIf(!hasBrowser())('words of others, on the page', () => {
+describe.skipIf(!hasBrowser)('words of others, on the page', () => {
   let browser: Browser
   let page: Page
   const arrived: string[] = []

@@ -26,7 +26,7 @@ const REGISTERED: EventSource = {
 }
 const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined: 0 }
 
-describe.skipIf(!hasBrowser())('the status page in a browser', () => {
+describe.skipIf(!hasBrowser)('the status page in a browser', () => {
   let browser: Browser
   let page: Page
   /** Errors of the browser, and requests to other hosts. */

@@ -96,7 +96,7 @@ describe('figures', () => {
 })
 
 describe('figures explain', () => {
-  it.skipIf(!hasSqlite3())(
+  it.skipIf(!hasSqlite3)(
     'prints nothing but SQL, which sqlite3 takes as it is and gives the value that stands above it',
     async () => {
       const { folder, run } = await openCopy()

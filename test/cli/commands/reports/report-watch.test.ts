@@ -19,7 +19,7 @@ queries:
     sql: SELECT company_industry AS industry, count(*) AS leads FROM lead_now GROUP BY industry
 `
 
-describe.skipIf(!hasBrowser())('report NAME --watch', () => {
+describe.skipIf(!hasBrowser)('report NAME --watch', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser(FRAMES_IN_PROCESS)
