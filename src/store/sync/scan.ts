@@ -105,8 +105,9 @@ export async function startPass(trx: Trx, before: Scan, since: Instant | null): 
 
 /** Records pages as read, with the leads found on them. */
 export async function advanceScan(trx: Trx, before: Scan, pages: readonly ScanStep[]): Promise<Scan> {
-  const seenKeys = pages.flatMap((page) => page.seenKeys)
-  await saveSeen(trx, { page: before.pages, pass: before.pass, seenKeys })
+  for (const [index, { seenKeys }] of pages.entries()) {
+    await saveSeen(trx, { page: before.pages + index, pass: before.pass, seenKeys })
+  }
   const scan = pages.reduce(scanAfter, before)
   await updateScan(trx, scan)
   return scan
