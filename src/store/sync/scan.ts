@@ -119,8 +119,9 @@ export async function advanceScan(
   pages: readonly ScanStep[],
   at: Instant,
 ): Promise<Scan> {
-  const seenKeys = pages.flatMap((page) => page.seenKeys)
-  await saveSeen(trx, { page: before.pages, pass: before.pass, seenKeys })
+  for (const [index, { seenKeys }] of pages.entries()) {
+    await saveSeen(trx, { page: before.pages + index, pass: before.pass, seenKeys })
+  }
   const scan = { ...pages.reduce(scanAfter, before), progress_at: at }
   await updateScan(trx, scan)
   return scan

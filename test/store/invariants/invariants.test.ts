@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { LeadsheetError } from '../../../src/errors.ts'
+import { sync } from '../../../src/jobs/sync/run-sync.ts'
 import { DEFAULT_SCHEMA } from '../../../src/store/db/place.ts'
 import { findViolations, INVARIANTS, invariantsOf } from '../../../src/store/invariants/invariants.ts'
 import { storeDerivedVersions } from '../../../src/store/leads/lead-version.ts'
@@ -11,8 +13,10 @@ import { openStore } from '../../../src/store/open.ts'
 import { folderWith } from '../../support/folder.ts'
 import { withClient } from '../../support/postgres/postgres-server.ts'
 import { newDatabase, preparedDatabase } from '../../support/postgres.ts'
+import { random } from '../../support/random.ts'
+import { createShiftingList, type ShiftingList } from '../../support/source/shifting-list.ts'
 import { IN_POSTGRES, openEmptyStore } from '../../support/store.ts'
-import { openSyncing } from '../../support/syncing.ts'
+import { openSyncing, SILENT } from '../../support/syncing.ts'
 import { startUpstream } from '../../support/upstream.ts'
 
 const NOW = '2026-11-21T06:00:00.000Z'
@@ -223,5 +227,72 @@ describe('the rules of the store', () => {
       remedy: expect.stringMatching(/\w/),
     })
     expect(violation?.examples[0]).toMatch(/\S/)
+  })
+})
+
+/** Each kind of scan of 120 leads on pages of 5; `changed` leads differ from what is stored. */
+const SCANS = [
+  { scan: 'first', isFirst: true, changed: 0, mode: 'full', kind: 'cursor', passes: 1 },
+  { scan: 'full of unchanged leads', isFirst: false, changed: 0, mode: 'full', kind: 'cursor', passes: 1 },
+  { scan: 'full of few changes', isFirst: false, changed: 20, mode: 'full', kind: 'cursor', passes: 1 },
+  { scan: 'full of changed leads', isFirst: false, changed: 120, mode: 'full', kind: 'cursor', passes: 1 },
+  { scan: 'incremental', isFirst: false, changed: 60, mode: 'incremental', kind: 'cursor', passes: 1 },
+  { scan: 'first whose rows move', isFirst: true, changed: 0, mode: 'full', kind: 'page', passes: 2 },
+  { scan: 'full whose rows move', isFirst: false, changed: 9, mode: 'full', kind: 'page', passes: 2 },
+] as const
+
+describe('the rules of the store in the middle of a scan', () => {
+  const cases = SCANS.flatMap((kind) => [
+    { ...kind, failure: 'never', pagesARun: Number.POSITIVE_INFINITY },
+    { ...kind, failure: 'after every 11 pages, and is resumed', pagesARun: 11 },
+  ])
+  it.each(cases)('hold at each page of a scan ($scan) that breaks off $failure', async (one) => {
+    await using store = await openEmptyStore()
+    const list = createShiftingList({
+      random: random(1),
+      ...{ rows: 120, order: one.kind === 'cursor' ? 'updated_asc' : 'updated_desc', kind: one.kind },
+      ...{ changesAPage: 1, hasUpdatedSince: true },
+    })
+    const run = (source: ShiftingList['source'], full: boolean) =>
+      sync(
+        { store, source, log: SILENT, now: () => list.clock.now },
+        {
+          ...{ full, parts: ['leads'], pageSize: 5, overlapMs: 0, pipelineIds: [] },
+          signal: new AbortController().signal,
+        },
+      )
+    list.isStill = true
+    if (!one.isFirst) await run(list.source, true)
+    list.clock.now = new Date(list.clock.now.getTime() + 3_600_000)
+    const updated = new Date(list.clock.now.getTime() - 60_000).toISOString()
+    for (const row of [...list.rows.values()].slice(0, one.changed))
+      list.rows.set(row.id, { ...row, updated })
+    const expectSound = async (): Promise<void> =>
+      expect(await findViolations(store.db, list.clock.now.toISOString(), 'all')).toEqual([])
+
+    let pages = 0
+    let pagesOfRun = 0
+    const source: ShiftingList['source'] = {
+      ...list.source,
+      async listLeads(...request) {
+        await expectSound()
+        if (pagesOfRun++ >= one.pagesARun) throw new LeadsheetError('api_unreachable', 'no answer')
+        // Rows move only while the first pages are read, so that the scan can end.
+        list.isStill = one.passes === 1 || pages > 10
+        pages++
+        return list.source.listLeads(...request)
+      },
+    }
+    for (let runs = 1; ; runs++) {
+      pagesOfRun = 0
+      const { scan } = await run(source, one.mode === 'full')
+      await expectSound()
+      expect(scan?.mode).toBe(one.mode)
+      if (scan?.scan_result === 'incomplete' && runs < 20) continue
+      expect(scan?.scan_result).toBe('complete')
+      expect(scan?.passes).toBeGreaterThanOrEqual(one.passes)
+      expect(pages).toBeGreaterThanOrEqual(one.mode === 'full' ? 24 : 12)
+      return
+    }
   })
 })

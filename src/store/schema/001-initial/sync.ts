@@ -73,7 +73,7 @@ export const SYNC = [
     total_high INTEGER -- highest total that the upstream reported in this pass; null if it reported none
   ) STRICT`,
 
-  sql`CREATE TABLE sync_scan_page ( -- one row per page of the scan under way, or per group of pages read together: the records found there
+  sql`CREATE TABLE sync_scan_page ( -- one row per page of the scan under way: the records found there
     page INTEGER PRIMARY KEY,
     pass INTEGER NOT NULL, -- as in sync_scan
     seen TEXT NOT NULL -- JSON array: lead.no of each lead on the page, and the id of each quarantined record without a row in lead
