@@ -57,7 +57,12 @@ const changed = z.strictObject({
 const again = z.array(z.strictObject({ recipient: text, state: messageState, period }))
 
 export const outage = z.strictObject({
-  ...{ server: text, kind: z.enum(['transient', 'configuration']), since: instant, failures: count },
+  ...{
+    server: text,
+    kind: z.enum(['transient', 'configuration', 'sender']),
+    since: instant,
+    failures: count,
+  },
   ...{ next_attempt_at: instant, reply_code: count.nullable(), response: text },
 })
 

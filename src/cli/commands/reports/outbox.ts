@@ -4,7 +4,7 @@
  */
 import { type Command, Option } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'
-import { REFUSED_IN_ROW } from '../../../checks/mail.ts'
+import { outageProblem, REFUSED_IN_ROW } from '../../../checks/mail.ts'
 import { formatDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import type { Store } from '../../../store/db/store.ts'
@@ -110,9 +110,9 @@ async function printOutages(terminal: Terminal, store: Store, outages: readonly 
 }
 
 /** Formats an outage: `smtp://mail.example.com:587 cannot be reached since …, next tried …: 421 too busy`. */
-export function outageText({ server, kind, beganAt, nextAttemptAt, response }: MailOutage): string {
-  const problem = kind === 'configuration' ? 'refuses the login' : 'cannot be reached'
-  return `${server} ${problem} since ${formatInstant(beganAt)}, next tried ${formatInstant(nextAttemptAt)}: ${response}`
+export function outageText(outage: MailOutage): string {
+  const { server, beganAt, nextAttemptAt, response } = outage
+  return `${server} ${outageProblem(outage)} since ${formatInstant(beganAt)}, next tried ${formatInstant(nextAttemptAt)}: ${response}`
 }
 
 /**

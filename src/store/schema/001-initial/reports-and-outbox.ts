@@ -89,7 +89,7 @@ export const REPORTS = [
 
   sql`CREATE TABLE mail_outage ( -- one row per mail server that cannot be reached or used; deleted when it works again
     server TEXT PRIMARY KEY, -- such as smtp://mail.example.com:587
-    kind TEXT NOT NULL CHECK (kind IN ('transient', 'configuration')), -- transient: passes by itself; configuration: a setting has to change
+    kind TEXT NOT NULL CHECK (kind IN ('transient', 'configuration', 'sender')), -- transient: passes by itself; configuration: a setting has to change; sender: the server takes nothing from this sender, such as past a daily limit
     began_at TEXT NOT NULL, -- UTC: time of the first failure
     failures INTEGER NOT NULL, -- number of failures in a row
     next_attempt_at TEXT NOT NULL, -- UTC: earliest time of the next attempt to send a message
