@@ -173,6 +173,16 @@ export const REPORT_RESULTS = {
         .describe('recipients whose mail server has refused issues in a row'),
     }),
   }),
+  'outbox cancel': z.strictObject({
+    data: z.strictObject({
+      cancelled: z.boolean().describe('false if --yes was missing: the messages still wait'),
+      messages: z.array(
+        z.strictObject({
+          ...{ message_id: text, recipient: text, report: text.nullable(), period: period.nullable() },
+        }),
+      ),
+    }),
+  }),
   'outbox resolve': z.strictObject({
     data: z.strictObject({
       ...{ report: text, recipient: text, finding: z.enum(['delivered', 'lost']) },

@@ -32,6 +32,11 @@ export interface DeliveryPolicy {
   readonly onUnconfirmed: UnconfirmedPolicy
   /** The rate limit that all senders to the same server share. */
   readonly rateLimit: RateLimit
+  /**
+   * Tells whether the settings still name an address as a recipient of a report, or of alerts if the report is
+   * null.
+   */
+  readonly isRecipient: (address: string, report: string | null) => boolean
 }
 
 export interface DeliverDeps {
@@ -215,7 +220,8 @@ async function sendOne(
   const isOurs = await deps.store.writeSoon(async (trx) => {
     const at = deps.now()
     await lease.renew(trx, at)
-    if (await withdrawIfUnwanted(trx, messageId, at.toISOString())) return false
+    const { isRecipient } = deps.policy
+    if (await withdrawIfUnwanted(trx, messageId, isRecipient, at.toISOString())) return false
     return claimDelivery(trx, one, lease.holder, at.toISOString())
   })
   if (!isOurs) return 'passed_over'

@@ -67,7 +67,11 @@ async function tick(minutes = 1, url = mailServer.url): Promise<void> {
   await updateAlerts({ ...deps, installation: { ...deps.installation, mailServer: url } })
   await postDueAlerts(deps, signal)
   await using transport = openTransport(url, { log: SILENT })
-  const policy = { onUnconfirmed: 'resend', rateLimit: createRateLimit(Number.POSITIVE_INFINITY) } as const
+  const policy = {
+    onUnconfirmed: 'resend',
+    rateLimit: createRateLimit(Number.POSITIVE_INFINITY),
+    isRecipient: () => true,
+  } as const
   await deliverDue({ ...deps, transport, policy }, signal)
 }
 
