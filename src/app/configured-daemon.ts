@@ -127,7 +127,7 @@ export async function openConfiguredDaemon(
     ...(detailWorkers && { detailWorkers }),
     source,
     transport,
-    policy: deliveryPolicyOf({ ...config.smtp, ...config.mail }, store, transport),
+    policy: deliveryPolicyOf(config, store, transport),
     log,
     syncOptions: (signal: AbortSignal) => syncOptions(config, signal),
     ...(!isShared && { syncElsewhere: syncInThread(config, { store, log, requestRate, onClock }) }),

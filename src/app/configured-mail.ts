@@ -56,18 +56,35 @@ export function dkimOf({ dkim }: Config['mail']): DkimKey | null {
 }
 
 /**
- * Returns the rate limit for mails, and what to do with unconfirmed messages. Mails that go into a folder
- * have no limit.
+ * Returns the rate limit for mails, what to do with unconfirmed messages, and who is still a recipient. Mails
+ * that go into a folder have no limit.
  * @param server the name of the mail server, taken from the transport
  */
 export function deliveryPolicyOf(
-  { url, perMinute, onUnconfirmed }: Config['smtp'] & Config['mail'],
+  config: Pick<Config, 'smtp' | 'mail' | 'reports' | 'alerts'>,
   store: Store,
   { name: server }: Pick<Transport, 'name'>,
 ): DeliveryPolicy {
-  const isServer = url?.reveal().startsWith('smtp') ?? false
-  if (!isServer) return { onUnconfirmed, rateLimit: createRateLimit(Number.POSITIVE_INFINITY) }
-  return { onUnconfirmed, rateLimit: sharedRateLimit(store, server, perMinute) ?? createRateLimit(perMinute) }
+  const { perMinute, onUnconfirmed } = config.mail
+  const isServer = config.smtp.url?.reveal().startsWith('smtp') ?? false
+  const most = isServer ? perMinute : Number.POSITIVE_INFINITY
+  return {
+    onUnconfirmed,
+    rateLimit: (isServer ? sharedRateLimit(store, server, most) : null) ?? createRateLimit(most),
+    isRecipient: isRecipientIn(config),
+  }
+}
+
+function isRecipientIn({
+  reports,
+  alerts,
+}: Pick<Config, 'reports' | 'alerts'>): DeliveryPolicy['isRecipient'] {
+  const keyOf = (address: string, report: string | null) => JSON.stringify([address.toLowerCase(), report])
+  const known = new Set([
+    ...reports.flatMap(({ name, recipients }) => recipients.map(({ address }) => keyOf(address, name))),
+    ...alerts.recipients.map((address) => keyOf(address, null)),
+  ])
+  return (address, report) => known.has(keyOf(address, report))
 }
 
 /**

@@ -28,7 +28,7 @@ export const MAIL_CHECKS = {
     question: 'Does the mail server accept messages?',
     title: 'mail waiting',
     meaning:
-      'the mail server cannot be reached or refuses the login; the alert shows how many messages are waiting and since when',
+      'the mail server cannot be reached, refuses the login, or takes nothing from this sender (such as past a daily limit); the alert shows how many messages are waiting and since when',
     setting: 'smtp.url',
     alert: 'after_failures',
     find: findOutage,
@@ -105,7 +105,7 @@ async function findOutage(facts: Facts): Promise<Finding[]> {
   // ignored.
   const outage = mailServer === null ? undefined : await findMailOutage(db, mailServer)
   if (outage === undefined) return []
-  const brief = `the mail server cannot be reached or does not let us in; ${await formatWaiting(facts)}`
+  const brief = `the mail server ${outageProblem(outage)}; ${await formatWaiting(facts)}`
   return [{ ...away(outage, (await countWaiting(db)).messages), brief }]
 }
 
@@ -134,22 +134,34 @@ async function findPaused({ db }: Facts): Promise<Finding[]> {
   return paused.map(({ address, report, changedAt, reason }) => ({
     subject: `${address} of ${report}`,
     message: `${address} gets the report ${report} no more since ${formatUtc(changedAt)}: ${reason ?? 'too many of the messages were refused'}`,
-    hint: `Correct the address in the settings, or go on: ${shellCommand(`recipients resume ${address}`)}.`,
+    hint: `Correct the address in the settings, or go on: ${shellCommand(`recipients resume ${address}`)}, or ${shellCommand('recipients resume --all')} for all whom leadsheet paused.`,
   }))
 }
 
-function away({ server, kind, beganAt, failures, response }: MailOutage, messages: number): Finding {
-  const isSetting = kind === 'configuration'
+/** Says in words what is wrong with a mail server: `smtp://mail.example.com:587 cannot be reached`. */
+export function outageProblem({ kind, replyCode }: Pick<MailOutage, 'kind' | 'replyCode'>): string {
+  if (kind === 'configuration') return 'does not let us in'
+  if (kind === 'sender') return 'takes no message from us'
+  return replyCode === null ? 'cannot be reached' : 'defers all messages'
+}
+
+function away(outage: MailOutage, messages: number): Finding {
+  const { server, kind, beganAt, failures, response } = outage
   return {
     subject: '',
-    message: `${server} ${isSetting ? 'does not let us in' : 'cannot be reached'} since ${formatUtc(beganAt)}, and ${counted(messages, 'message')} ${messages === 1 ? 'waits' : 'wait'}: ${response}`,
-    hint: isSetting
-      ? `Check user, password, port and protocol of smtp.url; ${shellCommand('doctor')} tries them. Nothing is lost.`
-      : `Nothing is lost: it is tried again, and the messages go out once it answers. ${shellCommand('reload')} has it tried at once.`,
-    // A wrong setting does not fix itself. An infinite number of failures opens the alert at once.
-    failures: isSetting ? Number.POSITIVE_INFINITY : failures,
+    message: `${server} ${outageProblem(outage)} since ${formatUtc(beganAt)}, and ${counted(messages, 'message')} ${messages === 1 ? 'waits' : 'wait'}: ${response}`,
+    hint: AWAY_HINTS[kind],
+    // Neither a wrong setting nor a daily limit is over soon. An infinite number of failures opens the alert at
+    // once.
+    failures: kind === 'transient' ? failures : Number.POSITIVE_INFINITY,
   }
 }
+
+const AWAY_HINTS = {
+  transient: `Nothing is lost: it is tried again, and the messages go out once it answers. ${shellCommand('reload')} has it tried at once.`,
+  configuration: `Check user, password, port and protocol of smtp.url; ${shellCommand('doctor')} tries them. Nothing is lost.`,
+  sender: `The answer is about the sender, so no recipient is at fault. Check the sending limits of the account, whether it may send as mail.from, and SPF, DKIM and DMARC. Nothing is lost: one message is tried each hour, and ${shellCommand('reload')} tries at once.`,
+} as const satisfies Record<MailOutage['kind'], string>
 
 function failing({ recipient, report, issues, since, response }: RefusingRecipient): Finding {
   return {

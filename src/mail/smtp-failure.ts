@@ -1,6 +1,6 @@
 /**
- * Decides what a failed attempt to send means. The decision uses only facts, such as how far the attempt got
- * and the server's reply code, and never the text of the reply.
+ * Decides what a failed attempt to send means, and for whom. Facts come first: how far the attempt got, the
+ * server's reply code and its enhanced code (RFC 3463). The words of a reply decide only where codes do not.
  */
 import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import { redactor } from '../redaction.ts'
@@ -11,14 +11,15 @@ export type SendPhase = 'connect' | 'login' | 'envelope' | 'data'
 /**
  * The meaning of a failure for the message. `transient`: not delivered, to be tried again. `permanent`: this
  * message can never be delivered. `configuration`: the message can be delivered only after a setting is
- * changed. `unknown`: the message may or may not have been delivered.
+ * changed. `sender`: the server takes nothing from this sender, whoever it is for, until a limit has passed or
+ * a person has changed something. `unknown`: the message may or may not have been delivered.
  */
-export type SendFailure = 'transient' | 'permanent' | 'configuration' | 'unknown'
+export type SendFailure = 'transient' | 'permanent' | 'configuration' | 'sender' | 'unknown'
 
 /**
  * The messages that a failure concerns. `message`: only this message. `server`: every message to this server.
  * `either`: one of these two, but it is unknown which. The connection then broke in the middle of a message,
- * perhaps because of that message.
+ * perhaps because of that message, or the server deferred a message for what may be a fault of the sender.
  */
 type SendConcern = 'message' | 'server' | 'either'
 
@@ -36,12 +37,16 @@ export interface FailedSend {
 
 interface SendFault {
   readonly phase: SendPhase
+  /** The command that failed, such as `MAIL FROM`; empty if unknown. */
+  readonly command: string
   /** An error code of nodemailer or of the system, such as EAUTH, ETLS, ECONNECTION or EACCES. */
   readonly code: string
   /** The original error code, if nodemailer replaced it by a code of its own; otherwise empty. */
   readonly originalCode: string
   /** The code of the server's reply; null if there was no reply. */
   readonly replyCode: number | null
+  /** The text of the server's reply with its code; empty if there was no reply. */
+  readonly reply: string
 }
 
 const SAID_LENGTH = 300
@@ -62,6 +67,8 @@ const SETTINGS_AT_FAULT = [
   'ENOTDIR',
   'EISDIR',
 ]
+/** The code of an error of ours: the server has said that it takes only smaller messages (RFC 1870). */
+export const TOO_LARGE = 'ESIZE'
 const CERTIFICATE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_)/
 
 /**
@@ -80,23 +87,26 @@ export function failedSendOf(thrown: unknown): FailedSend | null {
     }
   }
   if (thrown.code !== 'mail_unreachable' && thrown.code !== 'mail_rejected') return null
-  const { phase, code, replyCode } = faultOf(thrown)
+  const fault = faultOf(thrown)
   const kind = classifySendFailure(thrown)
   const said =
     thrown.cause instanceof Error && 'said' in thrown.cause ? String(thrown.cause.said) : thrown.message
   return {
     kind,
-    concerns: concernOf(kind, phase, code, replyCode),
-    isInMessage: !isBeforeMessage(phase),
-    replyCode,
+    concerns: concernOf(kind, fault),
+    isInMessage: !isBeforeMessage(fault.phase),
+    replyCode: fault.replyCode,
     said,
   }
 }
 
-function concernOf(kind: SendFailure, phase: SendPhase, code: string, replyCode: number | null): SendConcern {
+function concernOf(kind: SendFailure, fault: SendFault): SendConcern {
+  const { phase, code, replyCode } = fault
   if (replyCode === null && REFUSED_HERE.includes(code)) return 'message'
-  if (replyCode === 421 || kind === 'configuration' || isBeforeMessage(phase)) return 'server'
-  return replyCode === null ? 'either' : 'message'
+  if (replyCode === 421 || kind === 'configuration' || kind === 'sender' || isBeforeMessage(phase)) {
+    return 'server'
+  }
+  return replyCode === null || (kind === 'transient' && blameOf(fault) === 'sender') ? 'either' : 'message'
 }
 
 /**
@@ -104,8 +114,10 @@ function concernOf(kind: SendFailure, phase: SendPhase, code: string, replyCode:
  * @param thrown an error of {@link sendError}, or the cause of such an error
  */
 export function classifySendFailure(thrown: unknown): SendFailure {
-  const { phase, code, originalCode, replyCode } = faultOf(thrown)
-  if (replyCode !== null) return meaningOfReply(replyCode, phase)
+  const fault = faultOf(thrown)
+  const { phase, code, originalCode, replyCode } = fault
+  if (replyCode !== null) return meaningOfReply(replyCode, fault)
+  if (code === TOO_LARGE) return 'sender'
   if (phase === 'data') return 'unknown'
   if (REFUSED_HERE.includes(code)) return 'permanent'
   const isSetting =
@@ -113,12 +125,108 @@ export function classifySendFailure(thrown: unknown): SendFailure {
   return isSetting ? 'configuration' : 'transient'
 }
 
-function meaningOfReply(replyCode: number, phase: SendPhase): SendFailure {
+function meaningOfReply(replyCode: number, fault: SendFault): SendFailure {
   if (AUTH_REPLIES.includes(replyCode)) return 'configuration'
   if (replyCode < 500) return 'transient'
-  if (isBeforeMessage(phase)) return 'configuration'
+  if (isBeforeMessage(fault.phase)) return 'configuration'
   // Reply 503 (bad sequence of commands) is a fault of the session, so the message is tried again.
-  return replyCode === 503 ? 'transient' : 'permanent'
+  if (replyCode === 503) return 'transient'
+  return ['sender', 'size'].includes(blameOf(fault)) ? 'sender' : 'permanent'
+}
+
+/** Tells whether the server, or the size that it announces, lets only smaller messages pass. */
+export function isTooLarge(thrown: unknown): boolean {
+  const fault = faultOf(thrown)
+  return fault.code === TOO_LARGE || (fault.replyCode !== null && blameOf(fault) === 'size')
+}
+
+/** Whom a refusal within a message blames. `size`: the message is too large for the server. */
+type Blame = 'recipient' | 'message' | 'sender' | 'size'
+
+interface ReplyRule {
+  /** Tests the reply code and the enhanced code, such as `550 5.7.1`, or `550 ` if there is none. */
+  readonly codes: RegExp
+  /** The command that was refused: MAIL, RCPT (also DATA itself), or the body after the dot; absent for any. */
+  readonly at?: 'MAIL' | 'RCPT' | 'body'
+  readonly words?: RegExp
+  readonly blame: Blame
+}
+
+/**
+ * Whom a reply blames: the first row that fits decides. Words stand last, for servers without enhanced codes
+ * and for 5.7.1, which is said of everything. If it is wrong to blame the sender, messages wait and an alert
+ * says so; if it is wrong to blame the recipient, people are paused. Sources: RFC 3463, RFC 5321 (4.2.3),
+ * RFC 7372, RFC 7505, and the lists of Google, Microsoft 365, Postfix and Exim.
+ */
+const REPLIES: readonly ReplyRule[] = [
+  { codes: / 5\.(?:3\.4|2\.3)$/, blame: 'size' },
+  { codes: /^552 /, words: /mailbox/i, blame: 'recipient' },
+  {
+    codes: /^5(?:00|23|5[0246]) /,
+    words:
+      /(?:too (?:big|large|long|much)|(?:exceed|limit|max).{0,80}\bsize\b|\bsize\b.{0,80}(?:exceed|limit|max))/is,
+    blame: 'size',
+  },
+  { codes: /^552 /, at: 'MAIL', blame: 'size' },
+  // The server does not know the recipient yet.
+  { codes: /./, at: 'MAIL', blame: 'sender' },
+  {
+    codes: / 5\.(?:1\.(?:[12346]|10)|2\.[0-24]|4\.1|7\.(?:2|1[789]|124|13[3-6]|505|507|510|513))$/,
+    blame: 'recipient',
+  },
+  {
+    codes: / 5\.(?:1\.(?:[789]|90)|2\.252|4\.5|5\.3|7\.(?:[3489]|1[0-6]|[2-6]\d|50\d|511|[67]\d\d))$/,
+    blame: 'sender',
+  },
+  { codes: / 4\.(?:1\.8|3\.\d|4\.5|5\.3|7\.\d+)$/, blame: 'sender' },
+  { codes: / 5\.7\.0$/, at: 'RCPT', blame: 'sender' },
+  {
+    codes: /./,
+    words: /\bsender (?:address|domain|is not|not|rejected|verif)|not owned by/i,
+    blame: 'sender',
+  },
+  {
+    codes: /./,
+    words:
+      /no such|unknown|(?:user|mailbox|recipient|address|account)\b.{0,80}(?:not (?:found|exist)|n't exist|disabled|inactive|unavailable|\bfull\b|over quota)|by (?:the )?recipient|recipient.{0,80}not accept|RESOLVER\.RST/is,
+    blame: 'recipient',
+  },
+  {
+    codes: /./,
+    words:
+      /(?<![\w.@-])relay(?:ing)?\b(?!\.\w)|authenticat|not logged in|log ?in first|\b(?:spf|dkim|dmarc)\b|\bsender\b|send(?:ing)?[ -](?:as|on behalf)\b|return.path|(?:not (?:allowed|permitted|authori[sz]ed)|permission)s? to send/is,
+    blame: 'sender',
+  },
+  {
+    codes: /./,
+    words:
+      /too many (?:messages|e?mails|recipients|connections)|(?:sending|daily|hourly|outbound|outgoing|message|mail|rate)\b.{0,80}\b(?:limit|quota)|(?:limit|quota)\b.{0,80}\b(?:day|daily|hour|sent|sending)|throttl|slow down/is,
+    blame: 'sender',
+  },
+  {
+    codes: /./,
+    words:
+      /(?:block|black|deny).?list|dnsbl|\brbl\b|spamhaus|spamcop|sorbs|barracuda|reputation|reverse dns|\bptr\b|banned|blocked using|\b(?:client|ip|host|server)\b.{0,80}\b(?:blocked|listed|rejected|denied)|\byour (?:ip|host|server|domain|network|account)\b/is,
+    blame: 'sender',
+  },
+  // The server has not seen the content yet.
+  { codes: /./, at: 'RCPT', words: /spam|unsolicited|abuse/i, blame: 'sender' },
+  { codes: /./, at: 'RCPT', blame: 'recipient' },
+]
+
+function blameOf({ phase, command, replyCode, reply }: SendFault): Blame {
+  const at = phase === 'data' ? 'body' : command === 'MAIL FROM' ? 'MAIL' : 'RCPT'
+  // Takes the class from the reply code, because some servers write 4.x.x after a 5xx. Four numbers are an
+  // address of the network.
+  const [, detail = ''] = /(?<![\d.])[45](\.\d{1,3}\.\d{1,3})(?!\.?\d)/.exec(reply) ?? []
+  const codes = `${replyCode} ${detail === '' ? '' : `${Math.floor((replyCode ?? 0) / 100)}${detail}`}`
+  const fitting = REPLIES.find(
+    (rule) =>
+      rule.codes.test(codes) &&
+      (rule.at ?? at) === at &&
+      (rule.words === undefined || rule.words.test(reply)),
+  )
+  return fitting?.blame ?? 'message'
 }
 
 function isBeforeMessage(phase: SendPhase): boolean {
@@ -126,8 +234,8 @@ function isBeforeMessage(phase: SendPhase): boolean {
 }
 
 /**
- * Makes the error of a failed attempt: `mail_rejected` if the failure concerns only this message, otherwise
- * `mail_unreachable`.
+ * Makes the error of a failed attempt: `mail_rejected` if the server refused this message or its sender,
+ * otherwise `mail_unreachable`.
  * @param place the name of the server, such as `smtp://mail.example.com:587`
  * @param secret the password, which is removed from the server's reply because the reply may repeat it
  */
@@ -137,24 +245,32 @@ export function sendError(
   place: string,
   options: { readonly recipient?: string; readonly secret?: string } = {},
 ): LeadsheetError {
-  const fault = Object.assign(cause instanceof Error ? cause : new Error(String(cause)), { phase })
-  const kind = classifySendFailure(fault)
-  const { replyCode, code } = faultOf(fault)
-  const isThisMessage = concernOf(kind, phase, code, replyCode) === 'message'
-  const words = replyCode === null ? errorText(fault) : replyOf(fault)
+  const error = Object.assign(cause instanceof Error ? cause : new Error(String(cause)), { phase })
+  const kind = classifySendFailure(error)
+  const fault = faultOf(error)
+  const concerns = concernOf(kind, fault)
+  const isRefused = concerns === 'message' || (fault.replyCode !== null && concerns === 'either')
+  const words = fault.replyCode === null ? errorText(error) : replyOf(error)
   // Removes secrets before it cuts the text, because half a password at the cut would not be recognised.
   const said = redactor([options.secret ?? ''])(words)
     .replace(/\s+/g, ' ')
     .slice(0, SAID_LENGTH)
     .trim()
-  Object.assign(fault, { said })
+  Object.assign(error, { said })
   const whom = options.recipient === undefined ? '' : ` for ${options.recipient}`
-  const hasNoTls = code === 'ETLS'
-  const problem = isThisMessage ? 'refused the message' : hasNoTls ? 'has no TLS to offer' : PROBLEM[kind]
+  const hasNoTls = fault.code === 'ETLS'
+  const isSize = isTooLarge(error)
+  const problem = isRefused
+    ? 'refused the message'
+    : isSize
+      ? 'takes no message of this size'
+      : hasNoTls
+        ? 'has no TLS to offer'
+        : PROBLEM[kind]
   return new LeadsheetError(
-    isThisMessage ? 'mail_rejected' : 'mail_unreachable',
+    isRefused || kind === 'sender' ? 'mail_rejected' : 'mail_unreachable',
     `${place} ${problem}${whom}: ${said}`,
-    { hint: hasNoTls ? TLS_HINT : HINTS[kind], cause: fault },
+    { hint: isSize ? SIZE_HINT : hasNoTls ? TLS_HINT : HINTS[kind], cause: error },
   )
 }
 
@@ -162,6 +278,7 @@ const PROBLEM = {
   transient: 'could not be reached',
   configuration: 'did not let us in',
   permanent: 'did not let us in',
+  sender: 'takes no message from us',
   unknown: 'was lost after the message was sent and before it was confirmed',
 } as const satisfies Record<SendFailure, string>
 
@@ -169,8 +286,13 @@ const HINTS = {
   transient: `Nothing was delivered; it can be tried again. If it keeps failing, check smtp.url (LEADSHEET_SMTP_URL): ${shellCommand('doctor')} tries it.`,
   configuration: `Check the user, password, port and protocol of smtp.url (LEADSHEET_SMTP_URL), and the certificate of the server; ${shellCommand('doctor')} tries them.`,
   permanent: 'Check the address of the recipient and of the sender.',
+  sender:
+    'This is about the sender and not about a recipient. Check the sending limits of the account, whether it may send as mail.from, and the SPF, DKIM and DMARC records of the domain.',
   unknown: 'The message may have arrived. Sent again it has the same Message-ID.',
 } as const satisfies Record<SendFailure, string>
+
+const SIZE_HINT =
+  'The message waits. Have the limit of the mail server raised, or give the report fewer blocks and rows.'
 
 const TLS_HINT =
   'Take the port of the server that has TLS: smtp:// with STARTTLS, mostly 587, or smtps://, mostly 465. Where each machine on the way is trusted, ?insecure=true behind the mail URL goes without.'
@@ -183,7 +305,9 @@ function faultOf(thrown: unknown): SendFault {
     phase: PHASES.find((phase) => phase === facts.phase) ?? 'connect',
     code: text(facts.code),
     originalCode: text(facts.originalCode),
+    command: text(facts.command),
     replyCode: typeof facts.responseCode === 'number' ? facts.responseCode : null,
+    reply: text(facts.response),
   }
 }
 

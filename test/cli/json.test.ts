@@ -44,6 +44,7 @@ const GIVEN: readonly string[] = [
   'recipients frequency default you@example.com',
   'recipients link you@example.com',
   'outbox resolve daily you@example.com --lost',
+  'outbox cancel --recipient ops@example.com',
   'leads list --remote',
   'leads list --limit 2',
   'leads show LEAD --remote',
@@ -97,9 +98,11 @@ const failureSchema = z.strictObject({
 const SETTINGS = `web: { public_url: https://leads.example.com }
 alerts: { recipients: [ops@example.com] }
 `
-/** An open alert, and an unconfirmed message. */
+/** An open alert, its message that waits, and an unconfirmed message. */
 const STATE = `INSERT INTO alert (check_id, subject, state, seen, message, hint, first_seen_at, opened_at, announced)
   VALUES ('sync_failing', '', 'open', 3, 'three syncs failed', 'look at the log', '2026-11-20T07:00:00.000Z', '2026-11-20T07:00:00.000Z', 'nothing');
+  INSERT INTO delivery (message_id, recipient, state, queued_at, state_at, next_attempt_at)
+  VALUES ('<waits@example.com>', 'ops@example.com', 'pending', '2026-11-20T07:00:00.000Z', '2026-11-20T07:00:00.000Z', '2026-11-20T07:00:00.000Z');
   UPDATE delivery SET state = 'unconfirmed' WHERE recipient = 'you@example.com'`
 /** The days that the service of the demo has lived before; the examples of the page show those of the program. */
 const PAST_DAYS = process.env['EXAMPLES'] === 'renew' ? 120 : 12

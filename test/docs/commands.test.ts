@@ -76,6 +76,7 @@ const REFUSED: readonly (readonly [line: RegExp, says: RegExp])[] = [
   [/ annotate --remove \d/, /There is no annotation 3/],
   [/ alerts ack \d/, /expected the number of an open alert/],
   [/ outbox resolve /, /no message of daily/],
+  [/ outbox cancel /, /no such message waits/],
   [/ probe /, /looking for/],
   [/ --accept-deletions/, /nothing to accept/],
   [/ keys revoke key_0123456789ab/, /there is no key/],

@@ -182,7 +182,7 @@ describe('a failure', () => {
       code: 'mail_unreachable',
     },
     { when: '451 to MAIL', script: { MAIL: '451 later' }, means: 'transient', code: 'mail_rejected' },
-    { when: '553 to MAIL', script: { MAIL: '553 not you' }, means: 'permanent', code: 'mail_rejected' },
+    { when: '553 to MAIL', script: { MAIL: '553 not you' }, means: 'sender', code: 'mail_rejected' },
     { when: '450 to RCPT', script: { RCPT: '450 greylisted' }, means: 'transient', code: 'mail_rejected' },
     { when: '550 to RCPT', script: { RCPT: '550 no such user' }, means: 'permanent', code: 'mail_rejected' },
     {

@@ -77,7 +77,11 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
   const work = {
     ...reportDeps(store, now, join(folder, 'archive')),
     ...{ source, transport, log: SILENT, publish: async () => {}, wake: () => messages.wake() },
-    policy: { onUnconfirmed: 'resend' as const, rateLimit: createRateLimit(PER_MINUTE) },
+    policy: {
+      onUnconfirmed: 'resend' as const,
+      rateLimit: createRateLimit(PER_MINUTE),
+      isRecipient: () => true,
+    },
     timeZones: [],
     retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
     syncOptions: (signal: AbortSignal): SyncOptions => ({

@@ -57,7 +57,12 @@ const changed = z.strictObject({
 const again = z.array(z.strictObject({ recipient: text, state: messageState, period }))
 
 export const outage = z.strictObject({
-  ...{ server: text, kind: z.enum(['transient', 'configuration']), since: instant, failures: count },
+  ...{
+    server: text,
+    kind: z.enum(['transient', 'configuration', 'sender']),
+    since: instant,
+    failures: count,
+  },
   ...{ next_attempt_at: instant, reply_code: count.nullable(), response: text },
 })
 
@@ -166,6 +171,16 @@ export const REPORT_RESULTS = {
           z.strictObject({ recipient: text, report: text, issues_in_a_row: count, since: instant, response }),
         )
         .describe('recipients whose mail server has refused issues in a row'),
+    }),
+  }),
+  'outbox cancel': z.strictObject({
+    data: z.strictObject({
+      cancelled: z.boolean().describe('false if --yes was missing: the messages still wait'),
+      messages: z.array(
+        z.strictObject({
+          ...{ message_id: text, recipient: text, report: text.nullable(), period: period.nullable() },
+        }),
+      ),
     }),
   }),
   'outbox resolve': z.strictObject({

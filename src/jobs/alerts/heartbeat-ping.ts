@@ -9,6 +9,7 @@ import {
   findHeartbeatPing,
   type HeartbeatPing,
   type HeartbeatSignal,
+  listAlerts,
   upsertHeartbeatPing,
 } from '../../store/alerts/alert.ts'
 import { listRuns, type RunSummary } from '../../store/sync/sync-run.ts'
@@ -18,6 +19,7 @@ const TIMEOUT_MS = 5_000
 /** A sync that ended longer ago than this is not reported to a monitor that was just set up. */
 const NEWS_MS = 15 * 60_000
 const BODY_MAX = 1_000
+const ALERTS_MAX = 1_000
 const SYSTEMD_TIMEOUT_MS = 10_000
 
 export interface HeartbeatMonitor extends Pick<AlertWebhook, 'store' | 'log' | 'now' | 'poster'> {
@@ -25,16 +27,25 @@ export interface HeartbeatMonitor extends Pick<AlertWebhook, 'store' | 'log' | '
 }
 
 /**
- * Reports the state of the last sync to the heartbeat monitor, unless the monitor already knows that state.
+ * Reports the state of the last sync to the heartbeat monitor, unless the monitor already knows that state. While
+ * no mail can be sent, a good sync is reported as a failure, because the alert itself cannot be mailed.
  */
 export async function pingHeartbeatMonitor(deps: HeartbeatMonitor, signal: AbortSignal): Promise<void> {
   if (deps.heartbeat === null) return
   const [run] = await listRuns(deps.store.db, 1)
   const known = await findHeartbeatPing(deps.store.db)
-  const due = findDuePing(run, known, deps.now())
+  const open = await listAlerts(deps.store.db, 'open', ALERTS_MAX)
+  const mailAway = open.find(({ check }) => check === 'mail_away')
+  const due = findDuePing(run, known, mailAway !== undefined, deps.now())
   if (run === undefined || due === null) return
   const url = heartbeatUrl(deps.heartbeat.url, due.signal, due.runId)
-  const outcome = await deps.poster.post(url, 'text/plain', bodyOf(run), signal, TIMEOUT_MS)
+  const outcome = await deps.poster.post(
+    url,
+    'text/plain',
+    bodyOf(run, mailAway?.message),
+    signal,
+    TIMEOUT_MS,
+  )
   if (signal.aborted) return
   const { isTaken, response } = outcome
   const nextAttemptAt = isTaken ? null : nextAttempt(due.attempts, deps.now())
@@ -49,10 +60,12 @@ export async function pingHeartbeatMonitor(deps: HeartbeatMonitor, signal: Abort
 function findDuePing(
   run: RunSummary | undefined,
   known: HeartbeatPing | undefined,
+  isMailAway: boolean,
   now: Date,
 ): HeartbeatPing | null {
   if (run === undefined) return null
-  const signal = signalOf(run)
+  const ofSync = signalOf(run)
+  const signal = ofSync === 'success' && isMailAway ? 'fail' : ofSync
   const isOld = run.finishedAt !== null && now.getTime() - Date.parse(run.finishedAt) > NEWS_MS
   if (known === undefined && isOld) return null
   const fresh = { runId: run.id, signal, attempts: 0, nextAttemptAt: null, response: null }
@@ -73,11 +86,15 @@ function signalOf({ outcome, leadsAsOf, problems }: RunSummary): HeartbeatSignal
   return outcome === 'ok' || outcome === 'ok_no_change' ? 'success' : 'fail'
 }
 
-function bodyOf({ id, outcome, seen, inserted, updated, deleted, problems }: RunSummary): string {
+function bodyOf(
+  { id, outcome, seen, inserted, updated, deleted, problems }: RunSummary,
+  mailAway: string | undefined,
+): string {
   if (outcome === null) return `sync ${id} has begun`
   const counts = `${seen} leads read, ${inserted} new, ${updated} changed, ${deleted} deleted`
   const lines = problems.map(({ part, message }) => `${part}: ${message}`)
-  return [`sync ${id}: ${outcome}`, counts, ...lines].join('\n').slice(0, BODY_MAX)
+  const away = mailAway === undefined ? [] : [`no mail can be sent: ${mailAway}`]
+  return [...away, `sync ${id}: ${outcome}`, counts, ...lines].join('\n').slice(0, BODY_MAX)
 }
 
 /** The path in the URL for each signal. The monitor stores a `log` signal without changing its own state. */

@@ -81,8 +81,8 @@ function reasonToGiveUp({ attempts, deferredAt }: Delivery, now: Date): string |
 }
 
 /**
- * Counts another failure of a mail server. A wrong setting gets the longest backoff, because a person does
- * not fix a setting within a minute.
+ * Counts another failure of a mail server. A wrong setting and a refused sender get the longest backoff,
+ * because neither a person nor a daily limit is done within a minute.
  */
 export function outageAfter(
   before: MailOutage | undefined,
@@ -91,13 +91,14 @@ export function outageAfter(
   drawn: Drawn,
 ): MailOutage {
   const failures = (before?.failures ?? 0) + 1
-  const isSetting = failed.kind === 'configuration'
+  const kind = failed.kind === 'configuration' || failed.kind === 'sender' ? failed.kind : 'transient'
+  const steps = kind === 'transient' ? failures : BACKOFF.message.waitsMs.length
   return {
     server,
-    kind: isSetting ? 'configuration' : 'transient',
+    kind,
     beganAt: before?.beganAt ?? drawn.now.toISOString(),
     failures,
-    nextAttemptAt: retryAt(isSetting ? BACKOFF.message.waitsMs.length : failures, drawn).toISOString(),
+    nextAttemptAt: retryAt(steps, drawn).toISOString(),
     replyCode: failed.replyCode,
     response: failed.said,
   }

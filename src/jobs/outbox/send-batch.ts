@@ -32,6 +32,11 @@ export interface DeliveryPolicy {
   readonly onUnconfirmed: UnconfirmedPolicy
   /** The rate limit that all senders to the same server share. */
   readonly rateLimit: RateLimit
+  /**
+   * Tells whether the settings still name an address as a recipient of a report, or of alerts if the report is
+   * null.
+   */
+  readonly isRecipient: (address: string, report: string | null) => boolean
 }
 
 export interface DeliverDeps {
@@ -104,7 +109,8 @@ export async function sendAll(
   let isOver = outages.length === 0
   for (const one of messages) {
     if (!(await waitForRateLimit(deps, { ...options, signal }))) return
-    const end = await sendOne(deps, sender.lease, one, signal)
+    const suspicion = { isProbe: outages.length > 0, isAgain: !isOver || sender.lostInRow > 0 }
+    const end = await sendOne(deps, sender.lease, one, suspicion, signal)
     if (signal.aborted) return
     if (end === 'passed_over') continue
     sender.lostInRow = end !== 'sent' && end.concerns === 'either' ? sender.lostInRow + 1 : 0
@@ -117,6 +123,26 @@ export async function sendAll(
     await deps.store.write(deleteMailOutages)
     isOver = true
   }
+}
+
+/** What the messages before this one have shown of the server. */
+interface Suspicion {
+  /** Tells whether the batch began during an outage. */
+  readonly isProbe: boolean
+  /** Tells whether the outage lasts, or the message just before this one failed for what may be the server. */
+  readonly isAgain: boolean
+}
+
+/**
+ * Blames the sender for a deferral such as a rate limit once two messages in a row have met it, so that it
+ * counts against no recipient. Greylisting defers the first attempt for each recipient, so after the first wait
+ * it no longer stops the others, whose time has to begin too.
+ */
+function judge(failed: FailedSend, { deferredAt }: Delivery, { isProbe, isAgain }: Suspicion): FailedSend {
+  if (failed.concerns !== 'either' || failed.replyCode === null) return failed
+  if (isProbe && deferredAt === null && /gr[ae]y/i.test(failed.said))
+    return { ...failed, concerns: 'message' }
+  return isAgain ? { ...failed, concerns: 'server' } : failed
 }
 
 /**
@@ -184,6 +210,7 @@ async function sendOne(
   deps: DeliverDeps,
   lease: Lease,
   one: Delivery,
+  suspicion: Suspicion,
   signal: AbortSignal,
 ): Promise<FailedSend | 'sent' | 'passed_over'> {
   const { messageId, recipient } = one
@@ -193,7 +220,8 @@ async function sendOne(
   const isOurs = await deps.store.writeSoon(async (trx) => {
     const at = deps.now()
     await lease.renew(trx, at)
-    if (await withdrawIfUnwanted(trx, messageId, at.toISOString())) return false
+    const { isRecipient } = deps.policy
+    if (await withdrawIfUnwanted(trx, messageId, isRecipient, at.toISOString())) return false
     return claimDelivery(trx, one, lease.holder, at.toISOString())
   })
   if (!isOurs) return 'passed_over'
@@ -216,14 +244,15 @@ async function sendOne(
     response = (await deps.transport.send(message, { signal: stop.signal, onData })).response
   } catch (thrown) {
     const drawn = { now: deps.now(), random: Math.random() }
-    const failed = failedSendOf(thrown)
-    if (failed === null) {
+    const reported = failedSendOf(thrown)
+    if (reported === null) {
       // The failure is a bug in leadsheet and not a failure of the server. Only this message is deferred, so
       // that other messages can still be sent.
       const nextAttemptAt = retryAt(one.attempts + 1, drawn).toISOString()
       await move(['sending'], { state: 'pending', nextAttemptAt, response: errorText(thrown) })
       throw thrown
     }
+    const failed = judge(reported, one, suspicion)
     const isStopped = signal.aborted && failed.kind === 'transient'
     const to = isStopped
       ? ({ state: 'pending', isNoAttempt: true } as const)

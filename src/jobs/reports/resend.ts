@@ -120,7 +120,7 @@ const WHY_NOT = {
   pending: 'it is going to be sent',
   sending: 'it is being sent',
   data: 'it is being sent',
-  withdrawn: 'they wanted no more of it',
+  withdrawn: 'it was withdrawn',
   sent: null,
   failed: null,
   unconfirmed: null,

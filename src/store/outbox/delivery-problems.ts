@@ -65,17 +65,34 @@ export interface RefusingRecipient {
 
 /**
  * Lists the recipients whose mail server has permanently refused at least `atLeast` issues of a report in a
- * row. Issues before the last change of the recipient's preference do not count.
+ * row. Issues before the last change of the recipient's preference do not count. A refusal does not count
+ * either if most recipients of the period got the same one, because it is then no fault of theirs.
  */
 export async function listRefusing(db: Db, atLeast: number): Promise<RefusingRecipient[]> {
+  // Two refusals are the same if they begin alike behind the reply code: `550 5.7.1 ` and what follows names
+  // recipients and queues.
+  const answer = sql`reply_code || substr(replace(response, recipient, ''), 4, 7)`
   const { rows } = await sql<RefusingRecipient>`
-    WITH refusal AS (
+    WITH failed AS (
+      SELECT report, period_from, period_to, recipient, ${answer} AS answer
+      FROM delivery JOIN report_issue ON report_issue.id = issue_id
+      WHERE state = 'failed' AND reply_code >= 500),
+    shared AS (
+      SELECT report, period_from, period_to, answer FROM failed GROUP BY report, period_from, period_to, answer
+      HAVING count(DISTINCT recipient) > 1 AND 2 * count(DISTINCT recipient) > (
+        SELECT count(DISTINCT recipient) FROM delivery JOIN report_issue AS issue ON issue.id = issue_id
+        WHERE issue.report = failed.report AND issue.period_from = failed.period_from
+          AND issue.period_to = failed.period_to AND state <> 'withdrawn')),
+    refusal AS (
       SELECT recipient, issue.report, issue.id AS issue_id, state_at, response,
         row_number() OVER (PARTITION BY recipient, issue.report ORDER BY state_at DESC, message_id) AS place
       FROM delivery AS refused JOIN report_issue AS issue ON issue.id = issue_id
       WHERE refused.state = 'failed' AND reply_code >= 500
         AND state_at > coalesce((SELECT changed_at FROM preference
           WHERE address = lower(recipient) AND preference.report = issue.report), '')
+        AND NOT EXISTS (SELECT 1 FROM shared WHERE shared.report = issue.report
+          AND shared.period_from = issue.period_from AND shared.period_to = issue.period_to
+          AND shared.answer = ${answer})
         AND NOT EXISTS (SELECT 1 FROM delivery AS other JOIN report_issue ON report_issue.id = other.issue_id
           WHERE other.recipient = refused.recipient AND report_issue.report = issue.report
             AND other.state IN ('sent', 'unconfirmed') AND other.queued_at >= refused.queued_at))

@@ -8,7 +8,7 @@
  * sent: the server has accepted the message
  * failed: refused permanently or given up
  * unconfirmed: the connection or the process was lost in `data`; the message may have arrived
- * withdrawn: the recipient unsubscribed before the message was sent
+ * withdrawn: not sent, because the recipient unsubscribed or left the settings, or an operator cancelled it
  */
 import { type Selectable, sql } from 'kysely'
 import type { Message } from '../../domain/message.ts'

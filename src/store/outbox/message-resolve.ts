@@ -1,6 +1,7 @@
 /**
  * Carries out what a person has decided about a message. An operator can send the message again, or resolve
- * it as delivered or lost. When the recipient unsubscribes, the message is withdrawn.
+ * it as delivered or lost, or cancel it while it waits. A message is withdrawn too when its recipient
+ * unsubscribes or is no longer in the settings.
  */
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
@@ -65,7 +66,8 @@ export async function resolveMessage(
  * needs another attempt, the recipient's preference is checked again before that attempt.
  */
 const WAITING: readonly DeliveryTable['state'][] = ['pending', 'unconfirmed']
-const WHY = 'its recipient wanted no more of this report'
+const UNWANTED = 'its recipient wanted no more of this report'
+const GONE = 'its recipient is no longer in the settings'
 
 /**
  * Withdraws the waiting messages of a recipient who has unsubscribed from a report. Must be called in the
@@ -86,28 +88,57 @@ export async function withdrawMessages(
     .select(['message_id', 'recipient', 'state'])
     .execute()
   const theirs = waiting.filter(({ recipient }) => recipient.toLowerCase() === address.toLowerCase())
-  for (const message of theirs) await withdraw(trx, message, at)
+  for (const message of theirs) await withdraw(trx, message, UNWANTED, at)
   return theirs.length
 }
 
 /**
- * Withdraws a message whose recipient has unsubscribed from its report. Must be called in the transaction
- * that begins to send the message, because the message may have been queued after the recipient unsubscribed.
+ * Withdraws a message whose recipient has unsubscribed from its report, or has left the settings. Must be called
+ * in the transaction that begins to send the message, because the message may have been queued after the
+ * recipient unsubscribed, and the settings may have changed while it waited.
+ * @param isRecipient tells whether the settings name an address for a report, or for alerts if it is null
  * @returns whether the message was withdrawn and must not be sent
  */
-export async function withdrawIfUnwanted(trx: Trx, messageId: string, at: Instant): Promise<boolean> {
+export async function withdrawIfUnwanted(
+  trx: Trx,
+  messageId: string,
+  isRecipient: (address: string, report: string | null) => boolean,
+  at: Instant,
+): Promise<boolean> {
   const message = await trx
     .selectFrom('delivery')
-    .innerJoin('report_issue', 'report_issue.id', 'delivery.issue_id')
+    .leftJoin('report_issue', 'report_issue.id', 'delivery.issue_id')
     .where('message_id', '=', messageId)
     .select(['message_id', 'recipient', 'report', 'state'])
     .executeTakeFirst()
-  // An alert to operators belongs to no report, so nobody can unsubscribe from it.
   if (message === undefined) return false
   const { recipient: address, report } = message
+  if (!isRecipient(address, report)) {
+    await withdraw(trx, message, GONE, at)
+    return true
+  }
+  // An alert to operators belongs to no report, so nobody can unsubscribe from it.
+  if (report === null) return false
   const preference = await findPreference(trx, { address, report })
   if (preference === undefined || preference.state === 'active') return false
-  await withdraw(trx, message, at)
+  await withdraw(trx, message, UNWANTED, at)
+  return true
+}
+
+/**
+ * Cancels a waiting message at an operator's request.
+ * @returns false if the message does not wait any more
+ */
+export async function cancelMessage(trx: Trx, messageId: string, at: Instant): Promise<boolean> {
+  const message = await trx
+    .selectFrom('delivery')
+    .where('message_id', '=', messageId)
+    .where('next_attempt_at', 'is not', null)
+    .where('state', 'in', WAITING)
+    .select(['message_id', 'state'])
+    .executeTakeFirst()
+  if (message === undefined) return false
+  await withdraw(trx, message, 'cancelled by the operator', at)
   return true
 }
 
@@ -117,6 +148,7 @@ export async function withdrawIfUnwanted(trx: Trx, messageId: string, at: Instan
 async function withdraw(
   trx: Trx,
   { message_id, state }: Pick<DeliveryTable, 'message_id' | 'state'>,
+  why: string,
   at: Instant,
 ): Promise<void> {
   await trx
@@ -124,7 +156,7 @@ async function withdraw(
     .where('message_id', '=', message_id)
     .set({
       next_attempt_at: null,
-      ...(state === 'pending' ? { state: 'withdrawn', state_at: at, response: WHY } : {}),
+      ...(state === 'pending' ? { state: 'withdrawn', state_at: at, response: why } : {}),
     })
     .execute()
 }

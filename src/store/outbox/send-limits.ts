@@ -13,7 +13,7 @@ export interface MailOutage {
   readonly server: string
   /**
    * `transient`: the outage passes by itself. `configuration`: the outage lasts until an operator changes a
-   * setting of leadsheet or of the server.
+   * setting of leadsheet or of the server. `sender`: the server takes nothing from this sender.
    */
   readonly kind: MailOutageTable['kind']
   readonly beganAt: Instant

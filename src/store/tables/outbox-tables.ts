@@ -28,7 +28,7 @@ interface MessageTable {
 
 export interface MailOutageTable {
   server: string
-  kind: 'transient' | 'configuration'
+  kind: 'transient' | 'configuration' | 'sender'
   began_at: string
   failures: number
   next_attempt_at: string

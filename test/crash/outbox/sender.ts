@@ -40,7 +40,11 @@ async function main({ file, url, dkim, way }: SenderJob): Promise<void> {
   await using store = await openStore(file, new Date())
   await using transport = openTransport(url, { log, dkim })
   if (way === 'resend' || way === 'hold') {
-    const policy = { onUnconfirmed: way, rateLimit: createRateLimit(MESSAGES_PER_MINUTE) }
+    const policy = {
+      onUnconfirmed: way,
+      rateLimit: createRateLimit(MESSAGES_PER_MINUTE),
+      isRecipient: () => true,
+    }
     await sendAll({ store, transport, log, policy })
   } else await sendNaively(store, transport, way)
 }

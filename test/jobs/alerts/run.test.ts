@@ -10,8 +10,9 @@ import { openTransport } from '../../../src/mail/transport.ts'
 import { openAlertMail } from '../../../src/report/render/alert-mail.ts'
 import { listAlerts, markAcknowledged } from '../../../src/store/alerts/alert.ts'
 import { listUnposted } from '../../../src/store/alerts/alert-message.ts'
+import { deleteMailOutages } from '../../../src/store/outbox/send-limits.ts'
 import { savePreference } from '../../../src/store/reports/preference.ts'
-import { type MailServer, openMailServer } from '../../support/mail-server.ts'
+import { type MailServer, openMailServer, openScriptedServer } from '../../support/mail-server.ts'
 import { openReceiver, type Receiver } from '../../support/network/receiver.ts'
 import { openSyncing, SILENT, type Syncing } from '../../support/syncing.ts'
 import { startUpstream, type Upstream } from '../../support/upstream.ts'
@@ -66,7 +67,11 @@ async function tick(minutes = 1, url = mailServer.url): Promise<void> {
   await updateAlerts({ ...deps, installation: { ...deps.installation, mailServer: url } })
   await postDueAlerts(deps, signal)
   await using transport = openTransport(url, { log: SILENT })
-  const policy = { onUnconfirmed: 'resend', rateLimit: createRateLimit(Number.POSITIVE_INFINITY) } as const
+  const policy = {
+    onUnconfirmed: 'resend',
+    rateLimit: createRateLimit(Number.POSITIVE_INFINITY),
+    isRecipient: () => true,
+  } as const
   await deliverDue({ ...deps, transport, policy }, signal)
 }
 
@@ -266,6 +271,26 @@ describe('a dead-man switch', () => {
     receiver.answer = 200
     await pingHeartbeatMonitor(deps, signal)
     expect(pings()).toEqual(['/ping/s3cr3t', '/ping/s3cr3t/fail'])
+  })
+
+  it('is told that no mail can be sent, with the reason, and that it can again', async () => {
+    await syncing.sync()
+    await pingHeartbeatMonitor(deps, signal)
+    const full = '550 5.4.5 daily user sending limit exceeded'
+    await using limited = await openScriptedServer({ MAIL: full })
+    await failingSync(401)
+    await syncing.sync()
+    await tick(1, limited.url)
+    await tick(6, limited.url)
+    expect(posts().flatMap(({ opened }) => opened.map(({ message }) => message))).toContainEqual(
+      expect.stringContaining('takes no message from us since'),
+    )
+    await pingHeartbeatMonitor(deps, signal)
+    expect(receiver.posts.at(-1)?.body).toContain(full)
+    await syncing.store.write(deleteMailOutages)
+    await tick(1)
+    await pingHeartbeatMonitor(deps, signal)
+    expect(pings()).toEqual(['/ping/s3cr3t', '/ping/s3cr3t/fail', '/ping/s3cr3t'])
   })
 
   it('that is set up long after a sync is told of the next one', async () => {

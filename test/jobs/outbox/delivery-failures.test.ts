@@ -5,7 +5,7 @@ import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import type { SmtpTimeouts } from '../../../src/mail/smtp.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { moveDelivery } from '../../../src/store/outbox/delivery.ts'
-import { findMailOutage, listMailOutages } from '../../../src/store/outbox/send-limits.ts'
+import { findMailOutage, listMailOutages, type MailOutage } from '../../../src/store/outbox/send-limits.ts'
 import { type Ledger, openLedger } from '../../support/mail/ledger.ts'
 import { type Answer, openMailServer, openScriptedServer, type Step } from '../../support/mail-server.ts'
 import { SILENT } from '../../support/syncing.ts'
@@ -50,18 +50,22 @@ const states = async (ledger: Ledger) =>
 const ABOUT = { 1: [0.8, 1.2], 60: [48, 72] } as const
 
 describe('when the server is to blame, no message is, and it alone is tried again', () => {
-  const cases: readonly (readonly [string, Partial<Record<Step, Answer>>, 1 | 60])[] = [
-    ['421 for a greeting', { greeting: '421 too busy' }, 1],
-    ['no greeting', { greeting: 'stall' }, 1],
-    ['a drop before the greeting', { greeting: 'drop' }, 1],
-    ['454 to a login', { AUTH: '454 try later' }, 1],
-    ['421 to RCPT', { RCPT: '421 shutting down' }, 1],
-    ['421 after the dot', { body: '421 shutting down' }, 1],
-    ['554 for a greeting', { greeting: '554 go away' }, 60],
-    ['535 to a login', { AUTH: '535 wrong' }, 60],
-    ['530 to MAIL', { MAIL: '530 log in first' }, 60],
+  const cases: readonly (readonly [string, Partial<Record<Step, Answer>>, 1 | 60, MailOutage['kind']])[] = [
+    ['421 for a greeting', { greeting: '421 too busy' }, 1, 'transient'],
+    ['no greeting', { greeting: 'stall' }, 1, 'transient'],
+    ['a drop before the greeting', { greeting: 'drop' }, 1, 'transient'],
+    ['454 to a login', { AUTH: '454 try later' }, 1, 'transient'],
+    ['421 to RCPT', { RCPT: '421 shutting down' }, 1, 'transient'],
+    ['421 after the dot', { body: '421 shutting down' }, 1, 'transient'],
+    ['554 for a greeting', { greeting: '554 go away' }, 60, 'configuration'],
+    ['535 to a login', { AUTH: '535 wrong' }, 60, 'configuration'],
+    ['530 to MAIL', { MAIL: '530 log in first' }, 60, 'configuration'],
+    ['553 to MAIL', { MAIL: '553 not you' }, 60, 'sender'],
+    ['550 5.4.5 to MAIL', { MAIL: '550 5.4.5 daily user sending limit exceeded' }, 60, 'sender'],
+    ['550 5.7.1 to RCPT', { RCPT: '550 5.7.1 Relaying denied' }, 60, 'sender'],
+    ['554 5.2.252 after the dot', { body: '554 5.2.252 SendAsDenied' }, 60, 'sender'],
   ]
-  it.each(cases)('%s', async (_when, script, minutes) => {
+  it.each(cases)('%s', async (_when, script, minutes, kind) => {
     await using ledger = await openLedger(BOTH)
     await using server = await openScriptedServer(script)
     await using transport = open(withUser(server.url), script)
@@ -72,7 +76,7 @@ describe('when the server is to blame, no message is, and it alone is tried agai
     expect(again).toBeGreaterThanOrEqual(ABOUT[minutes][0])
     expect(again).toBeLessThanOrEqual(ABOUT[minutes][1])
     expect(await findMailOutage(ledger.store.db, transport.name)).toMatchObject({
-      kind: minutes === 60 ? 'configuration' : 'transient',
+      kind,
       failures: 1,
     })
     // Until then there is no connection, however many minutes pass.
@@ -112,13 +116,11 @@ describe('when the server is to blame, no message is, and it alone is tried agai
 
 describe('what is said of one message leaves the others alone (row 58)', () => {
   const cases: readonly (readonly [string, Partial<Record<Step, Answer>>, string, number])[] = [
-    ['451 to MAIL', { MAIL: '451 later' }, 'pending', 451],
     ['450 to RCPT', { RCPT: '450 greylisted' }, 'pending', 450],
     ['452 to DATA', { DATA: '452 no space' }, 'pending', 452],
     ['451 after the dot', { body: '451 later' }, 'pending', 451],
     ['550 to RCPT', { RCPT: '550 no such user' }, 'failed', 550],
     ['552 to RCPT', { RCPT: '552 mailbox full' }, 'failed', 552],
-    ['553 to MAIL', { MAIL: '553 not you' }, 'failed', 553],
     ['554 after the dot', { body: '554 spam' }, 'failed', 554],
     ['250 and then a drop before QUIT', { QUIT: 'drop' }, 'sent', 250],
   ]
@@ -182,6 +184,50 @@ describe('what is said of one message leaves the others alone (row 58)', () => {
     ledger.clock.now = new Date(ledger.clock.now.getTime() + 2 * MINUTE_MS)
     await deliverDue({ ...ledger.deps, transport }, signal)
     expect((await ledger.deliveries()).map(({ state }) => state)).toEqual(['pending', 'sent'])
+  })
+})
+
+describe('a deferral that may be for what the sender did', () => {
+  const names = ['ana', 'ben', 'cleo', 'dan', 'eve'].map((name) => `${name}@example.com`)
+
+  it('makes all wait after two in a row, and counts against none while it lasts', async () => {
+    await using ledger = await openLedger(names)
+    await using server = await openScriptedServer({ RCPT: '450 4.7.1 too many messages, slow down' })
+    await using transport = open(server.url)
+    const asked = () => server.commands.filter((command) => command.startsWith('RCPT')).length
+    await deliverDue({ ...ledger.deps, transport }, signal)
+    expect(asked()).toBe(2)
+    expect(await listMailOutages(ledger.store.db)).toMatchObject([
+      { kind: 'transient', failures: 1, response: expect.stringContaining('450 4.7.1') },
+    ])
+    for (let hours = 0; hours < 60; hours++) {
+      ledger.clock.now = new Date(ledger.clock.now.getTime() + 90 * MINUTE_MS)
+      await deliverDue({ ...ledger.deps, transport }, signal)
+    }
+    expect(asked()).toBe(62)
+    const known = await ledger.deliveries()
+    expect(known.map(({ state }) => state)).toEqual(names.map(() => 'pending'))
+    expect(Math.max(...known.map(({ attempts }) => attempts))).toBe(1)
+  })
+
+  it('does not keep greylisting from having begun for everybody after the first wait', async () => {
+    await using ledger = await openLedger(names)
+    const seen = new Set<string>()
+    await using server = await openMailServer({
+      onRcptTo: ({ address }, _session, done) => {
+        const isNew = !seen.has(address)
+        seen.add(address)
+        done(isNew ? Object.assign(new Error('4.7.1 greylisted, later'), { responseCode: 451 }) : null)
+      },
+    })
+    await using transport = open(server.url)
+    await deliverDue({ ...ledger.deps, transport }, signal)
+    expect(seen.size).toBe(2)
+    for (let round = 0; round < 2; round++) {
+      ledger.clock.now = new Date(ledger.clock.now.getTime() + 2 * MINUTE_MS)
+      await deliverDue({ ...ledger.deps, transport }, signal)
+    }
+    expect((await ledger.deliveries()).map(({ state }) => state)).toEqual(names.map(() => 'sent'))
   })
 })
 

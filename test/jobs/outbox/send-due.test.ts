@@ -5,7 +5,7 @@ import { createRateLimit } from '../../../src/jobs/outbox/rate-limit.ts'
 import { deliverDue, deliverIssues, sendTest } from '../../../src/jobs/outbox/send-due.ts'
 import type { Transport } from '../../../src/mail/transport.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
-import { enqueueAlert, moveDelivery } from '../../../src/store/outbox/delivery.ts'
+import { enqueueAlert, findDelivery, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { listMailOutages, reviewMailOutages } from '../../../src/store/outbox/send-limits.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { DKIM_KEY } from '../../support/mail/dkim.ts'
@@ -25,6 +25,27 @@ async function openIssue(recipients: readonly string[]) {
 }
 
 describe('delivery', () => {
+  it('withdraws what waits for people who have left the settings, alerts too, and says so', async () => {
+    await using made = await openIssue(['Ana@example.com', 'ben@example.com', 'cleo@example.com'])
+    const { store, deps, clock } = made
+    await store.write((trx) =>
+      enqueueAlert(trx, { ...MESSAGE, to: 'gone@example.com' }, clock.now.toISOString()),
+    )
+    await using server = await openMailServer()
+    await using transport = openTransport(server.url, { log: SILENT })
+    const isRecipient = (address: string, report: string | null) =>
+      report === 'daily' && address.toLowerCase() !== 'ben@example.com'
+    await deliverDue({ ...deps, transport, policy: { ...deps.policy, isRecipient } }, signal)
+    expect(server.received.map(({ to }) => to)).toEqual([['Ana@example.com'], ['cleo@example.com']])
+    const gone = {
+      state: 'withdrawn',
+      nextAttemptAt: null,
+      response: 'its recipient is no longer in the settings',
+    }
+    expect(await findDelivery(store.db, MESSAGE.messageId)).toMatchObject(gone)
+    expect((await made.deliveries())[1]).toMatchObject({ recipient: 'ben@example.com', ...gone })
+  })
+
   it('gives every recipient a message of their own', async () => {
     await using made = await openIssue(['ana@example.com', 'ben@example.com'])
     await using server = await openMailServer()

@@ -1,3 +1,4 @@
+// @both-stores, in turn
 /**
  * Recipients that their server refuses in one issue after another. They are reported after three, and paused
  * after the number in the settings.
@@ -25,12 +26,14 @@ const GONE = 'gone@example.com'
  */
 async function openDays() {
   const ledger = await openLedger([])
-  const refusal = { code: 550 as number | null }
+  const refusal = { code: 550 as number | null, isForAll: false }
   const server = await openMailServer({
     onRcptTo: ({ address }, _session, done) =>
       done(
-        address === GONE && refusal.code !== null
-          ? Object.assign(new Error('no such user'), { responseCode: refusal.code })
+        (address === GONE || refusal.isForAll) && refusal.code !== null
+          ? Object.assign(new Error(refusal.isForAll ? `5.4.7 ${address}?` : 'no such user'), {
+              responseCode: refusal.code,
+            })
           : null,
       ),
   })
@@ -112,6 +115,17 @@ describe('a recipient whose server refuses issue after issue', () => {
     days.refusal.code = 450
     await days.passDays(5)
     expect(await listRefusing(days.store.db, 1)).toEqual([])
+  })
+
+  it('is not to blame where most recipients of the issue got the same answer', async () => {
+    await using days = await openDays()
+    days.refusal.isForAll = true
+    await days.passDays(5)
+    await days.pause(5)
+    expect([await days.preferences(), await listRefusing(days.store.db, 1)]).toEqual([[], []])
+    days.refusal.isForAll = false
+    await days.passDays(4)
+    expect(await listRefusing(days.store.db, 1)).toMatchObject([{ recipient: GONE, issues: 4 }])
   })
 
   it('begins anew where a person has it resumed', async () => {

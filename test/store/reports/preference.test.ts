@@ -116,7 +116,7 @@ describe('messages of somebody who wants no more', () => {
     await using store = await openEmptyStore()
     await store.write((trx) => savePreference(trx, STOPPED))
     await mailTo(store, 'daily', ['ana@example.com', 'ben@example.com'])
-    const isUnwanted = (id: string) => store.write((trx) => withdrawIfUnwanted(trx, id, AT))
+    const isUnwanted = (id: string) => store.write((trx) => withdrawIfUnwanted(trx, id, () => true, AT))
     expect(await isUnwanted('daily ana@example.com')).toBe(true)
     expect(await isUnwanted('daily ben@example.com')).toBe(false)
     expect(await statesOf(store, 'daily')).toEqual([
@@ -129,6 +129,6 @@ describe('messages of somebody who wants no more', () => {
     await using store = await openEmptyStore()
     await store.write((trx) => savePreference(trx, STOPPED))
     await store.write((trx) => enqueueAlert(trx, { ...MESSAGE, to: STOPPED.address }, AT))
-    expect(await store.write((trx) => withdrawIfUnwanted(trx, MESSAGE.messageId, AT))).toBe(false)
+    expect(await store.write((trx) => withdrawIfUnwanted(trx, MESSAGE.messageId, () => true, AT))).toBe(false)
   })
 })

@@ -21,6 +21,7 @@ import { SENDER } from './message.ts'
 export const AT_ONCE: DeliveryPolicy = {
   onUnconfirmed: 'resend',
   rateLimit: createRateLimit(Number.POSITIVE_INFINITY),
+  isRecipient: () => true,
 }
 
 const templates = await openTemplates('templates')

@@ -277,7 +277,7 @@ it('says that the mail server is away, and when it is tried again', async () => 
   )
   const text = await read()
   expect(text).toContain(
-    'smtp://mail.example.com:587 cannot be reached since 11:30. It is tried again at 13:15',
+    'smtp://mail.example.com:587 defers all messages since 11:30. It is tried again at 13:15',
   )
   expect(text).not.toContain('go away')
 })

@@ -1,18 +1,20 @@
 /**
  * `leadsheet outbox`: shows the state of each message, the answer of the mail server and the next try. With
- * `resolve`, a person records whether an unconfirmed message was delivered or lost.
+ * `resolve`, a person records whether an unconfirmed message was delivered or lost, and with `cancel` that a
+ * waiting message is not to be sent.
  */
 import { type Command, Option } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'
-import { REFUSED_IN_ROW } from '../../../checks/mail.ts'
-import { formatDates } from '../../../domain/period.ts'
+import { outageProblem, REFUSED_IN_ROW } from '../../../checks/mail.ts'
+import { formatDates, localDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
+import { counted } from '../../../report/words/numbers.ts'
 import type { Store } from '../../../store/db/store.ts'
 import type { DeliveryRowState } from '../../../store/outbox/delivery.ts'
 import { findDeliveries, type ListedDelivery, listRefusing } from '../../../store/outbox/delivery-problems.ts'
-import { type Finding, resolveMessage } from '../../../store/outbox/message-resolve.ts'
+import { cancelMessage, type Finding, resolveMessage } from '../../../store/outbox/message-resolve.ts'
 import { listMailOutages, type MailOutage, nextTry } from '../../../store/outbox/send-limits.ts'
-import { addExamples, instant, wholeNumber } from '../../command.ts'
+import { addExamples, day, instant, wholeNumber } from '../../command.ts'
 import { periodJson } from '../../json/parts.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
@@ -56,6 +58,7 @@ export function defineOutbox(command: Command, terminal: Terminal): void {
     'outbox list --recipient dana@example.com --since 2026-11-01 --json',
   ])
   defineResolve(command, terminal)
+  defineCancel(command, terminal)
 }
 
 async function listMessages(terminal: Terminal, options: Options): Promise<void> {
@@ -110,9 +113,9 @@ async function printOutages(terminal: Terminal, store: Store, outages: readonly 
 }
 
 /** Formats an outage: `smtp://mail.example.com:587 cannot be reached since …, next tried …: 421 too busy`. */
-export function outageText({ server, kind, beganAt, nextAttemptAt, response }: MailOutage): string {
-  const problem = kind === 'configuration' ? 'refuses the login' : 'cannot be reached'
-  return `${server} ${problem} since ${formatInstant(beganAt)}, next tried ${formatInstant(nextAttemptAt)}: ${response}`
+export function outageText(outage: MailOutage): string {
+  const { server, beganAt, nextAttemptAt, response } = outage
+  return `${server} ${outageProblem(outage)} since ${formatInstant(beganAt)}, next tried ${formatInstant(nextAttemptAt)}: ${response}`
 }
 
 /**
@@ -230,4 +233,85 @@ async function resolveMessages(
       `${report}, ${period && formatDates(period)}, to ${address}: ${delivered ? 'sent' : 'failed'}`,
     )
   }
+}
+
+interface CancelOptions extends Pick<Options, 'report' | 'recipient'> {
+  readonly period?: string
+  readonly yes?: boolean
+}
+
+function defineCancel(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('cancel')
+    .description('cancel waiting messages: one by its id, or all of a report, an issue or a recipient')
+    .argument('[message-id]', 'id of the message, as in `outbox list --json`')
+    .option('--report <name>', 'waiting messages of this report')
+    .option('--period <day>', 'waiting messages of the issue whose period begins on this day', day)
+    .option('--recipient <address>', 'waiting messages to this address')
+    .option('--yes', 'cancel the messages; without it they are only listed')
+    .action((id: string | undefined, options: CancelOptions) => cancelMessages(terminal, id, options))
+  addExamples(command, [
+    'outbox cancel --recipient dana@example.com',
+    'outbox cancel --report daily --yes',
+    "outbox cancel '<k3m9@example.com>' --yes",
+  ])
+}
+
+/** @throws LeadsheetError usage_invalid, report_not_kept */
+async function cancelMessages(
+  terminal: Terminal,
+  id: string | undefined,
+  { report, period, recipient, yes = false }: CancelOptions,
+): Promise<void> {
+  if ((id ?? report ?? period ?? recipient) === undefined) {
+    throw new LeadsheetError('usage_invalid', 'outbox cancel: which messages are meant is missing', {
+      hint: 'Give the id of a message, or --report, --period or --recipient.',
+    })
+  }
+  await using store = await openDataIfThere(await terminal.config())
+  const question = {
+    report: report ?? null,
+    since: null,
+    recipient: recipient ?? null,
+    states: ['pending', 'unconfirmed'] as const,
+  }
+  const waiting = (await findDeliveries(store.db, question, Number.MAX_SAFE_INTEGER)).filter(
+    (one) =>
+      one.nextAttemptAt !== null &&
+      (id === undefined || bareId(one.messageId) === bareId(id)) &&
+      (period === undefined || (one.period !== null && localDates(one.period).slice(0, 10) === period)),
+  )
+  if (waiting.length === 0) {
+    throw new LeadsheetError('report_not_kept', 'no such message waits to be sent', {
+      hint: `${shellCommand('outbox list --state waiting')} lists those that wait.`,
+    })
+  }
+  const at = new Date().toISOString()
+  const cancelled = yes
+    ? await store.write(async (trx) => {
+        const done: ListedDelivery[] = []
+        for (const one of waiting) if (await cancelMessage(trx, one.messageId, at)) done.push(one)
+        return done
+      })
+    : []
+  if (!yes) terminal.end('usage')
+  if (terminal.json) {
+    const messages = (yes ? cancelled : waiting).map(
+      ({ messageId, recipient: to, report: of, period: about }) => ({
+        ...{ message_id: messageId, recipient: to, report: of, period: about && periodJson(about) },
+      }),
+    )
+    return terminal.printJson('outbox cancel', { cancelled: yes, messages })
+  }
+  await printDeliveries(terminal, yes ? cancelled : waiting, [])
+  terminal.note(
+    yes
+      ? `${counted(cancelled.length, 'message')} cancelled.`
+      : `Nothing was cancelled. Add --yes to cancel ${waiting.length === 1 ? 'this message' : `these ${waiting.length} messages`}.`,
+  )
+}
+
+/** Returns a Message-ID without its brackets, which shells and pages leave out. */
+function bareId(id: string): string {
+  return id.replaceAll(/[<>]/g, '')
 }

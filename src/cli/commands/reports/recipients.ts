@@ -141,6 +141,8 @@ function jsonOf({ recipient, preference, refusing, ...line }: Line) {
 
 /** Options of the commands that set a preference for a recipient. */
 interface Options {
+  /** Only `resume` has this option. */
+  readonly all?: boolean
   readonly report?: string
   readonly reason?: string
 }
@@ -167,16 +169,19 @@ const FREQUENCIES: Readonly<Record<string, PreferenceChoice>> = { weekly: 'weekl
 
 function definePreferences(parent: Command, terminal: Terminal): void {
   for (const { name, choice, summary } of PREFERENCES) {
+    const isResume = name === 'resume'
     const command = parent
       .command(name)
       .description(summary)
-      .argument('<address>', 'address of the recipient')
-    addOptions(command).action((address: string, options: Options) =>
+      .argument(isResume ? '[address]' : '<address>', 'address of the recipient')
+    if (isResume) command.option('--all', 'all recipients whom leadsheet paused')
+    addOptions(command).action((address: string | undefined, options: Options) =>
       change(terminal, address, choice, options),
     )
     addExamples(command, [
       `recipients ${name} dana@example.com`,
       `recipients ${name} dana@example.com --report daily`,
+      ...(isResume ? ['recipients resume --all'] : []),
     ])
   }
   const frequency = parent
@@ -205,7 +210,7 @@ function addOptions(command: Command): Command {
 
 async function change(
   terminal: Terminal,
-  address: string,
+  address: string | undefined,
   choice: PreferenceChoice,
   options: Options,
 ): Promise<void> {
@@ -213,12 +218,11 @@ async function change(
   await using store = await openData(config)
   const reason = options.reason ?? null
   const changed: ChangedPreference[] = []
-  const theirs = await reportsOf(store, config, address, options.report)
-  const reports = choice === 'weekly' ? onlyFrequent(config, theirs) : theirs
-  for (const report of reports) {
+  for (const key of await keysToChange(store, config, address, choice, options)) {
     const by = { by: 'operator', reason } as const
-    changed.push(await changePreference(store, { address, report }, choice, by, new Date()))
+    changed.push(await changePreference(store, key, choice, by, new Date()))
   }
+  if (changed.length === 0) terminal.note('leadsheet has paused nobody.')
   if (terminal.json) return terminal.printJson('recipients pause', changed.map(changedJson))
   await terminal.printTable<ChangedPreference>(
     [
@@ -229,6 +233,29 @@ async function change(
     ],
     changed,
   )
+}
+
+/** @throws LeadsheetError usage_invalid if neither or both of an address and `--all` are given */
+async function keysToChange(
+  store: Store,
+  config: Config,
+  address: string | undefined,
+  choice: PreferenceChoice,
+  { all = false, report: name }: Options,
+): Promise<{ readonly address: string; readonly report: string }[]> {
+  if (all === (address !== undefined)) {
+    throw new LeadsheetError('usage_invalid', 'recipients resume: expected an address or --all', {
+      hint: `Write ${shellCommand('recipients resume dana@example.com')}, or ${shellCommand('recipients resume --all')} for all whom leadsheet paused.`,
+    })
+  }
+  if (address === undefined) {
+    return (await listPreferences(store.db, name)).filter(
+      ({ state, changedBy }) => state === 'paused' && changedBy === 'leadsheet',
+    )
+  }
+  const theirs = await reportsOf(store, config, address, name)
+  const reports = choice === 'weekly' ? onlyFrequent(config, theirs) : theirs
+  return reports.map((report) => ({ address, report }))
 }
 
 /**

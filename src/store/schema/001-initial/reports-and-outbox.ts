@@ -53,7 +53,7 @@ export const REPORTS = [
     issue_id TEXT REFERENCES report_issue (id), -- report_issue.id; null for an alert to operators
     recipient TEXT NOT NULL,
     revision INTEGER NOT NULL DEFAULT 0, -- 0 for the first message; 1 more each time a person sends the issue again
-    state TEXT NOT NULL CHECK (state IN ('pending', 'sending', 'data', 'sent', 'failed', 'unconfirmed', 'withdrawn')), -- pending, sending, data: not finished; sent: the server accepted it; failed: refused or given up; unconfirmed: the server's answer was lost; withdrawn: its recipient no longer wanted it
+    state TEXT NOT NULL CHECK (state IN ('pending', 'sending', 'data', 'sent', 'failed', 'unconfirmed', 'withdrawn')), -- pending, sending, data: not finished; sent: the server accepted it; failed: refused or given up; unconfirmed: the server's answer was lost; withdrawn: its recipient no longer wanted it or is no longer in the settings, or an operator cancelled it
     attempts INTEGER NOT NULL DEFAULT 0, -- number of attempts; an attempt that did not reach the server does not count
     unconfirmed_count INTEGER NOT NULL DEFAULT 0, -- number of times that the message became unconfirmed; after the second time leadsheet does not send it again by itself
     queued_at TEXT NOT NULL, -- UTC: when it was put into the ledger
@@ -89,7 +89,7 @@ export const REPORTS = [
 
   sql`CREATE TABLE mail_outage ( -- one row per mail server that cannot be reached or used; deleted when it works again
     server TEXT PRIMARY KEY, -- such as smtp://mail.example.com:587
-    kind TEXT NOT NULL CHECK (kind IN ('transient', 'configuration')), -- transient: passes by itself; configuration: a setting has to change
+    kind TEXT NOT NULL CHECK (kind IN ('transient', 'configuration', 'sender')), -- transient: passes by itself; configuration: a setting has to change; sender: the server takes nothing from this sender, such as past a daily limit
     began_at TEXT NOT NULL, -- UTC: time of the first failure
     failures INTEGER NOT NULL, -- number of failures in a row
     next_attempt_at TEXT NOT NULL, -- UTC: earliest time of the next attempt to send a message

@@ -1,5 +1,6 @@
 /** The status page: one overall status, and the parts that explain it. The open page is kept up to date. */
 import type { Installation, Part } from '../../../checks/check.ts'
+import { outageProblem } from '../../../checks/mail.ts'
 import type { Health, PartResult } from '../../../checks/run-checks.ts'
 import { alertFacts, CHECKS, readHealth } from '../../../checks/run-checks.ts'
 import type { Log } from '../../../log.ts'
@@ -256,9 +257,9 @@ export async function readMessages(db: Db, clock: Clock): Promise<MessagesView> 
   }
 }
 
-function serverOf({ server, kind, beganAt, nextAttemptAt }: MailOutage, clock: Clock): ServerView {
-  const problem = kind === 'configuration' ? 'does not let us in' : 'cannot be reached'
-  return { server, problem, since: clock.at(beganAt), next: clock.at(nextAttemptAt) }
+function serverOf(outage: MailOutage, clock: Clock): ServerView {
+  const { server, beganAt, nextAttemptAt } = outage
+  return { server, problem: outageProblem(outage), since: clock.at(beganAt), next: clock.at(nextAttemptAt) }
 }
 
 function unconfirmedOf(message: UnconfirmedMessage, clock: Clock): UnconfirmedView {

@@ -105,6 +105,38 @@ describe('leadsheet outbox list', () => {
     })
   })
 
+  it('cancels what waits for a recipient, an issue or an id, once it is meant', async () => {
+    await using mailed = await openMailed()
+    const listed = async (recipient: string) =>
+      JSON.parse((await mailed.run('outbox', 'list', '--recipient', recipient, '--json')).stdout).data[0]
+    const [later, lost] = [await listed('later@example.com'), await listed('lost@example.com')]
+    const asked = await mailed.run('outbox', 'cancel', '--recipient', 'later@example.com')
+    expect([asked.status, asked.stdout, asked.stderr]).toEqual([
+      2,
+      expect.stringMatching(/^later@example.com +daily .* waiting/m),
+      expect.stringContaining('Nothing was cancelled. Add --yes to cancel this message.'),
+    ])
+    expect((await listed('later@example.com')).state).toBe('pending')
+    const { message_id: id, period } = later
+    const done = await mailed.run('outbox', 'cancel', id.slice(1, -1), '--yes', '--json')
+    expect(JSON.parse(done.stdout).data).toEqual({
+      cancelled: true,
+      messages: [{ message_id: id, recipient: 'later@example.com', report: 'daily', period }],
+    })
+    expect(await listed('later@example.com')).toMatchObject({
+      state: 'withdrawn',
+      response: 'cancelled by the operator',
+      next_attempt_at: null,
+    })
+    const day = period.from.slice(0, 10)
+    expect((await mailed.run('outbox', 'cancel', '--period', day, '--yes')).stdout).toContain('lost@')
+    // It may have arrived, so only a person knows what it is; but it is not sent again.
+    expect(await listed('lost@example.com')).toMatchObject({ state: lost.state, next_attempt_at: null })
+    const none = await mailed.run('outbox', 'cancel', '--report', 'daily', '--yes')
+    expect([none.status, none.stderr]).toEqual([1, expect.stringContaining('no such message waits')])
+    expect((await mailed.run('outbox', 'cancel')).stderr).toContain('which messages are meant is missing')
+  })
+
   it('takes the word of a person for what is unconfirmed', async () => {
     await using mailed = await openMailed()
     const resolve = (...args: string[]) => mailed.run('outbox', 'resolve', 'daily', ...args)

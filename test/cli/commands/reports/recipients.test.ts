@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { openStore } from '../../../../src/store/open.ts'
 import { folderWith } from '../../../support/folder.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 
@@ -95,6 +96,31 @@ describe('preferences of recipients, set by an operator', () => {
       ['ana@example.com', 'daily', 'active', 'as_scheduled', null, true],
       ['dana@example.com', 'weekly', 'active', 'as_scheduled', null, true],
     ])
+  })
+
+  it('are resumed for all whom leadsheet paused, and for nobody else', async () => {
+    const cwd = folderWith(FILES)
+    await recipients(cwd, 'pause', 'ana@example.com')
+    expect((await recipients(cwd, 'resume', '--all')).stderr).toContain('leadsheet has paused nobody')
+    await recipients(cwd, 'pause', 'dana@example.com', '--report', 'weekly')
+    await using store = await openStore(join(cwd, 'data', 'leadsheet.db'), new Date())
+    await store.write((trx) =>
+      trx
+        .updateTable('preference')
+        .where('address', '=', 'dana@example.com')
+        .set({ changed_by: 'leadsheet' })
+        .execute(),
+    )
+    expect((await recipients(cwd, 'resume', '--all')).stdout).toMatch(
+      /dana@example.com {2,}weekly {2,}active/,
+    )
+    expect((await listed(cwd)).map(([address, , state]) => [address, state])).toEqual([
+      ['ana@example.com', 'paused'],
+      ['dana@example.com', 'active'],
+    ])
+    for (const args of [[], ['ana@example.com', '--all']]) {
+      expect((await recipients(cwd, 'resume', ...args)).stderr).toContain('expected an address or --all')
+    }
   })
 
   it('stay when the settings name the recipient no more, and that is told', async () => {
