@@ -47,6 +47,11 @@ export interface Daemon extends UptimeDeps {
   readonly events: SerialTask
   /** The tasks that each worker does for its own machine. They are woken each minute. */
   readonly own?: SerialTask
+  /**
+   * Tells operators of a fault of the database, without the database.
+   * @returns whether they were told
+   */
+  readonly tellFault?: (fault: LeadsheetError) => Promise<boolean>
 }
 
 export interface StartedDaemon {
@@ -67,7 +72,8 @@ export interface StartedDaemon {
   idle(): Promise<void>
   /**
    * Stops the daemon, and resolves after the work in progress has ended.
-   * @throws LeadsheetError job_busy if another daemon took over
+   * @throws LeadsheetError job_busy if another daemon took over, store_lost if the database's file was deleted
+   *   or replaced
    */
   stop(): Promise<void>
 }
@@ -98,6 +104,12 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
   const wakeTasks = (): void => {
     for (const task of tasks) task.wake()
   }
+  let loss: LeadsheetError | undefined
+  const onLost = (thrown: LeadsheetError): void => {
+    loss = thrown
+    end.abort(thrown)
+  }
+  const tryWork: TryWork = (work, at = {}) => quietly(log, at, work, onLost)
   let enqueuing: Promise<void> | null = null
   const idle = async (): Promise<void> => {
     await enqueuing
@@ -108,16 +120,16 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
   return {
     signal: until,
     wake() {
-      enqueuing = quietly(log, {}, runner.enqueueDue)
+      enqueuing = tryWork(runner.enqueueDue)
       wakeTasks()
     },
     async tick() {
       tickedMs = daemon.monotonicMs()
-      await quietly(log, {}, uptime.recordHeartbeat)
-      await quietly(log, {}, presence.keep)
+      await tryWork(uptime.recordHeartbeat)
+      await tryWork(presence.keep)
       for (const schedule of schedules)
-        await quietly(log, { schedule: schedule.name }, () => noteDue(daemon, schedule))
-      await quietly(log, {}, runner.enqueueDue)
+        await tryWork(() => noteDue(daemon, schedule), { schedule: schedule.name })
+      await tryWork(runner.enqueueDue)
       wakeTasks()
     },
     sinceTickMs: () => daemon.monotonicMs() - tickedMs,
@@ -131,9 +143,11 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
     async stop() {
       end.abort(new Error('the daemon stops'))
       await idle()
-      await quietly(log, {}, uptime.end)
-      await quietly(log, {}, presence.release)
+      await tryWork(uptime.end)
+      await tryWork(presence.release)
+      if (loss !== undefined) await daemon.tellFault?.(loss)
       presence.lost.throwIfAborted()
+      if (loss !== undefined) throw loss
     },
   }
 }
@@ -255,6 +269,7 @@ function createRunner(daemon: Daemon): Runner {
           ran.add(await runDue(deps, schedule, signal))
         } catch (thrown) {
           const isBusy = thrown instanceof LeadsheetError && thrown.code === 'job_busy'
+          if (isLost(thrown)) throw thrown
           // On PostgreSQL the queue tries a failed job again.
           if (isShared && !isBusy) throw thrown
           if (!isShared) logFailure(log, thrown, { schedule: schedule.name })
@@ -274,19 +289,30 @@ function createRunner(daemon: Daemon): Runner {
   }
 }
 
-/** Runs `work` and logs its failure, so that the failure does not stop other work. */
+type TryWork = (work: () => Promise<unknown>, at?: Readonly<Record<string, string>>) => Promise<void>
+
+/**
+ * Runs `work` and logs its failure, so that the failure does not stop other work.
+ * @param onLost called instead if the database's file is gone: then the daemon has to stop
+ */
 async function quietly(
   log: Log,
   at: Readonly<Record<string, string>>,
   work: () => Promise<unknown>,
+  onLost: (thrown: LeadsheetError) => void,
 ): Promise<void> {
   try {
     await work()
   } catch (thrown) {
+    if (isLost(thrown)) return onLost(thrown)
     // The job queue (`watchOutages`) has already logged the outage of PostgreSQL.
     if (!(thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'))
       logFailure(log, thrown, at)
   }
+}
+
+function isLost(thrown: unknown): thrown is LeadsheetError {
+  return thrown instanceof LeadsheetError && thrown.code === 'store_lost'
 }
 
 /** Lists the leases of the schedules that have a due run, each lease once. */
