@@ -112,6 +112,53 @@ describe('the daemon', () => {
     await running.stop()
   })
 
+  it('lets every other due schedule run between two syncs that last longer than their interval', async () => {
+    const ran: string[] = []
+    const ends = new Map<string, () => void>()
+    const named = (name: string, isSlow: boolean, leaseName = name) =>
+      scheduleOf({
+        ...{ ...MINUTELY, name, leaseName },
+        run: async () => {
+          ran.push(name)
+          if (isSlow) await new Promise<void>((resolve) => ends.set(name, resolve))
+          return { state: 'done', message: null }
+        },
+      })
+    const running = await start([
+      named('sync', true),
+      named('sync-full', false, 'sync'),
+      named('report:a', false),
+      named('report:b', false),
+    ])
+    const due = async (minute: string): Promise<void> => {
+      await running.tick(`2026-11-20T07:${minute}:00Z`)
+      await expect.poll(() => ends.has('sync')).toBe(true)
+    }
+    await running.tick('2026-11-20T07:00:00Z')
+    const acquired: (string | undefined)[] = []
+    for (const minute of ['01', '02', '03', '04', '05', '06']) {
+      await due(minute)
+      const leases = await running.store.db
+        .selectFrom('lease')
+        .where('name', '=', 'sync')
+        .selectAll()
+        .execute()
+      acquired.push(leases[0]?.acquired_at.slice(11, 16))
+      if (Number(minute) % 2 !== 0) continue
+      const end = ends.get('sync')
+      ends.clear()
+      end?.()
+      await expect.poll(() => ends.has('sync')).toBe(true)
+    }
+    const turn = ['sync', 'sync-full', 'report:a', 'report:b']
+    expect(ran).toEqual([...turn, ...turn, ...turn, 'sync'])
+    // A lease that is as old as the first sync would be taken for a stuck job.
+    expect(acquired).toEqual(['07:01', '07:01', '07:02', '07:02', '07:04', '07:04'])
+    ends.get('sync')?.()
+    await running.daemon.idle()
+    await running.stop()
+  })
+
   it('takes up again what a stop has broken off, and says what it has in hand', async () => {
     const begun = Promise.withResolvers<void>()
     const snapshot = scheduleOf({
