@@ -6,10 +6,10 @@
 import type { Config } from '../config/config.ts'
 import { requireDaemon } from '../config/config.ts'
 import { isWatchedBySystemd } from '../config/environment.ts'
-import { LeadsheetError } from '../errors.ts'
+import { errorText, LeadsheetError } from '../errors.ts'
 import { openWatchdog } from '../jobs/alerts/heartbeat-ping.ts'
 import { openPoster } from '../jobs/alerts/http-post.ts'
-import { runAlerts } from '../jobs/alerts/run.ts'
+import { alertWithoutStore, runAlerts } from '../jobs/alerts/run.ts'
 import { writeArchiveIndex } from '../jobs/archive/archive.ts'
 import type { ChangeSyncs } from '../jobs/events/event-worker.ts'
 import { createEventWorker } from '../jobs/events/event-worker.ts'
@@ -39,7 +39,7 @@ import { openReportDeps, openTemplatesOf, reportOf } from './configured-reports.
 import { reportTimeZones, schedulesOf } from './configured-schedules.ts'
 import { needsKey, openSourceOf, profileOf, syncOptions } from './configured-upstream.ts'
 import { openConfiguredWeb, openPages } from './configured-web.ts'
-import { pathsIn } from './installation.ts'
+import { noteLoss, pathsIn } from './installation.ts'
 import { configuredPublishing } from './publishing.ts'
 import { syncInThread } from './sync-thread.ts'
 
@@ -162,8 +162,15 @@ export async function openConfiguredDaemon(
   const intake = createWebhookIntake({ store, now, wake: isShared ? events.wake : eventWorker.wakeSoon })
   const monotonicMs = () => performance.now()
   const post = combineTasks([alerts, messages])
+  const tellFault = async (fault: LeadsheetError): Promise<boolean> => {
+    if (fault.code === 'store_lost') {
+      const onFailure = (thrown: unknown) => log.warn(errorText(thrown))
+      await noteLoss(config.dataDir, fault, now()).catch(onFailure)
+    }
+    return alertWithoutStore(alerting, fault, new AbortController().signal)
+  }
   const daemon = {
-    ...{ store, log, now, monotonicMs, schedules, queue, post, events },
+    ...{ store, log, now, monotonicMs, schedules, queue, post, events, tellFault },
     ...(isShared && { own: combineTasks([snapshots, ...(detailWorkers ? [detailWorkers] : [])]) }),
   }
   const formatAlive = isWatchedBySystemd() ? openWatchdog((message) => log.warn(message)) : () => {}

@@ -1,6 +1,6 @@
 /** Opens the store, which is the database of this program, and finds the files in the data directory. */
 import { existsSync, readdirSync, statSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,6 +11,7 @@ import { readVersion } from '../packages.ts'
 import { upgradeIfOlder } from '../store/backup/upgrade.ts'
 import { makeFolder, refuseNetworkFileSystem } from '../store/db/file-system.ts'
 import { placeOf, type StorePlace } from '../store/db/place.ts'
+import { hasBytes, notThere } from '../store/db/sqlite.ts'
 import type { Store } from '../store/db/store.ts'
 import { isStoreThere } from '../store/db/store-exists.ts'
 import { openStore } from '../store/open.ts'
@@ -26,8 +27,10 @@ export const QUERIES = fileURLToPath(new URL('../../docs/queries', import.meta.u
 /** The settings that say where data is stored. */
 type DataSettings = Pick<Config, 'dataDir' | 'databaseUrl' | 'allowNetworkFs'>
 
+const FOLDER_HINT = 'Set data_dir (LEADSHEET_DATA_DIR) to a folder that this user may write to.'
 /** If one of these files is in the data directory, the installation has had a database before. */
-const TRACES = ['archive/index.html', 'snapshot.db', 'preferences.json']
+const LOSS_FILE = 'database-lost.txt'
+const TRACES = ['archive/index.html', 'snapshot.db', 'preferences.json', LOSS_FILE]
 
 /** Returns the address of the store. The address must never be shown, because it may contain a password. */
 export function storeAddressOf({
@@ -74,15 +77,17 @@ export interface Opening {
 /**
  * Opens the store and makes the data directory if there is none. An SQLite file of an older version is first
  * backed up, then upgraded.
- * @throws LeadsheetError data_unwritable, data_network, job_busy, store_*, among them store_lost
+ * @param opening given by the commands that may begin a new database: `sync`, `run`, `init` and `demo`
+ * @throws LeadsheetError report_no_data if there is no database and none may be begun, data_unwritable, data_network, job_busy, store_*, among them store_lost
  */
 export async function openData(settings: DataSettings, opening: Opening | null = null): Promise<Store> {
   const { dataDir, allowNetworkFs } = settings
-  await makeFolder(dataDir, 'Set data_dir (LEADSHEET_DATA_DIR) to a folder that this user may write to.')
+  await makeFolder(dataDir, FOLDER_HINT)
   const place = storePlaceOf(settings)
   const isMissing = place.kind === 'sqlite' && !hasBytes(place.file)
   if (place.kind === 'sqlite') {
     if (isMissing && opening?.isNew !== true) refuseLost(place.file, dataDir)
+    if (isMissing && opening === null) throw notThere(place.file)
     if (!allowNetworkFs) await refuseNetworkFileSystem(dataDir)
     await upgradeIfOlder(place.file, {
       program: readVersion(),
@@ -91,18 +96,9 @@ export async function openData(settings: DataSettings, opening: Opening | null =
       signal: opening?.signal ?? new AbortController().signal,
     })
   }
-  const store = await openStore(storeAddressOf(settings), new Date())
+  const store = await openStore(storeAddressOf(settings), new Date(), isMissing ? 'create' : 'refuse')
   if (isMissing) await takePreferences(store, dataDir)
   return store
-}
-
-/**
- * Returns true if the file exists and is not empty. A full disk or a broken copy can leave an empty file,
- * which holds no database.
- */
-function hasBytes(file: string): boolean {
-  const found = statSync(file, { throwIfNoEntry: false })
-  return found?.isFile() === true && found.size > 0
 }
 
 /**
@@ -129,6 +125,16 @@ function refuseLost(file: string, dataDir: string): void {
 }
 
 /**
+ * Leaves a trace in the data directory that its database was lost while the daemon ran. A supervisor starts
+ * the daemon again, perhaps in a folder in which nothing else is left.
+ */
+export async function noteLoss(dataDir: string, { message, hint }: LeadsheetError, at: Date): Promise<void> {
+  if (hasBytes(storeAddressOf({ dataDir, databaseUrl: null }))) return
+  await makeFolder(dataDir, FOLDER_HINT)
+  await writeFile(join(dataDir, LOSS_FILE), `${at.toISOString()} ${message}\n${hint}\n`)
+}
+
+/**
  * Returns the path of the newest backup that was made before an upgrade or a restore; null if there is no
  * such backup.
  */
@@ -147,7 +153,7 @@ function newestBackup(dataDir: string): string | null {
  */
 export async function openDataIfThere(settings: DataSettings): Promise<Store> {
   const place = storePlaceOf(settings)
-  if (await isStoreThere(place)) return openData(settings)
+  if (place.kind === 'sqlite' ? hasBytes(place.file) : await isStoreThere(place)) return openData(settings)
   if (place.kind === 'sqlite') refuseLost(place.file, settings.dataDir)
   return openStore(':memory:', new Date())
 }
@@ -159,7 +165,7 @@ export async function openDataIfThere(settings: DataSettings): Promise<Store> {
  */
 export async function openDataOrEmpty(settings: DataSettings): Promise<Store> {
   const place = storePlaceOf(settings)
-  if (place.kind === 'postgres' || existsSync(place.file)) return openData(settings)
+  if (place.kind === 'postgres' || hasBytes(place.file)) return openData(settings)
   refuseLost(place.file, settings.dataDir)
   const folder = await mkdtemp(join(tmpdir(), 'leadsheet-empty-'))
   const store = await openStore(join(folder, 'leadsheet.db'), new Date())

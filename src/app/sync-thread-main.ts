@@ -46,7 +46,7 @@ async function run({ settings, address, full, lease, logLevel }: ThreadJob) {
     ...{ level: logLevel, pretty: false, color: false, secrets: [] },
     write: (line) => tell({ line }),
   })
-  await using store = await openStore(address, new Date())
+  await using store = await openStore(address, new Date(), 'refuse')
   const source = openSourceOf(config, log, { requestRate: remoteRequestRate() })
   try {
     const work = {

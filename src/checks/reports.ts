@@ -54,7 +54,11 @@ export const REPORT_CHECKS = {
     // report that has not even begun is shown in `status` by the check schedule_behind.
     shownIn: ['alerts'],
     alert: 'at_once',
-    find: forEachReport((report, run, { now }) => (run === undefined ? [] : late(report, run, now))),
+    find: forEachReport(async (report, last, { db, now }) =>
+      last?.state === 'pending' || last?.state === 'running'
+        ? late(report, await listOpenScheduledRuns(db, `report:${report}`, now.toISOString()), now)
+        : [],
+    ),
   },
   report_missed: {
     ...ALERTED,
@@ -153,9 +157,10 @@ function failed(report: string, run: ScheduledRun): Finding[] {
   ]
 }
 
-function late(report: string, run: ScheduledRun, now: Date): Finding[] {
-  const isOpen = run.state === 'pending' || run.state === 'running'
-  if (!isOpen || run.due_at > minutesBefore(now, LATE_MINUTES)) return []
+/** Looks at the oldest open run, because the latest run of a frequent report is never late. */
+function late(report: string, open: readonly ScheduledRun[], now: Date): Finding[] {
+  const run = open.find(({ state }) => state !== 'held')
+  if (run === undefined || run.due_at > minutesBefore(now, LATE_MINUTES)) return []
   return [
     {
       subject: report,

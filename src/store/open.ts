@@ -8,7 +8,7 @@ import { LeadsheetError, shellCommand } from '../errors.ts'
 import { writeUnflushed } from './db/dialect.ts'
 import { nameOf, placeOf, type StorePlace } from './db/place.ts'
 import { openPostgres } from './db/postgres.ts'
-import { openSqlite } from './db/sqlite.ts'
+import { type Missing, openSqlite } from './db/sqlite.ts'
 import type { Db, Store, Trx } from './db/store.ts'
 import { migrate } from './schema/migrate.ts'
 
@@ -22,12 +22,13 @@ const OPEN_PAUSE_MS = 50
 /**
  * Opens or creates a store and migrates it to the present schema.
  * @param at a file in an existing folder, or the address of a PostgreSQL database; see {@link placeOf}
- * @throws LeadsheetError data_unwritable, store_corrupt, store_newer, store_busy, store_unfinished,
+ * @param missing says whether a missing file is made
+ * @throws LeadsheetError report_no_data for a missing file, data_unwritable, store_corrupt, store_newer, store_busy, store_unfinished,
  * store_unreachable, store_refused
  */
-export async function openStore(at: string, now: Date): Promise<Store> {
+export async function openStore(at: string, now: Date, missing: Missing = 'create'): Promise<Store> {
   const place = placeOf(at)
-  return retryWhileBusy(() => openOnce(place, now))
+  return retryWhileBusy(() => openOnce(place, now, missing))
 }
 
 /**
@@ -47,8 +48,8 @@ export async function retryWhileBusy<T>(open: () => Promise<T>): Promise<T> {
   }
 }
 
-async function openOnce(place: StorePlace, now: Date): Promise<Store> {
-  const db = await openDatabase(place)
+async function openOnce(place: StorePlace, now: Date, missing: Missing): Promise<Store> {
+  const db = await openDatabase(place, missing)
   try {
     const write = <T>(work: (trx: Trx) => Promise<T>): Promise<T> => db.transaction().execute(work)
     const installationId = await write((trx) => readOrCreateInstallation(trx, place, now))
@@ -70,8 +71,8 @@ async function openOnce(place: StorePlace, now: Date): Promise<Store> {
 }
 
 /** Opens a database and migrates it to the present schema. Its table `installation` may still be empty. */
-export async function openDatabase(place: StorePlace): Promise<Db> {
-  const db = place.kind === 'sqlite' ? openSqlite(place.file) : openPostgres(place)
+export async function openDatabase(place: StorePlace, missing: Missing = 'create'): Promise<Db> {
+  const db = place.kind === 'sqlite' ? openSqlite(place.file, missing) : openPostgres(place)
   try {
     if (place.kind === 'sqlite') await migrate(db, place.file)
     else await (await import('./postgres/migrate-postgres.ts')).migratePostgres(db, place)

@@ -267,6 +267,14 @@ describe('reports', () => {
     expect(await reasons()).toEqual(reason.startsWith('report_missed') ? [reason] : [])
   })
 
+  it('that are due every few minutes are late by the oldest run that waits', async () => {
+    for (const hours of [0.6, 0.3, 0.1]) await scheduledRun(hours, { state: 'pending' })
+    expect(await reasons()).toEqual(['report_late daily'])
+    expect((await the('report_late')).message).toContain(hoursAgo(0.6).slice(11, 16))
+    await scheduledRun(0.03, { state: 'done', attempts: 1 })
+    expect(await reasons()).toEqual([])
+  })
+
   it('whose last mail lacks a part are told until one has all of them', async () => {
     const failed = [{ block: 'funnel', query: null, message: 'no such table: stage' } as const]
     await mailIssue('2026-11-19', failed)

@@ -6,14 +6,23 @@
 import { existsSync } from 'node:fs'
 import { access, constants } from 'node:fs/promises'
 import { installationOf } from '../../app/health-installation.ts'
-import { openData, pathsIn, storePlaceOf } from '../../app/installation.ts'
+import { openDataIfThere, pathsIn, storePlaceOf } from '../../app/installation.ts'
 import type { DaemonState } from '../../checks/check.ts'
-import { attempt, type CheckResult, fail, ok, type Part, readFacts, warn } from '../../checks/check.ts'
+import {
+  attempt,
+  type CheckResult,
+  fail,
+  isInMemory,
+  ok,
+  type Part,
+  readFacts,
+  warn,
+} from '../../checks/check.ts'
 import { alertFacts, type PartResult, readHealth } from '../../checks/run-checks.ts'
 import { readSettingsInForce } from '../../checks/settings.ts'
 import type { Config } from '../../config/config.ts'
 import { isWorldReadable } from '../../config/settings-file.ts'
-import { errorText } from '../../errors.ts'
+import { errorText, shellCommand } from '../../errors.ts'
 import { listAlerts } from '../../store/alerts/alert.ts'
 import { makeFolder, readFileSystem } from '../../store/db/file-system.ts'
 import { nameOf } from '../../store/db/place.ts'
@@ -56,7 +65,9 @@ export async function checkData(
       ? 'see docs/how-to/back-up-and-restore.md, "If the database is damaged"'
       : 'check database_url (LEADSHEET_DATABASE_URL), and that PostgreSQL runs there'
   const opened = await attempt('database', remedy, async () => {
-    await using store = await openData(config)
+    await using store = await openDataIfThere(config)
+    if (isInMemory(store.place))
+      return warn('database', `there is no ${nameOf(place)} yet`, `${shellCommand('sync')} makes it`)
     for await (const check of checkInside(store, config, options)) checks.push(check)
     daemonState = await readFacts(installationOf(config, store), {}, options.now).daemonState()
     return ok('database', nameOf(place))

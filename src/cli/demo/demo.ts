@@ -139,7 +139,8 @@ async function runDemo(terminal: Terminal, address: string | undefined, isFresh:
   const file = join(folder, 'leadsheet.yaml')
   if (!existsSync(file)) await writeFile(file, settingsOf(name, address !== undefined), { mode: 0o600 })
   const config = loadConfig({ file, cwd: folder, env: {} })
-  await using store = await openData({ ...config, allowNetworkFs: true })
+  const opening = { log: await terminal.log(), signal: terminal.signal }
+  await using store = await openData({ ...config, allowNetworkFs: true }, opening)
   if (store.place.kind === 'postgres') await requireOwnStore(store, folder)
   await using service = await startService(terminal, folder)
   // The summary says what was done, so the log shows only warnings and errors.

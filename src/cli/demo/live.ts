@@ -74,7 +74,7 @@ export async function runLiveDemo(terminal: Terminal, speed: number): Promise<vo
   await using service = await startService(terminal, folder, { playFrom, speed, changes })
   const config = await writeSettings(folder, service)
   const log = (await terminal.log()).child({}, { level: 'warn' })
-  await using store = await openData({ ...config, allowNetworkFs: true })
+  await using store = await openData({ ...config, allowNetworkFs: true }, { log, signal: terminal.signal })
   const source = openSourceOf(config, log)
   try {
     const result = await withProgress(terminal, (onProgress) =>

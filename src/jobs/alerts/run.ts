@@ -3,7 +3,7 @@
  * the webhook's queue in one transaction. The announcements are sent later.
  */
 import { type Installation, type Knowledge, readFacts } from '../../checks/check.ts'
-import { findForAlerts } from '../../checks/run-checks.ts'
+import { alertFacts, findForAlerts } from '../../checks/run-checks.ts'
 import type { Message } from '../../domain/message.ts'
 import type { Instant } from '../../domain/model.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
@@ -29,8 +29,9 @@ import { enqueueAlert } from '../../store/outbox/delivery.ts'
 import { logFailure } from '../schedule/job-failure.ts'
 import { type AlertMessage, alertMailView, composeAlertMessage } from './alert-message.ts'
 import { type AlertRules, decide, GAPS_COUNT_MS, REOPEN_MS } from './alert-state.ts'
-import { type AlertWebhook, postDueAlerts } from './alert-webhook.ts'
-import { type HeartbeatMonitor, pingHeartbeatMonitor } from './heartbeat-ping.ts'
+import { type AlertWebhook, postAlert, postDueAlerts } from './alert-webhook.ts'
+import { type HeartbeatMonitor, heartbeatUrl, pingHeartbeatMonitor } from './heartbeat-ping.ts'
+import type { PostOutcome } from './http-post.ts'
 
 /** The age at which resolved alerts and alert messages are deleted: 90 days. */
 const RETENTION_MS = 90 * 24 * 60 * 60_000
@@ -109,6 +110,35 @@ export async function updateAlerts(deps: AlertDeps): Promise<AlertMessage | null
   })
   if (message !== null) logMessage(log, message)
   return message
+}
+
+/**
+ * Tells operators of a fault of the database by the webhook and the heartbeat monitor. Mails and stored
+ * alerts would need the database.
+ * @returns whether every channel took it
+ */
+export async function alertWithoutStore(
+  { webhook, heartbeat, poster, log, ...deps }: Omit<AlertDeps & AlertWebhook & HeartbeatMonitor, 'store'>,
+  { message, hint = '' }: LeadsheetError,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const at = deps.now().toISOString()
+  const check = 'database_unwritable'
+  const { title } = alertFacts(check)
+  const line = { id: 0, check, title, subject: '', message, hint, since: at, until: null }
+  const told: AlertMessage = {
+    ...{ subject: `1 alert: ${title}`, made_at: at, place: deps.alerts.place },
+    ...{ opened: [line], reminded: [], resolved: [], open: 1 },
+  }
+  const outcomes: PostOutcome[] = []
+  if (webhook !== null) outcomes.push(await postAlert(poster, webhook, told, signal))
+  if (heartbeat !== null) {
+    const url = heartbeatUrl(heartbeat.url, 'fail', at)
+    outcomes.push(await poster.post(url, 'text/plain', message, signal))
+  }
+  const refused = outcomes.filter(({ isTaken }) => !isTaken)
+  for (const { response } of refused) log.warn({ response }, 'alert about the database failed')
+  return refused.length === 0
 }
 
 /** Makes one alert message for each operator. */

@@ -12,7 +12,12 @@ import type { Job, JobData, Queue } from '../../queue/queue.ts'
 import type { Db, Store } from '../../store/db/store.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 import { claimLease, deleteLostLeases, listHeldLeases } from '../../store/schedule/lease.ts'
-import { endUnknownScheduledRuns, isAnyOpen } from '../../store/schedule/scheduled-run.ts'
+import {
+  endUnknownScheduledRuns,
+  findLastEnd,
+  isAnyOpen,
+  wasPassedOver,
+} from '../../store/schedule/scheduled-run.ts'
 import { noteScheduledRuns } from './enqueue-due-runs.ts'
 import { logFailure } from './job-failure.ts'
 import type { Ran } from './run-scheduled.ts'
@@ -47,6 +52,11 @@ export interface Daemon extends UptimeDeps {
   readonly events: SerialTask
   /** The tasks that each worker does for its own machine. They are woken each minute. */
   readonly own?: SerialTask
+  /**
+   * Tells operators of a fault of the database, without the database.
+   * @returns whether they were told
+   */
+  readonly tellFault?: (fault: LeadsheetError) => Promise<boolean>
 }
 
 export interface StartedDaemon {
@@ -67,7 +77,8 @@ export interface StartedDaemon {
   idle(): Promise<void>
   /**
    * Stops the daemon, and resolves after the work in progress has ended.
-   * @throws LeadsheetError job_busy if another daemon took over
+   * @throws LeadsheetError job_busy if another daemon took over, store_lost if the database's file was deleted
+   *   or replaced
    */
   stop(): Promise<void>
 }
@@ -98,6 +109,12 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
   const wakeTasks = (): void => {
     for (const task of tasks) task.wake()
   }
+  let loss: LeadsheetError | undefined
+  const onLost = (thrown: LeadsheetError): void => {
+    loss = thrown
+    end.abort(thrown)
+  }
+  const tryWork: TryWork = (work, at = {}) => quietly(log, at, work, onLost)
   let enqueuing: Promise<void> | null = null
   const idle = async (): Promise<void> => {
     await enqueuing
@@ -108,16 +125,16 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
   return {
     signal: until,
     wake() {
-      enqueuing = quietly(log, {}, runner.enqueueDue)
+      enqueuing = tryWork(runner.enqueueDue)
       wakeTasks()
     },
     async tick() {
       tickedMs = daemon.monotonicMs()
-      await quietly(log, {}, uptime.recordHeartbeat)
-      await quietly(log, {}, presence.keep)
+      await tryWork(uptime.recordHeartbeat)
+      await tryWork(presence.keep)
       for (const schedule of schedules)
-        await quietly(log, { schedule: schedule.name }, () => noteDue(daemon, schedule))
-      await quietly(log, {}, runner.enqueueDue)
+        await tryWork(() => noteDue(daemon, schedule), { schedule: schedule.name })
+      await tryWork(runner.enqueueDue)
       wakeTasks()
     },
     sinceTickMs: () => daemon.monotonicMs() - tickedMs,
@@ -131,9 +148,11 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
     async stop() {
       end.abort(new Error('the daemon stops'))
       await idle()
-      await quietly(log, {}, uptime.end)
-      await quietly(log, {}, presence.release)
+      await tryWork(uptime.end)
+      await tryWork(presence.release)
+      if (loss !== undefined) await daemon.tellFault?.(loss)
       presence.lost.throwIfAborted()
+      if (loss !== undefined) throw loss
     },
   }
 }
@@ -222,9 +241,10 @@ interface Runner {
 }
 
 /**
- * Creates the function that runs the due runs of all schedules that share a lease. A single daemon works
+ * Creates the function that runs the next due run of each schedule that shares a lease. A single daemon works
  * through one lease after the other. Workers run several leases at the same time, unless a sync must come
- * first.
+ * first. Between two runs of one lease, every other due lease has its turn, so that syncs that last longer
+ * than their interval keep no report waiting.
  */
 function createRunner(daemon: Daemon): Runner {
   const { store, log, schedules, events, queue, now } = daemon
@@ -243,24 +263,27 @@ function createRunner(daemon: Daemon): Runner {
       leases.map((lease) => ({ data: { lease }, key: lease, ...(afterSeconds > 0 && { afterSeconds }) })),
     )
   let running: string | null = null
+  let runningLease: string | null = null
   return {
     running: () => running,
-    enqueueDue: async () => enqueue(await listDue()),
+    // The running lease is left out: it is added behind the others once its run has ended.
+    enqueueDue: async () => enqueue((await listDue()).filter((lease) => lease !== runningLease)),
     async run({ data: { lease }, signal }) {
       const ran = new Set<Ran>()
       for (const schedule of schedules.filter(({ leaseName }) => leaseName === lease)) {
         if (signal.aborted) return
-        running = schedule.name
+        ;[running, runningLease] = [schedule.name, lease]
         try {
           ran.add(await runDue(deps, schedule, signal))
         } catch (thrown) {
           const isBusy = thrown instanceof LeadsheetError && thrown.code === 'job_busy'
+          if (isLost(thrown)) throw thrown
           // On PostgreSQL the queue tries a failed job again.
           if (isShared && !isBusy) throw thrown
           if (!isShared) logFailure(log, thrown, { schedule: schedule.name })
           await enqueue([lease], BUSY_AGAIN_SECONDS)
         } finally {
-          running = null
+          running = runningLease = null
         }
       }
       if (!ran.has('over') && !ran.has('waits')) return
@@ -268,25 +291,38 @@ function createRunner(daemon: Daemon): Runner {
       // Two held reports would wake each other for ever. Therefore only a finished run or a sync may wake
       // other reports.
       const mayBeAny = ran.has('over') || lease === SYNC_LEASE
-      const waiting = (await listDue()).filter((name) => name !== lease)
-      await enqueue(mayBeAny ? waiting : waiting.filter((name) => name === SYNC_LEASE))
+      const due = await listDue()
+      const others = due.filter((name) => name !== lease)
+      await enqueue(mayBeAny ? others : others.filter((name) => name === SYNC_LEASE))
+      if (ran.has('over')) await enqueue(due.filter((name) => name === lease))
     },
   }
 }
 
-/** Runs `work` and logs its failure, so that the failure does not stop other work. */
+type TryWork = (work: () => Promise<unknown>, at?: Readonly<Record<string, string>>) => Promise<void>
+
+/**
+ * Runs `work` and logs its failure, so that the failure does not stop other work.
+ * @param onLost called instead if the database's file is gone: then the daemon has to stop
+ */
 async function quietly(
   log: Log,
   at: Readonly<Record<string, string>>,
   work: () => Promise<unknown>,
+  onLost: (thrown: LeadsheetError) => void,
 ): Promise<void> {
   try {
     await work()
   } catch (thrown) {
+    if (isLost(thrown)) return onLost(thrown)
     // The job queue (`watchOutages`) has already logged the outage of PostgreSQL.
     if (!(thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'))
       logFailure(log, thrown, at)
   }
+}
+
+function isLost(thrown: unknown): thrown is LeadsheetError {
+  return thrown instanceof LeadsheetError && thrown.code === 'store_lost'
 }
 
 /** Lists the leases of the schedules that have a due run, each lease once. */
@@ -299,7 +335,7 @@ async function listDueLeases(db: Db, schedules: readonly Schedule[], now: Date):
 
 /**
  * Lists the leases that workers may start now. While a sync is due, only the lease of the sync is listed,
- * because reports need the data of the sync.
+ * because reports need the data of the sync. Leases that the last sync kept waiting come before the next one.
  */
 async function listStartableLeases(
   db: Db,
@@ -307,7 +343,19 @@ async function listStartableLeases(
   now: Date,
 ): Promise<readonly string[]> {
   const due = await listDueLeases(db, schedules, now)
-  return due.includes(SYNC_LEASE) ? [SYNC_LEASE] : due
+  if (!due.includes(SYNC_LEASE)) return due
+  const syncs = schedules.filter(({ leaseName }) => leaseName === SYNC_LEASE)
+  const ends = await Promise.all(syncs.map(({ name }) => findLastEnd(db, name)))
+  const lastEnd = ends
+    .filter((end) => end !== null)
+    .sort()
+    .at(-1)
+  const passed = new Set<string>()
+  for (const { name, leaseName } of schedules) {
+    if (lastEnd === undefined || leaseName === SYNC_LEASE) continue
+    if (await wasPassedOver(db, name, lastEnd, now.toISOString())) passed.add(leaseName)
+  }
+  return passed.size > 0 ? [...passed] : [SYNC_LEASE]
 }
 
 async function mayBegin(
@@ -316,7 +364,8 @@ async function mayBegin(
   { leaseName }: Schedule,
   now: Date,
 ): Promise<boolean> {
-  if (leaseName !== SYNC_LEASE) return !(await listDueLeases(db, schedules, now)).includes(SYNC_LEASE)
+  if (!(await listStartableLeases(db, schedules, now)).includes(leaseName)) return false
+  if (leaseName !== SYNC_LEASE) return true
   const others = new Set(
     schedules.map((schedule) => schedule.leaseName).filter((name) => name !== SYNC_LEASE),
   )

@@ -38,8 +38,8 @@ interface DueDeps {
 export type Ran = 'over' | 'waits' | 'nothing'
 
 /**
- * Runs the schedule's due runs until none is left or the next run has to wait. A failed run is stored and
- * logged, but not thrown.
+ * Runs the next due run of the schedule. Another run of the schedule may be due after it: the caller lets
+ * other schedules run first. A failed run is stored and logged, but not thrown.
  * @throws LeadsheetError job_busy if another process holds the lease; the next tick tries again
  */
 export async function runDue(deps: DueDeps, schedule: Schedule, signal: AbortSignal): Promise<Ran> {
@@ -49,13 +49,7 @@ export async function runDue(deps: DueDeps, schedule: Schedule, signal: AbortSig
   const lease = await claimLease(deps.store, schedule.leaseName, deps.now)
   try {
     const stop = AbortSignal.any([signal, lease.lost])
-    let ran: Ran = 'nothing'
-    while (!stop.aborted) {
-      const next = await runNext(deps, schedule, lease, stop)
-      if (next !== 'over') return ran === 'nothing' ? next : ran
-      ran = next
-    }
-    return ran
+    return stop.aborted ? 'nothing' : await runNext(deps, schedule, lease, stop)
   } finally {
     await lease.release()
   }

@@ -9,7 +9,7 @@ export interface UpgradeJob {
 }
 
 answerParent(async ({ file }: UpgradeJob): Promise<null> => {
-  const db = openSqlite(file)
+  const db = openSqlite(file, 'refuse')
   try {
     await migrate(db, file)
   } finally {

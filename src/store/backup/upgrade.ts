@@ -2,13 +2,12 @@
  * Upgrades a database of an older version of leadsheet, after a backup. Both steps run in child processes, so
  * that a signal can interrupt them. An interrupted upgrade leaves the file unchanged.
  */
-import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { sql } from 'kysely'
 import { LeadsheetError } from '../../errors.ts'
 import { type Room, readRoom } from '../db/file-system.ts'
-import { openSqlite } from '../db/sqlite.ts'
+import { hasBytes, openSqlite } from '../db/sqlite.ts'
 import type { Db, Trx } from '../db/store.ts'
 import { askChild, programFile } from '../db/subprocess.ts'
 import { retryWhileBusy } from '../open.ts'
@@ -41,8 +40,8 @@ export interface Upgrade {
  * data_unwritable, also where there is too little space; the reason of an aborted signal
  */
 export async function upgradeIfOlder(file: string, upgrade: Upgrade): Promise<void> {
-  if (!existsSync(file)) return
-  const db = await retryWhileBusy(async () => openSqlite(file))
+  if (!hasBytes(file)) return
+  const db = await retryWhileBusy(async () => openSqlite(file, 'refuse'))
   try {
     const pending = await retryWhileBusy(() => listPending(db, file))
     if (pending.length > 0 && (await hasData(db))) await upgradeAlone(db, file, upgrade)

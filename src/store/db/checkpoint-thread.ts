@@ -66,7 +66,7 @@ function checkpoint(database: Database.Database, mode: 'NOOP' | 'PASSIVE' | 'TRU
 
 const file: unknown = isMainThread ? undefined : workerData?.checkpointsOf
 if (typeof file === 'string') {
-  const database = new Database(file, { timeout: BUSY_TIMEOUT_MS })
+  const database = new Database(file, { timeout: BUSY_TIMEOUT_MS, fileMustExist: true })
   const look = setInterval(() => {
     try {
       moveLog(database)

@@ -11,7 +11,7 @@ const BUSY_TIMEOUT_MS = 30_000
 const CACHE_KIB = 16_000
 
 answerParent(({ file }: IndexJob): null => {
-  const database = new Database(file, { timeout: BUSY_TIMEOUT_MS })
+  const database = new Database(file, { timeout: BUSY_TIMEOUT_MS, fileMustExist: true })
   try {
     database.pragma('synchronous = FULL')
     database.pragma(`cache_size = -${CACHE_KIB}`)

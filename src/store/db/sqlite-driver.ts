@@ -40,14 +40,16 @@ function isBatch(query: CompiledQuery): query is Batch {
  * Creates the Kysely dialect for SQLite.
  * @param failureOf turns an error of SQLite into an error that an operator can act on; returns null for any
  * other error
+ * @param findLoss returns an error if the database's file is no longer in its place; null if it is
  */
 export function dialectOf(
   database: Database.Database,
   failureOf: (cause: unknown) => LeadsheetError | null,
+  findLoss: () => LeadsheetError | null = () => null,
 ): Dialect {
   return {
     createAdapter: () => new TransactionalAdapter(),
-    createDriver: () => new WriteLockDriver(database, failureOf),
+    createDriver: () => new WriteLockDriver(database, failureOf, findLoss),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   }
@@ -68,10 +70,25 @@ class WriteLockDriver extends SqliteDriver {
   readonly #database: Database.Database
   readonly #prepare: (text: string) => Database.Statement<unknown[]>
   readonly #failureOf: (cause: unknown) => LeadsheetError | null
+  readonly #findLoss: () => LeadsheetError | null
 
-  constructor(database: Database.Database, failureOf: (cause: unknown) => LeadsheetError | null) {
+  constructor(
+    database: Database.Database,
+    failureOf: (cause: unknown) => LeadsheetError | null,
+    findLoss: () => LeadsheetError | null,
+  ) {
     const prepare = prepareOnce(database)
-    super({ database: { prepare, close: () => database.close() } })
+    const close = (): void => {
+      // SQLite would leave the log of a file that has lost its name behind, and the next program would apply
+      // the log to the file that has the name now. The checkpoint completes the old file and empties the log.
+      try {
+        if (findLoss() !== null) database.pragma('wal_checkpoint(TRUNCATE)')
+      } finally {
+        database.close()
+      }
+    }
+    super({ database: { prepare, close } })
+    this.#findLoss = findLoss
     this.#database = database
     this.#prepare = prepare
     this.#failureOf = failureOf
@@ -96,6 +113,8 @@ class WriteLockDriver extends SqliteDriver {
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await yieldToMainThread()
+    const loss = this.#findLoss()
+    if (loss !== null) throw loss
     announceWrite()
     try {
       await this.#lock(connection)

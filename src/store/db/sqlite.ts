@@ -2,7 +2,7 @@
  * The operations that only SQLite needs: opening a file, its write-ahead log, and its errors. The driver is
  * in `sqlite-driver.ts`.
  */
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { Kysely, sql, type Transaction } from 'kysely'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
@@ -29,14 +29,38 @@ const CHECKPOINT_PAGES = 8000
 /** SQLite's name for a database in memory. */
 const MEMORY = ':memory:'
 
+/** Whether a missing file is made, or is an error. */
+export type Missing = 'create' | 'refuse'
+
 /**
  * Opens or creates the file. The database has a write-ahead log, flushes every commit to the disk except in
  * {@link writeUnflushedSqlite}, and checks foreign keys.
- * @throws LeadsheetError data_unwritable, store_corrupt, store_busy
+ * @throws LeadsheetError data_unwritable, store_corrupt, store_busy, store_lost
  */
-export function openSqlite(file: string): Kysely<Tables> {
-  const database = openFile(file)
-  return new Kysely<Tables>({ dialect: dialectOf(database, (cause) => fileFailure(file, cause)) })
+export function openSqlite(file: string, missing: Missing = 'create'): Kysely<Tables> {
+  const database = openFile(file, missing)
+  const opened = identityOf(file)
+  const findLoss = () => (file === MEMORY ? null : lossOf(file, opened))
+  return new Kysely<Tables>({ dialect: dialectOf(database, (cause) => fileFailure(file, cause), findLoss) })
+}
+
+/** Identifies a file on this machine whatever its name is; null where there is no file. */
+function identityOf(file: string): string | null {
+  const found = statSync(file, { bigint: true, throwIfNoEntry: false })
+  return found === undefined ? null : `${found.dev}:${found.ino}`
+}
+
+/**
+ * Returns the error where the file was deleted, moved or replaced since it was opened. SQLite would go on
+ * writing to the old file, which nobody reads any more.
+ */
+function lossOf(file: string, opened: string | null): LeadsheetError | null {
+  const found = identityOf(file)
+  if (found === opened) return null
+  const what = found === null ? 'was deleted or moved away' : 'was replaced by another file'
+  return new LeadsheetError('store_lost', `The database ${file} ${what} while it was open`, {
+    hint: `Nothing more is written. Stop what still runs on it, put the file or a backup back (${shellCommand('db restore FILE')}), and start again.`,
+  })
 }
 
 /** Opens an existing file read-only. Another process may have it open and write. */
@@ -45,11 +69,12 @@ export function openReader(file: string): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: dialectOf(database, (cause) => fileFailure(file, cause)) })
 }
 
-function openFile(file: string): Database.Database {
+function openFile(file: string, missing: Missing): Database.Database {
   let database: Database.Database | undefined
   try {
-    if (file !== MEMORY) createPrivate(file)
-    database = new Database(file, { timeout: BUSY_TIMEOUT_MS })
+    if (file !== MEMORY && missing === 'create') createPrivate(file)
+    else if (missing === 'refuse' && !hasBytes(file)) throw notThere(file)
+    database = new Database(file, { timeout: BUSY_TIMEOUT_MS, fileMustExist: missing === 'refuse' })
     // A file of another program stays unchanged to the byte. The migration then refuses the file.
     if (isOursOrNew(database)) database.pragma('journal_mode = WAL')
     database.pragma('synchronous = FULL')
@@ -59,8 +84,24 @@ function openFile(file: string): Database.Database {
     return database
   } catch (cause) {
     database?.close()
+    if (cause instanceof LeadsheetError) throw cause
     throw fileFailure(file, cause) ?? unwritable(file, cause)
   }
+}
+
+/**
+ * Returns true if the file exists and is not empty. A full disk or a broken copy can leave an empty file,
+ * which holds no database.
+ */
+export function hasBytes(file: string): boolean {
+  const found = statSync(file, { throwIfNoEntry: false })
+  return found?.isFile() === true && found.size > 0
+}
+
+export function notThere(file: string): LeadsheetError {
+  return new LeadsheetError('report_no_data', `There is no database ${file} yet`, {
+    hint: `${shellCommand('sync')} makes one; or name the folder of another one in data_dir (LEADSHEET_DATA_DIR).`,
+  })
 }
 
 /**

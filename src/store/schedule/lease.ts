@@ -29,7 +29,10 @@ const SHARED_LEASE_MS = 30_000
 export interface Lease {
   /** The unique id of the holder. */
   readonly holder: string
-  /** The signal that is aborted with the error job_busy when another process has taken the lease over. */
+  /**
+   * The signal that is aborted with the error job_busy when another process has taken the lease over, or with
+   * store_lost when the database's file is gone.
+   */
   readonly lost: AbortSignal
   /**
    * Renews the lease. Call this method in each transaction of the work, so that a holder whose lease was
@@ -97,7 +100,9 @@ export async function claimLease(
       .catch((thrown: unknown) => {
         // Ignores any other error. The next heartbeat may succeed; if not, the work itself fails with the
         // error.
-        if (thrown instanceof LeadsheetError && thrown.code === 'job_busy') lost.abort(thrown)
+        const isFinal =
+          thrown instanceof LeadsheetError && (thrown.code === 'job_busy' || thrown.code === 'store_lost')
+        if (isFinal) lost.abort(thrown)
       })
       .finally(() => {
         isRenewing = false

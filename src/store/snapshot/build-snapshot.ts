@@ -3,7 +3,7 @@
  * database. Then adds the dictionary and the full-text search to the file and checks it. The work blocks its
  * process, so it runs in a child process.
  */
-import { closeSync, fsyncSync, openSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { quoted } from '../schema/describe.ts'
 import { OWN, PUBLISHED } from '../schema/published.ts'
@@ -68,8 +68,14 @@ export function openUnfinished({ live, target }: SnapshotJob): Database.Database
   database.pragma('synchronous = OFF')
   database.pragma('foreign_keys = OFF')
   database.pragma(`cache_size = -${CACHE_KIB}`)
-  database.prepare('ATTACH ? AS live').run(live)
+  attachLive(database, live)
   return database
+}
+
+/** Attaches the store as `live`. A missing store is an error, because ATTACH would make an empty file. */
+function attachLive(database: Database.Database, live: string): void {
+  if (!existsSync(live)) throw new Error(`there is no database ${live}`)
+  database.prepare('ATTACH ? AS live').run(live)
 }
 
 /** Returns the day of a snapshot, in days since 1970. A file keeps the day of its last complete build. */
@@ -97,7 +103,7 @@ export async function renewFigures(database: Database.Database): Promise<void> {
 export function listExpectedSchema(live: string): string[] {
   const database = new Database(':memory:')
   try {
-    database.prepare('ATTACH ? AS live').run(live)
+    attachLive(database, live)
     createTables(database, () => {})
     createOthers(database)
     return listSchema(database)

@@ -1,3 +1,5 @@
+import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type StartedDaemon, startDaemon } from '../../../src/jobs/schedule/daemon.ts'
@@ -19,6 +21,8 @@ interface Running {
   readonly lines: string[]
   /** Counts the checks for due messages. */
   readonly posts: () => number
+  /** The faults of the database of which operators were told. */
+  readonly faults: string[]
   /** Moves the clock and ticks. Resolves before the work is done. */
   readonly tick: (at: string) => Promise<void>
   readonly stop: () => Promise<void>
@@ -37,12 +41,14 @@ async function start(
   let posts = 0
   const tasks = openTasks(async () => void posts++, log)
   const end = new AbortController()
+  const faults: string[] = []
+  const tellFault = async ({ message }: Error) => faults.push(message) > 0
   const daemon = await startDaemon(
-    { store, log, now: () => now, monotonicMs: () => now.getTime(), schedules, ...tasks },
+    { store, log, now: () => now, monotonicMs: () => now.getTime(), schedules, ...tasks, tellFault },
     end.signal,
   )
   return {
-    ...{ store, daemon, lines, posts: () => posts },
+    ...{ store, daemon, lines, faults, posts: () => posts },
     async tick(to) {
       now = new Date(to)
       await daemon.tick()
@@ -103,6 +109,53 @@ describe('the daemon', () => {
       .select('message')
       .execute()
     expect(overlapped.at(-1)?.message).toBe('overlapped: not begun when that of 2026-11-20 07:04 UTC came')
+    await running.stop()
+  })
+
+  it('lets every other due schedule run between two syncs that last longer than their interval', async () => {
+    const ran: string[] = []
+    const ends = new Map<string, () => void>()
+    const named = (name: string, isSlow: boolean, leaseName = name) =>
+      scheduleOf({
+        ...{ ...MINUTELY, name, leaseName },
+        run: async () => {
+          ran.push(name)
+          if (isSlow) await new Promise<void>((resolve) => ends.set(name, resolve))
+          return { state: 'done', message: null }
+        },
+      })
+    const running = await start([
+      named('sync', true),
+      named('sync-full', false, 'sync'),
+      named('report:a', false),
+      named('report:b', false),
+    ])
+    const due = async (minute: string): Promise<void> => {
+      await running.tick(`2026-11-20T07:${minute}:00Z`)
+      await expect.poll(() => ends.has('sync')).toBe(true)
+    }
+    await running.tick('2026-11-20T07:00:00Z')
+    const acquired: (string | undefined)[] = []
+    for (const minute of ['01', '02', '03', '04', '05', '06']) {
+      await due(minute)
+      const leases = await running.store.db
+        .selectFrom('lease')
+        .where('name', '=', 'sync')
+        .selectAll()
+        .execute()
+      acquired.push(leases[0]?.acquired_at.slice(11, 16))
+      if (Number(minute) % 2 !== 0) continue
+      const end = ends.get('sync')
+      ends.clear()
+      end?.()
+      await expect.poll(() => ends.has('sync')).toBe(true)
+    }
+    const turn = ['sync', 'sync-full', 'report:a', 'report:b']
+    expect(ran).toEqual([...turn, ...turn, ...turn, 'sync'])
+    // A lease that is as old as the first sync would be taken for a stuck job.
+    expect(acquired).toEqual(['07:01', '07:01', '07:02', '07:02', '07:04', '07:04'])
+    ends.get('sync')?.()
+    await running.daemon.idle()
     await running.stop()
   })
 
@@ -256,5 +309,40 @@ describe('a serial task', () => {
     task.wake()
     await task.idle()
     expect(count).toBe(2)
+  })
+})
+
+describe('the database file of a running daemon', () => {
+  it.each<[string, (file: string) => void]>([
+    ['is deleted', (file) => rmSync(file)],
+    ['is moved away', (file) => renameSync(file, `${file}.old`)],
+    [
+      'is replaced by a copy',
+      (file) => {
+        copyFileSync(file, `${file}.copy`)
+        renameSync(`${file}.copy`, file)
+      },
+    ],
+    ['is moved with its folder', (file) => renameSync(dirname(file), `${dirname(file)}.old`)],
+  ])('%s: nothing more is written or run, operators are told, and the daemon ends', async (_, lose) => {
+    const file = `${folderWith({ 'data/.keep': '' })}/data/leadsheet.db`
+    let runs = 0
+    const ran = async () => ({ state: 'done' as const, message: `${++runs}` })
+    const running = await start([scheduleOf({ ...MINUTELY, run: ran })], { file })
+    for (const minute of ['00', '01']) await running.tick(`2026-11-20T07:${minute}:00Z`)
+    await running.daemon.idle()
+    const before = await scheduledRunsOf(running.store)
+    lose(file)
+    await running.tick('2026-11-20T07:02:00Z')
+    expect(running.daemon.signal.aborted).toBe(true)
+    await expect(running.store.write((trx) => trx.deleteFrom('lease').execute())).rejects.toThrow(
+      /leadsheet\.db was/,
+    )
+    await expect(running.stop()).rejects.toMatchObject({ code: 'store_lost' })
+    expect([runs, await scheduledRunsOf(running.store)]).toEqual([1, before])
+    expect(running.faults).toEqual([expect.stringMatching(/was (deleted|replaced) .* while it was open$/)])
+    await running.store.close()
+    // What a log holds would be applied to whichever file gets the name next.
+    expect(existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0).toBe(0)
   })
 })

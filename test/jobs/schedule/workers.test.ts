@@ -81,6 +81,40 @@ describe.skipIf(!hasPostgres)('several workers', () => {
     await expect.poll(() => steps).toEqual(['sync begins', 'sync ends', 'report'])
   })
 
+  it('let a report that the last sync kept waiting go before the next one, also where it stays held', async () => {
+    const steps: string[] = []
+    let end = (): void => undefined
+    const sync = scheduleOf({
+      ...{ ...MINUTELY, name: 'sync', leaseName: 'sync' },
+      run: async () => {
+        steps.push('sync')
+        await new Promise<void>((resolve) => {
+          end = resolve
+        })
+        return { state: 'done', message: null }
+      },
+    })
+    const report = scheduleOf({
+      ...{ ...MINUTELY, name: 'report:daily', leaseName: 'report:daily' },
+      run: async () => {
+        steps.push('report')
+        return { state: 'held', message: 'the data are old' }
+      },
+    })
+    const [company, url] = [{ now: new Date(at('00')) }, await newStoreUrl()]
+    const machine = await startMachine(url, company, [sync, report])
+    await expect.poll(() => scheduledRunCount(machine.store)).toBe(2)
+    for (const minute of ['01', '02', '03']) await machine.tick(at(minute))
+    await expect.poll(() => steps).toEqual(['sync'])
+    end()
+    const stepsAfterTick = async () => {
+      await machine.tick(at('03'))
+      return steps
+    }
+    await expect.poll(stepsAfterTick).toEqual(['sync', 'report', 'sync'])
+    end()
+  })
+
   it('ask for what is held once a minute, and not one report for the other', async () => {
     let asked = 0
     const schedules = ['report:daily', 'report:weekly'].map((name) =>

@@ -61,7 +61,7 @@ export async function openTicking(
       clock.now = new Date(at)
       await uptime.recordHeartbeat()
       await noteScheduledRuns(store, ticking.schedule, clock.now)
-      await runDue(deps, ticking.schedule, signal)
+      while ((await runDue(deps, ticking.schedule, signal)) === 'over');
     },
     async live(until) {
       while (clock.now < new Date(until))

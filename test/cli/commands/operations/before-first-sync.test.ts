@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { withProgress } from '../../../../src/cli/commands/data/sync.ts'
@@ -26,6 +26,29 @@ describe('looking before the first sync', () => {
       expect.stringContaining('no sync has read all leads yet'),
     ])
     expect(existsSync(join(cwd, 'mistyped'))).toBe(false)
+  })
+
+  it.each([
+    'alerts ack 1',
+    'annotate 2026-11-20 fair',
+    'db backup copy.db',
+    'doctor',
+    'queue retry',
+    'recipients link ana@example.com',
+    'recipients unsubscribe ana@example.com',
+    'report approve daily',
+    'snapshot',
+  ])('%s begins no database, neither where none is nor in an empty file', async (command) => {
+    const settings =
+      'data_dir: data\napi: { url: "http://127.0.0.1:9/", key: k }\nrecipients: [ana@example.com]\n'
+    const cwd = folderWith({ 'leadsheet.yaml': settings, 'data/.keep': '' })
+    const file = join(cwd, 'data/leadsheet.db')
+    const { stdout, stderr } = await runWarm(command.split(' '), { cwd })
+    expect(`${stdout}${stderr}`).not.toContain('bug in leadsheet')
+    expect(readdirSync(join(cwd, 'data'))).toEqual(['.keep'])
+    writeFileSync(file, '')
+    await runWarm(command.split(' '), { cwd })
+    expect(statSync(file).size).toBe(0)
   })
 
   it('refuses the report of a day that is in the future', async () => {

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../../../src/store/open.ts'
@@ -7,6 +7,7 @@ import { listScheduledRuns } from '../../../../src/store/schedule/scheduled-run.
 import { listRuns } from '../../../../src/store/sync/sync-run.ts'
 import { folderWith } from '../../../support/folder.ts'
 import { finished, runLeadsheet, startLeadsheet } from '../../../support/leadsheet.ts'
+import { openReceiver } from '../../../support/network/receiver.ts'
 import { hourlyNotNow } from '../../../support/reports/due-report.ts'
 import { startService } from '../../../support/service.ts'
 import { startUpstream } from '../../../support/upstream.ts'
@@ -85,6 +86,51 @@ describe('the daemon', () => {
       ['sync-full', 'skipped'],
     ])
   })
+
+  it.each([
+    ['is deleted', (file: string) => rmSync(file), false],
+    ['is moved with its folder', (file: string) => renameSync(dirname(file), `${dirname(file)}.old`), false],
+    ['is replaced by another one', (file: string) => renameSync(`${file}.backup`, file), true],
+  ])(
+    'ends where its database %s, tells the webhook, and begins no new one at the next start',
+    async (_, lose, isThere) => {
+      const cwd = folderWith({ 'leadsheet.yaml': `${SETTINGS}snapshot: { when: never }\n` })
+      await using upstream = await startUpstream(5)
+      await using receiver = await openReceiver()
+      const env = {
+        ...MAIL,
+        LEADSHEET_API_URL: upstream.url,
+        LEADSHEET_API_KEY: 'test-key',
+        LEADSHEET_DATA_DIR: 'data',
+        LEADSHEET_ALERT_WEBHOOK_URL: receiver.url,
+      }
+      const only = ['sync', '--only', 'leads']
+      expect(await runLeadsheet(only, { cwd, env })).toMatchObject({ status: 0 })
+      const file = join(cwd, 'data/leadsheet.db')
+      copyFileSync(file, `${file}.backup`)
+      const daemon = startLeadsheet(['run'], { cwd, env })
+      const ended = finished(daemon)
+      await logged(daemon, /"schedule":"sync",.*"state":"done"/)
+      lose(file)
+      daemon.kill('SIGHUP')
+      const lost = /The database \S+ was (deleted or moved away|replaced by another file) while it was open/
+      expect(await ended).toMatchObject({ status: 1, stderr: expect.stringMatching(lost) })
+      expect(receiver.posts.map(({ body }) => JSON.parse(body).opened[0].message)).toEqual([
+        expect.stringMatching(lost),
+      ])
+
+      const next = startLeadsheet(['run'], { cwd, env })
+      if (!isThere) {
+        const refused = expect.stringMatching(/is not there, though .* has database-lost\.txt\n/)
+        expect(await finished(next)).toMatchObject({ status: 1, stderr: refused })
+        expect(existsSync(file)).toBe(false)
+        return
+      }
+      await logged(next, /"running"/)
+      next.kill('SIGTERM')
+      expect(await finished(next)).toMatchObject({ status: 0 })
+    },
+  )
 
   it('stops in the middle of a sync and takes the scheduled run up again at the next start', async () => {
     await using upstream = await startUpstream(200)
