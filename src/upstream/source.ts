@@ -36,6 +36,7 @@ import type { LeadFilters } from './paging/paging.ts'
 import { nextPosition, putFilters, readTotal, requestPage, saysMore } from './paging/paging.ts'
 import type { Profile } from './profile/profile.ts'
 import { REFERENCE_PROFILE } from './profile/reference-profile.ts'
+import { sourceAddress } from './source-address.ts'
 import type { FieldPath } from './values/json.ts'
 import { parseJson, readPath } from './values/json.ts'
 import type { WebhookSource } from './webhooks/registered-webhooks.ts'
@@ -71,6 +72,8 @@ interface LeadAnswer {
  */
 export interface Source {
   readonly profile: Profile
+  /** The address of the list of leads, without secrets; see {@link sourceAddress}. */
+  readonly address: string
   /** The statuses of this upstream's leads, in funnel order. */
   readonly stages: readonly Stage[]
   /** True if the upstream can list only the leads that changed since a time. */
@@ -171,6 +174,7 @@ export function openSource(options: SourceOptions): Source {
 
   return {
     profile,
+    address: sourceAddress(at('leads'), profile, redact),
     stages: stagesOf(profile),
     hasUpdatedSince: profile.filters.updated_since !== undefined,
     has: (endpoint) => hasEndpoint(profile, endpoint),

@@ -8,6 +8,7 @@ import type { Instant } from '../../domain/model.ts'
 import type { ScanReport } from '../../domain/sync.ts'
 import type { Db, Trx } from '../db/store.ts'
 import { findLastNo } from '../leads/lead.ts'
+import { clearScan } from './scan.ts'
 
 const RESOURCE = 'lead'
 /**
@@ -120,6 +121,41 @@ export async function saveProfileHash(trx: Trx, sha256: string, at: Instant): Pr
       conflict.column('id').doUpdateSet({ sha256, since: at }).where('upstream_profile.sha256', '<>', sha256),
     )
     .execute()
+}
+
+/** Finds the address of the list from which the stored leads were read; null before the first sync. */
+export async function findAddress(db: Db): Promise<string | null> {
+  const row = await db.selectFrom('upstream_address').select('address').executeTakeFirst()
+  return row?.address ?? null
+}
+
+/** Returns whether the stored leads were read from another address than this one. */
+export async function isOtherAddress(db: Db, address: string): Promise<boolean> {
+  const known = await findAddress(db)
+  return known !== null && known !== address
+}
+
+/**
+ * Saves the address from which leads are read from now on. What is known of another address ends: the next
+ * scan reads the whole list from its beginning, and a lead that was missing there was not missing here.
+ */
+export async function saveAddress(trx: Trx, address: string): Promise<void> {
+  if ((await findAddress(trx)) !== null) {
+    await clearScan(trx)
+    await trx.deleteFrom('missing_lead').execute()
+    await trx.deleteFrom('sync_watermark').execute()
+    await trx.deleteFrom('upstream_address').execute()
+  }
+  await trx.insertInto('upstream_address').values({ id: 1, address }).execute()
+}
+
+/** Returns whether the store has data that was read from an upstream. */
+export async function hasReadAny(db: Db): Promise<boolean> {
+  for (const table of ['lead', 'quarantined_record', 'pipeline_stat', 'agent'] as const) {
+    const row = await db.selectFrom(table).select(sql`1`.as('one')).limit(1).executeTakeFirst()
+    if (row !== undefined) return true
+  }
+  return false
 }
 
 /** A resource of the upstream that a run reads to its end. */
