@@ -191,8 +191,11 @@ export function openSource(options: SourceOptions): Source {
         url,
         headers,
         parse: (bytes) => readListBody(bytes, profile, findKnown),
+        // Some upstreams answer so if nothing has changed since the time of the filter, or past the last page.
+        takes: filters.updatedSince === undefined ? [204] : [204, 304],
         signal,
       })
+      if (answer.status === 204 || answer.status === 304) return { records: [], next: null, total: null }
       const { body, records } = answer.body
       refuseError(url, answer.status, body)
       if (records === null) throw withoutList(url, body, profile.envelope.leads, 'leads', redact)

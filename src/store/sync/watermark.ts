@@ -89,6 +89,53 @@ async function findLastUpdateOfAll(db: Db): Promise<Instant | null> {
   return latest
 }
 
+/** A stored lead, with the time of its last change. */
+export interface DatedLead {
+  readonly no: number
+  readonly id: string
+  readonly updatedAt: Instant
+}
+
+/**
+ * Finds the newest lead that a list of the changes after `since` must contain, unless the lead was deleted or
+ * changed meanwhile; null if there is none. A lead that an event brought may be newer than the list, and a
+ * lead that the last whole scan missed may be deleted.
+ */
+export async function findNewestLead(db: Db, since: Instant, until: Instant): Promise<DatedLead | null> {
+  const statuses = await db
+    .selectFrom('lead_count')
+    .where('leads', '>', 0)
+    .select('status')
+    .distinct()
+    .execute()
+  const newest: DatedLead[] = []
+  for (const { status } of statuses) {
+    const lead = await db
+      .selectFrom('lead')
+      .where('status', '=', status)
+      .where('updated_at', '>', since)
+      .where('updated_at', '<=', until)
+      .where('deleted_at', 'is', null)
+      .whereRef('updated_at', '<>', 'observed_at')
+      .where('run_id', 'not like', 'event:%')
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(selectFrom('missing_lead').whereRef('lead_id', '=', 'lead.id').select('lead_id'))),
+      )
+      .orderBy('updated_at', 'desc')
+      .limit(1)
+      .select(['no', 'id', 'updated_at as updatedAt'])
+      .executeTakeFirst()
+    if (lead !== undefined) newest.push(lead)
+  }
+  return newest.sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))[0] ?? null
+}
+
+/** Returns whether the last change of the stored lead is the one given. */
+export async function isDatedAs(db: Db, { no, updatedAt }: DatedLead): Promise<boolean> {
+  const row = await db.selectFrom('lead').where('no', '=', no).select('updated_at').executeTakeFirst()
+  return row?.updated_at === updatedAt
+}
+
 /** Saves the time before which the upstream accepts no request; null if requests are allowed. */
 export async function saveNotBefore(trx: Trx, notBefore: Instant | null): Promise<void> {
   await trx
@@ -250,6 +297,20 @@ export async function listWholeScans(db: Db, limit: number): Promise<WholeScan[]
       .limit(limit)
       .execute()
   )
+}
+
+/** Lists the warnings of the last sync that asked for changes alone. */
+export async function listWarningsOfChanges(db: Db): Promise<string[]> {
+  const row = await db
+    .selectFrom('sync_run')
+    .crossJoin('sync_scan_result as scan_result')
+    .whereRef('scan_result.run_id', '=', 'sync_run.id')
+    .where('sync_run.mode', '=', 'incremental')
+    .select('warnings')
+    .orderBy(sql`sync_run.rowid`, 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row === undefined ? [] : JSON.parse(row.warnings)
 }
 
 /** Finds the result of a run's scan; null for a run that read no leads. */

@@ -70,7 +70,8 @@ async function readSuccess(response: Response, { call, attempt, redact }: Asked)
     if (!(thrown instanceof UnreadableBody)) throw thrown
     return failed(unexpected(call.url, thrown.message))
   }
-  if (call.method === 'DELETE') return { status, headers, body: null }
+  if (call.method === 'DELETE' || (status === 204 && call.takes?.includes(status)))
+    return { status, headers, body: null }
   const start = skipSpace(bytes, 0)
   const beginning = decode(bytes.subarray(start, start + BEGINNING))
   if (beginning.trim() === '' || !isJson(headers, beginning)) {
