@@ -42,6 +42,7 @@ export const ERROR_CODES = {
   snapshot_missing: 'there is no snapshot yet to query or export',
   store_corrupt: 'the database file is damaged or is not a leadsheet database',
   store_lost: 'the database of an existing installation is missing or empty',
+  store_other_source: 'api.url names another source than the one from which the stored leads were read',
   store_newer: 'the database was written by a newer leadsheet',
   store_busy: 'the database is locked by another process',
   store_elsewhere: 'the command is not for this kind of store: it is in PostgreSQL, or it is a file',

@@ -3,7 +3,7 @@ import { shellCommand } from '../errors.ts'
 import { counted } from '../report/words/numbers.ts'
 import { countQuarantinedSince } from '../store/leads/quarantined-record.ts'
 import { listDrift } from '../store/sync/schema-drift.ts'
-import { listWholeScans, type WholeScan } from '../store/sync/watermark.ts'
+import { listWarningsOfChanges, listWholeScans, type WholeScan } from '../store/sync/watermark.ts'
 import { formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
 import { ALERTED, type Check, type Finding } from './check.ts'
@@ -34,6 +34,14 @@ export const LEAD_CHECKS = {
       return findRefused(scan).length > 0 ? [] : findUnusual(scan, before)
     },
   },
+  filter_wrong: {
+    ...ALERTED,
+    part: 'upstream',
+    question: 'Does the list of changes contain the known changes?',
+    title: 'wrong filter of changes',
+    meaning: 'a list of changes was without a lead that it must have, so each sync reads the whole list',
+    find: async ({ db }) => findFilterWarning(await listWarningsOfChanges(db)),
+  },
   fields_changed: {
     ...ALERTED,
     part: 'upstream',
@@ -52,6 +60,17 @@ export const LEAD_CHECKS = {
     find: findQuarantined,
   },
 } as const satisfies Record<string, Check>
+
+function findFilterWarning(warnings: readonly string[]): Finding[] {
+  return warnings
+    .filter((warning) => warning.startsWith('filters.updated_since '))
+    .map((message) => ({
+      subject: '',
+      message,
+      brief: 'a list of changes was without a known change',
+      hint: `${shellCommand('doctor')} asks the upstream; correct filters.updated_since of the profile, or leave it out.`,
+    }))
+}
 
 function findRefused(scan: WholeScan | undefined): Finding[] {
   if (scan === undefined || scan.heldBack === 0) return []

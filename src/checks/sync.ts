@@ -26,6 +26,7 @@ const LASTING_FAILURES = 3
 const HOUR_MS = 3_600_000
 
 const KEY_CODES: readonly string[] = ['api_unauthorized', 'api_forbidden']
+const OTHER_SOURCE: readonly string[] = ['store_other_source']
 /**
  * The error codes of a run that was stopped or that found another run going on. Such a run does not show
  * whether syncs work.
@@ -53,7 +54,22 @@ export const SYNC_CHECKS = {
     meaning: 'the upstream rejects the API key, or does not allow it to read',
     severity: 'fail',
     setting: 'api.key',
-    find: async (facts) => findKeyRefused(await listEndedRuns(facts)),
+    find: async (facts) =>
+      findByCode(
+        await listEndedRuns(facts),
+        KEY_CODES,
+        'Check api.key, and ask for one that may read leads.',
+      ),
+  },
+  source_changed: {
+    ...ALERTED,
+    part: 'syncs',
+    question: 'Are leads read from the same source as before?',
+    title: 'another source',
+    meaning: 'the settings name another source than the one from which the stored leads were read',
+    severity: 'fail',
+    setting: 'api.url',
+    find: async (facts) => findByCode(await listEndedRuns(facts), OTHER_SOURCE, 'Put api.url back.'),
   },
   first_sync_unfinished: {
     part: 'syncs',
@@ -180,11 +196,10 @@ async function listEndedRuns(facts: Facts): Promise<RunSummary[]> {
   )
 }
 
-function findKeyRefused([last]: readonly RunSummary[]): Finding[] {
-  const problem = last?.problems.find(({ code }) => KEY_CODES.includes(code))
-  if (!last || !problem) return []
-  const hint = problem.hint ?? 'Check api.key, and ask for one that may read leads.'
-  return [{ subject: '', message: problem.message, hint }]
+/** Returns a finding if the last run failed for one of these reasons, which no retry removes. */
+function findByCode([last]: readonly RunSummary[], codes: readonly string[], hint: string): Finding[] {
+  const problem = last?.problems.find(({ code }) => codes.includes(code))
+  return problem ? [{ subject: '', message: problem.message, hint: problem.hint ?? hint }] : []
 }
 
 /**
@@ -206,7 +221,7 @@ async function findFirstUnfinished(facts: Facts): Promise<Finding[]> {
 
 async function findFailing(facts: Facts): Promise<Finding[]> {
   const runs = await listEndedRuns(facts)
-  if (findKeyRefused(runs).length > 0) return []
+  if (findByCode(runs, [...KEY_CODES, ...OTHER_SOURCE], '').length > 0) return []
   const others = runs.filter(({ outcome }) => outcome !== 'deferred')
   const first = others.findIndex(({ outcome }) => outcome === 'ok' || outcome === 'ok_no_change')
   const failed = first < 0 ? others : others.slice(0, first)

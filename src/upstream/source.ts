@@ -37,6 +37,7 @@ import { nextPosition, putFilters, readTotal, requestPage, saysMore } from './pa
 import { findPartialSign, isErrorValue } from './paging/partial-answer.ts'
 import type { PagingProfile, Profile } from './profile/profile.ts'
 import { REFERENCE_PROFILE } from './profile/reference-profile.ts'
+import { sourceAddress } from './source-address.ts'
 import type { FieldPath } from './values/json.ts'
 import { parseJson, readPath } from './values/json.ts'
 import type { WebhookSource } from './webhooks/registered-webhooks.ts'
@@ -74,6 +75,8 @@ interface LeadAnswer {
  */
 export interface Source {
   readonly profile: Profile
+  /** The address of the list of leads, without secrets; see {@link sourceAddress}. */
+  readonly address: string
   /** The statuses of this upstream's leads, in funnel order. */
   readonly stages: readonly Stage[]
   /** True if the upstream can list only the leads that changed since a time. */
@@ -174,6 +177,7 @@ export function openSource(options: SourceOptions): Source {
 
   const source: Source = {
     profile,
+    address: sourceAddress(at('leads'), profile, redact),
     stages: stagesOf(profile),
     hasUpdatedSince: profile.filters.updated_since !== undefined,
     has: (endpoint) => hasEndpoint(profile, endpoint),
@@ -193,8 +197,11 @@ export function openSource(options: SourceOptions): Source {
         // An error with a good status and without a record is asked again, like an error with its own status.
         findFault: (status, answered, { records, body }) =>
           records?.length === 0 ? findPartialSign(profile, status, answered, body) : null,
+        // Some upstreams answer so if nothing has changed since the time of the filter, or past the last page.
+        takes: filters.updatedSince === undefined ? [204] : [204, 304],
         signal,
       })
+      if (answer.status === 204 || answer.status === 304) return { records: [], next: null, total: null }
       const { body, records } = answer.body
       if (records === null) {
         refuseError(url, answer.status, body)

@@ -171,9 +171,12 @@ describe('syncs', () => {
     expect(await reasons()).toEqual([])
   })
 
-  it('that the key is refused to are that and no more', async () => {
-    for (const hours of [3, 2, 1]) await run(hours, 'failed', [problem('api_unauthorized', 'refused (401)')])
-    expect(await reasons()).toEqual(['key_refused'])
+  it.each([
+    ['that the key is refused to', 'api_unauthorized', 'key_refused'],
+    ['that found another source', 'store_other_source', 'source_changed'],
+  ])('%s are that and no more', async (_, code, reason) => {
+    for (const hours of [3, 2, 1]) await run(hours, 'failed', [problem(code, 'refused')])
+    expect(await reasons()).toEqual([reason])
   })
 
   it('that were deferred are told after two hours, or where the wait is longer', async () => {

@@ -18,7 +18,7 @@ import {
   mayApplyEvents,
   postponeEvent,
 } from '../../store/events/event.ts'
-import { readWatermark, saveNotBefore } from '../../store/sync/watermark.ts'
+import { isOtherAddress, readWatermark, saveNotBefore } from '../../store/sync/watermark.ts'
 import { MINUTE_MS } from '../../time.ts'
 import type { Source } from '../../upstream/source.ts'
 import { createRateLimit } from '../outbox/rate-limit.ts'
@@ -100,6 +100,8 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
     const free = deps.concurrency - inFlight.size
     const at = now()
     if (free <= 0 || at.getTime() < restsUntilMs || !(await mayApplyEvents(store.db))) return
+    // Events about leads of another source wait, and the next sync says so.
+    if (await isOtherAddress(store.db, deps.source.address)) return
     const { notBefore } = await readWatermark(store.db)
     if (notBefore !== null && notBefore > at.toISOString()) return
     const keys = [...inFlight.keys()]

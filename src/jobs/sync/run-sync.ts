@@ -5,7 +5,7 @@
 
 import type { Instant } from '../../domain/model.ts'
 import type { SyncOutcome, SyncPart, SyncProblem, SyncResult } from '../../domain/sync.ts'
-import { LeadsheetError } from '../../errors.ts'
+import { type ErrorCode, LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { tidyAfterWrites } from '../../store/db/dialect.ts'
 import { restoreIndexes } from '../../store/db/dropped-index.ts'
@@ -13,7 +13,14 @@ import type { Store } from '../../store/db/store.ts'
 import { saveStages } from '../../store/leads/stage-move.ts'
 import { claimLease, type Lease } from '../../store/schedule/lease.ts'
 import { finishRun, readCounts, startRun } from '../../store/sync/sync-run.ts'
-import { findScanResult, readWatermark, saveNotBefore } from '../../store/sync/watermark.ts'
+import {
+  findAddress,
+  findScanResult,
+  hasReadAny,
+  readWatermark,
+  saveAddress,
+  saveNotBefore,
+} from '../../store/sync/watermark.ts'
 import type { Source } from '../../upstream/source.ts'
 import { SYNC_LEASE } from '../schedule/schedule.ts'
 import type { DetailWorkers, SyncOptions, SyncRun } from './sync-context.ts'
@@ -64,6 +71,7 @@ export async function syncUnder(lease: Lease, deps: SyncDeps, options: SyncOptio
   // If a first load was killed, indexes are still missing. Without these indexes no part of the sync can look
   // up leads.
   await restoreIndexes(deps.store, options.signal)
+  await noteAddress(lease, deps, options)
   const mode = await planScan(deps, options, started)
   const runId = await deps.store.write(async (trx) => {
     await saveStages(trx, deps.source.stages)
@@ -115,8 +123,44 @@ interface Done {
   notBefore: Instant | null
 }
 
+/**
+ * Notes the address of the source, unless data of another address is stored. An operator may confirm that
+ * this address is the source from now on.
+ */
+async function noteAddress(
+  lease: Lease,
+  { store, source, log, now }: SyncDeps,
+  { acceptsAddress = false }: SyncOptions,
+): Promise<void> {
+  const before = await findAddress(store.db)
+  if (before === source.address) return
+  if (before !== null && !acceptsAddress && (await hasReadAny(store.db))) return
+  if (before !== null) log.info({ before, address: source.address }, 'source accepted')
+  await store.write(async (trx) => {
+    await lease.renew(trx, now())
+    await saveAddress(trx, source.address)
+  })
+}
+
+/** Returns the problem if the store has data of another address, because two sources would be mixed. */
+async function findOtherAddress({ store, source }: SyncRun): Promise<SyncProblem | null> {
+  const before = await findAddress(store.db)
+  if (before === null || before === source.address) return null
+  return {
+    part: 'leads',
+    code: 'store_other_source' satisfies ErrorCode,
+    message: `The leads in the copy were read from ${before}, but api.url and the profile now name ${source.address}: nothing was read`,
+    hint: `If these are other leads, set another data_dir (LEADSHEET_DATA_DIR), or put api.url back. If the same leads are there now, ${shellCommand('sync --new')} reads all of them from there.`,
+  }
+}
+
 async function runParts(run: SyncRun): Promise<Done> {
   const done: Done = { stats: 0, agents: 0, problems: [], notBefore: null }
+  const refused = await findOtherAddress(run)
+  if (refused !== null) {
+    done.problems.push(refused)
+    return done
+  }
   const { notBefore } = await readWatermark(run.store.db)
   if (notBefore !== null && notBefore > run.now().toISOString()) {
     done.notBefore = notBefore

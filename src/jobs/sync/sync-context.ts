@@ -19,6 +19,8 @@ export interface SyncOptions {
    * marked as deleted even if there are many. Otherwise, many missing leads count as a fault of the upstream.
    */
   readonly acceptsDeletions?: boolean
+  /** True if an operator has confirmed that the stored leads are now read from another address. */
+  readonly acceptsAddress?: boolean
   readonly parts: readonly SyncPart[]
   readonly pageSize: number
   /**

@@ -9,6 +9,7 @@ import type { ScanReport, ScanStop, SyncProblem } from '../../domain/sync.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { restoreIndexes } from '../../store/db/dropped-index.ts'
 import { checkNoCrash, readCrashMarker } from '../../store/db/postgres.ts'
+import type { Trx } from '../../store/db/store.ts'
 import { finishLeadEvents } from '../../store/events/event.ts'
 import { outdateAllDetails } from '../../store/leads/detail.ts'
 import { beginFirstLoad } from '../../store/leads/first-load.ts'
@@ -25,8 +26,11 @@ import {
 import { recordMissing } from '../../store/sync/soft-delete.ts'
 import { markLeadsWhole } from '../../store/sync/sync-run.ts'
 import {
+  type DatedLead,
   findLastUpdate,
+  findNewestLead,
   findProfileHash,
+  isDatedAs,
   readWatermark,
   saveProfileHash,
   saveScanResult,
@@ -97,12 +101,17 @@ function isStoreLost(thrown: unknown): thrown is LeadsheetError {
   return thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'
 }
 
-async function readLeads(run: SyncRun): Promise<SyncProblem[]> {
+/** @param leftOut the lead because of which the whole list is read: a list of changes was without it */
+async function readLeads(run: SyncRun, leftOut: DatedLead | null = null): Promise<SyncProblem[]> {
   const crashMarker = await readCrashMarker(run.store.db)
   const begun = await beginScan(run)
   const isFirst = begun.mode === 'full' && begun.pages === 0
   await using firstLoad = isFirst ? await beginFirstLoad(run.store) : null
   const memory = await loadScanState(run.store.db, crashMarker, begun, firstLoad)
+  const expected =
+    begun.mode === 'full' || begun.updated_since === null
+      ? null
+      : await findNewestLead(run.store.db, begun.updated_since, begun.started_at)
   const end = await readToEnd(run, begun, memory).catch(async (thrown: unknown) => {
     const { signal } = run.options
     // A run that must stop has no time to restore the indexes, so the next run restores them.
@@ -113,9 +122,23 @@ async function readLeads(run: SyncRun): Promise<SyncProblem[]> {
     }
     throw thrown
   })
-  if (end.error === undefined) return finishScan(run, end, memory)
+  if (end.error === undefined) {
+    if (end.scan_result === 'complete' && expected !== null && isLeftOut(expected, memory)) {
+      run.log.warn(
+        { lead: expected.id, since: begun.updated_since },
+        'known change left out; reading all leads',
+      )
+      return readLeads({ ...run, mode: 'full' }, expected)
+    }
+    return finishScan(run, end, memory, leftOut)
+  }
   await giveUpScan(run, begun, memory, end.stop)
   throw end.error
+}
+
+/** Returns whether neither the scan nor an event met the lead, so that the filter may be wrong. */
+function isLeftOut({ no }: DatedLead, memory: ScanState): boolean {
+  return memory.seenLeads.passOf(no) === 0 && !memory.readByEvents.has(no)
 }
 
 function unlessStopped(signal: AbortSignal, error: unknown): void {
@@ -247,6 +270,7 @@ async function finishScan(
   run: SyncRun,
   end: PassEnd & ScanResult,
   memory: ScanState,
+  leftOut: DatedLead | null,
 ): Promise<SyncProblem[]> {
   const { scan, scan_result, problem } = end
   const seen = { runId: run.runId, at: run.now().toISOString() }
@@ -282,7 +306,12 @@ async function finishScan(
     const report = {
       ...reportOf(scan, end),
       heldBack,
-      warnings: [...warningsOf(scan), ...memory.doubts.describe(), ...times.map(formatImplausible)],
+      warnings: [
+        ...warningsOf(scan),
+        ...memory.doubts.describe(),
+        ...times.map(formatImplausible),
+        ...(leftOut && (await isUnchanged(trx, leftOut, memory)) ? [warnOfFilter(leftOut)] : []),
+      ],
       drift,
     }
     await saveScanResult(trx, run.runId, report, seen.at)
@@ -323,6 +352,17 @@ function reportOf(scan: Scan, { scan_result, stop }: ScanResult): ScanReport {
     warnings: [],
     drift: [],
   }
+}
+
+/** Returns whether the scan met the lead as it was before, so that a list of changes should have had it. */
+async function isUnchanged(trx: Trx, lead: DatedLead, memory: ScanState): Promise<boolean> {
+  return memory.seenLeads.passOf(lead.no) > 0 && (await isDatedAs(trx, lead))
+}
+
+const FILTER_WARNING = 'filters.updated_since leaves out what it must have'
+
+function warnOfFilter({ id, updatedAt }: DatedLead): string {
+  return `${FILTER_WARNING}: the lead ${id} changed at ${updatedAt} and was not in the list of changes since before then, so the whole list was read; check the format of the filter, and the time zone in which the upstream reads it`
 }
 
 function warningsOf(scan: Scan): string[] {

@@ -67,6 +67,7 @@ export const PRIVATE: readonly string[] = [
   'sync_scan_event',
   'sync_dropped_index',
   'sync_watermark',
+  'upstream_address',
   'upstream_profile',
 ]
 

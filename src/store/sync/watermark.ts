@@ -8,6 +8,7 @@ import type { Instant } from '../../domain/model.ts'
 import type { ScanReport } from '../../domain/sync.ts'
 import type { Db, Trx } from '../db/store.ts'
 import { findLastNo } from '../leads/lead.ts'
+import { clearScan } from './scan.ts'
 
 const RESOURCE = 'lead'
 /**
@@ -88,6 +89,53 @@ async function findLastUpdateOfAll(db: Db): Promise<Instant | null> {
   return latest
 }
 
+/** A stored lead, with the time of its last change. */
+export interface DatedLead {
+  readonly no: number
+  readonly id: string
+  readonly updatedAt: Instant
+}
+
+/**
+ * Finds the newest lead that a list of the changes after `since` must contain, unless the lead was deleted or
+ * changed meanwhile; null if there is none. A lead that an event brought may be newer than the list, and a
+ * lead that the last whole scan missed may be deleted.
+ */
+export async function findNewestLead(db: Db, since: Instant, until: Instant): Promise<DatedLead | null> {
+  const statuses = await db
+    .selectFrom('lead_count')
+    .where('leads', '>', 0)
+    .select('status')
+    .distinct()
+    .execute()
+  const newest: DatedLead[] = []
+  for (const { status } of statuses) {
+    const lead = await db
+      .selectFrom('lead')
+      .where('status', '=', status)
+      .where('updated_at', '>', since)
+      .where('updated_at', '<=', until)
+      .where('deleted_at', 'is', null)
+      .whereRef('updated_at', '<>', 'observed_at')
+      .where('run_id', 'not like', 'event:%')
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(selectFrom('missing_lead').whereRef('lead_id', '=', 'lead.id').select('lead_id'))),
+      )
+      .orderBy('updated_at', 'desc')
+      .limit(1)
+      .select(['no', 'id', 'updated_at as updatedAt'])
+      .executeTakeFirst()
+    if (lead !== undefined) newest.push(lead)
+  }
+  return newest.sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))[0] ?? null
+}
+
+/** Returns whether the last change of the stored lead is the one given. */
+export async function isDatedAs(db: Db, { no, updatedAt }: DatedLead): Promise<boolean> {
+  const row = await db.selectFrom('lead').where('no', '=', no).select('updated_at').executeTakeFirst()
+  return row?.updated_at === updatedAt
+}
+
 /** Saves the time before which the upstream accepts no request; null if requests are allowed. */
 export async function saveNotBefore(trx: Trx, notBefore: Instant | null): Promise<void> {
   await trx
@@ -120,6 +168,41 @@ export async function saveProfileHash(trx: Trx, sha256: string, at: Instant): Pr
       conflict.column('id').doUpdateSet({ sha256, since: at }).where('upstream_profile.sha256', '<>', sha256),
     )
     .execute()
+}
+
+/** Finds the address of the list from which the stored leads were read; null before the first sync. */
+export async function findAddress(db: Db): Promise<string | null> {
+  const row = await db.selectFrom('upstream_address').select('address').executeTakeFirst()
+  return row?.address ?? null
+}
+
+/** Returns whether the stored leads were read from another address than this one. */
+export async function isOtherAddress(db: Db, address: string): Promise<boolean> {
+  const known = await findAddress(db)
+  return known !== null && known !== address
+}
+
+/**
+ * Saves the address from which leads are read from now on. What is known of another address ends: the next
+ * scan reads the whole list from its beginning, and a lead that was missing there was not missing here.
+ */
+export async function saveAddress(trx: Trx, address: string): Promise<void> {
+  if ((await findAddress(trx)) !== null) {
+    await clearScan(trx)
+    await trx.deleteFrom('missing_lead').execute()
+    await trx.deleteFrom('sync_watermark').execute()
+    await trx.deleteFrom('upstream_address').execute()
+  }
+  await trx.insertInto('upstream_address').values({ id: 1, address }).execute()
+}
+
+/** Returns whether the store has data that was read from an upstream. */
+export async function hasReadAny(db: Db): Promise<boolean> {
+  for (const table of ['lead', 'quarantined_record', 'pipeline_stat', 'agent'] as const) {
+    const row = await db.selectFrom(table).select(sql`1`.as('one')).limit(1).executeTakeFirst()
+    if (row !== undefined) return true
+  }
+  return false
 }
 
 /** A resource of the upstream that a run reads to its end. */
@@ -214,6 +297,20 @@ export async function listWholeScans(db: Db, limit: number): Promise<WholeScan[]
       .limit(limit)
       .execute()
   )
+}
+
+/** Lists the warnings of the last sync that asked for changes alone. */
+export async function listWarningsOfChanges(db: Db): Promise<string[]> {
+  const row = await db
+    .selectFrom('sync_run')
+    .crossJoin('sync_scan_result as scan_result')
+    .whereRef('scan_result.run_id', '=', 'sync_run.id')
+    .where('sync_run.mode', '=', 'incremental')
+    .select('warnings')
+    .orderBy(sql`sync_run.rowid`, 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row === undefined ? [] : JSON.parse(row.warnings)
 }
 
 /** Finds the result of a run's scan; null for a run that read no leads. */

@@ -301,6 +301,7 @@ export interface Tables
   pruned: PrunedTable
   field_seen: FieldSeen
   request_rate: RequestRateTable
+  upstream_address: { id: number; address: string }
   upstream_profile: { id: number; sha256: string; since: string }
   report_issue: ReportIssueTable
   scheduled_run: ScheduledRunTable

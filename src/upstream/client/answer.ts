@@ -85,7 +85,8 @@ async function readSuccess(
     if (!(thrown instanceof UnreadableBody)) throw thrown
     return failed(unexpected(call.url, thrown.message, undefined, thrown))
   }
-  if (call.method === 'DELETE') return { status, headers, body: null }
+  if (call.method === 'DELETE' || (status === 204 && call.takes?.includes(status)))
+    return { status, headers, body: null }
   const start = skipSpace(bytes, 0)
   const beginning = decode(bytes.subarray(start, start + BEGINNING))
   if (beginning.trim() === '' || !isJson(headers, beginning)) {

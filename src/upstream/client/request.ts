@@ -25,7 +25,7 @@ export interface Call<T = unknown> {
   readonly takesAny?: boolean
   /**
    * The error statuses that are not thrown as errors. An answer with such a status is returned with its text
-   * as the body.
+   * as the body. With 204, an answer without a body is returned with null.
    */
   readonly takes?: readonly number[]
   /**

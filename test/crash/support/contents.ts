@@ -22,6 +22,7 @@ const OF_RUNS = [
   'sync_scan_page',
   'sync_scan_result',
   'sync_watermark',
+  'upstream_address',
   'upstream_profile',
 ]
 

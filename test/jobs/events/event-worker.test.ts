@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import type { UpstreamEvent } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
+import { saveAddress } from '../../../src/store/sync/watermark.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import { folderWith } from '../../support/folder.ts'
 import { startService } from '../../support/service.ts'
@@ -75,6 +76,16 @@ function pass(copy: Following, minutes: number): void {
 }
 
 describe('an event', () => {
+  it('waits while the settings name another source than that of the copy', async () => {
+    await using on = await openCopy()
+    const { upstream, copy, ids } = on
+    const [id = ''] = ids
+    await copy.store.write((trx) => saveAddress(trx, 'crm.example.com/leads'))
+    await follow(copy, eventOf(id))
+    expect(await queued(copy.store)).toEqual([id])
+    expect(upstream.requests).toEqual([])
+  })
+
   it('brings its lead into the copy at once, with its details, by one request', async () => {
     await using on = await openCopy()
     const { upstream, copy } = on

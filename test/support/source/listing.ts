@@ -28,6 +28,7 @@ export interface Listing extends AsyncDisposable {
   /** The function that answers, and the rules that read the answer. A test may change them between syncs. */
   answer: Answer
   profile: ProfileInput
+  address: string
   /** The positions of the requests, in order. */
   readonly asked: (string | null)[]
   sync(options?: Partial<SyncOptions>): Promise<SyncResult>
@@ -46,6 +47,7 @@ export async function openListing(profile: Partial<ProfileInput>, answer: Answer
     clock,
     answer,
     profile: { name: 'test', paging: { kind: 'none' }, mapping: MAPPING, ...profile },
+    address: 'crm.example.com/leads',
     asked: [],
     sync: (options = {}) =>
       sync(
@@ -73,6 +75,7 @@ function sourceOf(listing: Listing): Source {
   }
   return {
     profile,
+    address: listing.address,
     stages: [],
     hasUpdatedSince: profile.filters.updated_since !== undefined,
     has: () => false,

@@ -114,6 +114,7 @@ export function createShiftingList(options: ShiftingOptions): ShiftingList {
     }
     return {
       profile,
+      address: 'test/leads',
       stages: [],
       hasUpdatedSince: options.hasUpdatedSince,
       has: () => false,

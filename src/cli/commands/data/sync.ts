@@ -38,7 +38,10 @@ export function defineSync(command: Command, terminal: Terminal): void {
       '--accept-deletions',
       'with --full: mark as deleted the leads that the last complete scan did not find',
     )
-    .option('--new', 'start with a new database, because the earlier database is lost')
+    .option(
+      '--new',
+      'start with a new database, because the earlier database is lost; or read the stored leads from a new api.url',
+    )
     .option('--yes', 'with --accept-deletions: do not ask for confirmation')
     .action((options: Options) => {
       refuseFullWithout(options)
@@ -67,6 +70,7 @@ async function runSync(terminal: Terminal, options: Options): Promise<void> {
           ...syncOptions(config, terminal.signal),
           full: options.full === true,
           acceptsDeletions,
+          acceptsAddress: options.new === true,
           parts: options.only === undefined ? SYNC_PARTS : [options.only],
           onProgress,
         },

@@ -156,6 +156,11 @@ export const SYNC = [
     since TEXT NOT NULL -- UTC, by our clock: when the first complete scan with this profile ended
   ) STRICT`,
 
+  sql`CREATE TABLE upstream_address ( -- one row: the list from which the leads in the copy were read
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    address TEXT NOT NULL -- host, path and account of the list, without scheme and secrets
+  ) STRICT`,
+
   sql`CREATE TABLE request_rate ( -- one row: when the next request may be sent, if several processes share the rate limit of the upstream
     id INTEGER PRIMARY KEY CHECK (id = 1),
     next_ms REAL NOT NULL, -- earliest time of the next request by our own limit, in milliseconds since 1970 by the clock of the database
