@@ -113,3 +113,29 @@ describe('a key that a server cannot read in some form', () => {
     expect(probed.gaps.map(({ place }) => place)).toContain('auth')
   })
 })
+
+test('an empty page that names a next one is no end, neither for the probe nor for the sync', async () => {
+  await using foreign = await startForeign(
+    {
+      ...PAGED_ON_DEMAND,
+      list: (all, url) => {
+        const at = numberIn(url, 'after', 0)
+        // The third page is empty: what it had is left out after the page was cut.
+        const from = at > 2 ? at - 1 : at
+        const data = at === 2 ? [] : all.slice(from * 10, from * 10 + 10)
+        return { body: { data, next: from * 10 + 10 < all.length || at === 2 ? String(at + 1) : null } }
+      },
+    },
+    35,
+  )
+  const { text, profile, findings } = await probeForeign(`${foreign.url}/queues`)
+  expect(profile?.paging).toMatchObject({ kind: 'cursor', param: 'after' })
+  expect(findings).toContainEqual(
+    expect.objectContaining({
+      place: 'paging',
+      confidence: 'proved',
+      evidence: expect.stringContaining('35 records'),
+    }),
+  )
+  expect(await syncBy(text, `${foreign.url}/queues`)).toEqual(recordsOf(foreign))
+})
