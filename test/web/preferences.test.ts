@@ -312,6 +312,7 @@ describe('the server of the pages', () => {
   })
 
   it.each([
+    ['a request', ''],
     ['a head', 'GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: '],
     [
       'a body',

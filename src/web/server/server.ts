@@ -9,6 +9,7 @@ import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { WebPages } from '../../report/preferences/page.ts'
 import { LANGUAGES, wordsIn } from '../../report/words/catalogue.ts'
+import { limitConnections } from './connections.ts'
 import { createAllowedHosts, DASHBOARD_HEADERS, PAGE_HEADERS } from './headers.ts'
 
 interface WebOptions {
@@ -71,9 +72,7 @@ const LIMITS: WebLimits = {
 }
 const BODY_BYTES = 16_384
 const HEADER_BYTES = 8_192
-const CONNECTIONS = 256
-// The time for which an idle connection is kept. It is long enough to load the stylesheet. With a longer
-// time, idle connections could use up the maximum number of connections and keep other users out.
+// The time for which an idle connection is kept. It is long enough to load the stylesheet.
 const KEPT_MS = 5_000
 
 const NO_SESSION = {}
@@ -193,7 +192,7 @@ async function createApp(options: WebOptions, limits: WebLimits, refuse: Refuse)
       connectionsCheckingInterval: Math.min(headersMs, 1_000),
     },
   })
-  app.server.maxConnections = CONNECTIONS
+  limitConnections(app.server, trustedProxies)
   const allowed = createAllowedHosts(publicUrl, hosts)
   let isProxyLogged = trustedProxies.length > 0
   app.decorateRequest('user', null)

@@ -39,6 +39,8 @@ export interface Asked {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly form?: Readonly<Record<string, string>>
+  /** The address of this machine from which it is asked. */
+  readonly localAddress?: string
 }
 
 export interface OpenedDashboard {
@@ -111,11 +113,14 @@ async function openStaged(file: string, now: Date): Promise<Store> {
 /**
  * Sends one request with exactly these headers, which `fetch` would not allow. Redirects are not followed.
  */
-export function ask(url: string, { method = 'GET', headers = {}, form }: Asked = {}): Promise<Answer> {
+export function ask(
+  url: string,
+  { method = 'GET', headers = {}, form, localAddress }: Asked = {},
+): Promise<Answer> {
   const body = form === undefined ? undefined : new URLSearchParams(form).toString()
   const type = body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }
   return new Promise((resolve, reject) => {
-    const asked = request(url, { method, headers: { ...type, ...headers } }, (response) => {
+    const asked = request(url, { method, headers: { ...type, ...headers }, localAddress }, (response) => {
       let text = ''
       response.on('data', (chunk) => {
         text += chunk

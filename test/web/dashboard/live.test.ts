@@ -71,7 +71,11 @@ async function openLive(parts: Partial<LiveParts> = {}) {
     },
     SILENT,
   )
-  const server = await openWeb({ host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT }, [live])
+  const trustedProxies = ['loopback']
+  const server = await openWeb(
+    { host: '127.0.0.1', port: 0, publicUrl: null, trustedProxies, pages, log: SILENT },
+    [live],
+  )
   onTestFinished(() => server[Symbol.asyncDispose]())
   return server
 }
