@@ -9,7 +9,7 @@ import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { readVersion } from '../packages.ts'
 import { upgradeIfOlder } from '../store/backup/upgrade.ts'
-import { makeFolder, refuseNetworkFileSystem } from '../store/db/file-system.ts'
+import { DATA_MODE, makeFolder, refuseNetworkFileSystem } from '../store/db/file-system.ts'
 import { placeOf, type StorePlace } from '../store/db/place.ts'
 import { hasBytes, notThere } from '../store/db/sqlite.ts'
 import type { Store } from '../store/db/store.ts'
@@ -82,7 +82,7 @@ export interface Opening {
  */
 export async function openData(settings: DataSettings, opening: Opening | null = null): Promise<Store> {
   const { dataDir, allowNetworkFs } = settings
-  await makeFolder(dataDir, FOLDER_HINT)
+  await makeFolder(dataDir, FOLDER_HINT, DATA_MODE)
   const place = storePlaceOf(settings)
   const isMissing = place.kind === 'sqlite' && !hasBytes(place.file)
   if (place.kind === 'sqlite') {

@@ -58,7 +58,7 @@ function pathOf(url: string): string {
 
 /*
  * Opens a folder that receives messages. Each message becomes one `.eml` file, which is written completely or
- * not at all.
+ * not at all. Only this user may read it, because it names recipients and has their links.
  */
 
 function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
@@ -67,7 +67,7 @@ function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
     throw sendError(cause, 'connect', name)
   }
   const prepare = () =>
-    mkdir(path, { recursive: true })
+    mkdir(path, { recursive: true, mode: 0o700 })
       .then(() => access(path, constants.W_OK))
       .catch(failed)
   const close = async (): Promise<void> => {}
@@ -111,7 +111,7 @@ export function fileNameOf(message: Message): string {
 async function writeWhole(file: string, bytes: Buffer): Promise<void> {
   const unfinished = `${file}.${randomUUID()}.part`
   try {
-    await writeFile(unfinished, bytes, { flag: 'wx', flush: true })
+    await writeFile(unfinished, bytes, { flag: 'wx', mode: 0o600, flush: true })
     await rename(unfinished, file)
   } catch (thrown) {
     await rm(unfinished, { force: true })

@@ -1,8 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import PostalMime from 'postal-mime'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { openLog } from '../../src/log.ts'
 import { classifySendFailure } from '../../src/mail/smtp-failure.ts'
 import { openTransport } from '../../src/mail/transport.ts'
@@ -21,6 +21,18 @@ it('writes a message as a file that any mail program opens', async () => {
   expect(response).toBe(`written to ${join(folder, file ?? '')}`)
   const mail = await PostalMime.parse(readFileSync(join(folder, file ?? '')))
   expect(mail.subject).toBe(MESSAGE.subject)
+})
+
+it('lets no other user read the messages, whatever the umask', async () => {
+  const before = process.umask(0o022)
+  onTestFinished(() => void process.umask(before))
+  const folder = join(folderWith(), 'outbox')
+  await outbox(folder).send(MESSAGE, { signal })
+  const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+  expect([modeOf(folder), ...readdirSync(folder).map((file) => modeOf(join(folder, file)))]).toEqual([
+    '700',
+    '600',
+  ])
 })
 
 it('writes the same message into the same file, and another into another', async () => {

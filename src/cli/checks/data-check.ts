@@ -24,7 +24,7 @@ import type { Config } from '../../config/config.ts'
 import { isWorldReadable } from '../../config/settings-file.ts'
 import { errorText, shellCommand } from '../../errors.ts'
 import { listAlerts } from '../../store/alerts/alert.ts'
-import { makeFolder, readFileSystem } from '../../store/db/file-system.ts'
+import { DATA_MODE, makeFolder, readFileSystem } from '../../store/db/file-system.ts'
 import { nameOf } from '../../store/db/place.ts'
 import type { Store } from '../../store/db/store.ts'
 import { checkAlertWays } from './delivery-check.ts'
@@ -123,7 +123,7 @@ async function checkFolder(config: Config): Promise<CheckResult> {
   const { dataDir } = config
   const remedy = 'set data_dir (LEADSHEET_DATA_DIR) to a folder that this user may write to'
   try {
-    await makeFolder(dataDir, remedy)
+    await makeFolder(dataDir, remedy, DATA_MODE)
     await access(dataDir, constants.W_OK)
     const place = storePlaceOf(config)
     if (place.kind === 'sqlite' && existsSync(place.file) && isWorldReadable(place.file)) {

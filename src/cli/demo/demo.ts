@@ -28,7 +28,7 @@ import { fileNameOf, openTransport } from '../../mail/transport.ts'
 import type { Service } from '../../service/open.ts'
 import { openService } from '../../service/open.ts'
 import { DAY_MS } from '../../service/simulation/calendar.ts'
-import { makeFolder } from '../../store/db/file-system.ts'
+import { DATA_MODE, makeFolder } from '../../store/db/file-system.ts'
 import type { StorePlace } from '../../store/db/place.ts'
 import { nameOf } from '../../store/db/place.ts'
 import type { Store } from '../../store/db/store.ts'
@@ -134,7 +134,7 @@ async function runDemo(terminal: Terminal, address: string | undefined, isFresh:
   const name = address === undefined ? FOLDER : POSTGRES_FOLDER
   const folder = resolve(name)
   if (isFresh) await rm(folder, { recursive: true, force: true })
-  await makeFolder(folder, FOLDER_HINT)
+  await makeFolder(folder, FOLDER_HINT, DATA_MODE)
   if (address !== undefined) await writeStoreFile(folder, address)
   const file = join(folder, 'leadsheet.yaml')
   if (!existsSync(file)) await writeFile(file, settingsOf(name, address !== undefined), { mode: 0o600 })

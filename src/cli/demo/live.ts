@@ -23,7 +23,7 @@ import { counted } from '../../report/words/numbers.ts'
 import type { Service } from '../../service/open.ts'
 import { openService } from '../../service/open.ts'
 import { DAY_MS, HOUR_MS, isWeekend, startOfDay } from '../../service/simulation/calendar.ts'
-import { makeFolder } from '../../store/db/file-system.ts'
+import { DATA_MODE, makeFolder } from '../../store/db/file-system.ts'
 import type { Store } from '../../store/db/store.ts'
 import type { EventNews } from '../../store/events/event-stats.ts'
 import { countEvents, listEvents } from '../../store/events/event-stats.ts'
@@ -118,7 +118,7 @@ async function clear(folder: string): Promise<void> {
     }
   }
   await rm(folder, { recursive: true, force: true })
-  await makeFolder(folder, FOLDER_HINT)
+  await makeFolder(folder, FOLDER_HINT, DATA_MODE)
 }
 
 /** Returns the latest time at `BUSY_HOUR` that is on a weekday and at least `LEAST_PLAYED_MS` ago. */

@@ -59,7 +59,7 @@ export async function archiveIssue(archive: Archive, issue: ArchivedIssue): Prom
   const name = folderNameOf(issue)
   const page = join(report, name, PAGE)
   await writable(page, async () => {
-    await mkdir(report, { recursive: true })
+    await mkdir(report, { recursive: true, mode: 0o700 })
     const others = await listSeries(report, name)
     const series = [...new Set([...others, name])].sort()
     const navOf = (folder: string) => navIn(series, issue.report, folder)
@@ -158,8 +158,8 @@ async function replaceFolder(
     Promise.all([unfinished, before].map((each) => rm(each, { recursive: true, force: true })))
   await clear()
   try {
-    await mkdir(unfinished)
-    for (const [name, content] of contents) await writeFile(join(unfinished, name), content)
+    await mkdir(unfinished, { mode: 0o700 })
+    for (const [name, content] of contents) await writeFile(join(unfinished, name), content, { mode: 0o600 })
     if (existsSync(folder)) await rename(folder, before)
     await rename(unfinished, folder)
   } finally {
@@ -170,7 +170,7 @@ async function replaceFolder(
 
 async function replaceFile(file: string, content: string): Promise<void> {
   const unfinished = `${file}.${process.pid}.part`
-  await writeFile(unfinished, content)
+  await writeFile(unfinished, content, { mode: 0o600 })
   await rename(unfinished, file)
 }
 
@@ -204,7 +204,7 @@ export async function writeArchiveIndex(archive: Archive, db: Db): Promise<strin
   }))
   const page = join(archive.folder, PAGE)
   await writable(page, async () => {
-    await mkdir(archive.folder, { recursive: true })
+    await mkdir(archive.folder, { recursive: true, mode: 0o700 })
     await replaceFile(page, archive.pages.index({ summary: summaryOf(count), months }))
   })
   return page

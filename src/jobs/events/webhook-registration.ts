@@ -10,6 +10,7 @@ import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { errorText, faultText, LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Log } from '../../log.ts'
+import { DATA_MODE } from '../../store/db/file-system.ts'
 
 const registrationSchema = z.strictObject({
   /** The upstream's id of the webhook. */
@@ -110,7 +111,7 @@ function parseState(text: string): RegistrationState {
 export async function saveState(file: string, state: RegistrationState): Promise<void> {
   const unfinished = `${file}.${randomUUID()}.part`
   try {
-    await mkdir(dirname(file), { recursive: true })
+    await mkdir(dirname(file), { recursive: true, mode: DATA_MODE })
     if (state.registration === null && state.pending === null && state.replaced === null) {
       await rm(file, { force: true })
     } else {

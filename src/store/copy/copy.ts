@@ -9,6 +9,7 @@ import { dirname } from 'node:path'
 import { sql } from 'kysely'
 import { LeadsheetError } from '../../errors.ts'
 import { tidyAfterWrites, writeUnflushed } from '../db/dialect.ts'
+import { DATA_MODE } from '../db/file-system.ts'
 import type { StorePlace } from '../db/place.ts'
 import { nameOf } from '../db/place.ts'
 import { isPostgres } from '../db/postgres.ts'
@@ -75,7 +76,7 @@ async function readState(to: StorePlace, sourceId: string): Promise<TargetState>
  * differs from the source; any error of opening the target; the reason of an aborted signal
  */
 export async function moveStore(source: Store, to: StorePlace, moving: Moving): Promise<Moved> {
-  if (to.kind === 'sqlite') await mkdir(dirname(to.file), { recursive: true })
+  if (to.kind === 'sqlite') await mkdir(dirname(to.file), { recursive: true, mode: DATA_MODE })
   const target = await openTarget(to)
   try {
     // This transaction takes the write lock but writes nothing, so that the source cannot change while it is

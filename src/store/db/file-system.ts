@@ -51,12 +51,19 @@ const LOCAL_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
 const PASSING: readonly string[] = ['tmpfs', 'overlay']
 
 /**
+ * The mode of data directories. Other users may open a file in it whose name they know and whose mode allows
+ * it, such as the snapshot, and may not list it.
+ */
+export const DATA_MODE = 0o711
+
+/**
  * Makes a folder and the folders above it, unless they are there.
+ * @param mode the mode of the folder itself
  * @throws LeadsheetError data_unwritable with the given `hint`
  */
-export async function makeFolder(path: string, hint: string): Promise<void> {
+export async function makeFolder(path: string, hint: string, mode = 0o777): Promise<void> {
   try {
-    await makeMissing(path)
+    await makeMissing(path, mode)
   } catch (cause) {
     throw new LeadsheetError('data_unwritable', `The folder ${path} cannot be made: ${faultText(cause)}`, {
       hint,
@@ -69,10 +76,10 @@ export async function makeFolder(path: string, hint: string): Promise<void> {
  * Makes the missing folders one by one. Node's `mkdir` with `recursive` tries for ever where a parent folder
  * exists but can hold no folder, such as /proc.
  */
-async function makeMissing(path: string): Promise<void> {
+async function makeMissing(path: string, mode = 0o777): Promise<void> {
   if (await isFolder(path)) return
   if (!(await isFolder(dirname(path)))) await makeMissing(dirname(path))
-  await mkdir(path).catch(async (thrown: unknown) => {
+  await mkdir(path, { mode }).catch(async (thrown: unknown) => {
     // Another process may have made the folder meanwhile.
     if (!(await isFolder(path))) throw thrown
   })

@@ -1,5 +1,5 @@
 // @both-stores, in turn
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -71,6 +71,17 @@ describe('an issue in the archive', () => {
     expect(JSON.parse(read(archive, issueOf(20), 'figures.json'))).toMatchObject({
       ...{ report: 'daily', subject: 'Daily leads: 59 new', figures: { leads: 59 } },
     })
+  })
+
+  test('is for its own user alone, with every file of the archive', async () => {
+    const archive = openArchive()
+    await archiveIssue(archive, issueOf(20))
+    await archiveIssue(archive, issueOf(21))
+    const modes = readdirSync(archive.folder, { recursive: true }).map(
+      (name) => statSync(join(archive.folder, String(name))).mode & 0o077,
+    )
+    expect(modes.length).toBeGreaterThan(8)
+    expect(modes.filter((mode) => mode !== 0)).toEqual([])
   })
 
   test('lies beside that of other leads, and of longer periods', async () => {

@@ -1,7 +1,12 @@
 import { existsSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { makeFolder, networkFault, refuseNetworkFileSystem } from '../../../src/store/db/file-system.ts'
+import {
+  DATA_MODE,
+  makeFolder,
+  networkFault,
+  refuseNetworkFileSystem,
+} from '../../../src/store/db/file-system.ts'
 import { folderWith } from '../../support/folder.ts'
 
 describe('a data directory on a network file system', () => {
@@ -49,7 +54,7 @@ describe('a data directory on a network file system', () => {
 describe('a folder', () => {
   it('is made with those above it, and may be there already', async () => {
     const folder = join(folderWith(), 'a', 'b')
-    await makeFolder(folder, 'no hint')
+    await makeFolder(folder, 'no hint', DATA_MODE)
     await makeFolder(folder, 'no hint')
     expect(existsSync(folder)).toBe(true)
   })
