@@ -90,6 +90,8 @@ export interface Client {
    * header; null if no answer had one.
    */
   clockAheadMs(): number | null
+  /** Forgets that difference, so that only the next answer counts. */
+  forgetClock(): void
   close(): Promise<void>
 }
 
@@ -120,6 +122,9 @@ export function createClient(options: ClientOptions): Client {
   return {
     usage,
     clockAheadMs: () => clockAheadMs,
+    forgetClock() {
+      clockAheadMs = null
+    },
     close: () => dispatcher.close(),
     async call<T>(call: Call<T>) {
       const signal = call.signal ?? new AbortController().signal

@@ -98,6 +98,7 @@ function sourceOf(listing: Listing): Source {
     mapAgent: none,
     usage,
     clockAheadMs: () => null,
+    askClock: async () => null,
     close: async () => undefined,
   }
 }
