@@ -17,6 +17,7 @@ import { createWebhookIntake } from '../jobs/events/webhook-intake.ts'
 import { createOutboxTask } from '../jobs/outbox/outbox-worker.ts'
 import { reportSchedule, type ScheduledReportDeps } from '../jobs/reports/enqueue-report.ts'
 import { pauseRefused } from '../jobs/reports/preferences.ts'
+import { createClockTrust } from '../jobs/schedule/clock-trust.ts'
 import { keepTicking, startDaemon } from '../jobs/schedule/daemon.ts'
 import type { Schedule } from '../jobs/schedule/schedule.ts'
 import { combineTasks, createSerialTask, openOwnQueue } from '../jobs/schedule/serial-task.ts'
@@ -147,7 +148,11 @@ export async function openConfiguredDaemon(
     },
   })
   const clockAheadMs = () => syncAheadMs ?? source.clockAheadMs()
-  const alerting = await openAlerts(config, { store, clockAheadMs, log, poster, transport, now })
+  const monotonicMs = () => performance.now()
+  const upstreamClock = { last: clockAheadMs, ask: source.askClock }
+  const clockTrust = createClockTrust({ store, log, now, monotonicMs, upstreamClock })
+  const clockDoubt = clockTrust.doubt
+  const alerting = await openAlerts(config, { store, clockAheadMs, clockDoubt, log, poster, transport, now })
   const alerts = createSerialTask(queue, 'alerts', (signal) => runAlerts(alerting, messages.wake, signal))
   const schedules = schedulesIn(config, templates, work, publishing)
   let wake = (): void => undefined
@@ -160,7 +165,6 @@ export async function openConfiguredDaemon(
   })
   const events = isShared ? createSerialTask(queue, 'events', eventWorker.applyAll) : eventWorker
   const intake = createWebhookIntake({ store, now, wake: isShared ? events.wake : eventWorker.wakeSoon })
-  const monotonicMs = () => performance.now()
   const post = combineTasks([alerts, messages])
   const tellFault = async (fault: LeadsheetError): Promise<boolean> => {
     if (fault.code === 'store_lost') {
@@ -170,7 +174,7 @@ export async function openConfiguredDaemon(
     return alertWithoutStore(alerting, fault, new AbortController().signal)
   }
   const daemon = {
-    ...{ store, log, now, monotonicMs, schedules, queue, post, events, tellFault },
+    ...{ store, log, now, monotonicMs, schedules, queue, post, events, tellFault, clockTrust },
     ...(isShared && { own: combineTasks([snapshots, ...(detailWorkers ? [detailWorkers] : [])]) }),
   }
   const formatAlive = isWatchedBySystemd() ? openWatchdog((message) => log.warn(message)) : () => {}

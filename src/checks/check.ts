@@ -209,6 +209,8 @@ export interface Installation {
 export interface Knowledge {
   /** Returns how many milliseconds our clock is ahead of the upstream's clock; null if this is unknown. */
   readonly clockAheadMs?: () => number | null
+  /** Says why the clock is not believed after it was set; null if it is believed. */
+  readonly clockDoubt?: () => string | null
   /** Returns the consistency rules that rows in the store break; null if the store was not searched. */
   readonly findViolations?: (now: Date) => Promise<readonly Violation[] | null>
   /** True if this process is the daemon. The daemon then counts as alive without a look at its heartbeat. */
@@ -245,6 +247,7 @@ export function readFacts(installation: Installation, knowledge: Knowledge, now:
     jobs: once((): Promise<QueueCounts[] | null> => countJobs(store)),
     openAlerts: once((): Promise<Alert[]> => listAlerts(db, 'open', ALERTS_MAX)),
     clockAheadMs: () => knowledge.clockAheadMs?.() ?? null,
+    clockDoubt: () => knowledge.clockDoubt?.() ?? null,
     knowsClock: knowledge.clockAheadMs !== undefined,
     violations: once(async () => (await knowledge.findViolations?.(now)) ?? null),
   }

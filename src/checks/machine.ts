@@ -101,7 +101,8 @@ export const MACHINE_CHECKS = {
     part: 'clock',
     question: 'Do the clocks of this machine and of the upstream agree?',
     title: 'clock wrong',
-    meaning: 'the clock of this machine and the clock of the upstream differ by more than two minutes',
+    meaning:
+      'the clock of this machine and the clock of the upstream differ by more than two minutes, or the clock was set and the upstream cannot confirm it',
     alert: 'after_failures',
     find: findClockWrong,
   },
@@ -281,8 +282,13 @@ async function findClockSets({ db, now }: Facts): Promise<Finding[]> {
   }))
 }
 
-async function findClockWrong({ knowsClock, clockAheadMs }: Facts): Promise<Finding[] | null> {
+async function findClockWrong({ knowsClock, clockAheadMs, clockDoubt }: Facts): Promise<Finding[] | null> {
   if (!knowsClock) return null
+  const doubt = clockDoubt()
+  if (doubt !== null) {
+    const hint = 'Let the machine set its clock by NTP. If its clock is right, start the daemon again.'
+    return [{ subject: '', message: doubt, hint }]
+  }
   const aheadMs = clockAheadMs()
   if (aheadMs === null || Math.abs(aheadMs) <= CLOCK_AHEAD_MAX_MS) return []
   const minutes = Math.round(Math.abs(aheadMs) / 60_000)

@@ -123,6 +123,8 @@ export interface Source {
    * unknown.
    */
   clockAheadMs(): number | null
+  /** Sends a request, and returns by how many milliseconds our clock is ahead; null if no answer says it. */
+  askClock(signal: AbortSignal): Promise<number | null>
   close(): Promise<void>
 }
 
@@ -183,6 +185,14 @@ export function openSource(options: SourceOptions): Source {
     has: (endpoint) => hasEndpoint(profile, endpoint),
     usage: client.usage,
     clockAheadMs: client.clockAheadMs,
+    async askClock(signal) {
+      const headers: Record<string, string> = {}
+      const url = requestPage(profile.paging, at('leads'), headers, null, 1)
+      client.forgetClock()
+      // Ignores whatever is wrong with the answer, because a refusal has a date too.
+      await client.call({ method: 'GET', url, headers, signal }).catch(() => undefined)
+      return client.clockAheadMs()
+    },
     close: client.close,
     async listLeads(filters, position, size, { signal, findKnown } = {}) {
       const list = at('leads')

@@ -18,6 +18,7 @@ import {
   isAnyOpen,
   wasPassedOver,
 } from '../../store/schedule/scheduled-run.ts'
+import type { ClockTrust } from './clock-trust.ts'
 import { noteScheduledRuns } from './enqueue-due-runs.ts'
 import { logFailure } from './job-failure.ts'
 import type { Ran } from './run-scheduled.ts'
@@ -57,6 +58,8 @@ export interface Daemon extends UptimeDeps {
    * @returns whether they were told
    */
   readonly tellFault?: (fault: LeadsheetError) => Promise<boolean>
+  /** While it has a doubt, nothing is begun. */
+  readonly clockTrust?: ClockTrust
 }
 
 export interface StartedDaemon {
@@ -132,6 +135,8 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
       tickedMs = daemon.monotonicMs()
       await tryWork(uptime.recordHeartbeat)
       await tryWork(presence.keep)
+      if (daemon.clockTrust) await tryWork(daemon.clockTrust.look)
+      if (hasDoubt(daemon)) return post.wake()
       for (const schedule of schedules)
         await tryWork(() => noteDue(daemon, schedule), { schedule: schedule.name })
       await tryWork(runner.enqueueDue)
@@ -234,6 +239,10 @@ async function noteDue({ store, log, now }: Daemon, schedule: Schedule): Promise
   log.warn(at, first.message ?? 'missed')
 }
 
+function hasDoubt({ clockTrust }: Daemon): boolean {
+  return (clockTrust?.doubt() ?? null) !== null
+}
+
 interface Runner {
   readonly enqueueDue: () => Promise<void>
   readonly run: (job: Job<JobData['scheduled-run']>) => Promise<void>
@@ -267,8 +276,10 @@ function createRunner(daemon: Daemon): Runner {
   return {
     running: () => running,
     // The running lease is left out: it is added behind the others once its run has ended.
-    enqueueDue: async () => enqueue((await listDue()).filter((lease) => lease !== runningLease)),
+    enqueueDue: async () =>
+      hasDoubt(daemon) ? undefined : enqueue((await listDue()).filter((lease) => lease !== runningLease)),
     async run({ data: { lease }, signal }) {
+      if (hasDoubt(daemon)) return
       const ran = new Set<Ran>()
       for (const schedule of schedules.filter(({ leaseName }) => leaseName === lease)) {
         if (signal.aborted) return

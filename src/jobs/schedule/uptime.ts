@@ -8,7 +8,7 @@ import { beginUptime, endUptime, recordHeartbeat } from '../../store/schedule/up
 import { GAP_MS } from './schedule-state.ts'
 
 /** The smallest clock change that is reported. Smaller corrections of the clock are normal. */
-const CLOCK_STEP_MS = 60_000
+export const CLOCK_STEP_MS = 60_000
 
 export interface UptimeDeps {
   readonly store: Store

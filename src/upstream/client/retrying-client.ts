@@ -95,6 +95,8 @@ export interface Client {
    * header; null if no answer had one.
    */
   clockAheadMs(): number | null
+  /** Forgets that difference, so that only the next answer counts. */
+  forgetClock(): void
   close(): Promise<void>
 }
 
@@ -132,6 +134,9 @@ export function createClient(options: ClientOptions): Client {
     usage,
     redact,
     clockAheadMs: () => clockAheadMs,
+    forgetClock() {
+      clockAheadMs = null
+    },
     close: () => dispatcher.close(),
     async call<T>(call: Call<T>) {
       const signal = call.signal ?? new AbortController().signal

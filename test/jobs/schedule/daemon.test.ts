@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { createClockTrust } from '../../../src/jobs/schedule/clock-trust.ts'
 import { type StartedDaemon, startDaemon } from '../../../src/jobs/schedule/daemon.ts'
 import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
 import { createSerialTask, openOwnQueue } from '../../../src/jobs/schedule/serial-task.ts'
@@ -23,17 +24,23 @@ interface Running {
   readonly posts: () => number
   /** The faults of the database of which operators were told. */
   readonly faults: string[]
-  /** Moves the clock and ticks. Resolves before the work is done. */
-  readonly tick: (at: string) => Promise<void>
+  /** Moves the clock and ticks. Resolves before the work is done. `real` is the true time, if the clock is wrong. */
+  readonly tick: (at: string, real?: string) => Promise<void>
   readonly stop: () => Promise<void>
 }
 
 /** Starts a daemon at 07:00 UTC on 20 November 2026, with a new store or that of an earlier daemon. */
 async function start(
   schedules: readonly Schedule[],
-  { file = `${folderWith()}/leadsheet.db`, at = '2026-11-20T07:00:00Z' } = {},
+  {
+    file = `${folderWith()}/leadsheet.db`,
+    at = '2026-11-20T07:00:00Z',
+    trueTime = null as string | null,
+    isUpstreamThere = (): boolean => true,
+  } = {},
 ): Promise<Running> {
   let now = new Date(at)
+  let real = new Date(trueTime ?? at)
   const store = await openStore(file, now)
   onTestFinished(store.close)
   const lines: string[] = []
@@ -43,14 +50,17 @@ async function start(
   const end = new AbortController()
   const faults: string[] = []
   const tellFault = async ({ message }: Error) => faults.push(message) > 0
-  const daemon = await startDaemon(
-    { store, log, now: () => now, monotonicMs: () => now.getTime(), schedules, ...tasks, tellFault },
-    end.signal,
-  )
+  const uptime = { store, log, now: () => now, monotonicMs: () => real.getTime() }
+  const upstreamClock = {
+    last: () => null,
+    ask: async () => (isUpstreamThere() ? now.getTime() - real.getTime() : null),
+  }
+  const clockTrust = createClockTrust({ ...uptime, upstreamClock })
+  const daemon = await startDaemon({ ...uptime, schedules, ...tasks, tellFault, clockTrust }, end.signal)
   return {
     ...{ store, daemon, lines, faults, posts: () => posts },
-    async tick(to) {
-      now = new Date(to)
+    async tick(to, trueNow = to) {
+      ;[now, real] = [new Date(to), new Date(trueNow)]
       await daemon.tick()
     },
     async stop() {
@@ -344,5 +354,83 @@ describe('the database file of a running daemon', () => {
     await running.store.close()
     // What a log holds would be applied to whichever file gets the name next.
     expect(existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0).toBe(0)
+  })
+})
+
+describe('a clock that was set', () => {
+  const daily = (ran: string[]) =>
+    scheduleOf({
+      run: async ({ due_at }) => {
+        ran.push(due_at.toISOString().slice(8, 13))
+        return { state: 'done', message: null }
+      },
+    })
+  const passing = (day: number, time: string) => `2026-11-${day}T${time}:00Z`
+
+  it.each([
+    ['says that it is wrong', true],
+    ['cannot be asked', false],
+  ])(
+    '26 hours ahead for two minutes sends nothing and costs nothing while the upstream %s',
+    async (_, isUpstreamThere) => {
+      const ran: string[] = []
+      const running = await start([daily(ran)], {
+        at: passing(20, '10:00'),
+        isUpstreamThere: () => isUpstreamThere,
+      })
+      await running.tick(passing(20, '10:00'))
+      for (const minute of ['01', '02'])
+        await running.tick(passing(21, `12:${minute}`), passing(20, `10:${minute}`))
+      await running.daemon.idle()
+      expect(ran).toEqual([])
+      expect(running.lines.filter((line) => line.includes('is not confirmed by the upstream'))).toHaveLength(
+        1,
+      )
+      await running.tick(passing(20, '10:03'))
+      await running.tick(passing(21, '07:00'))
+      await running.daemon.idle()
+      expect(ran).toEqual(['21T07'])
+      await running.stop()
+    },
+  )
+
+  it('is believed once the upstream confirms it, and then what was missed follows', async () => {
+    const ran: string[] = []
+    let isUpstreamThere = false
+    const running = await start([daily(ran)], {
+      at: passing(20, '10:00'),
+      isUpstreamThere: () => isUpstreamThere,
+    })
+    await running.tick(passing(20, '10:00'))
+    // The machine slept: its monotonic clock stood, and the time is right.
+    await running.tick(passing(21, '12:00'), passing(20, '10:01'))
+    await running.daemon.idle()
+    expect(ran).toEqual([])
+    isUpstreamThere = true
+    await running.tick(passing(21, '12:01'))
+    await running.daemon.idle()
+    expect(ran).toEqual(['21T07'])
+    await running.stop()
+  })
+
+  it('back after the daemon began with a clock that was ahead makes the real runs, once the upstream confirms it', async () => {
+    const ran: string[] = []
+    const file = `${folderWith()}/leadsheet.db`
+    const early = await start([daily(ran)], { file, at: passing(20, '10:00') })
+    await early.tick(passing(20, '10:00'))
+    await early.stop()
+    const ahead = await start([daily(ran)], {
+      file,
+      at: passing(21, '12:00'),
+      trueTime: passing(20, '10:01'),
+    })
+    await ahead.tick(passing(21, '12:00'), passing(20, '10:01'))
+    await ahead.daemon.idle()
+    expect(ran).toEqual(['21T07'])
+    await ahead.tick(passing(20, '10:02'))
+    await ahead.tick(passing(21, '07:00'))
+    await ahead.daemon.idle()
+    expect(ran).toEqual(['21T07', '21T07'])
+    await ahead.stop()
   })
 })

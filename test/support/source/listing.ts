@@ -101,6 +101,7 @@ function sourceOf(listing: Listing): Source {
     mapAgent: none,
     usage,
     clockAheadMs: () => null,
+    askClock: async () => null,
     close: async () => undefined,
   }
 }

@@ -139,6 +139,7 @@ export function createShiftingList(options: ShiftingOptions): ShiftingList {
       mapAgent: none,
       usage,
       clockAheadMs: () => null,
+      askClock: async () => null,
       close: async () => undefined,
     }
   }
