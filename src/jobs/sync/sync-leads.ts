@@ -15,6 +15,7 @@ import { beginFirstLoad } from '../../store/leads/first-load.ts'
 import { findImplausibleTimes, formatImplausible } from '../../store/leads/quarantined-record.ts'
 import {
   clearScan,
+  countOlder,
   createSeenLeads,
   findScan,
   type Scan,
@@ -31,6 +32,7 @@ import {
   saveScanResult,
   saveWatermark,
 } from '../../store/sync/watermark.ts'
+import { setLeadsBack, warnOfOlder } from './older-records.ts'
 import { judgePass, provesMissing, warnOfTotal } from './scan-result.ts'
 import { hashProfile, loadScanState, retryQuarantinedLeads, type ScanState } from './scan-state.ts'
 import { type SyncOptions, type SyncRun, writeUnderLease } from './sync-context.ts'
@@ -195,6 +197,7 @@ async function startOver(run: SyncRun, begun: Scan, memory: ScanState, thrown: u
   )
   const fresh = await writeUnderLease(run, (trx) => startScan(trx, begun))
   memory.seenLeads = createSeenLeads()
+  memory.older.clear()
   return readPass(run, fresh, memory)
 }
 
@@ -208,6 +211,8 @@ async function finishScan(
   memory: ScanState,
 ): Promise<SyncProblem[]> {
   const { scan, scan_result } = end
+  // Only now the scan is known to be complete. This comes before the watermark is read, which it moves back.
+  const older = scan_result === 'complete' ? await setLeadsBack(run, memory) : await countOlder(run.store.db)
   const seen = { runId: run.runId, at: run.now().toISOString() }
   const lastUpdate = scan.mode === 'full' ? await findLastUpdate(run.store.db) : scan.max_updated_at
   return writeUnderLease(run, async (trx) => {
@@ -243,7 +248,7 @@ async function finishScan(
     const report = {
       ...reportOf(scan, end),
       heldBack,
-      warnings: [...warningsOf(scan), ...times.map(formatImplausible)],
+      warnings: [...warningsOf(scan), ...warnOfOlder(older, scan_result), ...times.map(formatImplausible)],
       drift,
     }
     await saveScanResult(trx, run.runId, report, seen.at)
