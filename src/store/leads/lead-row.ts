@@ -29,13 +29,8 @@ export interface LeadRow {
   readonly raw: string
 }
 
-/**
- * Tells whether a record is older than the stored one. If the upstream gave the stored record no time, its
- * time is ours and tells nothing.
- */
 export function isOlder(before: StoredLead, lead: Lead): boolean {
-  if (before.raw === lead.raw || lead.updatedAt === null || before.updated_at === before.observed_at)
-    return false
+  if (before.raw === lead.raw || lead.updatedAt === null) return false
   return before.updated_at > lead.updatedAt && !isCutToSecond(lead.updatedAt, before.updated_at)
 }
 
