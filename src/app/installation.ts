@@ -130,7 +130,7 @@ function refuseLost(file: string, dataDir: string): void {
  */
 export async function noteLoss(dataDir: string, { message, hint }: LeadsheetError, at: Date): Promise<void> {
   if (hasBytes(storeAddressOf({ dataDir, databaseUrl: null }))) return
-  await makeFolder(dataDir, FOLDER_HINT)
+  await makeFolder(dataDir, FOLDER_HINT, DATA_MODE)
   await writeFile(join(dataDir, LOSS_FILE), `${at.toISOString()} ${message}\n${hint}\n`)
 }
 

@@ -170,6 +170,51 @@ export const OF_DATA: readonly Sabotage[] = [
     ],
   },
   {
+    name: 'a lead whose time moved back is ignored for ever',
+    edits: [
+      {
+        find: "const isLate = rule !== 'list' && isOlder(before, lead)",
+        replace: 'const isLate = isOlder(before, lead)',
+      },
+    ],
+    caughtBy: [
+      {
+        title: 'is as a complete full scan says, and its history with it: $kind',
+        because: /to (deeply equal|match object)/,
+      },
+    ],
+  },
+  {
+    name: 'a page of a full scan sets leads back at once',
+    edits: [
+      {
+        find: "const isLate = rule !== 'list' && isOlder(before, lead)",
+        replace: "const isLate = rule !== 'newer' && isOlder(before, lead)",
+      },
+    ],
+    caughtBy: [
+      {
+        title: 'stays as it is after a full scan that broke off, until it is resumed and complete',
+        because: /to match object/,
+      },
+    ],
+  },
+  {
+    name: 'pages that are stored together are noted as one',
+    edits: [
+      {
+        find: 'for (const [index, { seenKeys }] of pages.entries()) {',
+        replace: 'for (const [index, { seenKeys }] of pages.slice(0, 1).entries()) {',
+      },
+    ],
+    caughtBy: [
+      {
+        title: 'hold at each page of a scan ($scan) that breaks off $failure',
+        because: /to deeply equal \[\]/,
+      },
+    ],
+  },
+  {
     name: 'what was counted before the last sync is shown as if there were none',
     edits: [
       {
@@ -205,7 +250,7 @@ export const OF_DATA: readonly Sabotage[] = [
     name: 'a record that an event brings counts as the newest, whatever its time',
     edits: [
       {
-        find: 'return before.raw !== lead.raw && lead.updatedAt !== null && before.updated_at > lead.updatedAt',
+        find: 'return before.updated_at > lead.updatedAt && !isCutToSecond(lead.updatedAt, before.updated_at)',
         replace: 'return false',
       },
     ],

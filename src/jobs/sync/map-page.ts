@@ -7,6 +7,7 @@ import { LeadsheetError } from '../../errors.ts'
 import type { Trx } from '../../store/db/store.ts'
 import { queueLeads } from '../../store/events/event.ts'
 import { findLeadNos } from '../../store/leads/lead.ts'
+import { isCutToSecond } from '../../store/leads/lead-row.ts'
 import { findReadByEvents } from '../../store/sync/scan.ts'
 import { isQuarantined } from '../../upstream/mapping/lead-mapping.ts'
 import type { FindKnown, RawRecord } from '../../upstream/mapping/raw-record.ts'
@@ -93,15 +94,17 @@ export async function remapChanged(
 
 /**
  * Queues a separate read for leads that were also read because of an event, if it is unclear whether the
- * page's record is newer than the stored lead. It is unclear if the record has no time of change, or if the
- * stored lead is deleted. The page's records of these leads are ignored.
+ * page's record is newer than the stored lead. It is unclear if the record has no time of change, or has the
+ * stored one in whole seconds, or if the stored lead is deleted. The page's records of these leads are
+ * ignored.
  */
 async function askInstead(trx: Trx, run: SyncRun, page: MappedPage): Promise<MappedPage> {
   if (!run.source.has('lead')) return page
   const read = await findReadByEvents(trx, leadIdsOf(page))
   const unclear = page.leads.filter(({ id, updatedAt }) => {
     const other = read.get(id)
-    return other !== undefined && (updatedAt === null || other.isDeleted)
+    if (other === undefined) return false
+    return updatedAt === null || other.isDeleted || isCutToSecond(updatedAt, other.updatedAt)
   })
   if (unclear.length === 0) return page
   const ids = new Set(unclear.map(({ id }) => id))

@@ -17,7 +17,7 @@ import {
   listQuarantinedRecords,
 } from '../../store/leads/quarantined-record.ts'
 import type { Scan, SeenLeads } from '../../store/sync/scan.ts'
-import { listReadByEvents, loadSeenLeads } from '../../store/sync/scan.ts'
+import { listOlderNos, listReadByEvents, loadSeenLeads } from '../../store/sync/scan.ts'
 import type { FieldSample } from '../../store/sync/schema-drift.ts'
 import { saveFields } from '../../store/sync/schema-drift.ts'
 import { listMissingLeads } from '../../store/sync/soft-delete.ts'
@@ -42,6 +42,8 @@ export interface ScanState {
    * far.
    */
   readonly missing: Set<number>
+  /** The numbers of the leads of which the scan has found only records older than the stored ones. */
+  readonly older: Set<number>
   /**
    * True if any lead may be quarantined. The quarantine of a lead ends when a page contains a record of the
    * lead that can be mapped.
@@ -91,6 +93,7 @@ export async function loadScanState(
     known: isOfKnown ? await loadKnownLeads(db) : createNumberIndex(),
     seenLeads: await loadSeenLeads(db),
     missing: new Set(await listMissingLeads(db)),
+    older: new Set(await listOlderNos(db)),
     hasQuarantined: await hasQuarantinedLeads(db),
     eventSeq: 0,
     readByEvents: new Set(),

@@ -17,6 +17,7 @@ import { countLeads } from '../../store/leads/lead.ts'
 import { findImplausibleTimes, formatImplausible } from '../../store/leads/quarantined-record.ts'
 import {
   clearScan,
+  countOlder,
   createSeenLeads,
   findScan,
   type Scan,
@@ -37,6 +38,7 @@ import {
   saveWatermark,
 } from '../../store/sync/watermark.ts'
 import { isNumbered } from '../../upstream/paging/read-ahead.ts'
+import { setLeadsBack, warnOfOlder } from './older-records.ts'
 import { judgePass, warnOfTotal } from './scan-result.ts'
 import { hashProfile, loadScanState, retryQuarantinedLeads, type ScanState } from './scan-state.ts'
 import { type SyncOptions, type SyncRun, writeUnderLease } from './sync-context.ts'
@@ -237,6 +239,7 @@ async function startOver(run: SyncRun, begun: Scan, memory: ScanState, thrown: u
   const started_at = run.now().toISOString()
   const fresh = await writeUnderLease(run, (trx) => startScan(trx, { ...begun, started_at }))
   memory.seenLeads = createSeenLeads()
+  memory.older.clear()
   return readPass(run, fresh, memory)
 }
 
@@ -273,6 +276,8 @@ async function finishScan(
   leftOut: DatedLead | null,
 ): Promise<SyncProblem[]> {
   const { scan, scan_result, problem } = end
+  // Only now the scan is known to be complete. This comes before the watermark is read, which it moves back.
+  const older = scan_result === 'complete' ? await setLeadsBack(run, memory) : await countOlder(run.store.db)
   const seen = { runId: run.runId, at: run.now().toISOString() }
   const lastUpdate = scan.mode === 'full' ? await findLastUpdate(run.store.db) : scan.max_updated_at
   return writeUnderLease(run, async (trx) => {
@@ -308,6 +313,7 @@ async function finishScan(
       heldBack,
       warnings: [
         ...warningsOf(scan),
+        ...warnOfOlder(older, scan_result),
         ...memory.doubts.describe(),
         ...times.map(formatImplausible),
         ...(leftOut && (await isUnchanged(trx, leftOut, memory)) ? [warnOfFilter(leftOut)] : []),

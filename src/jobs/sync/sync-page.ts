@@ -18,6 +18,7 @@ import { forgetMissing } from '../../store/sync/soft-delete.ts'
 import { addCounts } from '../../store/sync/sync-run.ts'
 import { isReadAnew } from '../../upstream/mapping/lead-mapping.ts'
 import { joinPages, leadIdsOf, type MappedPage, mapPage, quarantinedIdsOf, remapChanged } from './map-page.ts'
+import { noteOlderRecords, type OlderRecords } from './older-records.ts'
 import type { ScanState } from './scan-state.ts'
 import { noteEvents } from './scan-state.ts'
 import type { SyncRun } from './sync-context.ts'
@@ -251,7 +252,7 @@ async function haveOthersServed(): Promise<void> {
   await nextTurn()
 }
 
-interface Written {
+interface Written extends OlderRecords {
   readonly saved: readonly SavedLead[]
   /** The unchanged leads, which were not written. Each is given by its number in the store. */
   readonly known: readonly number[]
@@ -278,7 +279,7 @@ async function writePage(
 ): Promise<Written> {
   const saved = isAllNew
     ? await insertLeads(trx, page.leads, seen)
-    : await saveLeads(trx, page.leads, seen, scan.is_remap === 1)
+    : await saveLeads(trx, page.leads, seen, scan.is_remap === 1 ? 'remap' : 'newer')
   const updated = saved.filter(({ change }) => change === 'updated').map(({ no }) => no)
   await outdateDetails(trx, updated, seen.at)
   await saveQuarantinedRecords(trx, page.quarantined, seen.at)
@@ -295,12 +296,14 @@ async function writePage(
   ]
   await forgetFingerprints(trx, unknown)
   const savedNos = new Set(saved.map(({ no }) => no))
+  const known = page.known.filter((no) => !savedNos.has(no))
   return {
     saved,
-    known: page.known.filter((no) => !savedNos.has(no)),
+    known,
     quarantined: page.quarantined.map(({ id }) => (id === null ? null : (quarantinedNos.get(id) ?? id))),
     fingerprints,
     unknown,
+    ...(await noteOlderRecords(trx, scan, { saved, known }, memory)),
   }
 }
 
@@ -318,6 +321,8 @@ function remember(memory: ScanState, pass: number, seenKeys: readonly SeenKey[],
   }
   for (const { no, high, low } of written.fingerprints) memory.known.set(no, high, low)
   for (const no of written.unknown) memory.known.forget(no)
+  for (const no of written.older) memory.older.add(no)
+  for (const no of written.confirmed) memory.older.delete(no)
 }
 
 function createdAt(lead: Lead): Instant {

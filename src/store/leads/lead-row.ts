@@ -1,7 +1,7 @@
 /** Builds the row of a lead from a record of the upstream, and compares this row with the stored row. */
 import { isDeepStrictEqual } from 'node:util'
 import { LEAD_FIELDS, type LeadColumns } from '../../domain/lead-fields.ts'
-import type { Lead } from '../../domain/model.ts'
+import type { Instant, Lead } from '../../domain/model.ts'
 import { isOfEvent, type Observation } from '../db/store.ts'
 import type { LeadProgress, LeadTable } from '../tables/lead-tables.ts'
 
@@ -31,7 +31,16 @@ export interface LeadRow {
 }
 
 export function isOlder(before: StoredLead, lead: Lead): boolean {
-  return before.raw !== lead.raw && lead.updatedAt !== null && before.updated_at > lead.updatedAt
+  if (before.raw === lead.raw || lead.updatedAt === null) return false
+  return before.updated_at > lead.updatedAt && !isCutToSecond(lead.updatedAt, before.updated_at)
+}
+
+/**
+ * Tells whether a time is another one without its milliseconds. An upstream may give milliseconds in its
+ * events and whole seconds in its list.
+ */
+export function isCutToSecond(time: Instant, exact: Instant): boolean {
+  return time < exact && time === `${exact.slice(0, 19)}.000Z`
 }
 
 export function isStored(before: StoredLead, lead: Lead, seen: Observation, isRemap: boolean): boolean {
@@ -74,7 +83,8 @@ export function rowOf(
     no,
     created_at: lead.createdAt ?? before?.created_at ?? seen.at,
     updated_at: updatedAt,
-    status_changed_at: lead.statusChangedAt ?? (hasSameStatus ? before.status_changed_at : updatedAt),
+    status_changed_at:
+      lead.statusChangedAt ?? (hasSameStatus ? earlier(before.status_changed_at, updatedAt) : updatedAt),
     first_seen_at: seen.at,
     observed_at: seen.at,
     deleted_at: null,
@@ -101,7 +111,17 @@ function saysTheSame(before: StoredLead, lead: Lead, seen: Observation): boolean
   return changedColumns(before, row).every((column) => OF_READING.has(column) || column === 'deleted_at')
 }
 
-/** Gives a lead without a time of update the stored time, so that the lead does not count as changed. */
+/**
+ * Gives a lead the stored time of update, so that the lead does not count as changed, if it has none or has
+ * the stored one with another precision.
+ */
 export function datedAs(before: StoredLead, lead: Lead): Lead {
-  return { ...lead, updatedAt: lead.updatedAt ?? before.updated_at }
+  const { updatedAt: at } = lead
+  const { updated_at: stored } = before
+  const isSame = at === null || isCutToSecond(at, stored) || isCutToSecond(stored, at)
+  return isSame ? { ...lead, updatedAt: stored } : lead
+}
+
+function earlier(one: Instant, other: Instant): Instant {
+  return one < other ? one : other
 }

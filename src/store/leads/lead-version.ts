@@ -185,15 +185,52 @@ async function endDeletions(trx: Trx, ids: readonly string[], seen: Observation)
 
 /**
  * Appends the state that is now in `lead`. If the upstream dates this state before the last known state, the
- * new state gets the time of the last known state.
+ * time of the lead moved back, and the new state gets the time at which it was read.
  */
 function addPresent(states: LeadState[], lead: Lead, seen: Observation): void {
-  const state = stateOf(lead, seen)
+  let state = stateOf(lead, seen)
+  if (lead.updatedAt !== null && isBeforeLast(state, states)) {
+    moveBack(states, state)
+    if (isBeforeLast(state, states)) state = { ...state, changed_at: seen.at }
+  }
   const last = states.at(-1)
   const isSame = last !== undefined && hasSameTracked(last, state)
   if (last && last.changed_at >= state.changed_at) {
     if (!isSame) states.push({ ...state, changed_at: last.changed_at })
   } else if (!isSame || lead.updatedAt !== null) states.push(state)
+}
+
+function isBeforeLast(state: LeadState, states: readonly LeadState[]): boolean {
+  return state.changed_at < (states.at(-1)?.changed_at ?? '')
+}
+
+/**
+ * Puts right what the time of the present state contradicts, in three steps.
+ * 1. A state cannot have begun after it was read, so a state with such a date begins when it was read.
+ * 2. The present state may be among the earlier ones, because its record seemed to arrive late. If it was
+ *    read after all others, it is the last one, and begins when it was read.
+ * 3. If the last state is the present one, it takes over the earlier time, unless another state has that
+ *    time or a later one.
+ */
+function moveBack(states: LeadState[], present: LeadState): void {
+  for (const [index, state] of states.entries()) {
+    if (state.changed_at > state.observed_at) states[index] = { ...state, changed_at: state.observed_at }
+  }
+  states.sort((a, b) => (a.changed_at < b.changed_at ? -1 : a.changed_at > b.changed_at ? 1 : 0))
+  const isPresent = (state: LeadState): boolean => hasSameTracked(state, present)
+  const place = states.findIndex((state) => state.changed_at === present.changed_at && isPresent(state))
+  const late = states[place]
+  const others = states.toSpliced(place, 1)
+  if (late && place < others.length && others.every((other) => other.observed_at < late.observed_at)) {
+    states.splice(0, states.length, ...others, { ...late, changed_at: late.observed_at })
+  }
+  const begin = states.findLastIndex((state) => !isPresent(state)) + 1
+  const [first, ...more] = states.slice(begin)
+  const before = states[begin - 1]
+  if (!first || (before && before.changed_at >= present.changed_at)) return
+  const { changed_at, status_changed_at } = present
+  const redated = first.changed_at > changed_at ? { ...first, changed_at, status_changed_at } : first
+  states.splice(begin, states.length, redated, ...more.filter((state) => state.changed_at <= changed_at))
 }
 
 /**

@@ -34,16 +34,21 @@ export interface SavedLead {
 }
 
 /**
+ * How a record replaces the stored one. `newer`: unless it is older, or the same. `remap`: the mapping has
+ * changed, so all columns are compared, even if the same record is already stored. `list`: even if it is
+ * older, because a complete full scan has found no other record of the lead.
+ */
+type MergeRule = 'newer' | 'remap' | 'list'
+
+/**
  * Merges a page of leads by id, so that each lead is saved once. A record older than the stored one does not
  * change the row of the lead. A lead that was marked as deleted and exists again is marked as returned.
- * @param isRemap whether the mapping has changed. Then all columns of a record are compared, even if the same
- * record is already stored
  */
 export async function saveLeads(
   trx: Trx,
   leads: readonly Lead[],
   seen: Observation,
-  isRemap = false,
+  rule: MergeRule = 'newer',
 ): Promise<SavedLead[]> {
   if (leads.length === 0) return []
   const { newest, older } = newestById(leads)
@@ -66,10 +71,10 @@ export async function saveLeads(
   for (const lead of newest.values()) {
     const before = stored.get(lead.id)
     if (before === undefined) continue
-    const isLate = isOlder(before, lead)
+    const isLate = rule !== 'list' && isOlder(before, lead)
     const isOtherForm = !isLate && isInOtherForm(before, lead, seen)
     const isSettled =
-      before.deleted_at === null && (isLate || isOtherForm || isStored(before, lead, seen, isRemap))
+      before.deleted_at === null && (isLate || isOtherForm || isStored(before, lead, seen, rule === 'remap'))
     saved.push({ no: before.no, lead, change: isSettled ? 'unchanged' : 'updated', isLate })
     if (isLate) arrived.late.push(lead)
     if (before.deleted_at !== null) arrived.returned.push(lead.id)

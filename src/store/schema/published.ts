@@ -65,6 +65,7 @@ export const PRIVATE: readonly string[] = [
   'sync_scan',
   'sync_scan_page',
   'sync_scan_event',
+  'sync_scan_older',
   'sync_dropped_index',
   'sync_watermark',
   'upstream_address',

@@ -6,7 +6,7 @@
 
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
-import { listOf } from '../db/rows.ts'
+import { insertRows, listOf, numbersOf } from '../db/rows.ts'
 import { statement, statementForLater } from '../db/statement.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { SyncScanTable } from '../tables/tables.ts'
@@ -174,6 +174,7 @@ export async function clearScan(trx: Trx): Promise<void> {
   await trx.deleteFrom('sync_scan').execute()
   await trx.deleteFrom('sync_scan_page').execute()
   await trx.deleteFrom('sync_scan_event').execute()
+  await trx.deleteFrom('sync_scan_older').execute()
 }
 
 function latest(before: Instant | null, now: Instant | null): Instant | null {
@@ -216,18 +217,65 @@ const selectEvents = statement((db, { afterSeq }: { afterSeq: number }) =>
     .compile(),
 )
 
-/** Finds which of the leads were read because of events, and whether those leads were deleted. */
-export async function findReadByEvents(
-  trx: Trx,
-  ids: readonly string[],
-): Promise<Map<string, { readonly no: number; readonly isDeleted: boolean }>> {
+/** A lead that was read because of an event during the scan. */
+interface LeadOfEvent {
+  readonly no: number
+  readonly isDeleted: boolean
+  readonly updatedAt: Instant
+}
+
+/** Finds which of the leads were read because of events. */
+export async function findReadByEvents(trx: Trx, ids: readonly string[]): Promise<Map<string, LeadOfEvent>> {
   const rows = await trx
     .selectFrom('lead')
     .innerJoin('sync_scan_event', 'sync_scan_event.lead_no', 'lead.no')
     .where('lead.id', 'in', listOf(ids))
-    .select(['lead.id', 'lead.no', 'deleted_at'])
+    .select(['lead.id', 'lead.no', 'deleted_at', 'updated_at'])
     .execute()
-  return new Map(rows.map(({ id, no, deleted_at }) => [id, { no, isDeleted: deleted_at !== null }]))
+  return new Map(
+    rows.map(({ id, no, deleted_at, updated_at }) => [
+      id,
+      { no, isDeleted: deleted_at !== null, updatedAt: updated_at },
+    ]),
+  )
+}
+
+export interface OlderRecord {
+  readonly lead_no: number
+  /** The JSON of the record. */
+  readonly raw: string
+}
+
+/** Notes records of a full scan that are older than their stored leads. A later record replaces the note. */
+export async function noteOlder(trx: Trx, records: readonly OlderRecord[]): Promise<void> {
+  await insertRows(trx, 'sync_scan_older', records, { key: ['lead_no'] })
+}
+
+export async function forgetOlder(trx: Trx, leadNos: readonly number[]): Promise<void> {
+  if (leadNos.length === 0) return
+  await trx.deleteFrom('sync_scan_older').where('lead_no', 'in', numbersOf(leadNos)).execute()
+}
+
+/** Lists noted records, without those of leads that an event has read since the scan began. */
+export async function listOlder(db: Db, limit: number): Promise<OlderRecord[]> {
+  return selectOlder(db).orderBy('lead_no').limit(limit).selectAll().execute()
+}
+
+/** Counts the records that {@link listOlder} would list without a limit. */
+export async function countOlder(db: Db): Promise<number> {
+  const count = selectOlder(db).select((eb) => eb.fn.countAll<number>().as('n'))
+  return (await count.executeTakeFirstOrThrow()).n
+}
+
+function selectOlder(db: Db) {
+  const readByEvents = db.selectFrom('sync_scan_event').select('lead_no')
+  return db.selectFrom('sync_scan_older').where('lead_no', 'not in', readByEvents)
+}
+
+/** Lists the numbers of all leads of which a record is noted. */
+export async function listOlderNos(db: Db): Promise<number[]> {
+  const rows = await db.selectFrom('sync_scan_older').select('lead_no').execute()
+  return rows.map((row) => row.lead_no)
 }
 
 /**

@@ -294,6 +294,7 @@ export interface Tables
     [K in keyof SyncScanTable]: K extends ScanDefaults ? Generated<SyncScanTable[K]> : SyncScanTable[K]
   }
   sync_scan_page: { page: number; pass: number; seen: string }
+  sync_scan_older: { lead_no: number; raw: string }
   sync_dropped_index: { name: string; sql: string }
   sync_scan_result: SyncScanResult
   sync_watermark: { resource: string; updated_at: string; not_before: string | null }

@@ -20,6 +20,7 @@ const OF_RUNS = [
   'sync_run',
   'sync_scan',
   'sync_scan_page',
+  'sync_scan_older',
   'sync_scan_result',
   'sync_watermark',
   'upstream_address',

@@ -112,6 +112,55 @@ describe('an event that comes while the list is read', () => {
     expect((await statusesOf(copy.store, id)).slice(-2)).toEqual([before.status, 'won'])
   })
 
+  it('is not undone by a full scan that has only an older record of its lead', async () => {
+    await using on = await openCopy()
+    const { upstream, copy, ids } = on
+    const [id = ''] = ids
+    const hold = holdList(upstream, 'request')
+    const syncing = copy.sync(FULL)
+    await hold.isAsked
+    upstream.put(0, { status: 'won', updated_at: LATER })
+    await follow(copy, eventOf(id))
+    hold.letGo()
+    const { scan } = await ended(copy, syncing)
+    expect(scan).toMatchObject({ scan_result: 'complete', warnings: [] })
+    expect((await statusesOf(copy.store, id)).at(-1)).toBe('won')
+    upstream.put(0)
+    await ended(copy, copy.sync(FULL))
+    expect((await statusesOf(copy.store, id)).at(-1)).not.toBe('won')
+  })
+
+  it('is not undone by a page of the same second, where the list has whole seconds', async () => {
+    await using on = await openCopy()
+    const { upstream, copy, ids } = on
+    const [id = ''] = ids
+    upstream.put(0, { status: 'replied', updated_at: '2026-11-21T06:05:00.000Z' })
+    const hold = holdList(upstream, 'request')
+    const syncing = copy.sync(FULL)
+    await hold.isAsked
+    upstream.put(0, { status: 'won', updated_at: '2026-11-21T06:05:00.700Z' })
+    await follow(copy, eventOf(id))
+    hold.letGo()
+    await ended(copy, syncing)
+    expect((await statusesOf(copy.store, id)).at(-1)).toBe('won')
+  })
+
+  it('and the list in whole seconds do not contradict each other', async () => {
+    await using on = await openCopy()
+    const { upstream, copy, ids } = on
+    const [id = ''] = ids
+    const sync = async () => ended(copy, copy.sync(FULL))
+    upstream.put(0, { status: 'won', updated_at: '2026-11-21T06:05:00.123Z' })
+    await follow(copy, eventOf(id))
+    upstream.put(0, { status: 'won', updated_at: '2026-11-21T06:05:00Z' })
+    expect(await sync()).toMatchObject({ outcome: 'ok_no_change', scan: { warnings: [] } })
+    // A change in the same second, which the list alone tells of.
+    upstream.put(0, { status: 'lost', updated_at: '2026-11-21T06:05:00Z' })
+    expect(await sync()).toMatchObject({ leads: { updated: 1 }, scan: { warnings: [] } })
+    expect((await statusesOf(copy.store, id)).slice(-2)).toEqual(['won', 'lost'])
+    expect(await sync()).toMatchObject({ outcome: 'ok_no_change' })
+  })
+
   it('and found its lead gone is not undone by a page from before it', async () => {
     await using on = await openCopy()
     const { upstream, copy, ids } = on

@@ -98,17 +98,6 @@ describe('a sync', () => {
     ])
   })
 
-  it('lets an older state that arrives late change nothing', async () => {
-    await using upstream = await startUpstream(1)
-    await using syncing = await openSyncing(upstream.url)
-    upstream.put(0, { status: 'won', updated_at: '2026-11-20T10:00:00.000Z' })
-    await syncing.sync(LEADS)
-    upstream.put(0, { status: 'contacted', updated_at: '2026-11-19T10:00:00.000Z' })
-    const result = await syncing.sync({ ...LEADS, full: true })
-    expect(result.leads).toMatchObject({ updated: 0, unchanged: 1 })
-    expect((await rows(syncing, 'lead'))[0]?.['status']).toBe('won')
-  })
-
   it('holds a record that cannot be mapped, with the reason, and stores the rest of its page', async () => {
     await using upstream = await startUpstream(10)
     await using syncing = await openSyncing(upstream.url)

@@ -84,6 +84,11 @@ export const SYNC = [
     lead_no INTEGER NOT NULL UNIQUE -- lead.no
   ) STRICT`,
 
+  sql`CREATE TABLE sync_scan_older ( -- one row per lead of which the full scan under way has found only a record older than the stored one; the record replaces the stored one if the scan turns out complete
+    lead_no INTEGER PRIMARY KEY, -- lead.no
+    raw TEXT NOT NULL -- JSON of the record
+  ) STRICT`,
+
   sql`CREATE TABLE sync_scan_result ( -- one row per sync that read leads: how far its scan got, and how far it can be trusted
     run_id TEXT PRIMARY KEY REFERENCES sync_run (id),
     mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')),
