@@ -7,6 +7,7 @@ import { effectiveSettings, lackOfDaemon, requireSettings } from '../../../confi
 import { settingsJsonSchema } from '../../../config/schema.ts'
 import { isAboutDashboard } from '../../../config/schema-web.ts'
 import { shellCommand } from '../../../errors.ts'
+import { refuseUnsendable } from '../../../upstream/client/authorize.ts'
 import { webhookWarnings } from '../../checks/web-check.ts'
 import { addExamples } from '../../command.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
@@ -30,6 +31,7 @@ async function checkSettings(terminal: Terminal): Promise<void> {
   requireSettings(config)
   const settings = effectiveSettings(config)
   const ofWebhooks = webhookWarnings(config)
+  refuseUnsendable(profileOf(config), config.api.key?.reveal() ?? '')
   await tryReports(config, terminal.signal)
   const aboutDashboard = config.warnings.filter(isAboutDashboard)
   const notLogged = [...aboutDashboard, ...ofWebhooks, ...scheduleWarnings(config, new Date())]
