@@ -22,7 +22,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   retry: ['errors'],
   schedule: ['errors'],
   // The settings check addresses and languages with the code of these folders.
-  config: ['errors', 'domain', 'packages', 'schedule', 'report/words/catalogue', 'store/db/place'],
+  config: [
+    ...['errors', 'domain', 'packages', 'schedule', 'report/words/catalogue', 'store/db/place'],
+    'upstream/client/authorize',
+  ],
   contract: ['errors'],
   upstream: ['contract', 'domain', 'errors', 'log', 'packages', 'redaction', 'retry'],
   probe: ['contract', 'domain', 'errors', 'log', 'redaction', 'retry', 'upstream'],

@@ -9,6 +9,7 @@ import { eventsSchema, webSchema } from './schema-web.ts'
 import type { SecretKind } from './secrets.ts'
 import { isTree, pathText, type SettingPath } from './setting-path.ts'
 import {
+  apiKeyFault,
   apiUrlFault,
   date,
   group,
@@ -35,10 +36,11 @@ const topLevel = group({
       .optional()
       .meta({
         env: 'LEADSHEET_API_URL',
-        description: 'Base address of the lead pipeline service.',
+        description:
+          'Base address of the lead pipeline service: https://, or http:// on this machine or a private network.',
         examples: ['https://leads.example.com/api/v1'],
       }),
-    key: secret('the API key').optional().meta({
+    key: secret('the API key', apiKeyFault).optional().meta({
       env: 'LEADSHEET_API_KEY',
       description:
         'The API key. Keep it out of this file: use the environment, or the file that key_file names.',

@@ -10,6 +10,7 @@ import { readMailbox } from '../domain/mailbox.ts'
 import { hasWordsIn, LANGUAGES } from '../report/words/catalogue.ts'
 import { parseExpression, WORDS } from '../schedule/timing.ts'
 import { isDecodable } from '../store/db/place.ts'
+import { isOpenHttp } from '../upstream/client/authorize.ts'
 import { Secret, type SecretKind } from './secrets.ts'
 import { isTree, nearest, pathText, valueAt } from './setting-path.ts'
 
@@ -65,7 +66,17 @@ export function apiUrlFault(text: string): string | null {
   const url = URL.parse(text)
   if (url === null) return 'it is no URL'
   if (!/^https?:$/.test(url.protocol)) return `the protocol is ${url.protocol}`
+  if (isOpenHttp(url)) return `http:// would send the API key unencrypted over the internet to ${url.host}`
   return url.username || url.password ? 'it must not hold a user or password' : null
+}
+
+/** Finds a line break or an invisible sign, which was copied along with the key. */
+export function apiKeyFault(key: string): string | null {
+  const [sign] = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u.exec(key) ?? []
+  if (sign === undefined) return null
+  const code = sign.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')
+  const what = /[\r\n]/.test(sign) ? 'a line break' : `the invisible character U+${code}`
+  return `there is ${what} after ${key.indexOf(sign)} characters`
 }
 
 /** Matches the host names of this machine: `localhost`, `127.x.x.x` and `[::1]`. */

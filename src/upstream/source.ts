@@ -21,7 +21,7 @@ import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Answer } from './client/answer.ts'
 import { quote, saidIn, TooLargeBody } from './client/answer.ts'
-import { authorize, refuseOpenHttp, withoutKey } from './client/authorize.ts'
+import { authorize, refuseOpenHttp, refuseUnsendable, withoutKey } from './client/authorize.ts'
 import type { Call } from './client/request.ts'
 import { endpointUrl, hasEndpoint } from './client/request.ts'
 import type { ClientOptions, Usage } from './client/retrying-client.ts'
@@ -144,11 +144,12 @@ const detailShape = leadDetailSchema.loose()
 /**
  * Opens the source.
  * @throws LeadsheetError config_invalid for a base URL to which the key would be sent unencrypted over the
- * internet
+ * internet, and for a key that its header cannot carry
  */
 export function openSource(options: SourceOptions): Source {
   refuseOpenHttp(new URL(options.baseUrl))
   const profile = options.profile ?? REFERENCE_PROFILE
+  refuseUnsendable(profile, options.apiKey)
   const client = createClient({
     ...options,
     userAgent: 'leadsheet',

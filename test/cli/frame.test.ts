@@ -147,10 +147,25 @@ describe('settings', () => {
   )
 
   test('that are unwise end the check with a warning and status 3', async () => {
-    const { status, stderr } = await run('config check', { LEADSHEET_API_URL: 'http://leads.example.com' })
+    const { status, stderr } = await run('config check', { LEADSHEET_API_URL: 'http://leads.internal' })
     expect(status).toBe(3)
     const [line = ''] = stderr.split('\n')
     expect(JSON.parse(line)).toMatchObject({ level: 'warn', msg: expect.stringContaining('unencrypted') })
+  })
+
+  test.each([
+    [
+      { LEADSHEET_API_URL: 'http://leads.example.com' },
+      /unencrypted over the internet to leads\.example\.com/,
+    ],
+    [
+      { ...API, LEADSHEET_API_KEY: 'k-\u{201c}123456\u{201d}' },
+      /U\+201C, which the header authorization cannot/,
+    ],
+  ])('that no request could be sent with are refused by the check', async (env, said) => {
+    const { status, stderr } = await run('config check', env)
+    expect(status).toBe(2)
+    expect(stderr).toMatch(said)
   })
 
   test('have a schema that can be printed', async () => {

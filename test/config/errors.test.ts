@@ -82,6 +82,20 @@ describe('a mistake in the file', () => {
       'api: { url: "ftp://h" }',
       '1:13  api.url: found "ftp://h", expected a URL with http:// or https://; the protocol is ftp:',
     ],
+    ...['http://leads.example.com/api', 'http://8.8.8.8:81', 'http://[2001:db8::1]'].map((url) => [
+      `api: { url: "${url}" }`,
+      `1:13  api.url: found "${url}", expected a URL with http:// or https://; http:// would send the API key unencrypted over the internet to ${new URL(url).host}`,
+    ]),
+    ...[
+      ['k-12345\\r\\nX-Other: 1', 'a line break after 7 characters'],
+      ['k-12345\\nk-67890', 'a line break after 7 characters'],
+      ['k-12\\u200b345', 'the invisible character U+200B after 4 characters'],
+      ['k-12\\u00a0345', 'the invisible character U+00A0 after 4 characters'],
+      ['k-1\\0', 'the invisible character U+0000 after 3 characters'],
+    ].map(([key, what]) => [
+      `api: { key: "${key}" }`,
+      `1:13  api.key: expected the API key; there is ${what}`,
+    ]),
     [
       'api: { url: "https://u:p@h" }',
       '1:13  api.url: found "https://[redacted]@h", expected a URL with http:// or https://; it must not hold a user or password',

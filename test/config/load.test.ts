@@ -262,8 +262,8 @@ describe('secrets', () => {
   )
 
   test('sent over plain http to another machine are a warning', () => {
-    const warned = load('api: { url: "http://leads.example.com" }').config.warnings
-    expect(warned).toEqual([expect.stringContaining('the API key travels unencrypted to leads.example.com')])
+    const warned = load('api: { url: "http://leads.internal" }').config.warnings
+    expect(warned).toEqual([expect.stringContaining('the API key travels unencrypted to leads.internal')])
     expect(load('api: { url: "http://127.0.0.1:8484" }').config.warnings).toEqual([])
   })
 })

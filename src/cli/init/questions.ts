@@ -3,10 +3,9 @@ import type { CheckResult } from '../../checks/check.ts'
 import { fail } from '../../checks/check.ts'
 import { splitList } from '../../config/environment.ts'
 import { settingFault } from '../../config/errors.ts'
-import { errorText, LeadsheetError } from '../../errors.ts'
+import { LeadsheetError } from '../../errors.ts'
 import { profileText } from '../../probe/profile-text.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
-import { refuseOpenHttp } from '../../upstream/client/authorize.ts'
 import type { Prompter } from '../terminal/prompter.ts'
 import { localTime, plainText } from '../terminal/table.ts'
 import type { Answer, Answers, Given } from './answers.ts'
@@ -274,7 +273,7 @@ async function askService(asking: Asking): Promise<ServiceAnswers> {
     const apiUrl = await answerOf(prompter, given.apiUrl, {
       text: 'Its address',
       standard,
-      fault: (url) => settingFault(['api', 'url'], url) ?? openHttpFault(url),
+      fault: (url) => settingFault(['api', 'url'], url),
     })
     const key: Answer = given.key ?? said(await askKey(prompter, tried))
     const keyPlace = placeOfAnswer(key)
@@ -338,13 +337,4 @@ async function findProfile(
 function printAll(checks: readonly CheckResult[], tell: (check: CheckResult) => void): void {
   const [first] = checks
   for (const check of checks) if (check === first || check.status !== 'ok') tell(check)
-}
-
-function openHttpFault(url: string): string | null {
-  try {
-    refuseOpenHttp(new URL(url))
-    return null
-  } catch (thrown) {
-    return errorText(thrown)
-  }
 }

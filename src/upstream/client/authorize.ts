@@ -31,6 +31,25 @@ export function basicOf(key: string): string {
   return Buffer.from(key.includes(':') ? key : `${key}:`).toString('base64')
 }
 
+/**
+ * Refuses a key that the header of the profile cannot carry (RFC 9110, 5.5, and Latin-1 as in Node).
+ * @throws LeadsheetError config_invalid
+ */
+export function refuseUnsendable(profile: Pick<Profile, 'auth'>, key: string): void {
+  const headers: Record<string, string> = {}
+  authorize(profile, key, new URL('http://localhost'), headers)
+  for (const [name, value] of Object.entries(headers)) {
+    const sign = /[^\t -~\u{80}-\u{ff}]/u.exec(value)?.[0]
+    if (sign === undefined) continue
+    const code = sign.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')
+    throw new LeadsheetError(
+      'config_invalid',
+      `api.key (LEADSHEET_API_KEY) has the character U+${code}, which the header ${name} cannot carry`,
+      { hint: 'Copy the key again, without what a web page or a mail has put into it.' },
+    )
+  }
+}
+
 /** Returns the texts of a key that must not be shown: the key, and the password of `user:password`. */
 export function secretsOfKey(key: string): string[] {
   return [key, key.slice(key.indexOf(':') + 1)]
@@ -74,17 +93,21 @@ const OWN_NAMES = /^([^.]+|.*\.(localhost|local|internal|home\.arpa|test))$/
 const own = new BlockList()
 for (const [network, prefix, family] of OWN_NETWORKS) own.addSubnet(network, prefix, family)
 
+/** Returns whether a request would be sent unencrypted to a host that is not on a network of our own. */
+export function isOpenHttp(url: URL): boolean {
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const family = isIP(host)
+  const isOwn = family === 0 ? OWN_NAMES.test(host) : own.check(host, family === 6 ? 'ipv6' : 'ipv4')
+  return url.protocol === 'http:' && !isOwn
+}
+
 /**
  * Refuses to send the API key unencrypted to a public host.
  * @throws LeadsheetError config_invalid for http:// to a host that is neither this machine nor on a private
  * network
  */
 export function refuseOpenHttp(url: URL): void {
-  if (url.protocol === 'https:') return
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  const family = isIP(host)
-  const isOwn = family === 0 ? OWN_NAMES.test(host) : own.check(host, family === 6 ? 'ipv6' : 'ipv4')
-  if (isOwn) return
+  if (!isOpenHttp(url)) return
   throw new LeadsheetError(
     'config_invalid',
     `api.url (LEADSHEET_API_URL) is ${url.protocol}//${url.host}, which would send the API key unencrypted over the internet; https:// was expected`,

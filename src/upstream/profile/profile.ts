@@ -29,6 +29,12 @@ const endpointsSchema = z.strictObject({
 })
 export type EndpointName = keyof z.output<typeof endpointsSchema>
 
+/** The name and the value of a header (RFC 9110, 5.5 and 5.6.2). */
+const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, { error: 'the name of a header' })
+const headerValue = z
+  .string()
+  .regex(/^[\t -~\u{80}-\u{ff}]*$/u, { error: 'the value of a header, in one line' })
+
 /**
  * The way in which a request carries the API key. `client/authorize.ts` sends the key in this way, and
  * `probe/auth-probe.ts` detects it for an unknown upstream.
@@ -36,17 +42,17 @@ export type EndpointName = keyof z.output<typeof endpointsSchema>
 const authSchema = z
   .strictObject({
     /** The header that carries the key, unless `query` is set. */
-    header: z.string().min(1).default('Authorization'),
+    header: headerName.default('Authorization'),
     /**
      * The value of the header. `{key}` stands for the API key. `{basic}` stands for the key in base64, as
      * HTTP Basic sends it; the key is then `user:password` or only a user name. If the value is empty, the
      * header is not sent.
      */
-    value: z.string().default('Bearer {key}'),
+    value: headerValue.default('Bearer {key}'),
     /** The query parameter that carries the key instead of the header. */
     query: z.string().min(1).optional(),
     /** Further headers of every request. `{key}` and `{basic}` are replaced in their values too. */
-    headers: z.record(z.string(), z.string()).default({}),
+    headers: z.record(headerName, headerValue).default({}),
   })
   .refine((auth) => sendsKey(auth) || (auth.value === '' && Object.keys(auth.headers).length > 0), {
     path: ['value'],

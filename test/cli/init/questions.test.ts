@@ -177,7 +177,7 @@ describe('the service', () => {
 
   test('on the internet is not asked without encryption', async () => {
     const { screen } = await ask({ 'Its address': ['http://leads.example.com', NOWHERE] })
-    expect(screen).toMatch(/which would send the API key unencrypted[\s\S]*Its address .*: http:\/\/127/)
+    expect(screen).toMatch(/http:\/\/ would send the API key unencrypted[\s\S]*Its address .*: http:\/\/127/)
   })
 })
 

@@ -39,6 +39,15 @@ test.each([
     'auth.value: found "Token", expected a text with {key} or {basic}, or the key would never be sent; where none is wanted, auth: none',
   ],
   [
+    { auth: { value: 'Bearer {key}\n' } },
+    'auth.value: found "Bearer {key}\\n", expected the value of a header, in one line',
+  ],
+  [{ auth: { header: 'X Key' } }, 'auth.header: found "X Key", expected the name of a header'],
+  [
+    { auth: { headers: { 'X-App': 'a\u2026' } } },
+    'auth.headers.X-App: found "a\u2026", expected the value of a header, in one line',
+  ],
+  [
     { mapping: { lead: { id: 'id', updated_at: ['changed', 'made'] } } },
     'mapping.lead.updated_at: found ["changed","made"], expected a path: {from: [changed, made]} takes the first of these that is there, changed.made what is inside the other',
   ],

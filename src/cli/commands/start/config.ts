@@ -8,6 +8,7 @@ import { effectiveSettings, lackOfDaemon, requireSettings } from '../../../confi
 import { settingsJsonSchema } from '../../../config/schema.ts'
 import { isAboutDashboard } from '../../../config/schema-web.ts'
 import { shellCommand } from '../../../errors.ts'
+import { refuseUnsendable } from '../../../upstream/client/authorize.ts'
 import { webhookWarnings } from '../../checks/web-check.ts'
 import { addExamples } from '../../command.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
@@ -31,6 +32,7 @@ async function checkSettings(terminal: Terminal): Promise<void> {
   requireSettings(config)
   const settings = effectiveSettings(config)
   const ofWebhooks = webhookWarnings(config)
+  refuseUnsendable(profileOf(config), config.api.key?.reveal() ?? '')
   await tryReports(config, terminal.signal)
   await tryMessage(config)
   const aboutDashboard = config.warnings.filter(isAboutDashboard)

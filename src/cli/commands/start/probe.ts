@@ -9,6 +9,7 @@ import type { Finding } from '../../../probe/ask.ts'
 import { type Auth, openAsker } from '../../../probe/ask.ts'
 import { type ProbeResult, probe } from '../../../probe/probe.ts'
 import { profileText } from '../../../probe/profile-text.ts'
+import { isOpenHttp } from '../../../upstream/client/authorize.ts'
 import { addExamples } from '../../command.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
@@ -43,6 +44,12 @@ async function runProbe(terminal: Terminal, argument: string | undefined, option
   const config = await terminal.config()
   const url = urlOf(argument ?? config.api.url)
   const key = keyOf(options) ?? config.api.key?.reveal() ?? ''
+  if (key !== '' && isOpenHttp(url)) {
+    throw new LeadsheetError(
+      'usage_invalid',
+      `the address: found ${url.origin}, which would send the API key unencrypted over the internet, expected https://`,
+    )
+  }
   await using asker = openAsker({
     apiKey: key,
     headers: Object.fromEntries((options.header ?? []).map((text) => headerOf('--header', text))),

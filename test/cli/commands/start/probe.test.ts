@@ -47,6 +47,13 @@ test('probe, sync, doctor: an unknown upstream is read with nothing written by h
   expect(again.stderr).toContain('profile.yaml is there already')
 })
 
+test('a key is not sent unencrypted over the internet', async () => {
+  const { status, stderr } = await runWarm(['probe', 'http://crm.example.com', '--key-file', 'key'], {
+    cwd: folderWith({ key: KEY }),
+  })
+  expect([status, stderr]).toEqual([2, expect.stringContaining('expected https://')])
+})
+
 test('an address without a list fails', async () => {
   await using foreign = await startForeign(CONTACTS)
   const cwd = folderWith({ key: KEY })
