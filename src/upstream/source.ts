@@ -185,6 +185,7 @@ export function openSource(options: SourceOptions): Source {
       const answer = await client.call({
         method: 'GET',
         url,
+        isLink: position !== null && (profile.paging.kind === 'next_url' || profile.paging.kind === 'link'),
         headers,
         parse: (bytes) => readListBody(bytes, profile, findKnown),
         signal,
