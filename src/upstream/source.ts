@@ -3,6 +3,7 @@
  * profile (the settings that describe the upstream's API).
  */
 
+import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import type { WireLeadDetail } from '../contract/lead.ts'
 import { leadDetailSchema } from '../contract/lead.ts'
@@ -190,8 +191,12 @@ export function openSource(options: SourceOptions): Source {
         parse: (bytes) => readListBody(bytes, profile, findKnown),
         signal,
       })
-      const { body, records } = answer.body
+      const { body } = answer.body
       refuseError(url, answer.status, body)
+      const place = readPath(body, profile.envelope.leads)
+      // PHP writes an empty list as an object. On a first page, that may be another thing than a list.
+      const isEmpty = position !== null && isDeepStrictEqual(place, {})
+      const records = isEmpty ? [] : answer.body.records
       if (records === null) throw withoutList(url, body, profile.envelope.leads, 'leads', redact)
       if (profile.name === REFERENCE_PROFILE.name) refuseOtherPaging(url, body, profile)
       const page = { url, body, headers: answer.headers, records }

@@ -196,22 +196,28 @@ function isNo(value: unknown): boolean {
 }
 
 /**
- * Returns the URL of a link, with its query as it stands. A service behind a proxy writes the links that it sees
- * itself: with `http:`, with another port, or without the beginning of the path that the proxy cuts off. So a
- * link on the same host keeps the scheme, the port and that beginning of `from`.
- * @throws LeadsheetError api_unexpected for another host, because the API key would be sent there
+ * Returns the URL of a link, with its query as it stands; null for another host, because the API key would be
+ * sent there. A service behind a proxy writes the links that it sees itself: with `http:`, with another port, or
+ * without the beginning of the path that the proxy cuts off. So a link on the same host keeps the scheme, the
+ * port and that beginning of `from`.
  */
+export function resolveLink(from: URL, link: string): URL | null {
+  const to = URL.parse(link, from.href)
+  if (to?.hostname !== from.hostname || !/^https?:$/.test(to.protocol)) return null
+  const url = new URL(from.origin)
+  url.pathname = from.pathname.endsWith(to.pathname) ? from.pathname : to.pathname
+  url.search = to.search
+  return url
+}
+
+/** @throws LeadsheetError api_unexpected for a link to another host */
 function linkedFrom(from: URL, link: string): URL {
-  const to = new URL(link, from)
-  if (from.hostname === to.hostname && /^https?:$/.test(to.protocol)) {
-    const url = new URL(from.origin)
-    url.pathname = from.pathname.endsWith(to.pathname) ? from.pathname : to.pathname
-    url.search = to.search
-    return url
-  }
+  const url = resolveLink(from, link)
+  if (url !== null) return url
+  const there = URL.parse(link, from.href)?.origin ?? 'what is no address'
   throw new LeadsheetError(
     'api_unexpected',
-    `${from.origin} says that its next page is at ${to.origin}, which is not followed since the API key would go along`,
+    `${from.origin} says that its next page is at ${there}, which is not followed since the API key would go along`,
     {
       hint: 'If both are the same service, set api.url to the one that the links name.',
     },

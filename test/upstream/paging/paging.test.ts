@@ -54,6 +54,7 @@ describe('a link to the next page', () => {
     'http://backend:8000/crm/v2/leads?p=2',
     'https://api.crm.example/leads',
     'ftp://crm.example/leads',
+    'http://[x',
   ])('to another host is refused: %s', (link) => {
     expect(() => next({ kind: 'next_url', next: 'next' }, { next: link })).toThrow('which is not followed')
   })
