@@ -56,7 +56,8 @@ export interface Lead extends LeadValues {
 export interface ValueDoubt {
   readonly column: string
   readonly why: 'none' | 'thousands'
-  readonly text: string
+  /** The beginning of the text; null for a bare NaN, Infinity or undefined in the JSON. */
+  readonly text: string | null
   /** True if the text is a number with a decimal comma. */
   readonly hasComma: boolean
 }

@@ -3,7 +3,7 @@ import type { LeadField } from '../domain/lead-fields.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
 import type { FieldPath } from '../upstream/values/json.ts'
 import { fieldsOf, pathText, readPath } from '../upstream/values/json.ts'
-import { toInstant, toNumber } from '../upstream/values/scalar.ts'
+import { type DecimalSign, toInstant, toNumber } from '../upstream/values/scalar.ts'
 import type { Confidence } from './ask.ts'
 import type { FieldSign } from './candidates.ts'
 import { FIRST_NAMES, FUNNEL_WORDS, LAST_NAMES, LEAD_SIGNS, OUTCOME_WORDS } from './candidates.ts'
@@ -16,6 +16,7 @@ type RuleInput =
   | string[]
   | { all: (string | string[])[]; transform: 'join' }
   | { from: string; transform: 'domain' }
+  | { from: string; decimal: 'comma' }
 
 export interface FoundField {
   readonly field: LeadField['column']
@@ -54,15 +55,25 @@ export function findFields(records: readonly unknown[], id: FieldPath): FoundFie
     taken.add(pathText(column.path))
     found.push({
       field: sign.field.column,
-      rule:
-        sign.looks === 'domain' && !isDomain(column.values[0])
-          ? { from: pathText(column.path), transform: 'domain' }
-          : pathText(column.path),
+      rule: ruleFor(column, sign),
       confidence: isLikely ? 'likely' : 'guessed',
       evidence: 'isPersonal' in sign.field ? countOf(column) : sampleOf(column),
     })
   }
   return nameOfCompany(found, columns)
+}
+
+function ruleFor({ path, values }: Column, { looks }: FieldSign): RuleInput {
+  const from = pathText(path)
+  if (looks === 'domain' && !isDomain(values[0])) return { from, transform: 'domain' }
+  return looks === 'number' && hasDecimalComma(values) ? { from, decimal: 'comma' } : from
+}
+
+/** Returns whether a value is a number with a decimal comma alone, and none is one with a decimal point alone. */
+function hasDecimalComma(values: readonly unknown[]): boolean {
+  const isOnly = (one: DecimalSign, other: DecimalSign) =>
+    values.some((value) => toNumber(value, one) !== null && toNumber(value, other) === null)
+  return isOnly('comma', 'point') && !isOnly('point', 'comma')
 }
 
 interface FoundStage {
@@ -135,7 +146,7 @@ function looksLike({ values, of }: Column, looks: FieldSign['looks']): boolean {
     case 'instant':
       return most((value) => toInstant(value) !== null && !isSmallNumber(value))
     case 'number':
-      return most((value) => toNumber(value) !== null)
+      return most((value) => toNumber(value, hasDecimalComma(values) ? 'comma' : 'point') !== null)
     case 'email':
       return most((value) => typeof value === 'string' && /^[^@\s]+@[^@\s]+$/.test(value))
     case 'domain':

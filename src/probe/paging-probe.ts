@@ -3,7 +3,7 @@
  * are tried first. A kind is proved if its second page shares no record with the first.
  */
 import type { z } from 'zod'
-import { linkNext } from '../upstream/paging/paging.ts'
+import { linkNext, resolveLink } from '../upstream/paging/paging.ts'
 import type { pagingSchema } from '../upstream/profile/profile.ts'
 import { pathText } from '../upstream/values/json.ts'
 import type { Asker, Budget, Effect, Headers, List, Page, Params } from './ask.ts'
@@ -218,8 +218,8 @@ function budgetOf({ asker }: Trial): Budget {
 
 /** Follows a link, but never to another origin, because the API key would be sent there. */
 async function follow(asker: Asker, list: List, next: string, from: Page): Promise<Page | null> {
-  const url = URL.parse(next, from.reply.url.href)
-  if (url === null || url.origin !== from.reply.url.origin) return null
+  const url = resolveLink(from.reply.url, next)
+  if (url === null) return null
   const page = pageOf(await asker.get(url), list)
   return page !== null && isDisjoint(page, from.ids) ? page : null
 }

@@ -211,7 +211,8 @@ function fieldFinding({ field, rule, confidence, evidence }: FoundField): Findin
 function ruleText(rule: FoundField['rule']): string {
   if (typeof rule === 'string') return rule
   if (Array.isArray(rule)) return rule.join(' or ')
-  return 'all' in rule ? rule.all.map(String).join(' + ') : `${rule.from} (${rule.transform})`
+  if ('all' in rule) return rule.all.map(String).join(' + ')
+  return `${rule.from} (${'transform' in rule ? rule.transform : `decimal ${rule.decimal}`})`
 }
 
 /** Returns a gap for each important field that was not recognised. */

@@ -3,6 +3,7 @@
  * profile (the settings that describe the upstream's API).
  */
 
+import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import type { WireLeadDetail } from '../contract/lead.ts'
 import { leadDetailSchema } from '../contract/lead.ts'
@@ -203,6 +204,7 @@ export function openSource(options: SourceOptions): Source {
       const answer = await client.call({
         method: 'GET',
         url,
+        isLink: position !== null && (profile.paging.kind === 'next_url' || profile.paging.kind === 'link'),
         headers,
         parse: (bytes) => readListBody(bytes, profile, findKnown),
         // An error with a good status and without a record is asked again, like an error with its own status.
@@ -213,7 +215,11 @@ export function openSource(options: SourceOptions): Source {
         signal,
       })
       if (answer.status === 204 || answer.status === 304) return { records: [], next: null, total: null }
-      const { body, records } = answer.body
+      const { body } = answer.body
+      const place = readPath(body, profile.envelope.leads)
+      // PHP writes an empty list as an object. On a first page, that may be another thing than a list.
+      const isEmpty = position !== null && isDeepStrictEqual(place, {})
+      const records = isEmpty ? [] : answer.body.records
       if (records === null) {
         refuseError(url, answer.status, body)
         throw withoutList(url, body, profile.envelope.leads, 'leads', redact)

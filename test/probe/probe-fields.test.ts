@@ -45,6 +45,17 @@ describe('the fields of a record', () => {
     expect(found((number) => ({ [name]: at(number) }))).toMatchObject({ [field]: name })
   })
 
+  test.each([
+    [['1.234,56', '12.500', 7], { from: 'amount', decimal: 'comma' }],
+    [['1 234,50', '99'], { from: 'amount', decimal: 'comma' }],
+    [['12.500', '99'], 'amount'],
+    [['1,234.56', '99'], 'amount'],
+    [['12.50', '12,50', '1', '2', '3', '4', '5', '6', '7', '8', '9', '10'], 'amount'],
+  ])('the amount of %j has its decimal sign named where values prove it', (amounts, rule) => {
+    const amount = (number: number) => amounts[number % amounts.length]
+    expect(found((number) => ({ amount: amount(number) }))).toEqual({ value_amount: rule })
+  })
+
   test('close_value is the value, and close_date the last change of status unless open ones have it too', () => {
     expect(found((number) => ({ close_value: number, close_date: number < 5 ? at(number) : null }))).toEqual({
       value_amount: 'close_value',

@@ -183,7 +183,7 @@ function createDoubtTally(): DoubtTally {
     describe: () =>
       [...tallies.values()].map(({ first: { column, why, text }, ids, hasComma }) => {
         const leads = ids.size === 1 ? '1 lead' : `${ids.size} leads`
-        const quoted = text === 'NaN' ? text : JSON.stringify(text)
+        const quoted = text === null ? 'a bare NaN or Infinity' : JSON.stringify(text)
         const rule = `decimal: comma into mapping.lead.${column} of the profile`
         if (why === 'thousands') {
           return `${column} was read with a decimal point in ${leads}, such as ${quoted} of ${[...ids][0]}; if the point parts thousands, write ${rule}, otherwise decimal: point`

@@ -9,6 +9,7 @@ import type { ScanStop } from '../../domain/sync.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { Scan } from '../../store/sync/scan.ts'
 import type { RawRecord } from '../../upstream/mapping/raw-record.ts'
+import type { LeadFilters } from '../../upstream/paging/paging.ts'
 import { namesNext } from '../../upstream/paging/paging.ts'
 import { canShift, isNumbered, overlapRows, readAhead, rewind } from '../../upstream/paging/read-ahead.ts'
 import type { PagingProfile } from '../../upstream/profile/profile.ts'
@@ -54,7 +55,13 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
   const stop = new AbortController()
   const signal = AbortSignal.any([options.signal, stop.signal])
   const filters = { updatedSince: begun.pass_since ?? undefined }
-  const fetchPage = readAhead(source, filters, options.pageSize, signal, memory.known.find)
+  const wanted = pageSizeOf(run)
+  // A pass that goes on keeps the size that its first page had, because page numbers count in it.
+  const isResumed = paging.kind === 'page' && begun.first_rows > 0
+  const pageSize = isResumed ? Math.min(wanted, begun.first_rows) : wanted
+  const ask: Ask = (position, size = pageSize, by = filters) =>
+    source.listLeads(by, position, size, { signal })
+  const fetchPage = readAhead(source, filters, pageSize, signal, memory.known.find)
   const positions = new Set<string | null>([begun.cursor])
   // The furthest position that the pass reached. After the pass has gone back, pages up to this position
   // contain no new leads. This does not mean that the list repeats itself.
@@ -67,7 +74,8 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
   let rewinds = 0
   let overlap = tailOf(scan).length
   let emptyPages = 0
-  let previous: readonly RawRecord[] = []
+  let last: LastPage | null = null
+  let firstRows = begun.first_rows
   const saveWaiting = async (): Promise<void> => {
     const [first, ...others] = waiting
     if (first === undefined) return
@@ -84,16 +92,20 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       const page = await ahead.catch(async (thrown: unknown) => {
         await saveWaiting()
         if (isPastEnd(run, scan, thrown)) return null
-        throw thrown
+        if (overlap > 0 || !isRefused(thrown)) throw thrown
+        if (scan.pass_pages === 0) return askWithoutFilter(ask, filters, thrown)
+        return last === null ? Promise.reject(thrown) : askBehind(ask, paging, scan, last, thrown)
       })
       // The run may have been stopped after the page arrived.
       options.signal.throwIfAborted()
       if (page === null) return { scan, stop: 'past_end' }
       if (scan === begun && isForgotten(begun, page, paging)) throw forgotten(begun)
+      const isRepeat = isSamePage(last?.records ?? [], page.records)
+      last = { position: scan.cursor, records: page.records, source }
+      if (scan.pass_pages === 0) firstRows = page.records.length
       const mapped = mapPage(source, page.records, memory.known.find)
       const isMapped = new Set(mapped.recordOf.values())
       const tail = tailOf(scan)
-      const isRepeat = isSamePage(previous, page.records)
       const isInPlace = begins(source, page.records, tail)
       const isContinued = isInPlace || continues(tail, idsOf(source, page.records))
       // In a list without an order there is no earlier place at which the rows went on.
@@ -130,7 +142,10 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
         // Some lists report a total of 0 past their end. So the total of an empty page counts only if it is
         // the first page.
         total: page.records.length > 0 || scan.pass_pages === 0 ? page.total : null,
-        repeats: canShift(paging) && !isRepeat ? tail.length : null,
+        repeats:
+          canShift(paging) && !isRepeat
+            ? tail.length + repeatsOfShortPage(paging, scan, firstRows, wanted)
+            : null,
         hasMoved: !isRepeat && (isRewound || !isInPlace),
         isBroken: !isContinued,
         isAgain,
@@ -143,7 +158,6 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       waiting.push({ mapped, step })
       rewinds = 0
       overlap = nextTail.length
-      previous = page.records
       if (isOrdinary && scan.pass_pages + 1 < limits.max_pages && !isEnough(waiting, waitsSinceMs)) {
         scan = { ...scan, cursor: next, pass_pages: scan.pass_pages + 1 }
         continue
@@ -226,12 +240,92 @@ function continues(tail: readonly string[], ids: readonly string[]): boolean {
  * number of leads read, the refusal has another cause.
  */
 function isPastEnd(run: SyncRun, scan: Scan, thrown: unknown): boolean {
-  const isRefused =
-    thrown instanceof LeadsheetError && (thrown.code === 'api_rejected' || thrown.code === 'api_not_found')
   const { paging } = run.source.profile
-  if (!isRefused || scan.pass_pages === 0 || !isNumbered(paging)) return false
-  const isShort = scan.last_rows < pageSizeOf(run)
-  return isAllRead(scan) || (scan.total_low === null && isShort)
+  if (!isRefused(thrown) || scan.pass_pages === 0 || !isNumbered(paging)) return false
+  // The upstream may give smaller pages than it was asked for.
+  const full = scan.pass_pages > 1 ? scan.largest_page : pageSizeOf(run)
+  return isAllRead(scan) || (scan.total_low === null && scan.last_rows < full)
+}
+
+function isRefused(thrown: unknown): thrown is LeadsheetError {
+  return (
+    thrown instanceof LeadsheetError && (thrown.code === 'api_rejected' || thrown.code === 'api_not_found')
+  )
+}
+
+/** Asks for a page of the list, by default in the size and with the filters of the pass. */
+type Ask = (position: string | null, size?: number, filters?: LeadFilters) => Promise<RawPage>
+
+interface LastPage extends Pick<RawPage, 'records'> {
+  readonly position: string | null
+  readonly source: Source
+}
+
+/**
+ * Returns null, for an empty list, if the upstream answers 404 to a filter that nothing passes: the same list
+ * without the filter has leads.
+ * @throws `refused` if that is not proved
+ */
+async function askWithoutFilter(ask: Ask, filters: LeadFilters, refused: LeadsheetError): Promise<null> {
+  if (filters.updatedSince === undefined || refused.code !== 'api_not_found') throw refused
+  const all = await ask(null, undefined, {})
+  if (all.records.length === 0) throw refused
+  return null
+}
+
+/**
+ * Asks whether the list ends behind a full page, if the upstream refused the next one. A refusal alone may mean
+ * a limit (such as 10,000 records) or a fault. The proof is a page of another size that begins before the end
+ * and reaches behind it: it has exactly the last records. If the size cannot be set, the last page must come
+ * again as it was and the page behind it must not be found again.
+ * @returns null at the end of the list; the page if it is answered now
+ * @throws `refused` if the end is not proved
+ */
+async function askBehind(
+  ask: Ask,
+  paging: PagingProfile,
+  scan: Scan,
+  last: LastPage,
+  refused: LeadsheetError,
+): Promise<RawPage | null> {
+  const rows = last.records.length
+  const ids = idsOf(last.source, last.records)
+  const has = async (page: Promise<RawPage>, wanted: readonly string[]): Promise<boolean> => {
+    const { records, saysMore } = await page
+    return saysMore !== true && idsOf(last.source, records).join('\n') === wanted.join('\n')
+  }
+  if (!isNumbered(paging) || ids.length < rows || scan.total_low !== null) throw refused
+  if (paging.kind !== 'page') {
+    const isEnd = await has(ask(String(Number(scan.cursor) - 1)), ids.slice(-1)).catch(() => false)
+    if (isEnd) return null
+    throw refused
+  }
+  const count = rows * scan.pass_pages
+  const size = scan.largest_page === rows ? sizeAcross(count, rows) : null
+  if (paging.size_param !== undefined && size !== null) {
+    const position = String(paging.start + Math.floor(count / size))
+    if (await has(ask(position, size), ids.slice(-(count % size))).catch(() => false)) return null
+    throw refused
+  }
+  if (refused.code !== 'api_not_found' || !(await has(ask(last.position), ids))) throw refused
+  return ask(scan.cursor).catch((thrown: unknown) => (isRefused(thrown) ? null : Promise.reject(thrown)))
+}
+
+/** Returns the largest smaller size of which no whole number of pages has `count` rows; null if there is none. */
+function sizeAcross(count: number, rows: number): number | null {
+  for (let size = rows - 1; size > 1; size--) if (count % size !== 0) return size
+  return null
+}
+
+/**
+ * Returns how many rows of a first page may come again on the second one. If the first page has a few rows less
+ * than were asked for, the upstream has hidden some, and the second page, which is asked for in the size of the
+ * first, begins as many rows earlier.
+ */
+function repeatsOfShortPage(paging: PagingProfile, scan: Scan, firstRows: number, wanted: number): number {
+  if (paging.kind !== 'page' || paging.size_param === undefined || scan.pass_pages !== 1) return 0
+  const hidden = wanted - firstRows
+  return hidden <= firstRows / 10 ? hidden : 0
 }
 
 /** Returns whether the number of leads read has reached the total, or the last page was not full. */

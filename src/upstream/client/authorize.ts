@@ -7,6 +7,7 @@ import { BlockList, isIP } from 'node:net'
 import { LeadsheetError } from '../../errors.ts'
 import { REDACTED } from '../../redaction.ts'
 import type { Profile } from '../profile/profile.ts'
+import { setParameter } from './request.ts'
 
 /** Adds the API key and the profile's fixed headers to a request. Changes `url` and `headers`. */
 export function authorize(
@@ -20,7 +21,7 @@ export function authorize(
   const fill = (template: string): string =>
     template.replaceAll('{key}', () => key).replaceAll('{basic}', () => basicOf(key))
   for (const [name, value] of Object.entries(auth.headers)) headers[name.toLowerCase()] = fill(value)
-  if (auth.query !== undefined) url.searchParams.set(auth.query, key)
+  if (auth.query !== undefined) setParameter(url, auth.query, key)
   else if (auth.value !== '') headers[auth.header.toLowerCase()] = fill(auth.value)
 }
 

@@ -15,6 +15,8 @@ export interface Call<T = unknown> {
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly url: URL
   readonly body?: unknown
+  /** True if the URL is a link of the upstream, whose query is sent as it stands. */
+  readonly isLink?: boolean
   readonly headers?: Readonly<Record<string, string>>
   /** The key by which the upstream recognises a repeated POST. A POST without a key is sent only once. */
   readonly idempotencyKey?: string | undefined
@@ -97,11 +99,20 @@ export function pathStep(id: string): string {
 
 /**
  * Returns the path and query to send. A space is sent as %20, because many servers do not read + as a space.
+ * A link of the upstream is sent unchanged.
  */
-export function requestTarget({ pathname, search, searchParams }: URL): string {
-  // If the query was not written by `searchParams`, it comes from a link of the upstream and is sent
-  // unchanged.
-  return pathname + (search === `?${searchParams}` ? search.replaceAll('+', '%20') : search)
+export function requestTarget({ pathname, search, searchParams }: URL, isLink = false): string {
+  const isOurs = !isLink && search === `?${searchParams}`
+  return pathname + (isOurs ? search.replaceAll('+', '%20') : search)
+}
+
+/** Sets a parameter and leaves the rest of the query as it stands, which `URLSearchParams` writes anew. */
+export function setParameter(url: URL, name: string, value: string): void {
+  const others = url.search
+    .slice(1)
+    .split('&')
+    .filter((pair) => pair !== '' && !new URLSearchParams(pair).has(name))
+  url.search = [...others, new URLSearchParams([[name, value]])].join('&')
 }
 
 /** Refuses a URL whose origin differs from `api.url`, because the request carries the API key. */

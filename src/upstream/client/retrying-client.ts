@@ -254,7 +254,7 @@ export function createClient(options: ClientOptions): Client {
         body,
       } = await dispatcher.request({
         origin: url.origin,
-        path: requestTarget(url),
+        path: requestTarget(url, call.isLink),
         method: call.method,
         headers,
         body: call.body === undefined ? null : JSON.stringify(call.body),

@@ -117,7 +117,7 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | Q
 const BARE = Number.POSITIVE_INFINITY
 
 function bareIn(column: string): ValueDoubt {
-  return { column, why: 'none', text: 'NaN', hasComma: false }
+  return { column, why: 'none', text: null, hasComma: false }
 }
 
 function doubtIn(column: string, why: ValueDoubt['why'], text: string): ValueDoubt {

@@ -33,7 +33,7 @@ export function requestPage(
 ): URL {
   const wanted = Math.min(size, paging.size_max)
   if (paging.kind === 'next_url' || paging.kind === 'link') {
-    if (position !== null) return sameOrigin(list, new URL(position, list))
+    if (position !== null) return linkedFrom(list, position)
   }
   const url = new URL(list)
   if (paging.kind === 'range') {
@@ -95,14 +95,14 @@ function positionAfter(paging: PagingProfile, position: string | null, answer: P
     case 'range':
       return nextRange(position, answer)
     case 'cursor':
-      return tokenOf(valueAt(paging.next, answer))
+      return nextOf(valueAt(paging.next, answer), paging.end)
     case 'next_url': {
-      const next = tokenOf(readPath(answer.body, paging.next))
-      return next === null ? null : sameOrigin(answer.url, new URL(next, answer.url)).href
+      const next = nextOf(readPath(answer.body, paging.next))
+      return next === null ? null : linkedFrom(answer.url, next).href
     }
     case 'link': {
       const next = linkNext(answer.headers.link)
-      return next === null ? null : sameOrigin(answer.url, new URL(next, answer.url)).href
+      return next === null ? null : linkedFrom(answer.url, next).href
     }
     case 'last_id':
       return lastId(paging, answer)
@@ -133,7 +133,8 @@ function toCount(value: unknown): number | null {
 export function linkNext(header: string | string[] | undefined): string | null {
   const links = [header ?? []].flat().join(',')
   for (const [, address, parameters] of links.matchAll(/<([^<>]*)>([^<]*)/g)) {
-    if (/;\s*rel\s*=\s*("[^"]*\bnext\b[^"]*"|next\b)/i.test(parameters ?? '')) return address ?? null
+    if (/;\s*rel\s*=\s*("[^"]*\bnext\b[^"]*"|'[^']*\bnext\b[^']*'|next\b)/i.test(parameters ?? ''))
+      return address ?? null
   }
   return null
 }
@@ -146,7 +147,8 @@ function nextPage(
   const read = page - paging.start + 1
   const pages = readTotal(paging.pages, answer)
   if (pages !== null && read >= pages) return null
-  const size = Number(paging.size_param && answer.url.searchParams.get(paging.size_param))
+  // The first page may have been cut. Further pages are asked for in the size of the first, see `readAhead`.
+  const size = read > 1 && paging.size_param ? Number(answer.url.searchParams.get(paging.size_param)) : 0
   return isPastTotal(paging, read * (size || answer.records.length), answer) ? null : String(page + 1)
 }
 
@@ -186,19 +188,44 @@ function lastId(paging: Extract<PagingProfile, { kind: 'last_id' }>, answer: Pag
  * next page.
  */
 function tokenOf(value: unknown): string | null {
-  return (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : null
+  return (typeof value === 'string' && value !== '') || Number.isFinite(value) ? String(value) : null
+}
+
+/** The values that name no next page unless the profile lists others: nothing can follow at the beginning. */
+const NO_NEXT: readonly (string | number)[] = [0, -1, 'null']
+
+function nextOf(value: unknown, end = NO_NEXT): string | null {
+  const token = tokenOf(value)
+  return end.some((each) => String(each) === token) ? null : token
 }
 
 function isNo(value: unknown): boolean {
   return value === false || value === 0 || value === 'false' || value === null
 }
 
-/** Returns the URL `to`, but refuses another origin, because the API key would be sent there. */
-function sameOrigin(from: URL, to: URL): URL {
-  if (from.origin === to.origin) return to
+/**
+ * Returns the URL of a link, with its query as it stands; null for another host, because the API key would be
+ * sent there. A service behind a proxy writes the links that it sees itself: with `http:`, with another port, or
+ * without the beginning of the path that the proxy cuts off. So a link on the same host keeps the scheme, the
+ * port and that beginning of `from`.
+ */
+export function resolveLink(from: URL, link: string): URL | null {
+  const to = URL.parse(link, from.href)
+  if (to?.hostname !== from.hostname || !/^https?:$/.test(to.protocol)) return null
+  const url = new URL(from.origin)
+  url.pathname = from.pathname.endsWith(to.pathname) ? from.pathname : to.pathname
+  url.search = to.search
+  return url
+}
+
+/** @throws LeadsheetError api_unexpected for a link to another host */
+function linkedFrom(from: URL, link: string): URL {
+  const url = resolveLink(from, link)
+  if (url !== null) return url
+  const there = URL.parse(link, from.href)?.origin ?? 'what is no address'
   throw new LeadsheetError(
     'api_unexpected',
-    `${from.origin} says that its next page is at ${to.origin}, which is not followed since the API key would go along`,
+    `${from.origin} says that its next page is at ${there}, which is not followed since the API key would go along`,
     {
       hint: 'If both are the same service, set api.url to the one that the links name.',
     },

@@ -19,7 +19,9 @@ export function readAhead(
   signal: AbortSignal,
   findKnown?: FindKnown,
 ): FetchPage {
-  const first = firstPosition(source.profile.paging)
+  const { paging } = source.profile
+  const first = firstPosition(paging)
+  let pageSize = size
   const fetchPage =
     first === null
       ? chainPages(startPage, source.profile.limits.concurrency)
@@ -34,11 +36,18 @@ export function readAhead(
 
   function startPage(position: string | null): StartedPage {
     const dropped = new AbortController()
-    const page = source.listLeads(filters, position, size, {
+    const page = source.listLeads(filters, position, pageSize, {
       signal: AbortSignal.any([signal, dropped.signal]),
       findKnown,
     })
-    page.catch(() => undefined)
+    page.then(
+      // An upstream that cuts a page may place the next one by the size that was asked for. So the other pages
+      // are asked for in the size of the first one.
+      ({ records }) => {
+        if (position === null && paging.kind === 'page') pageSize = Math.min(size, records.length || size)
+      },
+      () => undefined,
+    )
     return { position, page, dropped }
   }
 }

@@ -93,7 +93,15 @@ const more = {
 const stop_at_total = z.boolean().default(false)
 
 export const pagingSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('cursor'), param: z.string(), next: placeSchema, ...size, ...more }),
+  z.strictObject({
+    kind: z.literal('cursor'),
+    param: z.string(),
+    next: placeSchema,
+    /** The cursors that mean the end, besides null, false and an empty text; by default 0, -1 and "null". */
+    end: z.array(z.union([z.string(), z.number()])).optional(),
+    ...size,
+    ...more,
+  }),
   z.strictObject({
     kind: z.literal('page'),
     param: z.string(),

@@ -13,6 +13,8 @@ import {
   records,
 } from '../../support/source/listing.ts'
 
+/** Pages so small that they do not overlap. */
+const OFFSET_OF_3 = { paging: { kind: 'offset', param: 'from', size_param: 'n', size_max: 3 } } as const
 const PAGE = {
   paging: { kind: 'page', param: 'page', size_param: 'n' },
 } as const satisfies Partial<ProfileInput>
@@ -145,6 +147,73 @@ describe('the end of a list', () => {
       }
     },
   )
+
+  const FIXED = { paging: { kind: 'page', param: 'page' } } as const
+  it.each([
+    ['full pages, in 404', PAGE, 30, Infinity, 'api_not_found', 'complete'],
+    ['full pages, in 400 or 416', PAGE, 30, Infinity, 'api_rejected', 'complete'],
+    ['90 full pages', PAGE, 900, Infinity, 'api_not_found', 'complete'],
+    ['full pages of a size that cannot be set, in 404', FIXED, 30, Infinity, 'api_not_found', 'complete'],
+    ['full pages of a size that cannot be set, in 400', FIXED, 30, Infinity, 'api_rejected', 'incomplete'],
+    ['what the upstream serves at most', PAGE, 40, 30, 'api_rejected', 'incomplete'],
+    ['what the upstream serves at most, in 404', PAGE, 40, 30, 'api_not_found', 'incomplete'],
+    ['what the upstream serves at most by offset', OFFSET_OF_3, 40, 30, 'api_rejected', 'incomplete'],
+    ['full pages by offset', OFFSET_OF_3, 30, Infinity, 'api_rejected', 'complete'],
+  ] as const)(
+    'is proved where it is refused behind %s',
+    async (_name, profile, count, most, code, scan_result) => {
+      const { kind } = profile.paging
+      const list = paged(kind, records(count))
+      await using listing = await openListing(profile, (position, wanted, filters) => {
+        const size = profile === FIXED ? 10 : wanted
+        const last = kind === 'page' ? Number(position ?? 1) * size : Number(position ?? 0) + size
+        const page = list(position, size, filters)
+        return page.records?.length === 0 || last > most ? refused(code) : page
+      })
+      expect((await listing.sync()).scan).toMatchObject({ scan_result, distinct: Math.min(count, most) })
+    },
+  )
+
+  it('is not a full page before a page that is refused once', async () => {
+    const list = paged('page', records(40))
+    let isAway = true
+    await using listing = await openListing(FIXED, (position, _size, filters) => {
+      if (position !== '4' || !isAway) return list(position, 10, filters)
+      isAway = false
+      return refused('api_not_found')
+    })
+    expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', distinct: 40 })
+  })
+
+  it('is a 404 to a filter that no lead passes, if the list without it has leads', async () => {
+    const filters = { updated_since: { param: 'since' } }
+    await using listing = await openListing({ ...PAGE, filters }, paged('page', records(5)))
+    await listing.sync()
+    listing.answer = (position, size, by) =>
+      by.updatedSince === undefined ? paged('page', records(5))(position, size, by) : refused('api_not_found')
+    expect((await listing.sync({ full: false })).scan).toMatchObject({
+      mode: 'incremental',
+      stop: 'past_end',
+    })
+    listing.answer = () => refused('api_not_found')
+    expect((await listing.sync({ full: false })).scan).toMatchObject({ scan_result: 'incomplete' })
+  })
+
+  it.each([
+    ['cuts its pages and places them by the size that was asked for', 4, 1],
+    ['hides a row of each page', 9, 1],
+  ])('is found where the upstream %s', async (_name, most, passes) => {
+    const all = records(most === 9 ? 44 : 30)
+    await using listing = await openListing(PAGE, (position, size) => {
+      const page = Number(position ?? 1)
+      const rows = all.slice((page - 1) * size, page * size)
+      const some = most === 9 ? rows.filter(({ id }) => !id.endsWith('9')) : rows.slice(0, most)
+      return { records: some, next: rows.length === 0 ? null : String(page + 1) }
+    })
+    const distinct = most === 9 ? 40 : 30
+    expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', distinct, passes })
+    expect(listing.asked[0]).toBeNull()
+  })
 
   it('is not a refusal in the middle: the run fails, and no absence is believed', async () => {
     const all = records(40)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { authorize } from '../../../src/upstream/client/authorize.ts'
-import { endpointUrl } from '../../../src/upstream/client/request.ts'
+import { endpointUrl, requestTarget } from '../../../src/upstream/client/request.ts'
 import { parseProfile } from '../../../src/upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 
@@ -79,6 +79,20 @@ describe('the key', () => {
       headers: { accept: 'application/json' },
       search: '?api_key=s3cret%24%26',
     })
+  })
+
+  it('goes into the address of a link, and leaves the rest of it as it stands', () => {
+    const url = new URL('https://h.example/leads?a=x+y&key=old&b=%2F%20~&c=1/2')
+    authorize(
+      parseProfile(
+        { name: 'x', auth: { query: 'key' }, paging: { kind: 'none' }, mapping: { lead: { id: 'id' } } },
+        'x',
+      ),
+      KEY,
+      url,
+      {},
+    )
+    expect(requestTarget(url, true)).toBe('/leads?a=x+y&b=%2F%20~&c=1/2&key=s3cret%24%26')
   })
 
   it('goes into two headers at once, and a header of the profile takes the place of ours', () => {

@@ -90,10 +90,12 @@ describe('the query of a call', () => {
     await call(server, {}, { url: filter })
     await call(server, { authorize: (url) => url.searchParams.set('key', 'a b') }, { url: filter })
     await call(server, {}, { url: new URL('?after=2026-01-01T00:00:00+01:00', server.url) })
+    await call(server, {}, { url: new URL('?after=a+b', server.url), isLink: true })
     expect(server.requests.map(({ url }) => url?.split('?')[1])).toEqual([
       '%24filter=at%20ge%202026%2Bx',
       '%24filter=at%20ge%202026%2Bx&key=a%20b',
       'after=2026-01-01T00:00:00+01:00',
+      'after=a+b',
     ])
     await using refusing = await serve(reply(422))
     await expect(call(refusing, {}, { url: new URL('?q=a+b', refusing.url) })).rejects.toThrow('?q=a%20b')

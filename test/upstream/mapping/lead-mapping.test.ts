@@ -137,9 +137,9 @@ describe('a lead', () => {
     )
     expect(mapped).toMatchObject({ companyName: null, valueAmount: null, createdAt: null })
     expect(mapped.doubts.map(({ column, text }) => [column, text])).toEqual([
-      ['created_at', 'NaN'],
-      ['company_name', 'NaN'],
-      ['value_amount', 'NaN'],
+      ['created_at', null],
+      ['company_name', null],
+      ['value_amount', null],
     ])
     expect(JSON.parse(mapped.raw)).toMatchObject({ id: 1, name: null, worth: null })
     expect(quarantinedRecord(parseJson('{"id":NaN,"name":"Acme"}')).id).toBeNull()

@@ -68,6 +68,17 @@ describe('a list of which records are known', () => {
     await source.close()
   })
 
+  it('may end with an object that is empty, as PHP writes an empty list, but not begin with it', async () => {
+    await using upstream = await startUpstream(35)
+    const source = open(upstream.url)
+    const empty = '{"data":{},"page":{"has_more":false,"next_cursor":null}}'
+    const { next } = await source.listLeads({}, null, 10)
+    upstream.faults.push(body(empty), body(empty))
+    expect(await source.listLeads({}, next, 10)).toMatchObject({ records: [], next: null })
+    await expect(source.listLeads({}, null, 10)).rejects.toThrow('has no list of leads at data')
+    await source.close()
+  })
+
   it('is asked for again where it is cut, though all that came of it is known (row 10)', async () => {
     await using upstream = await startUpstream(35)
     const source = open(upstream.url)

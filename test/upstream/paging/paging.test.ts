@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import { nextPosition, requestPage } from '../../../src/upstream/paging/paging.ts'
+import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
+
+const LIST = 'https://crm.example/crm/v2/leads?limit=2'
+
+function pagingOf(paging: ProfileInput['paging']) {
+  return parseProfile({ name: 'test', paging, mapping: { lead: { id: 'id' } } }, 'test').paging
+}
+
+/** Returns the position behind a page, and the URL that is asked for there. */
+function next(
+  input: ProfileInput['paging'],
+  body: unknown,
+  headers: Record<string, string> = {},
+  list = LIST,
+) {
+  const paging = pagingOf(input)
+  const url = new URL(list)
+  const position = nextPosition(paging, null, { url, body, headers, records: [{ value: { id: 1 } }] })
+  return { position, asked: position === null ? null : requestPage(paging, url, {}, position, 2).href }
+}
+
+describe('a link to the next page', () => {
+  it.each([
+    ['http://crm.example/crm/v2/leads?after=2', 'https://crm.example/crm/v2/leads?after=2'],
+    ['http://crm.example:8000/crm/v2/leads?after=2', 'https://crm.example/crm/v2/leads?after=2'],
+    ['https://CRM.example:8443/crm/v2/leads?after=2', 'https://crm.example/crm/v2/leads?after=2'],
+    ['/leads?after=2', 'https://crm.example/crm/v2/leads?after=2'],
+    ['http://crm.example/v2/leads?after=2', 'https://crm.example/crm/v2/leads?after=2'],
+    ['/crm/v2/query/01g-2', 'https://crm.example/crm/v2/query/01g-2'],
+    ['/eads?after=2', 'https://crm.example/eads?after=2'],
+    ['?after=2', 'https://crm.example/crm/v2/leads?after=2'],
+    ['leads?after=2', 'https://crm.example/crm/v2/leads?after=2'],
+    ['//crm.example//evil.example/x', 'https://crm.example//evil.example/x'],
+    ['?a=x+y&b=%2F%20%7e&c=1/2:3', 'https://crm.example/crm/v2/leads?a=x+y&b=%2F%20%7e&c=1/2:3'],
+  ])('%s leads to %s', (link, address) => {
+    expect(next({ kind: 'next_url', next: 'next' }, { next: link }).asked).toBe(address)
+    expect(next({ kind: 'link' }, {}, { link: `<${link}>; rel="next"` }).asked).toBe(address)
+  })
+
+  it('without TLS stays so where the API itself has none', () => {
+    const list = 'http://127.0.0.1:8080/leads'
+    const { asked } = next(
+      { kind: 'next_url', next: 'next' },
+      { next: 'https://127.0.0.1/leads?p=2' },
+      {},
+      list,
+    )
+    expect(asked).toBe('http://127.0.0.1:8080/leads?p=2')
+  })
+
+  it.each([
+    'http://backend:8000/crm/v2/leads?p=2',
+    'https://api.crm.example/leads',
+    'ftp://crm.example/leads',
+    'http://[x',
+  ])('to another host is refused: %s', (link) => {
+    expect(() => next({ kind: 'next_url', next: 'next' }, { next: link })).toThrow('which is not followed')
+  })
+
+  it.each([
+    [`<?p=2>; rel="next"`, true],
+    [`<?p=2>; rel='next'`, true],
+    [`<?p=2>; title="x"; REL = 'last next'`, true],
+    [`<?p=1>; rel='prev', <?p=2>; rel=next`, true],
+    [`<?p=2>; rel='nextish'`, false],
+    [`<?p=2>; title='next'; rel='last'`, false],
+  ])('in a Link header is known by its relation: %s', (link, isNext) => {
+    expect(next({ kind: 'link' }, {}, { link }).asked).toBe(
+      isNext ? 'https://crm.example/crm/v2/leads?p=2' : null,
+    )
+  })
+})
+
+describe('a cursor', () => {
+  const CURSOR = { kind: 'cursor', param: 'after', next: 'next' } as const
+  it.each([0, '0', -1, '-1', 'null', '', null, false, undefined, Number.POSITIVE_INFINITY])(
+    'of %j means the end by default',
+    (cursor) => {
+      expect(next(CURSOR, { next: cursor }).position).toBeNull()
+    },
+  )
+
+  it('means the end as the profile says, which takes the place of the default', () => {
+    const ends = { ...CURSOR, end: ['end', -1] }
+    for (const cursor of ['end', -1, '-1', '', null]) expect(next(ends, { next: cursor }).position).toBeNull()
+    expect(next(ends, { next: 0 }).position).toBe('0')
+    expect(next(CURSOR, { next: 'end' }).position).toBe('end')
+  })
+
+  it('that means the end contradicts an answer that says that more follow', () => {
+    expect(() => next({ ...CURSOR, has_more: 'more' }, { next: 0, more: true })).toThrow('but not where')
+  })
+})
+
+describe('a page number', () => {
+  it('goes on after a first page that was cut, where the list ends at its total', () => {
+    const paging = {
+      kind: 'page',
+      param: 'page',
+      size_param: 'limit',
+      total: 'total',
+      stop_at_total: true,
+    } as const
+    expect(next(paging, { total: 2 }).position).toBe('2')
+    expect(next(paging, { total: 1 }).position).toBeNull()
+  })
+})
