@@ -56,7 +56,7 @@ const DOUBTS: readonly Doubt[] = [
       namesNext(paging) &&
       scan.mode === 'full' &&
       scan.pass_pages === 1 &&
-      scan.first_rows >= scan.page_size &&
+      scan.first_rows === scan.page_size &&
       scan.total_low === null &&
       stored > scan.seen,
     found: ({ scan, stored }) =>
