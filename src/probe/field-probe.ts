@@ -16,6 +16,7 @@ type RuleInput =
   | string[]
   | { all: (string | string[])[]; transform: 'join' }
   | { from: string; transform: 'domain' }
+  | { from: string[] }
 
 export interface FoundField {
   readonly field: LeadField['column']
