@@ -9,8 +9,11 @@ import { registrationFile, secretsIn, watchState } from '../jobs/events/webhook-
 import { SYNC_PARTS } from '../jobs/sync/run-sync.ts'
 import type { SyncOptions } from '../jobs/sync/sync-context.ts'
 import type { Log } from '../log.ts'
+import { withoutNamedSecrets } from '../redaction.ts'
+import { endpointUrl, hasEndpoint } from '../upstream/client/request.ts'
 import type { Profile } from '../upstream/profile/profile.ts'
 import { parseProfile, sendsKey } from '../upstream/profile/profile.ts'
+import { listOverwritten } from '../upstream/profile/profile-mistakes.ts'
 import { REFERENCE_PROFILE } from '../upstream/profile/reference-profile.ts'
 import type { Source, SourceOptions } from '../upstream/source.ts'
 import { openSource } from '../upstream/source.ts'
@@ -51,8 +54,22 @@ function readKeyAgain({ keyFile }: Config): string | null {
  * Returns the profile, the settings that describe the API of the upstream.
  * @throws LeadsheetError config_invalid
  */
-export function profileOf({ api: { profile } }: Config): Profile {
-  return profileFrom(profile)
+export function profileOf({ api: { profile, url } }: Config): Profile {
+  const read = profileFrom(profile)
+  if (url !== null && hasEndpoint(read, 'leads'))
+    refuseOverwriting(read, endpointUrl(url, read, 'leads'), profile)
+  return read
+}
+
+function refuseOverwriting(profile: Profile, list: URL, data: ProfileData | null): void {
+  const lines = listOverwritten(profile, list).map(({ path, param, found }) => {
+    const place = data?.nameOf([...path], 'value') ?? path.join('.')
+    return `${place}: sets ${param}, but the address of the list has ${withoutNamedSecrets(found)} already`
+  })
+  if (lines.length === 0) return
+  throw new LeadsheetError('config_invalid', `The profile has mistakes:\n${lines.join('\n')}`, {
+    hint: 'Take the parameter out of the address (api.url, or endpoints.leads of the profile), or out of the other part. A filter by time may have both in its value: `value: "(status eq \'lead\') and (modified ge {value})"`.',
+  })
 }
 
 /**

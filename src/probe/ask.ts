@@ -248,6 +248,9 @@ export async function readPage(
 }
 
 export function pageOf(reply: Reply, list: List): Page | null {
+  // Some upstreams answer so instead of with an empty list.
+  if (reply.status === 204 || reply.status === 304)
+    return { reply, envelope: list.envelope, records: [], ids: [] }
   if (reply.status < 200 || reply.status > 299) return null
   const usual = readPath(reply.body, list.envelope)
   const found = Array.isArray(usual) ? { path: list.envelope, records: usual } : findRecords(reply.body)

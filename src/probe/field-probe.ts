@@ -17,6 +17,7 @@ type RuleInput =
   | { all: (string | string[])[]; transform: 'join' }
   | { from: string; transform: 'domain' }
   | { from: string; decimal: 'comma' }
+  | { from: string[] }
 
 export interface FoundField {
   readonly field: LeadField['column']

@@ -63,7 +63,10 @@ async function findByChanges(
   let param: string | null = null
   for (const names of apart([...SORT_PARAMS, ...SORT_PARAMS_IN_BRACKETS], (name) => name))
     param ??= await findEffective(
-      names.filter((name) => !Object.keys(params).some((other) => clashes(name, other))),
+      names.filter(
+        (name) =>
+          !list.url.searchParams.has(name) && !Object.keys(params).some((other) => clashes(name, other)),
+      ),
       test,
       budget,
       list.isStrict,

@@ -4,10 +4,11 @@ import { redactor } from '../redaction.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
 import type { Profile, ProfileInput, TimeFilter } from '../upstream/profile/profile.ts'
 import { parseProfile } from '../upstream/profile/profile.ts'
+import { listOverwritten, type Overwritten } from '../upstream/profile/profile-mistakes.ts'
 import type { FieldPath } from '../upstream/values/json.ts'
 import { pathText, readPath, splitPath } from '../upstream/values/json.ts'
 import { toInstant } from '../upstream/values/scalar.ts'
-import type { Asker, Auth, Finding, Gap, List, Page, Params } from './ask.ts'
+import type { Asker, Auth, Finding, Gap, List, Page } from './ask.ts'
 import { evidenceOf, readPage } from './ask.ts'
 import type { FoundField } from './field-probe.ts'
 import { columnsOf, findFields, findStages, isName, isSmallNumber, isUnique, pickId } from './field-probe.ts'
@@ -18,7 +19,7 @@ import type { OtherEndpoints } from './other-endpoints.ts'
 import { findOtherEndpoints, NO_OTHER_ENDPOINTS } from './other-endpoints.ts'
 import type { FoundPaging } from './paging-found.ts'
 import { findPaging, unreadPaging } from './paging-found.ts'
-import { findSince } from './since-probe.ts'
+import { findSince, isUndated } from './since-probe.ts'
 
 /** The maximum number of unread fields that are named. A record may have hundreds of them. */
 const NAMED_MAX = 20
@@ -72,11 +73,13 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   })
   const records = paging.records
   const list = withSafeId({ ...found.list, isStrict: strict !== null }, records)
-  const fields = findFields(records, list.id)
+  const named = findFields(records, list.id)
   // All further requests are paged, and some upstreams nest the list of records elsewhere in paged answers.
   const paged = { ...list, envelope: paging.largest.envelope }
-  const since = await cut.go('filters', null, () => findFilter(asker, paged, paging, fields))
-  const order = await cut.go('sort', null, () => findSort(asker, paged, paging, fields))
+  const since = await cut.go('filters', null, () => findFilter(asker, paged, paging, named))
+  // The filter was proved with records that have no time of change yet, so they count by their creation.
+  const fields = since === null ? named : withFallback(named, records)
+  const order = await cut.go('sort', null, () => findSort(asker, paged, paging, named))
   const ids = records.map((record) => toText(readPath(record, list.id)) ?? '')
   const others = await cut.go('endpoints', NO_OTHER_ENDPOINTS, () =>
     findOtherEndpoints(asker, base, list, ids, pipelineOf(fields, records)),
@@ -86,7 +89,7 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   gaps.push(...unreadFields(records, list.id, fields))
   if (!isUnique(records, list.id)) gaps.push(repeatedId(list))
   else if (isName(list.id)) gaps.push(onlyName(list))
-  if (since === null && cut.gaps.length === 0) gaps.push(noSince(fields))
+  if (since === null && cut.gaps.length === 0) gaps.push(noSince(fields, records))
   const findings = [
     ...found.findings,
     ...listFindings(base, found, list),
@@ -102,8 +105,9 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
     since: since?.filter ?? null,
     sort: order?.sort ?? {},
   })
-  const isWhole = paging.input !== null
-  return { findings, gaps, input, profile: isWhole ? parseProfile(input, 'probe') : null, tried: [] }
+  const profile = paging.input === null ? null : parseProfile(input, 'probe')
+  gaps.push(...(profile === null ? [] : listOverwritten(profile, base).map(overwritten)))
+  return { findings, gaps, input, profile, tried: [] }
 }
 
 /**
@@ -212,7 +216,8 @@ function ruleText(rule: FoundField['rule']): string {
   if (typeof rule === 'string') return rule
   if (Array.isArray(rule)) return rule.join(' or ')
   if ('all' in rule) return rule.all.map(String).join(' + ')
-  return `${rule.from} (${'transform' in rule ? rule.transform : `decimal ${rule.decimal}`})`
+  if ('transform' in rule) return `${rule.from} (${rule.transform})`
+  return 'decimal' in rule ? `${rule.from} (decimal ${rule.decimal})` : rule.from.join(' or ')
 }
 
 /** Returns a gap for each important field that was not recognised. */
@@ -250,7 +255,7 @@ function unreadFields(records: readonly unknown[], id: FieldPath, fields: readon
 function pathsOf(rule: FoundField['rule']): string[] {
   if (typeof rule === 'string') return [rule]
   if (Array.isArray(rule)) return rule
-  return 'all' in rule ? rule.all.flat() : [rule.from]
+  return 'all' in rule ? rule.all.flat() : [rule.from].flat()
 }
 
 function kindOf(values: readonly unknown[]): string {
@@ -262,11 +267,24 @@ function kindOf(values: readonly unknown[]): string {
   return all((value) => typeof value === 'string') ? 'a text' : all(Array.isArray) ? 'a list' : 'mixed values'
 }
 
-function noSince(fields: readonly FoundField[]): Gap {
-  const hasUpdated = fields.some(({ field }) => field === 'updated_at')
-  const why = hasUpdated
-    ? 'none of the usual filters has an effect'
-    : 'no time of the last change was recognised'
+/** Adds the time of creation as the fallback of the time of change, if some records lack the latter. */
+function withFallback(fields: readonly FoundField[], records: readonly unknown[]): readonly FoundField[] {
+  const [updated, created] = [pathOf(fields, 'updated_at'), pathOf(fields, 'created_at')]
+  if (updated === null || created === null || !records.some((each) => isUndated(each, updated))) return fields
+  const rule = { from: [pathText(updated), pathText(created)] }
+  return fields.map((each) => (each.field === 'updated_at' ? { ...each, rule } : each))
+}
+
+function noSince(fields: readonly FoundField[], records: readonly unknown[]): Gap {
+  const updated = pathOf(fields, 'updated_at')
+  const undated = updated === null ? 0 : records.filter((each) => isUndated(each, updated)).length
+  const none = 'none of the usual filters has an effect'
+  const why =
+    updated === null
+      ? 'no time of the last change was recognised'
+      : undated === 0
+        ? none
+        : `${undated} of ${records.length} records have no ${pathText(updated)}, and ${none} that lists them too`
   return {
     place: 'filters.updated_since',
     problem: `${why}: every sync reads the whole list`,
@@ -279,6 +297,14 @@ function repeatedId({ id }: List): Gap {
     place: 'mapping.lead.id',
     problem: `${pathText(id)} is not the id: different records have the same, and would be taken for one`,
     remedy: 'mapping: { lead: { id: … } }   # a field that every record has, and no two share',
+  }
+}
+
+function overwritten({ path, param, found }: Overwritten): Gap {
+  return {
+    place: path.join('.'),
+    problem: `the address that was probed has ${found}, which this would overwrite`,
+    remedy: `take ${param} out of api.url`,
   }
 }
 
@@ -312,7 +338,7 @@ function draftProfile({ asker, base, list, paging, fields, since, sort, others }
   const stages = typeof status === 'string' ? findStages(paging.records, splitPath(status)) : []
   return {
     name: base.hostname,
-    endpoints: { leads: leadsPath(base, list, paging.along), ...others.endpoints },
+    endpoints: { leads: leadsPath(base, list, paging), ...others.endpoints },
     auth: authInput(asker),
     ...(paging.input === null ? {} : { paging: paging.input }),
     envelope: { leads: pathText(paging.largest.envelope), ...others.envelope },
@@ -343,9 +369,16 @@ function sinceInput({ param, format, value, in: where }: TimeFilter) {
   }
 }
 
-/** Returns the path of the list, with the parameters that every request for the list needs. */
-function leadsPath(base: URL, list: List, along: Params): string {
+/**
+ * Returns the path of the list, with the parameters that every request for the list needs, and without those
+ * that the paging sets.
+ */
+function leadsPath(base: URL, list: List, { along, input }: FoundPaging): string {
   const url = new URL(list.url)
   for (const [name, value] of Object.entries(along)) url.searchParams.set(name, value)
+  for (const name of ['param', 'size_param']) {
+    const param = toText(readPath(input, [name]))
+    if (param !== null) url.searchParams.delete(param)
+  }
   return endpointPath(base, url)
 }

@@ -41,7 +41,7 @@ type Guess = Pick<TimeFilter, 'param' | 'value' | 'in'>
 export async function findSince(
   search: SinceSearch,
 ): Promise<{ filter: TimeFilter; finding: Finding } | null> {
-  const between = timeBetween(search.records, search.updated)
+  const between = timeBetween(search)
   if (between === null) return null
   const budget: Budget = { left: Math.min(BUDGET, search.asker.left(QUESTIONS_MAX)) }
   for (const [guesses, format] of roundsOf(search)) {
@@ -68,10 +68,23 @@ export async function findSince(
 }
 
 /** Returns a time that is later than most of the records but not all; null if there is none. */
-function timeBetween(records: readonly unknown[], path: FieldPath): string | null {
-  const times = records.flatMap((record) => toInstant(readPath(record, path)) ?? []).sort()
+function timeBetween(search: SinceSearch): string | null {
+  const times = search.records
+    .map((record) => timeOf(search, record))
+    .filter((time) => time !== '')
+    .sort()
   const at = times[Math.floor(times.length * (1 - SHARE_AFTER))]
   return at === undefined || at === times[0] ? null : at
+}
+
+/** Returns when a record last changed. Some upstreams give no such time before the first change. */
+function timeOf({ updated, created }: SinceSearch, record: unknown): string {
+  return toInstant(readPath(record, updated)) ?? (created && toInstant(readPath(record, created))) ?? ''
+}
+
+/** Returns whether a record has no time of its last change. */
+export function isUndated(record: unknown, updated: FieldPath): boolean {
+  return toInstant(readPath(record, updated)) === null
 }
 
 async function emptiesList(
@@ -95,12 +108,13 @@ async function emptiesList(
 async function proveSince(search: SinceSearch, filter: TimeFilter, between: string): Promise<Finding | null> {
   const page = await ask(search, [filter], filter.format, between)
   if (page === null || page.ids.length === 0) return null
-  const timeOf = (record: unknown): string => toInstant(readPath(record, search.updated)) ?? ''
   const first = formatTime(between, filter.format) === between ? between : dayOf(between, filter.format)
-  if (page.records.some((record) => timeOf(record) < first)) return null
+  if (page.records.some((record) => timeOf(search, record) < first)) return null
   const given = new Set(page.ids)
-  const expected = search.records.filter((record) => timeOf(record) > between)
+  const expected = search.records.filter((record) => timeOf(search, record) > between)
   const missing = expected.filter((record) => !given.has(idText(record, search.list.id)))
+  const undated = (each: unknown): boolean => isUndated(each, search.updated)
+  if (missing.some(undated) && !page.records.some(undated)) return null
   // A full page may lack known records, because they may be on the next page. In that case, at least one
   // record of the page must have been created before `between`. Otherwise the filter may use the time of
   // creation, and would then miss changes of old records.
@@ -126,7 +140,7 @@ async function ask(
     Object.fromEntries(
       guesses
         .filter((each) => each.in === where)
-        .map(({ param, value }) => [param, value.replace('{value}', formatTime(instant, format))]),
+        .map(({ param, value }) => [param, value.replaceAll('{value}', formatTime(instant, format))]),
     )
   return readPage(asker, list, { ...params, ...put('query') }, { ...headers, ...put('header') })
 }
@@ -140,11 +154,15 @@ type Round = readonly [guesses: readonly Guess[], format: TimeFilter['format']]
  */
 function roundsOf(search: SinceSearch): Round[] {
   const field = search.updated.at(-1) ?? ''
-  const withField = (text: string): string => text.replaceAll('{field}', field)
+  const created = search.created?.at(-1) ?? ''
+  const withField = (text: string): string =>
+    text.replaceAll('{field}', field).replaceAll('{created}', created)
+  const both =
+    search.records.some((each) => isUndated(each, search.updated)) && created !== '' ? SINCE_BOTH : []
   const named = (names: readonly string[]): Guess[] => [...new Set(names.map(withField))].map(guess)
   const plain = named(SINCE_PARAMS)
   const bracketed = named(SINCE_PARAMS_IN_BRACKETS)
-  const expressions = SINCE_EXPRESSIONS.map(
+  const expressions = [...both, ...SINCE_EXPRESSIONS].map(
     ({ param, value }): Guess => ({ param: withField(param), value: withField(value), in: 'query' }),
   )
   const paging = Object.keys(search.params)
@@ -153,7 +171,7 @@ function roundsOf(search: SinceSearch): Round[] {
   const [own = 'iso', ...others] = formatsFor(search)
   const inFormat = (guesses: readonly Guess[], format: TimeFilter['format']): Round[] =>
     apart(guesses, ({ param }) => param).map((each) => [each, format] as const)
-  return [
+  const rounds: Round[] = [
     ...inFormat([...plain, ...bracketed, ...expressions].filter(isAlike), own),
     ...[plain, bracketed, expressions].flatMap((each) =>
       inFormat(
@@ -164,6 +182,21 @@ function roundsOf(search: SinceSearch): Round[] {
     [[{ ...guess('If-Modified-Since'), in: 'header' }], 'iso_seconds'],
     ...others.flatMap((format) => inFormat(plain, format)),
   ]
+  return rounds.map(([guesses, format]) => [
+    guesses.flatMap((each) => besideAddress(each, search.list.url)),
+    format,
+  ])
+}
+
+/**
+ * Combines a guess with the value that the list's address has for the same parameter. A guess that cannot be
+ * combined is left out, because it would overwrite that value.
+ */
+function besideAddress(guess: Guess, { searchParams }: URL): Guess[] {
+  const fixed = guess.in === 'query' ? searchParams.get(guess.param) : null
+  if (fixed === null) return [guess]
+  const isExpression = guess.value.includes(' ') && !guess.value.startsWith('{"')
+  return isExpression ? [{ ...guess, value: `(${fixed}) and (${guess.value})` }] : []
 }
 
 /** Returns the time formats to try. The format that the records themselves use comes first. */
@@ -199,7 +232,7 @@ function idText(record: unknown, path: FieldPath): string {
 
 function filterText({ param, value, format, in: where }: TimeFilter): string {
   const place = where === 'header' ? `${param}: ` : `?${param}=`
-  return `${place}${value.replace('{value}', `{${format}}`)}`
+  return `${place}${value.replaceAll('{value}', `{${format}}`)}`
 }
 
 /**
@@ -288,6 +321,12 @@ const SINCE_PARAMS_IN_BRACKETS = [
     'filters[{field}][gte]',
     'range[{field}][gte]',
   ],
+] as const
+
+/** Filters by two times, for records that have no time of change before their first change. */
+const SINCE_BOTH = [
+  { param: 'filter', value: '{"_or":[{"{field}":{"_gte":"{value}"}},{"{created}":{"_gte":"{value}"}}]}' },
+  { param: '$filter', value: '({field} ge {value} or {created} ge {value})' },
 ] as const
 
 /** Filters that are expressions: a parameter and its value. `{value}` stands for the time. */

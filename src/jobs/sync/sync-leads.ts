@@ -27,6 +27,7 @@ import {
 import { recordMissing } from '../../store/sync/soft-delete.ts'
 import { markLeadsWhole } from '../../store/sync/sync-run.ts'
 import {
+  countUndated,
   type DatedLead,
   findLastUpdate,
   findNewestLead,
@@ -35,6 +36,7 @@ import {
   readWatermark,
   saveProfileHash,
   saveScanResult,
+  saveUndated,
   saveWatermark,
 } from '../../store/sync/watermark.ts'
 import { isNumbered } from '../../upstream/paging/read-ahead.ts'
@@ -72,8 +74,8 @@ export async function planScan(
   options: SyncOptions,
   now: Date,
 ): Promise<Scan['mode']> {
-  const { updatedAt } = await readWatermark(store.db)
-  if (options.full || updatedAt === null || !source.hasUpdatedSince) return 'full'
+  const { updatedAt, hasUndated } = await readWatermark(store.db)
+  if (options.full || updatedAt === null || hasUndated || !source.hasUpdatedSince) return 'full'
   const profile = hashProfile(source.profile)
   if (await isOtherProfile(store, profile)) return 'full'
   const scan = await findScan(store.db)
@@ -280,6 +282,7 @@ async function finishScan(
   const older = scan_result === 'complete' ? await setLeadsBack(run, memory) : await countOlder(run.store.db)
   const seen = { runId: run.runId, at: run.now().toISOString() }
   const lastUpdate = scan.mode === 'full' ? await findLastUpdate(run.store.db) : scan.max_updated_at
+  const undated = scan.mode === 'full' && run.source.hasUpdatedSince ? await countUndated(run.store.db) : 0
   return writeUnderLease(run, async (trx) => {
     await checkNoCrash(trx, memory.crashMarker)
     const problems = problem === null ? [] : [problem]
@@ -296,6 +299,7 @@ async function finishScan(
           : { deleted: 0, refused: null }
       const newest = Math.min(Date.parse(lastUpdate ?? ''), Date.parse(scan.started_at) - CLOCK_SKEW_MS)
       if (Number.isFinite(newest)) await saveWatermark(trx, instantOf(newest))
+      if (scan.mode === 'full') await saveUndated(trx, undated > 0)
       await markLeadsWhole(trx, run.runId, scan.started_at, missing.deleted)
       const read = { startedAt: scan.started_at, asksForDeleted: run.source.has('lead') }
       await finishLeadEvents(trx, read, seen.at)
@@ -316,6 +320,7 @@ async function finishScan(
         ...warnOfOlder(older, scan_result),
         ...memory.doubts.describe(),
         ...times.map(formatImplausible),
+        ...(undated > 0 && Number.isFinite(Date.parse(lastUpdate ?? '')) ? [warnOfUndated(undated)] : []),
         ...(leftOut && (await isUnchanged(trx, leftOut, memory)) ? [warnOfFilter(leftOut)] : []),
       ],
       drift,
@@ -369,6 +374,10 @@ const FILTER_WARNING = 'filters.updated_since leaves out what it must have'
 
 function warnOfFilter({ id, updatedAt }: DatedLead): string {
   return `${FILTER_WARNING}: the lead ${id} changed at ${updatedAt} and was not in the list of changes since before then, so the whole list was read; check the format of the filter, and the time zone in which the upstream reads it`
+}
+
+function warnOfUndated(count: number): string {
+  return `leads without an update time: ${count}; filters.updated_since may leave such leads out, so each sync reads the whole list, unless mapping.lead.updated_at falls back to the time of creation and the filter asks for both times`
 }
 
 function warningsOf(scan: Scan): string[] {

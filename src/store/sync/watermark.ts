@@ -21,13 +21,17 @@ const PART_LEADS = 20_000
 
 export async function readWatermark(
   db: Db,
-): Promise<{ updatedAt: Instant | null; notBefore: Instant | null }> {
+): Promise<{ updatedAt: Instant | null; notBefore: Instant | null; hasUndated: boolean }> {
   const row = await db
     .selectFrom('sync_watermark')
     .where('resource', '=', RESOURCE)
     .selectAll()
     .executeTakeFirst()
-  return { updatedAt: row?.updated_at || null, notBefore: row?.not_before ?? null }
+  return {
+    updatedAt: row?.updated_at || null,
+    notBefore: row?.not_before ?? null,
+    hasUndated: row?.has_undated === 1,
+  }
 }
 
 export async function saveWatermark(trx: Trx, updatedAt: Instant): Promise<void> {
@@ -36,6 +40,33 @@ export async function saveWatermark(trx: Trx, updatedAt: Instant): Promise<void>
     .values({ resource: RESOURCE, updated_at: updatedAt, not_before: null })
     .onConflict((conflict) => conflict.column('resource').doUpdateSet({ updated_at: updatedAt }))
     .execute()
+}
+
+/** Saves whether leads are stored for which the upstream gave no update time. The watermark must be saved. */
+export async function saveUndated(trx: Trx, hasUndated: boolean): Promise<void> {
+  await trx
+    .updateTable('sync_watermark')
+    .set({ has_undated: hasUndated ? 1 : 0 })
+    .execute()
+}
+
+/** Counts the leads that are not deleted and for which the upstream gave no update time. */
+export async function countUndated(db: Db): Promise<number> {
+  const last = await findLastNo(db)
+  let count = 0
+  for (let from = 1; from <= last; from += PART_LEADS) {
+    const row = await db
+      .selectFrom('lead')
+      .where('no', '>=', from)
+      .where('no', '<', from + PART_LEADS)
+      .where('deleted_at', 'is', null)
+      .whereRef('updated_at', '=', 'observed_at')
+      .select((eb) => eb.fn.countAll<number>().as('n'))
+      .executeTakeFirst()
+    count += row?.n ?? 0
+    await new Promise(setImmediate)
+  }
+  return count
 }
 
 /**

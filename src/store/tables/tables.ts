@@ -297,7 +297,12 @@ export interface Tables
   sync_scan_older: { lead_no: number; raw: string }
   sync_dropped_index: { name: string; sql: string }
   sync_scan_result: SyncScanResult
-  sync_watermark: { resource: string; updated_at: string; not_before: string | null }
+  sync_watermark: {
+    resource: string
+    updated_at: string
+    not_before: string | null
+    has_undated: Generated<number>
+  }
   quarantined_record: QuarantinedRecord
   pruned: PrunedTable
   field_seen: FieldSeen

@@ -284,7 +284,7 @@ function putTime(
 ): void {
   if (instant === undefined) return
   if (filter === undefined) throw noFilter(name)
-  const value = filter.value.replace('{value}', formatTime(instant, filter.format))
+  const value = filter.value.replaceAll('{value}', formatTime(instant, filter.format))
   if (filter.in === 'header') headers[filter.param.toLowerCase()] = value
   else url.searchParams.set(filter.param, value)
 }

@@ -71,6 +71,22 @@ describe('a list of changes', () => {
   })
 })
 
+describe('a list with leads that have no update time', () => {
+  it('is read in full each time, and a warning says why', async () => {
+    const undated = { id: 'c', status: 'new', updated: null }
+    await using listing = await openListing(FILTER, () => ({ records: [...ALL, undated] }))
+    expect((await listing.sync()).scan?.warnings).toEqual([
+      expect.stringMatching(/^leads without an update time: 1; filters\.updated_since may leave/),
+    ])
+    listing.answer = upstream([...ALL, { ...undated, updated: '' }, { ...undated, id: 'd', updated: '' }])
+    expect(await listing.sync(options)).toMatchObject({ scan: { mode: 'full' }, leads: { inserted: 1 } })
+    listing.answer = upstream(ALL)
+    // Two whole lists delete the undated leads, and a third one finds that none is left.
+    for (let time = 0; time < 3; time++) await listing.sync(options)
+    expect((await listing.sync(options)).scan?.mode).toBe('incremental')
+  })
+})
+
 describe('an answer without a body', () => {
   it.each([
     [304, 'incremental', 'an empty page'],

@@ -33,7 +33,8 @@ export const SYNC = [
   sql`CREATE TABLE sync_watermark ( -- at most one row: the time from which the next incremental scan reads
     resource TEXT PRIMARY KEY, -- lead
     updated_at TEXT NOT NULL, -- UTC, by the upstream's clock: all changes up to this time have been read; empty if no scan has ended yet
-    not_before TEXT -- UTC: the upstream asked for no requests before this time
+    not_before TEXT, -- UTC: the upstream asked for no requests before this time
+    has_undated INTEGER NOT NULL DEFAULT 0 CHECK (has_undated IN (0, 1)) -- 1: the last complete full scan left leads without an update time, which a list of changes may lack; 0: it left none
   ) STRICT`,
 
   sql`CREATE TABLE sync_scan ( -- at most one row: the progress of the scan of leads under way

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { putFilters } from '../../../src/upstream/paging/paging.ts'
+import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
+import { listOverwritten } from '../../../src/upstream/profile/profile-mistakes.ts'
+
+const PAGE = { kind: 'page', param: 'page', size_param: 'limit' } as const
+
+function profileWith(parts: Partial<ProfileInput>) {
+  return parseProfile({ name: 'test', paging: PAGE, mapping: { lead: { id: 'id' } }, ...parts }, 'test')
+}
+
+function overwrittenBy(parts: Partial<ProfileInput>, query: string): string[] {
+  const list = new URL(`https://crm.example.com/leads?${query}`)
+  return listOverwritten(profileWith(parts), list).map(({ path, found }) => `${path.join('.')} ${found}`)
+}
+
+const since = (value: string) => ({ filters: { updated_since: { param: '$filter', value } } })
+
+describe('a parameter in the address of the list', () => {
+  it.each<readonly [string, Partial<ProfileInput>, string, string]>([
+    ['page', {}, 'page=2', 'paging.param page=2'],
+    ['size', {}, 'limit=10', 'paging.size_param limit=10'],
+    ['cursor', { paging: { kind: 'cursor', param: 'after', next: 'n' } }, 'after=', 'paging.param after='],
+    ['order', { sort: { sort: 'id' } }, 'sort=-created', 'sort.sort sort=-created'],
+    ['status', { filters: { status: 'status' } }, 'status=lead', 'filters.status status=lead'],
+    [
+      'filter of changes',
+      since('changed ge {value}'),
+      "$filter=status eq 'lead'",
+      "filters.updated_since.value $filter=status eq 'lead'",
+    ],
+    [
+      'filter of creation',
+      { filters: { created_since: { param: 'q' } } },
+      'q=acme',
+      'filters.created_since.value q=acme',
+    ],
+  ])('is not overwritten by the %s of the profile', (_, parts, query, found) => {
+    expect(overwrittenBy(parts, query)).toEqual([found])
+  })
+
+  it.each<readonly [string, Partial<ProfileInput>, string]>([
+    ['has another name', { filters: { status: 'state' } }, 'status=lead'],
+    [
+      'is part of the filter',
+      since("(status eq 'lead') and (changed ge {value})"),
+      "$filter=status eq 'lead'",
+    ],
+    [
+      'has the name of a header',
+      { filters: { updated_since: { param: 'If-Modified-Since', in: 'header' } } },
+      'If-Modified-Since=1',
+    ],
+  ])('is no mistake if it %s', (_, parts, query) => {
+    expect(overwrittenBy(parts, query)).toEqual([])
+  })
+})
+
+describe('a filter by time', () => {
+  it('has the time at each place of its value', () => {
+    const url = new URL('https://crm.example.com/leads')
+    const at = '2026-11-21T00:00:00.000Z'
+    putFilters(profileWith(since('changed ge {value} or created ge {value}')), { updatedSince: at }, url, {})
+    expect(url.searchParams.get('$filter')).toBe(`changed ge ${at} or created ge ${at}`)
+  })
+})
