@@ -288,7 +288,8 @@ export const LEAD_FIELDS = [
     name: 'statusChangedAt',
     column: 'status_changed_at',
     type: 'instant',
-    meaning: "UTC, by the upstream's clock: when the status began; updated_at if the upstream does not say",
+    meaning:
+      "UTC, by the upstream's clock: when the status began; updated_at if it does not say; by our clock if the lead was set back",
     wire: 'status_changed_at',
     probe: `statuschangedat stagechangedat stagechangetime statusupdatedat stageupdatedat stagesince
       statussince closedate`,

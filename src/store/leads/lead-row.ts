@@ -83,8 +83,7 @@ export function rowOf(
     no,
     created_at: lead.createdAt ?? before?.created_at ?? seen.at,
     updated_at: updatedAt,
-    status_changed_at:
-      lead.statusChangedAt ?? (hasSameStatus ? earlier(before.status_changed_at, updatedAt) : updatedAt),
+    status_changed_at: lead.statusChangedAt ?? (hasSameStatus ? before.status_changed_at : updatedAt),
     first_seen_at: seen.at,
     observed_at: seen.at,
     deleted_at: null,
@@ -120,8 +119,4 @@ export function datedAs(before: StoredLead, lead: Lead): Lead {
   const { updated_at: stored } = before
   const isSame = at === null || isCutToSecond(at, stored) || isCutToSecond(stored, at)
   return isSame ? { ...lead, updatedAt: stored } : lead
-}
-
-function earlier(one: Instant, other: Instant): Instant {
-  return one < other ? one : other
 }

@@ -4,7 +4,7 @@
  * read and rebuilt with the new records, and only the differences are written.
  */
 import { type RawBuilder, sql } from 'kysely'
-import type { Lead } from '../../domain/model.ts'
+import type { Instant, Lead } from '../../domain/model.ts'
 import { deleteRows, insertRows, listOf, rowDifference, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Observation, Trx } from '../db/store.ts'
@@ -59,17 +59,18 @@ interface Changes {
   readonly minorUpdates: LeadMinorUpdateTable[]
 }
 
+interface SavedHistory {
+  readonly moved: Map<string, readonly StageMove[]>
+  readonly statusSince: ReadonlyMap<string, Instant>
+}
+
 /**
  * Saves the history of a page of leads. Call this function after the rows of `fresh` leads were written to
  * `lead`.
- * @returns all moves of each lead whose moves have changed. The caller computes columns of `lead` from these
- * moves
+ * @returns all moves of each lead whose moves have changed, and since when a lead has its status, if the
+ * upstream does not say so, or the lead was set back. The caller computes columns of `lead` from both
  */
-export async function saveHistory(
-  trx: Trx,
-  arrived: Arrivals,
-  seen: Observation,
-): Promise<Map<string, readonly StageMove[]>> {
+export async function saveHistory(trx: Trx, arrived: Arrivals, seen: Observation): Promise<SavedHistory> {
   await insertRows(
     trx,
     'lead_history',
@@ -79,7 +80,8 @@ export async function saveHistory(
   const present = new Map(arrived.present.map((lead) => [lead.id, lead]))
   const late = Map.groupBy(arrived.late, (lead) => lead.id)
   const ids = new Set([...present.keys(), ...late.keys(), ...arrived.returned])
-  if (ids.size === 0) return new Map()
+  const statusSince = new Map<string, Instant>()
+  if (ids.size === 0) return { moved: new Map(), statusSince }
 
   const changes: Changes = {
     ...{ deletedVersions: [], versions: [], changedColumns: new Set<string>() },
@@ -101,11 +103,13 @@ export async function saveHistory(
     const lead = present.get(id)
     if (lead) addPresent(states, lead, seen)
     const steps = stepsOf(states)
+    const begun = lead && steps[beginOfStatus(steps, lead.status)]
+    if (begun?.state.status_changed_at === null) statusSince.set(id, begun.from)
     collectChanges(changes, id, known, steps)
     if (moveTraits(steps) !== traits) moved.set(id, steps)
   }
   await writeChanges(trx, changes)
-  return saveStageMoves(trx, moved)
+  return { moved: await saveStageMoves(trx, moved), statusSince }
 }
 
 /**
@@ -191,7 +195,8 @@ function addPresent(states: LeadState[], lead: Lead, seen: Observation): void {
   let state = stateOf(lead, seen)
   if (lead.updatedAt !== null && isBeforeLast(state, states)) {
     moveBack(states, state)
-    if (isBeforeLast(state, states)) state = { ...state, changed_at: seen.at }
+    undateStatus(states, state)
+    if (isBeforeLast(state, states)) state = { ...state, changed_at: seen.at, status_changed_at: null }
   }
   const last = states.at(-1)
   const isSame = last !== undefined && hasSameTracked(last, state)
@@ -222,7 +227,11 @@ function moveBack(states: LeadState[], present: LeadState): void {
   const late = states[place]
   const others = states.toSpliced(place, 1)
   if (late && place < others.length && others.every((other) => other.observed_at < late.observed_at)) {
-    states.splice(0, states.length, ...others, { ...late, changed_at: late.observed_at })
+    states.splice(0, states.length, ...others, {
+      ...late,
+      changed_at: late.observed_at,
+      status_changed_at: null,
+    })
   }
   const begin = states.findLastIndex((state) => !isPresent(state)) + 1
   const [first, ...more] = states.slice(begin)
@@ -231,6 +240,21 @@ function moveBack(states: LeadState[], present: LeadState): void {
   const { changed_at, status_changed_at } = present
   const redated = first.changed_at > changed_at ? { ...first, changed_at, status_changed_at } : first
   states.splice(begin, states.length, redated, ...more.filter((state) => state.changed_at <= changed_at))
+}
+
+/** Takes its time from the status of a lead that was set back to an earlier time than its history allows. */
+function undateStatus(states: LeadState[], present: LeadState): void {
+  const steps = stepsOf(states)
+  const begin = beginOfStatus(steps, present.status)
+  const step = steps[begin]
+  if (begin === 0 || !step || (present.status_changed_at ?? step.from) >= step.from) return
+  const undated = { ...step.state, changed_at: step.from, status_changed_at: null }
+  states.splice(states.indexOf(step.state), 1, undated)
+}
+
+/** Returns the place of the step with which the lead entered its last status, which is `status`. */
+function beginOfStatus(steps: readonly Step[], status: string): number {
+  return steps.findLastIndex(({ state }) => state.status !== status) + 1
 }
 
 /**

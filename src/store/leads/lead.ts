@@ -103,12 +103,13 @@ export async function saveLeads(
   // the moves. In this way each row is written only once.
   const late = arrived.late.filter(({ id }) => stored.has(id))
   const lateOfFresh = arrived.late.filter(({ id }) => !stored.has(id))
-  const moved = await saveHistory(trx, { ...arrived, fresh: [], late, derived }, seen)
+  const { moved, statusSince } = await saveHistory(trx, { ...arrived, fresh: [], late, derived }, seen)
   const funnel = moved.size > 0 ? await readFunnel(trx) : []
   for (const { lead } of rows) {
     const before = stored.get(lead.id)
     const moves = moved.get(lead.id)
     Object.assign(lead, moves ? progressOf(lead.created_at, moves, funnel) : progressIn(before))
+    lead.status_changed_at = statusSince.get(lead.id) ?? lead.status_changed_at
     if (before) for (const column of changedColumns(before, lead)) changed.add(column)
     moved.delete(lead.id)
   }
@@ -116,9 +117,9 @@ export async function saveLeads(
   await insertRows(trx, 'lead_raw', otherForms, { key: ['lead_no'] })
   await markReturned(trx, arrived.returned, seen)
   const none = { present: [], returned: [], derived: new Map() }
-  const movedFresh = await saveHistory(trx, { ...none, fresh: arrived.fresh, late: lateOfFresh }, seen)
+  const ofFresh = await saveHistory(trx, { ...none, fresh: arrived.fresh, late: lateOfFresh }, seen)
   const redated = changed.has('created_at') ? rows.map(({ lead }) => lead.id) : []
-  await refreshProgress(trx, [...moved.keys(), ...movedFresh.keys(), ...redated])
+  await refreshProgress(trx, [...moved.keys(), ...ofFresh.moved.keys(), ...redated])
   return saved
 }
 

@@ -14,6 +14,7 @@ import { readOverview } from '../../../src/store/figures/pipeline-overview.ts'
 import { type FigureScope, readFigure, readRows } from '../../../src/store/figures/query.ts'
 import { readTrend } from '../../../src/store/figures/series.ts'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
+import { saveLeads } from '../../../src/store/leads/lead.ts'
 import { recordDeletions } from '../../../src/store/leads/lead-version.ts'
 import { random } from '../../support/random.ts'
 import { lead, openEmptyStore, STAGES, save, seenAt } from '../../support/store.ts'
@@ -34,6 +35,7 @@ const day = (days: number): string => new Date(START + Math.round(days * DAY_MS)
 /** Plays the days: some leads change, a few go or come back, and everything new is read in the evening. */
 async function liveThrough(store: Store, next: Next): Promise<void> {
   const leads = new Map<string, Lead>()
+  const past: Lead[] = []
   const gone = new Set<string>()
   for (let today = 0; today < DAYS; today++) {
     const evening = day(today + 1)
@@ -58,6 +60,15 @@ async function liveThrough(store: Store, next: Next): Promise<void> {
       gone.delete(now.id)
       changed.push(now)
     }
+    // A few leads are set back to an earlier record by a full scan.
+    const back = past.filter(({ id }) => next() < 0.01 && !changed.some((each) => each.id === id))
+    const setBack = [...new Map(back.map((each) => [each.id, each])).values()]
+    for (const each of setBack) {
+      leads.set(each.id, each)
+      gone.delete(each.id)
+    }
+    await store.write((trx) => saveLeads(trx, setBack, seenAt(evening), 'list'))
+    past.push(...changed)
     await save(store, changed, evening)
     const going = [...leads.keys()].filter((id) => !gone.has(id) && next() < 0.02)
     await store.write(async (trx) => {

@@ -66,7 +66,7 @@ export const LEADS = [
     lead_id TEXT NOT NULL REFERENCES lead (id),
     valid_from TEXT NOT NULL, -- UTC: when the state began; by the upstream's clock if it gives a time, by ours after a deleted lead returned
     valid_to TEXT, -- UTC: when the next state or the deletion ended it (exclusive); null for the present state; equal to valid_from if the lead was deleted then
-    changed_at TEXT NOT NULL, -- UTC: earliest known lead.updated_at in this state; by our clock if the upstream gives no such time
+    changed_at TEXT NOT NULL, -- UTC: earliest known lead.updated_at in this state; by our clock if the upstream gives no such time, or one that moved back
     status_changed_at TEXT, -- UTC, by the upstream's clock: when the status last changed; null if the upstream does not say
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we first read this state
     ${columnsOf(fieldsWith('hasHistory'))}
