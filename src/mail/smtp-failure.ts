@@ -29,6 +29,8 @@ export interface FailedSend {
   readonly concerns: SendConcern
   /** Tells whether the attempt failed after the login, while the message was being sent. */
   readonly isInMessage: boolean
+  /** Tells whether the server refused MAIL FROM, before it knew the recipient. */
+  readonly isOfMail: boolean
   /** The code of the server's reply; null if there was no reply. */
   readonly replyCode: number | null
   /** The text of the server's reply, or the reason why there was no reply. */
@@ -82,6 +84,7 @@ export function failedSendOf(thrown: unknown): FailedSend | null {
       kind: 'permanent',
       concerns: 'message',
       isInMessage: true,
+      isOfMail: false,
       replyCode: null,
       said: thrown.message,
     }
@@ -95,6 +98,7 @@ export function failedSendOf(thrown: unknown): FailedSend | null {
     kind,
     concerns: concernOf(kind, fault),
     isInMessage: !isBeforeMessage(fault.phase),
+    isOfMail: fault.replyCode !== null && fault.command === 'MAIL FROM',
     replyCode: fault.replyCode,
     said,
   }
@@ -138,6 +142,23 @@ function meaningOfReply(replyCode: number, fault: SendFault): SendFailure {
 export function isTooLarge(thrown: unknown): boolean {
   const fault = faultOf(thrown)
   return fault.code === TOO_LARGE || (fault.replyCode !== null && blameOf(fault) === 'size')
+}
+
+/** Tells whether the session can carry another message: the server has refused only this one. */
+export function keepsSession(thrown: unknown): boolean {
+  const { phase, command, code, replyCode } = faultOf(thrown)
+  if (code === TOO_LARGE) return true
+  return !isBeforeMessage(phase) && replyCode !== null && replyCode !== 421 && command !== 'MAIL FROM'
+}
+
+/** Tells whether a server refused the way of a login, and not the user and the password (RFC 4954, 6). */
+export function isMechanismRefused(thrown: unknown): boolean {
+  const { command, replyCode, reply } = faultOf(thrown)
+  if (command !== 'AUTH PLAIN' || replyCode === null) return false
+  return (
+    [500, 502, 504].includes(replyCode) ||
+    (replyCode >= 500 && /mechanism|unsupported|unrecogni[sz]ed|not supported|5\.(?:5|7)\.4/i.test(reply))
+  )
 }
 
 /** Whom a refusal within a message blames. `size`: the message is too large for the server. */

@@ -10,9 +10,17 @@ import type { SMTPConnectionOptions, SMTPConnectionSendInfo } from 'nodemailer/l
 import type { Message } from '../domain/message.ts'
 import type { Log } from '../log.ts'
 import type { DkimKey, Receipt, TransportSendOptions } from './message.ts'
-import { buildMessage, parseMailbox } from './message.ts'
+import { buildMessage, fitFiles, parseMailbox, withoutFiles } from './message.ts'
 import type { SendPhase } from './smtp-failure.ts'
-import { classifySendFailure, sendError } from './smtp-failure.ts'
+import {
+  classifySendFailure,
+  failedSendOf,
+  isMechanismRefused,
+  isTooLarge,
+  keepsSession,
+  sendError,
+  TOO_LARGE,
+} from './smtp-failure.ts'
 
 export interface SmtpOptions {
   readonly log: Log
@@ -69,21 +77,56 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
       progress.phase = 'envelope'
       return await sendInSession(kept, server, message, bytes, options, progress)
     } catch (thrown) {
-      drop()
-      if (thrown instanceof NotBegun) throw thrown.cause
+      if (thrown instanceof NotBegun) {
+        drop()
+        throw thrown.cause
+      }
       const { phase } = progress
       const error = sendError(thrown, phase, server.name, {
         recipient: message.to,
         secret: server.password,
       })
+      const session = kept
+      if (session === null || !keepsSession(error) || !(await isReset(session, server, options.signal)))
+        drop()
       const isConnectionLost = error.code === 'mail_unreachable' && classifySendFailure(error) === 'transient'
-      // A server may close an idle connection just as the next message begins. No byte of the message was
-      // sent yet, so another attempt is safe. A third attempt never follows, because the second one opens a
-      // new connection.
-      if (isReused && phase === 'envelope' && isConnectionLost && !options.signal.aborted) {
+      const isMailRefused = failedSendOf(error)?.isOfMail ?? false
+      // A server may close an idle connection just as the next message begins, or take no more messages over
+      // it. No byte of the message was sent yet, so another attempt is safe. A third attempt never follows,
+      // because the second one opens a new connection.
+      if (
+        isReused &&
+        phase === 'envelope' &&
+        (isConnectionLost || isMailRefused) &&
+        !options.signal.aborted
+      ) {
         return attempt(message, bytes, options)
       }
       throw error
+    }
+  }
+
+  /**
+   * Sends a message. If it is too large for the server, sends it without the attachments that do not fit, and
+   * with a sentence that names them.
+   */
+  const sendFitting = async (message: Message, options: TransportSendOptions): Promise<string> => {
+    let onData = options.onData
+    const once = async (): Promise<void> => {
+      await onData?.()
+      onData = undefined
+    }
+    try {
+      return await attempt(message, await buildMessage(message, dkim), { ...options, onData: once })
+    } catch (thrown) {
+      if (!isTooLarge(thrown)) throw thrown
+      const attached = message.files.filter(({ cid }) => cid === null)
+      const { left } = fitFiles(message.files, kept === null ? 0 : maxSizeOf(kept))
+      const without = left.length > 0 ? left : attached
+      if (without.length === 0) throw thrown
+      const smaller = withoutFiles(message, without)
+      const response = await attempt(smaller, await buildMessage(smaller, dkim), { ...options, onData: once })
+      return `${response}; sent without ${without.map(({ name }) => name).join(', ')}: too large for the server`
     }
   }
 
@@ -93,10 +136,8 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
     send: (message: Message, options: TransportSendOptions): Promise<Receipt> =>
       inTurn(async () => {
         clearTimeout(idle)
-        const bytes = await buildMessage(message, dkim)
         const signal = AbortSignal.any([options.signal, AbortSignal.timeout(server.timeouts.totalMs)])
-        const response = await attempt(message, bytes, { ...options, signal })
-        rest()
+        const response = await sendFitting(message, { ...options, signal }).finally(() => kept && rest())
         log.debug({ server: server.name, messageId: message.messageId, response }, 'message handed over')
         return { response }
       }),
@@ -141,18 +182,50 @@ export async function connect(
   // An error during a step reaches the caller of the step. An error between two steps is ignored, because the
   // next step then finds the connection closed.
   connection.on('error', () => {})
+  // The timeout of nodemailer covers the greeting too, for which a server may take minutes.
+  const connecting = setTimeout(() => {
+    if (connection.stage !== 'init') return
+    connection.emit('error', Object.assign(new Error('Connection timeout'), { code: 'ETIMEDOUT' }))
+  }, server.timeouts.connectMs)
   try {
     await step(connection, signal, (done) => connection.connect(done))
     if (server.user !== '') {
       progress.phase = 'login'
-      const credentials = { user: server.user, pass: server.password }
-      await step(connection, signal, (done) => connection.login({ credentials }, done))
+      await logIn(connection, server, signal)
     }
     return connection
   } catch (thrown) {
     connection.close()
     throw thrown
+  } finally {
+    clearTimeout(connecting)
   }
+}
+
+/** Logs in. Some servers announce AUTH PLAIN, or announce nothing, and take only AUTH LOGIN. */
+async function logIn(connection: SMTPConnection, server: SmtpServer, signal: AbortSignal): Promise<void> {
+  const credentials = { user: server.user, pass: server.password }
+  try {
+    await step(connection, signal, (done) => connection.login({ credentials }, done))
+  } catch (thrown) {
+    if (!isMechanismRefused(thrown)) throw thrown
+    await step(connection, signal, (done) => connection.login({ credentials, method: 'LOGIN' }, done))
+  }
+}
+
+/** Ends the refused message, so that the session can carry the next one. Returns false if it cannot. */
+function isReset(session: SMTPConnection, server: SmtpServer, signal: AbortSignal): Promise<boolean> {
+  setPatience(session, server.timeouts.socketMs)
+  return step(session, signal, (done) => session.reset(done)).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Returns the size in bytes that the server takes at most (RFC 1870); 0 if it names none. */
+function maxSizeOf(session: SMTPConnection): number {
+  const size: unknown = Reflect.get(session, '_maxAllowedSize')
+  return typeof size === 'number' ? size : 0
 }
 
 /**
@@ -176,6 +249,11 @@ async function sendInSession(
     from: parseMailbox(message.from).address,
     to: parseMailbox(message.to).address,
     size: bytes.length,
+  }
+  const maxSize = maxSizeOf(session)
+  if (maxSize > 0 && bytes.length > maxSize) {
+    const problem = `the message has ${bytes.length} bytes, and the server takes at most ${maxSize}`
+    throw Object.assign(new Error(problem), { code: TOO_LARGE })
   }
   const info = await step<SMTPConnectionSendInfo>(session, signal, (done) =>
     session.send(envelope, body, done),
@@ -245,10 +323,11 @@ interface SmtpServer {
   readonly timeouts: SmtpTimeouts
 }
 
+/** The times of RFC 5321, 4.5.3.2: servers that check a sender may take minutes for an answer. */
 export interface SmtpTimeouts {
   readonly connectMs: number
   readonly greetingMs: number
-  /** The maximum time in a session without any data sent or received. */
+  /** The maximum time in a session without any data sent or received, such as for the answer to RCPT. */
   readonly socketMs: number
   /**
    * The maximum wait for the reply to a whole message. A short wait causes duplicates, because a message
@@ -265,12 +344,12 @@ export interface SmtpTimeouts {
 }
 
 const TIMEOUTS: SmtpTimeouts = {
-  connectMs: 10_000,
-  greetingMs: 10_000,
-  socketMs: 60_000,
+  connectMs: 30_000,
+  greetingMs: 300_000,
+  socketMs: 300_000,
   dataReplyMs: 600_000,
   idleMs: 10_000,
-  totalMs: 900_000,
+  totalMs: 3_600_000,
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|::1)$/
@@ -297,7 +376,7 @@ export function serverOf(url: URL, timeouts: Partial<SmtpTimeouts> = {}): SmtpSe
       // certificate. The check is off only for STARTTLS with a mail server on this machine, because the
       // certificate of such a server is rarely made out to `localhost`.
       tls: { minVersion: 'TLSv1.2', rejectUnauthorized: !isHere || isImplicitTls },
-      connectionTimeout: all.connectMs,
+      connectionTimeout: all.connectMs + all.greetingMs,
       greetingTimeout: all.greetingMs,
       socketTimeout: all.socketMs,
     },

@@ -1,9 +1,10 @@
+import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import { describe, expect, it } from 'vitest'
 import { openLog } from '../../src/log.ts'
-import type { SmtpTimeouts } from '../../src/mail/smtp.ts'
+import { type SmtpTimeouts, serverOf } from '../../src/mail/smtp.ts'
 import { classifySendFailure, type SendFailure } from '../../src/mail/smtp-failure.ts'
 import { openTransport } from '../../src/mail/transport.ts'
-import { MESSAGE } from '../support/mail/message.ts'
+import { FILES, MESSAGE } from '../support/mail/message.ts'
 import { type Answer, openMailServer, openScriptedServer, type Step } from '../support/mail-server.ts'
 
 const log = await openLog({ level: 'silent', pretty: false, color: false, secrets: [] })
@@ -70,6 +71,120 @@ describe('a message sent over SMTP', () => {
     await transport.verify(signal)
     await transport.send(MESSAGE, { signal })
     expect(users).toEqual(['dana@example.org p/w'])
+  })
+
+  it.each([
+    '502 not implemented',
+    '504 5.5.4 mechanism not supported',
+    '535 5.7.4 Unrecognized authentication type',
+  ])('logs in by LOGIN where PLAIN is answered by %s', async (AUTH) => {
+    await using server = await openScriptedServer({ AUTH })
+    await using transport = open(server.url.replace('//', '//dana:hunter22@'))
+    await transport.send(MESSAGE, { signal })
+    expect(server.commands.slice(2, 5)).toEqual(['AUTH LOGIN', 'ZGFuYQ==', 'aHVudGVyMjI='])
+  })
+
+  it('does not try a refused password again', async () => {
+    await using server = await openScriptedServer({ AUTH: '535 5.7.8 wrong password' })
+    await using transport = open(server.url.replace('//', '//dana:hunter22@'))
+    await failureOf(transport.send(MESSAGE, { signal }))
+    expect(server.commands.filter((command) => command.startsWith('AUTH'))).toHaveLength(1)
+  })
+
+  it('waits as long as RFC 5321 wants for each answer, but not for the connection', async () => {
+    const { connection, timeouts } = serverOf(new URL('smtp://mail.example.com'))
+    expect(connection).toMatchObject({ greetingTimeout: 300_000, socketTimeout: 300_000 })
+    expect(connection.connectionTimeout).toBeGreaterThanOrEqual(300_000)
+    expect(timeouts).toMatchObject({ connectMs: 30_000, dataReplyMs: 600_000 })
+    expect(timeouts.totalMs).toBeGreaterThan(30 * 60_000)
+    // An address of RFC 5737 that nothing answers, or that no route leads to.
+    await using transport = open('smtp://192.0.2.1:25', { connectMs: 200 })
+    expect(classifySendFailure(await failureOf(transport.send(MESSAGE, { signal })))).toBe('transient')
+  })
+
+  it.each(['RCPT', 'DATA', 'body'] as const)(
+    'goes over the same session after one was refused at %s',
+    async (step) => {
+      await using server = await openScriptedServer({ [step]: '450 4.2.1 later' })
+      await using transport = open(server.url)
+      for (let message = 0; message < 3; message++) await failureOf(transport.send(MESSAGE, { signal }))
+      expect(server.connections()).toBe(1)
+      expect(server.commands.filter((command) => command === 'RSET')).toHaveLength(3)
+    },
+  )
+
+  it('goes over a new session where the server takes no more over the last one', async () => {
+    let begun = 0
+    await using server = await openMailServer({
+      onMailFrom: (_address, session, done) => {
+        begun++
+        const isSecond = ids.includes(session.id)
+        ids.push(session.id)
+        done(isSecond ? Object.assign(new Error('4.7.0 too many messages'), { responseCode: 451 }) : null)
+      },
+    })
+    const ids: string[] = []
+    await using transport = open(server.url)
+    for (let message = 0; message < 3; message++) await transport.send(MESSAGE, { signal })
+    expect([server.received.length, server.connections(), begun]).toEqual([3, 3, 5])
+  })
+
+  it('leaves out attachments that make it larger than the server takes, and says so', async () => {
+    const csv = {
+      name: 'stalled & won.csv',
+      contentType: 'text/csv',
+      content: Buffer.alloc(50_000),
+      cid: null,
+    }
+    const large = {
+      ...MESSAGE,
+      html: `<body class="x">${MESSAGE.html}</body>`,
+      files: [...FILES.slice(0, 1), csv],
+    }
+    const limited = { size: 20_000 }
+    const refusing = {
+      hideSize: true,
+      onData: (
+        stream: SMTPServerDataStream,
+        _session: SMTPServerSession,
+        done: (error?: Error | null) => void,
+      ) => {
+        let bytes = 0
+        stream.on('data', (chunk: Buffer) => {
+          bytes += chunk.length
+        })
+        stream.on('end', () =>
+          done(bytes > 20_000 ? Object.assign(new Error('5.3.4 too large'), { responseCode: 552 }) : null),
+        )
+      },
+    }
+    for (const options of [limited, refusing]) {
+      await using server = await openMailServer(options)
+      await using transport = open(server.url)
+      let begun = 0
+      const onData = () => void begun++
+      const { response } = await transport.send(large, { signal, onData })
+      expect(response).toMatch(/^250 .*; sent without stalled & won\.csv: too large for the server$/)
+      expect([server.connections(), begun]).toEqual([1, 1])
+      if (options === refusing) continue
+      const [{ mail }] = server.received as [(typeof server.received)[number]]
+      expect(mail.attachments.map(({ filename }) => filename)).toEqual(['trend.png'])
+      expect(mail.text).toMatch(
+        /^Not attached, because the mail server takes no message of this size: stalled & won\.csv\./,
+      )
+      expect(mail.html).toContain('<body class="x"><p')
+      expect(mail.html).toContain('stalled &#38; won.csv')
+    }
+    await using tiny = await openMailServer({ size: 500 })
+    await using transport = open(tiny.url)
+    const failure = await failureOf(transport.send(large, { signal }))
+    expect(failure).toMatchObject({
+      code: 'mail_rejected',
+      message: expect.stringMatching(
+        /takes no message of this size for .*: the message has \d+ bytes, and the server takes at most 500/,
+      ),
+    })
+    expect(classifySendFailure(failure)).toBe('sender')
   })
 
   it('leaves one recipient’s refusal to that one (row 59)', async () => {

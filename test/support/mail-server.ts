@@ -82,7 +82,17 @@ export async function openMailServer(
 
 /** A reply, or what the server does instead of replying. */
 export type Answer = string | 'drop' | 'stall'
-export type Step = 'greeting' | 'EHLO' | 'STARTTLS' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'body' | 'QUIT'
+export type Step =
+  | 'greeting'
+  | 'EHLO'
+  | 'STARTTLS'
+  | 'AUTH'
+  | 'MAIL'
+  | 'RCPT'
+  | 'DATA'
+  | 'body'
+  | 'RSET'
+  | 'QUIT'
 
 export interface ScriptedServer extends AsyncDisposable {
   readonly port: number
@@ -104,10 +114,11 @@ const USUAL: Readonly<Record<Step, Answer>> = {
   RCPT: '250 2.1.5 Ok',
   DATA: '354 Go ahead',
   body: '250 2.0.0 Queued as 4F2A',
+  RSET: '250 2.0.0 Ok',
   QUIT: '221 Bye',
 }
 
-/** Starts a server that answers as usual, except where the script names another answer. */
+/** Starts a server that answers as usual, except where the script names another answer. It takes AUTH LOGIN. */
 export async function openScriptedServer(script: Partial<Record<Step, Answer>>): Promise<ScriptedServer> {
   const commands: string[] = []
   let bodies = 0
@@ -118,6 +129,8 @@ export async function openScriptedServer(script: Partial<Record<Step, Answer>>):
     sockets.add(socket)
     socket.on('error', () => {})
     let isBody = false
+    /** The lines of AUTH LOGIN that are still to come: the user and the password. */
+    let loginLines = 0
     let rest = ''
     const answer = (step: Step): void => {
       const reply = script[step] ?? USUAL[step]
@@ -135,6 +148,12 @@ export async function openScriptedServer(script: Partial<Record<Step, Answer>>):
         return
       }
       commands.push(line)
+      if (line === 'AUTH LOGIN') loginLines = 3
+      if (loginLines > 0) {
+        loginLines--
+        socket.write(loginLines === 0 ? '235 2.7.0 Accepted\r\n' : '334 VXNlcm5hbWU6\r\n')
+        return
+      }
       const verb = line.split(' ')[0]?.toUpperCase() ?? ''
       if (verb in USUAL) answer(verb as Step)
       else socket.write('502 5.5.2 Command not recognized\r\n')
