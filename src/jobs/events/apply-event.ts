@@ -187,7 +187,7 @@ async function keepLead(
     const known = { no, id: lead.id, updatedAt: lead.updatedAt ?? seen.at }
     await saveDetails(trx, [{ lead: known, detail }], seen)
   }
-  await noteReadByEvent(trx, no)
+  await noteReadByEvent(trx, no, isLate)
   return change
 }
 

@@ -48,8 +48,8 @@ export async function noteOlderRecords(
 }
 
 /**
- * Sets leads back to the records that a complete full scan has noted, except leads that an event has read
- * since the scan began. If this is interrupted, the next full scan finds the other leads again.
+ * Sets leads back to the records that a complete full scan has noted, except leads of which an event has
+ * brought the stored record, or a newer one, since the scan began. If this is interrupted, the next full scan finds the other leads again.
  * @returns the number of leads set back
  */
 export async function setLeadsBack(run: SyncRun, memory: ScanState): Promise<number> {

@@ -194,13 +194,20 @@ function extreme(
  * Notes that a lead was read during a scan because of an event. Call this function in the transaction that
  * writes the lead. The scan must not overwrite the lead with an older state from its pages, and must not
  * count the lead as missing. If no scan is in progress, nothing is noted.
+ * @param isOlder whether the event has brought a record older than the stored one, which replaced nothing
  */
-export async function noteReadByEvent(trx: Trx, leadNo: number): Promise<void> {
+export async function noteReadByEvent(trx: Trx, leadNo: number, isOlder = false): Promise<void> {
   // Deletes the row and inserts it again instead of updating it, so that the row gets the highest sequence
   // number.
-  await trx.deleteFrom('sync_scan_event').where('lead_no', '=', leadNo).execute()
-  await sql`INSERT INTO sync_scan_event (lead_no)
-    SELECT ${leadNo} WHERE EXISTS (SELECT 1 FROM sync_scan)`.execute(trx)
+  const before = await trx
+    .deleteFrom('sync_scan_event')
+    .where('lead_no', '=', leadNo)
+    .returning('is_older')
+    .executeTakeFirst()
+  await sql`INSERT INTO sync_scan_event (lead_no, is_older)
+    SELECT ${leadNo}, ${isOlder && before?.is_older !== 0 ? 1 : 0} WHERE EXISTS (SELECT 1 FROM sync_scan)`.execute(
+    trx,
+  )
 }
 
 /** Lists the leads noted after a sequence number, in the order in which they were noted. */
@@ -256,7 +263,7 @@ export async function forgetOlder(trx: Trx, leadNos: readonly number[]): Promise
   await trx.deleteFrom('sync_scan_older').where('lead_no', 'in', numbersOf(leadNos)).execute()
 }
 
-/** Lists noted records, without those of leads that an event has read since the scan began. */
+/** Lists noted records, without those of leads of which an event has brought the stored record or a newer one. */
 export async function listOlder(db: Db, limit: number): Promise<OlderRecord[]> {
   return selectOlder(db).orderBy('lead_no').limit(limit).selectAll().execute()
 }
@@ -268,7 +275,7 @@ export async function countOlder(db: Db): Promise<number> {
 }
 
 function selectOlder(db: Db) {
-  const readByEvents = db.selectFrom('sync_scan_event').select('lead_no')
+  const readByEvents = db.selectFrom('sync_scan_event').where('is_older', '=', 0).select('lead_no')
   return db.selectFrom('sync_scan_older').where('lead_no', 'not in', readByEvents)
 }
 

@@ -186,6 +186,7 @@ interface EventCountTable {
 interface ScanEventTable {
   seq: Generated<number>
   lead_no: number
+  is_older: number
 }
 
 export interface EventTables {

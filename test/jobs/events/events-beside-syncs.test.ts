@@ -130,6 +130,24 @@ describe('an event that comes while the list is read', () => {
     expect((await statusesOf(copy.store, id)).at(-1)).not.toBe('won')
   })
 
+  it('and that has only an older record of its lead, as the list has, keeps nothing from being set back', async () => {
+    await using on = await openCopy()
+    const { upstream, copy, ids } = on
+    const [id = ''] = ids
+    upstream.put(0, { status: 'won', updated_at: LATER })
+    await copy.sync(FULL)
+    const { status } = upstream.put(0)
+    const hold = holdList(upstream, 'request')
+    const syncing = copy.sync(FULL)
+    await hold.isAsked
+    await follow(copy, eventOf(id))
+    expect((await statusesOf(copy.store, id)).at(-1)).toBe('won')
+    hold.letGo()
+    const { scan } = await ended(copy, syncing)
+    expect(scan?.warnings).toEqual([expect.stringMatching(/^1 lead is older/)])
+    expect((await statusesOf(copy.store, id)).at(-1)).toBe(status)
+  })
+
   it('is not undone by a page of the same second, where the list has whole seconds', async () => {
     await using on = await openCopy()
     const { upstream, copy, ids } = on

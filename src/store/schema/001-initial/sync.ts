@@ -82,7 +82,8 @@ export const SYNC = [
 
   sql`CREATE TABLE sync_scan_event ( -- one row per lead that an event brought during the scan under way, so that the scan does not overwrite it with an older state
     seq INTEGER PRIMARY KEY AUTOINCREMENT, -- number in the order in which the leads were read
-    lead_no INTEGER NOT NULL UNIQUE -- lead.no
+    lead_no INTEGER NOT NULL UNIQUE, -- lead.no
+    is_older INTEGER NOT NULL CHECK (is_older IN (0, 1)) -- 1: events brought only records older than the stored one
   ) STRICT`,
 
   sql`CREATE TABLE sync_scan_older ( -- one row per lead of which the full scan under way has found only a record older than the stored one; the record replaces the stored one if the scan turns out complete
