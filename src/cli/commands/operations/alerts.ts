@@ -5,6 +5,7 @@
 import type { Command } from 'commander'
 import { alertMailOf, channelsOf, placeOf } from '../../../app/alert-settings.ts'
 import { dkimOf } from '../../../app/configured-mail.ts'
+import { proxyOf } from '../../../app/configured-upstream.ts'
 import { openData, openDataIfThere } from '../../../app/installation.ts'
 import { alertFacts } from '../../../checks/run-checks.ts'
 import type { Config } from '../../../config/config.ts'
@@ -134,7 +135,7 @@ async function testChannels(terminal: Terminal): Promise<void> {
 async function* tryAll(terminal: Terminal, config: Config): AsyncGenerator<Tried> {
   const message = testMessage(config, new Date().toISOString())
   yield* tryMail(terminal, config, message)
-  await using poster = openPoster()
+  await using poster = openPoster(proxyOf(config))
   const { webhook, heartbeat } = channelsOf(config)
   const { signal } = terminal
   if (webhook !== null) {
