@@ -8,9 +8,9 @@ import { LeadsheetError, shellCommand } from '../errors.ts'
 import { writeUnflushed } from './db/dialect.ts'
 import { nameOf, placeOf, type StorePlace } from './db/place.ts'
 import { openPostgres } from './db/postgres.ts'
-import { openSqlite } from './db/sqlite.ts'
+import { openReader, openSqlite } from './db/sqlite.ts'
 import type { Db, Store, Trx } from './db/store.ts'
-import { migrate } from './schema/migrate.ts'
+import { migrate, refuseOlder } from './schema/migrate.ts'
 
 /**
  * The longest time to try to open a store. A process that creates the file, or closes it last, locks the file
@@ -45,6 +45,27 @@ export async function retryWhileBusy<T>(open: () => Promise<T>): Promise<T> {
       await delay(OPEN_PAUSE_MS)
     }
   }
+}
+
+/**
+ * Opens an existing file for reading alone: nothing is created, upgraded or written.
+ * @throws LeadsheetError store_older, store_newer, store_corrupt, store_busy, store_unfinished
+ */
+export async function openStoreToRead(file: string): Promise<Store> {
+  return retryWhileBusy(async () => {
+    const db = openReader(file)
+    const close = (): Promise<void> => db.destroy()
+    try {
+      await refuseOlder(db, file)
+      const place = placeOf(file)
+      const installationId = (await readInstallation(db, place)) ?? ''
+      const write = (): Promise<never> => Promise.reject(new TypeError('the store was opened to read'))
+      return { db, place, installationId, write, writeSoon: write, close, [Symbol.asyncDispose]: close }
+    } catch (thrown) {
+      await close()
+      throw thrown
+    }
+  })
 }
 
 async function openOnce(place: StorePlace, now: Date): Promise<Store> {
@@ -82,8 +103,9 @@ export async function openDatabase(place: StorePlace): Promise<Db> {
   }
 }
 
-async function readOrCreateInstallation(trx: Trx, place: StorePlace, now: Date): Promise<string> {
-  const found = await trx.selectFrom('installation').select(['id', 'moving_from']).executeTakeFirst()
+/** Returns the id of the installation; null if there is none yet. */
+async function readInstallation(db: Db | Trx, place: StorePlace): Promise<string | null> {
+  const found = await db.selectFrom('installation').select(['id', 'moving_from']).executeTakeFirst()
   if (found && found.moving_from !== null) {
     throw new LeadsheetError(
       'store_unfinished',
@@ -93,7 +115,12 @@ async function readOrCreateInstallation(trx: Trx, place: StorePlace, now: Date):
       },
     )
   }
-  if (found) return found.id
+  return found?.id ?? null
+}
+
+async function readOrCreateInstallation(trx: Trx, place: StorePlace, now: Date): Promise<string> {
+  const found = await readInstallation(trx, place)
+  if (found !== null) return found
   const id = randomUUID()
   await trx.insertInto('installation').values({ id, created_at: now.toISOString() }).execute()
   return id

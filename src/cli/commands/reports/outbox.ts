@@ -3,7 +3,7 @@
  * `resolve`, a person records whether an unconfirmed message was delivered or lost.
  */
 import { type Command, Option } from 'commander'
-import { openDataIfThere } from '../../../app/installation.ts'
+import { openDataIfThere, openDataToRead } from '../../../app/installation.ts'
 import { REFUSED_IN_ROW } from '../../../checks/mail.ts'
 import { formatDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
@@ -60,7 +60,7 @@ export function defineOutbox(command: Command, terminal: Terminal): void {
 
 async function listMessages(terminal: Terminal, options: Options): Promise<void> {
   const { report = null, since = null, state, recipient = null, limit } = options
-  await using store = await openDataIfThere(await terminal.config())
+  await using store = await openDataToRead(await terminal.config())
   const question = { report, since, recipient, states: state === undefined ? null : STATES[state] }
   const deliveries = await findDeliveries(store.db, question, limit)
   const outages = await listMailOutages(store.db)
