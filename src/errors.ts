@@ -43,7 +43,8 @@ export const ERROR_CODES = {
   store_corrupt: 'the database file is damaged or is not a leadsheet database',
   store_lost: 'the database of an existing installation is missing or empty',
   store_newer: 'the database was written by a newer leadsheet',
-  store_older: 'the database was written by an older leadsheet, and a command that only reads does not upgrade it',
+  store_older:
+    'the database was written by an older leadsheet, and a command that only reads does not upgrade it',
   store_busy: 'the database is locked by another process',
   store_elsewhere: 'the command is not for this kind of store: it is in PostgreSQL, or it is a file',
   store_refused: 'the PostgreSQL server refused the login, or a permission that leadsheet needs',
