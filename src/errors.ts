@@ -44,6 +44,8 @@ export const ERROR_CODES = {
   store_lost: 'the database of an existing installation is missing or empty',
   store_other_source: 'api.url names another source than the one from which the stored leads were read',
   store_newer: 'the database was written by a newer leadsheet',
+  store_older:
+    'the database was written by an older leadsheet, and a command that only reads does not upgrade it',
   store_busy: 'the database is locked by another process',
   store_elsewhere: 'the command is not for this kind of store: it is in PostgreSQL, or it is a file',
   store_refused: 'the PostgreSQL server refused the login, or a permission that leadsheet needs',

@@ -13,7 +13,7 @@ interface Packages {
   readonly pg: typeof import('pg')
   readonly 'pg-boss': typeof import('pg-boss')
   /** Only the HTTP client, which loads in half the time of the whole package. */
-  readonly undici: Pick<typeof import('undici'), 'Agent'>
+  readonly undici: Pick<typeof import('undici'), 'Agent' | 'ProxyAgent'>
   readonly yaml: typeof import('yaml')
 }
 
@@ -35,7 +35,12 @@ export function readVersion(): string {
 function loadHttpClient(): Packages['undici'] {
   postpone('undici/lib/dispatcher/client-h2.js')
   Object.assign(require('undici/lib/dispatcher/dispatcher.js').prototype, require('undici/lib/api/index.js'))
-  return { Agent: require('undici/lib/dispatcher/agent.js') }
+  return {
+    Agent: require('undici/lib/dispatcher/agent.js'),
+    get ProxyAgent() {
+      return require('undici/lib/dispatcher/proxy-agent.js')
+    },
+  }
 }
 
 /**

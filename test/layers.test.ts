@@ -17,6 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   domain: ['schedule'],
   packages: [],
+  proxy: ['packages'],
   log: ['redaction'],
   redaction: [],
   retry: ['errors'],
@@ -27,8 +28,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'upstream/client/authorize',
   ],
   contract: ['errors'],
-  upstream: ['contract', 'domain', 'errors', 'log', 'packages', 'redaction', 'retry'],
-  probe: ['contract', 'domain', 'errors', 'log', 'redaction', 'retry', 'upstream'],
+  upstream: ['contract', 'domain', 'errors', 'log', 'packages', 'proxy', 'redaction', 'retry'],
+  probe: ['contract', 'domain', 'errors', 'log', 'proxy', 'redaction', 'retry', 'upstream'],
   store: ['domain', 'errors', 'packages'],
   queue: ['errors', 'log', 'packages', 'store'],
   report: ['domain', 'errors', 'packages', 'schedule'],
@@ -51,6 +52,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'insight',
       'log',
       'packages',
+      'proxy',
       'retry',
     ],
   ],
@@ -60,11 +62,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['upstream', 'store', 'queue', 'report', 'mail', 'schedule', 'jobs'],
   ],
   app: [
-    ...['errors', 'domain', 'log', 'packages', 'retry', 'config', 'contract'],
+    ...['errors', 'domain', 'log', 'packages', 'proxy', 'retry', 'config', 'contract'],
     ...['upstream', 'store', 'queue', 'report', 'mail', 'schedule', 'checks', 'time', 'jobs', 'web'],
   ],
   cli: [
-    ...['errors', 'domain', 'log', 'packages', 'redaction', 'retry', 'config', 'contract'],
+    ...['errors', 'domain', 'log', 'packages', 'proxy', 'redaction', 'retry', 'config', 'contract'],
     ...[
       'upstream',
       'store',
@@ -117,11 +119,7 @@ const IN_ORDER: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages and texts that only some paths may hold. Each path is the beginning of a file's path. */
 const KEPT_IN: Readonly<Record<string, readonly string[]>> = {
-  undici: [
-    'src/upstream/client/retrying-client.ts',
-    'src/jobs/alerts/http-post.ts',
-    'src/service/webhooks/post.ts',
-  ],
+  undici: ['src/proxy.ts', 'src/service/webhooks/post.ts'],
   'better-sqlite3': ['src/store/', 'src/service/'],
   kysely: ['src/store/', 'src/service/'],
   'pg-boss': ['src/queue/'],

@@ -38,7 +38,7 @@ import { openAlerts } from './alert-settings.ts'
 import { deliveryPolicyOf, dkimOf } from './configured-mail.ts'
 import { openReportDeps, openTemplatesOf, reportOf } from './configured-reports.ts'
 import { reportTimeZones, schedulesOf } from './configured-schedules.ts'
-import { needsKey, openSourceOf, profileOf, syncOptions } from './configured-upstream.ts'
+import { needsKey, openSourceOf, profileOf, proxyOf, syncOptions } from './configured-upstream.ts'
 import { openConfiguredWeb, openPages } from './configured-web.ts'
 import { noteLoss, pathsIn } from './installation.ts'
 import { configuredPublishing } from './publishing.ts'
@@ -103,7 +103,7 @@ export async function openConfiguredDaemon(
       dkim: dkimOf(config.mail),
     }),
   )
-  const poster = opening.use(openPoster())
+  const poster = opening.use(openPoster(proxyOf(config)))
   const publishing = configuredPublishing(config, store, log)
   const own = openOwnQueue(log)
   const isShared = store.place.kind === 'postgres'

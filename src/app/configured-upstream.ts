@@ -1,6 +1,6 @@
 /** Opens the configured upstream (the API that leads are read from), and returns the settings of a sync. */
 import type { Config } from '../config/config.ts'
-import { requireApi } from '../config/config.ts'
+import { proxySecretsOf, requireApi } from '../config/config.ts'
 import { readSecret } from '../config/merge.ts'
 import { eventSecrets } from '../config/schema-web.ts'
 import type { ProfileData } from '../config/settings-file.ts'
@@ -9,6 +9,7 @@ import { registrationFile, secretsIn, watchState } from '../jobs/events/webhook-
 import { SYNC_PARTS } from '../jobs/sync/run-sync.ts'
 import type { SyncOptions } from '../jobs/sync/sync-context.ts'
 import type { Log } from '../log.ts'
+import type { ProxySettings } from '../proxy.ts'
 import { withoutNamedSecrets } from '../redaction.ts'
 import { endpointUrl, hasEndpoint } from '../upstream/client/request.ts'
 import type { Profile } from '../upstream/profile/profile.ts'
@@ -32,6 +33,7 @@ export function openSourceOf(
   const profile = profileOf(config)
   const { url, key, maxWaitSeconds } = requireApi(config, needsKey(profile))
   const maxWaitMs = maxWaitSeconds * 1000
+  const webhookSecrets = webhookSecretsOf(config)
   return openSource({
     baseUrl: url,
     apiKey: key?.reveal() ?? '',
@@ -39,9 +41,15 @@ export function openSourceOf(
     profile,
     maxWaitMs,
     log,
-    otherSecrets: webhookSecretsOf(config),
+    proxy: proxyOf(config),
+    otherSecrets: () => [...proxySecretsOf(config), ...webhookSecrets()],
     ...options,
   })
+}
+
+/** Returns the proxies of the environment in clear. Their URLs may contain a login and must never be shown. */
+export function proxyOf({ proxy: { http, https, except } }: Config): ProxySettings {
+  return { http: http?.reveal() ?? null, https: https?.reveal() ?? null, except }
 }
 
 /** Returns the key that `api.key_file` has now, which another program may have rotated; null without one. */

@@ -14,7 +14,7 @@ import { placeOf, type StorePlace } from '../store/db/place.ts'
 import { hasBytes, notThere } from '../store/db/sqlite.ts'
 import type { Store } from '../store/db/store.ts'
 import { isStoreThere } from '../store/db/store-exists.ts'
-import { openStore } from '../store/open.ts'
+import { openStore, openStoreToRead } from '../store/open.ts'
 import { takePreferences } from '../store/reports/preference.ts'
 
 export const TEMPLATES = fileURLToPath(new URL('../../templates', import.meta.url))
@@ -155,6 +155,22 @@ export async function openDataIfThere(settings: DataSettings): Promise<Store> {
   const place = storePlaceOf(settings)
   if (place.kind === 'sqlite' ? hasBytes(place.file) : await isStoreThere(place)) return openData(settings)
   if (place.kind === 'sqlite') refuseLost(place.file, settings.dataDir)
+  return openStore(':memory:', new Date())
+}
+
+/**
+ * Opens the store for commands that only look: an SQLite file is neither created, upgraded nor written, and
+ * its folder may be read-only. If there is no database, returns an empty store in memory.
+ * @throws LeadsheetError store_lost, store_older, data_network, store_*
+ */
+export async function openDataToRead(settings: DataSettings): Promise<Store> {
+  const place = storePlaceOf(settings)
+  if (place.kind === 'postgres') return openDataIfThere(settings)
+  if (hasBytes(place.file)) {
+    if (!settings.allowNetworkFs) await refuseNetworkFileSystem(settings.dataDir)
+    return openStoreToRead(place.file)
+  }
+  refuseLost(place.file, settings.dataDir)
   return openStore(':memory:', new Date())
 }
 

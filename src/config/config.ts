@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import { nameOf, placeOf } from '../store/db/place.ts'
-import { variablesFor } from './environment.ts'
+import { type EnvironmentProxy, variablesFor } from './environment.ts'
 import { addressOf, filterText, reportFrom } from './report-config.ts'
 import type { Settings } from './schema.ts'
 import { schemaAt, settingsIn } from './schema.ts'
@@ -24,6 +24,8 @@ export interface Config extends ReturnType<typeof configFrom> {
   readonly file: string | null
   /** The path of the file that `api.key_file` names; null if there is none. */
   readonly keyFile: string | null
+  /** The proxies of the environment. */
+  readonly proxy: EnvironmentProxy
   /** Sentences about settings that are allowed but unwise. */
   readonly warnings: readonly string[]
   /** The place where each setting was given, by its name: `api.url` -> `leadsheet.yaml:3:8`. */
@@ -76,7 +78,12 @@ export function secretsOf(config: Config): string[] {
   const found = [...settingsIn(config)].flatMap(([path, value]) =>
     value instanceof Secret ? SECRET_TEXTS[schemaAt(path)?.secret ?? 'whole'](value.reveal()) : [],
   )
-  return found.filter((text) => text !== '')
+  return [...found, ...proxySecretsOf(config)].filter((text) => text !== '')
+}
+
+/** Returns the passwords of the proxies. */
+export function proxySecretsOf({ proxy: { http, https } }: Pick<Config, 'proxy'>): string[] {
+  return [http, https].flatMap((proxy) => (proxy === null ? [] : SECRET_TEXTS.login(proxy.reveal())))
 }
 
 /** The minimum length at which a part of a secret address is hidden too. Shorter parts are ordinary words. */
@@ -113,6 +120,7 @@ export function effectiveSettings(config: Config): EffectiveSetting[] {
   const {
     file: _file,
     keyFile: _keyFile,
+    proxy: _proxy,
     warnings: _warnings,
     sources,
     api,
@@ -162,6 +170,7 @@ export function changedSettings(before: Config, after: Config): string[] {
 function comparable({
   file: _file,
   keyFile: _keyFile,
+  proxy: _proxy,
   warnings: _warnings,
   sources: _sources,
   ...settings

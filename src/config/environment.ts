@@ -3,7 +3,9 @@
  * settings file.
  */
 
+import { isDecodable } from '../store/db/place.ts'
 import { schemaAt, specialSettings } from './schema.ts'
+import { Secret } from './secrets.ts'
 import { nearest, pathText, type SettingPath } from './setting-path.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -75,6 +77,39 @@ export function variablesFor(path: SettingPath): string[] {
 export function splitList(value: string): string[] {
   const items: readonly string[] = value.match(/(?:"(?:[^"\\]|\\.)*"|[^,])+/g) ?? []
   return items.map((item) => item.trim()).filter((item) => item !== '')
+}
+
+/** The proxies of the environment, whose URLs may contain a login. */
+export interface EnvironmentProxy {
+  readonly http: Secret | null
+  readonly https: Secret | null
+  readonly except: readonly string[]
+}
+
+/**
+ * Returns the proxies that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name, as undici reads them: a variable in
+ * small letters goes first, and HTTP_PROXY holds for https:// too if there is no HTTPS_PROXY.
+ * @param problems receives a line for each variable that is no URL
+ */
+export function readProxy(env: Environment, problems: string[]): EnvironmentProxy {
+  const textOf = (name: string) => (env[name.toLowerCase()] ?? env[name])?.trim() ?? ''
+  const proxyIn = (name: string): Secret | null => {
+    const value = textOf(name)
+    const url = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}`)
+    if (value === '') return null
+    if (url !== null && /^https?:$/.test(url.protocol) && isDecodable(url.username + url.password))
+      return new Secret(url.href)
+    problems.push(`environment  ${name}: expected the URL of a proxy, such as http://proxy.example.com:3128`)
+    return null
+  }
+  const http = proxyIn('HTTP_PROXY')
+  return {
+    http,
+    https: proxyIn('HTTPS_PROXY') ?? http,
+    except: textOf('NO_PROXY')
+      .split(/[,\s]+/)
+      .filter(Boolean),
+  }
 }
 
 /**

@@ -8,7 +8,7 @@ import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Config } from './config.ts'
 import { configFrom } from './config.ts'
 import type { Environment } from './environment.ts'
-import { CONFIG_VARIABLE, readEnvironment } from './environment.ts'
+import { CONFIG_VARIABLE, readEnvironment, readProxy } from './environment.ts'
 import { explainIssue, isSecret, mistakeLine } from './errors.ts'
 import type { Draft } from './merge.ts'
 import { draftSettings } from './merge.ts'
@@ -39,6 +39,7 @@ export function loadConfig({ file, env = process.env, cwd = process.cwd() }: Loa
   const settingsFile = name === null ? null : readSettingsFile(name, cwd, env, problems)
   const draft = draftSettings(settingsFile, readEnvironment(env, problems), cwd)
   problems.push(...draft.problems)
+  const proxy = readProxy(env, problems)
 
   const filled = settingsFile?.filled ?? []
   takeNumbers(draft.tree, filled)
@@ -60,6 +61,7 @@ export function loadConfig({ file, env = process.env, cwd = process.cwd() }: Loa
   return deepFreeze({
     file: settingsFile?.path ?? null,
     keyFile: draft.keyFile,
+    proxy,
     ...config,
     warnings: [...draft.warnings, ...warningsOf(parsed.data, draft, settingsFile)],
     sources: sourcesOf(draft),

@@ -6,6 +6,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import type { ProxySettings } from '../proxy.ts'
 import type { Backoff } from '../retry.ts'
 import { BACKOFF, wait } from '../retry.ts'
 import type { Answer } from '../upstream/client/answer.ts'
@@ -54,6 +55,7 @@ interface AskerOptions {
   /** The headers that the user gave for every request. `{key}` stands for the API key. */
   readonly headers?: Headers
   readonly maxWaitMs: number
+  readonly proxy?: ProxySettings | undefined
   readonly log: Log
   readonly signal: AbortSignal
   /** The pause between two requests in milliseconds; by default `GAP_MS`. */
@@ -73,6 +75,7 @@ export function openAsker(options: AskerOptions): Asker {
     apiKey,
     log,
     maxWaitMs: options.maxWaitMs,
+    proxy: options.proxy,
     userAgent: 'leadsheet-probe',
     backoff: options.backoff ?? BACKOFF.probe,
     authorize: (url, headers) => {

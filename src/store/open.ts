@@ -8,9 +8,9 @@ import { LeadsheetError, shellCommand } from '../errors.ts'
 import { writeUnflushed } from './db/dialect.ts'
 import { nameOf, placeOf, type StorePlace } from './db/place.ts'
 import { openPostgres } from './db/postgres.ts'
-import { type Missing, openSqlite } from './db/sqlite.ts'
+import { type Missing, openReader, openSqlite } from './db/sqlite.ts'
 import type { Db, Store, Trx } from './db/store.ts'
-import { migrate } from './schema/migrate.ts'
+import { migrate, refuseOlder } from './schema/migrate.ts'
 
 /**
  * The longest time to try to open a store. A process that creates the file, or closes it last, locks the file
@@ -48,6 +48,27 @@ export async function retryWhileBusy<T>(open: () => Promise<T>): Promise<T> {
   }
 }
 
+/**
+ * Opens an existing file for reading alone: nothing is created, upgraded or written.
+ * @throws LeadsheetError store_older, store_newer, store_corrupt, store_busy, store_unfinished
+ */
+export async function openStoreToRead(file: string): Promise<Store> {
+  return retryWhileBusy(async () => {
+    const db = openReader(file)
+    const close = (): Promise<void> => db.destroy()
+    try {
+      await refuseOlder(db, file)
+      const place = placeOf(file)
+      const installationId = (await readInstallation(db, place)) ?? ''
+      const write = (): Promise<never> => Promise.reject(new TypeError('the store was opened to read'))
+      return { db, place, installationId, write, writeSoon: write, close, [Symbol.asyncDispose]: close }
+    } catch (thrown) {
+      await close()
+      throw thrown
+    }
+  })
+}
+
 async function openOnce(place: StorePlace, now: Date, missing: Missing): Promise<Store> {
   const db = await openDatabase(place, missing)
   try {
@@ -83,8 +104,9 @@ export async function openDatabase(place: StorePlace, missing: Missing = 'create
   }
 }
 
-async function readOrCreateInstallation(trx: Trx, place: StorePlace, now: Date): Promise<string> {
-  const found = await trx.selectFrom('installation').select(['id', 'moving_from']).executeTakeFirst()
+/** Returns the id of the installation; null if there is none yet. */
+async function readInstallation(db: Db | Trx, place: StorePlace): Promise<string | null> {
+  const found = await db.selectFrom('installation').select(['id', 'moving_from']).executeTakeFirst()
   if (found && found.moving_from !== null) {
     throw new LeadsheetError(
       'store_unfinished',
@@ -94,7 +116,12 @@ async function readOrCreateInstallation(trx: Trx, place: StorePlace, now: Date):
       },
     )
   }
-  if (found) return found.id
+  return found?.id ?? null
+}
+
+async function readOrCreateInstallation(trx: Trx, place: StorePlace, now: Date): Promise<string> {
+  const found = await readInstallation(trx, place)
+  if (found !== null) return found
   const id = randomUUID()
   await trx.insertInto('installation').values({ id, created_at: now.toISOString() }).execute()
   return id

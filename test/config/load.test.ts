@@ -21,6 +21,7 @@ describe('without a file and without variables', () => {
     expect(config).toEqual({
       file: null,
       keyFile: null,
+      proxy: { http: null, https: null, except: [] },
       api: { url: null, key: null, profile: null, pageSize: 500, maxWaitSeconds: 60, runMinutes: 15 },
       allowNetworkFs: false,
       dataDir: `${cwd}/data`,

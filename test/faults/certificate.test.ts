@@ -8,6 +8,7 @@ import { openTransport } from '../../src/mail/transport.ts'
 import { openSource } from '../../src/upstream/source.ts'
 import { CERTIFICATE, CERTIFICATE_KEY } from '../support/mail/certificate.ts'
 import { openMailServer } from '../support/mail-server.ts'
+import { startProxy } from '../support/network/forward-proxy.ts'
 import { SILENT } from '../support/syncing.ts'
 
 const { signal } = new AbortController()
@@ -38,6 +39,22 @@ describe('a certificate of nobody known, though NODE_TLS_REJECT_UNAUTHORIZED is 
     await expect(source.listLeads({}, null, 1)).rejects.toMatchObject({ code: 'api_unreachable' })
     await source.close()
     expect(asked).toEqual([])
+  })
+
+  it('gets no key through a proxy', async () => {
+    const { url, asked } = await openUntrusted()
+    await using proxy = await startProxy()
+    const source = openSource({
+      baseUrl: url.replace('127.0.0.1', 'leads.internal'),
+      apiKey: 'key',
+      maxWaitMs: 0,
+      log: SILENT,
+      backoff: { attempts: 1, baseMs: 0, maxMs: 0 },
+      proxy: { http: null, https: proxy.url, except: [] },
+    })
+    await expect(source.listLeads({}, null, 1)).rejects.toThrow(/through the proxy .*certificate/)
+    await source.close()
+    expect([proxy.asked.length, asked]).toEqual([1, []])
   })
 
   it('gets no notice', async () => {

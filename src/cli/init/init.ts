@@ -7,6 +7,7 @@ import { access, constants } from 'node:fs/promises'
 import { dirname, relative } from 'node:path'
 import type { Command } from 'commander'
 import { schedulesOf, scheduleWarnings } from '../../app/configured-schedules.ts'
+import { proxyOf } from '../../app/configured-upstream.ts'
 import type { CheckResult } from '../../checks/check.ts'
 import type { Config } from '../../config/config.ts'
 import { loadConfig, settingsPath } from '../../config/load.ts'
@@ -65,10 +66,11 @@ export function defineInit(command: Command, terminal: Terminal): void {
 async function runInit(terminal: Terminal, options: Options): Promise<void> {
   const file = settingsPath(options.config)
   await refuseUnwritable(file)
-  const given = readGiven(options, loadConfig({ file: null }))
+  const environment = loadConfig({ file: null })
+  const given = readGiven(options, environment)
   if (!options.force) refuseTakenIn(file, given)
   const log = await openLog({ level: 'silent', pretty: false, color: false, secrets: [] })
-  const trial: TrialDeps = { log, signal: terminal.signal }
+  const trial: TrialDeps = { log, signal: terminal.signal, proxy: proxyOf(environment) }
   const prompter = prompterOf(terminal, options)
   const tell = (check: CheckResult): void => prompter?.say(...checkLines(terminal, check))
   const now = new Date()

@@ -24,6 +24,7 @@ import { messageId } from '../../mail/message.ts'
 import { openAsker } from '../../probe/ask.ts'
 import type { ProbeResult } from '../../probe/probe.ts'
 import { probe } from '../../probe/probe.ts'
+import type { ProxySettings } from '../../proxy.ts'
 import { redactor } from '../../redaction.ts'
 import { openAlertMail } from '../../report/render/alert-mail.ts'
 import { BACKOFF } from '../../retry.ts'
@@ -36,6 +37,7 @@ import { localTime } from '../terminal/table.ts'
 export interface TrialDeps {
   readonly log: Log
   readonly signal: AbortSignal
+  readonly proxy?: ProxySettings
 }
 
 export interface Service {
@@ -58,7 +60,7 @@ const WAIT_MS = 5_000
  */
 export async function tryService(
   { url, key, keyPlace, profile }: Service,
-  { log, signal }: TrialDeps,
+  { log, signal, proxy }: TrialDeps,
 ): Promise<{ checks: readonly CheckResult[]; answers: boolean }> {
   const redact = redactor([key])
   try {
@@ -66,6 +68,7 @@ export async function tryService(
     const source = openSource({
       ...{ baseUrl: url, apiKey: key, maxWaitMs: WAIT_MS, log, backoff: BACKOFF.upstreamWhileWaiting },
       profile: profileFrom(profile),
+      proxy,
     })
     opened.defer(() => source.close())
     await source.listLeads({}, null, 1, { signal })
@@ -90,9 +93,9 @@ export async function tryService(
 export async function probeService(
   { url, key }: Pick<Service, 'url' | 'key'>,
   onStep: (step: string) => void,
-  { log, signal }: TrialDeps,
+  { log, signal, proxy }: TrialDeps,
 ): Promise<ProbeResult> {
-  await using asker = openAsker({ apiKey: key, maxWaitMs: WAIT_MS, log, signal })
+  await using asker = openAsker({ apiKey: key, maxWaitMs: WAIT_MS, log, signal, proxy })
   return await probe(asker, { base: new URL(url), path: null, key, onStep })
 }
 

@@ -2,7 +2,7 @@
  * Posts a small body to a URL from the settings. A post never throws, follows no redirect and always ends in
  * time, because alerts must not cause problems themselves.
  */
-import { loadPackage } from '../../packages.ts'
+import { openDispatcher, type ProxySettings } from '../../proxy.ts'
 
 const CONNECT_MS = 5_000
 const TOTAL_MS = 10_000
@@ -32,9 +32,9 @@ export interface Poster extends AsyncDisposable {
   ): Promise<PostOutcome>
 }
 
-export function openPoster(): Poster {
-  const { Agent } = loadPackage('undici')
-  const agent = new Agent({
+/** @param proxy the proxies of the environment; absent if there are none */
+export function openPoster(proxy?: ProxySettings): Poster {
+  const agent = openDispatcher(proxy, {
     // The check of the certificate is requested explicitly, so that no environment variable can turn it off.
     connect: { timeout: CONNECT_MS, rejectUnauthorized: true },
     maxResponseSize: ANSWER_MAX_BYTES,

@@ -2,9 +2,11 @@
  * The operations that only SQLite needs: opening a file, its write-ahead log, and its errors. The driver is
  * in `sqlite-driver.ts`.
  */
-import { closeSync, openSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, statSync } from 'node:fs'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
-import { Kysely, sql, type Transaction } from 'kysely'
+import { Kysely, SqliteDialect, type SqliteStatement, sql, type Transaction } from 'kysely'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Tables } from '../tables/tables.ts'
 import { dialectOf } from './sqlite-driver.ts'
@@ -63,10 +65,49 @@ function lossOf(file: string, opened: string | null): LeadsheetError | null {
   })
 }
 
-/** Opens an existing file read-only. Another process may have it open and write. */
+/**
+ * Opens an existing file read-only, and creates no file beside it. Another process may have it open and
+ * write.
+ */
 export function openReader(file: string): Kysely<Tables> {
+  // Without a write-ahead log no process has the file open, so the file does not change. SQLite must be told
+  // so, because it would create its shared files, or fail in a folder that is read-only.
+  if (!existsSync(`${file}-wal`)) return openUnchanging(file)
   const database = new Database(file, { readonly: true, timeout: READER_TIMEOUT_MS })
   return new Kysely<Tables>({ dialect: dialectOf(database, (cause) => fileFailure(file, cause)) })
+}
+
+/** Opens a file that no process changes. Only Node's own SQLite takes the option for it, in a URL. */
+function openUnchanging(file: string): Kysely<Tables> {
+  const url = pathToFileURL(file)
+  url.searchParams.set('immutable', '1')
+  const tell = <T>(work: () => T): T => {
+    try {
+      return work()
+    } catch (cause) {
+      throw fileFailure(file, cause) ?? cause
+    }
+  }
+  const database = tell(() => new DatabaseSync(url, { readOnly: true }))
+  const prepare = (text: string): SqliteStatement => {
+    const statement = tell(() => database.prepare(text))
+    const valuesOf = (given: readonly unknown[]) => given as SQLInputValue[]
+    return {
+      reader: statement.columns().length > 0,
+      all: (given) => tell(() => statement.all(...valuesOf(given)).map(withBuffers)),
+      run: (given) => tell(() => statement.run(...valuesOf(given))),
+      iterate: (given) => statement.iterate(...valuesOf(given)).map(withBuffers),
+    }
+  }
+  const dialect = new SqliteDialect({ database: { prepare, close: () => database.close() } })
+  return new Kysely<Tables>({ dialect })
+}
+
+/** Turns the bytes of a row into Buffers, as the other driver returns them. */
+function withBuffers(row: Record<string, unknown>): Record<string, unknown> {
+  for (const [name, value] of Object.entries(row))
+    if (value instanceof Uint8Array) row[name] = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  return row
 }
 
 function openFile(file: string, missing: Missing): Database.Database {
@@ -166,7 +207,7 @@ export async function readSqliteStamp(db: Kysely<Tables>): Promise<string> {
  * for a bug.
  */
 export function fileFailure(file: string, cause: unknown): LeadsheetError | null {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  const code = codeOf(cause)
   if (/^SQLITE_(NOTADB|CORRUPT)/.test(code)) {
     return new LeadsheetError(
       'store_corrupt',
@@ -184,6 +225,23 @@ export function fileFailure(file: string, cause: unknown): LeadsheetError | null
     })
   }
   return /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/.test(code) ? unwritable(file, cause) : null
+}
+
+/** The names of the result codes of SQLite that {@link fileFailure} knows. Node's own SQLite gives numbers. */
+const CODES: Readonly<Record<number, string>> = {
+  5: 'SQLITE_BUSY',
+  8: 'SQLITE_READONLY',
+  10: 'SQLITE_IOERR',
+  11: 'SQLITE_CORRUPT',
+  13: 'SQLITE_FULL',
+  14: 'SQLITE_CANTOPEN',
+  26: 'SQLITE_NOTADB',
+}
+
+function codeOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return ''
+  if ('errcode' in cause) return CODES[Number(cause.errcode) & 0xff] ?? ''
+  return 'code' in cause ? String(cause.code) : ''
 }
 
 function unwritable(file: string, cause: unknown): LeadsheetError {

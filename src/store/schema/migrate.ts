@@ -46,6 +46,17 @@ export async function migrate(db: Kysely<Tables>, file: string): Promise<void> {
 }
 
 /**
+ * Refuses a file of an older version, for commands that only read.
+ * @throws LeadsheetError store_older, store_newer, store_corrupt
+ */
+export async function refuseOlder(db: Kysely<Tables>, file: string): Promise<void> {
+  if (await isCurrent(db, file)) return
+  throw new LeadsheetError('store_older', `${file} was written by an older leadsheet`, {
+    hint: `${shellCommand('run')} and ${shellCommand('sync')} upgrade it, after a backup. Nothing was changed.`,
+  })
+}
+
+/**
  * Lists the migrations that a file of an older version lacks. The list is empty for a file without tables.
  * @throws LeadsheetError store_newer, store_corrupt
  */

@@ -6,7 +6,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import { loadPackage } from '../../packages.ts'
+import { openDispatcher, type ProxySettings, proxyFor } from '../../proxy.ts'
 import { dataRedactor, redactor } from '../../redaction.ts'
 import { BACKOFF, type Backoff, backoffMs, wait } from '../../retry.ts'
 import { type Answer, type Failed, readAnswer } from './answer.ts'
@@ -53,6 +53,8 @@ export interface ClientOptions {
   readonly apiKey: string
   /** Reads the API key again, after the upstream has refused it; null if it cannot be read. */
   readonly readKey?: (() => string | null) | undefined
+  /** The proxies of the environment; absent if there are none. */
+  readonly proxy?: ProxySettings | undefined
   /** Returns further secrets that are removed from quoted text. */
   readonly otherSecrets?: () => readonly string[]
   /** The maximum wait in milliseconds. If the upstream asks for a longer wait, the run ends as deferred. */
@@ -120,8 +122,7 @@ export function createClient(options: ClientOptions): Client {
   // Set once the upstream has refused requests at the same time. Each request then waits for the one before.
   let isOneByOne = false
   let lastSent: Promise<void> = Promise.resolve()
-  const { Agent } = loadPackage('undici')
-  const dispatcher = new Agent({
+  const dispatcher = openDispatcher(options.proxy, {
     // Certificates are always checked. Otherwise an environment variable of Node could turn the check off.
     connect: { timeout: deadlines.connectMs, rejectUnauthorized: true },
     headersTimeout: deadlines.headersMs,
@@ -273,7 +274,7 @@ export function createClient(options: ClientOptions): Client {
       call.signal?.throwIfAborted()
       if (!isWireError(thrown)) throw thrown
       return {
-        error: unreachable(call.url, attempt, thrown),
+        error: unreachable(call.url, attempt, thrown, options.proxy && proxyFor(url, options.proxy)),
         isPassing: isPassingError(thrown),
         isThrottled: false,
         isConcurrent: false,

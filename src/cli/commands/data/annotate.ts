@@ -1,7 +1,7 @@
 /** `leadsheet annotate`: stores, lists and removes notes about days, for example that a campaign began. */
 import { userInfo } from 'node:os'
 import type { Command } from 'commander'
-import { openData, openDataIfThere } from '../../../app/installation.ts'
+import { openData, openDataToRead } from '../../../app/installation.ts'
 import type { Annotation } from '../../../domain/insight.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { annotate, removeAnnotation } from '../../../jobs/annotations.ts'
@@ -49,7 +49,7 @@ async function runAnnotate(
   const config = await terminal.config()
   const isAsked = pipeline !== undefined || onlyMark === true
   if (days === undefined && remove === undefined && !isAsked) {
-    await using store = await openDataIfThere(config)
+    await using store = await openDataToRead(config)
     return listAll(terminal, await listAnnotations(store.db))
   }
   if ((days === undefined) === (remove === undefined) || (remove !== undefined && isAsked)) {

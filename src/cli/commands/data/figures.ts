@@ -4,7 +4,7 @@
  * claims of reports were right.
  */
 import type { Command } from 'commander'
-import { openDataIfThere } from '../../../app/installation.ts'
+import { openDataToRead } from '../../../app/installation.ts'
 import { nearest } from '../../../config/setting-path.ts'
 import type { HistoryCoverage, Instant, Period } from '../../../domain/model.ts'
 import { periodBefore } from '../../../domain/period.ts'
@@ -66,7 +66,7 @@ async function figures(terminal: Terminal, options: ScopeOptions): Promise<void>
   const config = await terminal.config()
   const period = periodOf(options, config.timeZone, new Date())
   const prior = periodBefore(period)
-  await using store = await openDataIfThere(config)
+  await using store = await openDataToRead(config)
   const dataAsOf = await requireData(store.db)
   const pipelines = await listPipelines(store.db)
   const scope = scopeOf(options, config, period, pipelines)
@@ -241,7 +241,7 @@ async function explain(terminal: Terminal, given: string, options: ScopeOptions)
   const { name, title, meaning, unit, coverage: needed } = requireFigure(given)
   const config = await terminal.config()
   const period = periodOf(options, config.timeZone, new Date())
-  await using store = await openDataIfThere(config)
+  await using store = await openDataToRead(config)
   const scope = scopeOf(options, config, period, await listPipelines(store.db))
   const sql = explainFigure(name, scope)
   const rows = await readFigure(store.db, name, scope)

@@ -4,7 +4,7 @@
  */
 
 import { stringify } from 'yaml'
-import { openDataIfThere } from '../../../app/installation.ts'
+import { openDataToRead } from '../../../app/installation.ts'
 import type { WireActivity, WireLeadDetail } from '../../../contract/lead.ts'
 import type { Lead, QuarantinedRecord } from '../../../domain/model.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
@@ -32,7 +32,7 @@ const ACTIVITY: readonly Column<Activity>[] = [
 
 /** @throws LeadsheetError usage_invalid if the local copy has no lead with this id */
 export async function showLocalLead(terminal: Terminal, id: string): Promise<void> {
-  await using store = await openDataIfThere(await terminal.config())
+  await using store = await openDataToRead(await terminal.config())
   const found = await readLocalLead(store.db, id)
   if (found === undefined) {
     throw new LeadsheetError('usage_invalid', `There is no lead ${JSON.stringify(id)} in the local copy`, {

@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander'
 import { Option } from 'commander'
-import { openDataIfThere } from '../../../app/installation.ts'
+import { openDataToRead } from '../../../app/installation.ts'
 import { LEAD_SORTS, PAGE_LIMIT_MAX } from '../../../contract/lead.ts'
 import type { Instant, Lead } from '../../../domain/model.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
@@ -197,7 +197,7 @@ async function listLocalLeads(terminal: Terminal, { asOf, limit, ...filter }: Lo
   const config = await terminal.config()
   const now = new Date()
   const at = asOf === null ? now.toISOString() : momentOf(asOf, config.timeZone, now)
-  await using store = await openDataIfThere(config)
+  await using store = await openDataToRead(config)
   const { firstSync } = await requireHistory(store.db, at)
   const { leads, total } = await listLeadsAsOf(store.db, at, filter, limit)
   const unknown = await countUnknownAsOf(store.db, at)

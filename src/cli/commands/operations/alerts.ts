@@ -5,7 +5,8 @@
 import type { Command } from 'commander'
 import { alertMailOf, channelsOf, placeOf } from '../../../app/alert-settings.ts'
 import { dkimOf } from '../../../app/configured-mail.ts'
-import { openData, openDataIfThere } from '../../../app/installation.ts'
+import { proxyOf } from '../../../app/configured-upstream.ts'
+import { openData, openDataToRead } from '../../../app/installation.ts'
 import { alertFacts } from '../../../checks/run-checks.ts'
 import type { Config } from '../../../config/config.ts'
 import { LeadsheetError } from '../../../errors.ts'
@@ -56,7 +57,7 @@ export function defineAlerts(command: Command, terminal: Terminal): void {
 }
 
 async function showAlerts(terminal: Terminal, { all, limit }: Options): Promise<void> {
-  await using store = await openDataIfThere(await terminal.config())
+  await using store = await openDataToRead(await terminal.config())
   const alerts = await listAlerts(store.db, all ? 'all' : 'open', limit)
   if (alerts.some(({ state, acknowledgedAt }) => state === 'open' && acknowledgedAt === null)) {
     terminal.end('partly')
@@ -134,7 +135,7 @@ async function testChannels(terminal: Terminal): Promise<void> {
 async function* tryAll(terminal: Terminal, config: Config): AsyncGenerator<Tried> {
   const message = testMessage(config, new Date().toISOString())
   yield* tryMail(terminal, config, message)
-  await using poster = openPoster()
+  await using poster = openPoster(proxyOf(config))
   const { webhook, heartbeat } = channelsOf(config)
   const { signal } = terminal
   if (webhook !== null) {
@@ -157,7 +158,7 @@ async function* tryMail(terminal: Terminal, config: Config, message: AlertMessag
     for (const to of recipients) yield { channel: 'mail', to, isTaken: false, response }
     return
   }
-  await using store = await openDataIfThere(config)
+  await using store = await openDataToRead(config)
   const log = await terminal.log()
   await using transport = openTransport(config.smtp.url.reveal(), { log, dkim: dkimOf(config.mail) })
   for (const sent of alertMailsOf(store, mail, message)) {

@@ -8,7 +8,7 @@ import type { Command } from 'commander'
 import { dkimOf, tryMessage } from '../../../app/configured-mail.ts'
 import { tryReports } from '../../../app/configured-reports.ts'
 import { scheduleWarnings } from '../../../app/configured-schedules.ts'
-import { openSourceOf, profileOf } from '../../../app/configured-upstream.ts'
+import { openSourceOf, profileOf, proxyOf } from '../../../app/configured-upstream.ts'
 import type { CheckResult } from '../../../checks/check.ts'
 import { attempt, ok, warn } from '../../../checks/check.ts'
 import { checkUpstream } from '../../../checks/upstream.ts'
@@ -16,6 +16,7 @@ import type { Config } from '../../../config/config.ts'
 import { requireSettings } from '../../../config/config.ts'
 import { isAboutDashboard } from '../../../config/schema-web.ts'
 import { shellCommand } from '../../../errors.ts'
+import { proxyFor } from '../../../proxy.ts'
 import { BACKOFF } from '../../../retry.ts'
 import { checkData } from '../../checks/data-check.ts'
 import { checkMailServer, checkSignature, checkUnsubscribe } from '../../checks/delivery-check.ts'
@@ -85,6 +86,7 @@ export async function* examine(
     ok('profile', `${profileOf(config).name}, ${config.api.profile?.origin ?? 'built in'}`),
   )
   yield profile
+  if (config.proxy.http !== null || config.proxy.https !== null) yield ok('proxy', proxyText(config))
   const { checks, daemonState } = await checkData(config, { ...options, now })
   yield* checks
   if (profile.status === 'ok') {
@@ -104,6 +106,14 @@ export async function* examine(
   if (key !== null) yield await checkSignature(key, resolveTxt)
   if (config.reports.length > 0) yield checkUnsubscribe(config)
   yield await checkDashboard(config, daemonState === 'alive')
+}
+
+function proxyText(config: Config): string {
+  const { url } = config.api
+  const proxy = url === null ? null : proxyFor(new URL(url), proxyOf(config))
+  if (url === null || proxy === null)
+    return 'none to the service: NO_PROXY names it, or it is on this machine'
+  return `${proxy.origin} to ${new URL(url).host}, from HTTPS_PROXY or HTTP_PROXY`
 }
 
 async function* checkSource({ log, signal }: Patient, config: Config): AsyncGenerator<CheckResult> {

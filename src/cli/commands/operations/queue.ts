@@ -1,6 +1,6 @@
 /** `leadsheet queue`: lists and retries jobs that failed for good. Only PostgreSQL stores have jobs. */
 import type { Command } from 'commander'
-import { openData, openDataIfThere } from '../../../app/installation.ts'
+import { openData, openDataToRead } from '../../../app/installation.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { type DeadJob, listDeadJobs, retryDeadJobs } from '../../../queue/job-list.ts'
 import type { Store } from '../../../store/db/store.ts'
@@ -24,7 +24,7 @@ export function defineQueue(command: Command, terminal: Terminal): void {
 }
 
 async function showDead(terminal: Terminal): Promise<void> {
-  await using store = await openDataIfThere(await terminal.config())
+  await using store = await openDataToRead(await terminal.config())
   const dead = (await listDeadJobs(store)) ?? noWorkers()
   if (dead.length > 0) terminal.end('partly')
   if (terminal.json) return terminal.printJson('queue list', dead.map(jobJson))

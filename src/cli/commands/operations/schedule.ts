@@ -6,7 +6,7 @@ import type { Command } from 'commander'
 import { openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
 import type { ConfiguredSchedule } from '../../../app/configured-schedules.ts'
 import { findSchedule, schedulesOf, scheduleWarnings } from '../../../app/configured-schedules.ts'
-import { openDataIfThere } from '../../../app/installation.ts'
+import { openDataToRead } from '../../../app/installation.ts'
 import type { Config } from '../../../config/config.ts'
 import { formatDates, periodOf } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'
@@ -41,7 +41,7 @@ export function defineSchedule(command: Command, terminal: Terminal): void {
 async function listSchedules(terminal: Terminal): Promise<void> {
   const config = await terminal.config()
   const now = new Date()
-  await using store = await openDataIfThere(config)
+  await using store = await openDataToRead(config)
   const lines = await readScheduleStates(store.db, schedulesOf(config), now)
   const warnings = scheduleWarnings(config, now)
   if (terminal.json) return terminal.printJson('schedule list', lines.map(jsonOf), { warnings })
@@ -120,7 +120,7 @@ async function showNext(terminal: Terminal, name: string | undefined, options: O
   const now = new Date()
   const schedules = name === undefined ? schedulesOf(config) : [findSchedule(config, name)]
   const reports = await readReports(config, schedules)
-  await using store = await openDataIfThere(config)
+  await using store = await openDataToRead(config)
   const explanations: Explanation[] = []
   for (const schedule of schedules) {
     const coming = comingTimes(

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import type { ConfiguredSchedule } from '../../../app/configured-schedules.ts'
 import { installationOf } from '../../../app/health-installation.ts'
-import { openDataIfThere, storePlaceOf } from '../../../app/installation.ts'
+import { openDataToRead, storePlaceOf } from '../../../app/installation.ts'
 import { isInMemory } from '../../../checks/check.ts'
 import { alertFacts } from '../../../checks/run-checks.ts'
 import { requireSettings } from '../../../config/config.ts'
@@ -41,7 +41,7 @@ export function defineStatus(command: Command, terminal: Terminal): void {
 async function showStatus(terminal: Terminal): Promise<void> {
   const config = await terminal.config()
   requireSettings(config)
-  await using store = await openDataIfThere(config)
+  await using store = await openDataToRead(config)
   const database = nameOf(storePlaceOf(config))
   const now = new Date()
   const status = await readStatus(installationOf(config, store), ROWS, now, {

@@ -5,7 +5,7 @@
 
 import type { Command } from 'commander'
 import { findSchedule } from '../../../app/configured-schedules.ts'
-import { openData, openDataIfThere } from '../../../app/installation.ts'
+import { openData, openDataToRead } from '../../../app/installation.ts'
 import type { ReportConfig } from '../../../config/report-config.ts'
 import type { LeadFilter } from '../../../domain/figures.ts'
 import { formatDates } from '../../../domain/period.ts'
@@ -80,7 +80,7 @@ async function approveReport(terminal: Terminal, name: string): Promise<void> {
 }
 
 async function listHistory(terminal: Terminal, report: string | undefined, limit: number): Promise<void> {
-  await using store = await openDataIfThere(await terminal.config())
+  await using store = await openDataToRead(await terminal.config())
   const issues = await listIssues(store.db, report ?? null, limit)
   if (terminal.json) return terminal.printJson('report history', issues.map(issueJson))
   if (issues.length === 0) {

@@ -4,7 +4,7 @@
  * waiting message is not to be sent.
  */
 import { type Command, Option } from 'commander'
-import { openDataIfThere } from '../../../app/installation.ts'
+import { openDataIfThere, openDataToRead } from '../../../app/installation.ts'
 import { outageProblem, REFUSED_IN_ROW } from '../../../checks/mail.ts'
 import { formatDates, localDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
@@ -63,7 +63,7 @@ export function defineOutbox(command: Command, terminal: Terminal): void {
 
 async function listMessages(terminal: Terminal, options: Options): Promise<void> {
   const { report = null, since = null, state, recipient = null, limit } = options
-  await using store = await openDataIfThere(await terminal.config())
+  await using store = await openDataToRead(await terminal.config())
   const question = { report, since, recipient, states: state === undefined ? null : STATES[state] }
   const deliveries = await findDeliveries(store.db, question, limit)
   const outages = await listMailOutages(store.db)
