@@ -243,7 +243,7 @@ async function finishScan(
     const report = {
       ...reportOf(scan, end),
       heldBack,
-      warnings: [...warningsOf(scan), ...memory.doubts.describe(), ...times.map(formatImplausible)],
+      warnings: [...warningsOf(scan), ...memory.unsure.describe(), ...times.map(formatImplausible)],
       drift,
     }
     await saveScanResult(trx, run.runId, report, seen.at)

@@ -125,7 +125,7 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       }
       // Quarantined records are left out. Because they never count as unchanged, they would fill the sample
       // of changed records in each scan, and their fields would look new.
-      memory.doubts.note(mapped.leads)
+      memory.unsure.note(mapped.leads)
       memory.watch.observe(page.records.filter((record) => record.known !== null || isMapped.has(record)))
       const step = {
         cursor: next,

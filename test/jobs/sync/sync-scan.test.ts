@@ -372,15 +372,15 @@ describe('values that may have been read wrongly', () => {
     await using listing = await openListing({ ...PAGE, mapping: { lead } }, paged('page', all))
     for (let round = 0; round < 2; round++) {
       expect((await listing.sync()).scan?.warnings).toEqual([
-        'company_employees was read as empty in 1 lead, because it is no value of this column, such as "few" of l000',
-        'value_amount was read as empty in 2 leads, because it is no value of this column, such as "1.234,56" of l000; for a decimal comma, write decimal: comma into mapping.lead.value_amount of the profile',
+        'company_employees is empty in 1 lead whose value cannot be read, such as "few" of l000',
+        'value_amount is empty in 2 leads whose value cannot be read, such as "1.234,56" of l000; for a decimal comma, write decimal: comma into mapping.lead.value_amount of the profile',
         'value_amount was read with a decimal point in 2 leads, such as "12.500" of l001; if the point parts thousands, write decimal: comma into mapping.lead.value_amount of the profile, otherwise decimal: point',
       ])
     }
     const comma = { ...lead, value_amount: { from: 'worth', decimal: 'comma' } } as const
     listing.profile = { ...listing.profile, mapping: { lead: comma } }
     const { warnings } = (await listing.sync()).scan ?? {}
-    expect(warnings?.[1]).toContain('in 1 lead, because it is no value of this column, such as "n/a" of l002')
+    expect(warnings?.[1]).toContain('in 1 lead whose value cannot be read, such as "n/a" of l002')
     const rows = await listing.store.db
       .selectFrom('lead')
       .orderBy('id')
