@@ -149,6 +149,17 @@ describe('the end of a list', () => {
     expect(listing.asked[0]).toBeNull()
   })
 
+  it('is not where a smaller size is refused that a first page with hidden rows suggests', async () => {
+    const all = records(40)
+    await using listing = await openListing(PAGE, (position, size) => {
+      const page = Number(position ?? 1)
+      if (size !== 10) refused('api_rejected')
+      const rows = all.slice((page - 1) * size, page * size)
+      return { records: page === 1 ? rows.slice(6) : rows, next: rows.length === 0 ? null : String(page + 1) }
+    })
+    expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', distinct: 34, passes: 1 })
+  })
+
   it('is not a refusal in the middle: the run fails, and no absence is believed', async () => {
     const all = records(40)
     await using listing = await openListing(PAGE, paged('page', all, 40))
