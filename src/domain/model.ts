@@ -49,11 +49,11 @@ export interface Lead extends LeadValues {
   /** The number of texts in the record that were cut. */
   readonly cut: number
   /** The values that may have been read wrongly. */
-  readonly doubts: readonly ValueDoubt[]
+  readonly unsure: readonly UnsureValue[]
 }
 
 /** A value of a record that is no value of its column (`none`), or whose point may part `thousands`. */
-export interface ValueDoubt {
+export interface UnsureValue {
   readonly column: string
   readonly why: 'none' | 'thousands'
   /** The beginning of the text; null for a bare NaN, Infinity or undefined in the JSON. */

@@ -128,7 +128,7 @@ export function lead(id: string, change: Partial<Omit<Lead, 'id' | 'raw'>> = {})
     companyName: `Company ${id}`,
     cleaned: [],
     cut: 0,
-    doubts: [],
+    unsure: [],
     createdAt: '2026-11-01T00:00:00.000Z',
     updatedAt: '2026-11-01T00:00:00.000Z',
     statusChangedAt: '2026-11-01T00:00:00.000Z',

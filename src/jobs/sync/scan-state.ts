@@ -3,7 +3,7 @@
  * almost no work.
  */
 import { createHash } from 'node:crypto'
-import type { Instant, Lead, ValueDoubt } from '../../domain/model.ts'
+import type { Instant, Lead, UnsureValue } from '../../domain/model.ts'
 import type { FieldDrift, FieldType } from '../../domain/sync.ts'
 import type { checkNoCrash } from '../../store/db/postgres.ts'
 import type { Db, Trx } from '../../store/db/store.ts'
@@ -57,7 +57,7 @@ export interface ScanState {
   /** The numbers of the leads that were read because of an event during the scan. */
   readonly readByEvents: Set<number>
   readonly watch: DriftWatch
-  readonly doubts: DoubtTally
+  readonly unsure: UnsureTally
   /** The bulk load of the first leads; null if the store already contains leads. */
   readonly firstLoad: FirstLoad | null
 }
@@ -98,7 +98,7 @@ export async function loadScanState(
     eventSeq: 0,
     readByEvents: new Set(),
     watch: createDriftWatch(),
-    doubts: createDoubtTally(),
+    unsure: createUnsureTally(),
     firstLoad,
   }
 }
@@ -157,25 +157,25 @@ export async function retryQuarantinedLeads(run: SyncRun): Promise<number> {
 }
 
 /** Counts the values of a scan that may have been read wrongly, by column. */
-interface DoubtTally {
+interface UnsureTally {
   note(leads: readonly Lead[]): void
   /** Describes the values of each column in one sentence. */
   describe(): string[]
 }
 
-function createDoubtTally(): DoubtTally {
+function createUnsureTally(): UnsureTally {
   const tallies = new Map<
     string,
-    { readonly first: ValueDoubt; readonly ids: Set<string>; hasComma: boolean }
+    { readonly first: UnsureValue; readonly ids: Set<string>; hasComma: boolean }
   >()
   return {
     note(leads) {
-      for (const { id, doubts } of leads) {
-        for (const doubt of doubts) {
-          const key = `${doubt.column} ${doubt.why}`
-          const tally = tallies.get(key) ?? { first: doubt, ids: new Set(), hasComma: false }
+      for (const { id, unsure } of leads) {
+        for (const value of unsure) {
+          const key = `${value.column} ${value.why}`
+          const tally = tallies.get(key) ?? { first: value, ids: new Set(), hasComma: false }
           tally.ids.add(id)
-          tally.hasComma ||= doubt.hasComma
+          tally.hasComma ||= value.hasComma
           tallies.set(key, tally)
         }
       }
@@ -189,7 +189,7 @@ function createDoubtTally(): DoubtTally {
           return `${column} was read with a decimal point in ${leads}, such as ${quoted} of ${[...ids][0]}; if the point parts thousands, write ${rule}, otherwise decimal: point`
         }
         const comma = hasComma ? `; for a decimal comma, write ${rule}` : ''
-        return `${column} was read as empty in ${leads}, because it is no value of this column, such as ${quoted} of ${[...ids][0]}${comma}`
+        return `${column} is empty in ${leads} whose value cannot be read, such as ${quoted} of ${[...ids][0]}${comma}`
       }),
   }
 }

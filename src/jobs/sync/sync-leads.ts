@@ -318,7 +318,7 @@ async function finishScan(
       warnings: [
         ...warningsOf(scan),
         ...warnOfOlder(older, scan_result),
-        ...memory.doubts.describe(),
+        ...memory.unsure.describe(),
         ...times.map(formatImplausible),
         ...(undated > 0 && Number.isFinite(Date.parse(lastUpdate ?? '')) ? [warnOfUndated(undated)] : []),
         ...(leftOut && (await isUnchanged(trx, leftOut, memory)) ? [warnOfFilter(leftOut)] : []),

@@ -56,12 +56,8 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
   const signal = AbortSignal.any([options.signal, stop.signal])
   const filters = { updatedSince: begun.pass_since ?? undefined }
   const wanted = pageSizeOf(run)
-  // A pass that goes on keeps the size that its first page had, because page numbers count in it.
-  const isResumed = paging.kind === 'page' && begun.first_rows > 0
-  const pageSize = isResumed ? Math.min(wanted, begun.first_rows) : wanted
-  const ask: Ask = (position, size = pageSize, by = filters) =>
-    source.listLeads(by, position, size, { signal })
-  const fetchPage = readAhead(source, filters, pageSize, signal, memory.known.find)
+  const ask: Ask = (position, size = wanted, by = filters) => source.listLeads(by, position, size, { signal })
+  const fetchPage = readAhead(source, filters, wanted, signal, memory.known.find, begun.first_rows)
   const positions = new Set<string | null>([begun.cursor])
   // The furthest position that the pass reached. After the pass has gone back, pages up to this position
   // contain no new leads. This does not mean that the list repeats itself.
@@ -75,7 +71,6 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
   let overlap = tailOf(scan).length
   let emptyPages = 0
   let last: LastPage | null = null
-  let firstRows = begun.first_rows
   const saveWaiting = async (): Promise<void> => {
     const [first, ...others] = waiting
     if (first === undefined) return
@@ -102,7 +97,6 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       if (scan === begun && isForgotten(begun, page, paging)) throw forgotten(begun)
       const isRepeat = isSamePage(last?.records ?? [], page.records)
       last = { position: scan.cursor, records: page.records, source }
-      if (scan.pass_pages === 0) firstRows = page.records.length
       const mapped = mapPage(source, page.records, memory.known.find)
       const isMapped = new Set(mapped.recordOf.values())
       const tail = tailOf(scan)
@@ -134,7 +128,7 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       }
       // Quarantined records are left out. Because they never count as unchanged, they would fill the sample
       // of changed records in each scan, and their fields would look new.
-      memory.doubts.note(mapped.leads)
+      memory.unsure.note(mapped.leads)
       memory.watch.observe(page.records.filter((record) => record.known !== null || isMapped.has(record)))
       const step = {
         cursor: next,
@@ -142,10 +136,7 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
         // Some lists report a total of 0 past their end. So the total of an empty page counts only if it is
         // the first page.
         total: page.records.length > 0 || scan.pass_pages === 0 ? page.total : null,
-        repeats:
-          canShift(paging) && !isRepeat
-            ? tail.length + repeatsOfShortPage(paging, scan, firstRows, wanted)
-            : null,
+        repeats: canShift(paging) && !isRepeat ? tail.length : null,
         hasMoved: !isRepeat && (isRewound || !isInPlace),
         isBroken: !isContinued,
         isAgain,
@@ -315,17 +306,6 @@ async function askBehind(
 function sizeAcross(count: number, rows: number): number | null {
   for (let size = rows - 1; size > 1; size--) if (count % size !== 0) return size
   return null
-}
-
-/**
- * Returns how many rows of a first page may come again on the second one. If the first page has a few rows less
- * than were asked for, the upstream has hidden some, and the second page, which is asked for in the size of the
- * first, begins as many rows earlier.
- */
-function repeatsOfShortPage(paging: PagingProfile, scan: Scan, firstRows: number, wanted: number): number {
-  if (paging.kind !== 'page' || paging.size_param === undefined || scan.pass_pages !== 1) return 0
-  const hidden = wanted - firstRows
-  return hidden <= firstRows / 10 ? hidden : 0
 }
 
 /** Returns whether the number of leads read has reached the total, or the last page was not full. */

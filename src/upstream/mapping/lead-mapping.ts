@@ -13,7 +13,7 @@ import type {
   PipelineStat,
   QuarantinedRecord,
   StageStat,
-  ValueDoubt,
+  UnsureValue,
 } from '../../domain/model.ts'
 import {
   type FieldRule,
@@ -30,7 +30,7 @@ import { readPath } from '../values/json.ts'
 import {
   AMOUNT,
   COUNT,
-  doubtOf,
+  findUnsureReason,
   isOddText,
   isOutside,
   isPlaceholderTime,
@@ -56,7 +56,7 @@ const TIMES = FIELDS.filter(({ type }) => type === 'instant')
 const VALUES = FIELDS.filter(({ name, type }) => name !== 'id' && type !== 'instant')
 const NOTHING: Readonly<Record<string, unknown>> = {
   ...Object.fromEntries(FIELDS.map(({ name }) => [name, null])),
-  ...{ raw: '', cleaned: [], cut: 0, doubts: [] },
+  ...{ raw: '', cleaned: [], cut: 0, unsure: [] },
 }
 
 type Ranges = readonly (readonly [name: string, range: NumberRange])[]
@@ -86,14 +86,14 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | Q
   const { record, cut } = fit
   if (id === null) return quarantine('lead', null, fit.text, `id: nothing at ${placesOf(fields.id)}`)
   const cleaned: string[] = []
-  const doubts: ValueDoubt[] = []
+  const unsure: UnsureValue[] = []
   let wrong: string | null = null
-  const values: Record<string, unknown> = { ...NOTHING, id, raw: fit.text, cleaned, cut, doubts }
+  const values: Record<string, unknown> = { ...NOTHING, id, raw: fit.text, cleaned, cut, unsure }
   for (const { name, column } of TIMES) {
     const { value, instant, flaw } = readTime(record, fields[column])
     if (flaw === 'wrong') wrong ??= `${column}: ${JSON.stringify(value).slice(0, 100)} is ${notATime(value)}`
     if (flaw === 'placeholder') cleaned.push(column)
-    if (value === BARE) doubts.push(bareIn(column))
+    if (value === BARE) unsure.push(bareIn(column))
     values[name] = instant
   }
   wrong ??= findAbsurd(record, fields, LEAD_RANGES)
@@ -102,10 +102,10 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | Q
     const rule = fields[column]
     const value = readField(record, rule)
     if (type === 'text' && typeof value === 'string' && isOddText(value)) cleaned.push(column)
-    if (value === BARE) doubts.push(bareIn(column))
+    if (value === BARE) unsure.push(bareIn(column))
     if (type === 'number') {
-      const why = doubtOf(value, rule?.decimal)
-      if (why !== null) doubts.push(doubtIn(column, why, String(value)))
+      const why = findUnsureReason(value, rule?.decimal)
+      if (why !== null) unsure.push(unsureIn(column, why, String(value)))
       values[name] = toNumber(value, rule?.decimal)
     } else values[name] = type === 'list' ? listOf(value) : (toText(value) ?? absent)
   }
@@ -116,11 +116,11 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | Q
 /** The value that stands for a bare NaN in the JSON, see `parseJson`. */
 const BARE = Number.POSITIVE_INFINITY
 
-function bareIn(column: string): ValueDoubt {
+function bareIn(column: string): UnsureValue {
   return { column, why: 'none', text: null, hasComma: false }
 }
 
-function doubtIn(column: string, why: ValueDoubt['why'], text: string): ValueDoubt {
+function unsureIn(column: string, why: UnsureValue['why'], text: string): UnsureValue {
   return {
     column,
     why,
@@ -131,10 +131,10 @@ function doubtIn(column: string, why: ValueDoubt['why'], text: string): ValueDou
 
 /**
  * Returns whether a lead has no fingerprint, so that each scan maps it again and tells of the values that were
- * cleaned, cut or doubtful.
+ * cleaned, cut or unsure.
  */
-export function isReadAnew({ cleaned, cut, doubts }: Lead): boolean {
-  return cleaned.length > 0 || cut > 0 || doubts.length > 0
+export function isReadAnew({ cleaned, cut, unsure }: Lead): boolean {
+  return cleaned.length > 0 || cut > 0 || unsure.length > 0
 }
 
 /**

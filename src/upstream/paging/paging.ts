@@ -204,21 +204,22 @@ function isNo(value: unknown): boolean {
 }
 
 /**
- * Returns the URL of a link, with its query as it stands; null for another host, because the API key would be
- * sent there. A service behind a proxy writes the links that it sees itself: with `http:`, with another port, or
- * without the beginning of the path that the proxy cuts off. So a link on the same host keeps the scheme, the
- * port and that beginning of `from`.
+ * Returns the URL of a link, with its query as it stands; null for another host or port, because the API key
+ * would be sent there. A service behind a proxy writes the links that it sees itself: with `http:`, without the
+ * port, or without the beginning of the path that the proxy cuts off. So such a link keeps the scheme, the port
+ * and that beginning of `from`.
  */
 export function resolveLink(from: URL, link: string): URL | null {
   const to = URL.parse(link, from.href)
   if (to?.hostname !== from.hostname || !/^https?:$/.test(to.protocol)) return null
+  if (to.port !== '' && to.port !== from.port) return null
   const url = new URL(from.origin)
   url.pathname = from.pathname.endsWith(to.pathname) ? from.pathname : to.pathname
   url.search = to.search
   return url
 }
 
-/** @throws LeadsheetError api_unexpected for a link to another host */
+/** @throws LeadsheetError api_unexpected for a link to another host or port */
 function linkedFrom(from: URL, link: string): URL {
   const url = resolveLink(from, link)
   if (url !== null) return url

@@ -3,6 +3,7 @@
  * once. If positions are numbers, several pages are requested at the same time. The caller gets the same
  * pages as if it requested them one by one.
  */
+import { LeadsheetError } from '../../errors.ts'
 import type { FindKnown } from '../mapping/raw-record.ts'
 import type { PagingProfile } from '../profile/profile.ts'
 import type { RawPage, Source } from '../source.ts'
@@ -11,6 +12,7 @@ import type { LeadFilters } from './paging.ts'
 /**
  * Returns a function that fetches the pages of a list, and requests further pages in advance.
  * @param signal ends all requests; the caller must abort it when it needs no more pages
+ * @param firstRows the rows of the first page, if reading goes on behind it; otherwise 0
  */
 export function readAhead(
   source: Pick<Source, 'listLeads' | 'profile' | 'usage'>,
@@ -18,10 +20,11 @@ export function readAhead(
   size: number,
   signal: AbortSignal,
   findKnown?: FindKnown,
+  firstRows = 0,
 ): FetchPage {
   const { paging } = source.profile
   const first = firstPosition(paging)
-  let pageSize = size
+  let pageSize = paging.kind === 'page' && isCut(firstRows, size) ? firstRows : size
   const fetchPage =
     first === null
       ? chainPages(startPage, source.profile.limits.concurrency)
@@ -36,20 +39,37 @@ export function readAhead(
 
   function startPage(position: string | null): StartedPage {
     const dropped = new AbortController()
-    const page = source.listLeads(filters, position, pageSize, {
-      signal: AbortSignal.any([signal, dropped.signal]),
-      findKnown,
+    const ask = (rows: number): Promise<RawPage> =>
+      source.listLeads(filters, position, rows, {
+        signal: AbortSignal.any([signal, dropped.signal]),
+        findKnown,
+      })
+    const asked = pageSize
+    const page = ask(asked).catch((thrown: unknown) => {
+      // The upstream may take some sizes only, so a refusal of a smaller size does not end the list.
+      const isSizeRefused = thrown instanceof LeadsheetError && thrown.code === 'api_rejected' && asked < size
+      if (!isSizeRefused) throw thrown
+      pageSize = size
+      return ask(size)
     })
     page.then(
-      // An upstream that cuts a page may place the next one by the size that was asked for. So the other pages
-      // are asked for in the size of the first one.
       ({ records }) => {
-        if (position === null && paging.kind === 'page') pageSize = Math.min(size, records.length || size)
+        if (position === null && paging.kind === 'page' && isCut(records.length, size))
+          pageSize = records.length
       },
       () => undefined,
     )
     return { position, page, dropped }
   }
+}
+
+/**
+ * Returns whether an upstream has probably cut its first page to the most that it gives, such as 100 of 500. It
+ * may then place the next page by the size that was asked for, so the other pages are asked for in the size of
+ * the first one. A page that lacks a few rows, which the upstream may have hidden, is not cut.
+ */
+function isCut(rows: number, wanted: number): boolean {
+  return rows > 0 && rows < wanted && (rows <= wanted / 2 || rows % 50 === 0)
 }
 
 /** Returns the first position as a number; null if positions are not numbers. */

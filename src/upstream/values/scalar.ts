@@ -182,7 +182,7 @@ const THOUSANDS = /^[+-]?[1-9]\d{0,2}\.\d{3}$/
  * Returns why the value of a number column may be read wrongly: `none` if it is no number, `thousands` if its
  * point may part thousands; null if neither is so, or if there is no value.
  */
-export function doubtOf(value: unknown, decimal?: DecimalSign): 'none' | 'thousands' | null {
+export function findUnsureReason(value: unknown, decimal?: DecimalSign): 'none' | 'thousands' | null {
   if (typeof value !== 'string' || value.trim() === '') return null
   if (toNumber(value, decimal) === null) return 'none'
   return decimal === undefined && THOUSANDS.test(value.trim()) ? 'thousands' : null

@@ -93,7 +93,7 @@ async function saveWinners(store: Store, winners: readonly Winner[]): Promise<vo
       const [createdAt, changedAt] = [at(winner.created), at(winner[changed])]
       const fields = {
         ...{ ...BLANK_LEAD, id: winner.id, pipelineId: 'p', status, companyName: winner.id },
-        ...{ cleaned: [], cut: 0, doubts: [], createdAt, updatedAt: changedAt, statusChangedAt: changedAt },
+        ...{ cleaned: [], cut: 0, unsure: [], createdAt, updatedAt: changedAt, statusChangedAt: changedAt },
       }
       return { ...fields, raw: JSON.stringify(fields) }
     })

@@ -215,6 +215,17 @@ describe('the end of a list', () => {
     expect(listing.asked[0]).toBeNull()
   })
 
+  it('is not where a smaller size is refused that a first page with hidden rows suggests', async () => {
+    const all = records(40)
+    await using listing = await openListing(PAGE, (position, size) => {
+      const page = Number(position ?? 1)
+      if (size !== 10) refused('api_rejected')
+      const rows = all.slice((page - 1) * size, page * size)
+      return { records: page === 1 ? rows.slice(6) : rows, next: rows.length === 0 ? null : String(page + 1) }
+    })
+    expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', distinct: 34, passes: 1 })
+  })
+
   it('is not a refusal in the middle: the run fails, and no absence is believed', async () => {
     const all = records(40)
     await using listing = await openListing(PAGE, paged('page', all, 40))
@@ -450,15 +461,15 @@ describe('values that may have been read wrongly', () => {
     await using listing = await openListing({ ...PAGE, mapping: { lead } }, paged('page', all))
     for (let round = 0; round < 2; round++) {
       expect((await listing.sync()).scan?.warnings).toEqual([
-        'company_employees was read as empty in 1 lead, because it is no value of this column, such as "few" of l000',
-        'value_amount was read as empty in 2 leads, because it is no value of this column, such as "1.234,56" of l000; for a decimal comma, write decimal: comma into mapping.lead.value_amount of the profile',
+        'company_employees is empty in 1 lead whose value cannot be read, such as "few" of l000',
+        'value_amount is empty in 2 leads whose value cannot be read, such as "1.234,56" of l000; for a decimal comma, write decimal: comma into mapping.lead.value_amount of the profile',
         'value_amount was read with a decimal point in 2 leads, such as "12.500" of l001; if the point parts thousands, write decimal: comma into mapping.lead.value_amount of the profile, otherwise decimal: point',
       ])
     }
     const comma = { ...lead, value_amount: { from: 'worth', decimal: 'comma' } } as const
     listing.profile = { ...listing.profile, mapping: { lead: comma } }
     const { warnings } = (await listing.sync()).scan ?? {}
-    expect(warnings?.[1]).toContain('in 1 lead, because it is no value of this column, such as "n/a" of l002')
+    expect(warnings?.[1]).toContain('in 1 lead whose value cannot be read, such as "n/a" of l002')
     const rows = await listing.store.db
       .selectFrom('lead')
       .orderBy('id')

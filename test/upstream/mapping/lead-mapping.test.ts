@@ -126,9 +126,9 @@ describe('a lead', () => {
     ['', null, false],
     [false, null, false],
   ])('tells of a value of a number column that it may read wrongly: %j is %j', (worth, why, hasComma) => {
-    const doubts = why === null ? [] : [{ column: 'value_amount', why, text: worth, hasComma }]
-    expect(lead({ id: 1, worth }).doubts).toEqual(doubts)
-    expect(lead({ id: 1, worth: '12.500' }, withSign('point')).doubts).toEqual([])
+    const unsure = why === null ? [] : [{ column: 'value_amount', why, text: worth, hasComma }]
+    expect(lead({ id: 1, worth }).unsure).toEqual(unsure)
+    expect(lead({ id: 1, worth: '12.500' }, withSign('point')).unsure).toEqual([])
   })
 
   it('has nothing where the JSON has a bare NaN, and tells in which columns', () => {
@@ -136,7 +136,7 @@ describe('a lead', () => {
       parseJson('{"id":1,"name":NaN,"worth":-Infinity,"created":undefined,"tags":[NaN,"a"]}'),
     )
     expect(mapped).toMatchObject({ companyName: null, valueAmount: null, createdAt: null })
-    expect(mapped.doubts.map(({ column, text }) => [column, text])).toEqual([
+    expect(mapped.unsure.map(({ column, text }) => [column, text])).toEqual([
       ['created_at', null],
       ['company_name', null],
       ['value_amount', null],

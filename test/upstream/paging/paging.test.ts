@@ -24,8 +24,8 @@ function next(
 describe('a link to the next page', () => {
   it.each([
     ['http://crm.example/crm/v2/leads?after=2', 'https://crm.example/crm/v2/leads?after=2'],
-    ['http://crm.example:8000/crm/v2/leads?after=2', 'https://crm.example/crm/v2/leads?after=2'],
-    ['https://CRM.example:8443/crm/v2/leads?after=2', 'https://crm.example/crm/v2/leads?after=2'],
+    ['http://crm.example:80/crm/v2/leads?after=2', 'https://crm.example/crm/v2/leads?after=2'],
+    ['https://CRM.example/crm/v2/leads?after=2', 'https://crm.example/crm/v2/leads?after=2'],
     ['/leads?after=2', 'https://crm.example/crm/v2/leads?after=2'],
     ['http://crm.example/v2/leads?after=2', 'https://crm.example/crm/v2/leads?after=2'],
     ['/crm/v2/query/01g-2', 'https://crm.example/crm/v2/query/01g-2'],
@@ -37,6 +37,16 @@ describe('a link to the next page', () => {
   ])('%s leads to %s', (link, address) => {
     expect(next({ kind: 'next_url', next: 'next' }, { next: link }).asked).toBe(address)
     expect(next({ kind: 'link' }, {}, { link: `<${link}>; rel="next"` }).asked).toBe(address)
+  })
+
+  it('without a port, or with http and the port of the API, keeps the address of the API', () => {
+    const list = 'https://crm.example:8443/leads'
+    for (const link of [
+      'http://crm.example/leads?p=2',
+      'https://crm.example/leads?p=2',
+      'http://crm.example:8443/leads?p=2',
+    ])
+      expect(next({ kind: 'next_url', next: 'next' }, { next: link }, {}, list).asked).toBe(`${list}?p=2`)
   })
 
   it('without TLS stays so where the API itself has none', () => {
@@ -51,11 +61,12 @@ describe('a link to the next page', () => {
   })
 
   it.each([
+    'http://crm.example:8000/crm/v2/leads?p=2',
     'http://backend:8000/crm/v2/leads?p=2',
     'https://api.crm.example/leads',
     'ftp://crm.example/leads',
     'http://[x',
-  ])('to another host is refused: %s', (link) => {
+  ])('to another host or port is refused: %s', (link) => {
     expect(() => next({ kind: 'next_url', next: 'next' }, { next: link })).toThrow('which is not followed')
   })
 
