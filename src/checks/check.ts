@@ -205,10 +205,20 @@ export interface Installation {
   readonly afterFailures: number
 }
 
+/** A time in which the database could not be written. `to` is null while it lasts. */
+export interface StoreFault {
+  readonly from: Instant
+  readonly to: Instant | null
+  readonly message: string
+  readonly hint: string
+}
+
 /** The facts that only some processes know. A fact that this process does not know is absent. */
 export interface Knowledge {
   /** Returns how many milliseconds our clock is ahead of the upstream's clock; null if this is unknown. */
   readonly clockAheadMs?: () => number | null
+  /** Returns the last fault of the database; null if there was none. */
+  readonly lastFault?: () => StoreFault | null
   /** Says why the clock is not believed after it was set; null if it is believed. */
   readonly clockDoubt?: () => string | null
   /** Returns the consistency rules that rows in the store break; null if the store was not searched. */
@@ -247,6 +257,7 @@ export function readFacts(installation: Installation, knowledge: Knowledge, now:
     jobs: once((): Promise<QueueCounts[] | null> => countJobs(store)),
     openAlerts: once((): Promise<Alert[]> => listAlerts(db, 'open', ALERTS_MAX)),
     clockAheadMs: () => knowledge.clockAheadMs?.() ?? null,
+    lastFault: () => (knowledge.lastFault === undefined ? undefined : knowledge.lastFault()),
     clockDoubt: () => knowledge.clockDoubt?.() ?? null,
     knowsClock: knowledge.clockAheadMs !== undefined,
     violations: once(async () => (await knowledge.findViolations?.(now)) ?? null),

@@ -41,6 +41,15 @@ export const MACHINE_CHECKS = {
     shownIn: [...SHOWN, 'readyz'],
     find: findUnwritable,
   },
+  database_faults: {
+    ...ALERTED,
+    part: 'database',
+    question: 'Could the daemon write the database all day?',
+    title: 'database was unwritable',
+    meaning: 'the database could not be written for a while: its disk was full, or another program locked it',
+    alert: 'once',
+    find: findFaults,
+  },
   store_damaged: {
     ...ALERTED,
     part: 'database',
@@ -144,6 +153,21 @@ async function findUnwritable(facts: Facts): Promise<Finding[]> {
   if (room === null || room.free >= FULL_BYTES) return []
   return [
     plain('the disk is full', `make room: ${shellCommand('db prune')}, fewer snapshots, or a larger disk`),
+  ]
+}
+
+async function findFaults({ lastFault, now }: Facts): Promise<Finding[] | null> {
+  const fault = lastFault()
+  if (fault === undefined) return null
+  if (fault === null || fault.to === null || fault.to < minutesBefore(now, DAY_MINUTES)) return []
+  const { from, to, message, hint } = fault
+  return [
+    {
+      subject: from,
+      message: `From ${formatUtc(from)} to ${formatUtc(to)} nothing could be stored: ${message}.`,
+      brief: `could not be written from ${formatUtc(from)} to ${formatUtc(to)}`,
+      hint,
+    },
   ]
 }
 

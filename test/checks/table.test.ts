@@ -51,13 +51,13 @@ beforeEach(async () => {
 })
 afterEach(() => store.close())
 
-type Change = Partial<Installation> & Pick<Knowledge, 'clockAheadMs'>
+type Change = Partial<Installation> & Pick<Knowledge, 'clockAheadMs' | 'clockDoubt' | 'lastFault'>
 
 async function runAll(change: Change, now: Date, onFailure = unexpected) {
-  const { clockAheadMs = () => 0, ...changed } = change
+  const { clockAheadMs = () => 0, clockDoubt = () => null, lastFault = () => null, ...changed } = change
   const facts = readFacts(
     { ...installation, ...changed },
-    { clockAheadMs, findViolations, isDaemon: true },
+    { clockAheadMs, clockDoubt, lastFault, findViolations, isDaemon: true },
     now,
   )
   return findForAlerts(facts, onFailure)
@@ -455,6 +455,8 @@ describe('the machine', () => {
     )
     expect((await the('clock_wrong', { clockAheadMs: () => -300_000 })).message).toContain('5 minutes behind')
     expect(await reasons({ clockAheadMs: () => 100_000 })).toEqual([])
+    const doubt = 'The clock is not confirmed.'
+    expect((await the('clock_wrong', { clockDoubt: () => doubt })).message).toBe(doubt)
     expect(await reasons({ clockAheadMs: () => null })).toEqual([])
   })
 
@@ -541,4 +543,13 @@ describe('the machine', () => {
     await sql`UPDATE scheduled_run SET state = 'done'`.execute(store.db)
     expect(await look(new Date(NOW.getTime() + 120_000))).toEqual([])
   })
+})
+
+it('a database that could not be written is told for a day after the fault has passed', async () => {
+  const fault = { from: hoursAgo(2), to: hoursAgo(1), message: 'the disk is full', hint: 'Make room.' }
+  expect((await the('database_faults', { lastFault: () => fault })).message).toMatch(
+    /^From .* UTC to .* UTC nothing could be stored: the disk is full\.$/,
+  )
+  expect(await reasons({ lastFault: () => ({ ...fault, to: null }) })).toEqual([])
+  expect(await reasons({ lastFault: () => ({ ...fault, to: hoursAgo(25) }) })).toEqual([])
 })
