@@ -275,6 +275,17 @@ describe('reports', () => {
     expect(await reasons()).toEqual([])
   })
 
+  it('whose last issue is not in the archive are told, unless the report is being made', async () => {
+    await mailIssue('2026-11-20', [])
+    expect(await reasons({ isArchived: () => true })).toEqual([])
+    const lease = await claimLease(store, 'report:daily', () => NOW)
+    expect(await reasons({ isArchived: () => false })).toEqual([])
+    await lease.release()
+    expect((await the('archive_unwritten', { isArchived: () => false })).message).toContain(
+      'is not in the archive',
+    )
+  })
+
   it('whose last mail lacks a part are told until one has all of them', async () => {
     const failed = [{ block: 'funnel', query: null, message: 'no such table: stage' } as const]
     await mailIssue('2026-11-19', failed)
@@ -436,7 +447,7 @@ describe('the machine', () => {
     truncateSync(`${fileOf(store)}-wal`, size)
   })
 
-  it('has no snapshot of what was new two hours ago', async () => {
+  it('has no snapshot of what is new, though none is being made, or of what was new two hours ago', async () => {
     const runId = await run(3, 'ok')
     await sql`UPDATE sync_run SET leads_seen = 5, leads_inserted = 5 WHERE id = ${runId}`.execute(store.db)
     const nowhere = join(folderWith(), 'snapshot.db')
@@ -444,7 +455,11 @@ describe('the machine', () => {
       'There is no snapshot',
     )
     expect(await reasons({ snapshotAfterSync: null })).toEqual([])
-    expect(await reasons({ snapshotAfterSync: nowhere }, new Date(NOW.getTime() - 2 * HOUR_MS))).toEqual([])
+    const soon = new Date(NOW.getTime() - 2 * HOUR_MS)
+    if (!IN_POSTGRES) expect(await reasons({ snapshotAfterSync: nowhere }, soon)).toEqual(['snapshot_old'])
+    const making = await claimLease(store, 'snapshot', () => soon)
+    expect(await reasons({ snapshotAfterSync: nowhere }, soon)).toEqual([])
+    await making.release()
     writeFileSync(nowhere, 'no snapshot at all')
     expect(await reasons({ snapshotAfterSync: nowhere })).toEqual(['snapshot_old'])
   })

@@ -7,6 +7,7 @@ export function bareInstallation(
 ): Installation {
   return {
     ...{ store, schedules: [], reports: [], resources: ['leads'], snapshotAfterSync: null, events: null },
+    isArchived: null,
     ...{ runMinutes: 15, mailServer: null, settingsFile: null, afterFailures: 3 },
     ...change,
   }
