@@ -35,6 +35,7 @@ export function installationOf(
     runMinutes: config.api.runMinutes,
     mailServer: mailServerOf(config),
     settingsFile: config.file,
+    settingsMistakes: config.mistakes,
     afterFailures: config.alerts.afterFailures,
   }
 }

@@ -207,6 +207,8 @@ export interface Installation {
   readonly mailServer: string | null
   /** The path of the settings file; null if all settings come from the environment. */
   readonly settingsFile: string | null
+  /** The mistakes of settings that were left out. */
+  readonly settingsMistakes: readonly string[]
   /** The value of the setting `alerts.after_failures`. */
   readonly afterFailures: number
 }

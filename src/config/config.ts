@@ -22,6 +22,8 @@ import { DEFAULT_FILE } from './settings-file.ts'
 export interface Config extends ReturnType<typeof configFrom> {
   /** The path of the settings file; null if there is none. */
   readonly file: string | null
+  /** The mistakes of settings that were left out. Commands that only read the data go on without them. */
+  readonly mistakes: readonly string[]
   /** Sentences about settings that are allowed but unwise. */
   readonly warnings: readonly string[]
   /** The place where each setting was given, by its name: `api.url` -> `leadsheet.yaml:3:8`. */
@@ -108,7 +110,17 @@ interface EffectiveSetting {
 }
 
 export function effectiveSettings(config: Config): EffectiveSetting[] {
-  const { file: _file, warnings: _warnings, sources, api, enrichment, web, reports, ...rest } = config
+  const {
+    file: _file,
+    mistakes: _mistakes,
+    warnings: _warnings,
+    sources,
+    api,
+    enrichment,
+    web,
+    reports,
+    ...rest
+  } = config
   // Shows only the place of the profile, because the profile is a separate document.
   const settings = {
     api: { ...api, profile: api.profile?.origin ?? null },
@@ -147,7 +159,8 @@ export function changedSettings(before: Config, after: Config): string[] {
 }
 
 /** Returns all settings as texts, by name. The texts contain the secrets in clear and must never be shown. */
-function comparable({ file: _file, warnings: _warnings, sources: _sources, ...settings }: Config) {
+function comparable(config: Config) {
+  const { file: _file, mistakes: _mistakes, warnings: _warnings, sources: _sources, ...settings } = config
   const asText = (value: unknown) => (value instanceof Secret ? value.reveal() : JSON.stringify(value))
   return new Map([...settingsIn(settings)].map(([path, value]) => [pathText(path), asText(value)]))
 }

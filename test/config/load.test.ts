@@ -20,6 +20,7 @@ describe('without a file and without variables', () => {
     const config = loadConfig({ cwd, env: {} })
     expect(config).toEqual({
       file: null,
+      mistakes: [],
       api: { url: null, key: null, profile: null, pageSize: 500, maxWaitSeconds: 60, runMinutes: 15 },
       allowNetworkFs: false,
       dataDir: `${cwd}/data`,
