@@ -1,6 +1,6 @@
 /** Prepares alerts (messages to operators about problems): the checks that open alerts, and the channels. */
 import { hostname } from 'node:os'
-import { createViolationWatch } from '../checks/check.ts'
+import { createViolationWatch, type StoreFault } from '../checks/check.ts'
 import type { Config } from '../config/config.ts'
 import type { AlertWebhook } from '../jobs/alerts/alert-webhook.ts'
 import type { HeartbeatMonitor } from '../jobs/alerts/heartbeat-ping.ts'
@@ -26,6 +26,7 @@ export async function openAlerts(
     /** Returns how many milliseconds our clock is ahead of the upstream's clock; null if this is unknown. */
     readonly clockAheadMs: () => number | null
     readonly clockDoubt: () => string | null
+    readonly lastFault: () => StoreFault | null
     readonly log: Log
     readonly poster: Poster
     readonly now: () => Date
@@ -40,6 +41,7 @@ export async function openAlerts(
     knowledge: {
       clockAheadMs: deps.clockAheadMs,
       clockDoubt: deps.clockDoubt,
+      lastFault: deps.lastFault,
       findViolations: createViolationWatch(deps.store.db),
     },
     alerts: {

@@ -10,6 +10,7 @@ import { errorText, LeadsheetError } from '../errors.ts'
 import { openWatchdog } from '../jobs/alerts/heartbeat-ping.ts'
 import { openPoster } from '../jobs/alerts/http-post.ts'
 import { alertWithoutStore, runAlerts } from '../jobs/alerts/run.ts'
+import { createFaultWatch } from '../jobs/alerts/store-fault.ts'
 import { writeArchiveIndex } from '../jobs/archive/archive.ts'
 import type { ChangeSyncs } from '../jobs/events/event-worker.ts'
 import { createEventWorker } from '../jobs/events/event-worker.ts'
@@ -152,8 +153,25 @@ export async function openConfiguredDaemon(
   const upstreamClock = { last: clockAheadMs, ask: source.askClock }
   const clockTrust = createClockTrust({ store, log, now, monotonicMs, upstreamClock })
   const clockDoubt = clockTrust.doubt
-  const alerting = await openAlerts(config, { store, clockAheadMs, clockDoubt, log, poster, transport, now })
-  const alerts = createSerialTask(queue, 'alerts', (signal) => runAlerts(alerting, messages.wake, signal))
+  const tellFault = async (fault: LeadsheetError): Promise<boolean> => {
+    if (fault.code === 'store_lost') {
+      const onFailure = (thrown: unknown) => log.warn(errorText(thrown))
+      await noteLoss(config.dataDir, fault, now()).catch(onFailure)
+    }
+    return alertWithoutStore(alerting, fault, new AbortController().signal)
+  }
+  const faults = createFaultWatch(tellFault, now)
+  const lastFault = faults.last
+  const known = { clockAheadMs, clockDoubt, lastFault }
+  const alerting = await openAlerts(config, { store, ...known, log, poster, transport, now })
+  const alerts = createSerialTask(queue, 'alerts', async (signal) => {
+    try {
+      await runAlerts(alerting, messages.wake, signal)
+    } catch (thrown) {
+      await faults.note(thrown)
+      throw thrown
+    }
+  })
   const schedules = schedulesIn(config, templates, work, publishing)
   let wake = (): void => undefined
   const eventWorker = createEventWorker({
@@ -166,15 +184,8 @@ export async function openConfiguredDaemon(
   const events = isShared ? createSerialTask(queue, 'events', eventWorker.applyAll) : eventWorker
   const intake = createWebhookIntake({ store, now, wake: isShared ? events.wake : eventWorker.wakeSoon })
   const post = combineTasks([alerts, messages])
-  const tellFault = async (fault: LeadsheetError): Promise<boolean> => {
-    if (fault.code === 'store_lost') {
-      const onFailure = (thrown: unknown) => log.warn(errorText(thrown))
-      await noteLoss(config.dataDir, fault, now()).catch(onFailure)
-    }
-    return alertWithoutStore(alerting, fault, new AbortController().signal)
-  }
   const daemon = {
-    ...{ store, log, now, monotonicMs, schedules, queue, post, events, tellFault, clockTrust },
+    ...{ store, log, now, monotonicMs, schedules, queue, post, events, faults, clockTrust },
     ...(isShared && { own: combineTasks([snapshots, ...(detailWorkers ? [detailWorkers] : [])]) }),
   }
   const formatAlive = isWatchedBySystemd() ? openWatchdog((message) => log.warn(message)) : () => {}

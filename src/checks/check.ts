@@ -14,6 +14,7 @@ import { readSize } from '../store/backup/backup.ts'
 import type { Db, Store } from '../store/db/store.ts'
 import type { Violation } from '../store/invariants/invariants.ts'
 import { findViolations } from '../store/invariants/invariants.ts'
+import type { ListedIssue } from '../store/reports/issue-list.ts'
 import { listHeldLeases, wasLeft } from '../store/schedule/lease.ts'
 import { findLastScheduledRun } from '../store/schedule/scheduled-run.ts'
 import type { LastHeartbeat } from '../store/schedule/uptime.ts'
@@ -191,6 +192,11 @@ export interface Installation {
    */
   readonly snapshotAfterSync: string | null
   /**
+   * Returns whether the archive has the page of an issue. Null for PostgreSQL, because each machine then has
+   * an archive of its own.
+   */
+  readonly isArchived: ((issue: ListedIssue) => boolean) | null
+  /**
    * The source of events (the upstream's webhook messages); null if the upstream has no webhooks or this
    * installation does not listen for them.
    */
@@ -201,14 +207,26 @@ export interface Installation {
   readonly mailServer: string | null
   /** The path of the settings file; null if all settings come from the environment. */
   readonly settingsFile: string | null
+  /** The mistakes of settings that were left out. */
+  readonly settingsMistakes: readonly string[]
   /** The value of the setting `alerts.after_failures`. */
   readonly afterFailures: number
+}
+
+/** A time in which the database could not be written. `to` is null while it lasts. */
+export interface StoreFault {
+  readonly from: Instant
+  readonly to: Instant | null
+  readonly message: string
+  readonly hint: string
 }
 
 /** The facts that only some processes know. A fact that this process does not know is absent. */
 export interface Knowledge {
   /** Returns how many milliseconds our clock is ahead of the upstream's clock; null if this is unknown. */
   readonly clockAheadMs?: () => number | null
+  /** Returns the last fault of the database; null if there was none. */
+  readonly lastFault?: () => StoreFault | null
   /** Says why the clock is not believed after it was set; null if it is believed. */
   readonly clockDoubt?: () => string | null
   /** Returns the consistency rules that rows in the store break; null if the store was not searched. */
@@ -247,6 +265,7 @@ export function readFacts(installation: Installation, knowledge: Knowledge, now:
     jobs: once((): Promise<QueueCounts[] | null> => countJobs(store)),
     openAlerts: once((): Promise<Alert[]> => listAlerts(db, 'open', ALERTS_MAX)),
     clockAheadMs: () => knowledge.clockAheadMs?.() ?? null,
+    lastFault: () => (knowledge.lastFault === undefined ? undefined : knowledge.lastFault()),
     clockDoubt: () => knowledge.clockDoubt?.() ?? null,
     knowsClock: knowledge.clockAheadMs !== undefined,
     violations: once(async () => (await knowledge.findViolations?.(now)) ?? null),

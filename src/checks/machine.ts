@@ -24,6 +24,10 @@ const LOG_MAX_BYTES = 128 * MB
  */
 const FREE_SHARE = 1.5
 const FREE_LEAST_BYTES = 200 * MB
+/**
+ * The minutes after which a snapshot counts as old while another one may be in the making. Where nothing works
+ * on one, it is old at once, because the last try has failed.
+ */
 const SNAPSHOT_MINUTES = 120
 export const CLOCK_AHEAD_MAX_MS = 120_000
 const JOB_MINUTES = 60
@@ -40,6 +44,15 @@ export const MACHINE_CHECKS = {
     severity: 'fail',
     shownIn: [...SHOWN, 'readyz'],
     find: findUnwritable,
+  },
+  database_faults: {
+    ...ALERTED,
+    part: 'database',
+    question: 'Could the daemon write the database all day?',
+    title: 'database was unwritable',
+    meaning: 'the database could not be written for a while: its disk was full, or another program locked it',
+    alert: 'once',
+    find: findFaults,
   },
   store_damaged: {
     ...ALERTED,
@@ -83,7 +96,8 @@ export const MACHINE_CHECKS = {
     part: 'snapshot',
     question: 'Is the snapshot as recent as the synced data?',
     title: 'snapshot old',
-    meaning: 'for more than two hours, the database has had newer data than the snapshot',
+    meaning:
+      'the database has newer data than the snapshot although no snapshot is being made, or has had them for two hours',
     setting: 'snapshot.when',
     find: findSnapshotOld,
   },
@@ -144,6 +158,21 @@ async function findUnwritable(facts: Facts): Promise<Finding[]> {
   if (room === null || room.free >= FULL_BYTES) return []
   return [
     plain('the disk is full', `make room: ${shellCommand('db prune')}, fewer snapshots, or a larger disk`),
+  ]
+}
+
+async function findFaults({ lastFault, now }: Facts): Promise<Finding[] | null> {
+  const fault = lastFault()
+  if (fault === undefined) return null
+  if (fault === null || fault.to === null || fault.to < minutesBefore(now, DAY_MINUTES)) return []
+  const { from, to, message, hint } = fault
+  return [
+    {
+      subject: from,
+      message: `From ${formatUtc(from)} to ${formatUtc(to)} nothing could be stored: ${message}.`,
+      brief: `could not be written from ${formatUtc(from)} to ${formatUtc(to)}`,
+      hint,
+    },
   ]
 }
 
@@ -263,7 +292,10 @@ async function findSnapshotOld(facts: Facts): Promise<Finding[]> {
       leadsAsOf !== null && inserted + updated + deleted > 0 && startedAt > (info?.madeAt ?? ''),
   )
   const oldest = newer.at(-1)?.finishedAt
-  if (oldest == null || oldest > minutesBefore(facts.now, SNAPSHOT_MINUTES)) return []
+  const isIdle =
+    facts.place.kind === 'sqlite' &&
+    !(await facts.leases()).some(({ name }) => name === 'sync' || name === 'snapshot')
+  if (oldest == null || (!isIdle && oldest > minutesBefore(facts.now, SNAPSHOT_MINUTES))) return []
   const age = info === null ? 'There is no snapshot' : `The snapshot is of ${formatUtc(info.madeAt)}`
   return [
     plain(

@@ -7,7 +7,7 @@ import { isOfDaemon, listHeldLeases } from '../store/schedule/lease.ts'
 import { findConfigLoad } from '../store/schedule/uptime.ts'
 import { formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
-import { ALERTED, type Check, type Finding } from './check.ts'
+import { ALERTED, type Check, type Finding, SHOWN } from './check.ts'
 
 /**
  * The minutes after a change of the settings file in which nothing is reported, because a person may still be
@@ -16,6 +16,15 @@ import { ALERTED, type Check, type Finding } from './check.ts'
 const UNREAD_MINUTES = 60
 
 export const SETTINGS_CHECKS = {
+  settings_wrong: {
+    part: 'settings',
+    question: 'Are the settings free of mistakes?',
+    title: 'settings wrong',
+    meaning: null,
+    severity: 'warn',
+    shownIn: SHOWN,
+    find: async ({ settingsMistakes }) => settingsMistakes.map(mistaken),
+  },
   settings_old: {
     ...ALERTED,
     part: 'settings',
@@ -26,6 +35,13 @@ export const SETTINGS_CHECKS = {
     find: findOld,
   },
 } as const satisfies Record<string, Check>
+
+function mistaken(mistake: string): Finding {
+  return {
+    ...{ subject: mistake, message: `Left out here: ${mistake}`, brief: 'the settings have a mistake' },
+    hint: `Correct it until ${shellCommand('config check')} finds no mistake. A daemon that runs keeps its settings.`,
+  }
+}
 
 async function findOld({ db, settingsFile, now }: Facts): Promise<Finding[]> {
   const inForce = await readSettingsInForce(db, settingsFile, now)

@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import type { z } from 'zod'
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Config } from './config.ts'
 import { configFrom } from './config.ts'
@@ -18,7 +19,7 @@ import type { Settings } from './schema.ts'
 import { schemaAt, settingPath, settingsIn, settingsSchema } from './schema.ts'
 import { dashboardAccess, PROXY_REMEDY, TOKEN_REMEDY } from './schema-web.ts'
 import type { SettingPath, SettingTree } from './setting-path.ts'
-import { leavesOf, pathText, setValueAt, valueAt } from './setting-path.ts'
+import { isTree, leavesOf, nearest, pathText, setValueAt, valueAt } from './setting-path.ts'
 import type { FilledSetting, ProfileData, SettingsFile } from './settings-file.ts'
 import { DEFAULT_FILE, readProfile, readSettingsFile } from './settings-file.ts'
 
@@ -30,13 +31,25 @@ interface LoadOptions {
   readonly file?: string | null | undefined
   readonly env?: Environment
   readonly cwd?: string
+  /**
+   * True for commands that only read the data: wrong settings are left out with a warning, unless they say
+   * where the data are.
+   */
+  readonly onlyData?: boolean
 }
 
+/** The settings that say where the data are. */
+const DATA_SETTINGS = ['data_dir', 'database_url', 'database_url_file', 'allow_network_fs']
+const DATA_LINE = new RegExp(`^(${DATA_SETTINGS.join('|')}) *:`)
+
 /** @throws LeadsheetError config_invalid, with a line for each mistake */
-export function loadConfig({ file, env = process.env, cwd = process.cwd() }: LoadOptions = {}): Config {
+export function loadConfig(options: LoadOptions = {}): Config {
+  const { file, env = process.env, cwd = process.cwd(), onlyData = false } = options
   const problems: string[] = []
   const name = file === undefined ? env[CONFIG_VARIABLE] || defaultFile(cwd) : file
-  const settingsFile = name === null ? null : readSettingsFile(name, cwd, env, problems)
+  const read = (keepLine?: RegExp) =>
+    name === null ? null : readSettingsFile(name, cwd, env, problems, keepLine)
+  const settingsFile = onlyData ? readPatiently(read, problems) : read()
   const draft = draftSettings(settingsFile, readEnvironment(env, problems), cwd)
   problems.push(...draft.problems)
   const proxy = readProxy(env, problems)
@@ -51,21 +64,79 @@ export function loadConfig({ file, env = process.env, cwd = process.cwd() }: Loa
     if (!alreadyReported.has(pathText(path)))
       problems.push(...explainIssue(issue, draft.tree, draft.findOrigin))
   }
-  if (!parsed.success || problems.length > 0) throw invalid(problems)
+  const isOfData = [...incomplete, ...draft.unread].some(([first]) => DATA_SETTINGS.includes(String(first)))
+  if ((!parsed.success || problems.length > 0) && (!onlyData || isOfData)) throw invalid(problems)
+  const settings = parsed.success ? parsed.data : parseWithout(draft.tree, parsed.error, problems)
   const baseOf = (name: string) => draft.findOrigin(settingPath([name]), 'value').base
   const folder = settingsFile === null ? cwd : dirname(settingsFile.path)
-  const config = configFrom(parsed.data, profileOf(parsed.data, draft, cwd), baseOf, folder)
+  const config = configFrom(settings, profileOf(settings, draft, cwd), baseOf, folder)
   const impossible = config.reports.flatMap((report, index) => impossibleFilters(report, index, draft))
-  if (impossible.length > 0) throw invalid(impossible)
+  if (impossible.length > 0 && !onlyData) throw invalid(impossible)
+  const mistakes = [...problems, ...impossible]
 
   return deepFreeze({
     file: settingsFile?.path ?? null,
     keyFile: draft.keyFile,
     proxy,
     ...config,
-    warnings: [...draft.warnings, ...warningsOf(parsed.data, draft, settingsFile)],
+    mistakes,
+    warnings: [
+      ...mistakes.map((mistake) => `${mistake} (left out)`),
+      ...draft.warnings,
+      ...warningsOf(settings, draft, settingsFile),
+    ],
     sources: sourcesOf(draft),
   })
+}
+
+/** Reads the settings file; if it is no YAML, reads only its lines that say where the data are. */
+function readPatiently(
+  read: (keepLine?: RegExp) => SettingsFile | null,
+  problems: string[],
+): SettingsFile | null {
+  try {
+    return read()
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError)) throw thrown
+    const file = read(DATA_LINE)
+    problems.push(thrown.message.replaceAll(/\s*\n\s*/g, ' '))
+    return file
+  }
+}
+
+/**
+ * Parses the settings without those that have mistakes.
+ * @throws LeadsheetError config_invalid if a mistake is in the settings that say where the data are
+ */
+function parseWithout(tree: SettingTree, first: z.ZodError, problems: readonly string[]): Settings {
+  const seen = new Set<string>()
+  for (let issues: readonly z.core.$ZodIssue[] = first.issues; ; ) {
+    const left = new Set<string>()
+    for (const { path, ...issue } of issues.toReversed()) {
+      const at = path.filter((key) => typeof key !== 'symbol')
+      const wrong = 'keys' in issue ? issue.keys.map((key) => [...at, key]) : [at]
+      for (const setting of wrong) {
+        const [top] = setting
+        if (typeof top !== 'string' || nearest(top, DATA_SETTINGS) !== null) throw invalid(problems)
+        // A setting that is missing, or wrong again, is left out with its whole group.
+        const isOnce = valueAt(tree, setting) !== undefined && !seen.has(pathText(setting))
+        seen.add(pathText(setting))
+        const part = top === 'reports' ? setting.slice(0, 2) : isOnce ? setting : [top]
+        if (!left.has(pathText(part))) leaveOut(tree, part)
+        left.add(pathText(part))
+      }
+    }
+    const parsed = settingsSchema.safeParse(tree)
+    if (parsed.success) return parsed.data
+    issues = parsed.error.issues
+  }
+}
+
+function leaveOut(tree: SettingTree, path: SettingPath): void {
+  const parent = valueAt(tree, path.slice(0, -1))
+  const key = path.at(-1)
+  if (Array.isArray(parent)) parent.splice(Number(key), 1)
+  else if (isTree(parent)) delete parent[String(key)]
 }
 
 /**

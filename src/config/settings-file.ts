@@ -34,6 +34,7 @@ export interface FilledSetting {
  * Reads a settings file and fills in the variables.
  * @param name the path as the user gave it, relative to `cwd`; error messages use it
  * @param problems receives a line for each variable that is not set
+ * @param keepLine matches the only lines to read; by default all lines are read
  * @throws LeadsheetError config_invalid if the file cannot be read or is not YAML
  */
 export function readSettingsFile(
@@ -41,9 +42,12 @@ export function readSettingsFile(
   cwd: string,
   env: Environment,
   problems: string[],
+  keepLine?: RegExp,
 ): SettingsFile {
   const path = resolve(cwd, name)
-  const source = readText(path)
+  const text = readText(path)
+  // Other lines become empty, so that the numbers of the lines stay.
+  const source = keepLine ? text.replaceAll(/^.*$/gm, (line) => (keepLine.test(line) ? line : '')) : text
   const { LineCounter, parseDocument } = loadPackage('yaml')
   const lines = new LineCounter()
   const document = parseDocument(source, { lineCounter: lines, prettyErrors: false })

@@ -139,7 +139,7 @@ export interface LateWarning {
   readonly kind: 'late'
   readonly from: Instant
   readonly to: Instant
-  readonly why: 'down' | 'blocked' | 'clock' | 'waited'
+  readonly why: 'down' | 'blocked' | 'unwritable' | 'clock' | 'waited'
 }
 
 /**

@@ -51,13 +51,13 @@ beforeEach(async () => {
 })
 afterEach(() => store.close())
 
-type Change = Partial<Installation> & Pick<Knowledge, 'clockAheadMs'>
+type Change = Partial<Installation> & Pick<Knowledge, 'clockAheadMs' | 'clockDoubt' | 'lastFault'>
 
 async function runAll(change: Change, now: Date, onFailure = unexpected) {
-  const { clockAheadMs = () => 0, ...changed } = change
+  const { clockAheadMs = () => 0, clockDoubt = () => null, lastFault = () => null, ...changed } = change
   const facts = readFacts(
     { ...installation, ...changed },
-    { clockAheadMs, findViolations, isDaemon: true },
+    { clockAheadMs, clockDoubt, lastFault, findViolations, isDaemon: true },
     now,
   )
   return findForAlerts(facts, onFailure)
@@ -278,6 +278,17 @@ describe('reports', () => {
     expect(await reasons()).toEqual([])
   })
 
+  it('whose last issue is not in the archive are told, unless the report is being made', async () => {
+    await mailIssue('2026-11-20', [])
+    expect(await reasons({ isArchived: () => true })).toEqual([])
+    const lease = await claimLease(store, 'report:daily', () => NOW)
+    expect(await reasons({ isArchived: () => false })).toEqual([])
+    await lease.release()
+    expect((await the('archive_unwritten', { isArchived: () => false })).message).toContain(
+      'is not in the archive',
+    )
+  })
+
   it('whose last mail lacks a part are told until one has all of them', async () => {
     const failed = [{ block: 'funnel', query: null, message: 'no such table: stage' } as const]
     await mailIssue('2026-11-19', failed)
@@ -439,7 +450,7 @@ describe('the machine', () => {
     truncateSync(`${fileOf(store)}-wal`, size)
   })
 
-  it('has no snapshot of what was new two hours ago', async () => {
+  it('has no snapshot of what is new, though none is being made, or of what was new two hours ago', async () => {
     const runId = await run(3, 'ok')
     await sql`UPDATE sync_run SET leads_seen = 5, leads_inserted = 5 WHERE id = ${runId}`.execute(store.db)
     const nowhere = join(folderWith(), 'snapshot.db')
@@ -447,7 +458,11 @@ describe('the machine', () => {
       'There is no snapshot',
     )
     expect(await reasons({ snapshotAfterSync: null })).toEqual([])
-    expect(await reasons({ snapshotAfterSync: nowhere }, new Date(NOW.getTime() - 2 * HOUR_MS))).toEqual([])
+    const soon = new Date(NOW.getTime() - 2 * HOUR_MS)
+    if (!IN_POSTGRES) expect(await reasons({ snapshotAfterSync: nowhere }, soon)).toEqual(['snapshot_old'])
+    const making = await claimLease(store, 'snapshot', () => soon)
+    expect(await reasons({ snapshotAfterSync: nowhere }, soon)).toEqual([])
+    await making.release()
     writeFileSync(nowhere, 'no snapshot at all')
     expect(await reasons({ snapshotAfterSync: nowhere })).toEqual(['snapshot_old'])
   })
@@ -458,6 +473,8 @@ describe('the machine', () => {
     )
     expect((await the('clock_wrong', { clockAheadMs: () => -300_000 })).message).toContain('5 minutes behind')
     expect(await reasons({ clockAheadMs: () => 100_000 })).toEqual([])
+    const doubt = 'The clock is not confirmed.'
+    expect((await the('clock_wrong', { clockDoubt: () => doubt })).message).toBe(doubt)
     expect(await reasons({ clockAheadMs: () => null })).toEqual([])
   })
 
@@ -544,4 +561,13 @@ describe('the machine', () => {
     await sql`UPDATE scheduled_run SET state = 'done'`.execute(store.db)
     expect(await look(new Date(NOW.getTime() + 120_000))).toEqual([])
   })
+})
+
+it('a database that could not be written is told for a day after the fault has passed', async () => {
+  const fault = { from: hoursAgo(2), to: hoursAgo(1), message: 'the disk is full', hint: 'Make room.' }
+  expect((await the('database_faults', { lastFault: () => fault })).message).toMatch(
+    /^From .* UTC to .* UTC nothing could be stored: the disk is full\.$/,
+  )
+  expect(await reasons({ lastFault: () => ({ ...fault, to: null }) })).toEqual([])
+  expect(await reasons({ lastFault: () => ({ ...fault, to: hoursAgo(25) }) })).toEqual([])
 })

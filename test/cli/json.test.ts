@@ -180,7 +180,7 @@ it('every command has printed its result here, or does in the test that is named
 it('a failure with several mistakes lists each by itself', async () => {
   mkdirSync(join(cwd, 'wrong'))
   writeFileSync(join(cwd, 'wrong/leadsheet.yaml'), 'time_zone: Mars\nlog_level: loud\n')
-  const { stderr } = await runWarm(['status', '--json'], { cwd: join(cwd, 'wrong') })
+  const { stderr } = await runWarm(['config', 'check', '--json'], { cwd: join(cwd, 'wrong') })
   const { error } = failureSchema.parse(JSON.parse(stderr))
   expect(error.mistakes).toHaveLength(2)
 })

@@ -22,6 +22,7 @@ describe('without a file and without variables', () => {
       file: null,
       keyFile: null,
       proxy: { http: null, https: null, except: [] },
+      mistakes: [],
       api: { url: null, key: null, profile: null, pageSize: 500, maxWaitSeconds: 60, runMinutes: 15 },
       allowNetworkFs: false,
       dataDir: `${cwd}/data`,

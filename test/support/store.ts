@@ -216,3 +216,10 @@ export function agent(id: string, status: string): Agent {
 export const STORE_VERSIONS = `INSERT INTO lead_history
     SELECT * FROM lead_version WHERE lead_id IN (SELECT id FROM lead WHERE derived_version IS NOT NULL);
   UPDATE lead SET derived_version = NULL`
+
+/** Makes a folder with these files and an empty database in `data`, as `leadsheet sync` would leave it. */
+export async function folderWithDatabase(files: Readonly<Record<string, string>> = {}): Promise<string> {
+  const folder = folderWith({ 'data/.keep': '', ...files })
+  await (await openStore(join(folder, 'data/leadsheet.db'), new Date())).close()
+  return folder
+}

@@ -159,7 +159,7 @@ export const OPERATION_RESULTS = {
             ...{
               from: instant.nullable(),
               to: instant.nullable(),
-              why: z.enum(['down', 'blocked', 'clock']),
+              why: z.enum(['down', 'blocked', 'unwritable', 'clock']),
             },
           }),
         )

@@ -34,6 +34,12 @@ export interface Terminal {
    */
   config(): Promise<Config>
   /**
+   * Returns the settings for a command that only reads the data. Wrong settings are left out with a warning,
+   * unless they say where the data are.
+   * @throws LeadsheetError config_invalid
+   */
+  dataConfig(): Promise<Config>
+  /**
    * Reads the settings again. The log then hides the new secrets as well as the old secrets. `config` still
    * returns the first settings.
    * @throws LeadsheetError config_invalid
@@ -96,13 +102,14 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     hasColor(stdout) ? styleText(format, text, { validateStream: false }) : text
 
   const levelFor = ({ logLevel }: Config) => (flags().quiet ? 'error' : flags().verbose ? 'debug' : logLevel)
+  let onlyData = false
   async function readConfig(): Promise<Config> {
     const [{ loadConfig }, { secretsOf }, { webhookSecretsOf }] = await Promise.all([
       import('../../config/load.ts'),
       import('../../config/config.ts'),
       import('../../app/configured-upstream.ts'),
     ])
-    const config = loadConfig({ file: flags().config })
+    const config = loadConfig({ file: flags().config, onlyData })
     for (const secret of secretsOf(config)) secrets.add(secret)
     withoutKnown = redactor([...secrets])
     webhookSecrets = webhookSecretsOf(config)
@@ -150,6 +157,10 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     },
     signal,
     config: async () => (await loadOnce()).config,
+    async dataConfig() {
+      onlyData = true
+      return (await loadOnce()).config
+    },
     readConfigAnew: readConfig,
     async logAs(config) {
       const { log } = await loadOnce()

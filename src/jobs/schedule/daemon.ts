@@ -18,6 +18,7 @@ import {
   isAnyOpen,
   wasPassedOver,
 } from '../../store/schedule/scheduled-run.ts'
+import type { FaultWatch } from '../alerts/store-fault.ts'
 import type { ClockTrust } from './clock-trust.ts'
 import { noteScheduledRuns } from './enqueue-due-runs.ts'
 import { logFailure } from './job-failure.ts'
@@ -53,11 +54,8 @@ export interface Daemon extends UptimeDeps {
   readonly events: SerialTask
   /** The tasks that each worker does for its own machine. They are woken each minute. */
   readonly own?: SerialTask
-  /**
-   * Tells operators of a fault of the database, without the database.
-   * @returns whether they were told
-   */
-  readonly tellFault?: (fault: LeadsheetError) => Promise<boolean>
+  /** Tells operators of faults of the database, without the database. */
+  readonly faults?: FaultWatch
   /** While it has a doubt, nothing is begun. */
   readonly clockTrust?: ClockTrust
 }
@@ -118,6 +116,15 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
     end.abort(thrown)
   }
   const tryWork: TryWork = (work, at = {}) => quietly(log, at, work, onLost)
+  const recordHeartbeat = async (): Promise<void> => {
+    try {
+      await uptime.recordHeartbeat()
+      daemon.faults?.noteWritten()
+    } catch (thrown) {
+      await daemon.faults?.note(thrown)
+      throw thrown
+    }
+  }
   let enqueuing: Promise<void> | null = null
   const idle = async (): Promise<void> => {
     await enqueuing
@@ -133,7 +140,7 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
     },
     async tick() {
       tickedMs = daemon.monotonicMs()
-      await tryWork(uptime.recordHeartbeat)
+      await tryWork(recordHeartbeat)
       await tryWork(presence.keep)
       if (daemon.clockTrust) await tryWork(daemon.clockTrust.look)
       if (hasDoubt(daemon)) return post.wake()
@@ -155,7 +162,7 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
       await idle()
       await tryWork(uptime.end)
       await tryWork(presence.release)
-      if (loss !== undefined) await daemon.tellFault?.(loss)
+      await daemon.faults?.note(loss)
       presence.lost.throwIfAborted()
       if (loss !== undefined) throw loss
     },

@@ -115,6 +115,7 @@ function formatGap(gap: Gap | null): string {
   const [from, to] = [gap.from, gap.to].map((instant) => instant && formatUtc(instant))
   const span = from && to ? ` from ${from} to ${to}` : ''
   if (gap.why === 'down') return `nothing ran${span}`
+  if (gap.why === 'unwritable') return `the database could not be written${span}`
   return gap.why === 'clock'
     ? `the clock was set, or the machine slept${span}`
     : `the process was held up${span}`

@@ -46,10 +46,11 @@ export interface Late {
   readonly from: Instant
   readonly to: Instant
   /**
-   * The reason. `down`: no daemon was running. `blocked`: the process could not work. `clock`: the clock was
+   * The reason. `down`: no daemon was running. `blocked`: the process could not work.
+   * `unwritable`: the database could not be written. `clock`: the clock was
    * set or the machine slept. `waited`: other work came first.
    */
-  readonly why: 'down' | 'blocked' | 'clock' | 'waited'
+  readonly why: 'down' | 'blocked' | 'unwritable' | 'clock' | 'waited'
 }
 
 export type RunEnd =

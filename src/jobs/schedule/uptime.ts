@@ -2,6 +2,7 @@
  * Records when the daemon was running. If a tick is minutes late, the delay is logged with its cause: the
  * process was blocked or the clock was set. The gap is stored, so that missed runs can be explained.
  */
+import { LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../store/db/store.ts'
 import { beginUptime, endUptime, recordHeartbeat } from '../../store/schedule/uptime.ts'
@@ -28,35 +29,44 @@ export interface Uptime {
 }
 
 export async function openUptime({ store, log, now, monotonicMs }: UptimeDeps): Promise<Uptime> {
-  const begin = (at: Date, after: 'down' | 'blocked' | 'clock') =>
+  const begin = (at: Date, after: 'down' | 'blocked' | 'unwritable' | 'clock') =>
     store.write((trx) => beginUptime(trx, { at: at.toISOString(), after }))
   let last = { at: now(), monotonicMs: monotonicMs() }
   let id = await begin(last.at, 'down')
+  /** Says why the last heartbeats could not be stored; null if the last one was. */
+  let fault: string | null = null
+  const record = async (): Promise<void> => {
+    const heartbeat = { at: now(), monotonicMs: monotonicMs() }
+    const passedMs = heartbeat.at.getTime() - last.at.getTime()
+    const isClockSet = Math.abs(passedMs - (heartbeat.monotonicMs - last.monotonicMs)) > CLOCK_STEP_MS
+    if (passedMs >= -CLOCK_STEP_MS && passedMs <= GAP_MS) {
+      await store.write((trx) => recordHeartbeat(trx, id, heartbeat.at.toISOString()))
+    } else {
+      id = await begin(heartbeat.at, isClockSet ? 'clock' : fault === null ? 'blocked' : 'unwritable')
+      log.warn(
+        { from: last.at.toISOString(), to: heartbeat.at.toISOString() },
+        gapText(passedMs, isClockSet, fault),
+      )
+    }
+    // `last` is set only after the write, so that a gap that could not be stored is found again at the next
+    // tick.
+    last = heartbeat
+    fault = null
+  }
   return {
-    async recordHeartbeat() {
-      const heartbeat = { at: now(), monotonicMs: monotonicMs() }
-      const passedMs = heartbeat.at.getTime() - last.at.getTime()
-      const isClockSet = Math.abs(passedMs - (heartbeat.monotonicMs - last.monotonicMs)) > CLOCK_STEP_MS
-      if (passedMs >= -CLOCK_STEP_MS && passedMs <= GAP_MS) {
-        await store.write((trx) => recordHeartbeat(trx, id, heartbeat.at.toISOString()))
-      } else {
-        id = await begin(heartbeat.at, isClockSet ? 'clock' : 'blocked')
-        log.warn(
-          { from: last.at.toISOString(), to: heartbeat.at.toISOString() },
-          gapText(passedMs, isClockSet),
-        )
-      }
-      // `last` is set only after the write, so that a gap that could not be stored is found again at the next
-      // tick.
-      last = heartbeat
-    },
+    recordHeartbeat: () =>
+      record().catch((thrown: unknown) => {
+        if (thrown instanceof LeadsheetError) fault = thrown.message
+        throw thrown
+      }),
     end: () => store.write((trx) => endUptime(trx, id, now().toISOString())),
   }
 }
 
-function gapText(passedMs: number, isClockSet: boolean): string {
+function gapText(passedMs: number, isClockSet: boolean, fault: string | null): string {
   const minutes = `${Math.round(Math.abs(passedMs) / 60_000)} minutes`
   if (passedMs < 0) return `The clock was set back by ${minutes}; what ran in that time does not run again`
+  if (fault !== null && !isClockSet) return `Nothing could be stored for ${minutes}: ${fault}`
   return isClockSet
     ? `The clock went on by ${minutes} at once: it was set, or the machine slept`
     : `Nothing could be done for ${minutes}: the process was kept from its work`

@@ -235,7 +235,7 @@ export interface ScheduledRunTable {
 export interface DaemonUptimeTable {
   id: GeneratedAlways<number>
   began_at: string
-  began_after: 'down' | 'blocked' | 'clock'
+  began_after: 'down' | 'blocked' | 'unwritable' | 'clock'
   last_heartbeat_at: string
   ended_at: string | null
   host: string

@@ -1,9 +1,10 @@
 /** Operators get alerts about the problems of a real sync, through a real mail server and a real webhook. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { LeadsheetError } from '../../../src/errors.ts'
 import { type AlertWebhook, postDueAlerts } from '../../../src/jobs/alerts/alert-webhook.ts'
 import { type HeartbeatMonitor, pingHeartbeatMonitor } from '../../../src/jobs/alerts/heartbeat-ping.ts'
 import { openPoster, type Poster } from '../../../src/jobs/alerts/http-post.ts'
-import { type AlertDeps, updateAlerts } from '../../../src/jobs/alerts/run.ts'
+import { type AlertDeps, alertWithoutStore, updateAlerts } from '../../../src/jobs/alerts/run.ts'
 import { createRateLimit } from '../../../src/jobs/outbox/rate-limit.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
@@ -299,4 +300,18 @@ describe('a dead-man switch', () => {
     await pingHeartbeatMonitor(deps, signal)
     expect(pings()).toEqual([])
   })
+})
+
+it('a fault of the database goes to the webhook and the heartbeat monitor without the database', async () => {
+  await syncing.store.close()
+  const fault = new LeadsheetError('store_busy', 'leadsheet.db stays locked', { hint: 'Close it.' })
+  expect(await alertWithoutStore(deps, fault, signal)).toBe(true)
+  const [posted, ping] = receiver.posts
+  expect(JSON.parse(posted?.body ?? '')).toMatchObject({
+    subject: '1 alert: database unwritable',
+    opened: [{ check: 'database_unwritable', message: 'leadsheet.db stays locked', hint: 'Close it.' }],
+  })
+  expect([ping?.path.split('?')[0], ping?.body]).toEqual(['/ping/s3cr3t/fail', 'leadsheet.db stays locked'])
+  receiver.answer = 503
+  expect(await alertWithoutStore(deps, fault, signal)).toBe(false)
 })

@@ -2,6 +2,8 @@ import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { LeadsheetError } from '../../../src/errors.ts'
+import { createFaultWatch, type FaultWatch } from '../../../src/jobs/alerts/store-fault.ts'
 import { createClockTrust } from '../../../src/jobs/schedule/clock-trust.ts'
 import { type StartedDaemon, startDaemon } from '../../../src/jobs/schedule/daemon.ts'
 import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
@@ -24,6 +26,7 @@ interface Running {
   readonly posts: () => number
   /** The faults of the database of which operators were told. */
   readonly faults: string[]
+  readonly watch: FaultWatch
   /** Moves the clock and ticks. Resolves before the work is done. `real` is the true time, if the clock is wrong. */
   readonly tick: (at: string, real?: string) => Promise<void>
   readonly stop: () => Promise<void>
@@ -37,12 +40,21 @@ async function start(
     at = '2026-11-20T07:00:00Z',
     trueTime = null as string | null,
     isUpstreamThere = (): boolean => true,
+    faultOfWrites = (): LeadsheetError | null => null,
   } = {},
 ): Promise<Running> {
   let now = new Date(at)
   let real = new Date(trueTime ?? at)
-  const store = await openStore(file, now)
-  onTestFinished(store.close)
+  const opened = await openStore(file, now)
+  onTestFinished(opened.close)
+  const store: Store = {
+    ...opened,
+    async write(work) {
+      const fault = faultOfWrites()
+      if (fault !== null) throw fault
+      return opened.write(work)
+    },
+  }
   const lines: string[] = []
   const log = pino({ level: 'info' }, { write: (line) => lines.push(line) })
   let posts = 0
@@ -50,15 +62,16 @@ async function start(
   const end = new AbortController()
   const faults: string[] = []
   const tellFault = async ({ message }: Error) => faults.push(message) > 0
+  const watch = createFaultWatch(tellFault, () => now)
   const uptime = { store, log, now: () => now, monotonicMs: () => real.getTime() }
   const upstreamClock = {
     last: () => null,
     ask: async () => (isUpstreamThere() ? now.getTime() - real.getTime() : null),
   }
   const clockTrust = createClockTrust({ ...uptime, upstreamClock })
-  const daemon = await startDaemon({ ...uptime, schedules, ...tasks, tellFault, clockTrust }, end.signal)
+  const daemon = await startDaemon({ ...uptime, schedules, ...tasks, faults: watch, clockTrust }, end.signal)
   return {
-    ...{ store, daemon, lines, faults, posts: () => posts },
+    ...{ store, daemon, lines, faults, watch, posts: () => posts },
     async tick(to, trueNow = to) {
       ;[now, real] = [new Date(to), new Date(trueNow)]
       await daemon.tick()
@@ -434,3 +447,31 @@ describe('a clock that was set', () => {
     await ahead.stop()
   })
 })
+
+it.each([
+  ['is locked by another program', 'store_busy', 'leadsheet.db stays locked by another process'],
+  ['has no room', 'data_unwritable', 'leadsheet.db cannot be written: database or disk is full'],
+] as const)(
+  'tells operators at once where the database %s, and afterwards from when to when and why',
+  async (_, code, cause) => {
+    let fault: LeadsheetError | null = null
+    const running = await start([], { faultOfWrites: () => fault })
+    await running.tick('2026-11-20T07:00:00Z')
+    fault = new LeadsheetError(code, cause)
+    for (const minute of ['01', '02', '03', '04']) await running.tick(`2026-11-20T07:${minute}:00Z`)
+    expect(running.faults).toEqual([cause])
+    fault = null
+    for (const minute of ['05', '06']) await running.tick(`2026-11-20T07:${minute}:00Z`)
+    const logged = running.lines.join()
+    expect(logged).toContain(`Nothing could be stored for 5 minutes: ${cause}`)
+    expect(logged).not.toContain('kept from its work')
+    expect(running.watch.last()).toMatchObject({
+      from: '2026-11-20T07:01:00.000Z',
+      to: '2026-11-20T07:05:00.000Z',
+      message: cause,
+    })
+    const spans = await running.store.db.selectFrom('daemon_uptime').select('began_after').execute()
+    expect(spans.map(({ began_after }) => began_after)).toEqual(['down', 'unwritable'])
+    await running.stop()
+  },
+)

@@ -7,7 +7,8 @@ export function bareInstallation(
 ): Installation {
   return {
     ...{ store, schedules: [], reports: [], resources: ['leads'], snapshotAfterSync: null, events: null },
-    ...{ runMinutes: 15, mailServer: null, settingsFile: null, afterFailures: 3 },
+    isArchived: null,
+    ...{ runMinutes: 15, mailServer: null, settingsFile: null, settingsMistakes: [], afterFailures: 3 },
     ...change,
   }
 }

@@ -49,7 +49,7 @@ async function runExport(terminal: Terminal, name: string, options: Options): Pr
   const { output: out } = options
   const format = options.format ?? formatOf(out)
   if (out === undefined) refuseStandardOutput(terminal, format)
-  const { dataDir, locale } = await terminal.config()
+  const { dataDir, locale } = await terminal.dataConfig()
   using reader = openSnapshot(requireSnapshot(dataDir))
   const table = reader.findTable(name)
   if (table === undefined) throw unknownTable(name, reader)
@@ -157,7 +157,7 @@ export function defineQuery(command: Command, terminal: Terminal): void {
 }
 
 async function query(terminal: Terminal, source: string, options: QueryOptions): Promise<void> {
-  const file = requireSnapshot((await terminal.config()).dataDir)
+  const file = requireSnapshot((await terminal.dataConfig()).dataDir)
   const sql = await readSql(source)
   const { signal } = terminal
   const answer = await runQuery(file, sql, { rowsMax: options.limit, timeoutMs: TIMEOUT_MS, signal })

@@ -49,7 +49,7 @@ function defineGrant(parent: Command, terminal: Terminal): void {
 
 async function grant(terminal: Terminal, role: string, options: Options): Promise<void> {
   const password = options.passwordFile === undefined ? null : await readPassword(options.passwordFile)
-  await using store = await openDataIfThere(await terminal.config())
+  await using store = await openDataIfThere(await terminal.dataConfig())
   if (options.print) {
     const { statements } = await planAnalystRole(store, { role, password })
     if (terminal.json) terminal.printJson('db grant', { role, statements })
@@ -123,7 +123,7 @@ function defineCheck(parent: Command, terminal: Terminal): void {
 }
 
 async function check(terminal: Terminal): Promise<void> {
-  await using store = await openDataIfThere(await terminal.config())
+  await using store = await openDataIfThere(await terminal.dataConfig())
   const checks = await Array.fromAsync(checkStore(store, { whole: true, now: new Date() }))
   terminal.end(STATUS_ENDINGS[worstOf(checks)])
   if (terminal.json) return terminal.printJson('db check', checks)

@@ -31,12 +31,12 @@ interface Found {
 }
 
 /**
- * Reads the last heartbeat. Unreadable settings count as unhealthy, because the only answers of a health
- * check are healthy and unhealthy.
+ * Reads the last heartbeat. Settings that do not say where the data are count as unhealthy, because the only
+ * answers of a health check are healthy and unhealthy.
  */
 async function lookAtDaemon(terminal: Terminal): Promise<Found> {
   try {
-    const heartbeat = await readLastHeartbeat(storePlaceOf(await terminal.config()))
+    const heartbeat = await readLastHeartbeat(storePlaceOf(await terminal.dataConfig()))
     const daemonState = daemonStateOf(heartbeat, new Date())
     return {
       isHealthy: daemonState === 'alive',

@@ -24,7 +24,7 @@ export function defineQueue(command: Command, terminal: Terminal): void {
 }
 
 async function showDead(terminal: Terminal): Promise<void> {
-  await using store = await openDataToRead(await terminal.config())
+  await using store = await openDataToRead(await terminal.dataConfig())
   const dead = (await listDeadJobs(store)) ?? noWorkers()
   if (dead.length > 0) terminal.end('partly')
   if (terminal.json) return terminal.printJson('queue list', dead.map(jobJson))

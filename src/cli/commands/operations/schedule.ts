@@ -154,6 +154,7 @@ async function showNext(terminal: Terminal, name: string | undefined, options: O
 const WHY: Readonly<Record<Gap['why'], string>> = {
   down: 'it was not running',
   blocked: 'the process was blocked',
+  unwritable: 'the database could not be written',
   clock: 'the clock was changed, or the machine was asleep',
 }
 

@@ -39,7 +39,7 @@ export function defineStatus(command: Command, terminal: Terminal): void {
 }
 
 async function showStatus(terminal: Terminal): Promise<void> {
-  const config = await terminal.config()
+  const config = await terminal.dataConfig()
   requireSettings(config)
   await using store = await openDataToRead(config)
   const database = nameOf(storePlaceOf(config))

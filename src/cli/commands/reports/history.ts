@@ -29,7 +29,7 @@ export function defineList(parent: Command, terminal: Terminal): void {
 }
 
 async function listReports(terminal: Terminal): Promise<void> {
-  const { reports } = await terminal.config()
+  const { reports } = await terminal.dataConfig()
   if (terminal.json) return terminal.printJson('report list', reports.map(reportJson))
   if (reports.length === 0) return terminal.note('No reports are configured.')
   await terminal.printTable<ReportConfig>(
@@ -80,7 +80,7 @@ async function approveReport(terminal: Terminal, name: string): Promise<void> {
 }
 
 async function listHistory(terminal: Terminal, report: string | undefined, limit: number): Promise<void> {
-  await using store = await openDataToRead(await terminal.config())
+  await using store = await openDataToRead(await terminal.dataConfig())
   const issues = await listIssues(store.db, report ?? null, limit)
   if (terminal.json) return terminal.printJson('report history', issues.map(issueJson))
   if (issues.length === 0) {

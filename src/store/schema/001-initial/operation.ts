@@ -38,7 +38,7 @@ export const OPERATION = [
   sql`CREATE TABLE daemon_uptime ( -- one row per time span in which the daemon ran without a gap
     id INTEGER PRIMARY KEY,
     began_at TEXT NOT NULL, -- UTC
-    began_after TEXT NOT NULL CHECK (began_after IN ('down', 'blocked', 'clock')), -- why a new span began: down: the daemon was not running; blocked: it could not work for a while; clock: the clock was changed
+    began_after TEXT NOT NULL CHECK (began_after IN ('down', 'blocked', 'unwritable', 'clock')), -- why a new span began: down: the daemon was not running; blocked: it could not work for a while; unwritable: the database could not be written; clock: the clock was changed
     last_heartbeat_at TEXT NOT NULL, -- UTC: last heartbeat in this span
     ended_at TEXT, -- UTC: when the daemon was stopped; null while it runs, or if it was killed
     host TEXT NOT NULL,

@@ -192,6 +192,7 @@ function missedOf(
 const WHY: Readonly<Record<Gap['why'], string>> = {
   down: 'it was not started',
   blocked: 'the process was kept from its work',
+  unwritable: 'the database could not be written',
   clock: 'the clock was set, or the machine slept',
 }
 

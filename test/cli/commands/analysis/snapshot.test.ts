@@ -52,6 +52,11 @@ describe('leadsheet sync', () => {
       const options = { cwd, env: envFor(upstream.url) }
       // `--new` is needed, because the folder looks like an installation that has lost its database.
       expect(await runWarm(['sync', '--only', 'leads', '--new'], options)).toMatchObject({ status: 3 })
+      if (name === 'snapshot.db') {
+        const { stdout } = await runWarm(['status'], options)
+        expect(stdout).toMatch(/^There is no snapshot, though syncs have brought new data/)
+        expect(stdout).not.toContain('All is well')
+      }
       rmSync(join(cwd, 'data', name), { recursive: true })
       const next = await runWarm(['sync', '--only', 'leads'], options)
       expect(next).toMatchObject({ status: 0, stdout: expect.stringContaining('snapshot: ') })

@@ -3,16 +3,17 @@ import { expect, it } from 'vitest'
 import { folderWith } from '../../../support/folder.ts'
 import type { RunOptions } from '../../../support/leadsheet.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
+import { folderWithDatabase } from '../../../support/store.ts'
 import { startUpstream } from '../../../support/upstream.ts'
 
 const dateAfter = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
 
-function installation(): RunOptions {
-  return { cwd: folderWith({ 'data/.keep': '', 'leadsheet.yaml': '' }), env: {} }
+async function installation(): Promise<RunOptions> {
+  return { cwd: await folderWithDatabase({ 'leadsheet.yaml': '' }), env: {} }
 }
 
 it('writes, lists and removes annotations', async () => {
-  const options = installation()
+  const options = await installation()
   const none = await runWarm(['annotate'], options)
   expect(none.stderr).toContain('No day is annotated')
   expect(await runWarm(['annotate', '2026-11-13', '  trade\n fair '], options)).toMatchObject({
@@ -47,7 +48,7 @@ it.each([
   [['2026-11-13', 'x', '--remove', '7'], /expected a day with a text, or --remove alone/],
   [['--pipeline', 'pl_none'], /expected a day with a text, or --remove alone/],
 ] as const)('refuses %j', async (given, said) => {
-  const { stderr, status } = await runWarm(['annotate', ...given], installation())
+  const { stderr, status } = await runWarm(['annotate', ...given], await installation())
   expect([status, stderr]).toEqual([2, expect.stringMatching(said)])
 })
 

@@ -63,8 +63,42 @@ it('nor is one that was stopped, one that never ran, or a database that is none'
   })
 })
 
-it('settings that cannot be read are unhealthy too, and not a third answer', async () => {
-  const cwd = folderWith({ 'leadsheet.yaml': 'no_such_setting: 1' })
-  const { status, said } = await health(cwd)
-  expect([status, said]).toEqual([1, expect.stringMatching(/^unhealthy: .*no_such_setting/)])
+it.each([
+  ['a mistyped name', 'no_such_setting: 1'],
+  ['a value of another kind', 'smtp: { url: 7 }\nsync: { schedule: every now and then }'],
+  [
+    'a wrong report beside a good one',
+    'reports: [{ name: daily, schedule: nonsense, period: 5 }, { name: good }]',
+  ],
+  ['a list that is none', 'recipients: 12\nreports: none'],
+  ['no YAML', 'api: { url: "unfinished'],
+  ['a variable that is not set', `smtp: { url: "\${NO_SUCH_VARIABLE}" }`],
+  ['a secret that is not there', 'api: { key_file: ./nowhere }'],
+])(
+  'settings with %s leave a daemon healthy, and commands that read the data warn and go on',
+  async (_, text) => {
+    const cwd = await folderOf(0)
+    writeFileSync(join(cwd, 'leadsheet.yaml'), `data_dir: .\n${text}\n`)
+    for (const command of ['health', 'status', 'alerts', 'report list', 'report history', 'outbox']) {
+      const { status, stdout, stderr } = await runWarm(command.split(' '), { cwd })
+      expect([command, stderr]).toEqual([command, expect.stringMatching(/left out|not valid YAML/)])
+      expect([command, stderr]).not.toEqual([command, expect.stringMatching(/^error:/m)])
+      if (command === 'health') expect([status, stdout]).toEqual([0, expect.stringMatching(/^healthy: /)])
+      if (command === 'status') expect(stdout).toMatch(/settings/)
+    }
+    const { status } = await runWarm(['sync'], { cwd })
+    expect(status).toBe(2)
+  },
+)
+
+it.each([
+  'data_dri: data',
+  'data_dir: 7',
+  `data_dir: "\${NO_SUCH_VARIABLE}/data"`,
+  'database_url: mysql://x',
+])('settings that do not say where the data are (%s) are unhealthy, and not a third answer', async (yaml) => {
+  const cwd = await folderOf(0)
+  writeFileSync(join(cwd, 'leadsheet.yaml'), yaml)
+  const { status, stdout } = await runWarm(['health'], { cwd })
+  expect([status, stdout]).toEqual([1, expect.stringMatching(/^unhealthy: .*data/)])
 })

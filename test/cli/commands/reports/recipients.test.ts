@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { openStore } from '../../../../src/store/open.ts'
 import { folderWith } from '../../../support/folder.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
+import { folderWithDatabase } from '../../../support/store.ts'
 
 const SETTINGS = `
 recipients_file: people.csv
@@ -77,7 +78,7 @@ describe('preferences of recipients, set by an operator', () => {
   }
 
   it('are kept, listed with who said so and why, and taken back', async () => {
-    const cwd = folderWith(FILES)
+    const cwd = await folderWithDatabase(FILES)
     const paused = await recipients(cwd, 'pause', 'Ana@Example.com', '--reason', 'on leave')
     expect(paused.stdout).toMatch(
       /^ana@example.com {2,}daily {2,}paused by the operator on .*: on leave {2,}0$/m,
@@ -124,7 +125,7 @@ describe('preferences of recipients, set by an operator', () => {
   })
 
   it('stay when the settings name the recipient no more, and that is told', async () => {
-    const cwd = folderWith(FILES)
+    const cwd = await folderWithDatabase(FILES)
     await recipients(cwd, 'unsubscribe', 'ana@example.com')
     writeFileSync(join(cwd, 'people.csv'), 'address\nben@example.com\n')
     const { stdout } = await recipients(cwd)
@@ -137,7 +138,7 @@ describe('preferences of recipients, set by an operator', () => {
   })
 
   it('of somebody who gets nothing are told as a mistake', async () => {
-    const cwd = folderWith(FILES)
+    const cwd = await folderWithDatabase(FILES)
     for (const args of [
       ['pause', 'zoe@example.com'],
       ['frequency', 'weekly', 'ana@example.com', '--report', 'weekly'],
@@ -158,7 +159,7 @@ describe('links of recipients', () => {
   }
 
   it('are one a report, the same each time, until they are revoked', async () => {
-    const cwd = folderWith(WITH_PAGES)
+    const cwd = await folderWithDatabase(WITH_PAGES)
     const link = async () =>
       (await runWarm(['recipients', 'link', 'ana@example.com', '--report', 'daily'], { cwd })).stdout.trim()
     const first = await link()
@@ -171,7 +172,9 @@ describe('links of recipients', () => {
   })
 
   it('are none where no pages are served, and it is said what to do', async () => {
-    const run = await runWarm(['recipients', 'link', 'ana@example.com'], { cwd: folderWith(FILES) })
+    const run = await runWarm(['recipients', 'link', 'ana@example.com'], {
+      cwd: await folderWithDatabase(FILES),
+    })
     expect([run.status, run.stderr]).toEqual([2, expect.stringContaining('web.public_url is not set')])
   })
 })

@@ -1,0 +1,47 @@
+/**
+ * Follows faults of the database, such as a full disk or a lock. Operators are told at once, by what needs no
+ * database. After the fault has passed, a check tells from when to when it lasted, and why.
+ */
+import type { StoreFault } from '../../checks/check.ts'
+import type { Instant } from '../../domain/model.ts'
+import { LeadsheetError } from '../../errors.ts'
+
+const CODES: readonly string[] = ['data_unwritable', 'store_busy', 'store_corrupt', 'store_lost']
+
+export interface FaultWatch {
+  /** Notes what a write has thrown. Does nothing if the database is not to blame. */
+  note(thrown: unknown): Promise<void>
+  /** Must be called once a minute, after the database was written. */
+  noteWritten(): void
+  /** Returns the last fault; null if there was none. */
+  last(): StoreFault | null
+}
+
+/** @param tell tells operators without the database, and returns whether they were told */
+export function createFaultWatch(
+  tell: (fault: LeadsheetError) => Promise<boolean>,
+  now: () => Date,
+): FaultWatch {
+  let last: StoreFault | null = null
+  let isTold = false
+  /** The time of the first write since the fault last occurred; null if there was none. */
+  let writtenAt: Instant | null = null
+  return {
+    last: () => last,
+    async note(thrown) {
+      if (!(thrown instanceof LeadsheetError) || !CODES.includes(thrown.code)) return
+      writtenAt = null
+      const { message, hint = '' } = thrown
+      if (last === null || last.to !== null) last = { from: now().toISOString(), to: null, message, hint }
+      if (!isTold) isTold = await tell(thrown)
+    },
+    noteWritten() {
+      // A nearly full disk may take some writes and refuse others, so the fault ends after a whole minute.
+      if (writtenAt !== null && last !== null && last.to === null) {
+        last = { ...last, to: writtenAt }
+        isTold = false
+      }
+      writtenAt ??= now().toISOString()
+    },
+  }
+}
