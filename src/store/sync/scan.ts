@@ -33,8 +33,10 @@ export interface ScanStep {
   readonly freshInPass: number
   /** The number of fresh leads created after the scan began. No earlier pass could have found them. */
   readonly born: number
-  /** The number of records without an id. */
+  /** The number of records without an id, or of deleted leads. */
   readonly withoutId: number
+  /** Tells whether the page has a deleted lead that this pass has not met before. */
+  readonly hasNewDeleted: boolean
   readonly rows: number
   readonly cursor: string | null
   readonly tail: readonly string[]
@@ -140,7 +142,7 @@ function scanAfter(before: Scan, page: ScanStep): Scan {
     pass_pages: before.pass_pages + 1,
     pass_moved: before.pass_moved + moved,
     is_broken: page.isBroken ? 1 : before.is_broken,
-    idle_pages: page.freshInPass > 0 || page.isAgain ? 0 : before.idle_pages + 1,
+    idle_pages: page.freshInPass > 0 || page.hasNewDeleted || page.isAgain ? 0 : before.idle_pages + 1,
     first_rows: before.pass_pages === 0 ? page.rows : before.first_rows,
     last_rows: page.rows,
     largest_page: Math.max(before.largest_page, page.rows),
