@@ -106,7 +106,7 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
     ...paging.findings,
     ...(since === null ? [] : [since.finding]),
     ...(order === null ? [] : [order.finding]),
-    idFinding(list, records),
+    idFinding(list, records, others.endpoints.lead !== 'none'),
     ...fields.map(fieldFinding),
     ...others.findings,
   ]
@@ -227,14 +227,14 @@ function listFindings(base: URL, { first }: FoundList, list: List): Finding[] {
   ]
 }
 
-function idFinding(list: List, records: readonly unknown[]): Finding {
+function idFinding(list: List, records: readonly unknown[], isAskable: boolean): Finding {
   const isSafe = isUnique(records, list.id)
   return {
     place: 'mapping.lead.id',
     value: pathText(list.id),
-    confidence: !isSafe ? 'guessed' : isName(list.id) ? 'likely' : 'proved',
+    confidence: !isSafe ? 'guessed' : isName(list.id) || !isAskable ? 'likely' : 'proved',
     evidence: isSafe
-      ? `in each of ${records.length} records, and no two the same`
+      ? `unique in ${records.length} records${isAskable ? ', and a record can be asked for by it' : ''}; whether it stays after a change was not tried`
       : 'the only candidate, though it repeats',
   }
 }
