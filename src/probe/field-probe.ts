@@ -283,15 +283,19 @@ interface IdField {
 }
 
 export function pickId(records: readonly unknown[]): IdField | null {
+  return listIds(records)[0] ?? null
+}
+
+/** Lists the fields that may be the id, the likeliest first. */
+export function listIds(records: readonly unknown[]): IdField[] {
   const fields = [...fieldsOf(records[0])].filter(({ path }) => isUnique(records, path))
-  const [best] = fields
+  return fields
     .map(({ path }) => ({ path, rank: rankOf(path) }))
     .filter(({ path, rank }) => rank < Number.POSITIVE_INFINITY || mayBeId(records, path))
     .sort(
       (a, b) =>
         a.rank - b.rank || Number(isName(b.path)) - Number(isName(a.path)) || a.path.length - b.path.length,
     )
-  return best ?? null
 }
 
 /** Returns whether the field is a name and not a real id. Two records may have the same name. */

@@ -98,7 +98,7 @@ export async function findOtherEndpoints(
  * Fetches two leads by their ids, at paths below the list. The second answer proves that the answer depends
  * on the id.
  */
-async function findLead(asker: Asker, base: URL, list: List, [id, other]: readonly string[]) {
+export async function findLead(asker: Asker, base: URL, list: List, [id, other]: readonly string[]) {
   if (id === undefined) return null
   // The upstream may refuse the list's query parameters for a single lead, so the path is also tried without
   // them.

@@ -11,12 +11,21 @@ import { toInstant } from '../upstream/values/scalar.ts'
 import type { Asker, Auth, Finding, Gap, List, Page } from './ask.ts'
 import { evidenceOf, readPage } from './ask.ts'
 import type { FoundField } from './field-probe.ts'
-import { columnsOf, findFields, findStages, isName, isSmallNumber, isUnique, pickId } from './field-probe.ts'
+import {
+  columnsOf,
+  findFields,
+  findStages,
+  isName,
+  isSmallNumber,
+  isUnique,
+  listIds,
+  pickId,
+} from './field-probe.ts'
 import { findOrder } from './list-parameters.ts'
 import type { FoundList } from './list-probe.ts'
 import { endpointPath, findList } from './list-probe.ts'
 import type { OtherEndpoints } from './other-endpoints.ts'
-import { findOtherEndpoints, NO_OTHER_ENDPOINTS } from './other-endpoints.ts'
+import { findLead, findOtherEndpoints, NO_OTHER_ENDPOINTS } from './other-endpoints.ts'
 import type { FoundPaging } from './paging-found.ts'
 import { findPaging, unreadPaging } from './paging-found.ts'
 import { findSince, isUndated } from './since-probe.ts'
@@ -72,7 +81,8 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
     return [strict, await findPaging(asker, { ...found.list, isStrict: strict !== null }, found.first)]
   })
   const records = paging.records
-  const list = withSafeId({ ...found.list, isStrict: strict !== null }, records)
+  const safe = withSafeId({ ...found.list, isStrict: strict !== null }, records)
+  const list = await cut.go('id', safe, () => withAskableId(asker, base, safe, records))
   const named = findFields(records, list.id)
   // All further requests are paged, and some upstreams nest the list of records elsewhere in paged answers.
   const paged = { ...list, envelope: paging.largest.envelope }
@@ -96,7 +106,7 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
     ...paging.findings,
     ...(since === null ? [] : [since.finding]),
     ...(order === null ? [] : [order.finding]),
-    idFinding(list, records),
+    idFinding(list, records, others.endpoints.lead !== 'none'),
     ...fields.map(fieldFinding),
     ...others.findings,
   ]
@@ -157,6 +167,27 @@ function withSafeId(list: List, records: readonly unknown[]): List {
   return id === null ? list : { ...list, id: id.path }
 }
 
+/** The maximum number of fields that are tried as the id. */
+const IDS_TRIED = 3
+
+/**
+ * Chooses the id by which one record can be asked for. Some upstreams have a number beside it that is unique
+ * too, but changes with each edit.
+ */
+async function withAskableId(
+  asker: Asker,
+  base: URL,
+  list: List,
+  records: readonly unknown[],
+): Promise<List> {
+  const others = listIds(records).filter(({ path }) => /id$/i.test(path.at(-1) ?? ''))
+  for (const path of [list.id, ...others.map((each) => each.path)].slice(0, IDS_TRIED)) {
+    const ids = records.map((record) => toText(readPath(record, path)) ?? '')
+    if ((await findLead(asker, base, { ...list, id: path }, ids)) !== null) return { ...list, id: path }
+  }
+  return list
+}
+
 async function findFilter(asker: Asker, list: List, paging: FoundPaging, fields: readonly FoundField[]) {
   const [updated, created] = [pathOf(fields, 'updated_at'), pathOf(fields, 'created_at')]
   if (updated === null) return null
@@ -196,14 +227,14 @@ function listFindings(base: URL, { first }: FoundList, list: List): Finding[] {
   ]
 }
 
-function idFinding(list: List, records: readonly unknown[]): Finding {
+function idFinding(list: List, records: readonly unknown[], isAskable: boolean): Finding {
   const isSafe = isUnique(records, list.id)
   return {
     place: 'mapping.lead.id',
     value: pathText(list.id),
-    confidence: !isSafe ? 'guessed' : isName(list.id) ? 'likely' : 'proved',
+    confidence: !isSafe ? 'guessed' : isName(list.id) || !isAskable ? 'likely' : 'proved',
     evidence: isSafe
-      ? `in each of ${records.length} records, and no two the same`
+      ? `unique in ${records.length} records${isAskable ? ', and a record can be asked for by it' : ''}; whether it stays after a change was not tried`
       : 'the only candidate, though it repeats',
   }
 }

@@ -24,13 +24,13 @@ import type { Answer } from './client/answer.ts'
 import { quote, saidIn, TooLargeBody } from './client/answer.ts'
 import { authorize, refuseOpenHttp, refuseUnsendable, withoutKey } from './client/authorize.ts'
 import type { Call } from './client/request.ts'
-import { endpointUrl, hasEndpoint } from './client/request.ts'
+import { endpointUrl, hasEndpoint, pathStep } from './client/request.ts'
 import type { ClientOptions, Usage } from './client/retrying-client.ts'
 import { createClient } from './client/retrying-client.ts'
-import { unexpected } from './client/upstream-failure.ts'
+import { redirected, unexpected } from './client/upstream-failure.ts'
 import type { SingleLead } from './mapping/detail-mapping.ts'
 import { mapDetail, readSingleLead } from './mapping/detail-mapping.ts'
-import { mapAgent, mapLead, mapPipelineStat } from './mapping/lead-mapping.ts'
+import { isTombstone, leadIdIn, mapAgent, mapLead, mapPipelineStat } from './mapping/lead-mapping.ts'
 import type { FindKnown, RawRecord } from './mapping/raw-record.ts'
 import { itemsOf, readListBody } from './paging/list-body.ts'
 import type { LeadFilters } from './paging/paging.ts'
@@ -175,8 +175,18 @@ export function openSource(options: SourceOptions): Source {
 
   async function fetchRaw(id: string, signal?: AbortSignal): Promise<{ url: URL; raw: unknown }> {
     const url = at('lead', id)
-    const { body } = await call({ method: 'GET', url, signal })
-    return { url, raw: readPath(body, profile.envelope.lead) }
+    const { status, headers, body } = await call({ method: 'GET', url, takes: [301, 308], signal })
+    if (status >= 300) {
+      const target = headers.location === undefined ? null : URL.parse(headers.location, url.href)
+      throw isOtherLead(url, target, id)
+        ? gone(url, `leads to ${target?.pathname}`)
+        : redirected(status, url, headers.location ?? null)
+    }
+    const raw = readPath(body, profile.envelope.lead)
+    const other = leadIdIn(raw, profile)
+    if (other !== null && other !== id) throw gone(url, `answered with the lead ${other.slice(0, 100)}`)
+    if (isTombstone(raw, profile)) throw gone(url, 'says that the lead is deleted')
+    return { url, raw }
   }
 
   const source: Source = {
@@ -323,6 +333,24 @@ function withSizeHint({ code, message, cause }: LeadsheetError, size: number): L
       ? 'Ask the upstream for leads with fewer fields, such as by a parameter in endpoints.leads of the profile.'
       : `Set api.page_size to less than ${size}, or name the parameter of the size in the profile (paging.size_param).`
   return new LeadsheetError(code, message, { hint, cause })
+}
+
+/**
+ * Makes the error for a lead that exists no more, for example because it was merged into another one. Like any
+ * lead that is not found, it is marked as deleted by an event or by whole scans, and its row stays as it is.
+ */
+function gone(url: URL, what: string): LeadsheetError {
+  return new LeadsheetError('api_not_found', `${url.origin}${url.pathname} ${what}`, {
+    hint: 'The lead was deleted, or merged into another one.',
+  })
+}
+
+/** Returns whether a redirect leads to the same endpoint with another id. */
+function isOtherLead(from: URL, to: URL | null, id: string): boolean {
+  if (to === null || to.host !== from.host) return false
+  const [parts, others] = [from, to].map(({ pathname }) => pathname.replace(/\/$/, '').split('/'))
+  const differing = parts?.flatMap((part, index) => (part === others?.[index] ? [] : [part])) ?? []
+  return parts?.length === others?.length && differing.length === 1 && differing[0] === pathStep(id)
 }
 
 function readable<T extends object>(url: URL, read: T): Exclude<T, { readonly reason: string }> {

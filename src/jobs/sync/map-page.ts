@@ -9,7 +9,7 @@ import { queueLeads } from '../../store/events/event.ts'
 import { findLeadNos } from '../../store/leads/lead.ts'
 import { isCutToSecond } from '../../store/leads/lead-row.ts'
 import { findReadByEvents } from '../../store/sync/scan.ts'
-import { isQuarantined } from '../../upstream/mapping/lead-mapping.ts'
+import { isQuarantined, isTombstone } from '../../upstream/mapping/lead-mapping.ts'
 import type { FindKnown, RawRecord } from '../../upstream/mapping/raw-record.ts'
 import type { Source } from '../../upstream/source.ts'
 import { pathText } from '../../upstream/values/json.ts'
@@ -25,6 +25,8 @@ export interface MappedPage {
   readonly known: readonly number[]
   readonly leads: readonly Lead[]
   readonly quarantined: readonly QuarantinedRecord[]
+  /** The ids of the leads that the upstream says are deleted. */
+  readonly deleted: readonly string[]
   /** All records of the page. */
   readonly records: readonly RawRecord[]
   /** The record from which each lead in `leads` was mapped. */
@@ -39,6 +41,7 @@ export function mapPage(source: Source, records: readonly RawRecord[], findKnown
   const known = new Set<number>()
   const leads = new Map<Lead, RawRecord>()
   const quarantined: QuarantinedRecord[] = []
+  const deleted = new Set<string>()
   for (const record of records) {
     // The fingerprint is looked up again, because other pages were written since this page was fetched.
     const no = findKnown(record.high, record.low)
@@ -47,12 +50,14 @@ export function mapPage(source: Source, records: readonly RawRecord[], findKnown
       continue
     }
     const mapped = source.mapLead(record.value, record.text)
-    if (isQuarantined(mapped)) quarantined.push(mapped)
+    if (mapped.id !== null && isTombstone(record.value, source.profile)) deleted.add(mapped.id)
+    else if (isQuarantined(mapped)) quarantined.push(mapped)
     else leads.set(mapped, record)
   }
   const isWithoutIds = quarantined.length === records.length && quarantined.every((row) => row.id === null)
   if (isWithoutIds && records.length > 1) throw withoutIds(source, records)
-  return { known: [...known], leads: [...leads.keys()], quarantined, records, recordOf: leads }
+  const rest = { leads: [...leads.keys()], quarantined, deleted: [...deleted], records, recordOf: leads }
+  return { known: [...known], ...rest }
 }
 
 /** Joins pages that are stored together. */
@@ -61,6 +66,7 @@ export function joinPages(pages: readonly MappedPage[]): MappedPage {
     known: pages.flatMap(({ known }) => known),
     leads: pages.flatMap(({ leads }) => leads),
     quarantined: pages.flatMap(({ quarantined }) => quarantined),
+    deleted: pages.flatMap(({ deleted }) => deleted),
     records: pages.flatMap(({ records }) => records),
     recordOf: new Map(pages.flatMap(({ recordOf }) => [...recordOf])),
   }

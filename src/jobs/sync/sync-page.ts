@@ -14,7 +14,7 @@ import { countCreated, findLeadNos, insertLeads, saveLeads } from '../../store/l
 import { releaseQuarantinedRecords, saveQuarantinedRecords } from '../../store/leads/quarantined-record.ts'
 import type { Scan, ScanStep, SeenKey } from '../../store/sync/scan.ts'
 import { advanceScan } from '../../store/sync/scan.ts'
-import { forgetMissing } from '../../store/sync/soft-delete.ts'
+import { forgetMissing, markTombstones } from '../../store/sync/soft-delete.ts'
 import { addCounts } from '../../store/sync/sync-run.ts'
 import { isReadAnew } from '../../upstream/mapping/lead-mapping.ts'
 import { joinPages, leadIdsOf, type MappedPage, mapPage, quarantinedIdsOf, remapChanged } from './map-page.ts'
@@ -83,7 +83,7 @@ export function canWait(
   memory: ScanState,
 ): boolean {
   const isOrdinary = step.cursor !== null && step.tail.length === 0 && !step.hasMoved && !step.isBroken
-  if (!isOrdinary || scan.pass > 1 || mapped.quarantined.length > 0) return false
+  if (!isOrdinary || scan.pass > 1 || mapped.quarantined.length + mapped.deleted.length > 0) return false
   const [no] = mapped.known
   if (no === undefined || mapped.known.length < mapped.leads.length) return false
   return memory.seenLeads.passOf(no) === 0 && !waiting.some((other) => other.mapped.known.includes(no))
@@ -96,7 +96,8 @@ async function savePage(
   memory: ScanState,
 ): Promise<SavedPages> {
   const seen = observationOf(run)
-  const isAllNew = memory.firstLoad?.takes(leadIdsOf(mapped), quarantinedIdsOf(mapped)) === true
+  const isAllNew =
+    memory.firstLoad?.takes(leadIdsOf(mapped), [...quarantinedIdsOf(mapped), ...mapped.deleted]) === true
   if (!isAllNew) await memory.firstLoad?.end(run.options.signal)
   const done = await writePageUnderLease(run, async (trx) => {
     await checkNoCrash(trx, memory.crashMarker)
@@ -104,7 +105,7 @@ async function savePage(
     const written = await writePage(trx, before, page, isAllNew, memory, seen)
     return advance(trx, run, before, written, [{ page, step, written }], memory)
   })
-  remember(memory, before.pass, done.seenKeys, done.written)
+  remember(memory, before.pass, [...done.seenKeys, ...mapped.deleted, ...done.written.deleted], done.written)
   await haveOthersServed()
   return done
 }
@@ -144,10 +145,10 @@ async function saveTogether(
  */
 async function areApart(
   trx: Trx,
-  { known, leads, quarantined }: MappedPage,
+  { known, leads, quarantined, deleted }: MappedPage,
   memory: ScanState,
 ): Promise<boolean> {
-  if (quarantined.length > 0) return false
+  if (quarantined.length + deleted.length > 0) return false
   const ids = new Set(leads.map(({ id }) => id))
   const nos = [...known, ...(await findLeadNos(trx, [...ids])).values()]
   const isSeen = (no: number): boolean => memory.seenLeads.passOf(no) > 0 || memory.readByEvents.has(no)
@@ -195,7 +196,9 @@ async function advance(
       fresh: keysHere.filter((each) => fresh.has(each)).length,
       freshInPass: keysHere.filter((each) => memory.seenLeads.passOf(each) !== before.pass).length,
       born: knownBorn + savedBorn.length,
-      withoutId: page.quarantined.filter((row) => row.id === null).length,
+      // A deleted lead is in the total of the upstream, but not among the leads that were found.
+      withoutId: page.quarantined.filter((row) => row.id === null).length + page.deleted.length,
+      hasNewDeleted: page.deleted.some((id) => memory.seenLeads.passOf(id) !== before.pass),
       rows: page.records.length,
       cleaned: page.leads.filter((lead) => lead.cleaned.length > 0).length,
       cut: page.leads.reduce((sum, lead) => sum + lead.cut, 0),
@@ -216,7 +219,7 @@ async function advance(
     inserted: count('inserted'),
     updated: count('updated'),
     unchanged: count('unchanged') + knownFresh.length,
-    deleted: 0,
+    deleted: written.deleted.length,
     quarantined: before.pass === 1 ? freshQuarantined.length : 0,
   })
   return { scan, seenKeys, written, ...counts }
@@ -261,6 +264,8 @@ interface Written extends OlderRecords {
    * stored, otherwise the id of the record, or null if the record has no id.
    */
   readonly quarantined: readonly (SeenKey | null)[]
+  /** The numbers of the leads that were marked as deleted, because the upstream says so. */
+  readonly deleted: readonly number[]
   readonly fingerprints: readonly Fingerprint[]
   /**
    * The leads whose fingerprints were deleted, so that the next scan maps these leads again. Each is given by
@@ -295,14 +300,16 @@ async function writePage(
     ...saved.filter(({ lead }) => isReadAnew(lead)).map(({ no }) => no),
   ]
   await forgetFingerprints(trx, unknown)
+  const deleted = isAllNew ? [] : await markTombstones(trx, page.deleted, memory.readByEvents, seen)
   const savedNos = new Set(saved.map(({ no }) => no))
   const known = page.known.filter((no) => !savedNos.has(no))
   return {
     saved,
     known,
     quarantined: page.quarantined.map(({ id }) => (id === null ? null : (quarantinedNos.get(id) ?? id))),
+    deleted,
     fingerprints,
-    unknown,
+    unknown: [...unknown, ...deleted],
     ...(await noteOlderRecords(trx, scan, { saved, known }, memory)),
   }
 }

@@ -34,8 +34,10 @@ export interface ScanStep {
   readonly freshInPass: number
   /** The number of fresh leads created after the scan began. No earlier pass could have found them. */
   readonly born: number
-  /** The number of records without an id. */
+  /** The number of records without an id, or of deleted leads. */
   readonly withoutId: number
+  /** Tells whether the page has a deleted lead that this pass has not met before. */
+  readonly hasNewDeleted: boolean
   readonly rows: number
   readonly cursor: string | null
   readonly tail: readonly string[]
@@ -159,7 +161,10 @@ function scanAfter(before: Scan, page: ScanStep): Scan {
       before.partial_sign ??
       (page.partialSign === null ? null : `page ${before.pass_pages + 1}: ${page.partialSign}`),
     // An empty page that names a next one brings nothing, but does not show that the list repeats itself.
-    idle_pages: page.freshInPass > 0 || page.isAgain ? 0 : before.idle_pages + (page.rows > 0 ? 1 : 0),
+    idle_pages:
+      page.freshInPass > 0 || page.hasNewDeleted || page.isAgain
+        ? 0
+        : before.idle_pages + (page.rows > 0 ? 1 : 0),
     first_rows: before.pass_pages === 0 ? page.rows : before.first_rows,
     last_rows: page.rows,
     largest_page: Math.max(before.largest_page, page.rows),

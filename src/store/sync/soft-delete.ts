@@ -1,11 +1,11 @@
 /**
  * Marks leads that the upstream no longer has as deleted. A lead is deleted if two whole scans in a row miss
- * it, or if an event reports its deletion and a request for it finds nothing. The row is kept with the date
+ * it, if a list marks it as deleted, or if an event reports its deletion and a request for it finds nothing. The row is kept with the date
  * of the deletion, and the deletion is undone when the lead is found again.
  */
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
-import { insertRows, numbersOf } from '../db/rows.ts'
+import { insertRows, listOf, numbersOf } from '../db/rows.ts'
 import type { Db, Observation, Trx } from '../db/store.ts'
 import { forgetFingerprints } from '../leads/fingerprints.ts'
 import { findLastNo } from '../leads/lead.ts'
@@ -121,6 +121,30 @@ async function countThere(trx: Trx, last: number): Promise<number> {
     await new Promise(setImmediate)
   }
   return count
+}
+
+/**
+ * Marks the stored leads with these ids as deleted, because the upstream says so.
+ * @param readByEvents the leads that an event brought during the scan. They may be newer than the page, so
+ * they are left out.
+ * @returns the numbers of the leads that were not deleted before
+ */
+export async function markTombstones(
+  trx: Trx,
+  ids: readonly string[],
+  readByEvents: ReadonlySet<number>,
+  seen: Observation,
+): Promise<number[]> {
+  if (ids.length === 0) return []
+  const there = await trx
+    .selectFrom('lead')
+    .where('id', 'in', listOf(ids))
+    .where('deleted_at', 'is', null)
+    .select(['no', 'id'])
+    .execute()
+  const leads = there.filter(({ no }) => !readByEvents.has(no))
+  await markDeleted(trx, leads, seen)
+  return leads.map(({ no }) => no)
 }
 
 /** Marks leads as deleted at the time of the observation. None of them may be deleted already. */

@@ -8,7 +8,7 @@ import { readField, readInstant, readText, toId } from '../profile/field-rule.ts
 import type { Profile } from '../profile/profile.ts'
 import type { FieldPath } from '../values/json.ts'
 import { readPath } from '../values/json.ts'
-import { isQuarantined, mapLead } from './lead-mapping.ts'
+import { isQuarantined, isTombstone, mapLead } from './lead-mapping.ts'
 import type { Fingerprint } from './raw-record.ts'
 import { fitRecord, recordOf } from './raw-record.ts'
 
@@ -92,6 +92,7 @@ export function readSingleLead(raw: unknown, id: string, profile: Profile): Sing
   const listed = [enrichment, activity?.items].reduce(withoutPath, raw)
   const { value, text, high, low } = recordOf(listed)
   const mapped = mapLead(value, profile, text)
+  if (isTombstone(value, profile)) return { reason: 'it says that the lead is deleted' }
   if (isQuarantined(mapped) && mapped.id === null) return { reason: mapped.reason }
   if (mapped.id !== id) return { reason: `it is the lead ${`${mapped.id}`.slice(0, 100)}` }
   return { lead: mapped, fingerprint: { high, low }, detail: mapDetail(raw, id, profile) }

@@ -204,6 +204,37 @@ export function mapAgent(raw: unknown, profile: Profile): Agent | QuarantinedRec
   }
 }
 
+/** The usual fields by which a list of changes marks a deleted record (a tombstone). */
+const DELETION_MARKS = [
+  'deleted',
+  'is_deleted',
+  'isDeleted',
+  'IsDeleted',
+  '_deleted',
+  'deleted_at',
+  'deletedAt',
+] as const
+
+/**
+ * Returns whether the upstream says that the lead of this record is deleted. A mark is true, 1, yes, or a
+ * time. The fields of such a record say nothing, because many upstreams empty them.
+ */
+export function isTombstone(raw: unknown, { mapping }: Profile): boolean {
+  if (typeof raw !== 'object' || raw === null) return false
+  if (mapping.deleted !== undefined) return isMark(readField(raw, mapping.deleted))
+  return DELETION_MARKS.some((name) => isMark(Reflect.get(raw, name)))
+}
+
+function isMark(value: unknown): boolean {
+  if (value === undefined || value === null || value === false) return false
+  return /^(true|1|yes)$/i.test(toText(value) ?? '') || (value !== 0 && toInstant(value) !== null)
+}
+
+/** Returns the id of the lead in a record; null if the record has none. */
+export function leadIdIn(raw: unknown, { mapping }: Profile): string | null {
+  return readId(raw, mapping.lead.id)
+}
+
 /** Returns whether a record could not be mapped and therefore is quarantined. */
 export function isQuarantined(mapped: object): mapped is QuarantinedRecord {
   return 'reason' in mapped

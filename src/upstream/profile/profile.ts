@@ -214,6 +214,8 @@ const mappingSchema = z.strictObject({
     path: ['id'],
   }),
   stat: rules(STAT_FIELDS).default({}),
+  /** The field that marks a lead as deleted; by default the usual names, see `lead-mapping.ts`. */
+  deleted: fieldRuleSchema.optional(),
   /** The path of the list of stages in the statistics, and the fields of a stage. */
   stages: z.strictObject({ items: fieldPathSchema, fields: rules(STAGE_STAT_FIELDS) }).optional(),
   agent: rules(AGENT_FIELDS).default({}),

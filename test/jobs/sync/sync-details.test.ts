@@ -363,8 +363,8 @@ describe('details that cannot be read', () => {
     upstream.details.set(id ?? '', { id: other })
     expect((await syncing.sync({ parts: PARTS, details: ALL })).details).toEqual({
       read: 2,
-      notFound: 0,
-      failed: 1,
+      notFound: 1,
+      failed: 0,
     })
     expect((await detailsOf(syncing)).map((row) => row.lead_id)).not.toContain(id)
   })
