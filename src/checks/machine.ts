@@ -157,7 +157,10 @@ async function findUnwritable(facts: Facts): Promise<Finding[]> {
   const { room } = await facts.size()
   if (room === null || room.free >= FULL_BYTES) return []
   return [
-    plain('the disk is full', `make room: ${shellCommand('db prune')}, fewer snapshots, or a larger disk`),
+    plain(
+      `less than ${megabytes(FULL_BYTES)} are free on the disk of the database`,
+      `make room: ${shellCommand('db prune')}, fewer snapshots, or a larger disk`,
+    ),
   ]
 }
 
@@ -254,9 +257,9 @@ async function findDiskLow(facts: Facts): Promise<Finding[]> {
   if (free >= wanted) return []
   return [
     plain(
-      // The free space is rounded up to the next 100 MB, so that the text of the alert does not change each
-      // minute.
-      `Less than ${megabytes(Math.ceil(free / (100 * MB)) * 100 * MB)} are free in the data directory; ${megabytes(wanted)} are wanted beside a database of ${megabytes(database)}.`,
+      // The free space is rounded up to the next 100 MB, and a full disk too, so that the text of the alert does
+      // not change each minute.
+      `Less than ${megabytes(Math.max(1, Math.ceil(free / (100 * MB))) * 100 * MB)} are free in the data directory; ${megabytes(wanted)} are wanted beside a database of ${megabytes(database)}.`,
       `Make room: fewer snapshots (snapshot.keep), ${shellCommand('db prune')}, or a larger disk.`,
     ),
   ]

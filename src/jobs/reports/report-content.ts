@@ -59,7 +59,9 @@ const MEGABYTE = 1_000_000
  */
 export function contentsOf(deps: ContentDeps, report: Report, issue: Issue): FindContent {
   if (issue.programVersion !== null) return createContents(deps, report, issue)
-  const { subject, html, text } = issue
+  const { subject, text } = issue
+  // The charts of that time are not stored, so their places go.
+  const html = issue.html.replace(/<img\b[^>]*\ssrc="cid:[^>]*>/g, '')
   return async () => ({ subject, html, text, lang: 'en', files: [], leftOut: [], failed: [] })
 }
 

@@ -75,7 +75,7 @@ export async function askChild<Job extends object, Result>(
       await ended
       if (child.signalCode === MEMORY_SIGNAL)
         throw new OutOfMemory(`took more than ${(bytesMax ?? 0) / 2 ** 20} MB of memory`)
-      throw new NoAnswer(`${script} ended with ${child.signalCode ?? `status ${child.exitCode}`}`)
+      throw new NoAnswer(`its process ended with ${child.signalCode ?? `status ${child.exitCode}`}`)
     }
     if ('result' in answer) return answer.result
     const { code, message, hint } = answer.failure

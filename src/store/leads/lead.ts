@@ -2,6 +2,7 @@
  * Stores the last read state of each lead. A page of leads is compared with the stored rows, and only the
  * differences are written. `lead-version.ts` saves the history of leads.
  */
+import { sql } from 'kysely'
 import type { Instant, Lead } from '../../domain/model.ts'
 import { isPostgres } from '../db/postgres.ts'
 import { insertRows, listOf, numbersOf, textsIn } from '../db/rows.ts'
@@ -239,10 +240,11 @@ async function readStored(trx: Trx, ids: readonly string[]): Promise<Map<string,
 const selectStored = statement((db, { ids }: { ids: string }) =>
   db
     .selectFrom('lead')
-    .innerJoin('lead_raw', 'lead_raw.lead_no', 'lead.no')
+    // Without its record, whoever deleted that, a lead is still a stored lead.
+    .leftJoin('lead_raw', 'lead_raw.lead_no', 'lead.no')
     .where('lead.id', 'in', textsIn(ids))
     .selectAll('lead')
-    .select('raw')
+    .select(sql<string>`coalesce(raw, '')`.as('raw'))
     .compile(),
 )
 

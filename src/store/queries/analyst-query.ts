@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { LeadsheetError } from '../../errors.ts'
-import { askChild, OutOfMemory, programFile } from '../db/subprocess.ts'
+import { askChild, NoAnswer, OutOfMemory, programFile } from '../db/subprocess.ts'
 import type { QueryAnswer, QueryJob } from './query-child.ts'
 import { formatLimit, hasSecondStatement, MEMORY_BYTES_MAX } from './select.ts'
 
@@ -39,6 +39,7 @@ export async function runQuery(
   } catch (thrown) {
     options.signal.throwIfAborted()
     if (thrown instanceof OutOfMemory) throw beyond(thrown.message)
+    if (thrown instanceof NoAnswer && !timeout.aborted) throw beyond(`has no answer: ${thrown.message}`)
     if (!timeout.aborted) throw thrown
     throw beyond(`took longer than ${options.timeoutMs / 1000} s`)
   } finally {

@@ -11,7 +11,7 @@ import type { QueryTable } from '../../domain/lists.ts'
 import type { Period } from '../../domain/model.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import type { StorePlace } from '../db/place.ts'
-import { askChild, OutOfMemory, programFile } from '../db/subprocess.ts'
+import { askChild, NoAnswer, OutOfMemory, programFile } from '../db/subprocess.ts'
 import { chosenLeadsSql, chosenValues, EVERY_LEAD } from '../figures/lead-filter.ts'
 import { literal } from '../figures/query.ts'
 import type { ReportQueryAnswer, ReportQueryJob, ReportQueryTask } from './report-query-child.ts'
@@ -187,8 +187,10 @@ async function askInTime(
     return await answerInPostgres(place, task, { signal: ended, timeoutMs })
   } catch (thrown) {
     signal.throwIfAborted()
-    if (!timeout.aborted && !(thrown instanceof OutOfMemory)) throw thrown
-    const limit = timeout.aborted ? `took longer than ${timeoutMs / 1000} s` : errorText(thrown)
+    const isKilled = thrown instanceof NoAnswer
+    if (!timeout.aborted && !(thrown instanceof OutOfMemory) && !isKilled) throw thrown
+    const reason = isKilled ? `have no answer: ${thrown.message}` : errorText(thrown)
+    const limit = timeout.aborted ? `took longer than ${timeoutMs / 1000} s` : reason
     const names = queries.map(({ name }) => name).join(', ')
     throw new LeadsheetError(
       'query_failed',

@@ -23,7 +23,10 @@ export interface Issue extends IssueKey, Rendered {
   /** The time just before the figures were read. Data that became known later is not in the issue. */
   readonly renderedAt: Instant
   readonly figures: ReportFigures
-  /** The version of leadsheet that made the issue; null where it is unknown. */
+  /**
+   * The version of leadsheet that made the issue; null if its figures have another format than today's. It is then
+   * shown and sent as it is stored.
+   */
   readonly programVersion: string | null
   /** The reason why the issue was not sent on time; null if it was sent, or was made only for viewing. */
   readonly notSent: string | null
@@ -124,11 +127,9 @@ export async function findLastSent(
 ): Promise<SentIssue | null> {
   const sent = sentIssues(db, key, by, '<=')
   const row = await (madeBefore === null ? sent : sent.where('rendered_at', '<', madeBefore))
-    // Leaves out issues of older versions, because their figures have another format.
-    .where('program_version', 'is not', null)
-    .select(['period_to', 'rendered_at', 'figures'])
+    .select(['period_to', 'rendered_at', 'figures', 'program_version', 'figures_format'])
     .executeTakeFirst()
-  if (!row) return null
+  if (!row || !isOfToday(row)) return null
   return { periodTo: row.period_to, renderedAt: row.rendered_at, figures: figuresOf(row.figures) }
 }
 
@@ -170,6 +171,7 @@ export async function saveIssue(trx: Trx, issue: UnsavedIssue): Promise<Issue> {
       variant: issue.variant,
       not_sent: notSent,
       program_version: issue.programVersion,
+      figures_format: FIGURES_FORMAT,
     })
     .execute()
   return { id, ...issue, notSent, isMailed: false }
@@ -251,6 +253,23 @@ function figuresOf(json: string): ReportFigures {
   return { ...figures, freshness: { ...freshness, statsAsOf, agentsAsOf }, failed, warnings }
 }
 
+/** The format of the figures that are stored today. Raise it with each change that older figures are without. */
+const FIGURES_FORMAT = 1
+/** The names of all figures that each issue of this format has. */
+export const FIGURE_NAMES =
+  `kind period prior filter freshness pipelines leads newLeads won lost wonValue winRate
+  openValue known sparklines trend funnel changes topLeads stalled byPipeline bySource agents serviceStats dataQuality
+  insight queries failed warnings`.split(/\s+/)
+
+/** Returns whether the figures of an issue have today's format, so that its blocks can be composed of them again. */
+function isOfToday(
+  row: Pick<Selectable<ReportIssueTable>, 'program_version' | 'figures_format' | 'figures'>,
+): boolean {
+  if (row.program_version === null || row.figures_format !== FIGURES_FORMAT) return false
+  const figures = figuresOf(row.figures)
+  return FIGURE_NAMES.every((name) => name in figures)
+}
+
 function issueOf(row: Selectable<ReportIssueTable>, isMailed: boolean): Issue {
   return {
     id: row.id,
@@ -259,7 +278,7 @@ function issueOf(row: Selectable<ReportIssueTable>, isMailed: boolean): Issue {
     variant: row.variant,
     renderedAt: row.rendered_at,
     figures: figuresOf(row.figures),
-    programVersion: row.program_version,
+    programVersion: isOfToday(row) ? row.program_version : null,
     notSent: row.not_sent,
     subject: row.subject,
     html: row.html,

@@ -217,6 +217,7 @@ export interface ReportIssueTable {
   variant: Generated<string>
   not_sent: string | null
   program_version: string | null
+  figures_format: number | null
 }
 
 export interface ScheduledRunTable {

@@ -33,6 +33,15 @@ describe('a lead', () => {
     await store.close()
   })
 
+  it('whose record somebody has deleted can be changed', async () => {
+    await using store = await openEmptyStore()
+    await save(store, [lead('1')])
+    await store.write((trx) => trx.deleteFrom('lead_raw').execute())
+    await save(store, [lead('1', { score: 99, updatedAt: '2030-01-01T00:00:00.000Z' })])
+    expect(await store.db.selectFrom('lead').select('score').execute()).toEqual([{ score: 99 }])
+    expect(await store.db.selectFrom('lead_raw').selectAll().execute()).toHaveLength(1)
+  })
+
   it('keeps what it was given to the message: unusual text, large and broken numbers', async () => {
     const store = await openEmptyStore()
     const odd = lead('9007199254740993', {

@@ -117,7 +117,7 @@ async function confirmDeletions(terminal: Terminal, { db }: Store, options: Opti
   if (scan === undefined || scan.heldBack === 0) {
     throw new LeadsheetError(
       'usage_invalid',
-      'The last complete scan quarantined back no deleted leads: there is nothing to accept',
+      'The last complete scan held back no deleted leads: there is nothing to accept',
       {
         hint: `${shellCommand('sync --full')} marks leads as deleted that two complete scans in a row did not find.`,
       },

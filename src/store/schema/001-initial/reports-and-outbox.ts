@@ -22,6 +22,7 @@ export const REPORTS = [
     variant TEXT NOT NULL DEFAULT '', -- JSON: the filter of its recipients; empty if it covers all leads of the report
     not_sent TEXT, -- why it was not sent on schedule; null if it was sent or only previewed
     program_version TEXT, -- version of leadsheet that made it; null if unknown
+    figures_format INTEGER, -- format of its figures; an issue of another format than today's is shown and sent as stored; null if unknown
     UNIQUE (report, period_from, period_to, variant)
   ) STRICT`,
   sql`CREATE INDEX report_issue_by_end ON report_issue (period_to, rendered_at, id, time_zone, period_from)`,

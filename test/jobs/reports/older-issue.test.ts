@@ -1,0 +1,80 @@
+// @both-stores
+/** Issues whose figures an older leadsheet has stored in another format, such as without one of today's figures. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import {
+  bannerOf,
+  listFigureFiles,
+  picturesOf,
+  readAbout,
+  readKeptIssue,
+} from '../../../src/jobs/reports/issue-page.ts'
+import { contentsOf } from '../../../src/jobs/reports/report-content.ts'
+import { enqueueResend, planResend } from '../../../src/jobs/reports/resend.ts'
+import { sampleFigures } from '../../../src/report/sample.ts'
+import { readMessage } from '../../../src/store/outbox/stored-message.ts'
+import { FIGURE_NAMES } from '../../../src/store/reports/issue.ts'
+import { openSyncedStore } from '../../support/data/synced-store.ts'
+import { DAILY, enqueueDue, makeDue, recipient, reportDeps } from '../../support/mail/reports.ts'
+
+const NOW = new Date('2026-11-21T06:00:00Z')
+const PEOPLE = [recipient('ana@example.com'), recipient('ben@example.com')]
+
+/** A row of `report_issue`, as a leadsheet stored it that knew no value of open leads. */
+const KEPT = JSON.parse(readFileSync(join(import.meta.dirname, 'issue-of-format-0.json'), 'utf8'))
+
+it.each<[string, object]>([
+  ['of an older format', {}],
+  ['whose format is not known', { figures_format: null }],
+  ['that lacks a figure of its format', { figures_format: 1 }],
+  ['of a newer format', { figures_format: 99 }],
+  ['that has no figures at all', { figures: '{}', program_version: null }],
+])('an issue %s is sent and shown as it is stored', async (_, change) => {
+  await using store = await openSyncedStore(8)
+  const clock = { now: NOW }
+  const deps = reportDeps(store, () => clock.now)
+  const [enqueued] = await enqueueDue(deps, PEOPLE.slice(0, 1))
+  const id = enqueued?.issue.id ?? ''
+  const { html, text, subject, figures, program_version, figures_format } = KEPT
+  const row = { html, text, subject, figures, program_version, figures_format, ...change }
+  await store.write((trx) => trx.updateTable('report_issue').set(row).execute())
+
+  await enqueueDue(deps, PEOPLE)
+  await store.write((trx) =>
+    trx.updateTable('delivery').set({ state: 'sent', next_attempt_at: null }).execute(),
+  )
+  await enqueueResend(deps, DAILY, await planResend(deps, DAILY, PEOPLE, { which: 'all' }, NOW), null)
+  const messages = await store.db
+    .selectFrom('delivery')
+    .selectAll()
+    .orderBy('recipient')
+    .orderBy('revision')
+    .execute()
+  expect(messages.map(({ recipient: to, revision }) => [to, revision])).toEqual([
+    ['ana@example.com', 0],
+    ['ana@example.com', 1],
+    ['ben@example.com', 0],
+    ['ben@example.com', 1],
+  ])
+  for (const { message_id: messageId } of messages.slice(1)) {
+    const message = await readMessage(store.db, messageId)
+    expect(message).toMatchObject({ subject, text, html: expect.stringContaining('Daily leads') })
+    expect(message.html).not.toContain('cid:')
+  }
+
+  const kept = await readKeptIssue(store.db, id, NOW)
+  if (kept === null) throw new Error('the issue is gone')
+  const { issue } = kept
+  expect(await readAbout(store.db, issue)).toBeNull()
+  expect([bannerOf(issue, 'UTC'), await picturesOf(issue), listFigureFiles(issue)]).toEqual([null, [], []])
+  expect((await contentsOf(deps, DAILY, issue)(DAILY, null)).text).toBe(text)
+  clock.now = new Date('2026-11-22T06:00:00Z')
+  expect((await makeDue(deps)).issue.programVersion).not.toBeNull()
+})
+
+it('the names of the figures of this format are those of a report of today', () => {
+  const period = { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z', timeZone: 'UTC' }
+  const { blockRows: _, ...figures } = sampleFigures({ period, prior: period } as never)
+  expect(Object.keys(figures).sort()).toEqual([...FIGURE_NAMES].sort())
+})
