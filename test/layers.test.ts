@@ -17,7 +17,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   domain: ['schedule'],
   packages: [],
-  log: ['redaction'],
+  log: ['printable', 'redaction'],
+  printable: [],
   redaction: [],
   retry: ['errors'],
   schedule: ['errors'],
@@ -30,7 +31,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   queue: ['errors', 'log', 'packages', 'store'],
   report: ['domain', 'errors', 'packages', 'schedule'],
   insight: ['domain'],
-  mail: ['domain', 'errors', 'log', 'redaction', 'retry'],
+  mail: ['domain', 'errors', 'log', 'printable', 'redaction', 'retry'],
   time: ['domain'],
   checks: ['domain', 'errors', 'schedule', 'time', 'upstream', 'store', 'queue', 'report'],
   jobs: [
@@ -48,6 +49,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'insight',
       'log',
       'packages',
+      'printable',
       'retry',
     ],
   ],
@@ -61,7 +63,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['upstream', 'store', 'queue', 'report', 'mail', 'schedule', 'checks', 'time', 'jobs', 'web'],
   ],
   cli: [
-    ...['errors', 'domain', 'log', 'packages', 'redaction', 'retry', 'config', 'contract'],
+    ...['errors', 'domain', 'log', 'packages', 'printable', 'redaction', 'retry', 'config', 'contract'],
     ...[
       'upstream',
       'store',
@@ -79,7 +81,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ],
     'app',
   ],
-  main: ['cli', 'errors'],
+  main: ['cli', 'errors', 'printable'],
 }
 
 /**
