@@ -48,6 +48,6 @@ async function prettyLine(color: boolean): Promise<(line: string) => string> {
   return (line: string) => format(printable(line.replace(/\\(?:u00[019][\da-f]|u007f|.)/gi, spaceForControl)))
 }
 
-function spaceForControl(escape: string): string {
-  return /^\\(?:u|[bfr])/.test(escape) ? ' ' : escape
+function spaceForControl(escaped: string): string {
+  return /^\\(?:u|[bfr])/.test(escaped) ? ' ' : escaped
 }

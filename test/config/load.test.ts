@@ -47,6 +47,7 @@ describe('without a file and without variables', () => {
       locale: 'en-GB',
       leadUrl: null,
       holidays: [],
+      weekStarts: 'monday',
       goals: [],
       fiscalYearStarts: 1,
       templatesDir: `${cwd}/templates`,
