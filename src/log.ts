@@ -1,6 +1,7 @@
 /** The log: JSON lines, or readable lines on a terminal. Secrets are removed from each line. */
 import type { Logger } from 'pino'
 import { pino } from 'pino'
+import { printable, printableJson } from './printable.ts'
 import { redactor, withoutNamedSecrets } from './redaction.ts'
 
 export type Log = Logger
@@ -20,7 +21,7 @@ export async function openLog(options: LogOptions): Promise<Log> {
   const write = options.write ?? ((line: string) => void process.stderr.write(line))
   const { secrets } = options
   const redact = typeof secrets === 'function' ? secrets : redactor(secrets)
-  const format = options.pretty ? await prettyLine(options.color) : (line: string) => line
+  const format = options.pretty ? await prettyLine(options.color) : printableJson
   return pino(
     {
       level: options.level,
@@ -37,10 +38,16 @@ export async function openLog(options: LogOptions): Promise<Log> {
 /** Loads the formatter only when it is needed, because no other import of the program is as slow. */
 async function prettyLine(color: boolean): Promise<(line: string) => string> {
   const { prettyFactory } = await import('pino-pretty')
-  return prettyFactory({
+  const format = prettyFactory({
     colorize: color,
     translateTime: 'SYS:HH:MM:ss',
     ignore: 'pid,hostname',
     singleLine: true,
   })
+  // The escapes of JSON become characters here, so they are cleaned first. The colours are added after that.
+  return (line: string) => format(printable(line.replace(/\\(?:u00[019][\da-f]|u007f|.)/gi, spaceForControl)))
+}
+
+function spaceForControl(escaped: string): string {
+  return /^\\(?:u|[bfr])/.test(escaped) ? ' ' : escaped
 }

@@ -8,6 +8,7 @@ import { createProgram, runProgram } from './cli/program.ts'
 import { plainText } from './cli/terminal/table.ts'
 import type { FrameTerminal } from './cli/terminal/terminal.ts'
 import { errorText, LeadsheetError } from './errors.ts'
+import { printableJson } from './printable.ts'
 
 /**
  * The milliseconds that a command may take to stop after a signal. Container runtimes kill a process after
@@ -115,7 +116,9 @@ function printBugs(terminal: FrameTerminal): void {
 }
 
 function printError(terminal: FrameTerminal, failure: unknown): void {
-  process.stderr.write(terminal.redact(terminal.json ? errorJson(failure) : plainText(errorLines(failure))))
+  process.stderr.write(
+    terminal.redact(terminal.json ? printableJson(errorJson(failure)) : plainText(errorLines(failure))),
+  )
 }
 
 function isAbort(thrown: unknown): boolean {

@@ -17,8 +17,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   domain: ['schedule'],
   packages: [],
+  log: ['printable', 'redaction'],
+  printable: [],
   proxy: ['packages'],
-  log: ['redaction'],
   redaction: [],
   retry: ['errors'],
   schedule: ['errors'],
@@ -34,7 +35,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   queue: ['errors', 'log', 'packages', 'store'],
   report: ['domain', 'errors', 'packages', 'schedule'],
   insight: ['domain'],
-  mail: ['domain', 'errors', 'log', 'redaction', 'retry'],
+  mail: ['domain', 'errors', 'log', 'printable', 'redaction', 'retry'],
   time: ['domain'],
   checks: ['domain', 'errors', 'schedule', 'time', 'upstream', 'store', 'queue', 'report'],
   jobs: [
@@ -52,6 +53,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'insight',
       'log',
       'packages',
+      'printable',
       'proxy',
       'retry',
     ],
@@ -66,7 +68,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['upstream', 'store', 'queue', 'report', 'mail', 'schedule', 'checks', 'time', 'jobs', 'web'],
   ],
   cli: [
-    ...['errors', 'domain', 'log', 'packages', 'proxy', 'redaction', 'retry', 'config', 'contract'],
+    ...['errors', 'domain', 'log', 'packages', 'printable', 'proxy', 'redaction', 'retry', 'config', 'contract'],
     ...[
       'upstream',
       'store',
@@ -84,7 +86,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ],
     'app',
   ],
-  main: ['cli', 'errors'],
+  main: ['cli', 'errors', 'printable'],
 }
 
 /**

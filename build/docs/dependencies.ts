@@ -21,7 +21,7 @@ const REASONS: Readonly<Record<keyof typeof manifest.dependencies, string>> = {
   'intl-messageformat': 'The words of reports as data, in ICU MessageFormat.',
   kysely: 'Writes SQL with types, for SQLite and PostgreSQL.',
   'node-cron': 'Wakes the daemon each minute.',
-  nodemailer: 'SMTP, MIME and DKIM.',
+  nodemailer: 'SMTP and MIME.',
   pg: 'The client of PostgreSQL.',
   'pg-boss': 'The job queue of several workers, in PostgreSQL.',
   pino: 'The log as JSON lines.',

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import type { ReportConfig } from '../config/report-config.ts'
 import { draftReport } from '../config/report-config.ts'
+import type { PeriodKind } from '../domain/figures.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { ReportDeps } from '../jobs/reports/enqueue-report.ts'
 import { tryReport } from '../jobs/reports/preview.ts'
@@ -53,9 +54,10 @@ export function reportOf(
   {
     leadUrl,
     holidays,
+    weekStarts,
     goals,
     fiscalYearStarts,
-  }: Pick<Config, 'leadUrl' | 'holidays' | 'goals' | 'fiscalYearStarts'>,
+  }: Pick<Config, 'leadUrl' | 'holidays' | 'weekStarts' | 'goals' | 'fiscalYearStarts'>,
   templates: Templates,
 ): { report: Report; recipients: readonly Recipient[] } {
   const definition = templates.definition(settings.template)
@@ -74,7 +76,15 @@ export function reportOf(
     },
     queries: definition.queries,
     blocks,
-    ...{ leadUrl, holidays, goals, fiscalYearStarts, filter: settings.filter, locale: settings.locale },
+    ...{
+      leadUrl,
+      holidays,
+      weekStarts,
+      goals,
+      fiscalYearStarts,
+      filter: settings.filter,
+      locale: settings.locale,
+    },
     attachments: settings.attachments,
     stalledDays: settings.stalledDays,
     topScore: settings.topScore,
@@ -177,9 +187,13 @@ export function ownFolder({ templatesDir, sources }: Config): string | null {
 /**
  * Checks that all configured reports can be made: compiles their templates, renders them with made-up
  * figures, and asks the database to parse their SQL. Changes no data.
+ * @returns the kind of period of each report, by its name
  * @throws LeadsheetError report_template, report_unknown, query_failed, config_invalid for the first mistake
  */
-export async function tryReports(config: Config, signal: AbortSignal): Promise<void> {
+export async function tryReports(
+  config: Config,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, PeriodKind>> {
   const templates = await openTemplatesOf(
     config,
     config.reports.map(({ template }) => template),
@@ -192,4 +206,5 @@ export async function tryReports(config: Config, signal: AbortSignal): Promise<v
   await using store = isReady ? null : await openDataOrEmpty(config)
   const deps = { templates, place: store?.place ?? own, now: () => new Date() }
   for (const { report, recipients } of reports) await tryReport(deps, report, recipients, signal)
+  return new Map(reports.map(({ report }) => [report.name, report.kind]))
 }

@@ -2,10 +2,14 @@
 import type { Config } from '../config/config.ts'
 import { hasDueTimes } from '../config/config.ts'
 import type { ReportConfig } from '../config/report-config.ts'
+import type { PeriodKind } from '../domain/figures.ts'
+import type { Period } from '../domain/model.ts'
+import { formatDates, periodOf } from '../domain/period.ts'
 import { LeadsheetError } from '../errors.ts'
 import type { ScheduleSettings } from '../jobs/schedule/schedule.ts'
-import { clockFindings } from '../schedule/scheduled-runs.ts'
+import { clockFindings, nextScheduledRun } from '../schedule/scheduled-runs.ts'
 import type { CatchUp, Timing } from '../schedule/timing.ts'
+import { DAY_MS, dateOf, localDay, type WeekStart, weekdayOf } from '../schedule/zone.ts'
 
 export interface ConfiguredSchedule extends ScheduleSettings {
   /** The report of the schedule; null for syncs and snapshots. */
@@ -61,6 +65,7 @@ export function findSchedule(config: Config, name: string): ConfiguredSchedule {
  * zone that changes its clock at all does so in this period.
  */
 const AHEAD_MS = 400 * 86_400_000
+const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const
 
 /** Returns a warning for each scheduled time of day that a coming clock change skips or repeats. */
 export function scheduleWarnings(config: Config, now: Date): string[] {
@@ -79,4 +84,77 @@ function clockWarnings(timing: Timing, now: Date): string[] {
       ? `${timing.timeZone} has no ${time} on ${date}; it is due at ${problem.shown} then`
       : `${timing.timeZone} has ${time} twice on ${date}; it is due the first time`
   })
+}
+
+/** The runs that are looked at to find out what the reports of a schedule cover: those of a quarter or more. */
+const RUNS = 70
+/** Bounds the search for a schedule that repeats all day. */
+const TRIES = 1000
+/** How many days after the end of its period a report surprises, because a newer period is almost over. */
+const LATE_DAYS: Readonly<Partial<Record<PeriodKind, number>>> = { week: 4, month: 24, quarter: 84 }
+const INSTEAD: Readonly<Partial<Record<PeriodKind, string>>> = {
+  week: 'schedule: every Monday at 07:00',
+  month: 'schedule: 1st of the month at 07:00',
+  quarter: 'schedule: 0 7 1 1,4,7,10 *',
+}
+
+/**
+ * Returns a warning for each report that covers other days than its schedule lets people expect.
+ * @param kinds the kind of period of each report, by its name
+ */
+export function periodWarnings(config: Config, kinds: ReadonlyMap<string, PeriodKind>, now: Date): string[] {
+  return schedulesOf(config).flatMap(({ name, report, timing }) => {
+    const kind = report === null ? undefined : kinds.get(report.name)
+    const surprise = kind === undefined ? null : periodSurprise(kind, timing, config.weekStarts, now)
+    return surprise === null ? [] : [`${name}: ${surprise}`]
+  })
+}
+
+interface CoveringRun {
+  readonly due: Date
+  readonly period: Period
+  /** The days from the end of the run before to its own end. */
+  readonly days: number
+}
+
+function periodSurprise(kind: PeriodKind, timing: Timing, weekStarts: WeekStart, now: Date): string | null {
+  const runs = runsOf(kind, timing, weekStarts, now)
+  const dayOf = (at: Date) => localDay(at.getTime(), timing.timeZone)
+  const [first, ...others] = runs
+  if (first === undefined) return null
+  const covers = ({ due, period }: CoveringRun) =>
+    `the report of ${named(dayOf(due))} covers ${formatDates(period)}`
+  const isEachWeekday = new Set(runs.map(({ due }) => weekdayOf(dayOf(due)))).size === 5
+  for (const [index, run] of others.entries()) {
+    const from = runs[index]?.period.to ?? run.period.from
+    if (run.period.from <= from) continue
+    const missed = formatDates({ ...run.period, from, to: run.period.from })
+    const instead = isEachWeekday && kind === 'day' ? 'working_day' : 'since_last'
+    return `with the period ${kind}, ${covers(run)}, and no report covers ${missed}; write period: ${instead}`
+  }
+  const lateDays = LATE_DAYS[kind] ?? Number.POSITIVE_INFINITY
+  if (runs.every(({ due, period }) => dayOf(due) - dayOf(new Date(period.to)) >= lateDays))
+    return `with the period ${kind}, ${covers(first)}, not the ${kind} that ends then; write ${INSTEAD[kind]}`
+  const longest = Math.max(...others.map(({ days }) => days))
+  if (kind !== 'since_last' || longest <= 1) return null
+  const instead = longest >= 28 ? 'month' : longest >= 7 ? 'week' : 'working_day'
+  return `the first report covers the day before it alone, and each later one up to ${longest} days since the last; write period: ${instead} where the first must cover as much`
+}
+
+/** Returns the coming runs of a schedule, one for each period. */
+function runsOf(kind: PeriodKind, timing: Timing, weekStarts: WeekStart, now: Date): CoveringRun[] {
+  const runs: CoveringRun[] = []
+  let due = nextScheduledRun(timing, now)
+  for (let tries = 0; due !== null && runs.length < RUNS && tries < TRIES; tries++) {
+    const lastEnd = runs.at(-1)?.period.to ?? null
+    const period = periodOf(kind, due, timing.timeZone, { ...timing, weekStarts, lastEnd })
+    const days = Math.round((Date.parse(period.to) - Date.parse(lastEnd ?? period.from)) / DAY_MS)
+    if (period.to !== lastEnd) runs.push({ due, period, days })
+    due = nextScheduledRun(timing, due)
+  }
+  return runs
+}
+
+function named(day: number): string {
+  return `${WEEKDAYS[weekdayOf(day) - 1]} ${dateOf(day)}`
 }

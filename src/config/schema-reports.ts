@@ -162,7 +162,7 @@ export const reportSchema = section({
     .optional()
     .meta({
       description:
-        'What the report covers: day, working_day (on Mondays the weekend too), week, month or since_last (since the last issue). If absent, the folder of the report decides, else day.',
+        'What the report covers: day, working_day (on Mondays the weekend too), week, month, quarter or since_last (since the last issue). If absent, the folder of the report decides, else day.',
       examples: ['working_day'],
     }),
   send_when: sendWhen.optional().meta({

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { DEFAULT_LOCALE } from '../domain/choices.ts'
 import { LANGUAGES } from '../report/words/catalogue.ts'
+import { WEEK_STARTS } from '../schedule/zone.ts'
 import { postgresFault } from '../store/db/place.ts'
 import { alertsSchema, mailSchema, smtpSchema } from './schema-mail.ts'
 import { goalSettings, recipients, reportSchema } from './schema-reports.ts'
@@ -137,6 +138,9 @@ const topLevel = group({
         'Web address of a lead, for links in reports; {id} stands for its id. If absent, reports have no links to leads.',
       examples: ['https://crm.example.com/leads/{id}'],
     }),
+  week_starts: z.enum(WEEK_STARTS, { error: 'monday or sunday' }).default('monday').meta({
+    description: 'First day of a week, for reports with the period week.',
+  }),
   holidays: listOf(date, 'a list of dates')
     .default([])
     .meta({

@@ -4,7 +4,7 @@
  */
 import { fieldsWith, type LeadField } from './lead-fields.ts'
 
-export const PERIOD_KINDS = ['day', 'working_day', 'week', 'month', 'since_last'] as const
+export const PERIOD_KINDS = ['day', 'working_day', 'week', 'month', 'quarter', 'since_last'] as const
 
 /**
  * The locale of a report if the settings name none. It writes the day before the month, as most of the world

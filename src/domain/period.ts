@@ -8,10 +8,12 @@ import {
   dateOf,
   dayHolding,
   firstOfMonth,
+  firstOfQuarter,
+  firstOfWeek,
   isLeftOut,
   isWorkingDay,
-  mondayOf,
   startOfDay,
+  type WeekStart,
 } from '../schedule/zone.ts'
 import type { PeriodKind } from './figures.ts'
 import type { Instant, Period } from './model.ts'
@@ -19,16 +21,19 @@ import type { Instant, Period } from './model.ts'
 const SPARK_DAYS = 14
 const SPARK_WEEKS = 12
 const SPARK_MONTHS = 12
+const SPARK_QUARTERS = 8
 
 export interface PeriodOptions {
   /** The local dates that are not working days, besides Saturdays and Sundays, such as `2026-12-25`. */
   readonly holidays: readonly string[]
   /** The end of the period of the last report that was sent; null before the first report. */
   readonly lastEnd: Instant | null
+  /** The first day of a week; Monday if absent. */
+  readonly weekStarts?: WeekStart | undefined
 }
 
 /**
- * Returns the last whole local day, week or month that had ended at `at`. `working_day` begins with the last
+ * Returns the last whole local day, week, month or quarter that had ended at `at`. `working_day` begins with the last
  * working day and ends with the day before `at`. `since_last` begins at the end of the last issue. If there
  * is no last issue, or if it ends with the day before `at` or later, `since_last` is that day alone.
  */
@@ -36,7 +41,7 @@ export function periodOf(
   kind: PeriodKind,
   at: Date,
   timeZone: string,
-  { holidays, lastEnd }: PeriodOptions,
+  { holidays, lastEnd, weekStarts }: PeriodOptions,
 ): Period {
   const today = dayHolding(at.getTime(), timeZone)
   switch (kind) {
@@ -45,9 +50,11 @@ export function periodOf(
     case 'working_day':
       return spanOf(lastWorkingDay(today, timeZone, holidays), today, timeZone)
     case 'week':
-      return spanOf(mondayOf(today) - 7, mondayOf(today), timeZone)
+      return spanOf(firstOfWeek(today - 7, weekStarts), firstOfWeek(today, weekStarts), timeZone)
     case 'month':
       return spanOf(firstOfMonth(today, -1), firstOfMonth(today), timeZone)
+    case 'quarter':
+      return spanOf(firstOfQuarter(today, -1), firstOfQuarter(today), timeZone)
     case 'since_last': {
       const day = dayBefore(at, timeZone)
       return lastEnd !== null && lastEnd < day.to ? { ...day, from: lastEnd } : day
@@ -57,7 +64,7 @@ export function periodOf(
 
 /**
  * Returns the earlier period with which a period is compared: the same weekdays of an earlier week, the month
- * before, or the same number of days directly before.
+ * or quarter before, or the same number of days directly before.
  */
 export function priorOf(kind: PeriodKind, period: Period): Period {
   const { from, to } = daysOf(period)
@@ -72,20 +79,23 @@ export function priorOf(kind: PeriodKind, period: Period): Period {
     }
     case 'month':
       return spanOf(firstOfMonth(from, -1), from, period.timeZone)
+    case 'quarter':
+      return spanOf(firstOfQuarter(from, -1), from, period.timeZone)
     case 'since_last':
       return periodBefore(period)
   }
 }
 
 /**
- * Returns the last periods up to the end of a period, oldest first: 12 months, 12 weeks or, for other kinds,
- * 14 days.
+ * Returns the last periods up to the end of a period, oldest first: 8 quarters, 12 months, 12 weeks or, for
+ * other kinds, 14 days.
  */
 export function periodsUpTo(kind: PeriodKind, { to: end, timeZone }: Period): Period[] {
-  if (kind === 'week' || kind === 'month') {
+  if (kind === 'week' || kind === 'month' || kind === 'quarter') {
     const to = dayHolding(Date.parse(end), timeZone)
-    const startOf = (ago: number) => (kind === 'week' ? to - 7 * ago : firstOfMonth(to, -ago))
-    const count = kind === 'week' ? SPARK_WEEKS : SPARK_MONTHS
+    const startOf = (ago: number) =>
+      kind === 'week' ? to - 7 * ago : firstOfMonth(to, kind === 'month' ? -ago : -3 * ago)
+    const count = { week: SPARK_WEEKS, month: SPARK_MONTHS, quarter: SPARK_QUARTERS }[kind]
     return Array.from({ length: count }, (_, at) =>
       spanOf(startOf(count - at), startOf(count - at - 1), timeZone),
     )

@@ -8,6 +8,7 @@ import { readMailbox } from '../domain/mailbox.ts'
 import type { Message, MessageFile, Unsubscribe } from '../domain/message.ts'
 import type { Instant } from '../domain/model.ts'
 import { LeadsheetError } from '../errors.ts'
+import { printable } from '../printable.ts'
 
 /** The facts that identify a message. Two messages that agree in all of these facts are the same message. */
 export interface MessageIdentity {
@@ -46,7 +47,7 @@ export async function buildMessage(message: Message, dkim: DkimKey | null = null
     from: parseMailbox(message.from),
     to: { ...parseMailbox(message.to), name: message.toName ?? '' },
     ...(message.replyTo === null ? {} : { replyTo: parseMailbox(message.replyTo) }),
-    subject: message.subject,
+    subject: printable(message.subject),
     text: withLineEnds(message.text),
     html: withLineEnds(message.html),
     attachments: message.files.map(attachmentOf),
@@ -76,11 +77,11 @@ export async function buildMessage(message: Message, dkim: DkimKey | null = null
 }
 
 /**
- * Ends every line with CRLF (RFC 5322, 2.1), so that the bytes that are sent equal the bytes that were signed
+ * Makes a text printable, and ends every line with CRLF (RFC 5322, 2.1), so that the bytes that are sent equal the bytes that were signed
  * and counted.
  */
 function withLineEnds(text: string): string {
-  return text.replace(/\r\n?|\n/g, '\r\n')
+  return printable(text.replace(/\r\n?/g, '\n')).replaceAll('\n', '\r\n')
 }
 
 function attachmentOf({ name, contentType, content, cid }: MessageFile) {

@@ -13,7 +13,7 @@ import type { BlockContext } from './context.ts'
 import { isBeforeAll } from './context.ts'
 import { composeFailed, composeFailedCharts, type FailedView } from './failed-blocks.ts'
 import { type BannerView, composeBanner, markOf } from './warnings-banner.ts'
-import { oneLine } from './words/clean-text.ts'
+import { oneLine, withoutAutoLinks } from './words/clean-text.ts'
 import { namePeriod } from './words/dates.ts'
 import type { LocaleContext } from './words/locale-context.ts'
 
@@ -92,7 +92,23 @@ export function composeReport(
     moreUrl: context.moreUrl ?? '',
     footer: { lines: [footerLine(figures, locale)], unsubscribe: null },
   }
-  return addressReport(view, locale, context)
+  return addressReport({ ...unlinked(view), failed }, locale, context)
+}
+
+/** The names of the texts of a view that are addresses or file names on purpose. */
+const LINKS: readonly string[] = ['url', 'moreUrl', 'light', 'dark', 'kind']
+
+/** Breaks what mail programs would turn into a link in all texts of a view, because any may have a name in it. */
+function unlinked<View>(view: View): View {
+  const walk = (value: unknown): unknown => {
+    if (typeof value === 'string') return withoutAutoLinks(value)
+    if (Array.isArray(value)) return value.map(walk)
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([name, each]) => [name, LINKS.includes(name) ? each : walk(each)]),
+    )
+  }
+  return walk(view) as View
 }
 
 /**

@@ -112,6 +112,15 @@ export function mondayOf(day: number): number {
   return day - weekdayOf(day) + 1
 }
 
+/** The days on which a week can begin. */
+export const WEEK_STARTS = ['monday', 'sunday'] as const
+export type WeekStart = (typeof WEEK_STARTS)[number]
+
+/** Returns the first day of the week of a day, in days since 1970-01-01. */
+export function firstOfWeek(day: number, start: WeekStart = 'monday'): number {
+  return start === 'monday' ? mondayOf(day) : mondayOf(day + 1) - 1
+}
+
 /**
  * Returns the first day of the month of a day, in days since 1970-01-01.
  * @param later the number of months to add
@@ -119,6 +128,14 @@ export function mondayOf(day: number): number {
 export function firstOfMonth(day: number, later = 0): number {
   const date = new Date(day * DAY_MS)
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later, 1) / DAY_MS
+}
+
+/**
+ * Returns the first day of the quarter of a day, in days since 1970-01-01. Quarters begin in January.
+ * @param later the number of quarters to add
+ */
+export function firstOfQuarter(day: number, later = 0): number {
+  return firstOfMonth(day, 3 * later - (new Date(day * DAY_MS).getUTCMonth() % 3))
 }
 
 export function lastOfMonth(day: number): number {

@@ -50,6 +50,7 @@ describe('without a file and without variables', () => {
       locale: 'en-GB',
       leadUrl: null,
       holidays: [],
+      weekStarts: 'monday',
       goals: [],
       fiscalYearStarts: 1,
       templatesDir: `${cwd}/templates`,

@@ -250,7 +250,10 @@ describe('a mistake in a recipient', () => {
       ['send_when: found "sometimes", expected always, if_rows, if_changed or if_threshold'],
     ],
     ['reports: [{ name: a, send_when: { if: x } }]', ['send_when.if: no such setting']],
-    ['reports: [{ name: a, period: fortnight }]', ['expected day, working_day, week, month, since_last']],
+    [
+      'reports: [{ name: a, period: fortnight }]',
+      ['expected day, working_day, week, month, quarter, since_last'],
+    ],
   ])('%s', (yaml, parts) => {
     const told = mistakesOf(yaml).join('\n')
     for (const part of parts.filter((part) => part !== 'leadsheet.yaml')) expect(told).toContain(part)

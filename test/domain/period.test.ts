@@ -162,7 +162,7 @@ describe('the periods of a kind', () => {
   it.each(ODD_ZONES)('tile the years of %s without gap or overlap', (zone) => {
     // One assertion for all, because so many calls of `expect` take longer than the periods.
     const wrong: object[] = []
-    for (const kind of ['day', 'week', 'month'] as const) {
+    for (const kind of ['day', 'week', 'month', 'quarter'] as const) {
       for (const year of YEARS) {
         let last: Period | null = null
         for (const at of instantsOf(year, zone)) {
@@ -197,11 +197,11 @@ describe('the periods of a kind', () => {
   })
 
   it.each(ODD_ZONES)('end, as many as a sparkline shows, with the period itself in %s', (zone) => {
-    const counts = { day: 14, week: 12, month: 12 } as const
+    const counts = { day: 14, week: 12, month: 12, quarter: 8 } as const
     for (const year of YEARS) {
       for (const [index, at] of [...instantsOf(year, zone)].entries()) {
         if (index % 31 !== 0) continue
-        for (const kind of ['day', 'week', 'month'] as const) {
+        for (const kind of ['day', 'week', 'month', 'quarter'] as const) {
           const period = periodOf(kind, at, zone, NEVER)
           const periods = periodsUpTo(kind, period)
           expect(periods).toHaveLength(counts[kind])
@@ -233,7 +233,26 @@ describe('a working day', () => {
   })
 })
 
-describe('a week and a month', () => {
+describe('a week, a month and a quarter', () => {
+  it.each([
+    ['2026-11-28T12:00:00+01:00', '2026-11-15', '2026-11-22'],
+    ['2026-11-29T00:00:00+01:00', '2026-11-22', '2026-11-29'],
+    ['2026-11-30T12:00:00+01:00', '2026-11-22', '2026-11-29'],
+  ])('may begin on Sunday: at %s the last is that of %s', (at, from, to) => {
+    const week = berlinPeriod('week', at, { weekStarts: 'sunday' })
+    expect(week).toEqual(berlin(from, to))
+  })
+
+  it.each([
+    ['2026-01-01T07:00:00Z', '2025-10-01', '2026-01-01', '2025-07-01'],
+    ['2026-03-31T07:00:00Z', '2025-10-01', '2026-01-01', '2025-07-01'],
+    ['2026-11-27T07:00:00Z', '2026-07-01', '2026-10-01', '2026-04-01'],
+  ])('begin in January, April, July and October: at %s the last is that of %s', (at, from, to, before) => {
+    const quarter = berlinPeriod('quarter', at)
+    expect(quarter).toEqual(berlin(from, to))
+    expect(priorOf('quarter', quarter)).toEqual(berlin(before, from))
+  })
+
   it('are the last whole ones, beside the ones before them', () => {
     for (const at of ['2026-11-23T00:00:00+01:00', '2026-11-29T23:59:59+01:00']) {
       const week = berlinPeriod('week', at)
@@ -251,7 +270,7 @@ describe('a week and a month', () => {
   it('are compared with what lies just before them in every zone', () => {
     for (const zone of ODD_ZONES) {
       for (const at of instantsOf(2011, zone)) {
-        for (const kind of ['week', 'month', 'since_last'] as const) {
+        for (const kind of ['week', 'month', 'quarter', 'since_last'] as const) {
           const period = periodOf(kind, at, zone, NEVER)
           expect(priorOf(kind, period).to).toBe(period.from)
         }

@@ -61,7 +61,7 @@ queries:
 describe('a mistake in a report.yaml', () => {
   it('is told with its place, what was found, and what there is', () => {
     expect(mistakesIn('period: weeks\nblocks:\n  - headline\n  - kpi\n')).toEqual([
-      '  templates/mine/report.yaml:1:9  period: found "weeks", expected one of day, working_day, week, month, since_last',
+      '  templates/mine/report.yaml:1:9  period: found "weeks", expected one of day, working_day, week, month, quarter, since_last',
       `  templates/mine/report.yaml:4:5  blocks[1]: found "kpi", expected one of ${BLOCKS.join(', ')}`,
     ])
   })

@@ -2,6 +2,7 @@
  * Formats records as a table for people: no lines between rows, numbers to the right, cut to the width of the
  * terminal.
  */
+import { printable } from '../../printable.ts'
 import { splitGraphemes } from '../../report/words/clean-text.ts'
 import { formatClock } from '../../schedule/scheduled-runs.ts'
 import { offsetMs, wallMs } from '../../schedule/zone.ts'
@@ -38,7 +39,8 @@ export function formatTable<Row>(
   rows: readonly Row[],
   { width, heading }: TableStyle,
 ): string {
-  const all = columns.map((column) => {
+  const all = columns.map((given) => {
+    const column = { ...given, title: cellText(given.title) }
     const values = rows.map((row) => column.value(row))
     const cells = values.map((value) => cellText(column.isExact && value !== null ? String(value) : value))
     const natural = Math.max(...[column.title, ...cells].map(columnsOf))
@@ -96,7 +98,9 @@ export function formatFields(
     ([, value]) => value !== null && value !== undefined && value !== '',
   )
   const width = Math.max(...given.map(([title]) => title.length))
-  return given.map(([title, value]) => `${name(title.padEnd(width))}${GAP}${cellText(value)}`).join('\n')
+  return given
+    .map(([title, value]) => `${name(plainText(title).padEnd(width))}${GAP}${cellText(value)}`)
+    .join('\n')
 }
 
 /** Formats a time in UTC: `2026-11-20 08:15Z`. Null stays null. */
@@ -174,16 +178,18 @@ export function localTime(at: Date, timeZone: string): string {
 
 /* Makes text from other sources safe to print on a terminal. */
 
-/** Replaces control characters, which could move the cursor or worse, by spaces. Line breaks stay. */
+/** Makes a text `printable`, and replaces tabs too. Line breaks stay. */
 export function plainText(text: string): string {
-  return text.replace(/[^\P{Cc}\n]+/gu, ' ')
+  return printable(text.replaceAll('\t', ' '))
 }
 
-const ESCAPE = '\u001b'
-// Matches a control character, or a code for colour or bold text that this program has added.
-const STYLE_OR_CONTROL = new RegExp(`(${ESCAPE}\\[\\d{1,2}m)|[^\\P{Cc}\\n\\t]`, 'gu')
+// Matches a code for colour or bold text, as this program adds it.
+const STYLE = new RegExp(`(${'\u001b'}\\[\\d{1,2}m)`)
 
-/** Replaces control characters by spaces, but keeps the colours that were added around the text. */
+/** Makes a text `printable`, but keeps the colours that were added around it. */
 export function styledText(text: string): string {
-  return text.replace(STYLE_OR_CONTROL, (_, style: string | undefined) => style ?? ' ')
+  return text
+    .split(STYLE)
+    .map((part, index) => (index % 2 === 1 ? part : printable(part)))
+    .join('')
 }

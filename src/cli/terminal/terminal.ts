@@ -8,6 +8,7 @@ import type { WriteStream } from 'node:tty'
 import { styleText } from 'node:util'
 import type { Config } from '../../config/config.ts'
 import type { Log } from '../../log.ts'
+import { printableJson } from '../../printable.ts'
 import { redactor, withoutNamedSecrets } from '../../redaction.ts'
 import type { Ending } from '../exit-status.ts'
 import type { Printed, ResultName } from '../json/results.ts'
@@ -170,7 +171,7 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     log: async () => (await loadOnce()).log,
     print: (...lines) => void stdout.write(`${styledText(lines.join('\n'))}\n`),
     printJson: (_name, data, meta?: unknown) =>
-      void stdout.write(`${JSON.stringify({ data, meta }, null, 2)}\n`),
+      void stdout.write(`${printableJson(JSON.stringify({ data, meta }, null, 2))}\n`),
     async printTable(columns, rows) {
       const { formatTable } = await import('./table.ts')
       // The number of columns is 0 if the size of the terminal is unknown.

@@ -48,7 +48,7 @@ interface JudgeDeps {
 export interface JudgedReport {
   /**
    * The local dates of holidays. These days are left out when the usual numbers are computed. If a report is
-   * about days (not about a week or a month) and its period contains a holiday, its numbers are not judged.
+   * about days (not about a week or longer) and its period contains a holiday, its numbers are not judged.
    */
   readonly holidays: readonly string[]
   readonly goals: readonly Goal[]
@@ -95,7 +95,7 @@ export async function judgeNumbers(
   const annotations = await listAnnotations(deps.store.db)
   const leftOut = { annotations, holidays, pipelineIds: filter.pipelineIds, trackRecord }
   // The numbers of a holiday are not judged, because a holiday is unlike the same weekday of other weeks.
-  const isByDay = kind !== 'week' && kind !== 'month'
+  const isByDay = kind !== 'week' && kind !== 'month' && kind !== 'quarter'
   const isHoliday = isByDay && dates.slice(-length).some((date) => holidays.includes(date))
   const numbers = isHoliday ? [] : await readNumbers(reader, names, leftOut)
   const [rateDays, ...ofPipelines] = await readReportRates(reader, names, leftOut)
@@ -137,7 +137,7 @@ export async function judgeNumbers(
     wonValues,
     pace: await forecastEnds(reader, {
       ...{ goals, fiscalYearStarts, names, ...leftOut },
-      isWithMonths: kind !== 'month',
+      isWithMonths: kind !== 'month' && kind !== 'quarter',
     }),
   }
 }

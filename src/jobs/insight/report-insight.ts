@@ -32,7 +32,7 @@ interface InsightDeps {
 const PAST_DAYS = 7
 const DAY_MS = 86_400_000
 /** A report lists leads that will stall within this many days: up to the next report, or a little more. */
-const URGENT_DAYS = { day: 3, working_day: 3, since_last: 3, week: 7, month: 14 } as const
+const URGENT_DAYS = { day: 3, working_day: 3, since_last: 3, week: 7, month: 14, quarter: 14 } as const
 
 /**
  * Reads the insight of a report. If that fails, the report is sent without it and says so.

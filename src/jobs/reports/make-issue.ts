@@ -79,13 +79,13 @@ export async function findPeriod(
   at: Date,
   audience: Pick<Audience, 'filter'> = report,
 ): Promise<Period> {
-  const { kind, timeZone, holidays } = report
-  const never = periodOf(kind, at, timeZone, { holidays, lastEnd: null })
+  const { kind, timeZone } = report
+  const never = periodOf(kind, at, timeZone, { ...report, lastEnd: null })
   if (kind !== 'since_last') return never
   // An issue that ends with this period does not count as the last one. Therefore, if the report was already
   // sent today, the same period is found again and no empty report follows.
   const lastEnd = await findLastSentEnd(store.db, seriesOf(report, audience), never.to)
-  return periodOf(kind, at, timeZone, { holidays, lastEnd })
+  return periodOf(kind, at, timeZone, { ...report, lastEnd })
 }
 
 /**

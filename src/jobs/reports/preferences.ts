@@ -95,14 +95,14 @@ export function preferenceText({ state, cadence, changedAt, changedBy, reason }:
 }
 
 /**
- * Returns whether no issue was sent on an earlier day of this ISO week. If no issue was sent on the first day
+ * Returns whether no issue was sent on an earlier day of this week. If no issue was sent on the first day
  * of the week, the next day therefore counts as the first.
  */
 async function isFirstOfWeek({ db }: Pick<Store, 'db'>, report: Report, at: Date): Promise<boolean> {
-  const { name, timeZone, holidays } = report
-  const { to: monday } = periodOf('week', at, timeZone, { holidays, lastEnd: null })
+  const { name, timeZone } = report
+  const { to: begin } = periodOf('week', at, timeZone, { ...report, lastEnd: null })
   const { to: today } = await findPeriod({ db }, report, at)
-  return !(await wasSent(db, name, { from: monday, to: today }))
+  return !(await wasSent(db, name, { from: begin, to: today }))
 }
 
 interface ChosenBy {

@@ -116,9 +116,9 @@ async function makeUp(
   report: Report,
   signal: AbortSignal,
 ): Promise<Making> {
-  const { kind, timeZone, holidays, stalledDays, topScore } = report
+  const { kind, timeZone, stalledDays, topScore } = report
   const tables = await tryReportQueries(place, report.queries, { signal })
-  const period = periodOf(kind, now(), timeZone, { holidays, lastEnd: null })
+  const period = periodOf(kind, now(), timeZone, { ...report, lastEnd: null })
   const prior = priorOf(kind, period)
   const figures = sampleFigures({
     ...{ kind, period, prior, stalledDays, topScore },

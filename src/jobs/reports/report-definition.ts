@@ -11,6 +11,7 @@ import type { LeadFilter, PeriodKind } from '../../domain/figures.ts'
 import type { Goal } from '../../domain/insight.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { QueryDefinition } from '../../report/definition.ts'
+import type { WeekStart } from '../../schedule/zone.ts'
 import { checkSendPolicy } from './send-policy.ts'
 
 /** The maximum number of rows of a list that an issue stores. Nobody works through more rows in a file. */
@@ -27,6 +28,8 @@ export interface Report extends Audience {
   readonly kind: PeriodKind
   /** Dates on which nobody works, besides weekends, such as `2026-12-25`. */
   readonly holidays: readonly string[]
+  /** The first day of the weeks of the report; Monday if absent. */
+  readonly weekStarts?: WeekStart
   readonly goals: readonly Goal[]
   /** The month in which the fiscal year begins; 1 is January. */
   readonly fiscalYearStarts: number

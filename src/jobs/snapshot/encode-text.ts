@@ -3,6 +3,7 @@
  * field means null, and `""` means an empty text. Spreadsheets of a locale with a decimal comma expect
  * semicolons between the fields, so such a locale gets both.
  */
+import { printable } from '../../printable.ts'
 import type { Cell, Row } from '../../store/queries/snapshot-table.ts'
 
 /** @param locale the locale (BCP 47) of the reader */
@@ -15,7 +16,7 @@ export function* encodeCsv(
   const line = parts.some(({ type, value }) => type === 'decimal' && value === ',')
     ? (row: Row) => `${row.map((cell) => csvCell(cell, ',', OTHER_THAN_SEMICOLON)).join(';')}\n`
     : (row: Row) => `${row.map((cell) => csvCell(cell, '.', OTHER_THAN_COMMA)).join(',')}\n`
-  yield line(columns.map(({ name }) => name))
+  yield line(columns.map(({ name }) => printable(name)))
   for (const rows of chunks) yield rows.map(line).join('')
 }
 

@@ -35,6 +35,19 @@ export function oneLine(text: string, max: number): string {
   return shorten(clean, max)
 }
 
+// Matches the end of `https://`, and a dot of a text that looks like the name of a host. A dot between digits is
+// that of a number, and no host ends like our attachments.
+const LINKED =
+  /:\/\/|(?:(?<=[\p{L}\p{M}_-])[.。．｡](?=[\p{L}\p{N}])|(?<=\p{N})[.。．｡](?=\p{L}))(?!(?:csv|xlsx|png)\b)/gu
+
+/**
+ * Breaks what mail programs would turn into a link by themselves, such as `www.evil.example` in the name of a
+ * lead, by spaces of no width.
+ */
+export function withoutAutoLinks(text: string): string {
+  return text.replace(LINKED, (found) => (found === '://' ? '://\u200b' : `\u200b${found}`))
+}
+
 /** Returns the text as `oneLine` does; null if the text is absent, or blank after cleaning. */
 export function oneLineOrNull(text: string | null, max: number): string | null {
   return text === null ? null : oneLine(text, max) || null

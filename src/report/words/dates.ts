@@ -4,7 +4,7 @@
  */
 import type { PeriodKind } from '../../domain/figures.ts'
 import type { Instant, Period } from '../../domain/model.ts'
-import { DAY_MS, localDay } from '../../schedule/zone.ts'
+import { DAY_MS, localDay, mondayOf } from '../../schedule/zone.ts'
 
 export interface Dates {
   /** Formats `Fri 20 Nov, 14:10`; in another year than the current one, `Fri 20 Nov 2025, 14:10`. */
@@ -18,9 +18,10 @@ export interface Dates {
 }
 
 /**
- * The form of a period's name. The period is one day, several days, a week from Monday to Sunday, or a month.
+ * The form of a period's name. The period is one day, several days, a week, a month or a
+ * quarter.
  */
-type PeriodShape = 'day' | 'days' | 'week' | 'month'
+type PeriodShape = 'day' | 'days' | 'week' | 'month' | 'quarter'
 
 export interface PeriodNames {
   readonly shape: PeriodShape
@@ -34,6 +35,8 @@ export interface PeriodNames {
   readonly name: string
   /** The ISO 8601 number of a week; null for other periods. */
   readonly week: number | null
+  /** The number of a quarter in its year, from 1; null for other periods. */
+  readonly quarter: number | null
 }
 
 export function datesOf(locale: string, timeZone: string, now: Instant): Dates {
@@ -60,11 +63,12 @@ export function namePeriod(locale: string, kind: PeriodKind, period: Period): Pe
   const { timeZone } = period
   const last = new Date(Date.parse(period.to) - 1).toISOString()
   const isOneDay = localDay(Date.parse(period.from), timeZone) === localDay(Date.parse(last), timeZone)
-  const shape = kind === 'week' || kind === 'month' ? kind : isOneDay ? 'day' : 'days'
+  const isLong = kind === 'week' || kind === 'month' || kind === 'quarter'
+  const shape = isLong ? kind : isOneDay ? 'day' : 'days'
   const range = (options: Intl.DateTimeFormatOptions) =>
     formatOf(locale, timeZone, options).formatRange(Date.parse(period.from), Date.parse(last))
   const month = { day: undefined, month: 'long' } as const
-  if (shape === 'month') {
+  if (shape === 'month' || shape === 'quarter') {
     return {
       shape,
       long: range({ ...month, year: 'numeric' }),
@@ -72,6 +76,7 @@ export function namePeriod(locale: string, kind: PeriodKind, period: Period): Pe
       brief: range({ month: 'short' }),
       name: range({ month: 'long' }),
       week: null,
+      quarter: shape === 'quarter' ? quarterOf(localDay(Date.parse(period.from), timeZone)) : null,
     }
   }
   const weekday = shape === 'week' ? undefined : 'short'
@@ -87,6 +92,7 @@ export function namePeriod(locale: string, kind: PeriodKind, period: Period): Pe
     brief: range({ day: 'numeric', month: 'short' }),
     name: shape === 'day' ? range({ weekday: 'long' }) : range({ day: 'numeric', month: 'long' }),
     week: shape === 'week' ? isoWeek(localDay(Date.parse(period.from), timeZone)) : null,
+    quarter: null,
   }
 }
 
@@ -102,13 +108,20 @@ export function formatLocalDays(locale: string, first: string, last: string): st
 }
 
 /**
- * Returns the number of the ISO week of a date. The week belongs to the year in which its Thursday lies.
- * @param day the date, in days since 1970-01-01
+ * Returns the number of a week: that of the ISO week in which its fourth day lies. An ISO week belongs to the
+ * year of its Thursday, so a week that begins on Sunday has the number of the Monday after it.
+ * @param day the first day of the week, in days since 1970-01-01
  */
 function isoWeek(day: number): number {
-  const thursday = new Date((day + 3 - ((day + 3) % 7)) * DAY_MS)
+  const fourth = day + 3
+  const thursday = new Date((mondayOf(fourth) + 3) * DAY_MS)
   const newYear = Date.UTC(thursday.getUTCFullYear(), 0, 1)
   return Math.floor((thursday.getTime() - newYear) / (7 * DAY_MS)) + 1
+}
+
+/** Returns the number of the quarter of a date, given in days since 1970-01-01. */
+function quarterOf(day: number): number {
+  return Math.floor(new Date(day * DAY_MS).getUTCMonth() / 3) + 1
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>()

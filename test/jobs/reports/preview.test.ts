@@ -70,7 +70,7 @@ describe('a preview', () => {
         'By country',
         'Software',
         'Outreach',
-        'company.funding',
+        'company\u200b.funding',
       ])
         expect(preview.html).toContain(said)
       expect(preview.files.map(({ name }) => name)).toContain('trend-light.png')

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { capitalise, oneLine, oneLineOrNull, wrapLines } from '../../../src/report/words/clean-text.ts'
+import {
+  capitalise,
+  oneLine,
+  oneLineOrNull,
+  withoutAutoLinks,
+  wrapLines,
+} from '../../../src/report/words/clean-text.ts'
 
 describe('one line', () => {
   it.each([
@@ -30,6 +36,20 @@ describe('one line', () => {
       expect(oneLine(text, 60).length).toBeLessThanOrEqual(60)
     }
     expect(performance.now() - before).toBeLessThan(10_000)
+  })
+
+  it.each([
+    ['https://evil.example/login?a=1.5', 'https://|evil|.example/login?a=1.5'],
+    ['http://10.0.0.1/x', 'http://|10.0.0.1/x'],
+    ['Acme (www.evil.example)', 'Acme (www|.evil|.example)'],
+    ['ana@evil.example', 'ana@evil|.example'],
+    ['3com.example', '3com|.example'],
+    ['4.evil', '4|.evil'],
+    ['еріс。com', 'еріс|。com'],
+    ['daily-2026-11-20.xlsx', 'daily-2026-11-20.xlsx'],
+    ['Acme Inc. & Co. 1.234,5 at 2.0', 'Acme Inc. & Co. 1.234,5 at 2.0'],
+  ])('is no link in a mail: %s', (text, broken) => {
+    expect(withoutAutoLinks(text)).toBe(broken.replaceAll('|', '\u200b'))
   })
 
   it('is absent when nothing is left of it', () => {

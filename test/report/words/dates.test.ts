@@ -31,6 +31,7 @@ describe('a period', () => {
       brief: '20 Nov',
       name: 'Friday',
       week: null,
+      quarter: null,
     })
   })
 
@@ -53,6 +54,25 @@ describe('a period', () => {
   ])('of the week of %s has the number %i', (monday, week) => {
     const sunday = new Date(Date.parse(monday) + 7 * 86_400_000).toISOString().slice(0, 10)
     expect(namePeriod('de-DE', 'week', period(monday, sunday)).week).toBe(week)
+  })
+
+  it('of a week from Sunday has the number of the ISO week of its Monday', () => {
+    expect(namePeriod('en-US', 'week', period('2026-11-15', '2026-11-22')).week).toBe(47)
+    expect(namePeriod('en-US', 'week', period('2027-01-03', '2027-01-10')).week).toBe(1)
+  })
+
+  it.each([
+    ['en-GB', 'Q3 · July – September 2026', 'in Q3', 'against the quarter before'],
+    ['de-DE', '3. Quartal · Juli–September 2026', 'im 3. Quartal', 'zum Quartal davor'],
+  ])('of a quarter is named by its number in %s', (tag, long, brief, against) => {
+    const names = { ...namePeriod(tag, 'quarter', period('2026-07-01', '2026-10-01')) }
+    const { words } = localeContextOf({ locale: tag })
+    expect(names).toMatchObject({ shape: 'quarter', quarter: 3, week: null })
+    expect([
+      words('period.long', names).replace(/\u2009/g, ' '),
+      words('period.brief', names),
+      words('period.against', names),
+    ]).toEqual([long, brief, against])
   })
 
   it('of a month is named by it', () => {

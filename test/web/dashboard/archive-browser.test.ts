@@ -16,6 +16,7 @@ import { busyDay } from '../../support/reports/figures.ts'
 import { openArchive } from '../../support/web/archive.ts'
 import { hasBrowser, openBrowser } from '../../support/web/browser.ts'
 import { NOW, type OpenedDashboard, openDashboard, signIn } from '../../support/web/dashboard.ts'
+import { textOfPdf } from '../../support/web/pdf.ts'
 
 /** HTML whose scripts would be noticed. No template makes it, but a broken one might. */
 const EVIL = `<!DOCTYPE html><html lang="en"><head><title>Evil</title>
@@ -41,17 +42,31 @@ const COLOUR_OF_SHOWN = `getComputedStyle(document.getElementById('shown')).colo
 const GROUND = 'getComputedStyle(document.body).backgroundColor'
 
 /** Saves an issue with one message. */
-async function keepMessage(store: Store, number: number, mail: { html: string; subject: string }) {
+async function keepMessage(
+  store: Store,
+  number: number,
+  mail: { html: string; subject: string; text?: string },
+) {
   const figures = busyDay()
   const { from, timeZone } = figures.period
   const to = new Date(Date.parse(figures.period.to) + number).toISOString()
   return store.write(async (trx) => {
     const { id } = await saveIssue(trx, {
       ...{ report: 'daily', variant: JSON.stringify({ pipelineIds: [mail.subject], conditions: [] }) },
-      ...{ period: { from, to, timeZone }, renderedAt: to, programVersion: '1.2.3', text: mail.subject },
+      ...{
+        period: { from, to, timeZone },
+        renderedAt: to,
+        programVersion: '1.2.3',
+        text: mail.text ?? mail.subject,
+      },
       ...{ figures, ...mail },
     })
-    const message = { ...MESSAGE, ...mail, messageId: `<${number}@example.com>`, text: mail.subject }
+    const message = {
+      ...MESSAGE,
+      ...mail,
+      messageId: `<${number}@example.com>`,
+      text: mail.text ?? mail.subject,
+    }
     await enqueueMessage(trx, id, message, MESSAGE.date)
     return id
   })
@@ -112,6 +127,23 @@ describe.skipIf(!hasBrowser)('a mail in the archive', () => {
     expect(await mail.locator('body').getAttribute('data-ran')).toBeNull()
     expect(await page.title()).toBe('evil · leadsheet')
     expect([page.url(), page.context().pages().length, arrived]).toEqual([address, 1, []])
+  })
+
+  it('is printed to its last line, as HTML and as text', async () => {
+    const dashboard = await openDashboard()
+    const rendered = hostilePage('plain').rendered
+    const lines = Array.from({ length: 300 }, (_, line) => `line ${line} of the mail`)
+    const text = [rendered.text, ...lines, 'the very end'].join('\n')
+    const id = await keepMessage(dashboard.store, 0, { ...rendered, subject: 'printed', text })
+    const page = await openSignedIn(dashboard)
+    for (const as of ['', '?message=0%40example.com&as=text']) {
+      await page.goto(`${dashboard.url}/archive/${id}${as}`)
+      const printed = textOfPdf(await page.pdf({ format: 'A4' }))
+      const missing = text.split('\n').filter((line) => !printed.includes(line.replace(/\s+/g, '')))
+      expect(missing).toEqual([])
+      // The frame is not printed beside it.
+      expect(printed.split('theveryend')).toHaveLength(2)
+    }
   })
 
   it('runs nothing where it is opened alone', async () => {

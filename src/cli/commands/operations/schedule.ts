@@ -198,8 +198,9 @@ function comingTimes(
   return times
 }
 
-function coveredBy({ kind, timeZone, holidays }: Report, dueAt: Date): string {
-  const period = periodOf(kind, dueAt, timeZone, { holidays, lastEnd: null })
+function coveredBy(report: Report, dueAt: Date): string {
+  const { kind, timeZone } = report
+  const period = periodOf(kind, dueAt, timeZone, { ...report, lastEnd: null })
   return kind === 'since_last' ? 'since the last one' : formatDates(period)
 }
 

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { tryMessage } from '../../../app/configured-mail.ts'
 import { tryReports } from '../../../app/configured-reports.ts'
-import { scheduleWarnings } from '../../../app/configured-schedules.ts'
+import { periodWarnings, scheduleWarnings } from '../../../app/configured-schedules.ts'
 import { needsKey, profileOf } from '../../../app/configured-upstream.ts'
 import { effectiveSettings, lackOfDaemon, requireSettings } from '../../../config/config.ts'
 import { settingsJsonSchema } from '../../../config/schema.ts'
@@ -33,10 +33,12 @@ async function checkSettings(terminal: Terminal): Promise<void> {
   const settings = effectiveSettings(config)
   const ofWebhooks = webhookWarnings(config)
   refuseUnsendable(profileOf(config), config.api.key?.reveal() ?? '')
-  await tryReports(config, terminal.signal)
+  const kinds = await tryReports(config, terminal.signal)
   await tryMessage(config)
   const aboutDashboard = config.warnings.filter(isAboutDashboard)
-  const notLogged = [...aboutDashboard, ...ofWebhooks, ...scheduleWarnings(config, new Date())]
+  const now = new Date()
+  const ofSchedules = [...scheduleWarnings(config, now), ...periodWarnings(config, kinds, now)]
+  const notLogged = [...aboutDashboard, ...ofWebhooks, ...ofSchedules]
   const warnings = [...config.warnings.filter((warning) => !isAboutDashboard(warning)), ...notLogged]
   if (terminal.json) {
     terminal.printJson('config check', { file: config.file, settings, warnings })

@@ -28,9 +28,9 @@ import {
 
 // The maximum number of leads that are named for each kind of change.
 const ROWS = 3
-// Reports on weeks and months name only won leads. There would be too many leads with other changes, and
+// Reports on weeks, months and quarters name only won leads. There would be too many leads with other changes, and
 // daily reports have already named them.
-const LONG: readonly PeriodKind[] = ['week', 'month']
+const LONG: readonly PeriodKind[] = ['week', 'month', 'quarter']
 
 interface ChangesView {
   readonly kind: 'changes'

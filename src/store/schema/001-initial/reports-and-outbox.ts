@@ -18,7 +18,7 @@ export const REPORTS = [
     subject TEXT NOT NULL,
     html TEXT NOT NULL,
     text TEXT NOT NULL,
-    kind TEXT NOT NULL DEFAULT 'day', -- kind of its period: day, working_day, week, month or since_last
+    kind TEXT NOT NULL DEFAULT 'day', -- kind of its period: day, working_day, week, month, quarter or since_last
     variant TEXT NOT NULL DEFAULT '', -- JSON: the filter of its recipients; empty if it covers all leads of the report
     not_sent TEXT, -- why it was not sent on schedule; null if it was sent or only previewed
     program_version TEXT, -- version of leadsheet that made it; null if unknown

@@ -156,6 +156,8 @@ interface MailView {
   readonly height: string
   /** The mail as plain text; null if the HTML is shown. */
   readonly text: string | null
+  /** The mail as plain text, which is printed in the place of its frame. */
+  readonly printed: string
   /** The link to the same mail as HTML. */
   readonly asHtml: string
   /** The link to the same mail as text. */
@@ -253,6 +255,7 @@ function composeMail({ issue }: KeptIssue, { message, content, isText }: MailCho
     src: isThere && !isText ? `${issueHref(issue.id)}/mail/${encodeURIComponent(name)}` : null,
     height: String(ROUND_IT_PX + LINE_PX * (text ?? '').split('\n').length),
     text: isText ? text : null,
+    printed: text ?? '',
     asHtml: shown('html'),
     asText: shown('text'),
     eml: message === null || content === null ? null : `${messageHref(issue.id, message.messageId)}.eml`,

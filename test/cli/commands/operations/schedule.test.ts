@@ -125,7 +125,11 @@ describe('leadsheet schedule', () => {
     const check = await runWarm(['config', 'check', '--json'], { cwd, env: clockAt(NOW) })
     expect([check.status, JSON.parse(check.stdout).data.warnings]).toEqual([
       3,
-      [expect.stringContaining('has no 02:30'), expect.stringContaining('02:30 twice')],
+      [
+        expect.stringContaining('has no 02:30'),
+        expect.stringContaining('02:30 twice'),
+        expect.stringMatching(/^report:monthly: .* not the month that ends then/),
+      ],
     ])
     const doctor = await runWarm(['doctor'], { cwd, env: clockAt(NOW) })
     expect(doctor.stdout).toMatch(/warn {2}schedules +report:daily: Europe\/Vienna has no 02:30/)
