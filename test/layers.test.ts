@@ -68,7 +68,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['upstream', 'store', 'queue', 'report', 'mail', 'schedule', 'checks', 'time', 'jobs', 'web'],
   ],
   cli: [
-    ...['errors', 'domain', 'log', 'packages', 'printable', 'proxy', 'redaction', 'retry', 'config', 'contract'],
+    ...[
+      'errors',
+      'domain',
+      'log',
+      'packages',
+      'printable',
+      'proxy',
+      'redaction',
+      'retry',
+      'config',
+      'contract',
+    ],
     ...[
       'upstream',
       'store',

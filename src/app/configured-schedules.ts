@@ -7,6 +7,9 @@ import type { Period } from '../domain/model.ts'
 import { formatDates, periodOf } from '../domain/period.ts'
 import { LeadsheetError } from '../errors.ts'
 import type { ScheduleSettings } from '../jobs/schedule/schedule.ts'
+
+import { areMoreThanWeekly, listDueTimes } from '../report/preferences/page.ts'
+
 import { clockFindings, nextScheduledRun } from '../schedule/scheduled-runs.ts'
 import type { CatchUp, Timing } from '../schedule/timing.ts'
 import { DAY_MS, dateOf, localDay, type WeekStart, weekdayOf } from '../schedule/zone.ts'
@@ -35,10 +38,25 @@ export function schedulesOf(config: Config): ConfiguredSchedule[] {
     ...reports.map((report) => ({
       name: `report:${report.name}`,
       timing: { expression: report.schedule, holidays, timeZone: report.timeZone },
-      catchUp: { policy: report.catchUp, windowHours: report.catchUpHours },
+      catchUp: catchUpOf(report, holidays),
       ...{ jitterSeconds, report },
     })),
   ]
+}
+
+/**
+ * Returns the rule for the missed runs of a report. A report that comes at most once a week is made however
+ * late, until its next run: the period that it covers is still the last one.
+ */
+function catchUpOf(
+  { schedule: expression, timeZone, catchUp: policy, catchUpHours }: ReportConfig,
+  holidays: Config['holidays'],
+): CatchUp {
+  const timing = { expression, timeZone, holidays }
+  const first = nextScheduledRun(timing, new Date(0))
+  const isRare =
+    first === null || !areMoreThanWeekly([first.toISOString(), ...listDueTimes(timing, first)], timeZone)
+  return { policy, windowHours: isRare ? Number.POSITIVE_INFINITY : catchUpHours }
 }
 
 /** Lists the time zones of all reports, each once. */

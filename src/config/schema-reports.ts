@@ -155,7 +155,8 @@ export const reportSchema = section({
     description: 'Which missed runs are caught up: latest, all (oldest first) or none.',
   }),
   catch_up_hours: wholeNumber(1, 8784).default(24).meta({
-    description: 'After this many hours, a missed run is not caught up and a failed report is not retried.',
+    description:
+      'After this many hours, a missed run is not caught up and a failed report is not retried. Reports that come at most once a week have no such limit.',
   }),
   period: z
     .enum(PERIOD_KINDS, { error: PERIOD_KINDS.join(', ') })

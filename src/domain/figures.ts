@@ -129,7 +129,13 @@ export interface FailedSection {
   readonly message: string
 }
 
-export type ReportWarning = LateWarning | UnusualWarning
+export type ReportWarning = LateWarning | MissedWarning | UnusualWarning
+
+/** The note that no report was made for these periods, which lie between the last report and this one. */
+export interface MissedWarning {
+  readonly kind: 'missed'
+  readonly periods: readonly Period[]
+}
 
 /**
  * The warning that the report was made and sent later than due. The cause of the delay lasted from `from` to

@@ -4,13 +4,20 @@
  */
 
 import type { BlockName } from '../domain/choices.ts'
-import type { FailedSection, LateWarning, ReportFigures, UnusualWarning } from '../domain/figures.ts'
+import type {
+  FailedSection,
+  LateWarning,
+  MissedWarning,
+  ReportFigures,
+  UnusualWarning,
+} from '../domain/figures.ts'
 import { explainExtent, explainFailure } from './blocks/freshness/view.ts'
 import { blockOf } from './blocks/registry.ts'
 import type { BlockContext } from './context.ts'
 import { isImplausible } from './context.ts'
 import { nameSection } from './failed-blocks.ts'
 import { oneLine } from './words/clean-text.ts'
+import { namePeriod } from './words/dates.ts'
 import { type LocaleContext, shortenNames } from './words/locale-context.ts'
 
 export interface BannerView {
@@ -24,6 +31,7 @@ type BannerContext = Pick<BlockContext, 'notMade' | 'resend'> & { readonly block
 
 // The maximum number of failed parts that are named. If there are more, the rest are only counted.
 const NAMED = 4
+const MISSED_NAMED = 7
 const REASON_LENGTH = 120
 
 /**
@@ -45,6 +53,9 @@ export function composeBanner(
   ]
   const notes = [
     ...figures.warnings.filter((each) => each.kind === 'late').map((each) => formatLate(each, locale)),
+    ...figures.warnings
+      .filter((each) => each.kind === 'missed')
+      .map((each) => formatMissed(each, figures, locale)),
     ...formatResend(locale, context),
   ]
   const lines = [...warnings, ...notes]
@@ -111,6 +122,11 @@ function formatFailed(
 function formatLate({ from, to, why }: LateWarning, { words, dates }: LocaleContext): string {
   const end = dates.areSameDay(from, to) ? dates.time(to) : dates.recent(to)
   return words(`warnings.late.${why}`, { from: dates.recent(from), to: end })
+}
+
+function formatMissed({ periods }: MissedWarning, { kind }: ReportFigures, locale: LocaleContext): string {
+  const names = periods.map((period) => namePeriod(locale.tag, kind, period).short)
+  return locale.words('warnings.missed', { names: locale.and(shortenNames(names, MISSED_NAMED, locale)) })
 }
 
 function formatResend({ words, dates }: LocaleContext, { resend }: BannerContext): string[] {

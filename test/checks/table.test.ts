@@ -268,6 +268,8 @@ describe('reports', () => {
     await scheduledRun(0.1, { state: 'done', attempts: 1 })
     // A missed report stays reported for a day.
     expect(await reasons()).toEqual(reason.startsWith('report_missed') ? [reason] : [])
+    if (reason.startsWith('report_missed'))
+      expect((await the('report_missed')).hint).toMatch(/report send daily --at 2026-\S+Z` makes and sends/)
   })
 
   it('that are due every few minutes are late by the oldest run that waits', async () => {

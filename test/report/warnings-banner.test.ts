@@ -76,6 +76,22 @@ describe('the banner', () => {
     expect(late('waited')?.lines[0]).toContain('it had to wait from 06:55 to 09:10')
   })
 
+  it('names the periods for which there was no report, and is no warning then', () => {
+    const day = (date: number) => ({
+      from: `2026-11-${date - 1}T23:00:00.000Z`,
+      to: `2026-11-${date}T23:00:00.000Z`,
+      timeZone: 'Europe/Vienna',
+    })
+    const figures = warned({ kind: 'missed', periods: [day(17), day(18)] })
+    expect(compose(figures).banner).toMatchObject({
+      isWarning: false,
+      lines: ['No report was made for Tue 17 Nov and Wed 18 Nov.'],
+    })
+    expect(linesOf(figures, { locale: 'de-DE' })).toEqual([
+      'Für Di., 17. Nov. und Mi., 18. Nov. gibt es keinen Bericht.',
+    ])
+  })
+
   it('tells of leads that are missing, in the subject too', () => {
     const figures = warned({ kind: 'unusual', what: 'scope', was: 3010, is: 0 })
     expect(renderReport(figures).subject).toMatch(/^\[Unusual data\] Daily leads: 59 new/)

@@ -3,16 +3,18 @@
  * recipient to the outbox. To save memory, the messages of one issue are released before the next issue is
  * made.
  */
-import type { FailedSection, LateWarning } from '../../domain/figures.ts'
+import type { FailedSection, MissedWarning, ReportWarning } from '../../domain/figures.ts'
+import type { Period } from '../../domain/model.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import { savePublishedRanges } from '../../store/insight/published-range.ts'
 import { enqueueMessages, listDeliveries } from '../../store/outbox/delivery.ts'
 import type { MessagePack } from '../../store/outbox/stored-message.ts'
 import { addToPack, createMessagePack } from '../../store/outbox/stored-message.ts'
 import type { Issue, UnsavedIssue } from '../../store/reports/issue.ts'
-import { findLastSent, noteNotSent } from '../../store/reports/issue.ts'
+import { findLastSent, noteNotSent, wasSent } from '../../store/reports/issue.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
+import { listNotDoneBefore } from '../../store/schedule/scheduled-run.ts'
 import { writeArchiveIndex } from '../archive/archive.ts'
 import { rangesOf } from '../insight/published-ranges.ts'
 import type { Sender } from '../outbox/compose-message.ts'
@@ -38,8 +40,8 @@ interface DueReport {
   readonly at: Date
   /** The lease of the report's schedule. Only the process that holds it may write the report's messages. */
   readonly lease: Pick<Lease, 'renew'>
-  /** The delay of the report and its cause; null or absent if the report is on time or made by hand. */
-  readonly late?: LateWarning | null
+  /** What readers are told of the making, such as that the report is late; absent if it is made by hand. */
+  readonly notes?: readonly ReportWarning[]
 }
 
 /** An issue, and whether it is sent. */
@@ -95,7 +97,10 @@ export async function enqueueReport(
   for (const { as, first, others } of variants) {
     if (first === undefined || signal.aborted) continue
     const sharing: Recipients = [first, ...others]
-    const { issue, messages, failed, findContent } = await enqueueIssue(deps, as, sharing, due, signal)
+    // Weekly subscribers of a daily report do not miss its days.
+    const notes = (due.notes ?? []).filter(({ kind }) => kind !== 'missed' || as === report)
+    const of = { ...due, notes }
+    const { issue, messages, failed, findContent } = await enqueueIssue(deps, as, sharing, of, signal)
     // An error while the folder is written does not stop the messages, because the folder can be made again
     // later.
     const page = await putInArchive(deps, as, issue, sharing, findContent).catch((thrown: unknown) => {
@@ -182,11 +187,11 @@ async function enqueueIssue(
   deps: ReportDeps,
   report: Report,
   recipients: Recipients,
-  { at, lease, late = null }: DueReport,
+  { at, lease, notes = [] }: DueReport,
   signal: AbortSignal,
 ): Promise<Pick<ComposedIssue, 'failed' | 'findContent'> & { issue: Issue; messages: number }> {
   const period = await findPeriod(deps.store, report, at, recipients[0])
-  const composed = await composeIssue(deps, report, period, recipients, signal, late)
+  const composed = await composeIssue(deps, report, period, recipients, signal, notes)
   const notSent = composed.mailed === null ? await judge(deps, report, composed.issue) : null
   using pack = createMessagePack(deps.store.place)
   if (notSent === null) await packMessages(pack, deps, composed, recipients)
@@ -254,7 +259,6 @@ export function reportSchedule(
     runsAtFirstSight: false,
     async run(due, lease, signal) {
       const { due_at: at } = due
-      const late = due.late && { kind: 'late' as const, ...due.late }
       const kept = await checkFreshness(
         work,
         report,
@@ -265,7 +269,11 @@ export function reportSchedule(
       )
       if (signal.aborted) return stopped('stopped before the report was made')
       if (kept !== null) return kept
-      const enqueued = await enqueueReport(work, report, recipients, { at, lease, late }, signal)
+      const notes = [
+        ...(due.late === null ? [] : [{ kind: 'late', ...due.late } as const]),
+        ...(await findMissed(work.store, settings.name, report, at)),
+      ]
+      const enqueued = await enqueueReport(work, report, recipients, { at, lease, notes }, signal)
       if (signal.aborted) return stopped('stopped before all messages were written')
       work.wake()
       for (const { block, query, message } of enqueued.enqueuedIssues.flatMap(({ failed }) => failed))
@@ -276,6 +284,28 @@ export function reportSchedule(
       return { state: 'done', message: enqueuedText(enqueued) }
     },
   }
+}
+
+/** Returns a note of the periods before this one for which no report was made, or none. */
+async function findMissed(
+  store: Pick<ReportDeps['store'], 'db'>,
+  schedule: string,
+  report: Report,
+  at: Date,
+): Promise<MissedWarning[]> {
+  // A `since_last` report covers everything since the last one, so nothing is missing.
+  if (report.kind === 'since_last') return []
+  const present = await findPeriod(store, report, at)
+  const periods = new Map<string, Period>()
+  for (const { due_at } of await listNotDoneBefore(store.db, schedule, at.toISOString())) {
+    const period = await findPeriod(store, report, new Date(due_at))
+    if (period.to >= present.to || periods.has(period.to)) continue
+    const justAfter = new Date(Date.parse(period.to) + 1).toISOString()
+    // A person may have sent it by hand.
+    if (await wasSent(store.db, report.name, { from: period.to, to: justAfter })) continue
+    periods.set(period.to, period)
+  }
+  return periods.size === 0 ? [] : [{ kind: 'missed', periods: [...periods.values()] }]
 }
 
 function stopped(message: string): RunEnd {

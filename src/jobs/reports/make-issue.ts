@@ -5,7 +5,7 @@
  */
 
 import { join } from 'node:path'
-import type { FailedSection, LateWarning, ReportFigures } from '../../domain/figures.ts'
+import type { FailedSection, ReportFigures, ReportWarning } from '../../domain/figures.ts'
 import type { MessageFile } from '../../domain/message.ts'
 import type { Period } from '../../domain/model.ts'
 import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../domain/period.ts'
@@ -109,7 +109,7 @@ export async function makeIssue(
  * Composes the issue of a period for recipients with the same filter, in the report's own language and with
  * the report's own blocks and files. An issue whose messages were already made is returned unchanged; any
  * other issue is made again from the current data.
- * @param late the delay of the report and its cause; null if the report is on time
+ * @param notes what readers are told of the making, such as that the report is late
  * @throws LeadsheetError report_no_data, report_failed, report_template
  */
 export async function composeIssue(
@@ -118,7 +118,7 @@ export async function composeIssue(
   period: Period,
   audiences: Audiences,
   signal: AbortSignal,
-  late: LateWarning | null = null,
+  notes: readonly ReportWarning[] = [],
 ): Promise<ComposedIssue> {
   const key = { ...keyOf(report, audiences[0]), period }
   const mailed = await findIssue(deps.store.db, key)
@@ -128,7 +128,7 @@ export async function composeIssue(
   }
   const renderedAt = deps.now().toISOString()
   const read = await readIssueFigures(deps, report, period, audiences, signal)
-  const figures = late === null ? read : { ...read, warnings: [late, ...read.warnings] }
+  const figures = { ...read, warnings: [...notes, ...read.warnings] }
   const findContent = createContents(deps, report, { figures, renderedAt })
   const { subject, html, text, failed } = await findContent(report, null)
   const programVersion = deps.program

@@ -180,6 +180,25 @@ export async function listScheduledRunsNotedSince(
     .execute()
 }
 
+/** Lists the runs before an instant, and after the last one that was done, that were not done. */
+export async function listNotDoneBefore(db: Db, schedule: string, before: Instant): Promise<ScheduledRun[]> {
+  const runs = db.selectFrom('scheduled_run').where('schedule', '=', schedule).where('due_at', '<', before)
+  const done = await runs
+    .where('state', '=', 'done')
+    .select((eb) => eb.fn.max('due_at').as('at'))
+    .executeTakeFirstOrThrow()
+  return (
+    runs
+      .where('due_at', '>', done.at ?? '')
+      .where('state', 'in', ['skipped', 'failed'])
+      // The first row of a schedule only marks when it was set up.
+      .whereRef('due_at', '<>', 'noted_at')
+      .selectAll()
+      .orderBy('due_at')
+      .execute()
+  )
+}
+
 /** Lists the last scheduled runs of all schedules, newest first. */
 export async function listScheduledRuns(db: Db, limit: number): Promise<ScheduledRun[]> {
   return db.selectFrom('scheduled_run').selectAll().orderBy('due_at', 'desc').limit(limit).execute()

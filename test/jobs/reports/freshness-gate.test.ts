@@ -162,6 +162,26 @@ describe('a report whose data do not cover its period', () => {
     expect(html.indexOf('what came after is missing')).toBeLessThan(html.indexOf('<h1'))
   })
 
+  it('says for which days before it no report was made', async () => {
+    await using world = await openWorld()
+    const row = (day: string, state: 'done' | 'skipped' | 'failed') => ({
+      ...{ schedule: 'report:daily', due_at: `2026-11-${day}T07:00:00.000Z`, state },
+      ...{ noted_at: '2026-11-21T06:00:00.000Z', attempts: 0 },
+    })
+    const rows = [
+      row('16', 'skipped'),
+      row('17', 'done'),
+      row('18', 'skipped'),
+      row('19', 'failed'),
+      row('20', 'skipped'),
+    ]
+    await world.store.write((trx) => trx.insertInto('scheduled_run').values(rows).execute())
+    expect(await world.run(at('07:00'))).toMatchObject({ state: 'done' })
+    expect((await world.message()).text.replace(/\s+/g, ' ')).toContain(
+      'No report was made for Tue 17 Nov, Wed 18 Nov and Thu 19 Nov.',
+    )
+  })
+
   it('is held until they do, where the settings say so', async () => {
     await using world = await openWorld({ onStaleData: 'hold' })
     world.fail(503)

@@ -52,6 +52,28 @@ describe.each([
   })
 })
 
+it('a weekly one is made on Thursday after three days, and the next week stands for one that was never made', async () => {
+  const weekly = {
+    timing: timing('0 7 * * 1'),
+    catchUp: { policy: 'latest', windowHours: Number.POSITIVE_INFINITY } as const,
+  }
+  await using ticking = await openTicking(weekly)
+  await ticking.tick('2026-11-20T06:31:00Z')
+  await ticking.tick('2026-11-26T09:00:00Z')
+  expect(hours(ticking.ran)).toEqual(['23T07'])
+  await ticking.tick('2026-12-17T09:00:00Z')
+  expect(hours(ticking.ran)).toEqual(['23T07', '14T07'])
+  expect(
+    (await ticking.scheduledRuns()).map(({ state, message }) => `${state} ${message?.split('; ').at(-1)}`),
+  ).toEqual([
+    'skipped the schedule was set up',
+    'done undefined',
+    'skipped that of 2026-12-14 07:00 UTC stands for it',
+    'skipped that of 2026-12-14 07:00 UTC stands for it',
+    'done undefined',
+  ])
+})
+
 describe('what was missed', () => {
   it('says from when to when nothing ran, and what becomes of it', async () => {
     await using latest = await missed('latest', '2026-11-20T09:10:00Z', 1)

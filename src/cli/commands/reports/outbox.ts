@@ -290,7 +290,11 @@ async function cancelMessages(
   const cancelled = yes
     ? await store.write(async (trx) => {
         const done: ListedDelivery[] = []
-        for (const one of waiting) if (await cancelMessage(trx, one.messageId, at)) done.push(one)
+        for (const one of waiting) {
+          if (!(await cancelMessage(trx, one.messageId, at))) continue
+          const state = one.state === 'pending' ? 'withdrawn' : one.state
+          done.push({ ...one, state, nextAttemptAt: null })
+        }
         return done
       })
     : []

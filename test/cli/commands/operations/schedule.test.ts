@@ -105,7 +105,7 @@ describe('leadsheet schedule', () => {
       '-',
       'Fri 2026-11-27 17:00 +01:00',
       '2026-11-27 16:00Z',
-      'all, 24 hours',
+      'all',
     ])
     expect(stdout).toMatch(/^sync +\*\/15 \* \* \* \* +Europe\/Vienna +2026-11-24 11:45Z +waits /m)
     expect(stderr).toContain(
