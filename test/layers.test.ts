@@ -64,7 +64,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['upstream', 'store', 'queue', 'report', 'mail', 'schedule', 'jobs'],
   ],
   app: [
-    ...['errors', 'domain', 'log', 'packages', 'proxy', 'retry', 'config', 'contract'],
+    ...['errors', 'domain', 'log', 'packages', 'proxy', 'redaction', 'retry', 'config', 'contract'],
     ...['upstream', 'store', 'queue', 'report', 'mail', 'schedule', 'checks', 'time', 'jobs', 'web'],
   ],
   cli: [

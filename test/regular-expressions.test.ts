@@ -42,6 +42,7 @@ const SHORT: readonly string[] = [String.raw`/\b(x-[a-z]+`, '/(^|']
 /** The files that build expressions at run time, from names and words of ours. Others are tried below. */
 const PUT_TOGETHER: readonly string[] = [
   'cli/terminal/table.ts',
+  'config/load.ts',
   'config/recipients-file.ts',
   'jobs/archive/search-issues.ts',
   'probe/auth-probe.ts',
@@ -53,6 +54,7 @@ const PUT_TOGETHER: readonly string[] = [
   'store/queries/select.ts',
   'store/schema/describe.ts',
   'store/snapshot/snapshot.ts',
+  'upstream/client/authorize.ts',
   'upstream/values/json.ts',
 ]
 /** Functions with built expressions that read SQL and other texts which somebody else may have written. */

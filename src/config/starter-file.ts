@@ -59,6 +59,7 @@ export function settingsText(first: FirstSettings): string {
     'alerts.heartbeat': { example: { url: 'https://hc-ping.com/your-uuid' } },
     'web.listen': escaped(first.listen),
     'web.public_url': null,
+    'web.trusted_proxies': { example: ['loopback'] },
     'web.token_file': escaped(first.tokenFile),
     recipients: escaped(first.recipients),
     'sync.schedule': null,

@@ -10,10 +10,12 @@ import {
   firstOfMonth,
   firstOfQuarter,
   firstOfWeek,
+  instantOf,
   isLeftOut,
   isWorkingDay,
   startOfDay,
   type WeekStart,
+  wallMs,
 } from '../schedule/zone.ts'
 import type { PeriodKind } from './figures.ts'
 import type { Instant, Period } from './model.ts'
@@ -140,6 +142,11 @@ export function periodBetween(from: string, to: string, timeZone: string): Perio
 export function daysBefore(at: Date, days: number, timeZone: string): Period {
   const today = dayHolding(at.getTime(), timeZone)
   return spanOf(today - days, today, timeZone)
+}
+
+/** Returns the instant at which the local clock showed the same time, a number of days earlier. */
+export function localDaysEarlier(at: Instant, days: number, timeZone: string): Instant {
+  return new Date(instantOf(wallMs(Date.parse(at), timeZone) - days * DAY_MS, timeZone)).toISOString()
 }
 
 /** Returns the period with the same number of local days that ends where the given period begins. */

@@ -154,7 +154,7 @@ export function withoutFiles(message: Message, left: readonly MessageFile[]): Me
   const sentence = message.lang === 'de' ? TOO_LARGE.de : TOO_LARGE.en
   const text = sentence(left.map(({ name }) => name).join(', '))
   const note = `<p style="margin:0;padding:12px 16px;font:14px sans-serif">${text.replace(/[&<>]/g, (c) => `&#${c.charCodeAt(0)};`)}</p>`
-  const at = /<body\b[^>]*>/i.exec(message.html)
+  const at = /<body\b[^<>]*>/i.exec(message.html)
   const end = at === null ? 0 : at.index + at[0].length
   return {
     ...message,

@@ -158,7 +158,6 @@ describe('an answer that is not the API’s', () => {
     ['a page to sign in', body(page, 'text/html'), '200 but not with JSON: <!doctype html>'],
     ['a key at the cut', body(`${'x'.repeat(190)}${key}`, 'text/plain'), 'xxx[redacted]'],
     ['an empty body', body(''), '200 but not with JSON: an empty body'],
-    ['no content', bytes('HTTP/1.1 204 No Content\r\n\r\n', 'stay'), '204 but not with JSON: an empty body'],
     ['JSON of another shape', body('{"items":[]}'), 'has no list of leads at data'],
     [
       'an error',

@@ -215,9 +215,9 @@ test.each(['key', '12345678'])(
       log: SILENT,
     })
     const { next } = await source.listLeads({}, null, 10)
-    expect(next).toBe(`${upstream.url}/leads?a=1&api_key=[redacted]&b=2`)
+    expect(next).toBe(`${upstream.url}/api/v1/leads?a=1&api_key=[redacted]&b=2`)
     await source.listLeads({}, next, 10).catch(() => undefined)
-    expect(upstream.requests[1]?.path).toBe(`/leads?a=1&api_key=${short}&b=2`)
+    expect(upstream.requests[1]?.path).toBe(`/api/v1/leads?a=1&api_key=${short}&b=2`)
     await source.close()
   },
 )

@@ -61,7 +61,7 @@ export function contentsOf(deps: ContentDeps, report: Report, issue: Issue): Fin
   if (issue.programVersion !== null) return createContents(deps, report, issue)
   const { subject, text } = issue
   // The charts of that time are not stored, so their places go.
-  const html = issue.html.replace(/<img\b[^>]*\ssrc="cid:[^>]*>/g, '')
+  const html = issue.html.replace(/<img\b[^<>]*>/g, (tag) => (tag.includes(' src="cid:') ? '' : tag))
   return async () => ({ subject, html, text, lang: 'en', files: [], leftOut: [], failed: [] })
 }
 

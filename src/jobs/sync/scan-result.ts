@@ -3,6 +3,7 @@
  * page speaks against it; the table of doubts says what does. The decision uses only the counts of the scan.
  */
 import type { ScanReport, ScanStop, SyncProblem } from '../../domain/sync.ts'
+import { shellCommand } from '../../errors.ts'
 import type { Scan } from '../../store/sync/scan.ts'
 import { namesNext } from '../../upstream/paging/paging.ts'
 import { canShift, isNumbered, overlapRows } from '../../upstream/paging/read-ahead.ts'
@@ -22,6 +23,8 @@ export interface PassFacts {
   readonly hasUpdatedSince: boolean
   /** The number of leads in the store that are not marked as deleted. */
   readonly stored: number
+  /** True if an operator has confirmed that missing leads are deleted. */
+  readonly acceptsDeletions: boolean
 }
 
 /** A reason why a scan that reached the end of the list is not complete. */
@@ -49,6 +52,13 @@ const DOUBTS: readonly Doubt[] = [
     found: ({ scan }) =>
       `does not come to an end: after ${scan.seen} leads came empty pages that name a next one`,
     hint: 'What was read is kept; the next sync reads again. If the answer says elsewhere that it is the last, name it in the profile: paging.has_more or paging.total.',
+  },
+  {
+    scan_result: 'unproven',
+    applies: ({ scan, stored, acceptsDeletions }) =>
+      scan.mode === 'full' && scan.seen === 0 && stored > 0 && !acceptsDeletions,
+    found: ({ stored }) => `is empty, where the copy has ${stored} leads`,
+    hint: `Look at the upstream; the leads stay as they are. If they are really deleted: ${shellCommand('sync --full --accept-deletions')}.`,
   },
   {
     scan_result: 'unproven',

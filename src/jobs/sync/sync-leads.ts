@@ -215,7 +215,8 @@ async function readToEnd(run: SyncRun, begun: Scan, memory: ScanState): Promise<
       stop: end.stop,
       paging: source.profile.paging,
       hasUpdatedSince: source.hasUpdatedSince,
-      stored: scan.pass_pages === 1 ? await countLeads(run.store.db) : 0,
+      stored: scan.pass_pages <= 1 ? await countLeads(run.store.db) : 0,
+      acceptsDeletions: run.options.acceptsDeletions === true,
     })
     if (judgement.next === 'end') return { ...end, ...judgement }
     const since =

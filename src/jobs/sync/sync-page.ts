@@ -244,8 +244,8 @@ function isUnordered(page: MappedPage, { saved }: Written, scan: Scan, memory: S
 /** Returns whether a lead has not changed since the scan began, as far as its times can tell. */
 function hasHeldStill({ lead, change }: SavedLead, scan: Scan, isSeen: boolean): boolean {
   const at = lead.updatedAt ?? lead.createdAt
-  if (change === 'unchanged' || (at === null && change === 'inserted')) return true
-  return at !== null && at < bornSince(scan.started_at) && !(isSeen && change === 'updated')
+  if (at === null) return change !== 'updated'
+  return at < bornSince(scan.started_at) && !(isSeen && change === 'updated')
 }
 
 /** Lets other tasks run. Otherwise pages that have already arrived would be stored without a pause. */

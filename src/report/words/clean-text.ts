@@ -36,9 +36,9 @@ export function oneLine(text: string, max: number): string {
 }
 
 // Matches the end of `https://`, and a dot of a text that looks like the name of a host. A dot between digits is
-// that of a number, and no host ends like our attachments.
+// that of a number, and no host ends like our files.
 const LINKED =
-  /:\/\/|(?:(?<=[\p{L}\p{M}_-])[.。．｡](?=[\p{L}\p{N}])|(?<=\p{N})[.。．｡](?=\p{L}))(?!(?:csv|xlsx|png)\b)/gu
+  /:\/\/|(?:(?<=[\p{L}\p{M}_-])[.。．｡](?=[\p{L}\p{N}])|(?<=\p{N})[.。．｡](?=\p{L}))(?!(?:csv|xlsx|png|yaml|hbs)\b)/gu
 
 /**
  * Breaks what mail programs would turn into a link by themselves, such as `www.evil.example` in the name of a

@@ -18,6 +18,7 @@ import { readFunnels } from './funnel.ts'
 import { EVERY_LEAD } from './lead-filter.ts'
 import type { FigureScope, ReadTrx } from './query.ts'
 import { inReadTransaction, readRows } from './query.ts'
+import { scopeOf } from './report-figures.ts'
 import { readTrends } from './series.ts'
 import type { StatPair } from './service-stats.ts'
 import { readStatPairs } from './service-stats.ts'
@@ -105,7 +106,7 @@ const NO_FUNNEL: Funnel = {
  */
 export async function readOverview(db: Db, request: OverviewRequest): Promise<Overview> {
   const { asOf, period, stalledDays, agents } = request
-  const scope = { filter: EVERY_LEAD, stalledDays, asKnownAt: null, from: period.from, to: period.to }
+  const scope = scopeOf({ filter: EVERY_LEAD, stalledDays, asKnownAt: null }, period)
   return inReadTransaction(db, async (trx) => ({
     asOf,
     period,

@@ -6,6 +6,7 @@
 import { CompiledQuery, sql } from 'kysely'
 import type { BlockQuery, LeadFilter } from '../../domain/figures.ts'
 import type { Instant } from '../../domain/model.ts'
+import { localDaysEarlier } from '../../domain/period.ts'
 import { isPostgres } from '../db/postgres.ts'
 import type { Db } from '../db/store.ts'
 import type { FigureDefinition, FigureName } from './definition.ts'
@@ -20,6 +21,8 @@ export interface FigureScope {
   readonly from: Instant
   /** The end of the period, not included. */
   readonly to: Instant
+  /** The time zone of the 30 days over which win rates are counted; UTC if absent. */
+  readonly timeZone?: string
   readonly filter: LeadFilter
   readonly stalledDays: number
   /** Only data that was read by this time counts; null where everything known now counts. */
@@ -160,16 +163,23 @@ export function withRelations(
   return parts.length === 0 ? query.sql : `WITH ${parts.join(',\n')}\n${query.sql}`
 }
 
-export function valuesOf({ from, to, filter, stalledDays, asKnownAt }: FigureScope): QueryValues {
+export function valuesOf(scope: FigureScope): QueryValues {
+  const { from, to, filter, stalledDays, asKnownAt } = scope
   return {
     from,
     to,
+    recent_from: recentFrom(scope),
     until: '~',
     ...chosenValues(filter.conditions),
     pipelines: filter.pipelineIds === null ? null : JSON.stringify(filter.pipelineIds),
     stalled_days: stalledDays,
     known_at: asKnownAt,
   }
+}
+
+/** Returns the time 30 local days before the end of the period, from which win rates are counted. */
+export function recentFrom({ to, timeZone = 'UTC' }: Pick<FigureScope, 'to' | 'timeZone'>): Instant {
+  return localDaysEarlier(to, 30, timeZone)
 }
 
 /**
@@ -219,6 +229,8 @@ export interface ReadTrx {
 
 interface TempTable {
   readonly to: Instant
+  /** The time zone of the 30 days over which win rates are counted; UTC if absent. */
+  readonly timeZone?: string
   readonly filter: LeadFilter
   /** The temporary table, with the name of its schema. */
   readonly table: string

@@ -317,8 +317,8 @@ export function funnelRelations({ chosen, isPast, inScope, inPipelines }: Bounds
 }
 
 /**
- * Builds the relations that serve many spans of time at once. `:spans` is a JSON list of the beginnings and
- * ends of the spans, in order. The period of the scope has to end when the first span ends.
+ * Builds the relations that serve many spans of time at once. `:spans` is a JSON list of the spans, in order:
+ * the beginning, the end, and the time 30 days before the end. The period of the scope has to end when the first span ends.
  */
 export function spanRelations({ chosen, inPipelines, pipelineAt }: Bounds) {
   const pipelineThen = pipelineAt('span_to')
@@ -328,7 +328,8 @@ export function spanRelations({ chosen, inPipelines, pipelineAt }: Bounds) {
       reads: [],
       isMaterialized: true,
       sql: `-- spans of time, in order
-    SELECT key AS place, value ->> 0 AS span_from, value ->> 1 AS span_to FROM json_each(:spans)`,
+    SELECT key AS place, value ->> 0 AS span_from, value ->> 1 AS span_to, value ->> 2 AS span_recent
+    FROM json_each(:spans)`,
     },
     arrival: {
       reads: [...chosen, 'span'],

@@ -25,9 +25,8 @@ import {
   unsureStates,
 } from './relation-parts.ts'
 
-/** Returns SQL for the time 30 days before `at`. A single day has too few closed leads for a win rate. */
-export const RECENT_BEFORE = (at: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${at}, '-30 days')`
-export const RECENT = RECENT_BEFORE(':to')
+/** The time 30 days before the end of the period. A single day has too few closed leads for a win rate. */
+export const RECENT = ':recent_from'
 
 /** Selects the open statuses that leads have now. This form lets SQLite use an index on the status. */
 export const OPEN_STATUSES = `(SELECT status FROM lead_count LEFT JOIN stage USING (status) WHERE coalesce(outcome, 'open') = 'open')`

@@ -227,10 +227,10 @@ function unreadable(cause: unknown): LeadsheetError {
 }
 
 export function scopeOf(
-  { filter, stalledDays, asKnownAt }: ReportRequest,
-  { from, to }: Period,
+  { filter, stalledDays, asKnownAt }: Pick<FigureScope, 'filter' | 'stalledDays' | 'asKnownAt'>,
+  { from, to, timeZone }: Period,
 ): FigureScope {
-  return { from, to, filter, stalledDays, asKnownAt }
+  return { from, to, timeZone, filter, stalledDays, asKnownAt }
 }
 
 function countIn(rows: readonly FigureRow[]): number {

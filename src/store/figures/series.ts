@@ -6,8 +6,14 @@ import type { Sparklines, TrendDay } from '../../domain/figures.ts'
 import type { Instant, Period } from '../../domain/model.ts'
 import { toCents } from './definition.ts'
 import type { ReadTrx } from './query.ts'
-import { type FigureScope, type Query, type QueryValues, readFigureAt, readRows } from './query.ts'
-import { RECENT_BEFORE } from './relation.ts'
+import {
+  type FigureScope,
+  type Query,
+  type QueryValues,
+  readFigureAt,
+  readRows,
+  recentFrom,
+} from './query.ts'
 import { readAfter, readBefore, unsureOnlyState, unsureStates } from './relation-parts.ts'
 
 /**
@@ -64,8 +70,8 @@ export const SPARKLINES = {
     'the figures new_leads, won and win_rate of this period and of earlier ones; the win rate as won leads and closed leads',
   reads: ['span', 'arrival', 'arrival_gone', 'closed_now', 'closed_once'],
   sql: `SELECT ${COUNTS},
-    ${closedSince(RECENT_BEFORE('span_to'), 'won')} AS part,
-    ${closedSince(RECENT_BEFORE('span_to'), 'lost')} AS lost
+    ${closedSince('span_recent', 'won')} AS part,
+    ${closedSince('span_recent', 'lost')} AS lost
   FROM span ORDER BY place`,
 } as const
 
@@ -247,7 +253,7 @@ async function eachOf<T>(periods: readonly Period[], read: (period: Period) => P
  * first span, because any state that ended later may count for one of the spans.
  */
 export function spansOf(scope: FigureScope, periods: readonly Period[]): [FigureScope, QueryValues] {
-  const spans = JSON.stringify(periods.map(({ from, to }) => [from, to]))
+  const spans = JSON.stringify(periods.map((period) => [period.from, period.to, recentFrom(period)]))
   return [{ ...scope, to: periods[0]?.to ?? scope.to }, { spans }]
 }
 

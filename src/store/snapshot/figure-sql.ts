@@ -13,8 +13,8 @@ import { STALLED_LEADS, TOP_LEADS } from '../figures/report-lists.ts'
 
 interface Issue {
   readonly report: string
-  readonly period: Pick<FigureScope, 'from' | 'to'>
-  readonly prior: Pick<FigureScope, 'from' | 'to'>
+  readonly period: Pick<FigureScope, 'from' | 'to' | 'timeZone'>
+  readonly prior: Pick<FigureScope, 'from' | 'to' | 'timeZone'>
   readonly filter: LeadFilter
   readonly stalledDays: number
   readonly topScore: number

@@ -234,7 +234,7 @@ function fromNumber(value: number, now: Date, delayMax: number): number {
 
 function fromText(text: string, now: Date): number {
   if (!/^(\d+(\.\d+)?(h|m|s|ms|us|ns))+$/.test(text)) return Date.parse(text) - now.getTime()
-  const parts = [...text.matchAll(/([\d.]+)([a-z]+)/g)]
+  const parts = [...text.matchAll(/([\d.]{1,20})([a-z]{1,10})/g)]
   return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNIT_MS[unit] ?? 0), 0)
 }
 

@@ -108,11 +108,12 @@ export function requestTarget({ pathname, search, searchParams }: URL, isLink = 
 
 /** Sets a parameter and leaves the rest of the query as it stands, which `URLSearchParams` writes anew. */
 export function setParameter(url: URL, name: string, value: string): void {
-  const others = url.search
-    .slice(1)
-    .split('&')
-    .filter((pair) => pair !== '' && !new URLSearchParams(pair).has(name))
-  url.search = [...others, new URLSearchParams([[name, value]])].join('&')
+  const pairs = url.search.slice(1).split('&')
+  const isNamed = (pair: string): boolean => new URLSearchParams(pair).has(name)
+  const at = pairs.findIndex(isNamed)
+  const set = new URLSearchParams([[name, value]]).toString()
+  const others = pairs.map((pair, index) => (index === at ? set : isNamed(pair) ? '' : pair))
+  url.search = [...others, at === -1 ? set : ''].filter((pair) => pair !== '').join('&')
 }
 
 /** Refuses a URL whose origin differs from `api.url`, because the request carries the API key. */

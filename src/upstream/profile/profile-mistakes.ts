@@ -1,7 +1,6 @@
 /** Formats each mistake in a profile as one line: the place, the value found, and the values accepted. */
 import type { z } from 'zod'
 import { readPath } from '../values/json.ts'
-import type { Profile } from './profile.ts'
 
 const SHOWN_CHARS = 60
 
@@ -119,41 +118,4 @@ function listed(values: readonly unknown[], last: 'and' | 'or'): string {
 function shortJson(value: unknown): string {
   const text = JSON.stringify(value)
   return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text
-}
-
-/** A part of the profile that sets a parameter which the address of the list has already. */
-export interface Overwritten {
-  readonly path: readonly string[]
-  readonly param: string
-  /** The parameter with its value in the address, such as `status=lead`. */
-  readonly found: string
-}
-
-/**
- * Lists the parts of a profile that would overwrite or repeat a parameter of the list's address, because the
- * upstream would then give other records. The text of a filter may contain the value of the address, and so
- * combine both.
- * @param list the address of the list, as `api.url` and the profile give it
- */
-export function listOverwritten(
-  { paging, filters, sort }: Pick<Profile, 'paging' | 'filters' | 'sort'>,
-  list: URL,
-) {
-  const set: (readonly [path: readonly string[], param: string | undefined, value?: string])[] = [
-    [['paging', 'param'], 'param' in paging ? paging.param : undefined],
-    [['paging', 'size_param'], 'size_param' in paging ? paging.size_param : undefined],
-    ...Object.keys(sort).map((param) => [['sort', param], param] as const),
-    ...(['updated_since', 'created_since'] as const).flatMap((name) => {
-      const filter = filters[name]
-      return filter?.in === 'query' ? [[['filters', name, 'value'], filter.param, filter.value] as const] : []
-    }),
-    ...(['pipeline', 'status', 'min_score', 'q'] as const).map(
-      (name) => [['filters', name], filters[name]] as const,
-    ),
-  ]
-  return set.flatMap(([path, param, value]): Overwritten[] => {
-    const fixed = param === undefined ? null : list.searchParams.get(param)
-    if (param === undefined || fixed === null || (fixed !== '' && value?.includes(fixed))) return []
-    return [{ path, param, found: `${param}=${fixed}` }]
-  })
 }

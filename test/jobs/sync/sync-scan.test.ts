@@ -363,7 +363,7 @@ describe('a total', () => {
     ['too low', 20, 1],
     ['right', 35, 1],
     ['missing', null, 1],
-  ])('that is %s ends no list, and is warned of if it is wrong', async (name, total, passes) => {
+  ])('that is %s ends no list, and is warned of if it is wrong (row 31)', async (name, total, passes) => {
     for (const [profile, kind] of [
       [PAGE, 'page'],
       [OFFSET, 'offset'],

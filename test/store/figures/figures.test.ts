@@ -146,6 +146,21 @@ describe('the win rate', () => {
     expect(winRate.prior).toEqual({ part: 2, whole: 2 })
   })
 
+  it('is of 30 days of the zone of the report, also if its clock changed within them', async () => {
+    const period = dayBefore(new Date('2026-04-11T07:00:00Z'), 'Europe/Berlin')
+    const prior = weekBefore(period)
+    // 30 days before midnight of 11 April it was midnight of 12 March, one hour later by UTC.
+    const ends = ['2026-03-11T22:59:59.999Z', '2026-03-11T23:00:00.000Z']
+    const leads = ends.map((at) => won(at, at, { createdAt: '2026-01-01T00:00:00.000Z' }))
+    const { winRate, sparklines } = await figuresOf(leads, { period, prior, sparkPeriods: [prior, period] })
+    expect(winRate.current).toEqual({ part: 1, whole: 1 })
+    expect(sparklines.winRate).toEqual([1, 1])
+    const later = dayBefore(new Date('2026-04-12T07:00:00Z'), 'Europe/Berlin')
+    expect((await figuresOf(leads, { period: later, prior: weekBefore(later) })).winRate.current.whole).toBe(
+      0,
+    )
+  })
+
   it('is nothing of nothing where nothing was closed', async () => {
     expect((await figuresOf([])).winRate.current).toEqual({ part: 0, whole: 0 })
   })

@@ -23,8 +23,8 @@ const NOW = '2026-11-21T06:00:00.000Z'
 const LONG_AGO = '2026-11-21T05:49:00.000Z'
 
 const A_RUN = `INSERT INTO sync_run (id, started_at, mode, parts, outcome) VALUES ('run-x', '${NOW}', 'full', '[]', 'ok');`
-const A_SCAN = `INSERT INTO sync_scan (resource, mode, profile_sha256, is_remap, started_at, pages, pass_pages)
-  VALUES ('lead', 'full', '', 0, '${NOW}', 2, 1);`
+const A_SCAN = `INSERT INTO sync_scan (resource, mode, profile_sha256, is_remap, started_at, progress_at, page_size, pages, pass_pages)
+  VALUES ('lead', 'full', '', 0, '${NOW}', '${NOW}', 100, 2, 1);`
 const AN_ISSUE = `INSERT INTO report_issue (id, report, period_from, period_to, time_zone, rendered_at, figures, subject, html, text)
   VALUES ('e', 'daily', '', '', 'UTC', '', '{}', '', '', '');`
 const message = (

@@ -92,7 +92,7 @@ describe('the key', () => {
       url,
       {},
     )
-    expect(requestTarget(url, true)).toBe('/leads?a=x+y&b=%2F%20~&c=1/2&key=s3cret%24%26')
+    expect(requestTarget(url, true)).toBe('/leads?a=x+y&key=s3cret%24%26&b=%2F%20~&c=1/2')
   })
 
   it('goes into two headers at once, and a header of the profile takes the place of ours', () => {

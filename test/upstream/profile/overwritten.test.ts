@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { putFilters } from '../../../src/upstream/paging/paging.ts'
+import { listOverwritten } from '../../../src/upstream/profile/overwritten.ts'
 import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
-import { listOverwritten } from '../../../src/upstream/profile/profile-mistakes.ts'
 
 const PAGE = { kind: 'page', param: 'page', size_param: 'limit' } as const
 

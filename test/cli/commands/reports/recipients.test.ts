@@ -100,7 +100,7 @@ describe('preferences of recipients, set by an operator', () => {
   })
 
   it('are resumed for all whom leadsheet paused, and for nobody else', async () => {
-    const cwd = folderWith(FILES)
+    const cwd = await folderWithDatabase(FILES)
     await recipients(cwd, 'pause', 'ana@example.com')
     expect((await recipients(cwd, 'resume', '--all')).stderr).toContain('leadsheet has paused nobody')
     await recipients(cwd, 'pause', 'dana@example.com', '--report', 'weekly')
