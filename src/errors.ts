@@ -27,6 +27,7 @@ export const ERROR_CODES = {
   export_too_large: 'there are more rows than the format of the export can hold',
   history_missing: 'the history has no leads for the requested time',
   job_busy: 'another process is already doing this',
+  job_killed: 'the system killed a process of leadsheet, perhaps because memory is short',
   mail_rejected: 'the mail server refused the message or a recipient',
   mail_unreachable: 'the mail server could not be reached or refused the login',
   query_failed: 'a query has a mistake, does more than read, takes too long or needs too much memory',

@@ -11,9 +11,12 @@ import { withImages } from './clients.ts'
 import { hostilePage } from './pages.ts'
 import { listElements, watchDeeds } from './support/elements.ts'
 
-/** Characters that would end a line, or hide or reverse a part of it. */
+/**
+ * Characters that would end a line, or hide or reverse a part of it. The space of no width stands only where it
+ * keeps a mail program from making a link.
+ */
 const UNFIT =
-  /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/u
+  /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]|(?<!:\/\/)\u200b(?![.。．｡])/u
 const PLAIN = hostilePage('plain')
 const parse = async (rendered: typeof PLAIN.rendered) =>
   PostalMime.parse(await buildMessage({ ...MESSAGE, ...rendered }))
@@ -60,7 +63,7 @@ describe.skipIf(!hasBrowser)('a browser', () => {
     const words: string = await page.evaluate('document.body.innerText')
     expect(words.replace(/[\n\t]/g, ' ')).not.toMatch(UNFIT)
     if (payload.length < 40 && payload.isWellFormed() && !UNFIT.test(payload))
-      expect(words).toContain(payload)
+      expect(words.replaceAll('\u200b', '')).toContain(payload)
     expect(takeDeeds()).toEqual([])
   })
 })

@@ -57,8 +57,8 @@ export const OF_DATA: readonly Sabotage[] = [
     name: 'a list by offset is believed without looking again',
     edits: [
       {
-        find: "  if (scan.mode === 'full' && isShort(scan)) return { next: 'again' }",
-        replace: '  if (scan.pass === 1) return COMPLETE',
+        find: '  const doubt = DOUBTS.find(',
+        replace: '  const doubt = facts.scan.pass === 1 ? undefined : DOUBTS.find(',
       },
     ],
     caughtBy: [

@@ -27,7 +27,13 @@ export class OutOfMemory extends Error {}
 /**
  * Thrown where the child process has ended without an answer, for example because the system has killed it.
  */
-export class NoAnswer extends Error {}
+export class NoAnswer extends LeadsheetError {
+  constructor(ending: string) {
+    super('job_killed', `a process of leadsheet ended with ${ending} before its work was done`, {
+      hint: 'Run the command again. The system kills a process if memory is short.',
+    })
+  }
+}
 
 /**
  * The signal by which the child process ends itself when it takes too much memory. No other code sends this
@@ -75,7 +81,7 @@ export async function askChild<Job extends object, Result>(
       await ended
       if (child.signalCode === MEMORY_SIGNAL)
         throw new OutOfMemory(`took more than ${(bytesMax ?? 0) / 2 ** 20} MB of memory`)
-      throw new NoAnswer(`its process ended with ${child.signalCode ?? `status ${child.exitCode}`}`)
+      throw new NoAnswer(String(child.signalCode ?? `status ${child.exitCode}`))
     }
     if ('result' in answer) return answer.result
     const { code, message, hint } = answer.failure

@@ -32,15 +32,16 @@ it('the key figures are a row each, and one a currency', async () => {
     }),
     'figures',
   )
-  expect(head).toBe('report,period_from,period_to,figure,unit,value,before,known,of')
-  const figures = lines.map((line) => line.split(',').slice(3).join(','))
+  // German Excel wants semicolons between the fields, and a decimal comma.
+  expect(head).toBe('report;period_from;period_to;figure;unit;value;before;known;of')
+  const figures = lines.map((line) => line.split(';').slice(3).join(';'))
   expect(figures).toEqual(
     expect.arrayContaining([
       ...[
-        'leads,leads,5706,,,',
-        'won_value,EUR,1250.5,0,,',
-        'won_value,USD,0,90,,',
-        'win_rate,share,0.3333,,,',
+        'leads;leads;5706;;;',
+        'won_value;EUR;1250,5;0;;',
+        'won_value;USD;0;90;;',
+        'win_rate;share;0,3333;;;',
       ],
     ]),
   )
@@ -53,7 +54,7 @@ it('no cell is a formula, in the language of the issue', async () => {
     openValue: { current: [{ amount: -5, currency: '=1+1' }], prior: [] },
     topLeads: { ...topLeads, total: 1, rows },
   })
-  expect((await linesOf(issue, 'figures')).join('\n')).toContain(",open_value,'=1+1,-5,0,,\n")
+  expect((await linesOf(issue, 'figures')).join('\n')).toContain(";open_value;'=1+1;-5;0;;\n")
   const [head, first] = await linesOf(issue, 'top_leads')
   expect(head).toContain('Unternehmen')
   expect(first).toContain(`"'${EVIL.replaceAll('"', '""')}"`)

@@ -46,6 +46,6 @@ it('a process that is killed is told in one line', async () => {
   const options = { rowsMax: 1, timeoutMs: 60_000, signal: new AbortController().signal }
   await expect(runQuery(file, 'SELECT 1', options)).rejects.toMatchObject({
     name: 'LeadsheetError',
-    message: 'the query has no answer: its process ended with SIGKILL',
+    message: 'the query has no answer: a process of leadsheet ended with SIGKILL before its work was done',
   })
 })
