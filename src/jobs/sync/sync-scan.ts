@@ -345,7 +345,7 @@ function forgotten({ cursor }: Scan): LeadsheetError {
 function looping(cursor: string): LeadsheetError {
   return fault(
     `The list of leads repeats the cursor ${JSON.stringify(cursor)}, so it would never end`,
-    'What was read is kept. This is a fault of the upstream: tell its operator.',
+    'What was read is kept. If a cursor of this list means its end, name it in the profile (paging.end); otherwise tell the operator of the upstream.',
   )
 }
 
