@@ -34,7 +34,7 @@ import { isTombstone, leadIdIn, mapAgent, mapLead, mapPipelineStat } from './map
 import type { FindKnown, RawRecord } from './mapping/raw-record.ts'
 import { itemsOf, readListBody } from './paging/list-body.ts'
 import type { LeadFilters } from './paging/paging.ts'
-import { nextPosition, putFilters, readTotal, requestPage, saysMore } from './paging/paging.ts'
+import { namesNext, nextPosition, putFilters, readTotal, requestPage, saysMore } from './paging/paging.ts'
 import { findPartialSign, isErrorValue } from './paging/partial-answer.ts'
 import type { PagingProfile, Profile } from './profile/profile.ts'
 import { REFERENCE_PROFILE } from './profile/reference-profile.ts'
@@ -224,11 +224,21 @@ export function openSource(options: SourceOptions): Source {
         takes: filters.updatedSince === undefined ? [204] : [204, 304],
         signal,
       })
-      if (answer.status === 204 || answer.status === 304) return { records: [], next: null, total: null }
+      if (answer.status === 204 || answer.status === 304) {
+        // A page that the page before has named must have records, or say that it is the last.
+        const isNamed = position !== null && namesNext(profile.paging)
+        return {
+          records: [],
+          next: null,
+          total: null,
+          partialSign: isNamed ? `status ${answer.status}` : null,
+        }
+      }
       const { body } = answer.body
       const place = readPath(body, profile.envelope.leads)
-      // PHP writes an empty list as an object. On a first page, that may be another thing than a list.
-      const isEmpty = position !== null && isDeepStrictEqual(place, {})
+      // PHP writes an empty list as an object; on a first page, that may be another thing than a list. Go writes
+      // it as null, and what makes JSON of XML as an empty text.
+      const isEmpty = place === null || place === '' || (position !== null && isDeepStrictEqual(place, {}))
       const records = isEmpty ? [] : answer.body.records
       if (records === null) {
         refuseError(url, answer.status, body)

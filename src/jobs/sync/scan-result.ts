@@ -23,6 +23,8 @@ export interface PassFacts {
   readonly hasUpdatedSince: boolean
   /** The number of leads in the store that are not marked as deleted. */
   readonly stored: number
+  /** True if the run went on with the pages of an earlier one. Rows may have moved in between. */
+  readonly isResumed: boolean
   /** True if an operator has confirmed that missing leads are deleted. */
   readonly acceptsDeletions: boolean
 }
@@ -139,10 +141,11 @@ function nextPass({ scan, paging, hasUpdatedSince }: PassFacts): 'changes' | 'ag
 }
 
 /** Returns whether the passes so far cannot have missed a lead, although rows may have moved meanwhile. */
-function missedNothing({ scan, paging }: PassFacts): boolean {
-  if (!canShift(paging) || isOneMoment(scan)) return true
+function missedNothing({ scan, paging, isResumed }: PassFacts): boolean {
+  if (!canShift(paging) || (isOneMoment(scan) && !isResumed)) return true
   const isContinuous = scan.is_broken === 0 && hasOverlap(scan, paging)
   if (scan.pass === 1) {
+    if (isResumed && !isContinuous) return false
     if (!hasMoved(scan, paging)) return true
     // Only rows that moved to the front were missed. The next incremental scan reads them anyway.
     return scan.mode === 'incremental' && isContinuous

@@ -6,7 +6,7 @@
 
 import type { Instant } from '../../domain/model.ts'
 import type { ScanReport, ScanStop, SyncProblem } from '../../domain/sync.ts'
-import { LeadsheetError, shellCommand } from '../../errors.ts'
+import { type ErrorCode, LeadsheetError, shellCommand } from '../../errors.ts'
 import { restoreIndexes } from '../../store/db/dropped-index.ts'
 import { checkNoCrash, readCrashMarker } from '../../store/db/postgres.ts'
 import type { Trx } from '../../store/db/store.ts'
@@ -51,7 +51,15 @@ import { type PassEnd, pageSizeOf, readPass } from './sync-scan.ts'
  * The maximum time since an interrupted scan last stored a page. An older scan is started again, because its
  * cursor may be invalid.
  */
-const SCAN_AGE_MAX_MS = 24 * 60 * 60_000
+const SCAN_AGE_MAX_MS = 48 * 60 * 60_000
+
+/** The errors that may come from a stale cursor, besides a refusal. */
+const MAYBE_STALE: readonly ErrorCode[] = [
+  'api_forbidden',
+  'api_unauthorized',
+  'api_unexpected',
+  'api_unreachable',
+]
 
 /**
  * The maximum number of times that a sync continues after it lost the connection to the store. Without a
@@ -217,6 +225,7 @@ async function readToEnd(run: SyncRun, begun: Scan, memory: ScanState): Promise<
       hasUpdatedSince: source.hasUpdatedSince,
       stored: scan.pass_pages <= 1 ? await countLeads(run.store.db) : 0,
       acceptsDeletions: run.options.acceptsDeletions === true,
+      isResumed: begun.cursor !== null && scan.pages > begun.pages && scan.started_at === begun.started_at,
     })
     if (judgement.next === 'end') return { ...end, ...judgement }
     const since =
@@ -258,7 +267,7 @@ async function isStaleCursor(
   if (begun.cursor === null || !(thrown instanceof LeadsheetError)) return false
   if ((await findScan(store.db))?.pages !== begun.pages) return false
   if (thrown.code === 'api_rejected' || thrown.code === 'api_not_found') return true
-  if (thrown.code !== 'api_unreachable' && thrown.code !== 'api_unexpected') return false
+  if (!MAYBE_STALE.includes(thrown.code)) return false
   if (isNumbered(source.profile.paging)) return false
   const filters = { updatedSince: begun.pass_since ?? undefined }
   const first = source.listLeads(filters, null, options.pageSize, { signal: options.signal })

@@ -94,7 +94,7 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       // The run may have been stopped after the page arrived.
       options.signal.throwIfAborted()
       if (page === null) return { scan, stop: 'past_end' }
-      if (scan === begun && isForgotten(begun, page, paging)) throw forgotten(begun)
+      if (scan === begun && isForgotten(begun, page, paging)) throw forgotten(begun, page)
       const isRepeat = isSamePage(last?.records ?? [], page.records)
       last = { position: scan.cursor, records: page.records, source }
       const mapped = mapPage(source, page.records, memory.known.find)
@@ -116,13 +116,14 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       if (overlap > 0) frontier = Math.max(frontier, Number(scan.cursor))
       const isAgain = next !== null && Number(next) <= frontier
       emptyPages = page.records.length === 0 ? emptyPages + 1 : 0
-      if (next !== null && (positions.has(next) || emptyPages > EMPTY_PAGES_MAX)) {
+      const isLoop = next !== null && (positions.has(next) || emptyPages > EMPTY_PAGES_MAX)
+      if (isLoop && page.records.length === 0) {
         await saveWaiting()
-        return { scan, stop: 'loop', ...(emptyPages > 0 ? {} : { error: looping(next) }) }
+        return { scan, stop: 'loop' }
       }
       const overlapping = overlapRows(paging, Math.max(scan.largest_page, page.records.length))
       const nextTail = overlapping === 0 ? [] : idsOf(source, page.records.slice(-overlapping))
-      if (next !== null) {
+      if (next !== null && !isLoop) {
         positions.add(next)
         ahead = fetchPage(rewind(paging, next, nextTail.length))
       }
@@ -131,7 +132,7 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       memory.unsure.note(mapped.leads)
       memory.watch.observe(page.records.filter((record) => record.known !== null || isMapped.has(record)))
       const step = {
-        cursor: next,
+        cursor: isLoop ? null : next,
         tail: nextTail,
         // Some lists report a total of 0 past their end. So the total of an empty page counts only if it is
         // the first page.
@@ -155,7 +156,10 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       }
       await saveWaiting()
       if (next === null) return endOf(run, scan, page)
-      const isPastLast = isNumbered(paging) && (isRepeat ? isAllRead(scan) : isTotalReached(scan))
+      if (isLoop) return { scan, stop: 'loop', error: looping(next) }
+      // Where pages overlap, known rows on a short page are those that new rows pushed down.
+      const isLast = isRepeat || overlapping > 0 ? isAllRead(scan) : isTotalReached(scan)
+      const isPastLast = isNumbered(paging) && isLast
       if (scan.idle_pages > 0 && isPastLast) return { scan, stop: 'past_end' }
       if (scan.idle_pages >= IDLE_PAGES_MAX) return { scan, stop: 'loop', error: standing(scan) }
       if (scan.pass_pages >= limits.max_pages) return { scan, stop: 'page_cap', error: endless(scan) }
@@ -327,18 +331,19 @@ function tailOf(scan: Scan): string[] {
 }
 
 /**
- * Returns whether a resumed scan got the empty last page of a list in the place of the page that its cursor
- * stood for. Some upstreams answer so if they no longer know a cursor.
+ * Returns whether the place of a resumed scan no longer means what it did: the page is the empty end of the
+ * list, as some upstreams answer a cursor that they no longer know, or numbered pages have become larger.
  */
 function isForgotten(begun: Scan, { records, next }: RawPage, paging: PagingProfile): boolean {
-  const isEmptyEnd = records.length === 0 && next === null
-  return begun.cursor !== null && isEmptyEnd && namesNext(paging) && !isTotalReached(begun)
+  if (begun.cursor === null) return false
+  if (paging.kind === 'page') return begun.largest_page > 0 && records.length > begun.largest_page
+  return records.length === 0 && next === null && namesNext(paging) && !isTotalReached(begun)
 }
 
-function forgotten({ cursor }: Scan): LeadsheetError {
+function forgotten({ cursor }: Scan, { records }: RawPage): LeadsheetError {
   return new LeadsheetError(
     'api_rejected',
-    `The list of leads is empty at the cursor ${JSON.stringify(cursor)} of the interrupted scan`,
+    `The list of leads has ${records.length} records at the place ${JSON.stringify(cursor)} of the interrupted scan`,
   )
 }
 

@@ -217,17 +217,19 @@ const DELETION_MARKS = [
 
 /**
  * Returns whether the upstream says that the lead of this record is deleted. A mark is true, 1, yes, or a
- * time. The fields of such a record say nothing, because many upstreams empty them.
+ * time that has come. The fields of such a record say nothing, because many upstreams empty them.
  */
-export function isTombstone(raw: unknown, { mapping }: Profile): boolean {
+export function isTombstone(raw: unknown, { mapping }: Profile, now = new Date()): boolean {
   if (typeof raw !== 'object' || raw === null) return false
-  if (mapping.deleted !== undefined) return isMark(readField(raw, mapping.deleted))
-  return DELETION_MARKS.some((name) => isMark(Reflect.get(raw, name)))
+  if (mapping.deleted !== undefined) return isMark(readField(raw, mapping.deleted), now)
+  return DELETION_MARKS.some((name) => isMark(Reflect.get(raw, name), now))
 }
 
-function isMark(value: unknown): boolean {
+function isMark(value: unknown, now: Date): boolean {
   if (value === undefined || value === null || value === false) return false
-  return /^(true|1|yes)$/i.test(toText(value) ?? '') || (value !== 0 && toInstant(value) !== null)
+  if (/^(true|1|yes)$/i.test(toText(value) ?? '')) return true
+  const at = value === 0 ? null : toInstant(value)
+  return at !== null && at <= now.toISOString()
 }
 
 /** Returns the id of the lead in a record; null if the record has none. */

@@ -78,7 +78,7 @@ export function nextPosition(
 
 /** Returns whether an answer says explicitly that more records follow. */
 export function saysMore({ has_more: path }: PagingProfile, body: unknown): boolean {
-  return path !== undefined && readPath(body, path) === true
+  return path !== undefined && /^(true|yes|y|1)$/i.test(String(readPath(body, path)))
 }
 
 function positionAfter(paging: PagingProfile, position: string | null, answer: PageAnswer): string | null {
@@ -133,7 +133,11 @@ function toCount(value: unknown): number | null {
 export function linkNext(header: string | string[] | undefined): string | null {
   const links = [header ?? []].flat().join(',')
   for (const [, address, parameters] of links.matchAll(/<([^<>]*)>([^<]*)/g)) {
-    if (/;\s*rel\s*=\s*("[^"]*\bnext\b[^"]*"|'[^']*\bnext\b[^']*'|next\b)/i.test(parameters ?? ''))
+    if (
+      /;\s*rel\s*=\s*("([^"]*\s)?next(\s[^"]*)?"|'([^']*\s)?next(\s[^']*)?'|next(?![\w-]))/i.test(
+        parameters ?? '',
+      )
+    )
       return address ?? null
   }
   return null
@@ -200,7 +204,7 @@ function nextOf(value: unknown, end = NO_NEXT): string | null {
 }
 
 function isNo(value: unknown): boolean {
-  return value === false || value === 0 || value === 'false' || value === null
+  return value === null || /^(false|no|n|0)$/i.test(String(value))
 }
 
 /**

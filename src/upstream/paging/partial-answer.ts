@@ -12,20 +12,23 @@ const PARTIAL_STATUSES = new Set([202, 206, 207])
 
 /** Names whose value is an error, unless the value says that there is none. */
 const ERROR_NAMES =
-  /^((partial|num|api|query)?_?errors?|errors?_?(count|message|msg|desc(ription)?|detail|text)|fault|exception|fail(ed|ures?))$/i
+  /^_?((partial|num|api|query|odata\.)?_?(errors?|err)|err(ors?)?_?(code|count|messages?|msgs?|desc(ription)?|details?|text)|faults?|exception(_?(message|type))?|failures)$/i
 /** Names whose value is true if an answer is only a part. */
 const PARTIAL_NAMES =
-  /^((has|is)_?(errors?|partial|incomplete|degraded)|timed_?out|(partial|incomplete)(_?(results?|data|content|response))?|degraded|terminated_?early)$/i
+  /^((has|is)_?(errors?|partial|incomplete|degraded)|timed_?out|timeout|(partial|incomplete)(_?(results?|data|content|response))?(_?returned)?|degraded|terminated_?early)$/i
 /** Names whose value is false if the request failed. */
 const SUCCESS_NAMES = /^((is_?)?success(ful)?|succeeded|ok)$/i
 const STATE_NAMES = /^(status|result|state|outcome)$/i
 const BAD_STATES =
-  /^(err(or)?s?|fail(ed|ure)?|exception|fault|partial(_?(success|content|results?|failure))?|timed?_?out)$/i
+  /^(err(or)?s?|fail(ed|ure)?|exception|fault|partial(_?(success|content|results?|failure))?|timed?_?out|ko|not_?ok|rejected|denied|unavailable)$/i
+/** Names whose value may be a status of HTTP; it is an error from 400 on. */
+const STATUS_NAMES = /^(status|status_?code|code|http_?(status|code))$/i
 /** Objects beside the list that may have these names too. */
-const META_NAMES = /^(meta(data)?|status|info|response|result|_shards|pagination|paging)$/i
+const META_NAMES = /^(meta(data)?|header|status|info|response|result|extensions|pagination|paging)$/i
 
 /** Texts that mean that there is no error, in a field that is always there. */
-const NO_ERROR = /^(0+|false|no|none|null|nil|ok|success(ful)?|no[ _]?errors?)?$/i
+const NO_ERROR =
+  /^([0-]+|200|false|no|none|null|nil|n\/a|ok(ay)?|success(ful(ly)?)?|no[ _]?errors?([ _]found)?)?\.?$/i
 
 /**
  * Returns whether the value of an error field is an error. In many upstreams the field is always there, and
@@ -35,7 +38,7 @@ export function isErrorValue(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(isErrorValue)
   if (typeof value === 'object' && value !== null) return Object.values(value).some(isErrorValue)
   if (typeof value === 'string') return !NO_ERROR.test(value.trim())
-  return value !== null && value !== undefined && value !== false && value !== 0
+  return value !== null && value !== undefined && value !== false && value !== 0 && value !== 200
 }
 
 /**
@@ -69,7 +72,8 @@ function signIn({ envelope }: Pick<Profile, 'envelope'>, body: unknown): string 
   for (const object of objectsAround(body, envelope.leads)) {
     for (const [name, value] of Object.entries(object)) if (isSign(name, value)) return wordsOf(name, value)
   }
-  return null
+  const failed = readPath(body, ['_shards', 'failed'])
+  return Number(failed) > 0 ? wordsOf('failed shards', failed) : null
 }
 
 /** Lists the objects that contain the list, and those beside it that say how the request went. */
@@ -90,7 +94,9 @@ function isPlainObject(value: unknown): value is object {
 function isSign(name: string, value: unknown): boolean {
   if (ERROR_NAMES.test(name)) return isErrorValue(value)
   if (PARTIAL_NAMES.test(name)) return value === true || value === 1 || /^(true|yes)$/i.test(String(value))
-  if (SUCCESS_NAMES.test(name)) return value === false || value === 0 || /^(false|no|0)$/i.test(String(value))
+  if (SUCCESS_NAMES.test(name))
+    return value === false || value === 0 || /^(false|no?|0)$/i.test(String(value))
+  if (STATUS_NAMES.test(name) && /^\d+$/.test(String(value))) return Number(value) >= 400
   return STATE_NAMES.test(name) && typeof value === 'string' && BAD_STATES.test(value)
 }
 

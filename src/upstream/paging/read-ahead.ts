@@ -69,7 +69,7 @@ export function readAhead(
  * the first one. A page that lacks a few rows, which the upstream may have hidden, is not cut.
  */
 function isCut(rows: number, wanted: number): boolean {
-  return rows > 0 && rows < wanted && (rows <= wanted / 2 || rows % 50 === 0)
+  return rows > 0 && rows < wanted && (rows <= wanted / 2 || rows % 25 === 0 || rows % 64 === 0)
 }
 
 /** Returns the first position as a number; null if positions are not numbers. */

@@ -48,6 +48,9 @@ describe('an answer with a good status', () => {
     { partial: false, hasErrors: false, numErrors: 0 },
     { incomplete_results: false, warnings: ['old version'] },
     { status: 200, message: 'Completed with success' },
+    { error: { code: 200, message: 'OK' }, errorMessage: 'Success.' },
+    { error: 'N/A', error_desc: '-', status: { error_message: 'No errors found' } },
+    { meta: { won: 20, failed: 12 }, code: 0, statusCode: '200' },
     { included: [{ error: 'x' }], links: { error: '/errors' } },
   ])('is whole if it says %j', (signs) => {
     expect(findPartialSign(profileOf('data'), 200, {}, { data: list, ...signs })).toBeNull()
@@ -68,7 +71,21 @@ describe('an answer with a good status', () => {
     [{ result: 'PARTIAL_SUCCESS' }, 'result: PARTIAL_SUCCESS'],
     [{ timed_out: true }, 'timed_out: true'],
     [{ timedOut: true }, 'timedOut: true'],
-    [{ _shards: { total: 5, failed: 2 } }, 'failed: 2'],
+    [{ errcode: 45009, errmsg: 'api freq out of limit' }, 'errcode: 45009'],
+    [{ error_code: 'E1' }, 'error_code: E1'],
+    [{ code: 50001, message: 'busy' }, 'code: 50001'],
+    [{ status: 500 }, 'status: 500'],
+    [{ meta: { code: 503 } }, 'code: 503'],
+    [{ errorMessages: ['no index'] }, 'errorMessages: no index'],
+    [{ 'odata.error': { message: 'busy' } }, 'odata.error: busy'],
+    [{ err: 'timeout' }, 'err: timeout'],
+    [{ ExceptionMessage: 'null' + ' reference' }, 'ExceptionMessage: null reference'],
+    [{ header: { status: 'ERROR' } }, 'status: ERROR'],
+    [{ status: 'NOT_OK' }, 'status: NOT_OK'],
+    [{ success: 'N' }, 'success: N'],
+    [{ timeout: true }, 'timeout: true'],
+    [{ partialResultsReturned: true }, 'partialResultsReturned: true'],
+    [{ extensions: { errors: [{ message: 'shard' }] } }, 'errors: shard'],
     [{ numErrors: 40 }, 'numErrors: 40'],
     [{ incomplete_results: true }, 'incomplete_results: true'],
     [{ isPartial: true }, 'isPartial: true'],
@@ -92,6 +109,11 @@ describe('an answer with a good status', () => {
     [200, {}, 'cursor', null],
   ] as const)('%i with %j of a list by %s: %s', (status, headers, kind, sign) => {
     expect(findPartialSign(profileOf('data', undefined, kind), status, headers, { data: list })).toBe(sign)
+  })
+
+  it('is not whole if shards of the search failed', () => {
+    const body = { hits: list, _shards: { total: 5, failed: 2 } }
+    expect(findPartialSign(profileOf('hits'), 200, {}, body)).toBe('failed shards: 2')
   })
 
   it('is judged by the place that the profile names, and by no other', () => {
