@@ -181,6 +181,8 @@ interface ReplyRule {
  */
 const REPLIES: readonly ReplyRule[] = [
   { codes: / 5\.(?:3\.4|2\.3)$/, blame: 'size' },
+  // Microsoft says it under the code 5.2.0, which is else of a mailbox.
+  { codes: /./, words: /sendasdenied/i, blame: 'sender' },
   { codes: /^552 /, words: /mailbox/i, blame: 'recipient' },
   {
     codes: /^5(?:00|23|5[0246]) /,
@@ -215,13 +217,13 @@ const REPLIES: readonly ReplyRule[] = [
   {
     codes: /./,
     words:
-      /(?<![\w.@-])relay(?:ing)?\b(?!\.\w)|authenticat|not logged in|log ?in first|\b(?:spf|dkim|dmarc)\b|\bsender\b|send(?:ing)?[ -](?:as|on behalf)\b|return.path|(?:not (?:allowed|permitted|authori[sz]ed)|permission)s? to send/is,
+      /(?<![\w.@-])relay(?:ing)?\b(?!\.\w)|authenticat|not logged in|log ?in first|\b(?:spf|dkim|dmarc)\b|\bsender\b|send(?:ing)?[ -](?:as|on behalf)\b|address is not verified|rcpthosts|return.path|(?:not (?:allowed|permitted|authori[sz]ed)|permission)s? to send/is,
     blame: 'sender',
   },
   {
     codes: /./,
     words:
-      /too many (?:messages|e?mails|recipients|connections)|(?:sending|daily|hourly|outbound|outgoing|message|mail|rate)\b.{0,80}\b(?:limit|quota)|(?:limit|quota)\b.{0,80}\b(?:day|daily|hour|sent|sending)|throttl|slow down/is,
+      /too many (?:messages|e?mails|recipients|connections)|(?:sending|daily|hourly|outbound|outgoing|message|mail|rate)\b.{0,80}\b(?:limit|quota)|(?:limit|quota)\b.{0,80}\b(?:day|daily|hour|sent|sending)|exceed(?:ed|s)?\b.{0,40}\b(?:max(?:imum)?|send)\b|sending (?:is )?paused|credits exceeded|throttl|slow down/is,
     blame: 'sender',
   },
   {
