@@ -57,10 +57,10 @@ export function isStored(before: StoredLead, lead: Lead, seen: Observation, isRe
  */
 export function isInOtherForm(before: StoredLead, lead: Lead, seen: Observation): boolean {
   if (before.raw === lead.raw || !saysTheSame(before, lead, seen)) return false
-  const isOneOfEvent = isOfEvent(before.run_id) || isOfEvent(seen.runId)
-  return (
-    isOneOfEvent || lead.updatedAt !== null || isDeepStrictEqual(JSON.parse(before.raw), JSON.parse(lead.raw))
-  )
+  if (isOfEvent(before.run_id) || isOfEvent(seen.runId)) return true
+  // A list gives its times always with the same precision, so another time is another state.
+  if (lead.updatedAt !== null) return lead.updatedAt === before.updated_at
+  return isDeepStrictEqual(JSON.parse(before.raw), JSON.parse(lead.raw))
 }
 
 /**

@@ -176,7 +176,7 @@ describe('the versions of a lead', () => {
   it('keep the last 16 updates that changed nothing tracked', async () => {
     await using store = await openEmptyStore()
     for (let update = 0; update < 40; update++) {
-      await save(store, [lead('1', { updatedAt: new Date(Date.parse(T[1]) + 1 + update).toISOString() })])
+      await save(store, [lead('1', { updatedAt: new Date(Date.parse(T[1]) + update).toISOString() })])
     }
     const minorUpdates = await store.db
       .selectFrom('lead_minor_update')
@@ -185,8 +185,8 @@ describe('the versions of a lead', () => {
       .execute()
     expect([minorUpdates.length, minorUpdates[0], minorUpdates.at(-1)]).toEqual([
       16,
-      { changed_at: '2026-11-02T00:00:00.025Z' },
-      { changed_at: '2026-11-02T00:00:00.040Z' },
+      { changed_at: '2026-11-02T00:00:00.024Z' },
+      { changed_at: '2026-11-02T00:00:00.039Z' },
     ])
     expect(await versionsOf(store)).toEqual([['new', null, T[0], null]])
   })
