@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { LeadFilter, PeriodKind, ReportFigures } from '../../../src/domain/figures.ts'
 import type { Period } from '../../../src/domain/model.ts'
-import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
+import { daysBefore, daysUpTo, periodOf, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
 import type { Db, Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { type ReportRequest, readReportFigures } from '../../../src/store/figures/report-figures.ts'
@@ -70,7 +70,8 @@ const closed = (leads: readonly PastLead[], outcome: string, { from }: Pick<Peri
 
 const open = (leads: readonly PastLead[]): PastLead[] => leads.filter((lead) => lead.outcome === 'open')
 
-const recent = ({ to }: Period) => ({ from: new Date(Date.parse(to) - 30 * DAY_MS).toISOString() })
+/** The 30 local days that end with the period, which ends at midnight. */
+const recent = ({ to, timeZone }: Period) => daysBefore(new Date(to), 30, timeZone)
 
 function winRate(leads: readonly PastLead[], period: Period) {
   const part = closed(leads, 'won', recent(period)).length
