@@ -157,7 +157,7 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       await saveWaiting()
       if (next === null) return endOf(run, scan, page)
       if (isLoop) return { scan, stop: 'loop', error: looping(next) }
-      // Where pages overlap, known rows on a short page are those that new rows pushed down.
+      // If pages overlap, known rows on a short page are those that new rows pushed down.
       const isLast = isRepeat || overlapping > 0 ? isAllRead(scan) : isTotalReached(scan)
       const isPastLast = isNumbered(paging) && isLast
       if (scan.idle_pages > 0 && isPastLast) return { scan, stop: 'past_end' }
