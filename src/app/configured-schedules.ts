@@ -108,7 +108,7 @@ function clockWarnings(timing: Timing, now: Date): string[] {
 const RUNS = 70
 /** Bounds the search for a schedule that repeats all day. */
 const TRIES = 1000
-/** How many days after the end of its period a report surprises, because a newer period is almost over. */
+/** A report that comes more days than this after the end of its period surprises: a newer period is almost over. */
 const LATE_DAYS: Readonly<Partial<Record<PeriodKind, number>>> = { week: 4, month: 24, quarter: 84 }
 const INSTEAD: Readonly<Partial<Record<PeriodKind, string>>> = {
   week: 'schedule: every Monday at 07:00',

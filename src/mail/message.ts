@@ -143,7 +143,7 @@ export function fitFiles(files: readonly MessageFile[], maxBytes: number): Fitte
   return { kept: files.filter((file) => !left.includes(file)), left }
 }
 
-/** What a message says of attachments that the mail server did not take, by language. */
+/** The sentence about attachments that the mail server did not take, by language. */
 const TOO_LARGE = {
   en: (names: string) => `Not attached, because the mail server takes no message of this size: ${names}.`,
   de: (names: string) => `Nicht angehängt, weil der Mailserver so große Mails nicht annimmt: ${names}.`,

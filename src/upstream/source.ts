@@ -51,7 +51,7 @@ export interface RawPage {
   readonly total: number | null
   /** True if the answer says explicitly that more records follow. */
   readonly saysMore?: boolean
-  /** What the answer says by which its records are only a part of the page; null if it says no such thing. */
+  /** The words by which the answer says that its records are only a part of the page; null if it does not say so. */
   readonly partialSign?: string | null
 }
 

@@ -125,7 +125,7 @@ export async function sendAll(
   }
 }
 
-/** What the messages before this one have shown of the server. */
+/** The facts that earlier messages have shown about the server. */
 interface Suspicion {
   /** Tells whether the batch began during an outage. */
   readonly isProbe: boolean

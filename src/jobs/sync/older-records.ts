@@ -20,7 +20,7 @@ import { type SyncRun, writePageUnderLease } from './sync-context.ts'
 /** The maximum number of leads that one transaction sets back. */
 const LEADS_A_WRITE = 500
 
-/** What a page says about leads, each given by its number in the store. */
+/** The leads that a page has older or newer records of, each given by its number in the store. */
 export interface OlderRecords {
   /** The leads of which the scan has found only older records. */
   readonly older: readonly number[]

@@ -31,7 +31,7 @@ const CHECKPOINT_PAGES = 8000
 /** SQLite's name for a database in memory. */
 const MEMORY = ':memory:'
 
-/** Whether a missing file is made, or is an error. */
+/** Says whether a missing file is created or is an error. */
 export type Missing = 'create' | 'refuse'
 
 /**

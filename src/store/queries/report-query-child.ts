@@ -65,7 +65,7 @@ function answer({ file, sqls, values, filter, isTrial, ...limits }: ReportQueryJ
   })
 }
 
-/** What plans may open. */
+/** The tables that the plan of a query may open. */
 interface MayOpen {
   /**
    * The tables, by the page at which the table or one of its indexes begins. `withheld` has the withheld columns by

@@ -51,7 +51,7 @@ export interface ScanStep {
   readonly isBroken: boolean
   /** Tells whether unchanged leads stand in another order on the page than on the pages before. */
   readonly isUnordered: boolean
-  /** What the page says by which it is not whole; null if it says no such thing. */
+  /** The words by which the page says that it is not whole; null if it does not say so. */
   readonly partialSign: string | null
   /** Tells whether the page lies in a part of the list that the pass has already read. */
   readonly isAgain: boolean
