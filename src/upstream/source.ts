@@ -32,9 +32,17 @@ import type { SingleLead } from './mapping/detail-mapping.ts'
 import { mapDetail, readSingleLead } from './mapping/detail-mapping.ts'
 import { isTombstone, leadIdIn, mapAgent, mapLead, mapPipelineStat } from './mapping/lead-mapping.ts'
 import type { FindKnown, RawRecord } from './mapping/raw-record.ts'
-import { itemsOf, readListBody } from './paging/list-body.ts'
+import { itemsOf, leavesOutList, readListBody } from './paging/list-body.ts'
 import type { LeadFilters } from './paging/paging.ts'
-import { namesNext, nextPosition, putFilters, readTotal, requestPage, saysMore } from './paging/paging.ts'
+import {
+  ignoresRange,
+  namesNext,
+  nextPosition,
+  putFilters,
+  readTotal,
+  requestPage,
+  saysMore,
+} from './paging/paging.ts'
 import { findPartialSign, isErrorValue } from './paging/partial-answer.ts'
 import type { PagingProfile, Profile } from './profile/profile.ts'
 import { REFERENCE_PROFILE } from './profile/reference-profile.ts'
@@ -49,8 +57,8 @@ export interface RawPage {
   readonly records: readonly RawRecord[]
   readonly next: string | null
   readonly total: number | null
-  /** True if the answer says explicitly that more records follow. */
-  readonly saysMore?: boolean
+  /** Tells whether the answer says explicitly that more records follow; null if it does not say. */
+  readonly saysMore?: boolean | null
   /** The words by which the answer says that its records are only a part of the page; null if it does not say so. */
   readonly partialSign?: string | null
 }
@@ -237,8 +245,13 @@ export function openSource(options: SourceOptions): Source {
       const { body } = answer.body
       const place = readPath(body, profile.envelope.leads)
       // PHP writes an empty list as an object; on a first page, that may be another thing than a list. Go writes
-      // it as null, and what makes JSON of XML as an empty text.
-      const isEmpty = place === null || place === '' || (position !== null && isDeepStrictEqual(place, {}))
+      // it as null or leaves it out, and what makes JSON of XML writes it as an empty text. After a page that names
+      // the next one, an answer without a list does not show the end.
+      const isEmpty =
+        place === null ||
+        place === '' ||
+        (position !== null && isDeepStrictEqual(place, {})) ||
+        ((position === null || !namesNext(profile.paging)) && leavesOutList(body, profile))
       const records = isEmpty ? [] : answer.body.records
       if (records === null) {
         refuseError(url, answer.status, body)
@@ -247,12 +260,13 @@ export function openSource(options: SourceOptions): Source {
       if (profile.name === REFERENCE_PROFILE.name) refuseOtherPaging(url, body, profile)
       const page = { url, body, headers: answer.headers, records }
       const sign = findPartialSign(profile, answer.status, answer.headers, body)
-      const next = nextPosition(profile.paging, position, page)
+      const isWhole = ignoresRange(profile.paging, answer, records.length, size)
+      const next = isWhole ? null : nextPosition(profile.paging, position, page)
       return {
         records,
         next: next && withoutKey(profile, next),
         total: readTotal(profile.paging.total, page),
-        saysMore: saysMore(profile.paging, body),
+        saysMore: saysMore(profile.paging, position, page),
         partialSign: sign === null ? null : quote(redact(sign)),
       }
     },

@@ -8,7 +8,7 @@ import type { Scan } from '../../store/sync/scan.ts'
 import { namesNext } from '../../upstream/paging/paging.ts'
 import { canShift, isNumbered, overlapRows } from '../../upstream/paging/read-ahead.ts'
 import type { PagingProfile } from '../../upstream/profile/profile.ts'
-import { CLOCK_SKEW_MS } from './sync-page.ts'
+import { BEHIND_END, CLOCK_SKEW_MS } from './sync-page.ts'
 
 /** The maximum number of passes over the list in one scan, including the first pass. */
 const PASSES_MAX = 6
@@ -43,8 +43,15 @@ interface Doubt {
 /** The doubts; the first that applies is told. */
 const DOUBTS: readonly Doubt[] = [
   {
+    scan_result: 'unproven',
+    mayPass: ({ scan }) => scan.pass === 1,
+    applies: ({ scan }) => hasHole(scan) && (scan.total_low === null || isShort(scan)),
+    found: ({ scan }) => `does not show where it ends (${scan.partial_sign})`,
+    hint: 'What was read is kept; the next sync reads again. If the answer counts its leads or pages, name the field in the profile: paging.total or paging.pages.',
+  },
+  {
     scan_result: 'incomplete',
-    applies: ({ scan }) => scan.partial_sign !== null,
+    applies: ({ scan }) => scan.partial_sign !== null && !hasHole(scan),
     found: ({ scan }) => `has a page that says that it is not whole (${scan.partial_sign})`,
     hint: 'What was read is kept; the next sync reads again. If this is no error, name the field that is one in the profile: envelope.error.',
   },
@@ -90,8 +97,15 @@ const DOUBTS: readonly Doubt[] = [
   },
   {
     scan_result: 'unproven',
+    applies: ({ scan, paging }) =>
+      (paging.kind === 'offset' || paging.kind === 'range') && repeatsItself(scan),
+    found: () => 'gave leads again behind their places, although none is new or has changed',
+    hint: 'What was read is kept; the next sync reads again. The upstream may leave out leads after it has cut a page: ask for another list, or another kind of paging.',
+  },
+  {
+    scan_result: 'unproven',
     mayPass: ({ scan }) => scan.pass === 1 || scan.pass_new > 0,
-    applies: ({ scan }) => isShort(scan),
+    applies: (facts) => isShort(facts.scan) || isShortOfChanges(facts),
     found: ({ scan }) =>
       `ends after ${scan.seen} leads, but the upstream counts ${scan.total_low}${scan.pass > 1 ? ', also when it was read again' : ''}`,
     hint: 'What was read is kept; the next sync reads again. If the total also counts what the list leaves out, remove paging.total from the profile.',
@@ -135,7 +149,7 @@ export function judgePass(facts: PassFacts): Judgement {
  * be missed. A row moves there when its lead changes, so a pass over the changes finds it.
  */
 function nextPass({ scan, paging, hasUpdatedSince }: PassFacts): 'changes' | 'again' {
-  const isWhole = scan.is_unordered === 0 && !isShort(scan)
+  const isWhole = scan.is_unordered === 0 && !isShort(scan) && !hasHole(scan)
   if (scan.pass > 1) return isOfChanges(scan) && isWhole ? 'changes' : 'again'
   return isWhole && scan.is_broken === 0 && hasOverlap(scan, paging) && hasUpdatedSince ? 'changes' : 'again'
 }
@@ -158,6 +172,20 @@ function missedNothing({ scan, paging, isResumed }: PassFacts): boolean {
   // The rows that the first pass missed had moved to the front of the list. This pass began there and read
   // them.
   return !isOfChanges(scan) && isContinuous
+}
+
+/**
+ * Returns whether rows moved in this pass and in one before, although this pass, which began anew, found no lead that
+ * had come or changed meanwhile.
+ */
+function repeatsItself(scan: Scan): boolean {
+  const hasMovedBefore = scan.moved > scan.pass_moved
+  return hasMovedBefore && scan.pass_moved > 0 && scan.pass_new === 0 && !hasChanged(scan)
+}
+
+/** Returns whether leads stood behind a page that seemed to be the last. */
+function hasHole({ partial_sign }: Scan): boolean {
+  return partial_sign?.endsWith(BEHIND_END) === true
 }
 
 function isOfChanges(scan: Scan): boolean {
@@ -199,6 +227,16 @@ function hasOverlap(scan: Scan, paging: PagingProfile): boolean {
  */
 function isShort(scan: Scan): boolean {
   return scan.mode === 'full' && scan.total_low !== null && scan.total_low > scan.seen + scan.pass_without_id
+}
+
+/**
+ * Returns whether a sync of changes found fewer leads than the upstream counts. A total of at least half the copy may
+ * be that of the list without the filter.
+ */
+function isShortOfChanges({ scan, stored }: PassFacts): boolean {
+  const total = scan.total_low
+  const isOfFilter = scan.mode === 'incremental' && total !== null && total * 2 < stored
+  return isOfFilter && total > scan.pass_seen + scan.pass_without_id
 }
 
 /** Says that the upstream counts fewer leads than a full scan found; null if it does not. */

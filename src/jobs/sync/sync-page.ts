@@ -17,6 +17,7 @@ import { advanceScan } from '../../store/sync/scan.ts'
 import { forgetMissing, markTombstones } from '../../store/sync/soft-delete.ts'
 import { addCounts } from '../../store/sync/sync-run.ts'
 import { isReadAnew } from '../../upstream/mapping/lead-mapping.ts'
+import { namesNext } from '../../upstream/paging/paging.ts'
 import { joinPages, leadIdsOf, type MappedPage, mapPage, quarantinedIdsOf, remapChanged } from './map-page.ts'
 import { noteOlderRecords, type OlderRecords } from './older-records.ts'
 import type { ScanState } from './scan-state.ts'
@@ -27,13 +28,19 @@ import { writePageUnderLease } from './sync-context.ts'
 /** The assumed maximum difference between the clock of this machine and the clock of the upstream. */
 export const CLOCK_SKEW_MS = 2 * 60_000
 
+/** The partial sign of a page with leads behind a page that seemed to be the last of a numbered list. */
+export const BEHIND_END = 'leads behind what seemed to be the last page'
+
 /** A page to store, and (in `step`) the progress of the scan that the page brings. */
 export interface ReadPage {
   readonly mapped: MappedPage
   readonly step: Pick<
     ScanStep,
     'cursor' | 'tail' | 'total' | 'repeats' | 'hasMoved' | 'isBroken' | 'isAgain' | 'partialSign'
-  >
+  > & {
+    /** Tells whether the page before seemed to be the last of the list, and did not say so. */
+    readonly isBehindEnd: boolean
+  }
 }
 
 interface SavedPages {
@@ -188,13 +195,15 @@ async function advance(
     // Computes the number of leads that were created during the scan only in later passes. It is compared
     // with the number of leads that a later pass finds for the first time.
     const knownBorn = before.pass === 1 ? 0 : await countCreated(trx, knownFresh, born)
+    const freshInPass = keysHere.filter((each) => memory.seenLeads.passOf(each) !== before.pass).length
     const savedBorn = part.saved.filter(({ no, lead }) => fresh.has(no) && createdAt(lead) >= born)
     steps.push({
       ...step,
       seenKeys: keysHere,
-      isUnordered: isUnordered(page, part, before, memory),
+      isUnordered: isUnordered(page, part, before, memory) || isRepeated(run, page, keysHere, before, memory),
       fresh: keysHere.filter((each) => fresh.has(each)).length,
-      freshInPass: keysHere.filter((each) => memory.seenLeads.passOf(each) !== before.pass).length,
+      freshInPass,
+      partialSign: step.partialSign ?? (step.isBehindEnd && freshInPass > 0 ? BEHIND_END : null),
       born: knownBorn + savedBorn.length,
       // A deleted lead is in the total of the upstream, but not among the leads that were found.
       withoutId: page.quarantined.filter((row) => row.id === null).length + page.deleted.length,
@@ -239,6 +248,21 @@ function isUnordered(page: MappedPage, { saved }: Written, scan: Scan, memory: S
     return hasHeldStill(one, scan, isSeen(one.no)) ? one.no : []
   })
   return stable.slice(0, stable.findLastIndex(isSeen) + 1).some((no) => !isSeen(no))
+}
+
+/**
+ * Returns whether all leads of a page have been on earlier pages of the pass, in a list whose pages name the next
+ * one. Such a list does not repeat a page, unless another server answers, which sorts in another order.
+ */
+function isRepeated(
+  { source }: SyncRun,
+  page: MappedPage,
+  keys: readonly SeenKey[],
+  { pass }: Scan,
+  { seenLeads }: ScanState,
+): boolean {
+  const isSeen = keys.length > 0 && keys.every((key) => seenLeads.passOf(key) === pass)
+  return isSeen && namesNext(source.profile.paging) && page.deleted.length === 0
 }
 
 /** Returns whether a lead has not changed since the scan began, as far as its times can tell. */

@@ -2,7 +2,8 @@
  * Reads the list of leads once, page by page, to its end. The rows of a page and the cursor after it are
  * stored in one transaction, while the next page is fetched. Pages with little to write share a transaction.
  * The list ends with a page that names no next page, in numbered lists with an empty page or the error that
- * they give past their end. A short page does not end the list.
+ * they give past their end. A short page does not end the list. Neither does an empty page before one with
+ * leads, so a full scan also reads the page behind an empty one.
  */
 
 import type { ScanStop } from '../../domain/sync.ts'
@@ -70,6 +71,8 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
   let rewinds = 0
   let overlap = tailOf(scan).length
   let emptyPages = 0
+  /** True if the page before seemed to be the last, and did not say so. */
+  let isBehindEnd = false
   let last: LastPage | null = null
   const saveWaiting = async (): Promise<void> => {
     const [first, ...others] = waiting
@@ -112,7 +115,14 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
         continue
       }
       const isRewound = rewinds > 0
-      const next = isRewound && page.records.length > 0 ? page.next : nextCursor(scan, page, overlap)
+      const named = isRewound && page.records.length > 0 ? page.next : nextCursor(scan, page, overlap)
+      // Whether the total is reached is known only when all pages are stored.
+      if (named === null) await saveWaiting()
+      const mayLook: boolean = maySeemLast(run, scan, page, isBehindEnd)
+      const isLook = named === null && mayLook
+      const at = rewind(paging, scan.cursor, overlap)
+      const next = isLook ? fetchPage.behind(at) : named
+      if (isLook) positions.clear()
       if (overlap > 0) frontier = Math.max(frontier, Number(scan.cursor))
       const isAgain = next !== null && Number(next) <= frontier
       emptyPages = page.records.length === 0 ? emptyPages + 1 : 0
@@ -122,7 +132,7 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
         return { scan, stop: 'loop' }
       }
       const overlapping = overlapRows(paging, Math.max(scan.largest_page, page.records.length))
-      const nextTail = overlapping === 0 ? [] : idsOf(source, page.records.slice(-overlapping))
+      const nextTail = overlapping === 0 || isLook ? [] : idsOf(source, page.records.slice(-overlapping))
       if (next !== null && !isLoop) {
         positions.add(next)
         ahead = fetchPage(rewind(paging, next, nextTail.length))
@@ -142,7 +152,10 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
         isBroken: !isContinued,
         isAgain,
         partialSign: page.partialSign ?? null,
+        isBehindEnd,
       }
+      const wasBehindEnd = isBehindEnd
+      isBehindEnd = isLook && page.saysMore !== true
       // Lets other tasks run, because the mapping and writing of a page does not pause for them.
       await new Promise(setImmediate)
       if (waiting.length === 0) waitsSinceMs = performance.now()
@@ -157,10 +170,19 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       await saveWaiting()
       if (next === null) return endOf(run, scan, page)
       if (isLoop) return { scan, stop: 'loop', error: looping(next) }
+      if (isBehindEnd) continue
       // If pages overlap, known rows on a short page are those that new rows pushed down.
       const isLast = isRepeat || overlapping > 0 ? isAllRead(scan) : isTotalReached(scan)
-      const isPastLast = isNumbered(paging) && isLast
-      if (scan.idle_pages > 0 && isPastLast) return { scan, stop: 'past_end' }
+      const isPastLast = isNumbered(paging) && (isLast || wasBehindEnd)
+      if (scan.idle_pages > 0 && isPastLast) {
+        if (!mayLook || isTotalReached(scan)) return { scan, stop: 'past_end' }
+        stored = { ...scan, cursor: fetchPage.behind(at), tail: '[]' }
+        scan = stored
+        ahead = fetchPage(scan.cursor)
+        overlap = 0
+        isBehindEnd = true
+        continue
+      }
       if (scan.idle_pages >= IDLE_PAGES_MAX) return { scan, stop: 'loop', error: standing(scan) }
       if (scan.pass_pages >= limits.max_pages) return { scan, stop: 'page_cap', error: endless(scan) }
     }
@@ -184,6 +206,18 @@ function isEnough(waiting: readonly ReadPage[], sinceMs: number): boolean {
 function nextCursor(scan: Scan, page: RawPage, overlap: number): string | null {
   if (page.next === null || (page.records.length === 0 && isTotalReached(scan))) return null
   return overlap > 0 && Number(page.next) <= Number(scan.cursor) ? null : page.next
+}
+
+/**
+ * Returns whether a page of a numbered list may only seem to be the last, so that the page behind it must be read:
+ * an upstream may leave records out after it has cut a page. It is the last if it says so, if the total is reached
+ * or if nothing was behind it. A sync of changes looks there only if the page says that more follow.
+ * @param isBehindEnd whether the page before seemed to be the last, too
+ */
+function maySeemLast({ source }: SyncRun, scan: Scan, page: RawPage, isBehindEnd: boolean): boolean {
+  if (!isNumbered(source.profile.paging) || isTotalReached(scan)) return false
+  const isNamedLast = page.records.length > 0 && page.next === null
+  return page.saysMore ?? (!isNamedLast && !isBehindEnd && scan.mode === 'full')
 }
 
 function endOf(run: SyncRun, scan: Scan, page: RawPage): PassEnd {

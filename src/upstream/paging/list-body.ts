@@ -86,6 +86,18 @@ export function itemsOf(
 }
 
 /**
+ * Returns whether a body may leave out an empty list: it has nothing but values that stand for none, and those by
+ * which the profile pages.
+ */
+export function leavesOutList(body: unknown, { envelope, paging }: ListProfile): boolean {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return false
+  if (readPath(body, envelope.leads) !== undefined) return false
+  const places = [paging.total, 'pages' in paging ? paging.pages : undefined]
+  const paged = places.map((place) => (place !== undefined && 'path' in place ? place.path[0] : undefined))
+  return Object.entries(body).every(([name, value]) => paged.includes(name) || !value)
+}
+
+/**
  * Returns whether the profile reads other values, such as a total, from inside the list. The list must then
  * not be split off.
  */

@@ -66,19 +66,28 @@ export function nextPosition(
 ): string | null {
   const isEmpty = answer.records.length === 0
   if (isEmpty && !namesNext(paging)) return null
-  const hasMore = paging.has_more === undefined ? undefined : readPath(answer.body, paging.has_more)
-  if (hasMore !== undefined && isNo(hasMore)) return null
+  const more = saysMore(paging, position, answer)
+  if (more === false) return null
   const next = positionAfter(paging, position, answer)
   // The answer says that more records follow, but does not say where. This must not pass as the end of the
   // list.
-  if (next === null && !isEmpty && saysMore(paging, answer.body) && namesNext(paging))
+  if (next === null && !isEmpty && more === true && namesNext(paging))
     throw unexpected(answer.url, 'says that more follow, but not where')
   return next
 }
 
-/** Returns whether an answer says explicitly that more records follow. */
-export function saysMore({ has_more: path }: PagingProfile, body: unknown): boolean {
-  return path !== undefined && /^(true|yes|y|1)$/i.test(String(readPath(body, path)))
+/** Returns whether an answer says explicitly that more records follow, or that none do; null if it does not say. */
+export function saysMore(
+  paging: PagingProfile,
+  position: string | null,
+  answer: Pick<PageAnswer, 'body' | 'headers'>,
+): boolean | null {
+  const said = paging.has_more === undefined ? undefined : readPath(answer.body, paging.has_more)
+  if (said !== undefined && isNo(said)) return false
+  if (/^(true|yes|y|1)$/i.test(String(said))) return true
+  if (paging.kind !== 'page') return null
+  const pages = readTotal(paging.pages, answer)
+  return pages === null ? null : Number(position ?? paging.start) - paging.start + 1 < pages
 }
 
 function positionAfter(paging: PagingProfile, position: string | null, answer: PageAnswer): string | null {
@@ -149,8 +158,6 @@ function nextPage(
   answer: PageAnswer,
 ): string | null {
   const read = page - paging.start + 1
-  const pages = readTotal(paging.pages, answer)
-  if (pages !== null && read >= pages) return null
   // The first page may have been cut. Further pages are asked for in the size of the first, see `readAhead`.
   const size = read > 1 && paging.size_param ? Number(answer.url.searchParams.get(paging.size_param)) : 0
   return isPastTotal(paging, read * (size || answer.records.length), answer) ? null : String(page + 1)
@@ -163,6 +170,20 @@ function isPastTotal(
 ): boolean {
   const total = paging.stop_at_total ? readTotal(paging.total, answer) : null
   return total !== null && read >= total
+}
+
+/**
+ * Returns whether an upstream has answered a request for a range with the whole list: it does not say which part it
+ * is, and has another number of records than were asked for.
+ */
+export function ignoresRange(
+  paging: PagingProfile,
+  { status, headers }: { readonly status: number; readonly headers: IncomingHttpHeaders },
+  rows: number,
+  size: number,
+): boolean {
+  const isPart = status === 206 || headers['content-range'] !== undefined
+  return paging.kind === 'range' && !isPart && rows > 0 && rows !== Math.min(size, paging.size_max)
 }
 
 function nextRange(position: string | null, answer: PageAnswer): string | null {

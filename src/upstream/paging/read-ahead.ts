@@ -21,20 +21,35 @@ export function readAhead(
   signal: AbortSignal,
   findKnown?: FindKnown,
   firstRows = 0,
-): FetchPage {
+): PageReader {
   const { paging } = source.profile
   const first = firstPosition(paging)
   let pageSize = paging.kind === 'page' && isCut(firstRows, size) ? firstRows : size
-  const fetchPage =
-    first === null
-      ? chainPages(startPage, source.profile.limits.concurrency)
-      : guessPages(startPage, source, first)
-  return (position) => {
+  let fetchPage = newFetch()
+  const read: FetchPage = (position) => {
     const page = handOut(fetchPage(position))
     // If the caller stops reading, nobody waits for this page. Its failure must not become an unhandled
     // rejection.
     page.catch(() => undefined)
     return page
+  }
+  return Object.assign(read, { behind })
+
+  function newFetch(): FetchPage {
+    return first === null
+      ? chainPages(startPage, source.profile.limits.concurrency)
+      : guessPages(startPage, source, first)
+  }
+
+  function behind(position: string | null): string {
+    const at = Number(position ?? first)
+    if (paging.kind !== 'page') return String(at + size)
+    const pages = Math.floor(((at - paging.start + 1) * pageSize) / size)
+    if (pageSize !== size) {
+      pageSize = size
+      fetchPage = newFetch()
+    }
+    return String(paging.start + Math.max(1, pages))
   }
 
   function startPage(position: string | null): StartedPage {
@@ -52,14 +67,21 @@ export function readAhead(
       pageSize = size
       return ask(size)
     })
-    page.then(
-      ({ records }) => {
-        if (position === null && paging.kind === 'page' && isCut(records.length, size))
-          pageSize = records.length
-      },
-      () => undefined,
-    )
-    return { position, page, dropped }
+    const isFirst = position === null && paging.kind === 'page'
+    return { position, page: isFirst ? page.then((first) => fitSize(first, ask)) : page, dropped }
+  }
+
+  /**
+   * Sets the size of the other pages to that of the first page, if the upstream has cut it. A full scan without a
+   * total asks for the first page in that size, too: if it has fewer rows then, the upstream has hidden rows.
+   */
+  async function fitSize(page: RawPage, ask: (rows: number) => Promise<RawPage>): Promise<RawPage> {
+    const rows = page.records.length
+    if (!isCut(rows, size)) return page
+    const isSure = page.total !== null || filters.updatedSince !== undefined
+    const again = isSure ? page : await ask(rows).catch(() => page)
+    if (again.records.length >= rows) pageSize = rows
+    return page
   }
 }
 
@@ -228,6 +250,16 @@ export function adapt(width: number, max: number, isTooFast: boolean): number {
 
 /** Fetches the page at a position, and throws the same errors as `Source.listLeads`. */
 export type FetchPage = (position: string | null) => Promise<RawPage>
+
+/** Fetches pages, and can look whether rows follow a page of a numbered list that seems to be the last. */
+export interface PageReader extends FetchPage {
+  /**
+   * Returns the position behind that page. If pages are asked for in the smaller size of the first page, it goes
+   * back to the size that was asked for: the first page may have hidden rows. Some rows of the page at the position
+   * may then have been read.
+   */
+  behind(position: string | null): string
+}
 
 interface StartedPage {
   readonly position: string | null

@@ -1,0 +1,142 @@
+/** Upstreams that leave records out after they have cut the page, and replicas that sort in other orders. */
+import { describe, expect, it } from 'vitest'
+import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
+import { countCases, random, SEED_OF_TODAY } from '../../support/random.ts'
+import { type Answer, openListing, records } from '../../support/source/listing.ts'
+
+const PAGE = {
+  paging: { kind: 'page', param: 'page', size_param: 'n' },
+} as const satisfies Partial<ProfileInput>
+const OFFSET = { paging: { kind: 'offset', param: 'skip', size_param: 'n' } } as const
+const CASES = countCases(60, 600)
+
+/** Answers with the visible ones of all rows, by the place among all rows. */
+function hiding(
+  kind: 'page' | 'offset',
+  isVisible: readonly boolean[],
+  most = Number.POSITIVE_INFINITY,
+): Answer {
+  const all = records(isVisible.length)
+  return (position, asked) => {
+    const size = Math.min(asked, most)
+    const at = Number(position ?? (kind === 'page' ? 1 : 0))
+    const from = kind === 'page' ? (at - 1) * size : at
+    const some = all.slice(from, from + size).filter((_, index) => isVisible[from + index])
+    const next = kind === 'page' ? at + 1 : at + some.length
+    return { records: some, next: some.length === 0 ? null : String(next) }
+  }
+}
+
+describe('a list that hides rows', () => {
+  it(`is never called complete while leads are missing (SEED=${SEED_OF_TODAY})`, async () => {
+    let holes = 0
+    for (let number = 0; number < CASES; number++) {
+      const next = random(SEED_OF_TODAY * 1000 + number)
+      const kind = number % 2 === 0 ? 'page' : 'offset'
+      const share = 0.02 + next() * 0.5
+      const most = number % 4 === 0 ? 4 + Math.floor(next() * 6) : undefined
+      // No two pages in a row are empty.
+      const period = 2 * (most ?? 10) - 1
+      const isVisible = Array.from(
+        { length: 20 + Math.floor(next() * 60) },
+        // An upstream that also cuts its pages is told from one that only cuts them if it hides the first row.
+        (_, at) => at % period === 5 || (next() < share && (at > 0 || most === undefined)),
+      )
+      await using listing = await openListing(kind === 'page' ? PAGE : OFFSET, hiding(kind, isVisible, most))
+      const { scan } = await listing.sync()
+      const visible = isVisible.filter(Boolean).length
+      if (scan?.scan_result !== 'complete') holes++
+      else expect(scan.distinct, `number ${number}`).toBe(visible)
+    }
+    expect(holes).toBeGreaterThan(0)
+  })
+
+  it.each(['page', 'offset'] as const)('by %s is read behind an empty page, and told', async (kind) => {
+    const isVisible = Array.from({ length: 50 }, (_, at) => at < 20 || at >= 32)
+    await using listing = await openListing(kind === 'page' ? PAGE : OFFSET, hiding(kind, isVisible))
+    const { scan, problems } = await listing.sync()
+    expect(scan).toMatchObject({ scan_result: 'unproven', passes: 2, distinct: 38 })
+    expect(problems[0]).toMatchObject({
+      message: expect.stringMatching(/page \d+: leads behind what seemed to be the last page/),
+      hint: expect.stringContaining('paging.total'),
+    })
+  })
+
+  it('is complete if the rows were hidden only once', async () => {
+    const all = Array.from({ length: 50 }, () => true)
+    let hidden = 1
+    await using listing = await openListing(PAGE, (position, size, filters) =>
+      position === '3' && hidden-- > 0
+        ? { records: [], next: null }
+        : hiding('page', all)(position, size, filters),
+    )
+    expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', passes: 3, distinct: 50 })
+  })
+
+  it('is followed through empty pages as far as its answers say that more follow', async () => {
+    const isVisible = Array.from({ length: 80 }, (_, at) => at < 10 || at >= 60)
+    await using listing = await openListing(PAGE, (position, size, filters) => {
+      const page = hiding('page', isVisible)(position, size, filters)
+      return Number(position ?? 1) < 8
+        ? { ...page, saysMore: true }
+        : { ...page, next: null, saysMore: false }
+    })
+    expect((await listing.sync()).scan).toMatchObject({
+      scan_result: 'complete',
+      passes: 1,
+      distinct: 30,
+      pages: 8,
+    })
+  })
+})
+
+describe('the end of a numbered list', () => {
+  it('is looked behind in a full scan, and neither in a sync of changes nor if its total is reached', async () => {
+    const filters = { updated_since: { param: 'since' } }
+    const list = hiding('page', Array(20).fill(true))
+    await using listing = await openListing({ ...PAGE, filters }, list)
+    expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', pages: 4 })
+    expect((await listing.sync({ full: false })).scan).toMatchObject({ mode: 'incremental', pages: 3 })
+    listing.answer = (...asked) => ({ ...list(...asked), total: 20 })
+    expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', pages: 3 })
+  })
+})
+
+describe('replicas that sort in opposite orders', () => {
+  it.each([
+    ['a cursor', { paging: { kind: 'cursor', param: 'cursor', next: 'next' } }],
+    ['a link', { paging: { kind: 'link' } }],
+    ['the address of the next page', { paging: { kind: 'next_url', next: 'next' } }],
+  ] as const)('never give a complete list by %s while leads are missing', async (_name, profile) => {
+    for (let count = 11; count < 70; count += countCases(7, 1)) {
+      const all = records(count)
+      await using listing = await openListing(profile, (position, size) => {
+        const from = Number(position ?? 0)
+        const rows = (from / size) % 2 === 0 ? all : [...all].reverse()
+        const some = rows.slice(from, from + size)
+        return { records: some, next: from + size < count ? String(from + size) : null }
+      })
+      const { scan } = await listing.sync()
+      if (scan?.scan_result === 'complete') expect(scan.distinct, `count ${count}`).toBe(count)
+    }
+  })
+})
+
+describe('the total of a sync of changes', () => {
+  const filters = { updated_since: { param: 'since' } }
+  const CURSOR = { paging: { kind: 'cursor', param: 'cursor', next: 'next' }, filters } as const
+
+  it.each([
+    ['counts more than came', 'unproven', 12],
+    ['counts what came', 'complete', 9],
+    ['may be that of the whole list', 'complete', 50],
+  ])('%s: the list is %s', async (_name, result, total) => {
+    await using listing = await openListing(CURSOR, () => ({ records: records(50) }))
+    await listing.sync()
+    listing.answer = () => ({ records: records(50).slice(41), total })
+    expect((await listing.sync({ full: false })).scan).toMatchObject({
+      mode: 'incremental',
+      scan_result: result,
+    })
+  })
+})

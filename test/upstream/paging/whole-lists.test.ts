@@ -1,0 +1,63 @@
+/** Answers that are a whole list without saying so. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, it } from 'vitest'
+import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
+import { openSource } from '../../../src/upstream/source.ts'
+import { SILENT } from '../../support/syncing.ts'
+
+const PAGE = { kind: 'page', param: 'page', total: 'count' } as const
+const CURSOR = { kind: 'cursor', param: 'after', next: 'next' } as const
+const RANGE = { kind: 'range' } as const
+
+/** Asks an upstream that always gives the same answer. */
+async function ask(paging: ProfileInput['paging'], body: unknown, position: string | null, size = 10) {
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const envelope = { leads: Array.isArray(body) ? '' : 'items' }
+  const source = openSource({
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    profile: parseProfile({ name: 'test', paging, envelope, mapping: { lead: { id: 'id' } } }, 'test'),
+    maxWaitMs: 1000,
+    apiKey: 'key-of-the-test',
+    log: SILENT,
+  })
+  try {
+    const { records, next } = await source.listLeads({}, position, size)
+    return { rows: records.length, next }
+  } finally {
+    await source.close()
+    server.close()
+    server.closeAllConnections()
+  }
+}
+
+it.each([
+  [PAGE, {}, null],
+  [PAGE, {}, '3'],
+  [PAGE, { count: 40, next: null, more: false }, '3'],
+  [CURSOR, {}, null],
+] as const)('an empty list may be left out: %j, %j at %j', async (paging, body, position) => {
+  expect(await ask(paging, body, position)).toEqual({ rows: 0, next: null })
+})
+
+it.each([
+  [CURSOR, {}, 'c2'],
+  [PAGE, { rows: [] }, null],
+  [PAGE, { message: 'Please sign in' }, null],
+  [PAGE, { items: 0 }, null],
+] as const)('an answer with anything else has no list: %j, %j at %j', async (paging, body, position) => {
+  await expect(ask(paging, body, position)).rejects.toMatchObject({ code: 'api_unexpected' })
+})
+
+const rows = (count: number) => Array.from({ length: count }, (_, id) => ({ id: `l${id}` }))
+
+it.each([
+  ['the whole list, where the range is ignored', 30, null],
+  ['the whole list, shorter than the range', 7, null],
+  ['a part, where it has as many records as were asked for', 10, '10'],
+])('an answer to a range without Content-Range is %s', async (_name, count, next) => {
+  expect(await ask(RANGE, rows(count), null)).toEqual({ rows: count, next })
+})
