@@ -426,7 +426,7 @@ describe('a clock that was set', () => {
     await running.stop()
   })
 
-  it('back after the daemon began with a clock that was ahead makes the real runs, once the upstream confirms it', async () => {
+  it('26 hours ahead when the daemon starts sends nothing, and costs nothing once it is right', async () => {
     const ran: string[] = []
     const file = `${folderWith()}/leadsheet.db`
     const early = await start([daily(ran)], { file, at: passing(20, '10:00') })
@@ -437,14 +437,60 @@ describe('a clock that was set', () => {
       at: passing(21, '12:00'),
       trueTime: passing(20, '10:01'),
     })
-    await ahead.tick(passing(21, '12:00'), passing(20, '10:01'))
+    for (const minute of ['01', '02'])
+      await ahead.tick(passing(21, `12:${minute}`), passing(20, `10:${minute}`))
     await ahead.daemon.idle()
-    expect(ran).toEqual(['21T07'])
-    await ahead.tick(passing(20, '10:02'))
+    expect(ran).toEqual([])
+    expect(ahead.lines.join()).toContain('it is 1560 minutes ahead. Nothing is begun')
+    await ahead.tick(passing(20, '10:03'))
     await ahead.tick(passing(21, '07:00'))
     await ahead.daemon.idle()
-    expect(ran).toEqual(['21T07', '21T07'])
+    expect(ran).toEqual(['21T07'])
     await ahead.stop()
+  })
+
+  it('is believed at the start where the daemon before had the same difference from the upstream', async () => {
+    const ran: string[] = []
+    const file = `${folderWith()}/leadsheet.db`
+    const of = { file, at: passing(20, '10:00'), trueTime: passing(20, '05:00') }
+    const first = await start([daily(ran)], of)
+    await first.tick(passing(20, '10:00'), passing(20, '05:00'))
+    await first.stop()
+    const second = await start([daily(ran)], { ...of, at: passing(20, '12:00') })
+    await second.tick(passing(20, '12:00'), passing(20, '07:00'))
+    await second.tick(passing(21, '07:00'), passing(21, '02:00'))
+    await second.daemon.idle()
+    expect(ran).toEqual(['21T07'])
+    await second.stop()
+  })
+
+  it('is believed after half an hour where the upstream does not tell its time, and the log says so', async () => {
+    const ran: string[] = []
+    const running = await start([daily(ran)], { at: passing(20, '10:00'), isUpstreamThere: () => false })
+    await running.tick(passing(20, '10:00'))
+    for (const minute of ['00', '15', '29'])
+      await running.tick(passing(21, `12:${minute}`), passing(20, `10:${minute}`))
+    await running.daemon.idle()
+    expect(ran).toEqual([])
+    await running.tick(passing(21, '12:30'), passing(20, '10:30'))
+    await running.daemon.idle()
+    expect(ran).toEqual(['21T07'])
+    expect(running.lines.join()).toContain('nobody confirmed the clock for 30 minutes')
+    await running.stop()
+  })
+
+  it('back after the daemon began with a clock that was ahead makes the real runs, once the upstream confirms it', async () => {
+    const ran: string[] = []
+    const running = await start([daily(ran)], { at: passing(21, '06:59'), trueTime: passing(20, '10:00') })
+    await running.tick(passing(21, '06:59'), passing(20, '10:00'))
+    await running.tick(passing(21, '07:00'), passing(20, '10:01'))
+    await running.daemon.idle()
+    expect(ran).toEqual(['21T07'])
+    await running.tick(passing(20, '10:02'))
+    await running.tick(passing(21, '07:00'))
+    await running.daemon.idle()
+    expect(ran).toEqual(['21T07', '21T07'])
+    await running.stop()
   })
 })
 
