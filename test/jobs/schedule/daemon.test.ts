@@ -1,5 +1,7 @@
-import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import Database from 'better-sqlite3'
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
@@ -335,6 +337,16 @@ describe('a serial task', () => {
   })
 })
 
+/** Copies a backup over a database, as `cp` does: the file stays the same one. */
+function overwrite(file: string): string {
+  const backup = `${file}.backup`
+  const database = new Database(file)
+  database.prepare('VACUUM INTO ?').run(backup)
+  database.close()
+  execFileSync('cp', [backup, file])
+  return backup
+}
+
 describe('the database file of a running daemon', () => {
   it.each<[string, (file: string) => void]>([
     ['is deleted', (file) => rmSync(file)],
@@ -347,6 +359,9 @@ describe('the database file of a running daemon', () => {
       },
     ],
     ['is moved with its folder', (file) => renameSync(dirname(file), `${dirname(file)}.old`)],
+    ['is overwritten by a backup', (file) => overwrite(file)],
+    ['has lost its log', (file) => rmSync(`${file}-wal`)],
+    ['has lost its shared memory', (file) => rmSync(`${file}-shm`)],
   ])('%s: nothing more is written or run, operators are told, and the daemon ends', async (_, lose) => {
     const file = `${folderWith({ 'data/.keep': '' })}/data/leadsheet.db`
     let runs = 0
@@ -359,14 +374,40 @@ describe('the database file of a running daemon', () => {
     await running.tick('2026-11-20T07:02:00Z')
     expect(running.daemon.signal.aborted).toBe(true)
     await expect(running.store.write((trx) => trx.deleteFrom('lease').execute())).rejects.toThrow(
-      /leadsheet\.db was/,
+      /leadsheet\.db.* was/,
     )
     await expect(running.stop()).rejects.toMatchObject({ code: 'store_lost' })
     expect([runs, await scheduledRunsOf(running.store)]).toEqual([1, before])
-    expect(running.faults).toEqual([expect.stringMatching(/was (deleted|replaced) .* while it was open$/)])
+    expect(running.faults).toEqual([
+      expect.stringMatching(/was (deleted|replaced|overwritten) .*while it was open$/),
+    ])
     await running.store.close()
     // What a log holds would be applied to whichever file gets the name next.
     expect(existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0).toBe(0)
+  })
+
+  it('overwritten by a backup is that backup afterwards, to the byte', async () => {
+    const file = `${folderWith()}/leadsheet.db`
+    const running = await start([scheduleOf(MINUTELY)], { file })
+    await running.tick('2026-11-20T07:00:00Z')
+    const backup = overwrite(file)
+    await running.tick('2026-11-20T07:01:00Z')
+    await expect(running.stop()).rejects.toMatchObject({ code: 'store_lost' })
+    await running.store.close()
+    expect(readFileSync(file).equals(readFileSync(backup))).toBe(true)
+  })
+
+  it('without its log has all that was written before', async () => {
+    const file = `${folderWith()}/leadsheet.db`
+    const running = await start([scheduleOf(MINUTELY)], { file })
+    for (const minute of ['00', '01']) await running.tick(`2026-11-20T07:${minute}:00Z`)
+    await running.daemon.idle()
+    rmSync(`${file}-wal`)
+    await running.tick('2026-11-20T07:02:00Z')
+    await expect(running.stop()).rejects.toMatchObject({ code: 'store_lost' })
+    await running.store.close()
+    await using store = await openStore(file, new Date('2026-11-20T07:03:00Z'))
+    expect(await scheduledRunsOf(store)).toEqual(['report:daily 07:00 skipped', 'report:daily 07:01 done'])
   })
 })
 
