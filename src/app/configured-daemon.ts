@@ -153,12 +153,12 @@ export async function openConfiguredDaemon(
   const upstreamClock = { last: clockAheadMs, ask: source.askClock }
   const clockTrust = createClockTrust({ store, log, now, monotonicMs, upstreamClock })
   const clockDoubt = clockTrust.doubt
-  const tellFault = async (fault: LeadsheetError): Promise<boolean> => {
+  const tellFault = async (fault: LeadsheetError, isNews: boolean): Promise<boolean> => {
     if (fault.code === 'store_lost') {
       const onFailure = (thrown: unknown) => log.warn(errorText(thrown))
       await noteLoss(config.dataDir, fault, now()).catch(onFailure)
     }
-    return alertWithoutStore(alerting, fault, new AbortController().signal)
+    return alertWithoutStore(alerting, fault, isNews ? transport : null, new AbortController().signal)
   }
   const faults = createFaultWatch(tellFault, now)
   const lastFault = faults.last

@@ -77,10 +77,12 @@ function lossOf(file: string, opened: string | null, watch: Watch | null): Leads
       : identityOf(lost) === null
         ? 'deleted or moved away'
         : 'replaced by another file'
-  const what =
-    lost === undefined || lost === file ? `The database ${file}` : `${lost}, a part of the database,`
+  const isPart = lost !== undefined && lost !== file
+  const what = isPart ? `${lost}, a part of the database,` : `The database ${file}`
+  // What a part held is moved into the database when it is closed.
+  const restore = isPart ? '' : `, put the file or a backup back (${shellCommand('db restore FILE')})`
   return new LeadsheetError('store_lost', `${what} was ${how} while it was open`, {
-    hint: `Nothing more is written. Stop what still runs on it, put the file or a backup back (${shellCommand('db restore FILE')}), and start again.`,
+    hint: `Nothing more is written. Stop what still runs on it${restore}, and start again.`,
   })
 }
 
