@@ -105,7 +105,11 @@ export async function openConfiguredDaemon(
     }),
   )
   const poster = opening.use(openPoster(proxyOf(config)))
-  const publishing = configuredPublishing(config, store, log)
+  let snapshotFault: LeadsheetError | null = null
+  const noteFault = (found: LeadsheetError | null): void => {
+    snapshotFault = found
+  }
+  const publishing = { ...configuredPublishing(config, store, log), noteFault }
   const own = openOwnQueue(log)
   const isShared = store.place.kind === 'postgres'
   const queue = store.place.kind === 'postgres' ? opening.use(await openPgBossQueue(store.place, log)) : own
@@ -162,7 +166,7 @@ export async function openConfiguredDaemon(
   }
   const faults = createFaultWatch(tellFault, now)
   const lastFault = faults.last
-  const known = { clockAheadMs, clockDoubt, lastFault }
+  const known = { clockAheadMs, clockDoubt, lastFault, snapshotFault: () => snapshotFault }
   const alerting = await openAlerts(config, { store, ...known, log, poster, transport, now })
   const alerts = createSerialTask(queue, 'alerts', async (signal) => {
     try {
