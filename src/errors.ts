@@ -42,7 +42,8 @@ export const ERROR_CODES = {
   service_data: 'the sample companies of the reference service cannot be read',
   snapshot_missing: 'there is no snapshot yet to query or export',
   store_corrupt: 'the database file is damaged or is not a leadsheet database',
-  store_lost: 'the database of an existing installation is missing or empty',
+  store_lost:
+    'the database of an existing installation is missing or empty, or was replaced while it was open',
   store_other_source: 'api.url names another source than the one from which the stored leads were read',
   store_newer: 'the database was written by a newer leadsheet',
   store_older:

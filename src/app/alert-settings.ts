@@ -2,6 +2,7 @@
 import { hostname } from 'node:os'
 import { createViolationWatch, type StoreFault } from '../checks/check.ts'
 import type { Config } from '../config/config.ts'
+import type { LeadsheetError } from '../errors.ts'
 import type { AlertWebhook } from '../jobs/alerts/alert-webhook.ts'
 import type { HeartbeatMonitor } from '../jobs/alerts/heartbeat-ping.ts'
 import type { Poster } from '../jobs/alerts/http-post.ts'
@@ -27,6 +28,7 @@ export async function openAlerts(
     readonly clockAheadMs: () => number | null
     readonly clockDoubt: () => string | null
     readonly lastFault: () => StoreFault | null
+    readonly snapshotFault: () => LeadsheetError | null
     readonly log: Log
     readonly poster: Poster
     readonly now: () => Date
@@ -42,6 +44,7 @@ export async function openAlerts(
       clockAheadMs: deps.clockAheadMs,
       clockDoubt: deps.clockDoubt,
       lastFault: deps.lastFault,
+      snapshotFault: deps.snapshotFault,
       findViolations: createViolationWatch(deps.store.db),
     },
     alerts: {

@@ -105,7 +105,11 @@ export async function openConfiguredDaemon(
     }),
   )
   const poster = opening.use(openPoster(proxyOf(config)))
-  const publishing = configuredPublishing(config, store, log)
+  let snapshotFault: LeadsheetError | null = null
+  const noteFault = (found: LeadsheetError | null): void => {
+    snapshotFault = found
+  }
+  const publishing = { ...configuredPublishing(config, store, log), noteFault }
   const own = openOwnQueue(log)
   const isShared = store.place.kind === 'postgres'
   const queue = store.place.kind === 'postgres' ? opening.use(await openPgBossQueue(store.place, log)) : own
@@ -153,16 +157,16 @@ export async function openConfiguredDaemon(
   const upstreamClock = { last: clockAheadMs, ask: source.askClock }
   const clockTrust = createClockTrust({ store, log, now, monotonicMs, upstreamClock })
   const clockDoubt = clockTrust.doubt
-  const tellFault = async (fault: LeadsheetError): Promise<boolean> => {
+  const tellFault = async (fault: LeadsheetError, isNews: boolean): Promise<boolean> => {
     if (fault.code === 'store_lost') {
       const onFailure = (thrown: unknown) => log.warn(errorText(thrown))
       await noteLoss(config.dataDir, fault, now()).catch(onFailure)
     }
-    return alertWithoutStore(alerting, fault, new AbortController().signal)
+    return alertWithoutStore(alerting, fault, isNews ? transport : null, new AbortController().signal)
   }
   const faults = createFaultWatch(tellFault, now)
   const lastFault = faults.last
-  const known = { clockAheadMs, clockDoubt, lastFault }
+  const known = { clockAheadMs, clockDoubt, lastFault, snapshotFault: () => snapshotFault }
   const alerting = await openAlerts(config, { store, ...known, log, poster, transport, now })
   const alerts = createSerialTask(queue, 'alerts', async (signal) => {
     try {

@@ -227,6 +227,8 @@ export interface Knowledge {
   readonly clockAheadMs?: () => number | null
   /** Returns the last fault of the database; null if there was none. */
   readonly lastFault?: () => StoreFault | null
+  /** Returns why the last snapshot could not be made; null if it was made. */
+  readonly snapshotFault?: () => LeadsheetError | null
   /** Says why the clock is not believed after it was set; null if it is believed. */
   readonly clockDoubt?: () => string | null
   /** Returns the consistency rules that rows in the store break; null if the store was not searched. */
@@ -266,6 +268,7 @@ export function readFacts(installation: Installation, knowledge: Knowledge, now:
     openAlerts: once((): Promise<Alert[]> => listAlerts(db, 'open', ALERTS_MAX)),
     clockAheadMs: () => knowledge.clockAheadMs?.() ?? null,
     lastFault: () => (knowledge.lastFault === undefined ? undefined : knowledge.lastFault()),
+    snapshotFault: () => knowledge.snapshotFault?.() ?? null,
     clockDoubt: () => knowledge.clockDoubt?.() ?? null,
     knowsClock: knowledge.clockAheadMs !== undefined,
     violations: once(async () => (await knowledge.findViolations?.(now)) ?? null),

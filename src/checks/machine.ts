@@ -97,7 +97,7 @@ export const MACHINE_CHECKS = {
     question: 'Is the snapshot as recent as the synced data?',
     title: 'snapshot old',
     meaning:
-      'the database has newer data than the snapshot although no snapshot is being made, or has had them for two hours',
+      'a snapshot could not be made, or the database has newer data although none is being made, or has had them for two hours',
     setting: 'snapshot.when',
     find: findSnapshotOld,
   },
@@ -288,6 +288,8 @@ export async function readRoom(facts: Facts) {
 }
 
 async function findSnapshotOld(facts: Facts): Promise<Finding[]> {
+  const fault = facts.snapshotFault()
+  if (fault !== null) return [plain(fault.message, fault.hint ?? '')]
   if (facts.snapshotAfterSync === null) return []
   const info = await facts.snapshot()
   const newer = (await facts.runs()).filter(

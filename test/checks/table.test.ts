@@ -9,6 +9,7 @@ import { createViolationWatch, type Installation, type Knowledge, readFacts } fr
 import { ALERTING_IDS, CHECKS, type CheckId, type Found, findForAlerts } from '../../src/checks/run-checks.ts'
 import type { FailedSection } from '../../src/domain/figures.ts'
 import type { ScanReport, SyncOutcome, SyncProblem } from '../../src/domain/sync.ts'
+import { LeadsheetError } from '../../src/errors.ts'
 import { messageFor } from '../../src/jobs/outbox/compose-message.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'
@@ -51,13 +52,15 @@ beforeEach(async () => {
 })
 afterEach(() => store.close())
 
-type Change = Partial<Installation> & Pick<Knowledge, 'clockAheadMs' | 'clockDoubt' | 'lastFault'>
+type Change = Partial<Installation> &
+  Pick<Knowledge, 'clockAheadMs' | 'clockDoubt' | 'lastFault' | 'snapshotFault'>
 
 async function runAll(change: Change, now: Date, onFailure = unexpected) {
-  const { clockAheadMs = () => 0, clockDoubt = () => null, lastFault = () => null, ...changed } = change
+  const { clockAheadMs = () => 0, clockDoubt = () => null, lastFault = () => null } = change
+  const { snapshotFault = () => null, ...changed } = change
   const facts = readFacts(
     { ...installation, ...changed },
-    { clockAheadMs, clockDoubt, lastFault, findViolations, isDaemon: true },
+    { clockAheadMs, clockDoubt, lastFault, snapshotFault, findViolations, isDaemon: true },
     now,
   )
   return findForAlerts(facts, onFailure)
@@ -467,6 +470,14 @@ describe('the machine', () => {
     await making.release()
     writeFileSync(nowhere, 'no snapshot at all')
     expect(await reasons({ snapshotAfterSync: nowhere })).toEqual(['snapshot_old'])
+  })
+
+  it('has a snapshot that could not be made, also where it has a schedule of its own', async () => {
+    const fault = new LeadsheetError('data_unwritable', 'the snapshot cannot be made', { hint: 'Look.' })
+    for (const snapshotAfterSync of [null, join(folderWith(), 'snapshot.db')]) {
+      const found = await the('snapshot_old', { snapshotAfterSync, snapshotFault: () => fault })
+      expect([found.message, found.hint]).toEqual(['the snapshot cannot be made', 'Look.'])
+    }
   })
 
   it('has a clock that is ahead of or behind that of the upstream', async () => {

@@ -14,6 +14,8 @@ import type { Announcement } from './alert-state.ts'
 
 const TITLES_IN_SUBJECT = 3
 const LINES_MAX = 20
+/** The id of an alert that is only told, such as a test, or one about the database itself. */
+export const NOT_STORED = 0
 
 export interface AlertMessage {
   /** The subject, such as `2 alerts: sync failing, mail waiting`. */
@@ -120,6 +122,11 @@ export function sectionsOf(message: AlertMessage, linesMax: number): AlertSectio
 /** Builds the data from which the mail about alerts is rendered. */
 export function alertMailView(message: AlertMessage): AlertMailView {
   const { open } = message
+  const openText =
+    open === 0
+      ? 'No alert is open any more.'
+      : `${open.toLocaleString('en')} open: ${shellCommand('alerts list')}. ${shellCommand('alerts ack NUMBER')} ends the reminders of one.`
+  const isStored = message.opened[0]?.id !== NOT_STORED
   return {
     title: message.subject,
     place: message.place,
@@ -132,15 +139,13 @@ export function alertMailView(message: AlertMessage): AlertMailView {
         hint: line.until === null ? line.hint : null,
         times:
           line.until === null
-            ? `No. ${line.id}, since ${formatUtc(line.since)}`
+            ? `${line.id === NOT_STORED ? 'Since' : `No. ${line.id}, since`} ${formatUtc(line.since)}`
             : `No. ${line.id}, from ${formatUtc(line.since)} to ${formatUtc(line.until)}`,
       })),
       more: more === 0 ? null : `and ${more.toLocaleString('en')} more: ${shellCommand('alerts list')}`,
     })),
     footer: [
-      open === 0
-        ? 'No alert is open any more.'
-        : `${open.toLocaleString('en')} open: ${shellCommand('alerts list')}. ${shellCommand('alerts ack NUMBER')} ends the reminders of one.`,
+      ...(isStored ? [openText] : []),
       'You get this as an operator of leadsheet (alerts.recipients in its settings).',
     ],
   }

@@ -6,9 +6,10 @@ import { type Installation, type Knowledge, readFacts } from '../../checks/check
 import { alertFacts, findForAlerts } from '../../checks/run-checks.ts'
 import type { Message } from '../../domain/message.ts'
 import type { Instant } from '../../domain/model.ts'
-import { LeadsheetError, shellCommand } from '../../errors.ts'
+import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { messageId } from '../../mail/message.ts'
+import type { Transport } from '../../mail/transport.ts'
 import type { RenderAlert } from '../../report/render/alert-mail.ts'
 import {
   type Alert,
@@ -27,7 +28,7 @@ import {
 import type { Store } from '../../store/db/store.ts'
 import { enqueueAlert } from '../../store/outbox/delivery.ts'
 import { logFailure } from '../schedule/job-failure.ts'
-import { type AlertMessage, alertMailView, composeAlertMessage } from './alert-message.ts'
+import { type AlertMessage, alertMailView, composeAlertMessage, NOT_STORED } from './alert-message.ts'
 import { type AlertRules, decide, GAPS_COUNT_MS, REOPEN_MS } from './alert-state.ts'
 import { type AlertWebhook, postAlert, postDueAlerts } from './alert-webhook.ts'
 import { type HeartbeatMonitor, heartbeatUrl, pingHeartbeatMonitor } from './heartbeat-ping.ts'
@@ -35,6 +36,8 @@ import type { PostOutcome } from './http-post.ts'
 
 /** The age at which resolved alerts and alert messages are deleted: 90 days. */
 const RETENTION_MS = 90 * 24 * 60 * 60_000
+/** The longest time for mails without the database, because the daemon waits for them. */
+const MAIL_WITHIN_MS = 20_000
 
 /** The channels to which alerts are sent, and the rules for alerts. */
 interface AlertSettings {
@@ -113,19 +116,21 @@ export async function updateAlerts(deps: AlertDeps): Promise<AlertMessage | null
 }
 
 /**
- * Tells operators of a fault of the database by the webhook and the heartbeat monitor. Mails and stored
- * alerts would need the database.
- * @returns whether every channel took it
+ * Tells operators of a fault of the database by the webhook, the heartbeat monitor and mail. Stored alerts and
+ * the outbox would need the database.
+ * @param transport sends the mails at once, and only once; null sends none
+ * @returns whether the webhook and the heartbeat monitor took it
  */
 export async function alertWithoutStore(
-  { webhook, heartbeat, poster, log, ...deps }: Omit<AlertDeps & AlertWebhook & HeartbeatMonitor, 'store'>,
+  { webhook, heartbeat, poster, log, store, ...deps }: WithoutStore,
   { message, hint = '' }: LeadsheetError,
+  transport: Pick<Transport, 'send'> | null,
   signal: AbortSignal,
 ): Promise<boolean> {
   const at = deps.now().toISOString()
   const check = 'database_unwritable'
   const { title } = alertFacts(check)
-  const line = { id: 0, check, title, subject: '', message, hint, since: at, until: null }
+  const line = { id: NOT_STORED, check, title, subject: '', message, hint, since: at, until: null }
   const told: AlertMessage = {
     ...{ subject: `1 alert: ${title}`, made_at: at, place: deps.alerts.place },
     ...{ opened: [line], reminded: [], resolved: [], open: 1 },
@@ -138,7 +143,18 @@ export async function alertWithoutStore(
   }
   const refused = outcomes.filter(({ isTaken }) => !isTaken)
   for (const { response } of refused) log.warn({ response }, 'alert about the database failed')
+  const { mail } = deps.alerts
+  const within = AbortSignal.any([signal, AbortSignal.timeout(MAIL_WITHIN_MS)])
+  for (const each of (transport && mail && alertMailsOf(store, mail, told)) ?? []) {
+    await transport?.send(each, { signal: within }).catch((thrown: unknown) => {
+      log.warn({ to: each.to, response: errorText(thrown) }, 'alert about the database failed')
+    })
+  }
   return refused.length === 0
+}
+
+type WithoutStore = Omit<AlertDeps & AlertWebhook & HeartbeatMonitor, 'store'> & {
+  readonly store: Pick<Store, 'installationId'>
 }
 
 /** Makes one alert message for each operator. */

@@ -5,6 +5,7 @@
 import type { StoreFault } from '../../checks/check.ts'
 import type { Instant } from '../../domain/model.ts'
 import { LeadsheetError } from '../../errors.ts'
+import { HOUR_MS } from '../../time.ts'
 
 const CODES: readonly string[] = ['data_unwritable', 'store_busy', 'store_corrupt', 'store_lost']
 
@@ -17,9 +18,15 @@ export interface FaultWatch {
   last(): StoreFault | null
 }
 
-/** @param tell tells operators without the database, and returns whether they were told */
+/** A fault that comes again within this time after the last one is no news, so it is not mailed. */
+const NEWS_AFTER_MS = HOUR_MS
+
+/**
+ * @param tell tells operators without the database, and returns whether they were told; it is called again
+ * until they were, with `isNews` true only the first time
+ */
 export function createFaultWatch(
-  tell: (fault: LeadsheetError) => Promise<boolean>,
+  tell: (fault: LeadsheetError, isNews: boolean) => Promise<boolean>,
   now: () => Date,
 ): FaultWatch {
   let last: StoreFault | null = null
@@ -32,8 +39,11 @@ export function createFaultWatch(
       if (!(thrown instanceof LeadsheetError) || !CODES.includes(thrown.code)) return
       writtenAt = null
       const { message, hint = '' } = thrown
-      if (last === null || last.to !== null) last = { from: now().toISOString(), to: null, message, hint }
-      if (!isTold) isTold = await tell(thrown)
+      const at = now()
+      const isNew = last === null || last.to !== null
+      const isNews = isNew && (last?.to == null || at.getTime() - Date.parse(last.to) >= NEWS_AFTER_MS)
+      if (isNew) last = { from: at.toISOString(), to: null, message, hint }
+      if (!isTold) isTold = await tell(thrown, isNews)
     },
     noteWritten() {
       // A nearly full disk may take some writes and refuse others, so the fault ends after a whole minute.

@@ -1,15 +1,23 @@
 /**
- * Decides whether the clock may be believed. After the clock was set, nothing is begun until the Date of an
- * upstream's answer confirms the new time, or the clock is back where it was. Otherwise a clock that is ahead
- * for minutes would send the report of a day that is not over.
+ * Decides whether the clock may be believed. After the clock was set, or after a long time without a daemon,
+ * nothing is begun until the Date of an upstream's answer confirms the time, or the clock is back where it
+ * was. Otherwise a clock that is ahead for minutes would send the report of a day that is not over.
  */
 import { CLOCK_AHEAD_MAX_MS } from '../../checks/machine.ts'
 import type { Store } from '../../store/db/store.ts'
 import { forgetScheduledRuns, isAnyNotedAfter } from '../../store/schedule/scheduled-run.ts'
-import { formatUtc } from '../../time.ts'
+import { listGaps } from '../../store/schedule/uptime.ts'
+import { formatUtc, HOUR_MS, MINUTE_MS } from '../../time.ts'
 import { CLOCK_STEP_MS, type UptimeDeps } from './uptime.ts'
 
 const ASK_WITHIN_MS = 10_000
+/**
+ * A shorter time without a daemon needs no confirmed clock, and a clock that is less ahead is believed at the
+ * start.
+ */
+const START_AHEAD_MAX_MS = HOUR_MS
+/** The longest wait for an upstream that does not tell its time. A time service sets a clock within minutes. */
+const UNCONFIRMED_MINUTES = 30
 
 /** Compares our clock with that of the upstream. Milliseconds by which ours is ahead; null if unknown. */
 export interface UpstreamClock {
@@ -37,6 +45,9 @@ export function createClockTrust({
   let believed: { readonly at: Date; readonly monotonicMs: number; readonly aheadMs: number | null } | null =
     null
   let doubt: string | null = null
+  /** The time since which the upstream has not told its time; null if it did when it was last asked. */
+  let silentFromMs: number | null = null
+  const openedAt = now()
   return {
     doubt: () => doubt,
     async look() {
@@ -44,20 +55,25 @@ export function createClockTrust({
       const looked = { at: now(), monotonicMs: monotonicMs(), aheadMs: upstreamClock.last() }
       const expected = believed && new Date(believed.at.getTime() + looked.monotonicMs - believed.monotonicMs)
       const isSet = expected && Math.abs(looked.at.getTime() - expected.getTime()) > CLOCK_STEP_MS
-      if (isSet || (believed === null && (await isAnyNotedAfter(store.db, afterNow(looked.at))))) {
+      const isNoted = believed === null && (await isAnyNotedAfter(store.db, afterNow(looked.at)))
+      const downSince = believed === null ? await findDownSince(store, openedAt, looked.at) : null
+      if (isSet || isNoted || downSince !== null) {
         const aheadMs = await upstreamClock.ask(AbortSignal.timeout(ASK_WITHIN_MS))
-        const isRight = aheadMs !== null && isNear(aheadMs, believed?.aheadMs ?? 0)
-        if (!isRight) {
-          const text = `${doubtText(expected, looked.at, aheadMs)} Nothing is begun until they agree.`
-          if (doubt === null) log.warn(text)
-          doubt = text
+        silentFromMs = aheadMs === null ? (silentFromMs ?? looked.monotonicMs) : null
+        const silentMs = silentFromMs === null ? 0 : looked.monotonicMs - silentFromMs
+        if (aheadMs !== null && isNear(aheadMs, believed?.aheadMs ?? 0)) {
+          await forget(store, looked.at, log)
+        } else if (silentMs >= UNCONFIRMED_MINUTES * MINUTE_MS) {
+          log.warn(`nobody confirmed the clock for ${UNCONFIRMED_MINUTES} minutes: work goes on with it`)
+        } else if (aheadMs === null || isNoted || !isAsBefore(aheadMs, looked.at, downSince)) {
+          if (doubt === null) log.warn(doubtText(expected, looked.at, aheadMs))
+          doubt = doubtText(expected, looked.at, aheadMs)
           return
         }
-        await forget(store, looked.at, log)
       }
       if (doubt !== null) log.info('the clock is believed again')
       believed = looked
-      doubt = null
+      doubt = silentFromMs = null
     },
   }
 }
@@ -65,6 +81,24 @@ export function createClockTrust({
 /** Returns whether the clocks agree, or differ as they did before the clock was set. */
 function isNear(aheadMs: number, beforeMs: number): boolean {
   return [0, beforeMs].some((ms) => Math.abs(aheadMs - ms) <= CLOCK_AHEAD_MAX_MS)
+}
+
+/** Returns when the last daemon before this one ran; null if none did, or less than an hour ago. */
+async function findDownSince({ db }: Store, openedAt: Date, at: Date): Promise<Date | null> {
+  const since = new Date(openedAt.getTime() - CLOCK_STEP_MS).toISOString()
+  const [gap] = await listGaps(db, { since, now: at.toISOString(), leastMs: START_AHEAD_MAX_MS })
+  return gap?.from == null ? null : new Date(gap.from)
+}
+
+/**
+ * Returns whether a clock at the start is near enough, or was already ahead for the last daemon: by the clock
+ * of the upstream, that daemon still has to come.
+ * @param downSince null if the clock was set while this daemon ran
+ */
+function isAsBefore(aheadMs: number, at: Date, downSince: Date | null): boolean {
+  if (downSince === null) return false
+  const upstreamMs = at.getTime() - aheadMs
+  return aheadMs <= START_AHEAD_MAX_MS || upstreamMs + CLOCK_AHEAD_MAX_MS < downSince.getTime()
 }
 
 function afterNow(at: Date): string {
@@ -76,11 +110,14 @@ function doubtText(expected: Date | null, at: Date, aheadMs: number | null): str
     expected === null
       ? ''
       : ` It was set to ${formatUtc(at.toISOString())} at ${formatUtc(expected.toISOString())}.`
-  const upstream =
+  const [upstream, until] =
     aheadMs === null
-      ? 'the upstream, which cannot be asked'
-      : `the upstream: it is ${Math.round(Math.abs(aheadMs) / 60_000)} minutes ${aheadMs > 0 ? 'ahead' : 'behind'}`
-  return `The clock of this machine is not confirmed by ${upstream}.${set}`
+      ? ['which does not tell its time.', `it does, for ${UNCONFIRMED_MINUTES} minutes at most`]
+      : [
+          `which says that it is ${Math.round(Math.abs(aheadMs) / MINUTE_MS)} minutes ${aheadMs > 0 ? 'ahead' : 'behind'}.`,
+          'they agree',
+        ]
+  return `The clock of this machine is not confirmed by the upstream, ${upstream}${set} Nothing is begun until ${until}.`
 }
 
 /** Forgets the runs that lie in the future, so that the real ones come when it is their time. */

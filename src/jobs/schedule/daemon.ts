@@ -9,6 +9,7 @@ import cron from 'node-cron'
 import { LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Job, JobData, Queue } from '../../queue/queue.ts'
+import { watchSqlite } from '../../store/db/sqlite.ts'
 import type { Db, Store } from '../../store/db/store.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 import { claimLease, deleteLostLeases, listHeldLeases } from '../../store/schedule/lease.ts'
@@ -213,6 +214,7 @@ interface Presence {
 async function claimPresence(store: Store, now: () => Date): Promise<Presence> {
   if (store.place.kind === 'sqlite') {
     const { lost, release } = await claimLease(store, 'daemon', now)
+    watchSqlite(store.db)
     return { lost, keep: async () => undefined, release }
   }
   await store.write((trx) => deleteLostLeases(trx, 'daemon', now()))

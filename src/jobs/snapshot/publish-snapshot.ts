@@ -40,6 +40,8 @@ export interface PublishDeps {
   readonly version: string
   /** The number of earlier snapshots that are also kept; the name of each contains its time. */
   readonly keep: number
+  /** Called with why a snapshot could not be made, and with null when one was made. */
+  readonly noteFault?: (fault: LeadsheetError | null) => void
 }
 
 export interface Published {
@@ -72,7 +74,12 @@ export async function publishSnapshot(deps: PublishDeps, signal: AbortSignal): P
   }
   const lease = await claimLease(deps.store, leaseNameOf(deps), deps.now)
   try {
-    return await publish(deps, AbortSignal.any([signal, lease.lost]))
+    const published = await publish(deps, AbortSignal.any([signal, lease.lost]))
+    deps.noteFault?.(null)
+    return published
+  } catch (thrown) {
+    if (thrown instanceof LeadsheetError && !signal.aborted) deps.noteFault?.(thrown)
+    throw thrown
   } finally {
     await lease.release()
   }

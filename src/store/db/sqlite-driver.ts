@@ -40,19 +40,26 @@ function isBatch(query: CompiledQuery): query is Batch {
  * Creates the Kysely dialect for SQLite.
  * @param failureOf turns an error of SQLite into an error that an operator can act on; returns null for any
  * other error
- * @param findLoss returns an error if the database's file is no longer in its place; null if it is
+ * @param losses what to do about a database whose file is lost; absent for one that is only read
  */
 export function dialectOf(
   database: Database.Database,
   failureOf: (cause: unknown) => LeadsheetError | null,
-  findLoss: () => LeadsheetError | null = () => null,
+  losses: Losses = { findLoss: () => null, endLog: () => undefined },
 ): Dialect {
   return {
     createAdapter: () => new TransactionalAdapter(),
-    createDriver: () => new WriteLockDriver(database, failureOf, findLoss),
+    createDriver: () => new WriteLockDriver(database, failureOf, losses),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   }
+}
+
+interface Losses {
+  /** Returns an error if the database's file is no longer in its place; null if it is. */
+  findLoss(): LeadsheetError | null
+  /** Empties the log of a lost database before it is closed. */
+  endLog(): void
 }
 
 /** Declares that SQLite can change its schema inside transactions. Kysely assumes that it cannot. */
@@ -75,14 +82,14 @@ class WriteLockDriver extends SqliteDriver {
   constructor(
     database: Database.Database,
     failureOf: (cause: unknown) => LeadsheetError | null,
-    findLoss: () => LeadsheetError | null,
+    { findLoss, endLog }: Losses,
   ) {
     const prepare = prepareOnce(database)
     const close = (): void => {
       // SQLite would leave the log of a file that has lost its name behind, and the next program would apply
-      // the log to the file that has the name now. The checkpoint completes the old file and empties the log.
+      // the log to the file that has the name now.
       try {
-        if (findLoss() !== null) database.pragma('wal_checkpoint(TRUNCATE)')
+        if (findLoss() !== null) endLog()
       } finally {
         database.close()
       }

@@ -2,7 +2,7 @@
  * The operations that only SQLite needs: opening a file, its write-ahead log, and its errors. The driver is
  * in `sqlite-driver.ts`.
  */
-import { closeSync, existsSync, openSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync, statSync, truncateSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
@@ -42,8 +42,18 @@ export type Missing = 'create' | 'refuse'
 export function openSqlite(file: string, missing: Missing = 'create'): Kysely<Tables> {
   const database = openFile(file, missing)
   const opened = identityOf(file)
-  const findLoss = () => (file === MEMORY ? null : lossOf(file, opened))
-  return new Kysely<Tables>({ dialect: dialectOf(database, (cause) => fileFailure(file, cause), findLoss) })
+  let watch: Watch | null = null
+  const findLoss = () => (file === MEMORY ? null : lossOf(file, opened, watch))
+  const endLog = (): void => {
+    if (watch?.isOverwritten()) truncateSync(`${file}-wal`)
+    else database.pragma('wal_checkpoint(TRUNCATE)')
+  }
+  const losses = { findLoss, endLog }
+  const db = new Kysely<Tables>({ dialect: dialectOf(database, (cause) => fileFailure(file, cause), losses) })
+  watchers.set(db, () => {
+    watch ??= watchOf(file)
+  })
+  return db
 }
 
 /** Identifies a file on this machine whatever its name is; null where there is no file. */
@@ -53,16 +63,71 @@ function identityOf(file: string): string | null {
 }
 
 /**
- * Returns the error where the file was deleted, moved or replaced since it was opened. SQLite would go on
- * writing to the old file, which nobody reads any more.
+ * Returns the error where the file, or a watched file beside it, was deleted, moved or replaced since it was
+ * opened, or where the file was overwritten. SQLite would go on writing to the old file, which nobody reads
+ * any more, or mix the contents of both.
  */
-function lossOf(file: string, opened: string | null): LeadsheetError | null {
-  const found = identityOf(file)
-  if (found === opened) return null
-  const what = found === null ? 'was deleted or moved away' : 'was replaced by another file'
-  return new LeadsheetError('store_lost', `The database ${file} ${what} while it was open`, {
-    hint: `Nothing more is written. Stop what still runs on it, put the file or a backup back (${shellCommand('db restore FILE')}), and start again.`,
+function lossOf(file: string, opened: string | null, watch: Watch | null): LeadsheetError | null {
+  const files = [[file, opened] as const, ...(watch?.beside ?? [])]
+  const lost = files.find(([path, identity]) => identityOf(path) !== identity)?.[0]
+  if (lost === undefined && !watch?.isOverwritten()) return null
+  const how =
+    lost === undefined
+      ? 'overwritten by another file'
+      : identityOf(lost) === null
+        ? 'deleted or moved away'
+        : 'replaced by another file'
+  const isPart = lost !== undefined && lost !== file
+  const what = isPart ? `${lost}, a part of the database,` : `The database ${file}`
+  // What a part held is moved into the database when it is closed.
+  const restore = isPart ? '' : `, put the file or a backup back (${shellCommand('db restore FILE')})`
+  return new LeadsheetError('store_lost', `${what} was ${how} while it was open`, {
+    hint: `Nothing more is written. Stop what still runs on it${restore}, and start again.`,
   })
+}
+
+/** What is known of an open database from the outside, while a daemon runs on it. */
+interface Watch {
+  /** The paths of the log and of the shared memory, with their identities. */
+  readonly beside: readonly (readonly [path: string, identity: string | null])[]
+  /** Returns whether another database was copied over the file, which then still is the same file. */
+  isOverwritten(): boolean
+}
+
+const watchers = new WeakMap<Kysely<Tables>, () => void>()
+
+/**
+ * Has each later transaction look whether the log and the shared memory are in their places, and whether the
+ * file was overwritten. Must be called after a write, which makes the files beside the database.
+ */
+export function watchSqlite(db: Kysely<Tables>): void {
+  watchers.get(db)?.()
+}
+
+/** The size of the header of an SQLite file, and the places of its write version and its change counter. */
+const HEADER = { bytes: 100, writeVersion: 18, changes: 24 } as const
+
+function watchOf(file: string): Watch | null {
+  if (file === MEMORY) return null
+  // The descriptor is never closed: closing it would drop the locks that SQLite has on the file.
+  const descriptor = openSync(file, 'r')
+  const header = Buffer.alloc(HEADER.bytes)
+  const isRead = () => readSync(descriptor, header, { position: 0 }) === HEADER.bytes
+  const version = isRead() ? header[HEADER.writeVersion] : undefined
+  let changes = 0
+  let isOverwritten = version === undefined
+  return {
+    beside: ['-wal', '-shm']
+      .map((name) => [file + name, identityOf(file + name)] as const)
+      .filter(([, identity]) => identity !== null),
+    isOverwritten() {
+      // A backup has another version, because it has no log, or it has had fewer changes.
+      isOverwritten ||=
+        !isRead() || header[HEADER.writeVersion] !== version || header.readUInt32BE(HEADER.changes) < changes
+      changes = header.readUInt32BE(HEADER.changes)
+      return isOverwritten
+    },
+  }
 }
 
 /**

@@ -25,6 +25,9 @@ const OTHER_WORKER_MAX_MS = 150_000
 /** The maximum number of uptimes that are kept, because a daemon may be restarted again and again. */
 const UPTIMES_MAX = 1000
 
+/** Changes of the clock that several workers saw within this time are one change. */
+const SAME_CHANGE_MS = 120_000
+
 /** Records that the daemon began to run, and returns the id of the uptime. */
 export async function beginUptime(
   trx: Trx,
@@ -93,7 +96,10 @@ export async function listRunningWorkers(db: Db, since: Instant): Promise<Runnin
 }
 
 /**
- * Lists the changes of the machine's clock between two instants: `from` is the old time, `to` the new time.
+ * Lists the changes of the machine's clock between two instants: `from` is the old time, `to` the new time. A
+ * change counts at its new time, or, if the clock was set back later, at the time to which it was set back.
+ * Otherwise a change that was undone would be found again when its new time comes. Of several workers that
+ * saw one change, only the first counts.
  */
 export async function listClockSets(
   db: Db,
@@ -102,8 +108,16 @@ export async function listClockSets(
 ): Promise<{ from: Instant; to: Instant }[]> {
   const { rows } = await sql<{ from: Instant; to: Instant }>`
     SELECT before.last_heartbeat_at AS "from", uptime.began_at AS "to" FROM daemon_uptime AS uptime
-    JOIN daemon_uptime AS before ON before.id = uptime.id - 1
-    WHERE uptime.began_after = 'clock' AND uptime.began_at >= ${since} AND uptime.began_at <= ${until}
+    JOIN daemon_uptime AS before ON before.id = (
+      SELECT max(id) FROM daemon_uptime AS own
+      WHERE own.id < uptime.id AND own.host = uptime.host AND own.pid = uptime.pid)
+    WHERE uptime.began_after = 'clock'
+      AND (SELECT min(began_at) FROM daemon_uptime AS later WHERE later.id >= uptime.id)
+        BETWEEN ${since} AND ${until}
+      AND NOT EXISTS (SELECT 1 FROM daemon_uptime AS same
+        WHERE same.id < uptime.id AND same.began_after = 'clock'
+          AND (same.host <> uptime.host OR same.pid <> uptime.pid)
+          AND abs(julianday(same.began_at) - julianday(uptime.began_at)) * 86400000 < ${SAME_CHANGE_MS})
     ORDER BY uptime.id`.execute(db)
   return rows
 }

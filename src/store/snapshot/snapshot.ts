@@ -8,7 +8,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
 import { CompiledQuery, sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
-import { errorText, LeadsheetError } from '../../errors.ts'
+import { faultText, LeadsheetError } from '../../errors.ts'
 import { flush } from '../backup/backup.ts'
 import type { CopiedRow, CopiedTable } from '../copy/copied-tables.ts'
 import { listCopiedTables, readChunks } from '../copy/copied-tables.ts'
@@ -75,7 +75,7 @@ export async function makeSnapshot(
   } catch (thrown) {
     await removeLeftovers(file)
     const isOfFiles = thrown instanceof NoAnswer || (thrown instanceof Error && 'syscall' in thrown)
-    throw isOfFiles ? unwritable(file, errorText(thrown), thrown) : thrown
+    throw isOfFiles ? unwritable(file, faultText(thrown), thrown) : thrown
   }
 }
 
@@ -154,7 +154,7 @@ async function removeOld(file: string, keep: number): Promise<void> {
 
 function unwritable(file: string, reason: string, cause?: unknown): LeadsheetError {
   return new LeadsheetError('data_unwritable', `the snapshot ${file} cannot be made: ${reason}`, {
-    hint: 'Check that data_dir (LEADSHEET_DATA_DIR) is writable by this user and has room for a second copy.',
+    hint: 'Check that no folder lies in its place, and that data_dir (LEADSHEET_DATA_DIR) is writable by this user and has room for a second copy.',
     cause,
   })
 }

@@ -5,6 +5,7 @@ import { type AlertWebhook, postDueAlerts } from '../../../src/jobs/alerts/alert
 import { type HeartbeatMonitor, pingHeartbeatMonitor } from '../../../src/jobs/alerts/heartbeat-ping.ts'
 import { openPoster, type Poster } from '../../../src/jobs/alerts/http-post.ts'
 import { type AlertDeps, alertWithoutStore, updateAlerts } from '../../../src/jobs/alerts/run.ts'
+import { createFaultWatch } from '../../../src/jobs/alerts/store-fault.ts'
 import { createRateLimit } from '../../../src/jobs/outbox/rate-limit.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
@@ -13,6 +14,7 @@ import { listAlerts, markAcknowledged } from '../../../src/store/alerts/alert.ts
 import { listUnposted } from '../../../src/store/alerts/alert-message.ts'
 import { deleteMailOutages } from '../../../src/store/outbox/send-limits.ts'
 import { savePreference } from '../../../src/store/reports/preference.ts'
+import { beginUptime } from '../../../src/store/schedule/uptime.ts'
 import { type MailServer, openMailServer, openScriptedServer } from '../../support/mail-server.ts'
 import { openReceiver, type Receiver } from '../../support/network/receiver.ts'
 import { openSyncing, SILENT, type Syncing } from '../../support/syncing.ts'
@@ -302,10 +304,27 @@ describe('a dead-man switch', () => {
   })
 })
 
+it('a clock that was ahead for a while is told once for each time it was set', async () => {
+  const { clock, store } = syncing
+  const began = clock.now.getTime()
+  const wakeAt = async (minutes: number, after: 'down' | 'clock' | null = null): Promise<void> => {
+    clock.now = new Date(began + minutes * 60_000)
+    const at = clock.now.toISOString()
+    if (after !== null) await store.write((trx) => beginUptime(trx, { at, after }))
+    await updateAlerts(deps)
+  }
+  await wakeAt(0, 'down')
+  await wakeAt(26 * 60, 'clock')
+  await wakeAt(2, 'clock')
+  for (let hour = 1; hour < 50; hour++) await wakeAt(hour * 60)
+  const alerts = await listAlerts(store.db, 'all', 100)
+  expect(alerts.filter(({ check }) => check === 'clock_set')).toHaveLength(2)
+})
+
 it('a fault of the database goes to the webhook and the heartbeat monitor without the database', async () => {
   await syncing.store.close()
   const fault = new LeadsheetError('store_busy', 'leadsheet.db stays locked', { hint: 'Close it.' })
-  expect(await alertWithoutStore(deps, fault, signal)).toBe(true)
+  expect(await alertWithoutStore(deps, fault, null, signal)).toBe(true)
   const [posted, ping] = receiver.posts
   expect(JSON.parse(posted?.body ?? '')).toMatchObject({
     subject: '1 alert: database unwritable',
@@ -313,5 +332,44 @@ it('a fault of the database goes to the webhook and the heartbeat monitor withou
   })
   expect([ping?.path.split('?')[0], ping?.body]).toEqual(['/ping/s3cr3t/fail', 'leadsheet.db stays locked'])
   receiver.answer = 503
-  expect(await alertWithoutStore(deps, fault, signal)).toBe(false)
+  expect(await alertWithoutStore(deps, fault, null, signal)).toBe(false)
+})
+
+it('a fault of the database is mailed to each operator once, without the database', async () => {
+  await syncing.store.close()
+  await using transport = openTransport(mailServer.url, { log: SILENT })
+  const watch = createFaultWatch((fault, isNews) => {
+    // A webhook that refuses an alert has it told again.
+    receiver.answer = 503
+    return alertWithoutStore(deps, fault, isNews ? transport : null, signal)
+  }, deps.now)
+  const lost = new LeadsheetError('store_lost', 'leadsheet.db was deleted', { hint: 'Put it back.' })
+  for (let minute = 0; minute < 3; minute++) await watch.note(lost)
+  expect(posts()).toHaveLength(3)
+  for (const to of ['ops@example.com', 'oncall@example.com'])
+    expect(subjects(to)).toEqual(['[leadsheet] 1 alert: database unwritable'])
+  const { text = '' } = mailServer.received[0]?.mail ?? {}
+  expect(text).toMatch(/leadsheet\.db was deleted[\s\S]+Put it back\.[\s\S]+Since 2026/)
+  expect(text).not.toMatch(/No\. 0|alerts list/)
+})
+
+it('a fault of the database that comes and goes is mailed once an hour', async () => {
+  const news: boolean[] = []
+  const { clock } = syncing
+  const watch = createFaultWatch(async (_, isNews) => news.push(isNews) > 0, deps.now)
+  for (const minutes of [0, 10, 70]) {
+    clock.now = new Date(clock.now.getTime() + minutes * 60_000)
+    await watch.note(new LeadsheetError('store_busy', 'leadsheet.db stays locked'))
+    watch.noteWritten()
+    watch.noteWritten()
+  }
+  expect(news).toEqual([true, false, true])
+})
+
+it('a fault of the database that cannot be mailed does not keep it from the webhook', async () => {
+  await syncing.store.close()
+  await using transport = openTransport('smtp://127.0.0.1:1', { log: SILENT })
+  const fault = new LeadsheetError('store_lost', 'leadsheet.db was deleted')
+  expect(await alertWithoutStore(deps, fault, transport, signal)).toBe(true)
+  expect(posts()).toHaveLength(1)
 })

@@ -1,5 +1,7 @@
-import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import Database from 'better-sqlite3'
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
@@ -335,6 +337,16 @@ describe('a serial task', () => {
   })
 })
 
+/** Copies a backup over a database, as `cp` does: the file stays the same one. */
+function overwrite(file: string): string {
+  const backup = `${file}.backup`
+  const database = new Database(file)
+  database.prepare('VACUUM INTO ?').run(backup)
+  database.close()
+  execFileSync('cp', [backup, file])
+  return backup
+}
+
 describe('the database file of a running daemon', () => {
   it.each<[string, (file: string) => void]>([
     ['is deleted', (file) => rmSync(file)],
@@ -347,6 +359,9 @@ describe('the database file of a running daemon', () => {
       },
     ],
     ['is moved with its folder', (file) => renameSync(dirname(file), `${dirname(file)}.old`)],
+    ['is overwritten by a backup', (file) => overwrite(file)],
+    ['has lost its log', (file) => rmSync(`${file}-wal`)],
+    ['has lost its shared memory', (file) => rmSync(`${file}-shm`)],
   ])('%s: nothing more is written or run, operators are told, and the daemon ends', async (_, lose) => {
     const file = `${folderWith({ 'data/.keep': '' })}/data/leadsheet.db`
     let runs = 0
@@ -359,14 +374,40 @@ describe('the database file of a running daemon', () => {
     await running.tick('2026-11-20T07:02:00Z')
     expect(running.daemon.signal.aborted).toBe(true)
     await expect(running.store.write((trx) => trx.deleteFrom('lease').execute())).rejects.toThrow(
-      /leadsheet\.db was/,
+      /leadsheet\.db.* was/,
     )
     await expect(running.stop()).rejects.toMatchObject({ code: 'store_lost' })
     expect([runs, await scheduledRunsOf(running.store)]).toEqual([1, before])
-    expect(running.faults).toEqual([expect.stringMatching(/was (deleted|replaced) .* while it was open$/)])
+    expect(running.faults).toEqual([
+      expect.stringMatching(/was (deleted|replaced|overwritten) .*while it was open$/),
+    ])
     await running.store.close()
     // What a log holds would be applied to whichever file gets the name next.
     expect(existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0).toBe(0)
+  })
+
+  it('overwritten by a backup is that backup afterwards, to the byte', async () => {
+    const file = `${folderWith()}/leadsheet.db`
+    const running = await start([scheduleOf(MINUTELY)], { file })
+    await running.tick('2026-11-20T07:00:00Z')
+    const backup = overwrite(file)
+    await running.tick('2026-11-20T07:01:00Z')
+    await expect(running.stop()).rejects.toMatchObject({ code: 'store_lost' })
+    await running.store.close()
+    expect(readFileSync(file).equals(readFileSync(backup))).toBe(true)
+  })
+
+  it('without its log has all that was written before', async () => {
+    const file = `${folderWith()}/leadsheet.db`
+    const running = await start([scheduleOf(MINUTELY)], { file })
+    for (const minute of ['00', '01']) await running.tick(`2026-11-20T07:${minute}:00Z`)
+    await running.daemon.idle()
+    rmSync(`${file}-wal`)
+    await running.tick('2026-11-20T07:02:00Z')
+    await expect(running.stop()).rejects.toMatchObject({ code: 'store_lost' })
+    await running.store.close()
+    await using store = await openStore(file, new Date('2026-11-20T07:03:00Z'))
+    expect(await scheduledRunsOf(store)).toEqual(['report:daily 07:00 skipped', 'report:daily 07:01 done'])
   })
 })
 
@@ -426,7 +467,7 @@ describe('a clock that was set', () => {
     await running.stop()
   })
 
-  it('back after the daemon began with a clock that was ahead makes the real runs, once the upstream confirms it', async () => {
+  it('26 hours ahead when the daemon starts sends nothing, and costs nothing once it is right', async () => {
     const ran: string[] = []
     const file = `${folderWith()}/leadsheet.db`
     const early = await start([daily(ran)], { file, at: passing(20, '10:00') })
@@ -437,14 +478,60 @@ describe('a clock that was set', () => {
       at: passing(21, '12:00'),
       trueTime: passing(20, '10:01'),
     })
-    await ahead.tick(passing(21, '12:00'), passing(20, '10:01'))
+    for (const minute of ['01', '02'])
+      await ahead.tick(passing(21, `12:${minute}`), passing(20, `10:${minute}`))
     await ahead.daemon.idle()
-    expect(ran).toEqual(['21T07'])
-    await ahead.tick(passing(20, '10:02'))
+    expect(ran).toEqual([])
+    expect(ahead.lines.join()).toContain('it is 1560 minutes ahead. Nothing is begun')
+    await ahead.tick(passing(20, '10:03'))
     await ahead.tick(passing(21, '07:00'))
     await ahead.daemon.idle()
-    expect(ran).toEqual(['21T07', '21T07'])
+    expect(ran).toEqual(['21T07'])
     await ahead.stop()
+  })
+
+  it('is believed at the start where the daemon before had the same difference from the upstream', async () => {
+    const ran: string[] = []
+    const file = `${folderWith()}/leadsheet.db`
+    const of = { file, at: passing(20, '10:00'), trueTime: passing(20, '05:00') }
+    const first = await start([daily(ran)], of)
+    await first.tick(passing(20, '10:00'), passing(20, '05:00'))
+    await first.stop()
+    const second = await start([daily(ran)], { ...of, at: passing(20, '12:00') })
+    await second.tick(passing(20, '12:00'), passing(20, '07:00'))
+    await second.tick(passing(21, '07:00'), passing(21, '02:00'))
+    await second.daemon.idle()
+    expect(ran).toEqual(['21T07'])
+    await second.stop()
+  })
+
+  it('is believed after half an hour where the upstream does not tell its time, and the log says so', async () => {
+    const ran: string[] = []
+    const running = await start([daily(ran)], { at: passing(20, '10:00'), isUpstreamThere: () => false })
+    await running.tick(passing(20, '10:00'))
+    for (const minute of ['00', '15', '29'])
+      await running.tick(passing(21, `12:${minute}`), passing(20, `10:${minute}`))
+    await running.daemon.idle()
+    expect(ran).toEqual([])
+    await running.tick(passing(21, '12:30'), passing(20, '10:30'))
+    await running.daemon.idle()
+    expect(ran).toEqual(['21T07'])
+    expect(running.lines.join()).toContain('nobody confirmed the clock for 30 minutes')
+    await running.stop()
+  })
+
+  it('back after the daemon began with a clock that was ahead makes the real runs, once the upstream confirms it', async () => {
+    const ran: string[] = []
+    const running = await start([daily(ran)], { at: passing(21, '06:59'), trueTime: passing(20, '10:00') })
+    await running.tick(passing(21, '06:59'), passing(20, '10:00'))
+    await running.tick(passing(21, '07:00'), passing(20, '10:01'))
+    await running.daemon.idle()
+    expect(ran).toEqual(['21T07'])
+    await running.tick(passing(20, '10:02'))
+    await running.tick(passing(21, '07:00'))
+    await running.daemon.idle()
+    expect(ran).toEqual(['21T07', '21T07'])
+    await running.stop()
   })
 })
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
@@ -43,6 +43,22 @@ describe('publishing', () => {
         ...{ run_id: run, leadsheet_version: '0.0.0' },
       },
     ])
+  })
+
+  it.each([
+    ['snapshot', /snapshot\.db cannot be made: EISDIR: illegal operation on a directory$/],
+    ['metadata', /metadata\.json cannot be written: EISDIR/],
+  ] as const)('notes that a folder lies in the place of the %s, until it is gone', async (which, message) => {
+    const { store, folder } = await openFilledStore()
+    const faults: (string | null)[] = []
+    const noteFault = (fault: Error | null) => void faults.push(fault?.message ?? null)
+    const deps = { ...publishing(store, folder), noteFault }
+    mkdirSync(deps.files[which])
+    await expect(publishIfDue(deps, NEVER)).rejects.toMatchObject({ code: 'data_unwritable' })
+    rmSync(deps.files[which], { recursive: true })
+    await publishIfDue(deps, NEVER)
+    await store.close()
+    expect(faults).toEqual([expect.stringMatching(message), null])
   })
 
   it('leaves one file without a journal, which everybody may read and nobody write', async () => {

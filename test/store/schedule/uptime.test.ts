@@ -5,6 +5,7 @@ import {
   beginUptime,
   endUptime,
   findGap,
+  listClockSets,
   listGaps,
   recordHeartbeat,
 } from '../../../src/store/schedule/uptime.ts'
@@ -49,6 +50,49 @@ it('the times without a daemon are listed, the newest first, and that of now', a
   ])
   expect(await listed('10:00', '11:01', 120_000)).toEqual([
     { from: at('10:00'), to: at('10:20'), why: 'blocked' },
+  ])
+})
+
+it('a clock that was ahead for a while was set twice that day, and not again when its wrong time comes', async () => {
+  await using store = await openEmptyStore()
+  const on = (day: number, time: string): string => at(time).replace('-20T', `-${day}T`)
+  const began = (began_at: string, after: 'down' | 'clock', lastAt = began_at) =>
+    store.write(async (trx) => recordHeartbeat(trx, await beginUptime(trx, { at: began_at, after }), lastAt))
+  await began(on(20, '06:00'), 'down', on(20, '10:00'))
+  await began(on(21, '12:01'), 'clock', on(21, '12:02'))
+  const ahead = { from: on(20, '10:00'), to: on(21, '12:01') }
+  const setsAt = (day: number, time: string) => listClockSets(store.db, on(day - 1, time), on(day, time))
+  expect(await setsAt(21, '12:02')).toEqual([ahead])
+  await began(on(20, '10:03'), 'clock', on(21, '13:00'))
+  const back = { from: on(21, '12:02'), to: on(20, '10:03') }
+  for (const [day, time] of [
+    [20, '10:03'],
+    [20, '23:00'],
+    [21, '10:02'],
+  ] as const)
+    expect(await setsAt(day, time)).toEqual([ahead, back])
+  for (const [day, time] of [
+    [21, '10:04'],
+    [21, '12:03'],
+    [22, '12:00'],
+  ] as const)
+    expect(await setsAt(day, time)).toEqual([])
+})
+
+it('a clock that several workers saw being set was set once', async () => {
+  await using store = await openEmptyStore()
+  await store.write(async (trx) => {
+    const began = async (pid: number, time: string, after: 'down' | 'clock', lastAt = time) => {
+      const id = await beginUptime(trx, { at: at(time), after })
+      await recordHeartbeat(trx, id, at(lastAt))
+      await trx.updateTable('daemon_uptime').set({ pid }).where('id', '=', id).execute()
+    }
+    for (const pid of [1, 2]) await began(pid, '06:00', 'down', '07:00')
+    await began(1, '09:00', 'clock', '09:05')
+    await began(2, '09:01', 'clock', '09:05')
+  })
+  expect(await listClockSets(store.db, at('08:00'), at('10:00'))).toEqual([
+    { from: at('07:00'), to: at('09:00') },
   ])
 })
 

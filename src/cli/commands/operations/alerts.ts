@@ -10,7 +10,7 @@ import { openData, openDataToRead } from '../../../app/installation.ts'
 import { alertFacts } from '../../../checks/run-checks.ts'
 import type { Config } from '../../../config/config.ts'
 import { LeadsheetError } from '../../../errors.ts'
-import type { AlertMessage } from '../../../jobs/alerts/alert-message.ts'
+import { type AlertMessage, NOT_STORED } from '../../../jobs/alerts/alert-message.ts'
 import { postAlert } from '../../../jobs/alerts/alert-webhook.ts'
 import { heartbeatUrl } from '../../../jobs/alerts/heartbeat-ping.ts'
 import { openPoster } from '../../../jobs/alerts/http-post.ts'
@@ -175,7 +175,7 @@ async function* tryMail(terminal: Terminal, config: Config, message: AlertMessag
 
 function testMessage(config: Config, at: string): AlertMessage {
   const line = {
-    ...{ id: 0, check: 'test', title: 'a test', subject: '' },
+    ...{ id: NOT_STORED, check: 'test', title: 'a test', subject: '' },
     message: 'This is a test alert. Nothing is wrong.',
     hint: 'There is nothing to do.',
     ...{ since: at, until: null },
