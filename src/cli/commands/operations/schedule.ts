@@ -39,7 +39,7 @@ export function defineSchedule(command: Command, terminal: Terminal): void {
 }
 
 async function listSchedules(terminal: Terminal): Promise<void> {
-  const config = await terminal.config()
+  const config = await terminal.dataConfig('time_zone')
   const now = new Date()
   await using store = await openDataToRead(config)
   const lines = await readScheduleStates(store.db, schedulesOf(config), now)
@@ -116,7 +116,7 @@ function defineNext(parent: Command, terminal: Terminal): void {
 }
 
 async function showNext(terminal: Terminal, name: string | undefined, options: Options): Promise<void> {
-  const config = await terminal.config()
+  const config = await terminal.dataConfig('time_zone')
   const now = new Date()
   const schedules = name === undefined ? schedulesOf(config) : [findSchedule(config, name)]
   const reports = await readReports(config, schedules)

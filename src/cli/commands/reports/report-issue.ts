@@ -102,7 +102,7 @@ async function runShow(
 }
 
 async function readDefinition(terminal: Terminal, name: string) {
-  const config = await terminal.config()
+  const config = await terminal.dataConfig()
   const settings = findReport(config, name)
   const templates = await openTemplatesOf(config, [settings.template])
   const { report: usual, recipients } = reportOf(settings, config, templates)
