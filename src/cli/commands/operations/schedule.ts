@@ -15,6 +15,7 @@ import { formatHours } from '../../../jobs/schedule/schedule.ts'
 import type { MissedScheduledRuns, ScheduleState } from '../../../jobs/schedule/schedule-state.ts'
 import {
   GAP_MS,
+  mayBeApproved,
   outcomeText,
   readMissedScheduledRuns,
   readScheduleStates,
@@ -280,14 +281,16 @@ function explanationJson({ schedule: { name, timing, catchUp }, coming, problems
   }
 }
 
-/** Returns one sentence if a report waits for approval (is held) or for its data, otherwise an empty list. */
+/** Says of a report that is held, waits for its data or failed what lets it go on; otherwise an empty list. */
 export function heldText({ name, last, report }: ScheduleState<ConfiguredSchedule>): string[] {
   if (last === null || report === null) return []
   const outcome = outcomeText(last)
   if (outcome !== 'held' && outcome !== 'waits') return []
   const how = outcome === 'held' ? ' is held' : ''
-  const release = `${shellCommand(`report approve ${report.name}`)} sends it.`
-  return [`${name} of ${formatInstant(last.due_at)}${how}: ${last.message}. ${release}`]
+  const remedy = mayBeApproved(last)
+    ? `${shellCommand(`report approve ${report.name}`)} sends it.`
+    : `Fix that; the daemon tries again${last.not_before === null ? '' : ` after ${formatInstant(last.not_before)}`}.`
+  return [`${name} of ${formatInstant(last.due_at)}${how}: ${last.message}. ${remedy}`]
 }
 
 /** Formats the catch-up policy, which says what happens to missed runs, with its time limit. */
