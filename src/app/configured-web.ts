@@ -15,6 +15,7 @@ import type { Log } from '../log.ts'
 import { readVersion } from '../packages.ts'
 import { openWebPages } from '../report/preferences/page.ts'
 import type { Templates } from '../report/render/templates.ts'
+import { isWriteLocked } from '../store/db/sqlite.ts'
 import type { Store } from '../store/db/store.ts'
 import { endedSessionsIn } from '../store/reports/ended-session.ts'
 import { createSignInGuard, signInRoutes } from '../web/auth/sign-in.ts'
@@ -68,7 +69,12 @@ export async function openConfiguredWeb(
   const desk = openPreferencePage({ store, reports, reader: config, log, now })
   const installation = installationOf(config, store)
   const metrics = openMetrics({ measure: createMeasuring(installation), now, version: readVersion() })
-  const health = { readHealth: () => readHealth(installation, now()), sinceTickMs: daemon.sinceTickMs, log }
+  const health = {
+    readHealth: () => readHealth(installation, now()),
+    sinceTickMs: daemon.sinceTickMs,
+    isLocked: () => store.place.kind === 'sqlite' && isWriteLocked(store.place.file),
+    log,
+  }
   const allowed = createAllowedHosts(publicUrl, allowedHosts)
   const sendErrorPage = createErrorPages(dashboardPages)
   const guard = createSignInGuard({

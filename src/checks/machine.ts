@@ -12,11 +12,13 @@ import type { Facts } from './check.ts'
 import { ALERTED, type Check, type CheckResult, type Finding, fail, ok, plain, SHOWN, warn } from './check.ts'
 
 const MB = 1_000_000
+/** The free disk space that a heartbeat needs. With less, nothing at all can be written. */
+const FULL_BYTES = MB
 /**
- * The free disk space that a commit and its write-ahead log may need. With less free space, SQLite may be
- * unable to write.
+ * The free disk space that a commit of a sync and its write-ahead log may need. With less free space, short
+ * writes succeed, and long ones may fail.
  */
-const FULL_BYTES = 16 * MB
+const SCARCE_BYTES = 16 * MB
 const LOG_MAX_BYTES = 128 * MB
 /**
  * The free disk space that should be left, as a multiple of the size of the database. The space is needed for
@@ -155,12 +157,16 @@ async function findUnwritable(facts: Facts): Promise<Finding[]> {
     ]
   }
   const { room } = await facts.size()
-  if (room === null || room.free >= FULL_BYTES) return []
+  if (room === null || room.free >= SCARCE_BYTES) return []
+  const isFull = room.free < FULL_BYTES
   return [
-    plain(
-      `less than ${megabytes(FULL_BYTES)} are free on the disk of the database`,
-      `make room: ${shellCommand('db prune')}, fewer snapshots, or a larger disk`,
-    ),
+    {
+      ...plain(
+        `less than ${megabytes(isFull ? FULL_BYTES : SCARCE_BYTES)} are free on the disk of the database`,
+        `make room: ${shellCommand('db prune')}, fewer snapshots, or a larger disk`,
+      ),
+      severity: isFull ? 'fail' : 'warn',
+    },
   ]
 }
 

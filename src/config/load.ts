@@ -32,27 +32,30 @@ interface LoadOptions {
   readonly env?: Environment
   readonly cwd?: string
   /**
-   * True for commands that only read the data: wrong settings are left out with a warning, unless they say
-   * where the data are.
+   * For commands that only read: the settings that they need beside those that say where the data are. All
+   * other wrong settings are left out with a warning. If absent, every wrong setting is an error.
    */
-  readonly onlyData?: boolean
+  readonly needed?: readonly NeededSetting[] | undefined
 }
 
+/** The settings that some of the commands need that only read. */
+export type NeededSetting = 'api' | 'time_zone'
 /** The settings that say where the data are. */
 const DATA_SETTINGS = ['data_dir', 'database_url', 'database_url_file', 'allow_network_fs']
-const DATA_LINE = new RegExp(`^(${DATA_SETTINGS.join('|')}) *:`)
 
 /** @throws LeadsheetError config_invalid, with a line for each mistake */
 export function loadConfig(options: LoadOptions = {}): Config {
-  const { file, env = process.env, cwd = process.cwd(), onlyData = false } = options
+  const { file, env = process.env, cwd = process.cwd() } = options
+  const needed = options.needed && [...DATA_SETTINGS, ...options.needed]
   const problems: string[] = []
+  const doubtful: SettingPath[] = []
   const name = file === undefined ? env[CONFIG_VARIABLE] || defaultFile(cwd) : file
   const read = (keepLine?: RegExp) =>
     name === null ? null : readSettingsFile(name, cwd, env, problems, keepLine)
-  const settingsFile = onlyData ? readPatiently(read, problems) : read()
-  const draft = draftSettings(settingsFile, readEnvironment(env, problems), cwd)
+  const settingsFile = needed ? readPatiently(read, needed, problems) : read()
+  const draft = draftSettings(settingsFile, readEnvironment(env, problems, doubtful), cwd)
   problems.push(...draft.problems)
-  const proxy = readProxy(env, problems)
+  const proxy = readProxy(env, problems, doubtful)
 
   const filled = settingsFile?.filled ?? []
   takeNumbers(draft.tree, filled)
@@ -64,14 +67,17 @@ export function loadConfig(options: LoadOptions = {}): Config {
     if (!alreadyReported.has(pathText(path)))
       problems.push(...explainIssue(issue, draft.tree, draft.findOrigin))
   }
-  const isOfData = [...incomplete, ...draft.unread].some(([first]) => DATA_SETTINGS.includes(String(first)))
-  if ((!parsed.success || problems.length > 0) && (!onlyData || isOfData)) throw invalid(problems)
-  const settings = parsed.success ? parsed.data : parseWithout(draft.tree, parsed.error, problems)
+  doubtful.push(...incomplete, ...draft.unread)
+  const isRefused = !needed || doubtful.some(([first]) => needed.includes(String(first)))
+  if ((!parsed.success || problems.length > 0) && isRefused) throw invalid(problems)
+  const settings = parsed.success
+    ? parsed.data
+    : parseWithout(draft.tree, parsed.error, needed ?? [], problems)
   const baseOf = (name: string) => draft.findOrigin(settingPath([name]), 'value').base
   const folder = settingsFile === null ? cwd : dirname(settingsFile.path)
   const config = configFrom(settings, profileOf(settings, draft, cwd), baseOf, folder)
   const impossible = config.reports.flatMap((report, index) => impossibleFilters(report, index, draft))
-  if (impossible.length > 0 && !onlyData) throw invalid(impossible)
+  if (impossible.length > 0 && !needed) throw invalid(impossible)
   const mistakes = [...problems, ...impossible]
 
   return deepFreeze({
@@ -89,16 +95,17 @@ export function loadConfig(options: LoadOptions = {}): Config {
   })
 }
 
-/** Reads the settings file; if it is no YAML, reads only its lines that say where the data are. */
+/** Reads the settings file; if it is no YAML, reads only the lines of the needed settings. */
 function readPatiently(
   read: (keepLine?: RegExp) => SettingsFile | null,
+  needed: readonly string[],
   problems: string[],
 ): SettingsFile | null {
   try {
     return read()
   } catch (thrown) {
     if (!(thrown instanceof LeadsheetError)) throw thrown
-    const file = read(DATA_LINE)
+    const file = read(new RegExp(`^(${needed.join('|')}) *:`))
     problems.push(thrown.message.replaceAll(/\s*\n\s*/g, ' '))
     return file
   }
@@ -106,9 +113,14 @@ function readPatiently(
 
 /**
  * Parses the settings without those that have mistakes.
- * @throws LeadsheetError config_invalid if a mistake is in the settings that say where the data are
+ * @throws LeadsheetError config_invalid if a mistake is in the needed settings
  */
-function parseWithout(tree: SettingTree, first: z.ZodError, problems: readonly string[]): Settings {
+function parseWithout(
+  tree: SettingTree,
+  first: z.ZodError,
+  needed: readonly string[],
+  problems: readonly string[],
+): Settings {
   const seen = new Set<string>()
   for (let issues: readonly z.core.$ZodIssue[] = first.issues; ; ) {
     const left = new Set<string>()
@@ -117,7 +129,7 @@ function parseWithout(tree: SettingTree, first: z.ZodError, problems: readonly s
       const wrong = 'keys' in issue ? issue.keys.map((key) => [...at, key]) : [at]
       for (const setting of wrong) {
         const [top] = setting
-        if (typeof top !== 'string' || nearest(top, DATA_SETTINGS) !== null) throw invalid(problems)
+        if (typeof top !== 'string' || nearest(top, needed) !== null) throw invalid(problems)
         // A setting that is missing, or wrong again, is left out with its whole group.
         const isOnce = valueAt(tree, setting) !== undefined && !seen.has(pathText(setting))
         seen.add(pathText(setting))

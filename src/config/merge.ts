@@ -26,7 +26,10 @@ export interface Draft {
    */
   findOrigin(path: SettingPath, part: 'value' | 'name'): DraftOrigin
   readonly problems: readonly string[]
-  /** The secrets whose file could not be read. `problems` already has a line for each of them. */
+  /**
+   * The secrets that are given twice, or whose file could not be read. `problems` already has a line for each
+   * of them.
+   */
   readonly unread: readonly SettingPath[]
   readonly warnings: readonly string[]
   /** The absolute path of the file that holds the API key; null if the key is given otherwise. */
@@ -77,6 +80,7 @@ export function draftSettings(
     const other = findOrigin(path, 'value').name
     problems.push(mistakeLine(findOrigin(filePath, 'value'), `${other} is set too; give only one of them`))
     setValueAt(tree, filePath, undefined)
+    unread.push(path)
   }
   for (const { path, filePath } of SECRET_FILES) {
     const named = valueAt(tree, filePath)

@@ -8,7 +8,7 @@ import type { FastifyReply } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { CheckResult, Part } from '../checks/check.ts'
 import { HEARTBEAT_MAX_MS } from '../checks/check.ts'
-import { LeadsheetError } from '../errors.ts'
+import { ERROR_CODES, LeadsheetError } from '../errors.ts'
 import type { Measures } from '../jobs/metric-values.ts'
 import type { Log } from '../log.ts'
 import type { Sample } from './metrics.ts'
@@ -20,6 +20,8 @@ interface HealthDeps {
   readonly readHealth: () => Promise<{ readonly checks: readonly CheckResult<Part>[] }>
   /** Returns the milliseconds since the daemon's last tick. Changes of the system clock do not matter. */
   readonly sinceTickMs: () => number
+  /** Returns whether another process keeps the database from being written. */
+  readonly isLocked: () => boolean
   readonly log: Log
 }
 
@@ -37,7 +39,9 @@ const REASONS: { readonly [What in Part]?: string } = {
   schedules: 'a schedule is behind',
 }
 
-export function healthRoutes({ readHealth, sinceTickMs, log }: HealthDeps): AddRoutes {
+const SILENCE = new LeadsheetError('store_unreachable', 'the database does not answer')
+
+export function healthRoutes({ readHealth, sinceTickMs, isLocked, log }: HealthDeps): AddRoutes {
   const readLately = keepLately(readHealth)
   return (app) => {
     app.get('/healthz', (_, reply) => {
@@ -50,7 +54,9 @@ export function healthRoutes({ readHealth, sinceTickMs, log }: HealthDeps): AddR
         const { checks } = await inTime(readLately())
         const asked = checks.filter(({ what }) => REASONS[what] !== undefined)
         const failed = asked.filter(({ status }) => status === 'fail')
-        const reasons = failed.map(({ what }) => REASONS[what])
+        const cause =
+          failed.some(({ what }) => what === 'daemon') && isLocked() ? [ERROR_CODES.store_busy] : []
+        const reasons = [...cause, ...failed.map(({ what }) => REASONS[what])]
         const states = Object.fromEntries(asked.map(({ what, status }) => [what, status]))
         const isReady = failed.length === 0
         return sendJson(reply.code(isReady ? 200 : 503), { ready: isReady, reasons, checks: states })
@@ -58,14 +64,18 @@ export function healthRoutes({ readHealth, sinceTickMs, log }: HealthDeps): AddR
         const isAway = thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'
         // An unreachable database is not logged here, because the part that uses the database logs it.
         if (!isAway) log.error({ err: thrown }, 'the store cannot be asked whether all is well')
-        return sendJson(reply.code(503), {
-          ready: false,
-          reasons: ['the database cannot be read'],
-          checks: {},
-        })
+        const reason = isLocked() ? ERROR_CODES.store_busy : reasonOf(thrown)
+        return sendJson(reply.code(503), { ready: false, reasons: [reason], checks: {} })
       }
     })
   }
+}
+
+/** Says why the store could not be read, without its name or address. */
+function reasonOf(thrown: unknown): string {
+  if (thrown === SILENCE) return SILENCE.message
+  const isOfStore = thrown instanceof LeadsheetError && thrown.code.startsWith('store_')
+  return isOfStore ? ERROR_CODES[thrown.code] : 'the database cannot be read'
 }
 
 function keepLately<T>(read: () => Promise<T>): () => Promise<T> {
@@ -77,10 +87,10 @@ function keepLately<T>(read: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** @throws LeadsheetError store_unreachable if the answer takes too long */
+/** @throws {@link SILENCE} if the answer takes too long */
 async function inTime<T>(answer: Promise<T>): Promise<T> {
   const tooLate = delay(ANSWER_WITHIN_MS, undefined, { ref: false }).then(() => {
-    throw new LeadsheetError('store_unreachable', 'the database does not answer')
+    throw SILENCE
   })
   return Promise.race([answer, tooLate])
 }

@@ -31,7 +31,7 @@ import { CONTENT } from '../support/mail/ledger.ts'
 import { enqueueMessage, SENDER } from '../support/mail/message.ts'
 import { busyDay } from '../support/reports/figures.ts'
 import { IN_POSTGRES, openEmptyStore } from '../support/store.ts'
-import { bareInstallation } from '../support/web/installation.ts'
+import { bareInstallation, factsOf } from '../support/web/installation.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 const HOUR_MS = 3_600_000
@@ -443,6 +443,16 @@ describe('the machine', () => {
     const { message } = await the('disk_low')
     truncateSync(fileOf(store), size)
     expect(message).toMatch(/^Less than [\d,]+ MB are free in the data directory/)
+  })
+
+  it.skipIf(IN_POSTGRES).each([
+    [0, 'fail'],
+    [10_000_000, 'warn'],
+  ])('cannot be written only when its disk is full: %d bytes free', async (free, severity) => {
+    const facts = factsOf(store, NOW)
+    const room = { free, database: 1, log: 1 }
+    const size = async () => ({ ...(await facts.size()), room })
+    expect(await CHECKS.database_unwritable.find({ ...facts, size })).toMatchObject([{ severity }])
   })
 
   it.skipIf(IN_POSTGRES)('has a log that nobody empties, unless a sync is writing it', async () => {

@@ -1,10 +1,14 @@
 /** Tests the probes: their answers to machines, and the information that they keep back. */
+import Database from 'better-sqlite3'
 import { expect, it, onTestFinished } from 'vitest'
 import type { CheckResult, Installation, Part } from '../../src/checks/check.ts'
 import { fail, ok, warn } from '../../src/checks/check.ts'
+import { readHealth } from '../../src/checks/run-checks.ts'
+import { LeadsheetError } from '../../src/errors.ts'
 import { createMeasuring } from '../../src/jobs/metric-values.ts'
 import { openWebPages } from '../../src/report/preferences/page.ts'
 import { fileOf } from '../../src/store/db/place.ts'
+import { isWriteLocked } from '../../src/store/db/sqlite.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
 import { addCounts, markLeadsWhole, startRun } from '../../src/store/sync/sync-run.ts'
@@ -28,21 +32,25 @@ const WELL = [
 ]
 
 async function serve({
-  checks = WELL as readonly CheckResult<Part>[] | Error,
+  checks = WELL,
   sinceTickMs = 0,
+  isLocked = () => false,
+  read,
 }: {
   checks?: readonly CheckResult<Part>[] | Error
   sinceTickMs?: number
+  isLocked?: () => boolean
+  read?: Parameters<typeof healthRoutes>[0]['readHealth']
 }) {
   let reads = 0
   const readHealth = async () => {
     reads++
     if (checks instanceof Error) throw checks
-    return { checks }
+    return read === undefined ? { checks } : read()
   }
   const pages = await openWebPages(TEMPLATES_FOLDER)
   const server = await openWeb({ host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT }, [
-    healthRoutes({ readHealth, sinceTickMs: () => sinceTickMs, log: SILENT }),
+    healthRoutes({ readHealth, sinceTickMs: () => sinceTickMs, isLocked, log: SILENT }),
   ])
   onTestFinished(() => server[Symbol.asyncDispose]())
   const ask = async (path: string, method = 'GET') => {
@@ -98,6 +106,37 @@ it('a database that cannot be read is not ready, and its message stays inside', 
   const { status, body } = await ask('/readyz')
   expect([status, JSON.parse(body).reasons]).toEqual([503, ['the database cannot be read']])
   expect(body).not.toContain(SECRET)
+})
+
+it('a database that another process has locked is said to be locked, and is ready again afterwards', async () => {
+  const store = await openEmptyStore()
+  const file = fileOf(store)
+  const { ask } = await serve({
+    read: () => readHealth(bareInstallation(store), new Date()),
+    isLocked: () => isWriteLocked(file),
+  })
+  const reasons = async (): Promise<string[]> => JSON.parse((await ask('/readyz')).body).reasons
+  using other = Object.assign(new Database(file), { [Symbol.dispose]: () => void other.close() })
+  other.exec('BEGIN IMMEDIATE')
+  // A write that waits for the lock keeps the connection, so that nothing can be read meanwhile.
+  const waiting = store.write((trx) => trx.selectFrom('lead').selectAll().execute())
+  expect(await reasons()).toEqual(['the database is locked by another process'])
+  other.exec('ROLLBACK')
+  await waiting
+  await expect.poll(reasons).not.toContain('the database is locked by another process')
+})
+
+it('a daemon that cannot store its heartbeat because of a lock says so', async () => {
+  const { ask } = await serve({ checks: [fail('daemon', SECRET, SECRET)], isLocked: () => true })
+  expect(JSON.parse((await ask('/readyz')).body).reasons).toEqual([
+    'the database is locked by another process',
+    'the daemon sends no heartbeat',
+  ])
+})
+
+it('a server that cannot be reached is named as the cause, without its address', async () => {
+  const { ask } = await serve({ checks: new LeadsheetError('store_unreachable', SECRET) })
+  expect(JSON.parse((await ask('/readyz')).body).reasons).toEqual(['the PostgreSQL server cannot be reached'])
 })
 
 it('both answer a HEAD', async () => {

@@ -7,6 +7,7 @@ import { clearLine, cursorTo } from 'node:readline'
 import type { WriteStream } from 'node:tty'
 import { styleText } from 'node:util'
 import type { Config } from '../../config/config.ts'
+import type { NeededSetting } from '../../config/load.ts'
 import type { Log } from '../../log.ts'
 import { printableJson } from '../../printable.ts'
 import { redactor, withoutNamedSecrets } from '../../redaction.ts'
@@ -35,11 +36,11 @@ export interface Terminal {
    */
   config(): Promise<Config>
   /**
-   * Returns the settings for a command that only reads the data. Wrong settings are left out with a warning,
-   * unless they say where the data are.
+   * Returns the settings for a command that only reads. Wrong settings are left out with a warning, unless
+   * they say where the data are or are among the needed settings.
    * @throws LeadsheetError config_invalid
    */
-  dataConfig(): Promise<Config>
+  dataConfig(...needed: readonly NeededSetting[]): Promise<Config>
   /**
    * Reads the settings again. The log then hides the new secrets as well as the old secrets. `config` still
    * returns the first settings.
@@ -103,14 +104,14 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     hasColor(stdout) ? styleText(format, text, { validateStream: false }) : text
 
   const levelFor = ({ logLevel }: Config) => (flags().quiet ? 'error' : flags().verbose ? 'debug' : logLevel)
-  let onlyData = false
+  let needed: readonly NeededSetting[] | undefined
   async function readConfig(): Promise<Config> {
     const [{ loadConfig }, { secretsOf }, { webhookSecretsOf }] = await Promise.all([
       import('../../config/load.ts'),
       import('../../config/config.ts'),
       import('../../app/configured-upstream.ts'),
     ])
-    const config = loadConfig({ file: flags().config, onlyData })
+    const config = loadConfig({ file: flags().config, needed })
     for (const secret of secretsOf(config)) secrets.add(secret)
     withoutKnown = redactor([...secrets])
     webhookSecrets = webhookSecretsOf(config)
@@ -158,8 +159,8 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     },
     signal,
     config: async () => (await loadOnce()).config,
-    async dataConfig() {
-      onlyData = true
+    async dataConfig(...settings) {
+      needed = settings
       return (await loadOnce()).config
     },
     readConfigAnew: readConfig,

@@ -45,6 +45,14 @@ export function outcomeText({ state, message }: Pick<ScheduledRun, 'state' | 'me
 }
 
 /**
+ * Returns whether an approval lets the run go ahead: it is held, or waits for data. A run that waits because
+ * it has failed needs its cause fixed.
+ */
+export function mayBeApproved(run: Pick<ScheduledRun, 'state' | 'message' | 'attempts'>): boolean {
+  return run.state === 'held' || (outcomeText(run) === 'waits' && run.attempts === 0)
+}
+
+/**
  * Approves the report's scheduled run that is held or waits for data, so that it goes ahead.
  * @param schedule the name in the store, such as `report:daily`
  * @returns the scheduled run as it was before

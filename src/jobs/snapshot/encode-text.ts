@@ -1,10 +1,13 @@
 /**
  * Encodes rows as CSV (RFC 4180) or as newline-delimited JSON. CSV is in UTF-8 with line feeds. An empty
- * field means null, and `""` means an empty text. Spreadsheets of a locale with a decimal comma expect
- * semicolons between the fields, so such a locale gets both.
+ * field means null, and `""` means an empty text. The decimal sign and the separator between the fields are
+ * those that the spreadsheets of a locale expect.
  */
 import { printable } from '../../printable.ts'
 import type { Cell, Row } from '../../store/queries/snapshot-table.ts'
+
+/** The regions that have a decimal point, and a semicolon as the list separator of their spreadsheets. */
+const SEMICOLON_REGIONS: readonly string[] = ['CH', 'LI']
 
 /** @param locale the locale (BCP 47) of the reader */
 export function* encodeCsv(
@@ -13,9 +16,10 @@ export function* encodeCsv(
   locale: string,
 ): Generator<string> {
   const parts = new Intl.NumberFormat(locale).formatToParts(0.5)
-  const line = parts.some(({ type, value }) => type === 'decimal' && value === ',')
-    ? (row: Row) => `${row.map((cell) => csvCell(cell, ',', OTHER_THAN_SEMICOLON)).join(';')}\n`
-    : (row: Row) => `${row.map((cell) => csvCell(cell, '.', OTHER_THAN_COMMA)).join(',')}\n`
+  const decimal = parts.some(({ type, value }) => type === 'decimal' && value === ',') ? ',' : '.'
+  const isSemicolon = decimal === ',' || SEMICOLON_REGIONS.includes(new Intl.Locale(locale).region ?? '')
+  const [separator, split] = isSemicolon ? [';', OTHER_THAN_SEMICOLON] : [',', OTHER_THAN_COMMA]
+  const line = (row: Row) => `${row.map((cell) => csvCell(cell, decimal, split)).join(separator)}\n`
   yield line(columns.map(({ name }) => printable(name)))
   for (const rows of chunks) yield rows.map(line).join('')
 }

@@ -260,6 +260,24 @@ export async function writeUnflushedSqlite<T>(
   })
 }
 
+/**
+ * Tells whether another connection holds the write lock of the file. Nothing is written or created. Node's own
+ * SQLite must not be used here: by closing the file it would release the locks of this process.
+ */
+export function isWriteLocked(file: string): boolean {
+  try {
+    const database = new Database(file, { fileMustExist: true, timeout: 0 })
+    try {
+      database.exec('BEGIN IMMEDIATE; ROLLBACK')
+      return false
+    } finally {
+      database.close()
+    }
+  } catch (cause) {
+    return codeOf(cause).startsWith('SQLITE_BUSY')
+  }
+}
+
 /** Returns a text that is different if this or another process has written since the last call. */
 export async function readSqliteStamp(db: Kysely<Tables>): Promise<string> {
   const { rows } = await sql<{ stamp: string }>`

@@ -3,7 +3,7 @@
  * report, period and variant. Recipients with the same filter of leads get the same variant.
  */
 import { randomUUID } from 'node:crypto'
-import { type Selectable, sql } from 'kysely'
+import type { Selectable } from 'kysely'
 import type { FailedSection, PeriodKind, ReportFigures } from '../../domain/figures.ts'
 import type { Rendered } from '../../domain/message.ts'
 import type { Instant, Period } from '../../domain/model.ts'
@@ -24,8 +24,8 @@ export interface Issue extends IssueKey, Rendered {
   readonly renderedAt: Instant
   readonly figures: ReportFigures
   /**
-   * The version of leadsheet that made the issue; null if its figures have another format than today's. It is then
-   * shown and sent as it is stored.
+   * The version of leadsheet that made the issue; null if its figures have another format than today's, or
+   * cannot be read. It is then shown and sent as it is stored.
    */
   readonly programVersion: string | null
   /** The reason why the issue was not sent on time; null if it was sent, or was made only for viewing. */
@@ -100,10 +100,9 @@ export async function listLastFailed(db: Db, report: string): Promise<readonly F
   const row = await mailedIssues(db, report)
     .orderBy('period_from', 'desc')
     .limit(1)
-    .select(sql<string | null>`figures ->> '$.failed'`.as('failed'))
+    .select('figures')
     .executeTakeFirst()
-  // Issues of older versions may lack the list of failed sections.
-  return row?.failed ? JSON.parse(row.failed) : []
+  return row === undefined ? [] : figuresOf(row.figures).failed
 }
 
 /**
@@ -244,30 +243,74 @@ async function hasMessages(trx: Db, issueId: string): Promise<boolean> {
 
 /**
  * Parses stored figures. Figures of older issues lack failures, warnings and the times of samples. For such
- * figures, empty lists and null are added.
+ * figures, empty lists and null are added. Of figures that are not readable, only these are left.
  */
 function figuresOf(json: string): ReportFigures {
-  const figures = JSON.parse(json)
-  const { freshness = {}, failed = [], warnings = [] } = figures
+  const figures = parseFigures(json)
+  const { failed, warnings } = figures
+  const freshness = isGroup(figures.freshness) ? figures.freshness : {}
   const { statsAsOf = null, agentsAsOf = null } = freshness
-  return { ...figures, freshness: { ...freshness, statsAsOf, agentsAsOf }, failed, warnings }
+  const lists = {
+    failed: Array.isArray(failed) ? failed : [],
+    warnings: Array.isArray(warnings) ? warnings : [],
+  }
+  return {
+    ...figures,
+    freshness: { ...freshness, statsAsOf, agentsAsOf },
+    ...lists,
+  } as unknown as ReportFigures
+}
+
+/** Parses stored figures, whatever they are. Figures that are no JSON, or no group, have no fields. */
+export function parseFigures(json: string): Readonly<Record<string, unknown>> {
+  try {
+    const figures: unknown = JSON.parse(json)
+    return isGroup(figures) ? figures : {}
+  } catch {
+    return {}
+  }
+}
+
+export function isGroup(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The format of the figures that are stored today. Raise it with each change that older figures are without. */
 const FIGURES_FORMAT = 1
-/** The names of all figures that each issue of this format has. */
-export const FIGURE_NAMES =
-  `kind period prior filter freshness pipelines leads newLeads won lost wonValue winRate
-  openValue known sparklines trend funnel changes topLeads stalled byPipeline bySource agents serviceStats dataQuality
-  insight queries failed warnings`.split(/\s+/)
+/** All figures that each issue of this format has, by the kind of their value. */
+export const FIGURE_KINDS = {
+  text: ['kind', 'leads', 'insight'],
+  group: `period prior filter freshness newLeads won lost wonValue winRate openValue known sparklines funnel
+    changes topLeads stalled agents dataQuality`.split(/\s+/),
+  list: 'pipelines trend byPipeline bySource serviceStats queries failed warnings'.split(' '),
+  /** The lists within groups without which no block can be made. */
+  listWithin: [
+    ['changes', 'kinds'],
+    ['topLeads', 'rows'],
+    ['stalled', 'rows'],
+    ['agents', 'rows'],
+  ],
+} as const
 
-/** Returns whether the figures of an issue have today's format, so that its blocks can be composed of them again. */
+/**
+ * Returns whether the figures of an issue have today's format, so that its blocks can be composed of them
+ * again.
+ */
 function isOfToday(
   row: Pick<Selectable<ReportIssueTable>, 'program_version' | 'figures_format' | 'figures'>,
 ): boolean {
   if (row.program_version === null || row.figures_format !== FIGURES_FORMAT) return false
-  const figures = figuresOf(row.figures)
-  return FIGURE_NAMES.every((name) => name in figures)
+  const figures = parseFigures(row.figures)
+  const { text, group, list, listWithin } = FIGURE_KINDS
+  return (
+    text.every((name) => name in figures) &&
+    group.every((name) => isGroup(figures[name])) &&
+    list.every((name) => Array.isArray(figures[name])) &&
+    listWithin.every(([name, rows]) => {
+      const value = figures[name]
+      return isGroup(value) && Array.isArray(value[rows])
+    })
+  )
 }
 
 function issueOf(row: Selectable<ReportIssueTable>, isMailed: boolean): Issue {

@@ -10,6 +10,7 @@ import { FIGURES } from '../figures/definition.ts'
 import { EVERY_LEAD } from '../figures/lead-filter.ts'
 import { explainQuery, type FigureScope } from '../figures/query.ts'
 import { STALLED_LEADS, TOP_LEADS } from '../figures/report-lists.ts'
+import { isGroup, parseFigures } from '../reports/issue.ts'
 
 interface Issue {
   readonly report: string
@@ -58,9 +59,11 @@ function listIssues(database: Database.Database): Issue[] {
     .all()
   return rows.length === 0
     ? listDayBefore(database)
-    : rows.map(({ report, rendered_at, figures }) =>
-        issueOf(database, report, rendered_at, JSON.parse(figures)),
-      )
+    : rows.flatMap(({ report, rendered_at, figures }) => {
+        const kept = parseFigures(figures)
+        const isWhole = ['period', 'prior', 'stalled', 'topLeads'].every((name) => isGroup(kept[name]))
+        return isWhole ? [issueOf(database, report, rendered_at, kept as unknown as KeptFigures)] : []
+      })
 }
 
 /** The stored figures of an issue. In older issues, the figures name pipelines instead of a filter. */

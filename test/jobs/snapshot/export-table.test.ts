@@ -109,7 +109,12 @@ describe('an export as CSV', () => {
 
   test.each([
     ['en-GB', 'a,b\n-0.5,"x;y"\n'],
-    ['de-CH', 'a,b\n-0.5,"x;y"\n'],
+    ['de-CH', 'a;b\n-0.5;"x;y"\n'],
+    ['de-LI', 'a;b\n-0.5;"x;y"\n'],
+    ['en-CH', 'a;b\n-0.5;"x;y"\n'],
+    ['en-ZA', 'a;b\n-0,5;"x;y"\n'],
+    ['en-US', 'a,b\n-0.5,"x;y"\n'],
+    ['en', 'a,b\n-0.5,"x;y"\n'],
     ['de-DE', 'a;b\n-0,5;"x;y"\n'],
     ['de-AT', 'a;b\n-0,5;"x;y"\n'],
   ])('has the separator and the decimal sign of %s', async (locale, csv) => {

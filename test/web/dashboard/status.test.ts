@@ -222,6 +222,15 @@ it('tells of a held report why, and lets who may act let it go', async () => {
   expect(await readHtml()).toContain('formaction="/actions/approve" name="what" value="report&#x3D;daily"')
 })
 
+it('offers no approval of a report that failed and is tried again', async () => {
+  const { read, store } = await openStatusPage({ canAct: true })
+  const failed = { state: 'pending', message: 'the archive cannot be written' } as const
+  await scheduledRun(store, { schedule: 'report:daily', due_at: ago(10), ...failed })
+  await store.db.updateTable('scheduled_run').set({ attempts: 1 }).execute()
+  expect(await read()).toContain('12:50 waits the archive cannot be written')
+  expect(await read()).not.toContain('Approve')
+})
+
 it('tells what was missed and why, and when the daemon did not run', async () => {
   const { read, store } = await openStatusPage()
   const skipped = {

@@ -187,7 +187,7 @@ async function printRows(
     terminal.print(terminal.json ? `{"data": ${array}}` : array)
   } else if (format === 'csv') {
     const named = columns.map((name) => ({ name }))
-    for (const piece of encodeCsv(named, [rows], (await terminal.config()).locale))
+    for (const piece of encodeCsv(named, [rows], (await terminal.dataConfig()).locale))
       process.stdout.write(piece)
   } else {
     const shown = columns.map((title, index): Column<Row> => {

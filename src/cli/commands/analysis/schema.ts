@@ -33,7 +33,7 @@ export function defineSchema(command: Command, terminal: Terminal): void {
 }
 
 async function runSchema(terminal: Terminal, table: string | undefined, options: Options): Promise<void> {
-  const config = await terminal.config()
+  const config = await terminal.dataConfig()
   const dictionary =
     readSnapshotDictionary(pathsIn(config.dataDir).snapshot) ?? (await describeEmpty(profileOf(config)))
   const shown = table === undefined ? dictionary : only(dictionary, table)

@@ -46,10 +46,9 @@ async function runAnnotate(
   text: string | undefined,
   { pipeline, onlyMark, remove }: Options,
 ): Promise<void> {
-  const config = await terminal.config()
   const isAsked = pipeline !== undefined || onlyMark === true
   if (days === undefined && remove === undefined && !isAsked) {
-    await using store = await openDataToRead(config)
+    await using store = await openDataToRead(await terminal.dataConfig())
     return listAll(terminal, await listAnnotations(store.db))
   }
   if ((days === undefined) === (remove === undefined) || (remove !== undefined && isAsked)) {
@@ -57,6 +56,7 @@ async function runAnnotate(
       hint: `Write ${shellCommand('annotate 2026-11-13 campaign')}.`,
     })
   }
+  const config = await terminal.config()
   await using store = await openData(config)
   const given = {
     ...{ days: days ?? '', text: text ?? '', pipelineId: pipeline ?? null },

@@ -44,7 +44,7 @@ export function defineBacktest(parent: Command, terminal: Terminal): void {
 }
 
 async function runBacktest(terminal: Terminal, { pipeline }: Options): Promise<void> {
-  const config = await terminal.config()
+  const config = await terminal.dataConfig('time_zone')
   await using store = await openDataIfThere(config)
   const asOf = await requireData(store.db)
   const pipelines = await listPipelines(store.db)

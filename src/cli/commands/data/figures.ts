@@ -63,7 +63,7 @@ export function defineFigures(command: Command, terminal: Terminal): void {
 }
 
 async function figures(terminal: Terminal, options: ScopeOptions): Promise<void> {
-  const config = await terminal.config()
+  const config = await terminal.dataConfig('time_zone')
   const period = periodOf(options, config.timeZone, new Date())
   const prior = periodBefore(period)
   await using store = await openDataToRead(config)
@@ -239,7 +239,7 @@ async function listFigures(terminal: Terminal): Promise<void> {
 
 async function explain(terminal: Terminal, given: string, options: ScopeOptions): Promise<void> {
   const { name, title, meaning, unit, coverage: needed } = requireFigure(given)
-  const config = await terminal.config()
+  const config = await terminal.dataConfig('time_zone')
   const period = periodOf(options, config.timeZone, new Date())
   await using store = await openDataToRead(config)
   const scope = scopeOf(options, config, period, await listPipelines(store.db))

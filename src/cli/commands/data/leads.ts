@@ -99,14 +99,14 @@ export function defineLeads(command: Command, terminal: Terminal): void {
     .option('--remote', 'show the lead as the upstream has it now')
     .action((id: string, { remote }: { remote?: boolean }) =>
       remote
-        ? withSource(terminal, (source) => showRemoteLead(terminal, source, id))
+        ? withSource(terminal, (source) => showRemoteLead(terminal, source, id), 'reads')
         : showLocalLead(terminal, id),
     )
   addExamples(show, ['leads show ld_01', 'leads show ld_01 --remote --json'])
 }
 
 async function runList(terminal: Terminal, options: ListOptions): Promise<void> {
-  if (options.remote) return withSource(terminal, (source) => listLeads(terminal, source, options))
+  if (options.remote) return withSource(terminal, (source) => listLeads(terminal, source, options), 'reads')
   refuseRemoteOptions(options)
   const { asOf, pipeline, status, minScore, limit, all } = options
   const filter = { pipelineId: pipeline, statuses: status, minScore }
@@ -194,7 +194,7 @@ interface LocalOptions extends PastFilter {
 
 /** @throws LeadsheetError usage_invalid, history_missing, store_* */
 async function listLocalLeads(terminal: Terminal, { asOf, limit, ...filter }: LocalOptions): Promise<void> {
-  const config = await terminal.config()
+  const config = await terminal.dataConfig(...(asOf !== null && isDay(asOf) ? (['time_zone'] as const) : []))
   const now = new Date()
   const at = asOf === null ? now.toISOString() : momentOf(asOf, config.timeZone, now)
   await using store = await openDataToRead(config)

@@ -72,7 +72,7 @@ export function definePipelines(command: Command, terminal: Terminal): void {
     .option('--from <time>', 'only leads created at or after this day or time', instant)
     .option('--to <time>', 'only leads created before this day or time', instant)
     .action((id: string, options: StatsOptions) =>
-      withSource(terminal, (source) => showStats(terminal, source, id, options)),
+      withSource(terminal, (source) => showStats(terminal, source, id, options), 'reads'),
     )
   addExamples(stats, [
     'pipelines stats pl_01',
@@ -205,11 +205,15 @@ const COLUMNS: readonly Column<Agent>[] = [
 
 export function defineAgents(command: Command, terminal: Terminal): void {
   command.action(async () => {
-    await withSource(terminal, async (source) => {
-      const records = await source.fetchAgents(terminal.signal)
-      if (terminal.json) terminal.printJson('agents', records)
-      else await terminal.printTable(COLUMNS, keepReadable(terminal, records.map(source.mapAgent)))
-    })
+    await withSource(
+      terminal,
+      async (source) => {
+        const records = await source.fetchAgents(terminal.signal)
+        if (terminal.json) terminal.printJson('agents', records)
+        else await terminal.printTable(COLUMNS, keepReadable(terminal, records.map(source.mapAgent)))
+      },
+      'reads',
+    )
   })
   addExamples(command, ['agents', 'agents --json'])
 }

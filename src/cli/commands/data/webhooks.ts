@@ -35,13 +35,13 @@ export function defineWebhooks(command: Command, terminal: Terminal): void {
   const list = command
     .command('list')
     .description('list the webhooks at the upstream and mark the one of this installation')
-    .action(() => withSource(terminal, (source) => listWebhooks(terminal, source)))
+    .action(() => withSource(terminal, (source) => listWebhooks(terminal, source), 'reads'))
   addExamples(list, ['webhooks list', 'webhooks list --json'])
   const show = command
     .command('show')
     .description('show a webhook and its recent deliveries')
     .argument('[id]', ID)
-    .action((id?: string) => withSource(terminal, (source) => showWebhook(terminal, source, id)))
+    .action((id?: string) => withSource(terminal, (source) => showWebhook(terminal, source, id), 'reads'))
   addExamples(show, ['webhooks show', 'webhooks show wh_0123456789abcdef --json'])
   const test = command
     .command('test')

@@ -15,6 +15,7 @@ import { formatHours } from '../../../jobs/schedule/schedule.ts'
 import type { MissedScheduledRuns, ScheduleState } from '../../../jobs/schedule/schedule-state.ts'
 import {
   GAP_MS,
+  mayBeApproved,
   outcomeText,
   readMissedScheduledRuns,
   readScheduleStates,
@@ -39,7 +40,7 @@ export function defineSchedule(command: Command, terminal: Terminal): void {
 }
 
 async function listSchedules(terminal: Terminal): Promise<void> {
-  const config = await terminal.config()
+  const config = await terminal.dataConfig('time_zone')
   const now = new Date()
   await using store = await openDataToRead(config)
   const lines = await readScheduleStates(store.db, schedulesOf(config), now)
@@ -116,7 +117,7 @@ function defineNext(parent: Command, terminal: Terminal): void {
 }
 
 async function showNext(terminal: Terminal, name: string | undefined, options: Options): Promise<void> {
-  const config = await terminal.config()
+  const config = await terminal.dataConfig('time_zone')
   const now = new Date()
   const schedules = name === undefined ? schedulesOf(config) : [findSchedule(config, name)]
   const reports = await readReports(config, schedules)
@@ -280,14 +281,16 @@ function explanationJson({ schedule: { name, timing, catchUp }, coming, problems
   }
 }
 
-/** Returns one sentence if a report waits for approval (is held) or for its data, otherwise an empty list. */
+/** Says of a report that is held, waits for its data or failed what lets it go on; otherwise an empty list. */
 export function heldText({ name, last, report }: ScheduleState<ConfiguredSchedule>): string[] {
   if (last === null || report === null) return []
   const outcome = outcomeText(last)
   if (outcome !== 'held' && outcome !== 'waits') return []
   const how = outcome === 'held' ? ' is held' : ''
-  const release = `${shellCommand(`report approve ${report.name}`)} sends it.`
-  return [`${name} of ${formatInstant(last.due_at)}${how}: ${last.message}. ${release}`]
+  const remedy = mayBeApproved(last)
+    ? `${shellCommand(`report approve ${report.name}`)} sends it.`
+    : `Fix that; the daemon tries again${last.not_before === null ? '' : ` after ${formatInstant(last.not_before)}`}.`
+  return [`${name} of ${formatInstant(last.due_at)}${how}: ${last.message}. ${remedy}`]
 }
 
 /** Formats the catch-up policy, which says what happens to missed runs, with its time limit. */

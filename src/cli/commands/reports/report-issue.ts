@@ -63,7 +63,7 @@ export function defineShow(parent: Command, terminal: Terminal): void {
   ])
 }
 
-/** @throws LeadsheetError report_unknown, report_not_kept, usage_invalid */
+/** @throws LeadsheetError report_unknown, report_not_kept, report_unreadable, usage_invalid */
 async function runCompare(
   terminal: Terminal,
   name: string,
@@ -102,7 +102,7 @@ async function runShow(
 }
 
 async function readDefinition(terminal: Terminal, name: string) {
-  const config = await terminal.config()
+  const config = await terminal.dataConfig()
   const settings = findReport(config, name)
   const templates = await openTemplatesOf(config, [settings.template])
   const { report: usual, recipients } = reportOf(settings, config, templates)
@@ -117,7 +117,7 @@ function momentOf(at: string | undefined): Date {
  * Prints the differences between the figures of a stored issue and the same figures counted now. If there is
  * any difference, the command ends as `partly`, with exit status 3.
  * @param isAsKnown true ignores data that was read after the issue was made
- * @throws LeadsheetError report_not_kept
+ * @throws LeadsheetError report_not_kept, report_unreadable
  */
 async function compareKept(
   terminal: Terminal,
@@ -126,7 +126,17 @@ async function compareKept(
   isAsKnown: boolean,
 ): Promise<void> {
   const issue = await findIssue(store.db, key)
-  if (issue === undefined || issue.programVersion === null) throw notKept(key.report, key.period)
+  if (issue === undefined) throw notKept(key.report, key.period)
+  if (issue.programVersion === null) {
+    const what = `The issue of ${key.report} for ${formatDates(key.period)}`
+    throw new LeadsheetError(
+      'report_unreadable',
+      `${what} cannot be compared: its figures are damaged, or another version of leadsheet made them`,
+      {
+        hint: `${shellCommand(`report show ${key.report} --at ${key.period.to} -o sent.html`)} writes its mail as it was sent.`,
+      },
+    )
+  }
   const comparison = await compareIssue(store, issue, isAsKnown)
   const { differences, leadsKnownLater } = comparison
   if (differences.length > 0) terminal.end('partly')

@@ -9,6 +9,7 @@ import type { MissedScheduledRuns, ScheduleState } from '../../../jobs/schedule/
 import {
   GAP_MS,
   listWorkers,
+  mayBeApproved,
   outcomeText,
   readMissedScheduledRuns,
   readScheduleStates,
@@ -135,7 +136,6 @@ function scheduleOf(
   { timeZone, canAct, clock }: Look,
 ): ScheduleView {
   const [, report = null] = /^report:(.*)$/.exec(name) ?? []
-  const outcome = last && outcomeText(last)
   const coming = next?.toISOString() ?? null
   return {
     id: name,
@@ -150,8 +150,7 @@ function scheduleOf(
       tag: tagOf(last),
       message: last.state === 'done' || last.message === null ? null : clock.within(last.message),
     },
-    approve:
-      canAct && (outcome === 'held' || outcome === 'waits') && report !== null ? approveButton(report) : null,
+    approve: canAct && last && mayBeApproved(last) && report !== null ? approveButton(report) : null,
   }
 }
 

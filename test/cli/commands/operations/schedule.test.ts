@@ -152,6 +152,28 @@ describe('leadsheet schedule', () => {
   })
 })
 
+it('a report that could not be finished is tried again, and nobody is asked to approve it', async () => {
+  const cwd = await installation()
+  const path = join(cwd, 'data/archive/daily/2026-11-23/index.html')
+  {
+    await using store = await openStore(join(cwd, 'data/leadsheet.db'), new Date(NOW))
+    await store.db
+      .updateTable('scheduled_run')
+      .where('state', '=', 'held')
+      .set({ state: 'pending', attempts: 1, not_before: '2026-11-24T12:05:00.000Z' })
+      .set({ message: `${path} cannot be written: EACCES: permission denied` })
+      .execute()
+  }
+  const { stderr } = await run(cwd)
+  const { stdout } = await runWarm(['status'], { cwd, env: clockAt(NOW) })
+  for (const text of [stderr, stdout]) {
+    expect(text).not.toContain('report approve')
+    expect(text).toContain(
+      `report:daily of 2026-11-24 01:30Z: ${path} cannot be written: EACCES: permission denied. Fix that; the daemon tries again after 2026-11-24 12:05Z.`,
+    )
+  }
+})
+
 describe('leadsheet schedule next', () => {
   it('shows the next scheduled runs, what they cover and what the clock does', async () => {
     const { stdout } = await run(

@@ -114,3 +114,33 @@ test('compare for somebody who is no recipient is refused', async () => {
   expect(status).toBe(2)
   expect(stderr).toContain('eve@example.com is no recipient of the report daily')
 })
+
+test.each([
+  ['are no JSON', "'damaged'", '1'],
+  ['are null', "'null'", '1'],
+  ['have another format', 'figures', '99'],
+])(
+  'an issue whose figures %s is shown and sent as stored, and compare says why it cannot',
+  async (_, figures, format) => {
+    const { folder, report } = await openSent()
+    const database = new Database(join(folder, 'data', 'leadsheet.db'))
+    database.exec(`UPDATE report_issue SET figures = ${figures}, figures_format = ${format}`)
+    database.close()
+    expect((await report('show', '--for', 'ana@example.com', '-o', 'sent.html')).status).toBe(0)
+    const compared = await report('compare')
+    expect([compared.status, compared.stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /The issue of daily for 2025-11-20 cannot be compared: .*\nhint: .*report show daily --at \S+ -o sent\.html/,
+      ),
+    ])
+    const hint = /report (show) daily (--at \S+ -o sent\.html)/.exec(compared.stderr)?.[2] ?? ''
+    expect((await runWarm(['report', 'show', 'daily', ...hint.split(' ')], { cwd: folder })).status).toBe(0)
+    const resent = await report('resend', '--all', '--yes')
+    expect([resent.status, resent.stderr]).toEqual([0, expect.not.stringContaining('bug')])
+    for (const line of ['status', 'report history', 'snapshot', 'report send daily']) {
+      const { stderr } = await runWarm(line.split(' '), { cwd: folder })
+      expect([line, stderr]).toEqual([line, expect.not.stringContaining('bug in leadsheet')])
+    }
+  },
+)
