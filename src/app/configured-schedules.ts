@@ -11,7 +11,7 @@ import type { ScheduleSettings } from '../jobs/schedule/schedule.ts'
 import { areMoreThanWeekly, listDueTimes } from '../report/preferences/page.ts'
 
 import { clockFindings, nextScheduledRun } from '../schedule/scheduled-runs.ts'
-import type { CatchUp, Timing } from '../schedule/timing.ts'
+import { type CatchUp, parseExpression, type Timing } from '../schedule/timing.ts'
 import { DAY_MS, dateOf, localDay, type WeekStart, weekdayOf } from '../schedule/zone.ts'
 
 export interface ConfiguredSchedule extends ScheduleSettings {
@@ -110,10 +110,21 @@ const RUNS = 70
 const TRIES = 1000
 /** A report that comes more days than this after the end of its period surprises: a newer period is almost over. */
 const LATE_DAYS: Readonly<Partial<Record<PeriodKind, number>>> = { week: 4, month: 24, quarter: 84 }
-const INSTEAD: Readonly<Partial<Record<PeriodKind, string>>> = {
-  week: 'schedule: every Monday at 07:00',
-  month: 'schedule: 1st of the month at 07:00',
-  quarter: 'schedule: 0 7 1 1,4,7,10 *',
+
+/** Returns the schedule that has one run for each period of a kind. */
+function scheduleFor(kind: PeriodKind, weekStarts: WeekStart): string {
+  switch (kind) {
+    case 'working_day':
+      return 'schedule: every working day at 07:00'
+    case 'week':
+      return `schedule: every ${weekStarts === 'sunday' ? 'Sunday' : 'Monday'} at 07:00`
+    case 'month':
+      return 'schedule: 1st of the month at 07:00'
+    case 'quarter':
+      return 'schedule: 0 7 1 1,4,7,10 *'
+    default:
+      return 'schedule: every day at 07:00'
+  }
 }
 
 /**
@@ -135,6 +146,7 @@ interface CoveringRun {
   readonly days: number
 }
 
+/** Returns how the periods of two runs in a row do not join, or that all come late; null if neither. */
 function periodSurprise(kind: PeriodKind, timing: Timing, weekStarts: WeekStart, now: Date): string | null {
   const runs = runsOf(kind, timing, weekStarts, now)
   const dayOf = (at: Date) => localDay(at.getTime(), timing.timeZone)
@@ -143,31 +155,45 @@ function periodSurprise(kind: PeriodKind, timing: Timing, weekStarts: WeekStart,
   const covers = ({ due, period }: CoveringRun) =>
     `the report of ${named(dayOf(due))} covers ${formatDates(period)}`
   const isEachWeekday = new Set(runs.map(({ due }) => weekdayOf(dayOf(due)))).size === 5
+  const schedule = scheduleFor(kind, weekStarts)
   for (const [index, run] of others.entries()) {
-    const from = runs[index]?.period.to ?? run.period.from
-    if (run.period.from <= from) continue
-    const missed = formatDates({ ...run.period, from, to: run.period.from })
-    const instead = isEachWeekday && kind === 'day' ? 'working_day' : 'since_last'
-    return `with the period ${kind}, ${covers(run)}, and no report covers ${missed}; write period: ${instead}`
+    const before = runs[index] ?? run
+    const { from } = run.period
+    const { to } = before.period
+    if (from > to) {
+      const instead = isEachWeekday && kind === 'day' ? 'working_day' : 'since_last'
+      const missed = formatDates({ ...run.period, from: to, to: from })
+      return `with the period ${kind}, ${covers(run)}, and no report covers ${missed}; write period: ${instead}`
+    }
+    if (from < to) {
+      const twice = formatDates({ ...run.period, to })
+      const instead = LATE_DAYS[kind] === undefined ? schedule : `${schedule}, or period: since_last`
+      return `with the period ${kind}, ${covers(run)}, but that of ${named(dayOf(before.due))} has ${twice} already; write ${instead}`
+    }
   }
   const lateDays = LATE_DAYS[kind] ?? Number.POSITIVE_INFINITY
   if (runs.every(({ due, period }) => dayOf(due) - dayOf(new Date(period.to)) >= lateDays))
-    return `with the period ${kind}, ${covers(first)}, not the ${kind} that ends then; write ${INSTEAD[kind]}`
+    return `with the period ${kind}, ${covers(first)}, not the ${kind} that ends then; write ${schedule}`
   const longest = Math.max(...others.map(({ days }) => days))
   if (kind !== 'since_last' || longest <= 1) return null
   const instead = longest >= 28 ? 'month' : longest >= 7 ? 'week' : 'working_day'
   return `the first report covers the day before it alone, and each later one up to ${longest} days since the last; write period: ${instead} where the first must cover as much`
 }
 
-/** Returns the coming runs of a schedule, one for each period. */
+/** Returns the coming runs of a schedule. Of one that repeats all day, only the first run of a day counts. */
 function runsOf(kind: PeriodKind, timing: Timing, weekStarts: WeekStart, now: Date): CoveringRun[] {
   const runs: CoveringRun[] = []
+  const dayOf = (at: Date) => localDay(at.getTime(), timing.timeZone)
+  const pattern = parseExpression(timing.expression, timing.holidays)
+  const isContinuous = 'isContinuous' in pattern && pattern.isContinuous
   let due = nextScheduledRun(timing, now)
   for (let tries = 0; due !== null && runs.length < RUNS && tries < TRIES; tries++) {
-    const lastEnd = runs.at(-1)?.period.to ?? null
+    const last = runs.at(-1)
+    const lastEnd = last?.period.to ?? null
     const period = periodOf(kind, due, timing.timeZone, { ...timing, weekStarts, lastEnd })
     const days = Math.round((Date.parse(period.to) - Date.parse(lastEnd ?? period.from)) / DAY_MS)
-    if (period.to !== lastEnd) runs.push({ due, period, days })
+    const isSameDay = last !== undefined && dayOf(last.due) === dayOf(due)
+    if (!isContinuous || !isSameDay) runs.push({ due, period, days })
     due = nextScheduledRun(timing, due)
   }
   return runs
