@@ -54,7 +54,7 @@ function catchUpOf(
   const timing = { expression, timeZone, holidays }
   const first = nextScheduledRun(timing, new Date(0))
   const isRare =
-    first === null || !areMoreThanWeekly([first.toISOString(), ...listDueTimes(timing, first)], timeZone)
+    first === null || !areMoreThanWeekly([first.toISOString(), ...listDueTimes(timing, first)], timing)
   return { policy, windowHours: isRare ? Number.POSITIVE_INFINITY : catchUpHours }
 }
 

@@ -286,7 +286,7 @@ async function reportsOf(
  */
 function onlyFrequent(config: Config, names: readonly string[]): readonly string[] {
   const frequent = schedulesOf(config).flatMap(({ report, timing }) =>
-    report !== null && areMoreThanWeekly(listDueTimes(timing, new Date()), timing.timeZone)
+    report !== null && areMoreThanWeekly(listDueTimes(timing, new Date()), { ...timing, ...config })
       ? report.name
       : [],
   )
