@@ -58,8 +58,8 @@ export interface Sender extends AsyncDisposable {
   readonly lease: Lease
   /** The number of messages in a row during which the connection broke. */
   lostInRow: number
-  /** The issue of the last message, if the server refused that message and named nobody. */
-  refusedIssue: string | null
+  /** The last message, if the server refused it and named nobody. */
+  refused: Delivery | null
 }
 
 /** The number of broken connections in a row after which the server is to blame. */
@@ -75,7 +75,7 @@ export async function openSender(deps: DeliverDeps): Promise<Sender | null> {
     throw thrown
   })
   if (lease === null) return null
-  const sender = { lease, lostInRow: 0, refusedIssue: null, [Symbol.asyncDispose]: lease.release }
+  const sender = { lease, lostInRow: 0, refused: null, [Symbol.asyncDispose]: lease.release }
   try {
     await recoverMessages(deps)
   } catch (thrown) {
@@ -142,12 +142,14 @@ export async function sendAll(
 async function noteRefusal(
   { store, now, log }: DeliverDeps,
   sender: Sender,
-  { issueId, attempts }: Delivery,
+  one: Delivery,
   end: FailedSend | 'sent',
 ): Promise<void> {
-  const before = sender.refusedIssue
-  sender.refusedIssue = end !== 'sent' && end.kind === 'refused' ? issueId : null
-  if (end === 'sent' || sender.refusedIssue === null || issueId === null || before !== issueId) return
+  const { issueId, messageId, attempts } = one
+  const before = sender.refused
+  sender.refused = end !== 'sent' && end.kind === 'refused' ? one : null
+  if (end === 'sent' || sender.refused === null || issueId === null) return
+  if (before?.issueId !== issueId || before.messageId === messageId) return
   // The shortest wait of the ladder, so that they are tried before the refused ones: those may be alone in it.
   const nextAttemptAt = retryAt(attempts + 1, { now: now(), random: 0 }).toISOString()
   const since = new Date(now().getTime() - GIVE_UP.message.hours * HOUR_MS).toISOString()

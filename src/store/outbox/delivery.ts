@@ -217,7 +217,8 @@ export async function moveDelivery(
 }
 
 /**
- * Defers the messages of an issue that wait, without an attempt. Leaves out those deferred before `since`.
+ * Defers the messages of an issue that wait, without an attempt. Leaves out those deferred before `since`, or with
+ * another reply.
  * @returns the number of messages that now wait longer
  */
 export async function deferIssue(
@@ -232,6 +233,7 @@ export async function deferIssue(
     .where('state', '=', 'pending')
     .where('next_attempt_at', '<', to.nextAttemptAt)
     .where((eb) => eb.or([eb('deferred_at', 'is', null), eb('deferred_at', '>', since)]))
+    .where((eb) => eb.or([eb('reply_code', 'is', null), eb('reply_code', '=', to.replyCode)]))
     .set({
       next_attempt_at: to.nextAttemptAt,
       deferred_at: sql<string>`coalesce(deferred_at, ${to.at})`,

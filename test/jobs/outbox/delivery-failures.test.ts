@@ -5,6 +5,8 @@ import type { Facts } from '../../../src/checks/check.ts'
 import { MAIL_CHECKS } from '../../../src/checks/mail.ts'
 import { messageFor } from '../../../src/jobs/outbox/compose-message.ts'
 import { retryAt } from '../../../src/jobs/outbox/message-retry.ts'
+import { sendMessage } from '../../../src/jobs/outbox/outbox-worker.ts'
+import { openSender } from '../../../src/jobs/outbox/send-batch.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import type { SmtpTimeouts } from '../../../src/mail/smtp.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
@@ -308,6 +310,23 @@ describe('a refusal that names neither the recipient nor the sender', () => {
       'pending',
       ...['sent', 'sent', 'sent'],
     ])
+  })
+})
+
+describe('a refusal that names neither the recipient nor the sender, of one message again and again', () => {
+  it('leaves the other messages of the issue alone', async () => {
+    await using ledger = await openLedger(BOTH)
+    await using server = await openScriptedServer({ body: '554 5.7.1 rejected by policy' })
+    await using transport = open(server.url)
+    const deps = { ...ledger.deps, transport }
+    const [ana, ben] = await ledger.deliveries()
+    await using sender = await openSender(deps)
+    if (sender === null) throw new Error('another process sends')
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await sendMessage(deps, sender, ana?.messageId ?? '', signal)
+      ledger.clock.now = new Date(ledger.clock.now.getTime() + 30 * MINUTE_MS)
+    }
+    expect(await ledger.deliveries()).toMatchObject([{ attempts: 3 }, { ...ben }])
   })
 })
 
