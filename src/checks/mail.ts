@@ -183,7 +183,7 @@ function refused(one: DeliveryProblem): Finding {
     message: `${messagesOf(one)} ${verb(one)} refused or given up since ${formatUtc(one.since)}, ${quoted(one)}`,
     brief: `${counted(one.messages, 'message')} of the last week refused or given up`,
     last: one.last,
-    hint: `${shellCommand('outbox list --state failed')} lists them.${resendHint(one, (report) => `Once the address is correct, ${shellCommand(`report resend ${report} --failed`)} sends them again.`)}`,
+    hint: `${shellCommand('outbox list --state failed')} lists them.${resendHint(one, (report) => `Once the cause is gone, ${shellCommand(`report resend ${report} --failed`)} sends them again.`)}`,
   }
 }
 
