@@ -246,6 +246,8 @@ const REPLIES: readonly ReplyRule[] = [
   },
   // The server has not seen the content yet.
   { codes: /./, at: 'RCPT', words: /spam|unsolicited|abuse/i, blame: 'sender' },
+  // A policy may be about every recipient or about one.
+  { codes: /./, at: 'RCPT', words: /\bpolicy\b|administrative|prohibit/i, blame: 'message' },
 ]
 
 function blameOf({ phase, command, replyCode, reply }: SendFault): Blame {

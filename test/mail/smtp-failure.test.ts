@@ -80,6 +80,8 @@ const REPLIES: readonly (readonly [At | 'any', string, string])[] = [
   ],
   ['.', '554 spam', REFUSED],
   ['DATA', '554 5.7.1 rejected', REFUSED],
+  ['RCPT TO', '554 5.7.1 rejected by policy', REFUSED],
+  ['RCPT TO', '550 Administrative prohibition', REFUSED],
   // The recipient alone.
   ['RCPT TO', '550 5.1.1 <dana@example.org>: User unknown in relay recipient table', MESSAGE],
   ['RCPT TO', '550 no such user', MESSAGE],
