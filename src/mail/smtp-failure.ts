@@ -12,8 +12,9 @@ export type SendPhase = 'connect' | 'login' | 'envelope' | 'data'
  * The meaning of a failure for the message. `transient`: not delivered, to be tried again. `permanent`: this
  * message can never be delivered. `refused`: the server refused the message and named neither its recipient nor
  * its sender, so it may refuse each like it; the message is tried again as if it were deferred.
- * `configuration`: the message can be delivered only after a setting is changed. `sender`: the server takes nothing from this sender, whoever it is for, until a limit has passed or
- * a person has changed something. `unknown`: the message may or may not have been delivered.
+ * `configuration`: the message can be delivered only after a setting is changed. `sender`: the server takes
+ * nothing from this sender, whoever it is for, until a limit has passed or a person has changed something.
+ * `unknown`: the message may or may not have been delivered.
  */
 export type SendFailure = 'transient' | 'permanent' | 'refused' | 'configuration' | 'sender' | 'unknown'
 
