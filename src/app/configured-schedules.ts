@@ -3,16 +3,15 @@ import type { Config } from '../config/config.ts'
 import { hasDueTimes } from '../config/config.ts'
 import type { ReportConfig } from '../config/report-config.ts'
 import type { PeriodKind } from '../domain/figures.ts'
-import type { Period } from '../domain/model.ts'
-import { formatDates, periodOf } from '../domain/period.ts'
+import { type CoveringRun, formatDates, listCoveringRuns } from '../domain/period.ts'
 import { LeadsheetError } from '../errors.ts'
 import type { ScheduleSettings } from '../jobs/schedule/schedule.ts'
 
 import { areMoreThanWeekly, listDueTimes } from '../report/preferences/page.ts'
 
 import { clockFindings, nextScheduledRun } from '../schedule/scheduled-runs.ts'
-import type { CatchUp, Timing } from '../schedule/timing.ts'
-import { DAY_MS, dateOf, localDay, type WeekStart, weekdayOf } from '../schedule/zone.ts'
+import { type CatchUp, parseExpression, type Timing } from '../schedule/timing.ts'
+import { dateOf, localDay, type WeekStart, weekdayOf } from '../schedule/zone.ts'
 
 export interface ConfiguredSchedule extends ScheduleSettings {
   /** The report of the schedule; null for syncs and snapshots. */
@@ -55,7 +54,7 @@ function catchUpOf(
   const timing = { expression, timeZone, holidays }
   const first = nextScheduledRun(timing, new Date(0))
   const isRare =
-    first === null || !areMoreThanWeekly([first.toISOString(), ...listDueTimes(timing, first)], timeZone)
+    first === null || !areMoreThanWeekly([first.toISOString(), ...listDueTimes(timing, first)], timing)
   return { policy, windowHours: isRare ? Number.POSITIVE_INFINITY : catchUpHours }
 }
 
@@ -104,16 +103,23 @@ function clockWarnings(timing: Timing, now: Date): string[] {
   })
 }
 
-/** The runs that are looked at to find out what the reports of a schedule cover: those of a quarter or more. */
-const RUNS = 70
-/** Bounds the search for a schedule that repeats all day. */
-const TRIES = 1000
 /** A report that comes more days than this after the end of its period surprises: a newer period is almost over. */
 const LATE_DAYS: Readonly<Partial<Record<PeriodKind, number>>> = { week: 4, month: 24, quarter: 84 }
-const INSTEAD: Readonly<Partial<Record<PeriodKind, string>>> = {
-  week: 'schedule: every Monday at 07:00',
-  month: 'schedule: 1st of the month at 07:00',
-  quarter: 'schedule: 0 7 1 1,4,7,10 *',
+
+/** Returns a schedule that has one run for each period of a kind. */
+export function scheduleFor(kind: PeriodKind, weekStarts: WeekStart): string {
+  switch (kind) {
+    case 'working_day':
+      return 'every working day at 07:00'
+    case 'week':
+      return `every ${weekStarts === 'sunday' ? 'Sunday' : 'Monday'} at 07:00`
+    case 'month':
+      return '1st of the month at 07:00'
+    case 'quarter':
+      return '0 7 1 1,4,7,10 *'
+    default:
+      return 'every day at 07:00'
+  }
 }
 
 /**
@@ -128,49 +134,43 @@ export function periodWarnings(config: Config, kinds: ReadonlyMap<string, Period
   })
 }
 
-interface CoveringRun {
-  readonly due: Date
-  readonly period: Period
-  /** The days from the end of the run before to its own end. */
-  readonly days: number
-}
-
+/** Returns how the periods of two runs in a row do not join, or that all come late; null if neither. */
 function periodSurprise(kind: PeriodKind, timing: Timing, weekStarts: WeekStart, now: Date): string | null {
-  const runs = runsOf(kind, timing, weekStarts, now)
+  const pattern = parseExpression(timing.expression, timing.holidays)
+  const isOnceADay = 'isContinuous' in pattern && pattern.isContinuous
+  const runs = listCoveringRuns(kind, timing, { isOnceADay, weekStarts }, now)
   const dayOf = (at: Date) => localDay(at.getTime(), timing.timeZone)
   const [first, ...others] = runs
   if (first === undefined) return null
   const covers = ({ due, period }: CoveringRun) =>
     `the report of ${named(dayOf(due))} covers ${formatDates(period)}`
   const isEachWeekday = new Set(runs.map(({ due }) => weekdayOf(dayOf(due)))).size === 5
+  const schedule = scheduleFor(kind, weekStarts)
   for (const [index, run] of others.entries()) {
-    const from = runs[index]?.period.to ?? run.period.from
-    if (run.period.from <= from) continue
-    const missed = formatDates({ ...run.period, from, to: run.period.from })
-    const instead = isEachWeekday && kind === 'day' ? 'working_day' : 'since_last'
-    return `with the period ${kind}, ${covers(run)}, and no report covers ${missed}; write period: ${instead}`
+    const before = runs[index] ?? run
+    const { from } = run.period
+    const { to } = before.period
+    if (from > to) {
+      const instead = isEachWeekday && kind === 'day' ? 'working_day' : 'since_last'
+      const missed = formatDates({ ...run.period, from: to, to: from })
+      return `with the period ${kind}, ${covers(run)}, and no report covers ${missed}; write period: ${instead}`
+    }
+    // On a weekend, the period of working days begins with Friday each day.
+    if (from < to && kind !== 'working_day') {
+      const twice = formatDates({ ...run.period, to })
+      const instead = LATE_DAYS[kind] === undefined ? '' : ', or period: since_last'
+      return `with the period ${kind}, ${covers(run)}, but that of ${named(dayOf(before.due))} has ${twice} already; write schedule: ${schedule}${instead}`
+    }
   }
   const lateDays = LATE_DAYS[kind] ?? Number.POSITIVE_INFINITY
   if (runs.every(({ due, period }) => dayOf(due) - dayOf(new Date(period.to)) >= lateDays))
-    return `with the period ${kind}, ${covers(first)}, not the ${kind} that ends then; write ${INSTEAD[kind]}`
-  const longest = Math.max(...others.map(({ days }) => days))
+    return `with the period ${kind}, ${covers(first)}, not the ${kind} that ends then; write schedule: ${schedule}`
+  const longest = Math.max(
+    ...others.map(({ period: { from, to } }) => dayOf(new Date(to)) - dayOf(new Date(from))),
+  )
   if (kind !== 'since_last' || longest <= 1) return null
   const instead = longest >= 28 ? 'month' : longest >= 7 ? 'week' : 'working_day'
   return `the first report covers the day before it alone, and each later one up to ${longest} days since the last; write period: ${instead} where the first must cover as much`
-}
-
-/** Returns the coming runs of a schedule, one for each period. */
-function runsOf(kind: PeriodKind, timing: Timing, weekStarts: WeekStart, now: Date): CoveringRun[] {
-  const runs: CoveringRun[] = []
-  let due = nextScheduledRun(timing, now)
-  for (let tries = 0; due !== null && runs.length < RUNS && tries < TRIES; tries++) {
-    const lastEnd = runs.at(-1)?.period.to ?? null
-    const period = periodOf(kind, due, timing.timeZone, { ...timing, weekStarts, lastEnd })
-    const days = Math.round((Date.parse(period.to) - Date.parse(lastEnd ?? period.from)) / DAY_MS)
-    if (period.to !== lastEnd) runs.push({ due, period, days })
-    due = nextScheduledRun(timing, due)
-  }
-  return runs
 }
 
 function named(day: number): string {

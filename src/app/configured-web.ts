@@ -105,7 +105,7 @@ export async function openConfiguredWeb(
       log,
     }),
   )
-  const record = opening.use(openRecord({ store, timeZone, holidays: config.holidays, folder: dataDir, log }))
+  const record = opening.use(openRecord({ ...config, store, folder: dataDir, log }))
   const counts = [
     pipelinesRoutes({
       ...deps,

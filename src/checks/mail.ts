@@ -38,7 +38,8 @@ export const MAIL_CHECKS = {
     part: 'messages',
     question: 'Are messages sent in time?',
     title: 'messages deferred',
-    meaning: 'the mail server has deferred messages for more than two hours',
+    meaning:
+      'the mail server has deferred messages for more than two hours, or refuses them and names no recipient; they are tried for two days',
     find: findWaiting,
   },
   outbox_late: {
@@ -116,7 +117,7 @@ async function findWaiting(facts: Facts): Promise<Finding[]> {
     subject: subjectOf(one),
     message: `${messagesOf(one)} ${verb(one)} deferred by the mail server since ${formatUtc(one.since)}, ${quoted(one)}`,
     brief,
-    hint: 'They are tried for two days, then given up; ask whoever runs the mail server of the recipients.',
+    hint: 'They are tried for two days, then given up; ask whoever runs the mail server that answers so.',
   }))
 }
 
@@ -182,7 +183,7 @@ function refused(one: DeliveryProblem): Finding {
     message: `${messagesOf(one)} ${verb(one)} refused or given up since ${formatUtc(one.since)}, ${quoted(one)}`,
     brief: `${counted(one.messages, 'message')} of the last week refused or given up`,
     last: one.last,
-    hint: `${shellCommand('outbox list --state failed')} lists them.${resendHint(one, (report) => `Once the address is correct, ${shellCommand(`report resend ${report} --failed`)} sends them again.`)}`,
+    hint: `${shellCommand('outbox list --state failed')} lists them.${resendHint(one, (report) => `Once the cause is gone, ${shellCommand(`report resend ${report} --failed`)} sends them again.`)}`,
   }
 }
 

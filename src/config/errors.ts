@@ -41,6 +41,8 @@ export function explainIssue(issue: z.core.$ZodIssue, tree: SettingTree, findOri
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => mistakeLine(findOrigin([...path, key], 'name'), unknownName(path, key)))
   }
+  // A text may stand for a group, such as `Ana <ana@example.com>` for a recipient with a name.
+  while (typeof valueAt(tree, path.slice(0, -1)) === 'string') path.pop()
   const value = valueAt(tree, path)
   const found = value === undefined ? 'not set, ' : mayHoldSecret(path) ? '' : `found ${shown(value)}, `
   return [mistakeLine(findOrigin(path, 'value'), `${found}expected ${issue.message}`)]

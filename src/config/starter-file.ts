@@ -2,11 +2,11 @@
  * Writes settings files from the schema, each setting with its description. Settings without a value are
  * commented out. The first settings file contains the answers that the user gave to `leadsheet init`.
  */
+import type { PeriodKind } from '../domain/figures.ts'
+import { listCoveringRuns } from '../domain/period.ts'
 import { shellCommand } from '../errors.ts'
 import { loadPackage } from '../packages.ts'
-import { nextDueTime } from '../schedule/scheduled-runs.ts'
 import type { Timing } from '../schedule/timing.ts'
-import { DAY_MS } from '../schedule/zone.ts'
 import { VARIABLES } from './environment.ts'
 import type { SettingSchema } from './schema.ts'
 import { schemaAt } from './schema.ts'
@@ -70,8 +70,12 @@ export function settingsText(first: FirstSettings): string {
   })
 }
 
-/** The periods that the built-in reports `weekly` and `monthly` have by default. */
-const DEFAULT_PERIODS: Readonly<Record<string, string>> = { weekly: 'week', monthly: 'month' }
+/** The periods that built-in reports have by default. */
+const DEFAULT_PERIODS: Readonly<Record<string, string>> = {
+  weekly: 'week',
+  monthly: 'month',
+  quarterly: 'quarter',
+}
 
 /** Escapes `${` in the values. Otherwise the settings file would read it as the start of a variable. */
 function escaped(entry: Entry | Entry<readonly string[]> | null): Entry<unknown> | null {
@@ -82,40 +86,30 @@ function escaped(entry: Entry | Entry<readonly string[]> | null): Entry<unknown>
 }
 
 interface FirstReport {
-  readonly name: 'daily' | 'weekly' | 'monthly'
+  readonly name: 'daily' | 'weekly' | 'monthly' | 'quarterly'
   /** The period that the settings file must give; null if the default period of the report fits. */
   readonly period: 'day' | 'working_day' | 'since_last' | null
 }
 
-const WEEKS = 8
+/** The reports that come with the program, for schedules with one run for each of their periods. */
+const REPORTS = [
+  ['day', { name: 'daily', period: 'day' }],
+  ['working_day', { name: 'daily', period: 'working_day' }],
+  ['week', { name: 'weekly', period: null }],
+  ['month', { name: 'monthly', period: null }],
+  ['quarter', { name: 'quarterly', period: null }],
+] as const satisfies readonly (readonly [PeriodKind, FirstReport])[]
 
 /**
- * Chooses the first report and its period from the days on which the schedule is due.
+ * Chooses the first report and its period so that the coming runs leave no day out and have none twice.
  * @param timing a valid schedule
  */
 export function reportFor(timing: Timing, now: Date): FirstReport {
-  const days = dueDays(timing, now)
-  const weekdays = new Set(days.map((day) => new Date(day * DAY_MS).getUTCDay()))
-  const hasWeekend = weekdays.has(0) || weekdays.has(6)
-  if (days.length <= 2) return { name: 'monthly', period: null }
-  if (weekdays.size === 1 && days.length >= WEEKS - 1) return { name: 'weekly', period: null }
-  if (weekdays.size === 7 && days.length >= 7 * WEEKS - 1) return { name: 'daily', period: 'day' }
-  if (!hasWeekend && days.length >= 5 * WEEKS - 1) return { name: 'daily', period: 'working_day' }
-  return { name: 'daily', period: 'since_last' }
-}
-
-/** Returns the days of the next `WEEKS` weeks on which the schedule is due, each as days since 1970-01-01. */
-function dueDays(timing: Timing, now: Date): number[] {
-  const end = now.getTime() + WEEKS * 7 * DAY_MS
-  const days = new Set<number>()
-  for (let after = now; ; ) {
-    const due = nextDueTime(timing, after)
-    if (due === null || due.due_at.getTime() > end) return [...days]
-    days.add(Math.floor(due.shownMs / DAY_MS))
-    // Goes on to the next day, so that a day is counted once even if the schedule is due many times on that
-    // day.
-    after = new Date(due.due_at.getTime() + DAY_MS - (due.shownMs % DAY_MS) - 1)
-  }
+  const fitting = REPORTS.find(([kind]) => {
+    const periods = listCoveringRuns(kind, timing, { isOnceADay: true }, now).map(({ period }) => period)
+    return periods.every(({ from }, index) => index === 0 || from === periods[index - 1]?.to)
+  })
+  return fitting?.[1] ?? { name: 'daily', period: 'since_last' }
 }
 
 const WIDTH = 110

@@ -12,9 +12,11 @@ export interface Mailbox {
   readonly address: string
 }
 
-// RFC 5321, 4.5.3.1, allows 64 octets before the @ and 255 after it, but only 254 in a whole address.
-const LOCAL_PART = /^[^\s@<>(),;:"\\[\]]{1,64}$/u
-const DOMAIN = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/
+// RFC 5321, 4.1.2, wants texts joined by single dots on both sides of the @. 4.5.3.1 allows 64 octets before the @
+// and 255 after it, but only 254 in a whole address. A domain of numbers alone is an address of the network.
+const LOCAL_PART = /^(?=.{1,64}$)[^\s@<>(),;:"\\[\].]+(?:\.[^\s@<>(),;:"\\[\].]+)*$/u
+const DOMAIN =
+  /^(?=.{1,253}$)(?![\d.]+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/
 const NAME_MAX = 200
 
 // Match characters that nobody sees. A name may have the joiners of emoji and of several scripts, and spaces

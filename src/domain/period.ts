@@ -3,6 +3,8 @@
  * the clock changes. Therefore periods are computed with calendar dates and not with hours.
  */
 
+import { nextScheduledRun } from '../schedule/scheduled-runs.ts'
+import type { Timing } from '../schedule/timing.ts'
 import {
   DAY_MS,
   dateOf,
@@ -62,6 +64,41 @@ export function periodOf(
       return lastEnd !== null && lastEnd < day.to ? { ...day, from: lastEnd } : day
     }
   }
+}
+
+/** A coming run of a schedule, and the period of the report that it makes. */
+export interface CoveringRun {
+  readonly due: Date
+  readonly period: Period
+}
+
+/** The runs that are looked at to find out what the reports of a schedule cover: those of a quarter or more. */
+const RUNS = 70
+/** Bounds the search for a schedule that repeats all day. */
+const TRIES = 1000
+
+/**
+ * Returns the coming runs of a schedule with their periods.
+ * @param isOnceADay true if only the first run of each day counts
+ */
+export function listCoveringRuns(
+  kind: PeriodKind,
+  timing: Timing,
+  { isOnceADay, weekStarts }: Pick<PeriodOptions, 'weekStarts'> & { readonly isOnceADay: boolean },
+  now: Date,
+): CoveringRun[] {
+  const runs: CoveringRun[] = []
+  const dayOf = (at: Date) => dayHolding(at.getTime(), timing.timeZone)
+  let due = nextScheduledRun(timing, now)
+  for (let tries = 0; due !== null && runs.length < RUNS && tries < TRIES; tries++) {
+    const last = runs.at(-1)
+    const lastEnd = last?.period.to ?? null
+    const period = periodOf(kind, due, timing.timeZone, { ...timing, weekStarts, lastEnd })
+    const isSameDay = last !== undefined && dayOf(last.due) === dayOf(due)
+    if (!isOnceADay || !isSameDay) runs.push({ due, period })
+    due = nextScheduledRun(timing, due)
+  }
+  return runs
 }
 
 /**

@@ -4,6 +4,7 @@
  * day.
  */
 import type { CountedPipeline, ExpectedFigure, RangeRecord, UsualRange } from '../domain/insight.ts'
+import type { PeriodOptions } from '../domain/period.ts'
 import { findUnusual, isNewAnomaly } from './false-discovery.ts'
 import { type MoneyNumbers, type MoneyTest, testMoney } from './money-range.ts'
 import { forecastEnd, monthsOf } from './pace.ts'
@@ -112,6 +113,7 @@ export interface Backtest {
  * @param rates the won and lost leads on each day (0 on days that are left out): first of all pipelines
  * together, then of each pipeline
  * @param moneys the money that was won on each day, one entry for each main currency
+ * @param weekStarts the first day of a week
  */
 export function backtest(
   dates: readonly string[],
@@ -119,13 +121,17 @@ export function backtest(
   holidays: readonly string[] = [],
   rates: readonly RateNumbers[] = [],
   moneys: readonly MoneyNumbers[] = [],
+  weekStarts: PeriodOptions['weekStarts'] = 'monday',
 ): Backtest {
+  const wholeOf = (scale: Scale) => wholeDays(scale, dates, weekStarts)
   const isHoliday = dates.map((date) => holidays.includes(date))
   const isAnnotated = (_: string, day: number) =>
     !isHoliday[day] && numbers.some(({ isLeftOut }) => isLeftOut?.[day])
   const ofAll = replayRate(rates[0] ?? { won: [], lost: [] })
   const ofDay = ofAll.map((probability, day) => (isHoliday[day] ? null : probability))
-  const scales = SCALES.map((scale) => testScale(scale, dates, numbers, scale === 'day' ? ofDay : ofAll))
+  const scales = SCALES.map((scale) =>
+    testScale(scale, dates.slice(0, wholeOf(scale)), numbers, scale === 'day' ? ofDay : ofAll),
+  )
   const days = scales[0]?.series ?? []
   return {
     from: dates[0] ?? null,
@@ -140,7 +146,7 @@ export function backtest(
       return testRate(rate, index > 0 ? null : { judged: days, withClaims: scales[0]?.rateClaims ?? 0 }) ?? []
     }),
     wonValues: moneys.flatMap((money) =>
-      (['day', 'week'] as const).map((scale) => testMoney(money, scale, wholeDays(scale, dates))),
+      (['day', 'week'] as const).map((scale) => testMoney(money, scale, wholeOf(scale))),
     ),
     reports: scales.map(({ report }) => report),
     ends: numbers.filter(({ pipeline }) => pipeline === null).map((each) => testEnds(dates, each, isHoliday)),
@@ -189,15 +195,17 @@ function testScale(
   readonly rateClaims: number
   readonly tests: RangeTest[]
 } {
-  const whole = wholeDays(scale, dates)
   const series = numbers.map((each): Replayed => {
-    const days = { values: each.values.slice(0, whole), isLeftOut: each.isLeftOut?.slice(0, whole) ?? [] }
-    const series = seriesOf(days, dates.slice(0, whole), scale)
+    const days = {
+      values: each.values.slice(0, dates.length),
+      isLeftOut: each.isLeftOut?.slice(0, dates.length) ?? [],
+    }
+    const series = seriesOf(days, dates, scale)
     const { values, places } = series
     return { ...each, steps: judgeSeries(series).steps, values, places, unusual: values.map(() => false) }
   })
   const report = { scale, judged: 0, withClaims: 0 }
-  const groups = groupsOf(dates.slice(0, whole), scale)
+  const groups = groupsOf(dates, scale)
   let rateClaims = 0
   for (let index = 0; index < (series[0]?.values.length ?? 0); index++) {
     const probabilities = series.map(({ steps, values }) => {
@@ -259,12 +267,12 @@ function knownNext(places: readonly number[], values: readonly (number | null)[]
   return known.size === 0 ? 0 : Math.min(...known.values())
 }
 
-/** Returns the number of days up to the end of the last whole week (a Sunday) or the last whole month. */
-function wholeDays(scale: Scale, dates: readonly string[]): number {
+/** Returns the number of days up to the end of the last whole week or month. */
+function wholeDays(scale: Scale, dates: readonly string[], weekStarts: PeriodOptions['weekStarts']): number {
   if (scale === 'day') return dates.length
   const isLast = (date: string) => {
     const next = new Date(Date.parse(date) + 86_400_000)
-    return scale === 'week' ? next.getUTCDay() === 1 : next.getUTCDate() === 1
+    return scale === 'week' ? next.getUTCDay() === (weekStarts === 'sunday' ? 0 : 1) : next.getUTCDate() === 1
   }
   return dates.findLastIndex(isLast) + 1
 }

@@ -10,11 +10,13 @@ export type SendPhase = 'connect' | 'login' | 'envelope' | 'data'
 
 /**
  * The meaning of a failure for the message. `transient`: not delivered, to be tried again. `permanent`: this
- * message can never be delivered. `configuration`: the message can be delivered only after a setting is
- * changed. `sender`: the server takes nothing from this sender, whoever it is for, until a limit has passed or
- * a person has changed something. `unknown`: the message may or may not have been delivered.
+ * message can never be delivered. `refused`: the server refused the message and named neither its recipient nor
+ * its sender, so it may refuse each like it; the message is tried again as if it were deferred.
+ * `configuration`: the message can be delivered only after a setting is changed. `sender`: the server takes
+ * nothing from this sender, whoever it is for, until a limit has passed or a person has changed something.
+ * `unknown`: the message may or may not have been delivered.
  */
-export type SendFailure = 'transient' | 'permanent' | 'configuration' | 'sender' | 'unknown'
+export type SendFailure = 'transient' | 'permanent' | 'refused' | 'configuration' | 'sender' | 'unknown'
 
 /**
  * The messages that a failure concerns. `message`: only this message. `server`: every message to this server.
@@ -31,7 +33,7 @@ export interface FailedSend {
   readonly isInMessage: boolean
   /** Tells whether the server refused MAIL FROM, before it knew the recipient. */
   readonly isOfMail: boolean
-  /** The code of the server's reply; null if there was no reply. */
+  /** The code of the server's reply; null if there was no reply, or if it was about the size of the message. */
   readonly replyCode: number | null
   /** The text of the server's reply, or the reason why there was no reply. */
   readonly said: string
@@ -99,14 +101,15 @@ export function failedSendOf(thrown: unknown): FailedSend | null {
     concerns: concernOf(kind, fault),
     isInMessage: !isBeforeMessage(fault.phase),
     isOfMail: fault.replyCode !== null && fault.command === 'MAIL FROM',
-    replyCode: fault.replyCode,
+    // Refusals with a code count against the recipient.
+    replyCode: isTooLarge(thrown) ? null : fault.replyCode,
     said,
   }
 }
 
 function concernOf(kind: SendFailure, fault: SendFault): SendConcern {
   const { phase, code, replyCode } = fault
-  if (replyCode === null && REFUSED_HERE.includes(code)) return 'message'
+  if (replyCode === null && [...REFUSED_HERE, TOO_LARGE].includes(code)) return 'message'
   if (replyCode === 421 || kind === 'configuration' || kind === 'sender' || isBeforeMessage(phase)) {
     return 'server'
   }
@@ -121,7 +124,7 @@ export function classifySendFailure(thrown: unknown): SendFailure {
   const fault = faultOf(thrown)
   const { phase, code, originalCode, replyCode } = fault
   if (replyCode !== null) return meaningOfReply(replyCode, fault)
-  if (code === TOO_LARGE) return 'sender'
+  if (code === TOO_LARGE) return 'permanent'
   if (phase === 'data') return 'unknown'
   if (REFUSED_HERE.includes(code)) return 'permanent'
   const isSetting =
@@ -135,8 +138,15 @@ function meaningOfReply(replyCode: number, fault: SendFault): SendFailure {
   if (isBeforeMessage(fault.phase)) return 'configuration'
   // Reply 503 (bad sequence of commands) is a fault of the session, so the message is tried again.
   if (replyCode === 503) return 'transient'
-  return ['sender', 'size'].includes(blameOf(fault)) ? 'sender' : 'permanent'
+  return MEANINGS[blameOf(fault)]
 }
+
+const MEANINGS = {
+  recipient: 'permanent',
+  message: 'refused',
+  sender: 'sender',
+  size: 'permanent',
+} as const satisfies Record<Blame, SendFailure>
 
 /** Tells whether the server, or the size that it announces, lets only smaller messages pass. */
 export function isTooLarge(thrown: unknown): boolean {
@@ -161,7 +171,10 @@ export function isMechanismRefused(thrown: unknown): boolean {
   )
 }
 
-/** Whom a refusal within a message blames. `size`: the message is too large for the server. */
+/**
+ * Whom a refusal within a message blames. `message`: the content, or nobody knows. `size`: the message is too
+ * large for the server.
+ */
 type Blame = 'recipient' | 'message' | 'sender' | 'size'
 
 interface ReplyRule {
@@ -190,7 +203,7 @@ const REPLIES: readonly ReplyRule[] = [
       /(?:too (?:big|large|long|much)|(?:exceed|limit|max).{0,80}\bsize\b|\bsize\b.{0,80}(?:exceed|limit|max))/is,
     blame: 'size',
   },
-  { codes: /^552 /, at: 'MAIL', blame: 'size' },
+  { codes: /^552 $/, at: 'MAIL', blame: 'size' },
   // The server does not know the recipient yet.
   { codes: /./, at: 'MAIL', blame: 'sender' },
   {
@@ -234,7 +247,8 @@ const REPLIES: readonly ReplyRule[] = [
   },
   // The server has not seen the content yet.
   { codes: /./, at: 'RCPT', words: /spam|unsolicited|abuse/i, blame: 'sender' },
-  { codes: /./, at: 'RCPT', blame: 'recipient' },
+  // A policy may be about every recipient or about one.
+  { codes: /./, at: 'RCPT', words: /\bpolicy\b|administrative|prohibit/i, blame: 'message' },
 ]
 
 function blameOf({ phase, command, replyCode, reply }: SendFault): Blame {
@@ -249,7 +263,7 @@ function blameOf({ phase, command, replyCode, reply }: SendFault): Blame {
       (rule.at ?? at) === at &&
       (rule.words === undefined || rule.words.test(reply)),
   )
-  return fitting?.blame ?? 'message'
+  return fitting?.blame ?? (command === 'RCPT TO' ? 'recipient' : 'message')
 }
 
 function isBeforeMessage(phase: SendPhase): boolean {
@@ -283,10 +297,10 @@ export function sendError(
   const whom = options.recipient === undefined ? '' : ` for ${options.recipient}`
   const hasNoTls = fault.code === 'ETLS'
   const isSize = isTooLarge(error)
-  const problem = isRefused
-    ? 'refused the message'
-    : isSize
-      ? 'takes no message of this size'
+  const problem = isSize
+    ? 'takes no message of this size'
+    : isRefused
+      ? 'refused the message'
       : hasNoTls
         ? 'has no TLS to offer'
         : PROBLEM[kind]
@@ -301,6 +315,7 @@ const PROBLEM = {
   transient: 'could not be reached',
   configuration: 'did not let us in',
   permanent: 'did not let us in',
+  refused: 'refused the message',
   sender: 'takes no message from us',
   unknown: 'was lost after the message was sent and before it was confirmed',
 } as const satisfies Record<SendFailure, string>
@@ -309,13 +324,14 @@ const HINTS = {
   transient: `Nothing was delivered; it can be tried again. If it keeps failing, check smtp.url (LEADSHEET_SMTP_URL): ${shellCommand('doctor')} tries it.`,
   configuration: `Check the user, password, port and protocol of smtp.url (LEADSHEET_SMTP_URL), and the certificate of the server; ${shellCommand('doctor')} tries them.`,
   permanent: 'Check the address of the recipient and of the sender.',
+  refused:
+    'The answer names no recipient, so it may be about the content or the sender: ask whoever runs the mail server.',
   sender:
     'This is about the sender and not about a recipient. Check the sending limits of the account, whether it may send as mail.from, and the SPF, DKIM and DMARC records of the domain.',
   unknown: 'The message may have arrived. Sent again it has the same Message-ID.',
 } as const satisfies Record<SendFailure, string>
 
-const SIZE_HINT =
-  'The message waits. Have the limit of the mail server raised, or give the report fewer blocks and rows.'
+const SIZE_HINT = 'Have the limit of the mail server raised, or give the report fewer blocks and rows.'
 
 const TLS_HINT =
   'Take the port of the server that has TLS: smtp:// with STARTTLS, mostly 587, or smtps://, mostly 465. Where each machine on the way is trusted, ?insecure=true behind the mail URL goes without.'

@@ -42,6 +42,21 @@ describe('config check', () => {
     ['every Friday at 17:00', 'week', '', 'write schedule: every Monday at 07:00'],
     ['0 18 31 3,12 *', 'quarter', '', 'no report covers'],
     [
+      '1st and 15th of the month at 07:00',
+      'month',
+      '',
+      'with the period month, the report of Tue 2026-12-15 covers 2026-11-01 to 2026-11-30, but that of Tue 2026-12-01 has 2026-11-01 to 2026-11-30 already; write schedule: 1st of the month at 07:00, or period: since_last',
+    ],
+    ['every day at 07:00', 'week', '', 'write schedule: every Monday at 07:00, or period: since_last'],
+    ['every weekday at 07:00', 'week', 'week_starts: sunday', 'write schedule: every Sunday at 07:00, or'],
+    ['every Monday and Thursday at 07:00', 'week', '', 'already; write schedule: every Monday at 07:00, or'],
+    ['every Wednesday at 07:00', 'month', '', 'already; write schedule: 1st of the month at 07:00, or'],
+    ['every 15 minutes', 'week', '', 'already; write schedule: every Monday at 07:00, or'],
+    ['1st of the month at 07:00', 'quarter', '', 'already; write schedule: 0 7 1 1,4,7,10 *, or'],
+    ['every day at 07:00 and 17:00', 'day', '', 'already; write schedule: every day at 07:00'],
+    ['0 7,17 * * *', 'since_last', '', 'already; write schedule: every day at 07:00'],
+    ['every Saturday at 07:00', 'week', 'week_starts: sunday', 'write schedule: every Sunday at 07:00'],
+    [
       'every Monday at 07:00',
       'since_last',
       '',
@@ -58,6 +73,7 @@ describe('config check', () => {
     ['every day at 07:00', 'day', ''],
     ['every weekday at 07:00', 'working_day', ''],
     ['every working day at 07:00', 'working_day', 'holidays: [2026-12-25]'],
+    ['every day at 07:00', 'working_day', ''],
     ['every Monday at 07:00', 'week', ''],
     ['every Sunday at 07:00', 'week', 'week_starts: sunday'],
     ['1st of the month at 07:00', 'month', ''],
@@ -65,6 +81,9 @@ describe('config check', () => {
     ['0 7 1 1,4,7,10 *', 'quarter', ''],
     ['every day at 07:00', 'since_last', ''],
     ['every 15 minutes', 'day', ''],
+    ['every 2 hours', 'since_last', ''],
+    ['2nd of the month at 07:00', 'month', ''],
+    ['every Wednesday at 07:00', 'week', ''],
   ])('does not warn of %s with %s %s', (schedule, period, more) => {
     expect(warningsOf(schedule, period, more)).toEqual([])
   })

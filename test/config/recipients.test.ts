@@ -180,6 +180,7 @@ describe('a mistake in a recipient', () => {
       ['recipients[0]: found 7, expected an e-mail address, or a group that begins with one'],
     ],
     ['recipients: [{ address: a@b.c }, A@b.c]', ['recipients[1]: found "A@b.c", expected each only once']],
+    ['recipients: [a@b.c, "A <a@b.c>"]', ['recipients[1]: found "A <a@b.c>", expected each only once']],
     ['recipients: [{ address: a@b.c }, a@b.c]', ['recipients[1]: found "a@b.c", expected each only once']],
     [
       'recipients: [a@b.c, { address: a@b.c }]',

@@ -145,7 +145,11 @@ test.each([
   ['every Monday at 07:00', 'weekly', null],
   ['first Monday of the month at 08:00', 'monthly', null],
   ['last day of the month at 18:00', 'monthly', null],
-])('%s: no day is left out by the %s report', (expression, name, period) => {
+  ['0 7 1 1,4,7,10 *', 'quarterly', null],
+  ['0 7 15 2,5,8,11 *', 'quarterly', null],
+  ['0 7 1 */2 *', 'daily', 'since_last'],
+  ['0 7 1 1 *', 'daily', 'since_last'],
+])('%s: no day is left out or in two issues by the %s report', (expression, name, period) => {
   const timing = { expression, timeZone: 'Europe/Berlin', holidays: [] }
   expect(reportFor(timing, NOW)).toEqual({ name, period })
 })

@@ -1,7 +1,7 @@
 /** The backtest judges past days as reports judged them, and counts the claims that held. */
 import { describe, expect, it } from 'vitest'
 import type { LastUnusualDays } from '../../src/domain/insight.ts'
-import { backtest } from '../../src/insight/backtest.ts'
+import { type Backtest, backtest } from '../../src/insight/backtest.ts'
 import { judgeReport } from '../../src/insight/expect.ts'
 import type { DailyNumbers } from '../../src/insight/series.ts'
 import { judgeRate } from '../../src/insight/win-rate.ts'
@@ -55,6 +55,19 @@ describe('the days of a backtest', () => {
     expect(news).toBe(countClaims(ranges) - countClaims(backtest(first(days - 90), before).ranges))
     expect(news).toBeGreaterThan(3)
     expect(unusual).toBeGreaterThan(news)
+  })
+
+  it('are put into weeks that begin as the settings say', () => {
+    const aDayEarlier = DATES.map((date) =>
+      new Date(Date.parse(date) - 86_400_000).toISOString().slice(0, 10),
+    )
+    // The last of these days is a Saturday, or a Friday.
+    const days = 363
+    const weeksOf = ({ ranges }: Backtest) => ranges.filter(({ scale }) => scale === 'week')
+    const fromMonday = weeksOf(backtest(first(days), numbersOf(days)))
+    const sundays = [aDayEarlier.slice(0, days), numbersOf(days), [], [], []] as const
+    expect(weeksOf(backtest(...sundays, 'sunday'))).toEqual(fromMonday)
+    expect(weeksOf(backtest(...sundays, 'monday'))).not.toEqual(fromMonday)
   })
 
   it('are known by nothing that came later', () => {

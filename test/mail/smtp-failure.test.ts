@@ -19,6 +19,8 @@ function meaningOf(at: At, reply: string): string {
 const SENDER = 'sender server'
 const CONFIGURATION = 'configuration server'
 const MESSAGE = 'permanent message'
+/** The server has refused the message itself, perhaps each like it. */
+const REFUSED = 'refused message'
 const PERHAPS = 'transient either'
 const LATER = 'transient message'
 
@@ -57,9 +59,9 @@ const REPLIES: readonly (readonly [At | 'any', string, string])[] = [
   ['any', '550 You have exceeded the maximum of 500 messages per day: daily limit', SENDER],
   ['any', '554 Authentication is required for relay', SENDER],
   ['any', '530 5.7.0 Authentication required', CONFIGURATION],
-  ['any', '552 5.3.4 Message size exceeds fixed limit', SENDER],
-  ['any', '552 Message size exceeds fixed maximum message size', SENDER],
-  ['any', '552 Too much mail data', SENDER],
+  ['any', '552 5.3.4 Message size exceeds fixed limit', MESSAGE],
+  ['any', '552 Message size exceeds fixed maximum message size', MESSAGE],
+  ['any', '552 Too much mail data', MESSAGE],
   ['any', '503 5.5.1 Bad sequence of commands', LATER],
   // Whatever is refused before the recipient was named is about the sender.
   ['MAIL FROM', '550 5.7.1 Access denied', SENDER],
@@ -70,13 +72,16 @@ const REPLIES: readonly (readonly [At | 'any', string, string])[] = [
   // A server that has not seen the message cannot mean its content.
   ['RCPT TO', '550 5.7.0 Local policy', SENDER],
   ['RCPT TO', '550 rejected as spam', SENDER],
-  ['.', '554 5.7.1 rejected as spam', MESSAGE],
+  ['.', '554 5.7.1 rejected as spam', REFUSED],
   [
     '.',
     '552-5.7.0 This message was blocked because its content presents a potential\n552 5.7.0 security issue',
-    MESSAGE,
+    REFUSED,
   ],
-  ['.', '554 spam', MESSAGE],
+  ['.', '554 spam', REFUSED],
+  ['DATA', '554 5.7.1 rejected', REFUSED],
+  ['RCPT TO', '554 5.7.1 rejected by policy', REFUSED],
+  ['RCPT TO', '550 Administrative prohibition', REFUSED],
   // The recipient alone.
   ['RCPT TO', '550 5.1.1 <dana@example.org>: User unknown in relay recipient table', MESSAGE],
   ['RCPT TO', '550 no such user', MESSAGE],

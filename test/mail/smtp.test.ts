@@ -184,7 +184,7 @@ describe('a message sent over SMTP', () => {
         /takes no message of this size for .*: the message has \d+ bytes, and the server takes at most 500/,
       ),
     })
-    expect(classifySendFailure(failure)).toBe('sender')
+    expect(classifySendFailure(failure)).toBe('permanent')
   })
 
   it('leaves one recipient’s refusal to that one (row 59)', async () => {
@@ -318,8 +318,8 @@ describe('a failure', () => {
       mayHaveLeft: true,
     },
     {
-      when: '554 to the body',
-      script: { body: '554 spam' },
+      when: '550 5.2.1 to the body',
+      script: { body: '550 5.2.1 disabled' },
       means: 'permanent',
       code: 'mail_rejected',
       mayHaveLeft: true,

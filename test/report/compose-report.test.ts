@@ -894,12 +894,10 @@ describe('what a list leaves out', () => {
   const attached = { context: { attached: new Map([['stalled', 'stalled.xlsx']]) } }
 
   it('is said to be in the attached file only as far as the file has it', () => {
-    expect(more(30, 30, attached)).toBe('and 25 more in the attached stalled.xlsx')
-    expect(more(30_274, 1000, attached)).toBe(
-      'and 30,269 more, of which 995 are in the attached stalled.xlsx',
-    )
+    expect(more(30, 30, attached)).toBe('and 25 more in stalled.xlsx')
+    expect(more(30_274, 1000, attached)).toBe('and 30,269 more, of which 995 are in stalled.xlsx')
     expect(more(30_274, 1000, { ...attached, locale: 'de-DE' })).toBe(
-      'und 30.269 weitere Einträge, davon 995 in der angehängten Datei stalled.xlsx',
+      'und 30.269 weitere Einträge, davon 995 in der Datei stalled.xlsx',
     )
   })
 

@@ -84,8 +84,8 @@ export const OF_OPERATION: readonly Sabotage[] = [
     name: 'the dashboard is open to all where it has no token',
     edits: [
       {
-        find: 'if (!isOpen || !isOfThisMachine(request)) {',
-        replace: 'if (!isOfThisMachine(request)) {',
+        find: 'if (!isOpen || sign !== null) {',
+        replace: 'if (sign !== null) {',
       },
     ],
     caughtBy: [

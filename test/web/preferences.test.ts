@@ -93,6 +93,14 @@ describe('the page of a recipient', () => {
     expect(await wordsAt(ana)).toContain(`${when} Next Mon 23 Nov, 07:00`)
   })
 
+  it('tells who gets it weekly the first day of a week as the settings begin it', async () => {
+    const timing = { expression: '0 7 * * *', timeZone: 'Europe/Berlin', holidays: [] }
+    const { pageOf } = await openPages({ timing, weekStarts: 'sunday' })
+    const ana = pageOf('ana@example.com')
+    await wishFor(ana, 'weekly')
+    expect(await wordsAt(ana)).toContain('When on Sundays at 07:00 (Europe/Berlin)')
+  })
+
   it('changes nothing by being looked at, however often', async () => {
     const { pageOf, standingOf } = await openPages()
     for (const method of ['GET', 'GET', 'HEAD']) await fetch(pageOf('ana@example.com'), { method })

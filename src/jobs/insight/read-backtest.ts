@@ -10,6 +10,7 @@ import { errorText } from '../../errors.ts'
 import type { Backtest } from '../../insight/backtest.ts'
 import { backtest } from '../../insight/backtest.ts'
 import type { Log } from '../../log.ts'
+import type { WeekStart } from '../../schedule/zone.ts'
 import type { Db, Store } from '../../store/db/store.ts'
 import { askChild, programFile } from '../../store/db/subprocess.ts'
 import { listAnnotations } from '../../store/insight/annotation.ts'
@@ -36,6 +37,7 @@ interface BacktestRequest {
   readonly pipelineIds: readonly string[] | null
   /** The local dates that are left out when the usual numbers are computed. */
   readonly holidays: readonly string[]
+  readonly weekStarts: WeekStart
 }
 
 /** The arguments of `backtest`: the dates and numbers that are tested. */
@@ -73,7 +75,7 @@ export async function readBacktest(
 /** Reads the stored counts by day without updating them. */
 async function readTested(
   store: Pick<Store, 'db'>,
-  { asOf, timeZone, pipelineIds, holidays }: BacktestRequest,
+  { asOf, timeZone, pipelineIds, holidays, weekStarts }: BacktestRequest,
   trackRecord: TrackRecord,
 ): Promise<Tested> {
   const dates = await listTestedDates(store.db, asOf, timeZone)
@@ -89,7 +91,7 @@ async function readTested(
   )
   const isLeftOut = daysLeftOut(dates, null, leftOut)
   const moneys = await readMoney(store.db, reader, timeZone, isLeftOut, moneyDistrust(leftOut))
-  return [dates, numbers, holidays, rates, moneys]
+  return [dates, numbers, holidays, rates, moneys, weekStarts]
 }
 
 /** Lists the local dates up to `asOf` for which counts by day are stored. */
@@ -121,10 +123,11 @@ export function openRecord(deps: {
   readonly store: Pick<Store, 'db'>
   readonly timeZone: string
   readonly holidays: readonly string[]
+  readonly weekStarts: WeekStart
   readonly folder: string
   readonly log: Log
 }): RecordKeeper {
-  const { store, timeZone, holidays, folder, log } = deps
+  const { store, timeZone, holidays, weekStarts, folder, log } = deps
   const closing = new AbortController()
   let kept: (KeptRecord & { readonly key: string }) | null = null
   let testing: Promise<string | null> | null = null
@@ -136,7 +139,8 @@ export function openRecord(deps: {
     shares: TestedShare[],
   ): Promise<string | null> {
     try {
-      const tested = await readTested(store, { asOf, timeZone, pipelineIds: null, holidays }, trackRecord)
+      const request = { asOf, timeZone, pipelineIds: null, holidays, weekStarts }
+      const tested = await readTested(store, request, trackRecord)
       const replayed: Backtest = await askChild(CHILD, tested, { folder, signal: closing.signal })
       kept = { key, record: { ...replayed, published: trackRecord.records, shares }, failure: null }
       return null

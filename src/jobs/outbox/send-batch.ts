@@ -10,10 +10,16 @@ import type { Log } from '../../log.ts'
 import type { FailedSend } from '../../mail/smtp-failure.ts'
 import { failedSendOf } from '../../mail/smtp-failure.ts'
 import type { Transport } from '../../mail/transport.ts'
-import { wait } from '../../retry.ts'
+import { GIVE_UP, wait } from '../../retry.ts'
 import type { Store } from '../../store/db/store.ts'
 import type { Delivery, DeliveryMove } from '../../store/outbox/delivery.ts'
-import { claimDelivery, moveDelivery, recoverDeliveries, SENDER_LEASE } from '../../store/outbox/delivery.ts'
+import {
+  claimDelivery,
+  deferIssue,
+  moveDelivery,
+  recoverDeliveries,
+  SENDER_LEASE,
+} from '../../store/outbox/delivery.ts'
 import { withdrawIfUnwanted } from '../../store/outbox/message-resolve.ts'
 import type { MailOutage } from '../../store/outbox/send-limits.ts'
 import {
@@ -25,6 +31,7 @@ import {
 import { readMessage } from '../../store/outbox/stored-message.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
+import { HOUR_MS } from '../../time.ts'
 import { afterFailure, outageAfter, retryAt, unconfirmedMaxOf } from './message-retry.ts'
 import type { RateLimit } from './rate-limit.ts'
 
@@ -51,6 +58,8 @@ export interface Sender extends AsyncDisposable {
   readonly lease: Lease
   /** The number of messages in a row during which the connection broke. */
   lostInRow: number
+  /** The last message, if the server refused it and named nobody. */
+  refused: Delivery | null
 }
 
 /** The number of broken connections in a row after which the server is to blame. */
@@ -66,7 +75,7 @@ export async function openSender(deps: DeliverDeps): Promise<Sender | null> {
     throw thrown
   })
   if (lease === null) return null
-  const sender = { lease, lostInRow: 0, [Symbol.asyncDispose]: lease.release }
+  const sender = { lease, lostInRow: 0, refused: null, [Symbol.asyncDispose]: lease.release }
   try {
     await recoverMessages(deps)
   } catch (thrown) {
@@ -113,6 +122,7 @@ export async function sendAll(
     const end = await sendOne(deps, sender.lease, one, suspicion, signal)
     if (signal.aborted) return
     if (end === 'passed_over') continue
+    await noteRefusal(deps, sender, one, end)
     sender.lostInRow = end !== 'sent' && end.concerns === 'either' ? sender.lostInRow + 1 : 0
     if (end !== 'sent' && (end.concerns === 'server' || sender.lostInRow >= LOST_IN_ROW)) {
       const before = isOver ? undefined : outages.find(({ server }) => server === deps.transport.name)
@@ -123,6 +133,29 @@ export async function sendAll(
     await deps.store.write(deleteMailOutages)
     isOver = true
   }
+}
+
+/**
+ * Makes the other messages of an issue wait too, once the server has refused two in a row and named nobody: it
+ * may refuse the content or the sender, whoever they are for. Those that wait for two days are still tried once.
+ */
+async function noteRefusal(
+  { store, now, log }: DeliverDeps,
+  sender: Sender,
+  one: Delivery,
+  end: FailedSend | 'sent',
+): Promise<void> {
+  const { issueId, messageId, attempts } = one
+  const before = sender.refused
+  sender.refused = end !== 'sent' && end.kind === 'refused' ? one : null
+  if (end === 'sent' || sender.refused === null || issueId === null) return
+  if (before?.issueId !== issueId || before.messageId === messageId) return
+  // The shortest wait of the ladder, so that they are tried before the refused ones: those may be alone in it.
+  const nextAttemptAt = retryAt(attempts + 1, { now: now(), random: 0 }).toISOString()
+  const since = new Date(now().getTime() - GIVE_UP.message.hours * HOUR_MS).toISOString()
+  const to = { at: now().toISOString(), nextAttemptAt, replyCode: end.replyCode, response: end.said }
+  const messages = await store.write((trx) => deferIssue(trx, issueId, to, since))
+  if (messages > 0) log.warn({ messages, nextAttemptAt }, `the issue waits: ${end.said}`)
 }
 
 /** The facts that earlier messages have shown about the server. */

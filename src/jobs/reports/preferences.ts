@@ -1,7 +1,7 @@
 /**
  * The preferences of recipients: who gets a report now and who gets it weekly, and what changes when a
  * recipient or an operator chooses something else. Weekly subscribers get last week's report when the first
- * issue of an ISO week is sent.
+ * issue of a week is sent.
  */
 import { periodOf } from '../../domain/period.ts'
 import type { Log } from '../../log.ts'
@@ -218,7 +218,7 @@ function mayChoose(deps: PageDeps, subject: PreferenceKey, choice: PreferenceCho
   const { of, recipient } = findListed(deps, subject)
   if (choice === 'stop') return true
   if (of === undefined || recipient === undefined) return false
-  return choice !== 'weekly' || areMoreThanWeekly(listDueTimes(of.timing, deps.now()), of.timing.timeZone)
+  return choice !== 'weekly' || areMoreThanWeekly(listDueTimes(of.timing, deps.now()), of.report)
 }
 
 async function viewOf(
@@ -251,11 +251,11 @@ async function listedFacts(
   { report, timing }: SubscribedReport,
   { filter, attachments }: Recipient,
 ): Promise<ListedFacts> {
-  const { kind, timeZone } = report
+  const { kind, timeZone, weekStarts } = report
   const dueTimes = listDueTimes(timing, now())
   const [next] = dueTimes
   const isWeekNext = next !== undefined && (await isFirstOfWeek(store, report, new Date(next)))
-  return { kind, filter, attachments, dueTimes, timeZone, isWeekNext }
+  return { kind, filter, attachments, dueTimes, timeZone, weekStarts, isWeekNext }
 }
 
 function findListed({ reports }: PageDeps, { address, report: name }: PreferenceKey) {

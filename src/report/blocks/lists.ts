@@ -334,7 +334,10 @@ interface Listed {
   readonly stored: number
 }
 
-/** Formats `and 9 more in the attached daily-stalled.xlsx`; empty if nothing is left out. */
+/**
+ * Formats `and 9 more in daily-stalled.xlsx`; empty if nothing is left out. The text does not say "attached",
+ * because the mail server may then take no attachment.
+ */
 export function moreOf(
   list: string,
   { total, shown, stored }: Listed,

@@ -3,7 +3,7 @@ import type { LeadFilter, PeriodKind } from '../../domain/figures.ts'
 import type { Instant } from '../../domain/model.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import type { Timing } from '../../schedule/timing.ts'
-import { DAY_MS, localDay, mondayOf, weekdayOf } from '../../schedule/zone.ts'
+import { DAY_MS, firstOfWeek, localDay, type WeekStart, weekdayOf } from '../../schedule/zone.ts'
 import { nameCondition } from '../blocks/headline/view.ts'
 import { createCompiler, readTemplateFiles } from '../render/template-files.ts'
 import { oneLine } from '../words/clean-text.ts'
@@ -36,6 +36,7 @@ export interface ListedFacts {
   readonly dueTimes: readonly Instant[]
   /** The time zone of the report, which decides when weeks begin. */
   readonly timeZone: string
+  readonly weekStarts: WeekStart | undefined
   /** True if the next scheduled run sends the weekly report to recipients who chose weekly reports. */
   readonly isWeekNext: boolean
 }
@@ -107,17 +108,17 @@ function offeredChoices({ state, isWeekly, listed }: PreferenceFacts): readonly 
   if (state === 'unsubscribed') return ['start']
   if (state === 'paused') return ['resume', 'stop']
   if (isWeekly) return ['as_scheduled', 'pause', 'stop']
-  const isOften = areMoreThanWeekly(listed.dueTimes, listed.timeZone)
+  const isOften = areMoreThanWeekly(listed.dueTimes, listed)
   return isOften ? ['weekly', 'pause', 'stop'] : ['pause', 'stop']
 }
 
 function listFacts(
   { state, isWeekly }: PreferenceFacts,
-  { kind, filter, attachments, dueTimes, timeZone, isWeekNext }: ListedFacts,
+  { kind, filter, attachments, dueTimes, isWeekNext, ...zone }: ListedFacts,
   locale: LocaleContext,
 ): PreferenceView['facts'] {
   const { words, and, dates } = locale
-  const times = isWeekly ? firstOfEachWeek(dueTimes, locale.now, timeZone) : dueTimes
+  const times = isWeekly ? firstOfEachWeek(dueTimes, locale.now, zone) : dueTimes
   const when = formatDueTimes(times, locale)
   const [next] = isWeekNext ? dueTimes : times
   const values = {
@@ -198,21 +199,27 @@ function formatWeekly(
   })
 }
 
-/** Returns the first time in each ISO week after the week of `now`, in the given time zone. */
-function firstOfEachWeek(times: readonly Instant[], now: Instant, timeZone: string): Instant[] {
-  const weeks = Map.groupBy(times, (at) => weekOf(at, timeZone))
-  weeks.delete(weekOf(now, timeZone))
+/** The time zone and the first day of the weeks of a report; Monday if absent. */
+interface Weeks {
+  readonly timeZone: string
+  readonly weekStarts?: WeekStart | undefined
+}
+
+/** Returns the first time in each week after the week of `now`. */
+function firstOfEachWeek(times: readonly Instant[], now: Instant, of: Weeks): Instant[] {
+  const weeks = Map.groupBy(times, (at) => weekOf(at, of))
+  weeks.delete(weekOf(now, of))
   return [...weeks.values()].flatMap(([first]) => first ?? [])
 }
 
-/** Returns whether an ISO week contains two or more of the times. */
-export function areMoreThanWeekly(times: readonly Instant[], timeZone: string): boolean {
-  return new Set(times.map((at) => weekOf(at, timeZone))).size < times.length
+/** Returns whether a week contains two or more of the times. */
+export function areMoreThanWeekly(times: readonly Instant[], of: Weeks): boolean {
+  return new Set(times.map((at) => weekOf(at, of))).size < times.length
 }
 
-/** Returns the Monday of the week in which a time lies. */
-function weekOf(at: Instant, timeZone: string): number {
-  return mondayOf(localDay(Date.parse(at), timeZone))
+/** Returns the first day of the week in which a time lies. */
+function weekOf(at: Instant, { timeZone, weekStarts }: Weeks): number {
+  return firstOfWeek(localDay(Date.parse(at), timeZone), weekStarts)
 }
 
 /*

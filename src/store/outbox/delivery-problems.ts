@@ -169,12 +169,15 @@ export async function listUnconfirmedMessages(
   return rows
 }
 
-/** Lists the messages that are still to be sent and that the mail server first deferred before an instant. */
+/**
+ * Lists the messages that are still to be sent and that the mail server first deferred before an instant, or
+ * refused at any time.
+ */
 export function listDeferred(db: Db, before: Instant): Promise<DeliveryProblem[]> {
   return listProblems(
     db,
     sql`deferred_at`,
-    sql<boolean>`message.next_attempt_at IS NOT NULL AND message.deferred_at < ${before}`,
+    sql<boolean>`message.next_attempt_at IS NOT NULL AND (message.deferred_at < ${before} OR message.deferred_at IS NOT NULL AND message.reply_code >= 500)`,
   )
 }
 

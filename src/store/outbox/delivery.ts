@@ -216,6 +216,34 @@ export async function moveDelivery(
   return moved.numUpdatedRows > 0n
 }
 
+/**
+ * Defers the messages of an issue that wait, without an attempt. Leaves out those deferred before `since`, or with
+ * another reply.
+ * @returns the number of messages that now wait longer
+ */
+export async function deferIssue(
+  trx: Trx,
+  issueId: string,
+  to: Required<Pick<DeliveryMove, 'at' | 'replyCode' | 'response'>> & { readonly nextAttemptAt: Instant },
+  since: Instant,
+): Promise<number> {
+  const { numUpdatedRows } = await trx
+    .updateTable('delivery')
+    .where('issue_id', '=', issueId)
+    .where('state', '=', 'pending')
+    .where('next_attempt_at', '<', to.nextAttemptAt)
+    .where((eb) => eb.or([eb('deferred_at', 'is', null), eb('deferred_at', '>', since)]))
+    .where((eb) => eb.or([eb('reply_code', 'is', null), eb('reply_code', '=', to.replyCode)]))
+    .set({
+      next_attempt_at: to.nextAttemptAt,
+      deferred_at: sql<string>`coalesce(deferred_at, ${to.at})`,
+      reply_code: to.replyCode,
+      response: to.response,
+    })
+    .executeTakeFirst()
+  return Number(numUpdatedRows)
+}
+
 /** Tells whether any message is being sent, or was being sent when its process ended. */
 export async function isAnyOnItsWay(db: Db): Promise<boolean> {
   // Because every message being sent has a time for its next attempt, the search can use a small index.

@@ -9,7 +9,7 @@ import type { Log } from '../../log.ts'
 import type { DashboardPages, ErrorPage, FlashStore, SendErrorPage, SignedInUser } from '../server/frame.ts'
 import { bareFrame, createFlashStore, wantsPage } from '../server/frame.ts'
 import type { AllowedHosts } from '../server/headers.ts'
-import { DASHBOARD_HEADERS, isOfThisMachine, safeRedirect } from '../server/headers.ts'
+import { DASHBOARD_HEADERS, safeRedirect, signOfProxy } from '../server/headers.ts'
 import type { AddRoutes, Form, Guard } from '../server/server.ts'
 import { sendPage, statusOf } from '../server/server.ts'
 import type { EndedSessions, Sessions, TokenCheck } from './session.ts'
@@ -231,12 +231,12 @@ const FAILED: ErrorPage = { title: 'Something went wrong here', text: 'The log o
 
 /** Decides whether a user may look if no token is set. */
 function meetLooker(request: FastifyRequest, { isOpen, remedy }: GuardOptions): SignedInUser | Refused {
-  if (!isOpen || !isOfThisMachine(request)) {
-    return {
-      status: 403,
-      title: 'The dashboard is closed',
-      text: `It can be reached from outside, or you came through a proxy. ${remedy}`,
-    }
+  const sign = signOfProxy(request)
+  if (!isOpen || sign !== null) {
+    const why = isOpen
+      ? `Without a token it is only for this machine, and this request may have come through a proxy, because it ${sign}. Ask without that, or with a token.`
+      : 'It can be reached from outside.'
+    return { status: 403, title: 'The dashboard is closed', text: `${why} ${remedy}` }
   }
   return isLook(request)
     ? { session: null, formToken: null, mayAct: false, flash: null }

@@ -138,17 +138,17 @@ const OF_PROXIES = /^(x-|cf-|cdn-|fastly-|proxy-|true-client-ip$|forwarded$|via$
 const LOOPBACK = /^(localhost|127(\.\d+){3}|::1)$/
 
 /**
- * Returns whether a request that came from this machine shows nothing of a proxy, which passes on those of strangers.
+ * Returns by what a request that came from this machine shows a proxy, which passes on those of strangers; null if by
+ * nothing.
  * nginx as it is installed asks by HTTP/1.0 or closes each connection. A proxy that keeps connections, adds no header
  * and asks for a loopback address cannot be told from a browser.
  */
-export function isOfThisMachine({ headers, raw }: FastifyRequest): boolean {
-  return (
-    LOOPBACK.test(hostName(headers.host) ?? '') &&
-    raw.httpVersion !== '1.0' &&
-    headers.connection !== 'close' &&
-    !Object.keys(headers).some((name) => OF_PROXIES.test(name))
-  )
+export function signOfProxy({ headers, raw }: FastifyRequest): string | null {
+  if (!LOOPBACK.test(hostName(headers.host) ?? '')) return 'asks for another host than a loopback address'
+  if (raw.httpVersion === '1.0') return 'is of HTTP/1.0'
+  if (headers.connection === 'close') return 'has the header `Connection: close`'
+  const header = Object.keys(headers).find((name) => OF_PROXIES.test(name))
+  return header === undefined ? null : `has the header \`${header}\``
 }
 
 /** Returns the host name without the port and without the brackets of an IPv6 address. */

@@ -84,7 +84,7 @@ it('a claim whose published ranges held too rarely is withheld in reports, in th
     const issue = await makeDue(deps, OF_DAY)
     const { ranges, published } = await readBacktest(
       store,
-      { asOf: READ_AT, timeZone: ZONE, pipelineIds: null, holidays: [] },
+      { asOf: READ_AT, timeZone: ZONE, pipelineIds: null, holidays: [], weekStarts: 'monday' },
       NOW,
     )
     const shown = ranges.filter(({ figure }) => figure === 'new_leads').slice(0, 3)

@@ -1,12 +1,20 @@
 /** The effect of each failure on a message and on the messages after it. */
+import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import { describe, expect, it } from 'vitest'
+import type { Facts } from '../../../src/checks/check.ts'
+import { MAIL_CHECKS } from '../../../src/checks/mail.ts'
+import { messageFor } from '../../../src/jobs/outbox/compose-message.ts'
 import { retryAt } from '../../../src/jobs/outbox/message-retry.ts'
+import { sendMessage } from '../../../src/jobs/outbox/outbox-worker.ts'
+import { openSender } from '../../../src/jobs/outbox/send-batch.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import type { SmtpTimeouts } from '../../../src/mail/smtp.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { moveDelivery } from '../../../src/store/outbox/delivery.ts'
+import { listRefusing } from '../../../src/store/outbox/delivery-problems.ts'
 import { findMailOutage, listMailOutages, type MailOutage } from '../../../src/store/outbox/send-limits.ts'
-import { type Ledger, openLedger } from '../../support/mail/ledger.ts'
+import { CONTENT, type Ledger, openLedger } from '../../support/mail/ledger.ts'
+import { enqueueMessage, SENDER } from '../../support/mail/message.ts'
 import { type Answer, openMailServer, openScriptedServer, type Step } from '../../support/mail-server.ts'
 import { SILENT } from '../../support/syncing.ts'
 
@@ -121,7 +129,8 @@ describe('what is said of one message leaves the others alone (row 58)', () => {
     ['451 after the dot', { body: '451 later' }, 'pending', 451],
     ['550 to RCPT', { RCPT: '550 no such user' }, 'failed', 550],
     ['552 to RCPT', { RCPT: '552 mailbox full' }, 'failed', 552],
-    ['554 after the dot', { body: '554 spam' }, 'failed', 554],
+    ['554 after the dot', { body: '554 spam' }, 'pending', 554],
+    ['554 to DATA', { DATA: '554 no' }, 'pending', 554],
     ['250 and then a drop before QUIT', { QUIT: 'drop' }, 'sent', 250],
   ]
   it.each(cases)('%s', async (_when, script, state, code) => {
@@ -228,6 +237,141 @@ describe('a deferral that may be for what the sender did', () => {
       await deliverDue({ ...ledger.deps, transport }, signal)
     }
     expect((await ledger.deliveries()).map(({ state }) => state)).toEqual(names.map(() => 'sent'))
+  })
+})
+
+describe('a refusal that names neither the recipient nor the sender', () => {
+  const names = ['ana', 'ben', 'cleo', 'dan', 'eve'].map((name) => `${name}@example.com`)
+  const pass = (ledger: Ledger, minutes: number) => {
+    ledger.clock.now = new Date(ledger.clock.now.getTime() + minutes * MINUTE_MS)
+  }
+  const findings = ({ store, clock }: Ledger, check: 'messages_waiting' | 'recipient_failing') =>
+    MAIL_CHECKS[check].find({ db: store.db, now: clock.now } as Facts)
+
+  it('makes the whole issue wait after two in a row, with one alert; all go once the server takes it', async () => {
+    await using ledger = await openLedger(names)
+    {
+      await using server = await openScriptedServer({ body: '554 5.7.1 rejected by policy' })
+      await using transport = open(server.url)
+      await deliverDue({ ...ledger.deps, transport }, signal)
+      expect(server.bodies()).toBe(2)
+    }
+    expect(await states(ledger)).toEqual([1, 1, 0, 0, 0].map((attempts) => ['pending', attempts, 0]))
+    expect(await listMailOutages(ledger.store.db)).toEqual([])
+    expect(await findings(ledger, 'messages_waiting')).toMatchObject([
+      {
+        subject: 'daily',
+        message: expect.stringMatching(
+          /^5 messages of the report daily were deferred .*: 554 5\.7\.1 rejected/,
+        ),
+      },
+    ])
+    await using server = await openMailServer()
+    await using transport = open(server.url)
+    for (let round = 0; round < 2; round++) {
+      pass(ledger, 2)
+      await deliverDue({ ...ledger.deps, transport }, signal)
+    }
+    expect(server.received).toHaveLength(5)
+  })
+
+  it('makes all fail after two days, and counts against none', async () => {
+    await using ledger = await openLedger(names)
+    await using server = await openScriptedServer({ body: '554 5.7.1 rejected by policy' })
+    await using transport = open(server.url)
+    for (let hours = 0; hours < 50; hours++) {
+      await deliverDue({ ...ledger.deps, transport }, signal)
+      if (hours === 20) expect((await states(ledger)).every(([state]) => state === 'pending')).toBe(true)
+      pass(ledger, 80)
+    }
+    expect((await states(ledger)).map(([state]) => state)).toEqual(names.map(() => 'failed'))
+    expect(await findings(ledger, 'messages_waiting')).toEqual([])
+    expect(await listRefusing(ledger.store.db, 1)).toEqual([])
+  })
+
+  it('of two recipients alone leaves the others alone', async () => {
+    await using ledger = await openLedger(names)
+    await using server = await openMailServer({
+      onData: (stream, { envelope }, done) => {
+        const isOne = /^(?:ana|ben)/.test(envelope.rcptTo[0]?.address ?? '')
+        stream.resume()
+        stream.on('end', () =>
+          done(isOne ? Object.assign(new Error('rejected by policy'), { responseCode: 554 }) : null),
+        )
+      },
+    })
+    await using transport = open(server.url)
+    for (let round = 0; round < 2; round++) {
+      await deliverDue({ ...ledger.deps, transport }, signal)
+      pass(ledger, 2)
+    }
+    expect((await states(ledger)).map(([state]) => state)).toEqual([
+      'pending',
+      'pending',
+      ...['sent', 'sent', 'sent'],
+    ])
+  })
+})
+
+describe('a refusal that names neither the recipient nor the sender, of one message again and again', () => {
+  it('leaves the other messages of the issue alone', async () => {
+    await using ledger = await openLedger(BOTH)
+    await using server = await openScriptedServer({ body: '554 5.7.1 rejected by policy' })
+    await using transport = open(server.url)
+    const deps = { ...ledger.deps, transport }
+    const [ana, ben] = await ledger.deliveries()
+    await using sender = await openSender(deps)
+    if (sender === null) throw new Error('another process sends')
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await sendMessage(deps, sender, ana?.messageId ?? '', signal)
+      ledger.clock.now = new Date(ledger.clock.now.getTime() + 30 * MINUTE_MS)
+    }
+    expect(await ledger.deliveries()).toMatchObject([{ attempts: 3 }, { ...ben }])
+  })
+})
+
+describe('a message that is too large for the server', () => {
+  const LARGE = 2_500
+  it.each([
+    ['SIZE announced', { size: LARGE }],
+    [
+      '552 after the dot',
+      {
+        hideSize: true,
+        onData: (
+          stream: SMTPServerDataStream,
+          _session: SMTPServerSession,
+          done: (error?: Error) => void,
+        ) => {
+          let bytes = 0
+          stream.on('data', (chunk: Buffer) => {
+            bytes += chunk.length
+          })
+          stream.on('end', () =>
+            bytes > LARGE
+              ? done(
+                  Object.assign(new Error('5.3.4 Message size exceeds fixed limit'), { responseCode: 552 }),
+                )
+              : done(),
+          )
+        },
+      },
+    ],
+  ] as const)('fails alone with a clear cause, and the others are sent: %s', async (_when, options) => {
+    await using ledger = await openLedger(BOTH, { ...CONTENT, text: 'long '.repeat(1000) })
+    const { store, issue } = ledger
+    const short = messageFor(store, issue, { address: 'cleo@example.com', name: null }, CONTENT, SENDER)
+    await store.write((trx) => enqueueMessage(trx, issue.id, short, issue.renderedAt))
+    await using server = await openMailServer(options)
+    await using transport = open(server.url)
+    await deliverDue({ ...ledger.deps, transport }, signal)
+    const [cleo, ...large] = (await ledger.deliveries()).toReversed()
+    expect(cleo?.state).toBe('sent')
+    expect(large).toMatchObject(
+      BOTH.map(() => ({ state: 'failed', replyCode: null, response: expect.stringMatching(/size|bytes/) })),
+    )
+    expect(await listMailOutages(store.db)).toEqual([])
+    expect(await listRefusing(store.db, 1)).toEqual([])
   })
 })
 

@@ -108,7 +108,7 @@ describe('a preview', () => {
 })
 
 describe('the trial of a report', () => {
-  test.each(['daily', 'weekly', 'monthly'])('finds nothing wrong with %s', async (name) => {
+  test.each(['daily', 'weekly', 'monthly', 'quarterly'])('finds nothing wrong with %s', async (name) => {
     await using opened = await open()
     await tryReport({ ...opened.deps, place: opened.store.place }, reportNamed(name), [], signal)
   })

@@ -114,9 +114,9 @@ it('shows 15 rows and says where it is cut', async () => {
 it('names the attached file that has the rows which are cut', async () => {
   const rows = Array.from({ length: 57 }, (_, index) => [`Industry ${index}`])
   const cut = { columns: ['industry'], rows }
-  expect((await compose(cut, 'en-GB', 'all.xlsx')).view.more).toBe('and 42 more in the attached all.xlsx')
+  expect((await compose(cut, 'en-GB', 'all.xlsx')).view.more).toBe('and 42 more in all.xlsx')
   expect((await compose({ ...cut, isCut: true }, 'en-GB', 'all.xlsx')).view.more).toBe(
-    'The first 15 rows · and 42 more in the attached all.xlsx',
+    'The first 15 rows · and 42 more in all.xlsx',
   )
   expect((await compose({}, 'en-GB', 'all.xlsx')).view.more).toBe('')
 })

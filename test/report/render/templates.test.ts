@@ -141,9 +141,12 @@ describe('the templates', () => {
 
   it('are listed by name', async () => {
     const templates = await openTemplates(TEMPLATES_FOLDER)
-    expect(templates.names()).toEqual(['daily', 'monthly', 'weekly'])
+    expect(templates.names()).toEqual(['daily', 'monthly', 'quarterly', 'weekly'])
     expect(() => templates.render('yearly', view)).toThrow(
-      expect.objectContaining({ code: 'report_unknown', hint: 'Known reports: daily, monthly, weekly.' }),
+      expect.objectContaining({
+        code: 'report_unknown',
+        hint: 'Known reports: daily, monthly, quarterly, weekly.',
+      }),
     )
   })
 })
@@ -219,7 +222,7 @@ describe('a mistake in a template', () => {
     const own = folderWith({ 'draft/text.hbs': '{{#if' })
     await expect(openTemplates(TEMPLATES_FOLDER, { own })).rejects.toThrow('draft/text.hbs')
     const templates = await openTemplates(TEMPLATES_FOLDER, { own, only: ['daily'] })
-    expect(templates.names()).toEqual(['daily', 'draft', 'monthly', 'weekly'])
+    expect(templates.names()).toEqual(['daily', 'draft', 'monthly', 'quarterly', 'weekly'])
   })
 
   it.each(['subjct.hbs', 'report.yml', 'phone.css'])(

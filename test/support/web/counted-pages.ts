@@ -61,8 +61,21 @@ export async function openCountedPages(
   const deps = { store, pages: dashboardPages, now, timeZone: ZONE, canAct: false, overview }
   const folder = join(fileOf(store), '..')
   const files = { snapshot: join(folder, 'snapshot.db'), metadata: join(folder, 'metadata.json') }
-  const outlook = createOutlook({ store, timeZone: ZONE, goals, fiscalYearStarts: 1, holidays: [] })
-  const record = openRecord({ store, timeZone: ZONE, holidays: [], folder, log: SILENT })
+  const outlook = createOutlook({
+    store,
+    timeZone: ZONE,
+    goals,
+    fiscalYearStarts: 1,
+    holidays: [],
+  })
+  const record = openRecord({
+    store,
+    timeZone: ZONE,
+    holidays: [],
+    weekStarts: 'monday',
+    folder,
+    log: SILENT,
+  })
   onTestFinished(() => record[Symbol.asyncDispose]())
   const server = await openWeb(
     { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT },

@@ -138,6 +138,18 @@ describe('who may see the dashboard', () => {
   })
 })
 
+it.each([
+  [{ connection: 'close' }, 'Connection: close'],
+  [{ 'x-request-id': 'a' }, 'x-request-id'],
+  [{ host: '192.0.2.1' }, 'another host than a loopback address'],
+])('a request with %j is told by what it seems to come through a proxy', async (headers, sign) => {
+  const { url } = await openDashboard(LOOPBACK)
+  const { text } = await ask(url, { headers })
+  expect(text).toContain(sign)
+  expect(text).toContain('Set web.token_file')
+  expect(text).not.toContain('can be reached from outside')
+})
+
 it('a request by HTTP/1.0 without a token, as nginx sends it, is no look of this machine', async () => {
   const { url } = await openDashboard(LOOPBACK)
   const socket = connect(Number(new URL(url).port), '127.0.0.1')

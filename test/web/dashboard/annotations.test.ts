@@ -94,7 +94,11 @@ describe('a noted day', () => {
     const store = await openDailyStore(120)
     const given = { text: 'campaign', pipelineId: 'p1', isLeftOut: true, writtenBy: 'test' }
     await annotate(store, { ...given, days: '2026-11-10' }, { now: LOOKED_AT, timeZone: ZONE })
-    await readBacktest(store, { asOf: READ_AT, timeZone: ZONE, pipelineIds: null, holidays: [] }, LOOKED_AT)
+    await readBacktest(
+      store,
+      { asOf: READ_AT, timeZone: ZONE, pipelineIds: null, holidays: [], weekStarts: 'monday' },
+      LOOKED_AT,
+    )
     const url = await openCountedPages(store, await countNow(store))
     const read = async (path: string) => (await fetch(`${url}${path}`)).text()
     const [own, other, record] = [

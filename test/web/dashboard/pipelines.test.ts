@@ -185,7 +185,13 @@ describe('the goals and the outlook', () => {
 
   it('say what each goal has, where it will end and what is needed a day, as reports do', async () => {
     const store = await openDailyStore(400)
-    const request = { asOf: READ_AT, timeZone: ZONE, pipelineIds: null, holidays: [] }
+    const request = {
+      asOf: READ_AT,
+      timeZone: ZONE,
+      pipelineIds: null,
+      holidays: [],
+      weekStarts: 'monday' as const,
+    }
     // The backtest updates the counts by day, as a report does.
     await readBacktest(store, request, LOOKED_AT)
     const set = goals.map((goal) => ({
@@ -228,7 +234,13 @@ describe('usual win rates', () => {
     )
     await save(store, leads)
     await saveWholeRun(store, READ_AT)
-    const request = { asOf: READ_AT, timeZone: ZONE, pipelineIds: null, holidays: [] }
+    const request = {
+      asOf: READ_AT,
+      timeZone: ZONE,
+      pipelineIds: null,
+      holidays: [],
+      weekStarts: 'monday' as const,
+    }
     await readBacktest(store, request, LOOKED_AT)
     const url = await openCountedPages(store, await countNow(store))
     const all = await readText(`${url}/pipelines`)

@@ -14,7 +14,13 @@ import {
   ZONE,
 } from '../../support/web/counted-pages.ts'
 
-const REQUEST = { asOf: READ_AT, timeZone: ZONE, pipelineIds: null, holidays: [] }
+const REQUEST = {
+  asOf: READ_AT,
+  timeZone: ZONE,
+  pipelineIds: null,
+  holidays: [],
+  weekStarts: 'monday' as const,
+}
 
 async function readRecord(store: Store): Promise<string> {
   const url = await openCountedPages(store, await countNow(store))

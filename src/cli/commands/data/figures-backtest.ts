@@ -49,8 +49,8 @@ async function runBacktest(terminal: Terminal, { pipeline }: Options): Promise<v
   const asOf = await requireData(store.db)
   const pipelines = await listPipelines(store.db)
   for (const id of pipeline ?? []) requirePipeline(id, pipelines)
-  const { timeZone, holidays } = config
-  const request = { asOf, timeZone, holidays, pipelineIds: pipeline ?? null }
+  const { timeZone, holidays, weekStarts } = config
+  const request = { asOf, timeZone, holidays, weekStarts, pipelineIds: pipeline ?? null }
   const tested = await readBacktest(store, request, new Date())
   if (terminal.json) return printJson(terminal, tested, timeZone)
   await printRanges(terminal, tested)

@@ -285,8 +285,9 @@ async function reportsOf(
  * @throws LeadsheetError usage_invalid if no report is sent so often
  */
 function onlyFrequent(config: Config, names: readonly string[]): readonly string[] {
+  const { weekStarts } = config
   const frequent = schedulesOf(config).flatMap(({ report, timing }) =>
-    report !== null && areMoreThanWeekly(listDueTimes(timing, new Date()), timing.timeZone)
+    report !== null && areMoreThanWeekly(listDueTimes(timing, new Date()), { ...timing, weekStarts })
       ? report.name
       : [],
   )

@@ -5,6 +5,7 @@ import { access, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { Command } from 'commander'
 import { openTemplatesOf } from '../../../app/configured-reports.ts'
+import { scheduleFor } from '../../../app/configured-schedules.ts'
 import { TEMPLATES } from '../../../app/installation.ts'
 import { CALLED, faultText, LeadsheetError, shellCommand } from '../../../errors.ts'
 import { scaffoldReport } from '../../../report/definition.ts'
@@ -55,8 +56,6 @@ interface Options {
 }
 
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
-/** The suggested schedules for weekly and monthly reports. Other reports run every day. */
-const SCHEDULES: Readonly<Record<string, string>> = { week: '0 7 * * 1', month: '0 7 1 * *' }
 
 function defineReportNew(parent: Command, terminal: Terminal): void {
   const command = parent
@@ -81,7 +80,7 @@ async function makeReport(terminal: Terminal, name: string, { from }: Options): 
   await refuseTaken(folder, name)
   await write(folder, file, scaffoldReport(name, definition))
 
-  const schedule = SCHEDULES[definition.period] ?? '0 7 * * *'
+  const schedule = scheduleFor(definition.period, config.weekStarts)
   const isListed = config.reports.some((report) => report.template === name)
   if (existsSync(join(TEMPLATES, name))) {
     const shadow = `It replaces the ${name} that comes with leadsheet: its recipients get this one from now on.`
