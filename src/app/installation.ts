@@ -159,18 +159,17 @@ export async function openDataIfThere(settings: DataSettings): Promise<Store> {
 }
 
 /**
- * Opens the store for commands that only look: an SQLite file is neither created, upgraded nor written, and
- * its folder may be read-only. If there is no database, returns an empty store in memory.
+ * Opens the store for commands that only look: it is neither created, upgraded nor written, and the folder of
+ * an SQLite file may be read-only. If there is no database, returns an empty store in memory.
  * @throws LeadsheetError store_lost, store_older, data_network, store_*
  */
 export async function openDataToRead(settings: DataSettings): Promise<Store> {
   const place = storePlaceOf(settings)
-  if (place.kind === 'postgres') return openDataIfThere(settings)
-  if (hasBytes(place.file)) {
-    if (!settings.allowNetworkFs) await refuseNetworkFileSystem(settings.dataDir)
-    return openStoreToRead(place.file)
+  if (place.kind === 'sqlite' ? hasBytes(place.file) : await isStoreThere(place)) {
+    if (place.kind === 'sqlite' && !settings.allowNetworkFs) await refuseNetworkFileSystem(settings.dataDir)
+    return openStoreToRead(place)
   }
-  refuseLost(place.file, settings.dataDir)
+  if (place.kind === 'sqlite') refuseLost(place.file, settings.dataDir)
   return openStore(':memory:', new Date())
 }
 

@@ -49,16 +49,17 @@ export async function retryWhileBusy<T>(open: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Opens an existing file for reading alone: nothing is created, upgraded or written.
- * @throws LeadsheetError store_older, store_newer, store_corrupt, store_busy, store_unfinished
+ * Opens an existing store for reading alone: nothing is created, upgraded or written.
+ * @throws LeadsheetError store_older, store_newer, store_corrupt, store_busy, store_unfinished, store_unreachable,
+ * store_refused
  */
-export async function openStoreToRead(file: string): Promise<Store> {
+export async function openStoreToRead(place: StorePlace): Promise<Store> {
   return retryWhileBusy(async () => {
-    const db = openReader(file)
+    const db = place.kind === 'sqlite' ? openReader(place.file) : openPostgres(place, 'read')
     const close = (): Promise<void> => db.destroy()
     try {
-      await refuseOlder(db, file)
-      const place = placeOf(file)
+      if (place.kind === 'sqlite') await refuseOlder(db, place.file)
+      else await (await import('./postgres/migrate-postgres.ts')).requireReadable(db, place)
       const installationId = (await readInstallation(db, place)) ?? ''
       const write = (): Promise<never> => Promise.reject(new TypeError('the store was opened to read'))
       return { db, place, installationId, write, writeSoon: write, close, [Symbol.asyncDispose]: close }

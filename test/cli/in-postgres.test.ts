@@ -2,12 +2,14 @@
 import { execFile } from 'node:child_process'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { placeOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { isStoreThere } from '../../src/store/db/store-exists.ts'
+import { inReadTransaction } from '../../src/store/figures/query.ts'
 import { saveDetails } from '../../src/store/leads/detail.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore, openStoreToRead } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
 import { freePort } from '../support/network/free-port.ts'
 import { findPrograms } from '../support/postgres/postgres-programs.ts'
@@ -114,6 +116,34 @@ describe.skipIf(!hasPostgres)('commands on PostgreSQL', () => {
       status: 'ok',
       found: expect.stringMatching(/^can be written, \d+ of \d+ connections in use$/),
     })
+  })
+
+  it.each([
+    ...['status', 'leads list', 'leads show l1', 'figures', 'figures explain new_leads'],
+    ...['schedule', 'alerts list', 'report history', 'report show daily', 'outbox list', 'annotate'],
+    ...['recipients list', 'queue list'],
+  ])('write nothing if they only read, not even definitions of another version: %s', async (line) => {
+    const { run, address } = await installWithLeads()
+    const place = placeOf(address)
+    const mark = async (change?: string): Promise<string> => {
+      await using store = await openStoreToRead(place)
+      if (change !== undefined) await inReadTransaction(store.db, ({ db }) => sql.raw(change).execute(db))
+      const { rows } = await sql<{
+        mark: string
+      }>`SELECT obj_description('kysely_migration'::regclass) AS mark`.execute(store.db)
+      return rows[0]?.mark ?? ''
+    }
+    expect(await mark("COMMENT ON TABLE kysely_migration IS 'of another version'")).toBe('of another version')
+    const { stderr } = await run(...line.split(' '))
+    expect(stderr).not.toMatch(/can only be read|bug in leadsheet/)
+    expect(await mark()).toBe('of another version')
+  })
+
+  it('have a store that the server keeps from being written where they only read', async () => {
+    const { address } = await installWithLeads()
+    await using store = await openStoreToRead(placeOf(address))
+    const deleted = store.db.deleteFrom('lead').execute()
+    await expect(deleted).rejects.toMatchObject({ code: 'store_refused' })
   })
 
   it('have it backed up and restored by programs of PostgreSQL, as they say, and nothing is mailed twice', async () => {

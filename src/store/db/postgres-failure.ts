@@ -47,7 +47,7 @@ export function postgresFailure(name: string, cause: unknown): LeadsheetError | 
       cause,
     })
   }
-  if (code === '25006') {
+  if (code === '25006' || /read-write mode during recovery/.test(text)) {
     return new LeadsheetError('store_refused', `${name} can only be read now: ${text}`, {
       hint: 'It may have become a standby: have the address of the store lead to the server that takes writes.',
       cause,

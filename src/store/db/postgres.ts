@@ -24,8 +24,11 @@ const CONNECT_TIMEOUT_MS = 10_000
  */
 const KEEP_ALIVE_AFTER_MS = 30_000
 
-/** Opens the schema of a store, which need not exist yet. The first statement connects to the server. */
-export function openPostgres(place: PostgresPlace): Kysely<Tables> {
+/**
+ * Opens the schema of a store, which need not exist yet. The first statement connects to the server.
+ * @param access with `read`, the server refuses writes, except to temporary tables where a transaction asks
+ */
+export function openPostgres(place: PostgresPlace, access: 'read' | 'write' = 'write'): Kysely<Tables> {
   const { Pool } = loadPackage('pg')
   const pool = new Pool({
     ...connectionTo(place),
@@ -36,7 +39,12 @@ export function openPostgres(place: PostgresPlace): Kysely<Tables> {
   // Ignores errors of idle connections, because the pool replaces these connections. Where a connection in
   // use has an error, its next statement fails.
   pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+    // A statement, and not an option of the connection, so that `reset_val` keeps the setting of the server. If it
+    // fails, the connection is broken, and so the next statement fails too.
+    if (access === 'read') client.query('SET default_transaction_read_only = on').catch(() => {})
+  })
   return new Kysely<Tables>({ dialect: postgresDialect(pool, place.name) })
 }
 
@@ -199,7 +207,7 @@ interface ServerState {
 export async function readServerState(db: Db): Promise<ServerState> {
   const { rows } = await sql<{ standby: number; read_only: number; used: number; most: number }>`
     SELECT pg_is_in_recovery() AS standby,
-      current_setting('default_transaction_read_only') = 'on' AS read_only,
+      (SELECT reset_val FROM pg_settings WHERE name = 'default_transaction_read_only') = 'on' AS read_only,
       (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,
       CAST(current_setting('max_connections') AS bigint)
         - CAST(current_setting('superuser_reserved_connections') AS bigint) AS most`.execute(db)

@@ -242,7 +242,8 @@ interface TempTable {
  */
 export async function inReadTransaction<T>(db: Db, read: (trx: ReadTrx) => Promise<T>): Promise<T> {
   return db.connection().execute(async (one) => {
-    await (isPostgres(one) ? sql`BEGIN ISOLATION LEVEL REPEATABLE READ` : sql`BEGIN`).execute(one)
+    // PostgreSQL makes temporary tables only in a transaction that may write.
+    await (isPostgres(one) ? sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE` : sql`BEGIN`).execute(one)
     try {
       // Gives PostgreSQL more memory. Otherwise PostgreSQL would read a list of leads again for each lead
       // when the list exceeds its memory.

@@ -40,6 +40,15 @@ export async function migratePostgres(db: Kysely<Tables>, place: PostgresPlace):
 }
 
 /**
+ * Checks that an existing schema can be read: that it is ours, and of no other migrations. Changes nothing.
+ * @throws LeadsheetError store_newer, store_refused, store_corrupt
+ */
+export async function requireReadable(db: Kysely<Tables>, place: PostgresPlace): Promise<void> {
+  await requireOwnPath(db, place)
+  if ((await readMark(db)) !== markOf(db)) await readDone(db, place)
+}
+
+/**
  * Checks that the connection still uses our schema, because a connection pooler may lose this setting. All
  * tables would then go into another schema, which several installations might share.
  */

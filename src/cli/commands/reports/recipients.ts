@@ -6,7 +6,7 @@ import { Argument, type Command } from 'commander'
 import { preferenceLinks } from '../../../app/configured-mail.ts'
 import { findReport } from '../../../app/configured-reports.ts'
 import { schedulesOf } from '../../../app/configured-schedules.ts'
-import { openData, openDataIfThere } from '../../../app/installation.ts'
+import { openData, openDataToRead } from '../../../app/installation.ts'
 import { REFUSED_IN_ROW } from '../../../checks/mail.ts'
 import type { Config } from '../../../config/config.ts'
 import { filterText, type RecipientConfig, type ReportConfig } from '../../../config/report-config.ts'
@@ -50,7 +50,7 @@ export function defineRecipients(command: Command, terminal: Terminal): void {
 async function listRecipients(terminal: Terminal, name: string | undefined): Promise<void> {
   const config = await terminal.dataConfig()
   const reports = name === undefined ? config.reports : [findReport(config, name)]
-  await using store = await openDataIfThere(config)
+  await using store = await openDataToRead(config)
   const lines = await readLines(store, config, reports, name)
   if (terminal.json) return terminal.printJson('recipients list', lines.map(jsonOf))
   if (lines.length === 0) {

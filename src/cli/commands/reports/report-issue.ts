@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { dkimOf } from '../../../app/configured-mail.ts'
 import { findAudience, findReport, openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
-import { openDataIfThere } from '../../../app/installation.ts'
+import { openDataToRead } from '../../../app/installation.ts'
 import type { Period } from '../../../domain/model.ts'
 import { formatDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
@@ -72,7 +72,7 @@ async function runCompare(
 ): Promise<void> {
   const { for: recipient = null } = options
   const { usual, recipients, config } = await readDefinition(terminal, name)
-  await using store = await openDataIfThere(config)
+  await using store = await openDataToRead(config)
   const report = await reportAs(store, usual, recipient)
   const audience = findAudience(report, recipients, recipient)
   const period = await findPeriod(store, report, momentOf(options.at), audience)
@@ -92,7 +92,7 @@ async function runShow(
 ): Promise<void> {
   const { for: recipient = null, output = null } = options
   const { usual, recipients, config } = await readDefinition(terminal, name)
-  await using store = await openDataIfThere(config)
+  await using store = await openDataToRead(config)
   const report = await reportAs(store, usual, recipient)
   // A message may exist for an address that the settings no longer list. In this case, the default values of
   // the report are used.
