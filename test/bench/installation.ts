@@ -40,7 +40,9 @@ export async function install(settings: string): Promise<Installation> {
   const folder = await mkdtemp(join(tmpdir(), 'leadsheet-bench-'))
   const database = join(folder, 'data', 'leadsheet.db')
   await mkdir(join(folder, 'data'))
-  const text = `data_dir: data\nenrichment: { policy: none }\nweb: { listen: "127.0.0.1:0", token: ${TOKEN} }\n${settings}\n`
+  // Messages come as through a proxy, which may open more connections than an address of others.
+  const web = `{ listen: "127.0.0.1:0", token: ${TOKEN}, trusted_proxies: [loopback] }`
+  const text = `data_dir: data\nenrichment: { policy: none }\nweb: ${web}\n${settings}\n`
   await writeFile(join(folder, 'leadsheet.yaml'), text, { mode: 0o600 })
   const daemons: RunningDaemon[] = []
   return {

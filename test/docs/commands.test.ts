@@ -21,6 +21,8 @@ import { clockAt, clockStandingAt } from '../support/process/shifted-clock.ts'
 import { runWarm } from '../support/process/warm-leadsheet.ts'
 import { COMPANIES } from '../support/service.ts'
 
+/** A page may have more than a hundred lines, and each of them is a command that is run. */
+const PAGE_MS = 1_200_000
 /** A Friday. */
 const SHOWN_AT = '2026-11-20T08:30:00Z'
 
@@ -28,7 +30,7 @@ const RECIPIENTS = ['you', 'sie', 'ana', 'ben', 'dana', 'me'].map((name) => `  -
 const SETTINGS = `
 mail: { from: reports@example.com }
 alerts: { recipients: [ops@example.com] }
-web: { public_url: "https://reports.example.com", token_file: ./secrets/web-token }
+web: { public_url: "https://reports.example.com", trusted_proxies: [loopback], token_file: ./secrets/web-token }
 recipients:
 ${RECIPIENTS.join('\n')}
 reports: [{ name: daily, schedule: "0 7 * * *" }, { name: weekly, schedule: "0 7 * * 1" }]
@@ -178,7 +180,7 @@ describe('the tables of this test', () => {
 })
 
 describe('each command line', () => {
-  it.each(PAGES)('of %s is run', async (page) => {
+  it.each(PAGES)('of %s is run', { timeout: PAGE_MS }, async (page) => {
     const cwd = folderWith()
     cpSync(base, cwd, { recursive: true })
     const own: Record<string, string> = {}

@@ -183,7 +183,9 @@ interface Demo {
 async function syncAndReport(terminal: Terminal, { config, store, service, log }: Demo) {
   const now = (): Date => new Date()
   const apiKey = await service.createKey({ name: 'demo', scope: 'read' })
-  const source = openSource({ baseUrl: service.url, apiKey, maxWaitMs: 60_000, log })
+  const opened = openSource({ baseUrl: service.url, apiKey, maxWaitMs: 60_000, log })
+  // The service has another port each time, but its leads are the same.
+  const source = { ...opened, address: FOLDER }
   try {
     const result = await withProgress(terminal, (onProgress) =>
       sync(

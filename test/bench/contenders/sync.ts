@@ -14,7 +14,9 @@ export async function syncLeads(
   baseUrl: string,
   { full = true, profile = REFERENCE_PROFILE } = {},
 ): Promise<SyncResult> {
-  const source = openSource({ baseUrl, profile, apiKey: 'bench', maxWaitMs: 0, log })
+  const opened = openSource({ baseUrl, profile, apiKey: 'bench', maxWaitMs: 0, log })
+  // The states of the bench are one source at several times.
+  const source = { ...opened, address: 'bench' }
   try {
     return await sync(
       { source, store, log, now: () => new Date() },

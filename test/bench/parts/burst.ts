@@ -29,7 +29,7 @@ export const BURST: Part = {
     const leads = fewLeads(options)
     const burst = burstOf(leads, options.isShort)
     await using upstream = await startUpstream(leads)
-    await using loaded = await installFor(`${upstream.address}/v1`)
+    await using loaded = await installFor(`${upstream.address}/now`)
     await (await loadFirst(loaded))[Symbol.asyncDispose]()
     for (const name of ['idle', 'syncing'] as const) {
       process.stderr.write(`${burst.messages} messages, ${name}\n`)

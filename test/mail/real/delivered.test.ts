@@ -84,12 +84,6 @@ describe.skipIf(isWithoutServers)('a message', () => {
     async () => {
       const servers = await startServers()
       await using transport = openTransport(servers.url, { log })
-      const huge = {
-        name: 'huge.csv',
-        contentType: 'text/csv',
-        content: new Uint8Array(MAX_BYTES),
-        cid: null,
-      }
       const refused = async (message: Message) => {
         const failure = await transport.send(message, { signal }).catch((thrown: unknown) => thrown)
         return [classifySendFailure(failure), String(failure)]
@@ -102,13 +96,41 @@ describe.skipIf(isWithoutServers)('a message', () => {
         'transient',
         expect.stringContaining('450 4.2.0'),
       ])
-      expect(await refused({ ...MESSAGE, files: [huge] })).toEqual([
-        'permanent',
-        expect.stringContaining('Message size larger than allowed'),
+      expect(await refused({ ...MESSAGE, text: 'ohne Ende\n'.repeat(MAX_BYTES / 10) })).toEqual([
+        'sender',
+        expect.stringContaining(`takes at most ${MAX_BYTES}`),
       ])
       await transport.send(MESSAGE, { signal })
       await using mailbox = await servers.open(MESSAGE.to)
       await untilArrived(mailbox)
+      expect(await mailbox.count()).toBe(1)
+    },
+    TEST_MS,
+  )
+
+  it.each([
+    ['it is larger than the server says', true],
+    ['only the fields that the server adds make it too large', false],
+  ])(
+    'arrives without its attachment if %s',
+    async (_why, isOver) => {
+      const servers = await startServers()
+      await using transport = openTransport(servers.url, { log })
+      const withBytes = (bytes: number): Message => ({
+        ...MESSAGE,
+        files: [{ name: 'huge.csv', contentType: 'text/csv', content: new Uint8Array(bytes), cid: null }],
+      })
+      // A line of base64 is 78 bytes for 57 bytes of the file.
+      const lines = Math.floor((MAX_BYTES - (await buildMessage(withBytes(0), null)).length) / 78)
+      const message = withBytes((isOver ? lines + 2 : lines) * 57)
+      expect((await buildMessage(message, null)).length > MAX_BYTES).toBe(isOver)
+
+      const { response } = await transport.send(message, { signal })
+      expect(response).toMatch(/^250 .*; sent without huge\.csv: too large for the server$/)
+      await using mailbox = await servers.open(MESSAGE.to)
+      const mail = await PostalMime.parse(await untilArrived(mailbox))
+      expect(mail.attachments).toEqual([])
+      expect(mail.text).toMatch(/^Not attached, .*: huge\.csv\./)
       expect(await mailbox.count()).toBe(1)
     },
     TEST_MS,
