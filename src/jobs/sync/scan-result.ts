@@ -5,7 +5,6 @@
 import type { ScanReport, ScanStop, SyncProblem } from '../../domain/sync.ts'
 import { shellCommand } from '../../errors.ts'
 import type { Scan } from '../../store/sync/scan.ts'
-import { namesNext } from '../../upstream/paging/paging.ts'
 import { canShift, isNumbered, overlapRows } from '../../upstream/paging/read-ahead.ts'
 import type { PagingProfile } from '../../upstream/profile/profile.ts'
 import { BEHIND_END, CLOCK_SKEW_MS } from './sync-page.ts'
@@ -21,6 +20,8 @@ export interface PassFacts {
   readonly stop: ScanStop
   readonly paging: PagingProfile
   readonly hasUpdatedSince: boolean
+  /** Tells whether the last page said that it is the last. */
+  readonly saysEnd: boolean
   /** The number of leads in the store that are not marked as deleted. */
   readonly stored: number
   /** True if the run went on with the pages of an earlier one. Rows may have moved in between. */
@@ -71,20 +72,14 @@ const DOUBTS: readonly Doubt[] = [
   },
   {
     scan_result: 'unproven',
-    applies: ({ scan, paging, stored }) =>
-      namesNext(paging) &&
-      scan.mode === 'full' &&
-      scan.pass_pages === 1 &&
-      scan.first_rows === scan.page_size &&
-      scan.total_low === null &&
-      stored > scan.seen,
+    applies: (facts) => endsFull(facts),
     found: ({ scan, stored }) =>
-      `names no next page on its full first one: ${scan.seen} leads, where the copy has ${stored}`,
+      `names no next page on its last one, which is full: ${scan.seen} leads${scan.mode === 'full' ? `, where the copy has ${stored}` : ''}`,
     hint: 'What was read is kept. Check paging.next of the profile: the upstream may have renamed the field.',
   },
   {
     scan_result: 'unproven',
-    applies: ({ scan, paging }) => scan.mode === 'full' && isNumbered(paging) && scan.seen === SEARCH_WINDOW,
+    applies: ({ scan }) => scan.mode === 'full' && scan.seen === SEARCH_WINDOW,
     found: () => `ends after exactly ${SEARCH_WINDOW} leads, where many searches are cut off`,
     hint: 'What was read is kept. Look in the upstream how many leads there are, and for a list that has all of them.',
   },
@@ -181,6 +176,24 @@ function missedNothing({ scan, paging, isResumed }: PassFacts): boolean {
 function repeatsItself(scan: Scan): boolean {
   const hasMovedBefore = scan.moved > scan.pass_moved
   return hasMovedBefore && scan.pass_moved > 0 && scan.pass_new === 0 && !hasChanged(scan)
+}
+
+/**
+ * Returns whether a list that is not numbered ends with a full page, without saying that it is the last, and leads are
+ * missing. In a sync of changes the number of leads is not known, so that the first page counts as full only if it has
+ * as many records as were asked for. In a full scan the upstream may have cut it to a round number.
+ */
+function endsFull({ scan, paging, stored, saysEnd }: PassFacts): boolean {
+  const { mode, pass_pages, last_rows, largest_page, page_size } = scan
+  if (isNumbered(paging) || paging.kind === 'last_id' || saysEnd || scan.total_low !== null) return false
+  if (mode === 'incremental') return pass_pages === 1 && last_rows === page_size
+  const isFull = pass_pages > 1 ? last_rows === largest_page : last_rows === page_size || isRound(last_rows)
+  return isFull && last_rows > 0 && stored > scan.seen
+}
+
+/** Returns whether an upstream has probably cut a page of this many records to the most that it gives. */
+function isRound(rows: number): boolean {
+  return rows % 50 === 0
 }
 
 /** Returns whether leads stood behind a page that seemed to be the last. */

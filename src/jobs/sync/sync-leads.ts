@@ -223,7 +223,8 @@ async function readToEnd(run: SyncRun, begun: Scan, memory: ScanState): Promise<
       stop: end.stop,
       paging: source.profile.paging,
       hasUpdatedSince: source.hasUpdatedSince,
-      stored: scan.pass_pages <= 1 || scan.mode === 'incremental' ? await countLeads(run.store.db) : 0,
+      stored: await countLeads(run.store.db),
+      saysEnd: end.saysEnd === true,
       acceptsDeletions: run.options.acceptsDeletions === true,
       isResumed: begun.cursor !== null && scan.pages > begun.pages && scan.started_at === begun.started_at,
     })

@@ -42,6 +42,8 @@ const WAITING_MS = 500
 export interface PassEnd {
   readonly scan: Scan
   readonly stop: ScanStop
+  /** True if the last page said that it is the last. */
+  readonly saysEnd?: boolean
   /** The error that ended the pass early; absent if the pass reached the end of the list. */
   readonly error?: LeadsheetError
 }
@@ -71,8 +73,10 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
   let rewinds = 0
   let overlap = tailOf(scan).length
   let emptyPages = 0
-  /** True if the page before seemed to be the last, and did not say so. */
-  let isBehindEnd = false
+  /** The number of pages in a row that seemed to be the last, and did not say so. */
+  let seemingEnds = 0
+  /** The position of the last of them. */
+  let endedAt: string | null = null
   let last: LastPage | null = null
   const saveWaiting = async (): Promise<void> => {
     const [first, ...others] = waiting
@@ -97,6 +101,15 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       // The run may have been stopped after the page arrived.
       options.signal.throwIfAborted()
       if (page === null) return { scan, stop: 'past_end' }
+      if (seemingEnds > 1 && page.records.length > 0) {
+        // Pages between the last empty one and this one were not read.
+        stored = { ...scan, cursor: fetchPage.behind(endedAt, 1) }
+        scan = stored
+        ahead = fetchPage(scan.cursor)
+        positions.clear()
+        seemingEnds = 1
+        continue
+      }
       if (scan === begun && isForgotten(begun, page, paging)) throw forgotten(begun, page)
       const isRepeat = isSamePage(last?.records ?? [], page.records)
       last = { position: scan.cursor, records: page.records, source }
@@ -118,11 +131,14 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       const named = isRewound && page.records.length > 0 ? page.next : nextCursor(scan, page, overlap)
       // Whether the total is reached is known only when all pages are stored.
       if (named === null) await saveWaiting()
-      const mayLook: boolean = maySeemLast(run, scan, page, isBehindEnd)
+      const mayLook: boolean = maySeemLast(run, scan, page, seemingEnds)
       const isLook = named === null && mayLook
       const at = rewind(paging, scan.cursor, overlap)
-      const next = isLook ? fetchPage.behind(at) : named
-      if (isLook) positions.clear()
+      const next: string | null = isLook ? fetchPage.behind(at, 2 ** seemingEnds) : named
+      if (isLook) {
+        positions.clear()
+        endedAt = at
+      }
       if (overlap > 0) frontier = Math.max(frontier, Number(scan.cursor))
       const isAgain = next !== null && Number(next) <= frontier
       emptyPages = page.records.length === 0 ? emptyPages + 1 : 0
@@ -152,10 +168,10 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
         isBroken: !isContinued,
         isAgain,
         partialSign: page.partialSign ?? null,
-        isBehindEnd,
+        isBehindEnd: seemingEnds > 0,
       }
-      const wasBehindEnd = isBehindEnd
-      isBehindEnd = isLook && page.saysMore !== true
+      const looks = seemingEnds
+      seemingEnds = isLook && page.saysMore !== true ? looks + 1 : 0
       // Lets other tasks run, because the mapping and writing of a page does not pause for them.
       await new Promise(setImmediate)
       if (waiting.length === 0) waitsSinceMs = performance.now()
@@ -170,17 +186,17 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       await saveWaiting()
       if (next === null) return endOf(run, scan, page)
       if (isLoop) return { scan, stop: 'loop', error: looping(next) }
-      if (isBehindEnd) continue
+      if (seemingEnds > 0) continue
       // If pages overlap, known rows on a short page are those that new rows pushed down.
       const isLast = isRepeat || overlapping > 0 ? isAllRead(scan) : isTotalReached(scan)
-      const isPastLast = isNumbered(paging) && (isLast || wasBehindEnd)
+      const isPastLast = isNumbered(paging) && (isLast || looks > 0)
       if (scan.idle_pages > 0 && isPastLast) {
-        if (!mayLook || isTotalReached(scan)) return { scan, stop: 'past_end' }
-        stored = { ...scan, cursor: fetchPage.behind(at), tail: '[]' }
+        if (!mayLook || looks > 0 || isTotalReached(scan)) return { scan, stop: 'past_end' }
+        stored = { ...scan, cursor: fetchPage.behind(at, 1), tail: '[]' }
         scan = stored
         ahead = fetchPage(scan.cursor)
         overlap = 0
-        isBehindEnd = true
+        seemingEnds = 1
         continue
       }
       if (scan.idle_pages >= IDLE_PAGES_MAX) return { scan, stop: 'loop', error: standing(scan) }
@@ -209,15 +225,18 @@ function nextCursor(scan: Scan, page: RawPage, overlap: number): string | null {
 }
 
 /**
- * Returns whether a page of a numbered list may only seem to be the last, so that the page behind it must be read:
- * an upstream may leave records out after it has cut a page. It is the last if it says so, if the total is reached
- * or if nothing was behind it. A sync of changes looks there only if the page says that more follow.
- * @param isBehindEnd whether the page before seemed to be the last, too
+ * Returns whether a page of a numbered list may only seem to be the last, so that pages behind it must be read: an
+ * upstream may leave records out after it has cut a page. It is the last if it says so, if the total is reached, or
+ * if nothing was found behind it, at growing distances up to as many pages as were read. A sync of changes looks
+ * there only if it has read a full page or several.
+ * @param looks the number of pages before that seemed to be the last
  */
-function maySeemLast({ source }: SyncRun, scan: Scan, page: RawPage, isBehindEnd: boolean): boolean {
-  if (!isNumbered(source.profile.paging) || isTotalReached(scan)) return false
+function maySeemLast(run: SyncRun, scan: Scan, page: RawPage, looks: number): boolean {
+  if (!isNumbered(run.source.profile.paging) || isTotalReached(scan)) return false
   const isNamedLast = page.records.length > 0 && page.next === null
-  return page.saysMore ?? (!isNamedLast && !isBehindEnd && scan.mode === 'full')
+  const isLong = scan.mode === 'full' || scan.pass_pages > 1 || scan.first_rows >= pageSizeOf(run)
+  const mayLook = looks === 0 || 2 ** looks < scan.pass_pages - looks
+  return page.saysMore ?? (!isNamedLast && isLong && mayLook)
 }
 
 function endOf(run: SyncRun, scan: Scan, page: RawPage): PassEnd {
@@ -231,7 +250,7 @@ function endOf(run: SyncRun, scan: Scan, page: RawPage): PassEnd {
   if (namesNext(paging) && isFull && scan.total_low !== null && !isReached && scan.pass_pages === 1) {
     return { scan, stop: 'no_cursor', error: withoutCursor(scan) }
   }
-  return { scan, stop: 'end' }
+  return { scan, stop: 'end', saysEnd: page.saysMore === false }
 }
 
 /** Returns whether an upstream answers with the page before once more, as some do past the end of a list. */

@@ -85,9 +85,18 @@ export function saysMore(
   const said = paging.has_more === undefined ? undefined : readPath(answer.body, paging.has_more)
   if (said !== undefined && isNo(said)) return false
   if (/^(true|yes|y|1)$/i.test(String(said))) return true
+  if (namesNoNext(paging, answer)) return false
   if (paging.kind !== 'page') return null
   const pages = readTotal(paging.pages, answer)
   return pages === null ? null : Number(position ?? paging.start) - paging.start + 1 < pages
+}
+
+/** Returns whether an answer has the field of the next page, with a value that stands for none. */
+function namesNoNext(paging: PagingProfile, { body }: Pick<PageAnswer, 'body'>): boolean {
+  if (paging.kind !== 'cursor' && paging.kind !== 'next_url') return false
+  const place = paging.kind === 'next_url' ? { path: paging.next } : paging.next
+  const next = 'path' in place ? readPath(body, place.path) : undefined
+  return next === null || next === false || next === ''
 }
 
 function positionAfter(paging: PagingProfile, position: string | null, answer: PageAnswer): string | null {

@@ -41,15 +41,15 @@ export function readAhead(
       : guessPages(startPage, source, first)
   }
 
-  function behind(position: string | null): string {
+  function behind(position: string | null, pages: number): string {
     const at = Number(position ?? first)
-    if (paging.kind !== 'page') return String(at + size)
-    const pages = Math.floor(((at - paging.start + 1) * pageSize) / size)
+    if (paging.kind !== 'page') return String(at + size * pages)
+    const read = Math.floor(((at - paging.start + 1) * pageSize) / size)
     if (pageSize !== size) {
       pageSize = size
       fetchPage = newFetch()
     }
-    return String(paging.start + Math.max(1, pages))
+    return String(paging.start + Math.max(1, read) + pages - 1)
   }
 
   function startPage(position: string | null): StartedPage {
@@ -254,11 +254,11 @@ export type FetchPage = (position: string | null) => Promise<RawPage>
 /** Fetches pages, and can look whether rows follow a page of a numbered list that seems to be the last. */
 export interface PageReader extends FetchPage {
   /**
-   * Returns the position behind that page. If pages are asked for in the smaller size of the first page, it goes
-   * back to the size that was asked for: the first page may have hidden rows. Some rows of the page at the position
-   * may then have been read.
+   * Returns the position some pages behind that page. If pages are asked for in the smaller size of the first page, it
+   * goes back to the size that was asked for: the first page may have hidden rows. Some rows of the page at the
+   * position may then have been read.
    */
-  behind(position: string | null): string
+  behind(position: string | null, pages: number): string
 }
 
 interface StartedPage {

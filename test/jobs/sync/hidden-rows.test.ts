@@ -90,13 +90,96 @@ describe('a list that hides rows', () => {
   })
 })
 
+describe('empty pages in the middle of a numbered list', () => {
+  it.each([
+    ['page', 'full', null],
+    ['offset', 'full', null],
+    ['page', 'full', 80],
+    ['page', 'incremental', null],
+  ] as const)('of kind %s are read over in a %s scan, total %j', async (kind, mode, total) => {
+    const isVisible = Array.from({ length: 110 }, (_, at) => at < 50 || at >= 80)
+    const profile = { ...(kind === 'page' ? PAGE : OFFSET), filters: { updated_since: { param: 'since' } } }
+    await using listing = await openListing(profile, hiding(kind, Array(50).fill(true)))
+    if (mode === 'incremental') await listing.sync()
+    listing.answer = (...asked) => ({ ...hiding(kind, isVisible)(...asked), total })
+    const { scan } = await listing.sync({ full: mode === 'full' })
+    expect(scan).toMatchObject({ mode, distinct: 80, scan_result: total === null ? 'unproven' : 'complete' })
+  })
+
+  it('are not looked for behind an endless list that gives its first page again', async () => {
+    await using listing = await openListing(PAGE, (position, size) => {
+      const page = Number(position ?? 1)
+      return {
+        ...hiding('page', Array(50).fill(true))(String(page > 6 ? 1 : page), size, {}),
+        next: String(page + 1),
+      }
+    })
+    const { scan } = await listing.sync()
+    expect(scan).toMatchObject({ distinct: 50 })
+    expect(scan?.pages).toBeLessThan(12)
+  })
+})
+
+describe('a list that stops without saying so', () => {
+  const CURSOR = { paging: { kind: 'cursor', param: 'cursor', next: 'next' } } as const
+  const NONE = { paging: { kind: 'none' } } as const
+  const cut =
+    (at: number, saysMore: false | null = null): Answer =>
+    (position, size) => {
+      const from = Number(position ?? 0)
+      const isLast = from + size >= at
+      return {
+        records: records(230).slice(from, from + size),
+        next: isLast ? null : String(from + size),
+        saysMore: isLast ? saysMore : null,
+      }
+    }
+
+  it.each([
+    ['after a full page', CURSOR, cut(200)],
+    [
+      'after a first page that was cut to fewer than were asked for',
+      CURSOR,
+      () => ({ records: records(50) }),
+    ],
+    ['where it was one page', NONE, () => ({ records: records(200) })],
+  ] as const)('%s is unproven if the copy has more', async (_name, profile, answer) => {
+    await using listing = await openListing(profile, () => ({ records: records(230) }))
+    await listing.sync()
+    listing.answer = answer
+    expect((await listing.sync({ pageSize: 100 })).scan).toMatchObject({ scan_result: 'unproven' })
+  })
+
+  it.each([
+    ['says so', cut(200, false)],
+    ['has a short last page', cut(230)],
+  ])('is complete if it %s', async (_name, answer) => {
+    await using listing = await openListing(CURSOR, () => ({ records: records(231) }))
+    await listing.sync()
+    listing.answer = answer
+    expect((await listing.sync({ pageSize: 100 })).scan).toMatchObject({ scan_result: 'complete' })
+  })
+
+  it('after a full first page is unproven in a sync of changes, too', async () => {
+    const filters = { updated_since: { param: 'since' } }
+    await using listing = await openListing({ ...CURSOR, filters }, () => ({ records: records(50) }))
+    await listing.sync()
+    listing.answer = () => ({ records: records(10, 40) })
+    expect((await listing.sync({ full: false })).scan).toMatchObject({
+      mode: 'incremental',
+      scan_result: 'unproven',
+    })
+  })
+})
+
 describe('the end of a numbered list', () => {
-  it('is looked behind in a full scan, and neither in a sync of changes nor if its total is reached', async () => {
+  it('is looked behind in a full scan, and neither after one short page of changes nor if its total is reached', async () => {
     const filters = { updated_since: { param: 'since' } }
     const list = hiding('page', Array(20).fill(true))
     await using listing = await openListing({ ...PAGE, filters }, list)
     expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', pages: 4 })
-    expect((await listing.sync({ full: false })).scan).toMatchObject({ mode: 'incremental', pages: 3 })
+    listing.answer = hiding('page', Array(5).fill(true))
+    expect((await listing.sync({ full: false })).scan).toMatchObject({ mode: 'incremental', pages: 2 })
     listing.answer = (...asked) => ({ ...list(...asked), total: 20 })
     expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', pages: 3 })
   })
