@@ -52,9 +52,7 @@ it('takes a path relative to the working directory', async () => {
 it('keeps a strange recipient or report within the folder', async () => {
   const folder = folderWith()
   await outbox(folder).send({ ...MESSAGE, to: '/a/b@example.org', report: '../../etc' }, { signal })
-  expect(readdirSync(folder)).toEqual([
-    expect.stringMatching(/^2026-11-21-etc-a-b-example\.org-\w+\.eml$/),
-  ])
+  expect(readdirSync(folder)).toEqual([expect.stringMatching(/^2026-11-21-etc-a-b-example\.org-\w+\.eml$/)])
 })
 
 it('writes nothing when what must come first fails, and lets that error through', async () => {
