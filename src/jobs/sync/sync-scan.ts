@@ -134,7 +134,7 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       const mayLook: boolean = maySeemLast(run, scan, page, seemingEnds)
       const isLook = named === null && mayLook
       const at = rewind(paging, scan.cursor, overlap)
-      const next: string | null = isLook ? fetchPage.behind(at, 2 ** seemingEnds) : named
+      const next: string | null = isLook ? fetchPage.behind(at, stepBehind(seemingEnds)) : named
       if (isLook) {
         positions.clear()
         endedAt = at
@@ -235,8 +235,13 @@ function maySeemLast(run: SyncRun, scan: Scan, page: RawPage, looks: number): bo
   if (!isNumbered(run.source.profile.paging) || isTotalReached(scan)) return false
   const isNamedLast = page.records.length > 0 && page.next === null
   const isLong = scan.mode === 'full' || scan.pass_pages > 1 || scan.first_rows >= pageSizeOf(run)
-  const mayLook = looks === 0 || 2 ** looks < scan.pass_pages - looks
+  const mayLook = looks === 0 || 2 * stepBehind(looks) < scan.pass_pages - looks
   return page.saysMore ?? (!isNamedLast && isLong && mayLook)
+}
+
+/** Returns how many pages behind a page that seems to be the last the next one is that is read: 1, 1, 2, 4, 8. */
+function stepBehind(looks: number): number {
+  return 2 ** Math.max(0, looks - 1)
 }
 
 function endOf(run: SyncRun, scan: Scan, page: RawPage): PassEnd {
