@@ -2,13 +2,14 @@
  * Maps the records of a page to leads. A record whose fingerprint (a hash of its bytes) is stored is
  * unchanged and is skipped, unless an event has changed the stored lead since the page was requested.
  */
-import type { Lead, QuarantinedRecord } from '../../domain/model.ts'
+import type { Instant, Lead, QuarantinedRecord } from '../../domain/model.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { Trx } from '../../store/db/store.ts'
 import { queueLeads } from '../../store/events/event.ts'
 import { findLeadNos } from '../../store/leads/lead.ts'
 import { isCutToSecond } from '../../store/leads/lead-row.ts'
 import { findReadByEvents } from '../../store/sync/scan.ts'
+import type { Tombstones } from '../../store/sync/soft-delete.ts'
 import { isQuarantined, isTombstone } from '../../upstream/mapping/lead-mapping.ts'
 import type { FindKnown, RawRecord } from '../../upstream/mapping/raw-record.ts'
 import type { Source } from '../../upstream/source.ts'
@@ -25,8 +26,8 @@ export interface MappedPage {
   readonly known: readonly number[]
   readonly leads: readonly Lead[]
   readonly quarantined: readonly QuarantinedRecord[]
-  /** The ids of the leads that the upstream says are deleted. */
-  readonly deleted: readonly string[]
+  /** The leads that the upstream says are deleted. */
+  readonly deleted: Tombstones
   /** All records of the page. */
   readonly records: readonly RawRecord[]
   /** The record from which each lead in `leads` was mapped. */
@@ -41,7 +42,7 @@ export function mapPage(source: Source, records: readonly RawRecord[], findKnown
   const known = new Set<number>()
   const leads = new Map<Lead, RawRecord>()
   const quarantined: QuarantinedRecord[] = []
-  const deleted = new Set<string>()
+  const deleted = new Map<string, Instant | null>()
   for (const record of records) {
     // The fingerprint is looked up again, because other pages were written since this page was fetched.
     const no = findKnown(record.high, record.low)
@@ -50,13 +51,15 @@ export function mapPage(source: Source, records: readonly RawRecord[], findKnown
       continue
     }
     const mapped = source.mapLead(record.value, record.text)
-    if (mapped.id !== null && isTombstone(record.value, source.profile)) deleted.add(mapped.id)
-    else if (isQuarantined(mapped)) quarantined.push(mapped)
+    if (mapped.id !== null && isTombstone(record.value, source.profile)) {
+      const at = isQuarantined(mapped) ? null : mapped.updatedAt
+      if ((at ?? '') >= (deleted.get(mapped.id) ?? '')) deleted.set(mapped.id, at)
+    } else if (isQuarantined(mapped)) quarantined.push(mapped)
     else leads.set(mapped, record)
   }
   const isWithoutIds = quarantined.length === records.length && quarantined.every((row) => row.id === null)
   if (isWithoutIds && records.length > 1) throw withoutIds(source, records)
-  const rest = { leads: [...leads.keys()], quarantined, deleted: [...deleted], records, recordOf: leads }
+  const rest = { leads: [...leads.keys()], quarantined, deleted, records, recordOf: leads }
   return { known: [...known], ...rest }
 }
 
@@ -66,7 +69,7 @@ export function joinPages(pages: readonly MappedPage[]): MappedPage {
     known: pages.flatMap(({ known }) => known),
     leads: pages.flatMap(({ leads }) => leads),
     quarantined: pages.flatMap(({ quarantined }) => quarantined),
-    deleted: pages.flatMap(({ deleted }) => deleted),
+    deleted: new Map(pages.flatMap(({ deleted }) => [...deleted])),
     records: pages.flatMap(({ records }) => records),
     recordOf: new Map(pages.flatMap(({ recordOf }) => [...recordOf])),
   }

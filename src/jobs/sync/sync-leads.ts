@@ -44,7 +44,7 @@ import { setLeadsBack, warnOfOlder } from './older-records.ts'
 import { judgePass, warnOfTotal } from './scan-result.ts'
 import { hashProfile, loadScanState, retryQuarantinedLeads, type ScanState } from './scan-state.ts'
 import { type SyncOptions, type SyncRun, writeUnderLease } from './sync-context.ts'
-import { CLOCK_SKEW_MS } from './sync-page.ts'
+import { CLOCK_SKEW_MS, deleteTombstoned } from './sync-page.ts'
 import { type PassEnd, pageSizeOf, readPass } from './sync-scan.ts'
 
 /**
@@ -297,6 +297,7 @@ async function finishScan(
     await checkNoCrash(trx, memory.crashMarker)
     const problems = problem === null ? [] : [problem]
     let heldBack = 0
+    await deleteTombstoned(trx, memory, seen)
     if (scan_result === 'complete') {
       const missing =
         scan.mode === 'full'
