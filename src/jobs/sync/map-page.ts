@@ -2,6 +2,7 @@
  * Maps the records of a page to leads. A record whose fingerprint (a hash of its bytes) is stored is
  * unchanged and is skipped, unless an event has changed the stored lead since the page was requested.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { Instant, Lead, QuarantinedRecord } from '../../domain/model.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { Trx } from '../../store/db/store.ts'
@@ -13,7 +14,7 @@ import type { Tombstones } from '../../store/sync/soft-delete.ts'
 import { isQuarantined, isTombstone } from '../../upstream/mapping/lead-mapping.ts'
 import type { FindKnown, RawRecord } from '../../upstream/mapping/raw-record.ts'
 import type { Source } from '../../upstream/source.ts'
-import { pathText } from '../../upstream/values/json.ts'
+import { parseJson, pathText } from '../../upstream/values/json.ts'
 import type { ScanState } from './scan-state.ts'
 import { noteEvents } from './scan-state.ts'
 import type { SyncRun } from './sync-context.ts'
@@ -124,6 +125,25 @@ async function askInstead(trx: Trx, run: SyncRun, page: MappedPage): Promise<Map
     known: [...new Set([...page.known, ...nos])],
     leads: page.leads.filter(({ id }) => !ids.has(id)),
   }
+}
+
+/** Lists the ids that more than one record of the page has, if the records cannot be states of one lead. */
+export function sharedIdsOn({ leads }: MappedPage): string[] {
+  const before = new Map<string, Lead>()
+  const shared = leads.filter((lead) => {
+    const other = before.get(lead.id)
+    before.set(lead.id, lead)
+    return other !== undefined && !canBeStates(other, lead)
+  })
+  return shared.map(({ id }) => id)
+}
+
+/** Returns whether two records with one id are the same, or can be states of one lead at different times. */
+function canBeStates(one: Lead, other: Lead): boolean {
+  if (one.createdAt !== null && other.createdAt !== null && one.createdAt !== other.createdAt) return false
+  const isDated = one.updatedAt !== null && other.updatedAt !== null
+  if (isDated && one.updatedAt !== other.updatedAt) return true
+  return isDeepStrictEqual(parseJson(one.raw), parseJson(other.raw))
 }
 
 export function leadIdsOf(page: MappedPage): string[] {

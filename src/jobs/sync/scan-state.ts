@@ -58,6 +58,8 @@ export interface ScanState {
   eventSeq: number
   /** The numbers of the leads that were read because of an event during the scan. */
   readonly readByEvents: Set<number>
+  /** The ids that stand for more than one record of a page. */
+  readonly sharedIds: Set<string>
   readonly watch: DriftWatch
   readonly unsure: UnsureTally
   /** The bulk load of the first leads; null if the store already contains leads. */
@@ -100,6 +102,7 @@ export async function loadScanState(
     hasQuarantined: await hasQuarantinedLeads(db),
     eventSeq: 0,
     readByEvents: new Set(),
+    sharedIds: new Set(),
     watch: createDriftWatch(),
     unsure: createUnsureTally(),
     firstLoad,

@@ -18,7 +18,15 @@ import { findTombstoned, forgetMissing, markDeleted } from '../../store/sync/sof
 import { addCounts } from '../../store/sync/sync-run.ts'
 import { isReadAnew } from '../../upstream/mapping/lead-mapping.ts'
 import { namesNext } from '../../upstream/paging/paging.ts'
-import { joinPages, leadIdsOf, type MappedPage, mapPage, quarantinedIdsOf, remapChanged } from './map-page.ts'
+import {
+  joinPages,
+  leadIdsOf,
+  type MappedPage,
+  mapPage,
+  quarantinedIdsOf,
+  remapChanged,
+  sharedIdsOn,
+} from './map-page.ts'
 import { noteOlderRecords, type OlderRecords } from './older-records.ts'
 import type { ScanState } from './scan-state.ts'
 import { noteEvents } from './scan-state.ts'
@@ -110,6 +118,7 @@ async function savePage(
   const done = await writePageUnderLease(run, async (trx) => {
     await checkNoCrash(trx, memory.crashMarker)
     const page = isAllNew ? mapped : await remapChanged(trx, run, mapped, memory)
+    for (const id of sharedIdsOn(page)) memory.sharedIds.add(id)
     const written = await writePage(trx, before, page, isAllNew, memory, seen)
     return advance(trx, run, before, written, [{ page, step, written }], memory)
   })
