@@ -2,17 +2,19 @@
  * Maps the records of a page to leads. A record whose fingerprint (a hash of its bytes) is stored is
  * unchanged and is skipped, unless an event has changed the stored lead since the page was requested.
  */
-import type { Lead, QuarantinedRecord } from '../../domain/model.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { Instant, Lead, QuarantinedRecord } from '../../domain/model.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { Trx } from '../../store/db/store.ts'
 import { queueLeads } from '../../store/events/event.ts'
 import { findLeadNos } from '../../store/leads/lead.ts'
 import { isCutToSecond } from '../../store/leads/lead-row.ts'
 import { findReadByEvents } from '../../store/sync/scan.ts'
+import type { Tombstones } from '../../store/sync/soft-delete.ts'
 import { isQuarantined, isTombstone } from '../../upstream/mapping/lead-mapping.ts'
 import type { FindKnown, RawRecord } from '../../upstream/mapping/raw-record.ts'
 import type { Source } from '../../upstream/source.ts'
-import { pathText } from '../../upstream/values/json.ts'
+import { parseJson, pathText } from '../../upstream/values/json.ts'
 import type { ScanState } from './scan-state.ts'
 import { noteEvents } from './scan-state.ts'
 import type { SyncRun } from './sync-context.ts'
@@ -25,8 +27,8 @@ export interface MappedPage {
   readonly known: readonly number[]
   readonly leads: readonly Lead[]
   readonly quarantined: readonly QuarantinedRecord[]
-  /** The ids of the leads that the upstream says are deleted. */
-  readonly deleted: readonly string[]
+  /** The leads that the upstream says are deleted. */
+  readonly deleted: Tombstones
   /** All records of the page. */
   readonly records: readonly RawRecord[]
   /** The record from which each lead in `leads` was mapped. */
@@ -41,7 +43,7 @@ export function mapPage(source: Source, records: readonly RawRecord[], findKnown
   const known = new Set<number>()
   const leads = new Map<Lead, RawRecord>()
   const quarantined: QuarantinedRecord[] = []
-  const deleted = new Set<string>()
+  const deleted = new Map<string, Instant | null>()
   for (const record of records) {
     // The fingerprint is looked up again, because other pages were written since this page was fetched.
     const no = findKnown(record.high, record.low)
@@ -50,13 +52,15 @@ export function mapPage(source: Source, records: readonly RawRecord[], findKnown
       continue
     }
     const mapped = source.mapLead(record.value, record.text)
-    if (mapped.id !== null && isTombstone(record.value, source.profile)) deleted.add(mapped.id)
-    else if (isQuarantined(mapped)) quarantined.push(mapped)
+    if (mapped.id !== null && isTombstone(record.value, source.profile)) {
+      const at = isQuarantined(mapped) ? null : mapped.updatedAt
+      if ((at ?? '') >= (deleted.get(mapped.id) ?? '')) deleted.set(mapped.id, at)
+    } else if (isQuarantined(mapped)) quarantined.push(mapped)
     else leads.set(mapped, record)
   }
   const isWithoutIds = quarantined.length === records.length && quarantined.every((row) => row.id === null)
   if (isWithoutIds && records.length > 1) throw withoutIds(source, records)
-  const rest = { leads: [...leads.keys()], quarantined, deleted: [...deleted], records, recordOf: leads }
+  const rest = { leads: [...leads.keys()], quarantined, deleted, records, recordOf: leads }
   return { known: [...known], ...rest }
 }
 
@@ -66,7 +70,7 @@ export function joinPages(pages: readonly MappedPage[]): MappedPage {
     known: pages.flatMap(({ known }) => known),
     leads: pages.flatMap(({ leads }) => leads),
     quarantined: pages.flatMap(({ quarantined }) => quarantined),
-    deleted: pages.flatMap(({ deleted }) => deleted),
+    deleted: new Map(pages.flatMap(({ deleted }) => [...deleted])),
     records: pages.flatMap(({ records }) => records),
     recordOf: new Map(pages.flatMap(({ recordOf }) => [...recordOf])),
   }
@@ -121,6 +125,25 @@ async function askInstead(trx: Trx, run: SyncRun, page: MappedPage): Promise<Map
     known: [...new Set([...page.known, ...nos])],
     leads: page.leads.filter(({ id }) => !ids.has(id)),
   }
+}
+
+/** Lists the ids that more than one record of the page has, if the records cannot be states of one lead. */
+export function sharedIdsOn({ leads }: MappedPage): string[] {
+  const before = new Map<string, Lead>()
+  const shared = leads.filter((lead) => {
+    const other = before.get(lead.id)
+    before.set(lead.id, lead)
+    return other !== undefined && !canBeStates(other, lead)
+  })
+  return shared.map(({ id }) => id)
+}
+
+/** Returns whether two records with one id are the same, or can be states of one lead at different times. */
+function canBeStates(one: Lead, other: Lead): boolean {
+  if (one.createdAt !== null && other.createdAt !== null && one.createdAt !== other.createdAt) return false
+  const isDated = one.updatedAt !== null && other.updatedAt !== null
+  if (isDated && one.updatedAt !== other.updatedAt) return true
+  return isDeepStrictEqual(parseJson(one.raw), parseJson(other.raw))
 }
 
 export function leadIdsOf(page: MappedPage): string[] {

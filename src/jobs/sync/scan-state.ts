@@ -44,6 +44,8 @@ export interface ScanState {
   readonly missing: Set<number>
   /** The numbers of the leads of which the scan has found only records older than the stored ones. */
   readonly older: Set<number>
+  /** The tombstones that count only if the scan finds no live record of the lead. */
+  readonly unsureTombstones: Map<string, Instant | null>
   /**
    * True if any lead may be quarantined. The quarantine of a lead ends when a page contains a record of the
    * lead that can be mapped.
@@ -56,6 +58,8 @@ export interface ScanState {
   eventSeq: number
   /** The numbers of the leads that were read because of an event during the scan. */
   readonly readByEvents: Set<number>
+  /** The ids that stand for more than one record of a page. */
+  readonly sharedIds: Set<string>
   readonly watch: DriftWatch
   readonly unsure: UnsureTally
   /** The bulk load of the first leads; null if the store already contains leads. */
@@ -94,9 +98,11 @@ export async function loadScanState(
     seenLeads: await loadSeenLeads(db),
     missing: new Set(await listMissingLeads(db)),
     older: new Set(await listOlderNos(db)),
+    unsureTombstones: new Map(),
     hasQuarantined: await hasQuarantinedLeads(db),
     eventSeq: 0,
     readByEvents: new Set(),
+    sharedIds: new Set(),
     watch: createDriftWatch(),
     unsure: createUnsureTally(),
     firstLoad,

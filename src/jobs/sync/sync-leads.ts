@@ -44,7 +44,7 @@ import { setLeadsBack, warnOfOlder } from './older-records.ts'
 import { judgePass, warnOfTotal } from './scan-result.ts'
 import { hashProfile, loadScanState, retryQuarantinedLeads, type ScanState } from './scan-state.ts'
 import { type SyncOptions, type SyncRun, writeUnderLease } from './sync-context.ts'
-import { CLOCK_SKEW_MS } from './sync-page.ts'
+import { CLOCK_SKEW_MS, deleteTombstoned } from './sync-page.ts'
 import { type PassEnd, pageSizeOf, readPass } from './sync-scan.ts'
 
 /**
@@ -298,6 +298,7 @@ async function finishScan(
     await checkNoCrash(trx, memory.crashMarker)
     const problems = problem === null ? [] : [problem]
     let heldBack = 0
+    await deleteTombstoned(trx, memory, seen)
     if (scan_result === 'complete') {
       const missing =
         scan.mode === 'full'
@@ -327,7 +328,7 @@ async function finishScan(
       ...reportOf(scan, end),
       heldBack,
       warnings: [
-        ...warningsOf(scan),
+        ...warningsOf(scan, memory),
         ...warnOfOlder(older, scan_result),
         ...memory.unsure.describe(),
         ...times.map(formatImplausible),
@@ -391,13 +392,17 @@ function warnOfUndated(count: number): string {
   return `leads without an update time: ${count}; filters.updated_since may leave such leads out, so each sync reads the whole list, unless mapping.lead.updated_at falls back to the time of creation and the filter asks for both times`
 }
 
-function warningsOf(scan: Scan): string[] {
+function warningsOf(scan: Scan, { sharedIds }: ScanState): string[] {
+  const [example] = sharedIds
   return [
     warnOfTotal(scan),
     scan.cleaned > 0
       ? `leads with text that was cleaned, or times that stand for none: ${scan.cleaned}`
       : null,
     scan.cut > 0 ? `texts of more than 64 kB that were cut: ${scan.cut}` : null,
+    example !== undefined
+      ? `ids that stand for more than one record, of which one is kept: ${sharedIds.size}, such as ${example}; check mapping.lead.id in the profile`
+      : null,
   ].filter((warning) => warning !== null)
 }
 

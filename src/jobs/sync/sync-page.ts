@@ -14,11 +14,19 @@ import { countCreated, findLeadNos, insertLeads, saveLeads } from '../../store/l
 import { releaseQuarantinedRecords, saveQuarantinedRecords } from '../../store/leads/quarantined-record.ts'
 import type { Scan, ScanStep, SeenKey } from '../../store/sync/scan.ts'
 import { advanceScan } from '../../store/sync/scan.ts'
-import { forgetMissing, markTombstones } from '../../store/sync/soft-delete.ts'
+import { findTombstoned, forgetMissing, markDeleted } from '../../store/sync/soft-delete.ts'
 import { addCounts } from '../../store/sync/sync-run.ts'
 import { isReadAnew } from '../../upstream/mapping/lead-mapping.ts'
 import { namesNext } from '../../upstream/paging/paging.ts'
-import { joinPages, leadIdsOf, type MappedPage, mapPage, quarantinedIdsOf, remapChanged } from './map-page.ts'
+import {
+  joinPages,
+  leadIdsOf,
+  type MappedPage,
+  mapPage,
+  quarantinedIdsOf,
+  remapChanged,
+  sharedIdsOn,
+} from './map-page.ts'
 import { noteOlderRecords, type OlderRecords } from './older-records.ts'
 import type { ScanState } from './scan-state.ts'
 import { noteEvents } from './scan-state.ts'
@@ -90,7 +98,7 @@ export function canWait(
   memory: ScanState,
 ): boolean {
   const isOrdinary = step.cursor !== null && step.tail.length === 0 && !step.hasMoved && !step.isBroken
-  if (!isOrdinary || scan.pass > 1 || mapped.quarantined.length + mapped.deleted.length > 0) return false
+  if (!isOrdinary || scan.pass > 1 || mapped.quarantined.length + mapped.deleted.size > 0) return false
   const [no] = mapped.known
   if (no === undefined || mapped.known.length < mapped.leads.length) return false
   return memory.seenLeads.passOf(no) === 0 && !waiting.some((other) => other.mapped.known.includes(no))
@@ -103,16 +111,18 @@ async function savePage(
   memory: ScanState,
 ): Promise<SavedPages> {
   const seen = observationOf(run)
+  const deletedIds = [...mapped.deleted.keys()]
   const isAllNew =
-    memory.firstLoad?.takes(leadIdsOf(mapped), [...quarantinedIdsOf(mapped), ...mapped.deleted]) === true
+    memory.firstLoad?.takes(leadIdsOf(mapped), [...quarantinedIdsOf(mapped), ...deletedIds]) === true
   if (!isAllNew) await memory.firstLoad?.end(run.options.signal)
   const done = await writePageUnderLease(run, async (trx) => {
     await checkNoCrash(trx, memory.crashMarker)
     const page = isAllNew ? mapped : await remapChanged(trx, run, mapped, memory)
+    for (const id of sharedIdsOn(page)) memory.sharedIds.add(id)
     const written = await writePage(trx, before, page, isAllNew, memory, seen)
     return advance(trx, run, before, written, [{ page, step, written }], memory)
   })
-  remember(memory, before.pass, [...done.seenKeys, ...mapped.deleted, ...done.written.deleted], done.written)
+  remember(memory, before.pass, [...done.seenKeys, ...deletedIds, ...done.written.deleted], done.written)
   await haveOthersServed()
   return done
 }
@@ -155,7 +165,7 @@ async function areApart(
   { known, leads, quarantined, deleted }: MappedPage,
   memory: ScanState,
 ): Promise<boolean> {
-  if (quarantined.length + deleted.length > 0) return false
+  if (quarantined.length + deleted.size > 0) return false
   const ids = new Set(leads.map(({ id }) => id))
   const nos = [...known, ...(await findLeadNos(trx, [...ids])).values()]
   const isSeen = (no: number): boolean => memory.seenLeads.passOf(no) > 0 || memory.readByEvents.has(no)
@@ -206,8 +216,8 @@ async function advance(
       partialSign: step.partialSign ?? (step.isBehindEnd && freshInPass > 0 ? BEHIND_END : null),
       born: knownBorn + savedBorn.length,
       // A deleted lead is in the total of the upstream, but not among the leads that were found.
-      withoutId: page.quarantined.filter((row) => row.id === null).length + page.deleted.length,
-      hasNewDeleted: page.deleted.some((id) => memory.seenLeads.passOf(id) !== before.pass),
+      withoutId: page.quarantined.filter((row) => row.id === null).length + page.deleted.size,
+      hasNewDeleted: [...page.deleted.keys()].some((id) => memory.seenLeads.passOf(id) !== before.pass),
       rows: page.records.length,
       cleaned: page.leads.filter((lead) => lead.cleaned.length > 0).length,
       cut: page.leads.reduce((sum, lead) => sum + lead.cut, 0),
@@ -262,7 +272,7 @@ function isRepeated(
   { seenLeads }: ScanState,
 ): boolean {
   const isSeen = keys.length > 0 && keys.every((key) => seenLeads.passOf(key) === pass)
-  return isSeen && namesNext(source.profile.paging) && page.deleted.length === 0
+  return isSeen && namesNext(source.profile.paging) && page.deleted.size === 0
 }
 
 /** Returns whether a lead has not changed since the scan began, as far as its times can tell. */
@@ -290,6 +300,8 @@ interface Written extends OlderRecords {
   readonly quarantined: readonly (SeenKey | null)[]
   /** The numbers of the leads that were marked as deleted, because the upstream says so. */
   readonly deleted: readonly number[]
+  /** The tombstones that count only if the scan finds no live record of the lead. */
+  readonly unsure: readonly (readonly [id: string, at: Instant | null])[]
   readonly fingerprints: readonly Fingerprint[]
   /**
    * The leads whose fingerprints were deleted, so that the next scan maps these leads again. Each is given by
@@ -324,7 +336,12 @@ async function writePage(
     ...saved.filter(({ lead }) => isReadAnew(lead)).map(({ no }) => no),
   ]
   await forgetFingerprints(trx, unknown)
-  const deleted = isAllNew ? [] : await markTombstones(trx, page.deleted, memory.readByEvents, seen)
+  const tombstoned = isAllNew ? [] : await findTombstoned(trx, page.deleted, memory.readByEvents)
+  // A whole list may have a live record of the lead on any page, so an unsure tombstone waits for its end.
+  const isSure = ({ isNewer }: { isNewer: boolean }): boolean => isNewer || scan.mode === 'incremental'
+  const sure = tombstoned.filter(isSure)
+  await markDeleted(trx, sure, seen)
+  const deleted = sure.map(({ no }) => no)
   const savedNos = new Set(saved.map(({ no }) => no))
   const known = page.known.filter((no) => !savedNos.has(no))
   return {
@@ -332,10 +349,21 @@ async function writePage(
     known,
     quarantined: page.quarantined.map(({ id }) => (id === null ? null : (quarantinedNos.get(id) ?? id))),
     deleted,
+    unsure: tombstoned.filter((lead) => !isSure(lead)).map(({ id }) => [id, page.deleted.get(id) ?? null]),
     fingerprints,
     unknown: [...unknown, ...deleted],
     ...(await noteOlderRecords(trx, scan, { saved, known }, memory)),
   }
+}
+
+/** Deletes the leads that have an unsure tombstone, and no live record on any page of the scan. */
+export async function deleteTombstoned(trx: Trx, memory: ScanState, seen: Observation): Promise<void> {
+  await noteEvents(trx, memory)
+  const tombstoned = await findTombstoned(trx, memory.unsureTombstones, memory.readByEvents)
+  const gone = tombstoned.filter(({ no }) => memory.seenLeads.passOf(no) === 0)
+  await markDeleted(trx, gone, seen)
+  const none = { pages: 0, seen: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 }
+  await addCounts(trx, seen.runId, { ...none, deleted: gone.length })
 }
 
 /** Lists the leads and the quarantined records of the page, each of them once. */
@@ -352,6 +380,7 @@ function remember(memory: ScanState, pass: number, seenKeys: readonly SeenKey[],
   }
   for (const { no, high, low } of written.fingerprints) memory.known.set(no, high, low)
   for (const no of written.unknown) memory.known.forget(no)
+  for (const [id, at] of written.unsure) memory.unsureTombstones.set(id, at)
   for (const no of written.older) memory.older.add(no)
   for (const no of written.confirmed) memory.older.delete(no)
 }

@@ -9,6 +9,7 @@ import { insertRows, listOf, numbersOf } from '../db/rows.ts'
 import type { Db, Observation, Trx } from '../db/store.ts'
 import { forgetFingerprints } from '../leads/fingerprints.ts'
 import { findLastNo } from '../leads/lead.ts'
+import { isCutToSecond } from '../leads/lead-row.ts'
 import { recordDeletions } from '../leads/lead-version.ts'
 import { hasNamelessLeads } from '../leads/quarantined-record.ts'
 import type { SeenLeads } from './scan.ts'
@@ -123,28 +124,41 @@ async function countThere(trx: Trx, last: number): Promise<number> {
   return count
 }
 
+/** The update times of tombstones (records by which the upstream says that a lead is deleted), by lead id. */
+export type Tombstones = ReadonlyMap<string, Instant | null>
+
+/** A stored lead with a tombstone that is not older than it. */
+interface LeadWithTombstone extends Pick<MissingLead, 'no' | 'id'> {
+  /** Tells whether the tombstone is certainly newer than the stored lead. False if one of them has no time. */
+  readonly isNewer: boolean
+}
+
 /**
- * Marks the stored leads with these ids as deleted, because the upstream says so.
+ * Finds the stored leads that tombstones may delete. A tombstone that is older than the stored lead is left
+ * out, because the lead was restored since.
  * @param readByEvents the leads that an event brought during the scan. They may be newer than the page, so
  * they are left out.
- * @returns the numbers of the leads that were not deleted before
  */
-export async function markTombstones(
+export async function findTombstoned(
   trx: Trx,
-  ids: readonly string[],
+  tombstones: Tombstones,
   readByEvents: ReadonlySet<number>,
-  seen: Observation,
-): Promise<number[]> {
-  if (ids.length === 0) return []
+): Promise<LeadWithTombstone[]> {
+  if (tombstones.size === 0) return []
   const there = await trx
     .selectFrom('lead')
-    .where('id', 'in', listOf(ids))
+    .where('id', 'in', listOf([...tombstones.keys()]))
     .where('deleted_at', 'is', null)
-    .select(['no', 'id'])
+    .select(['no', 'id', 'updated_at', 'observed_at'])
     .execute()
-  const leads = there.filter(({ no }) => !readByEvents.has(no))
-  await markDeleted(trx, leads, seen)
-  return leads.map(({ no }) => no)
+  return there.flatMap(({ no, id, updated_at, observed_at }) => {
+    if (readByEvents.has(no)) return []
+    const at = tombstones.get(id) ?? null
+    // If the upstream gave the lead no time, the stored one is the time at which the lead was read.
+    if (at === null || updated_at === observed_at) return { no, id, isNewer: false }
+    if (at < updated_at && !isCutToSecond(at, updated_at)) return []
+    return { no, id, isNewer: at > updated_at }
+  })
 }
 
 /** Marks leads as deleted at the time of the observation. None of them may be deleted already. */

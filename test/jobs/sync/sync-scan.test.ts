@@ -449,6 +449,49 @@ describe('texts that are not stored as they came', () => {
   })
 })
 
+describe('an id that stands for more than one record of a page', () => {
+  const EARLIER = '2026-10-01T00:00:00.000Z'
+  const all = records(6)
+  it.each<{ by: string; others: readonly object[]; warnings: readonly string[] }>([
+    {
+      by: 'other values of the same time',
+      others: all.slice(0, 2).map((record) => ({ ...record, name: 'Other' })),
+      warnings: [
+        'ids that stand for more than one record, of which one is kept: 2, such as l000; check mapping.lead.id in the profile',
+      ],
+    },
+    {
+      by: 'other values without a time',
+      others: [{ id: 'x', name: 'Acme' }, { id: 'x', name: 'Other' }, { id: 'x' }],
+      warnings: [
+        'ids that stand for more than one record, of which one is kept: 1, such as x; check mapping.lead.id in the profile',
+      ],
+    },
+    {
+      by: 'another time of creation',
+      others: [
+        { id: 'x', created: '2026-10-01', updated: '2026-10-01' },
+        { id: 'x', created: '2026-10-02', updated: '2026-10-02' },
+      ],
+      warnings: [
+        'ids that stand for more than one record, of which one is kept: 1, such as x; check mapping.lead.id in the profile',
+      ],
+    },
+    { by: 'an older state', others: [{ ...all[0], name: 'Old', updated: EARLIER }], warnings: [] },
+    { by: 'the same record', others: [all[0] ?? {}], warnings: [] },
+    {
+      by: 'the same values in another order',
+      others: [{ updated: all[0]?.updated, id: 'l000' }],
+      warnings: [],
+    },
+  ])('by $by is warned of in each full scan, if it is no state of the lead', async ({ others, warnings }) => {
+    await using listing = await openListing(CURSOR, () => ({ records: [...all, ...others], next: null }))
+    for (let round = 0; round < 3; round++) {
+      expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', warnings })
+    }
+  })
+})
+
 describe('values that may have been read wrongly', () => {
   it('are told once a column in each full scan, with the first of them and what to write', async () => {
     const worth = ['1.234,56', '12.500', 'n/a', 7, '12.250', '']

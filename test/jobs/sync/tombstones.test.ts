@@ -103,10 +103,89 @@ describe('a lead that the upstream lists as deleted', () => {
     await using listing = await openListing(
       { paging: { kind: 'cursor', param: 'c', next: 'n' } },
       (position) =>
-        position === null ? { records: ALL, next: '0' } : { records: [{ id: 'a', deleted: true }] },
+        position === null
+          ? { records: ALL, next: '0' }
+          : { records: [{ id: 'a', updated: LATER, deleted: true }] },
     )
     expect(await listing.sync()).toMatchObject({ outcome: 'ok', leads: { inserted: 3, deleted: 1 } })
     expect(await findViolations(listing.store.db, listing.clock.now.toISOString(), 'all')).toEqual([])
+  })
+
+  it('is deleted by a mark without a time in a whole list of unproven end too', async () => {
+    await using listing = await openCopy()
+    listing.answer = () => ({ records: [{ id: 'a', deleted: true }, ...ALL.slice(1)], total: 9 })
+    const { scan, leads } = await listing.sync()
+    expect([scan?.scan_result, leads?.deleted]).toEqual(['unproven', 1])
+  })
+
+  it.each([
+    { by: 'without a time', time: {} },
+    { by: 'of the same time', time: { updated: AT } },
+  ])('is deleted by a mark $by, in a whole list as in a list of changes', async ({ time }) => {
+    await using listing = await openCopy()
+    listing.answer = () => ({ records: [{ id: 'a', deleted: true, ...time }, ...ALL.slice(1)] })
+    expect(await listing.sync()).toMatchObject({ outcome: 'ok', leads: { seen: 2, deleted: 1 } })
+    listing.answer = () => ({ records: [{ id: 'b', deleted: true, ...time }, ALL[2]] })
+    expect(await listing.sync(options)).toMatchObject({ outcome: 'ok', leads: { deleted: 1 } })
+    expect(await findViolations(listing.store.db, listing.clock.now.toISOString(), 'all')).toEqual([])
+  })
+})
+
+describe('a live lead', () => {
+  const EARLIER = '2026-11-19T00:00:00.000Z'
+  const marks = [
+    { by: 'older', mark: { id: 'a', deleted: true, updated: EARLIER } },
+    { by: 'equally old', mark: { id: 'a', deleted: true, updated: AT } },
+    { by: 'undated', mark: { id: 'a', deleted: true } },
+  ]
+  const places = [
+    { place: 'before it on its page', pages: (mark: object) => [[mark, ...ALL]] },
+    { place: 'behind it on its page', pages: (mark: object) => [[...ALL, mark]] },
+    { place: 'on a page before', pages: (mark: object) => [[mark], ALL] },
+    { place: 'on a page behind', pages: (mark: object) => [ALL, [mark]] },
+  ]
+  it.each(marks.flatMap((one) => places.map((other) => ({ ...one, ...other }))))(
+    'stays live beside an $by mark of deletion $place, in each whole list',
+    async ({ mark, pages }) => {
+      const lists = pages(mark)
+      await using listing = await openListing(
+        { paging: { kind: 'cursor', param: 'c', next: 'n' } },
+        (position) => {
+          const page = Number(position ?? 0)
+          return { records: lists[page] ?? [], next: page + 1 < lists.length ? String(page + 1) : null }
+        },
+      )
+      for (let time = 0; time < 3; time++) {
+        expect(await listing.sync()).toMatchObject({ leads: { updated: 0, deleted: 0 } })
+      }
+      expect((await rowOf(listing, 'a'))?.deleted_at).toBeNull()
+      expect(await listing.store.db.selectFrom('lead_deletion').selectAll().execute()).toEqual([])
+    },
+  )
+
+  it('stays live if a list of changes has an older state of it that was deleted', async () => {
+    await using listing = await openCopy()
+    listing.answer = () => ({ records: [{ ...ALL[0], deleted: true, updated: EARLIER }, ...ALL.slice(1)] })
+    expect(await listing.sync(options)).toMatchObject({ leads: { deleted: 0 } })
+  })
+
+  it('is deleted by the second whole list that has only an older state of it', async () => {
+    await using listing = await openCopy()
+    listing.answer = () => ({ records: [{ id: 'a', deleted: true, updated: EARLIER }, ...ALL.slice(1)] })
+    expect(await listing.sync()).toMatchObject({ leads: { deleted: 0 } })
+    expect(await listing.sync()).toMatchObject({ outcome: 'ok', leads: { deleted: 1 } })
+  })
+
+  it('without a time stays live beside a dated mark in each whole list', async () => {
+    await using listing = await openListing({}, () => ({
+      records: [
+        { id: 'a', status: 'new' },
+        { id: 'a', deleted: true, updated: LATER },
+      ],
+    }))
+    await listing.sync()
+    listing.clock.now = new Date('2026-11-22T06:00:00Z')
+    expect(await listing.sync()).toMatchObject({ leads: { updated: 0, deleted: 0 } })
   })
 })
 
