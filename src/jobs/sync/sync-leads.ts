@@ -33,6 +33,7 @@ import {
   findNewestLead,
   findProfileHash,
   isDatedAs,
+  listWholeScans,
   readWatermark,
   saveProfileHash,
   saveScanResult,
@@ -224,6 +225,7 @@ async function readToEnd(run: SyncRun, begun: Scan, memory: ScanState): Promise<
       paging: source.profile.paging,
       hasUpdatedSince: source.hasUpdatedSince,
       stored: scan.pass_pages <= 1 || scan.mode === 'incremental' ? await countLeads(run.store.db) : 0,
+      whole: scan.mode === 'incremental' ? (await listWholeScans(run.store.db, 1))[0] : undefined,
       acceptsDeletions: run.options.acceptsDeletions === true,
       isResumed: begun.cursor !== null && scan.pages > begun.pages && scan.started_at === begun.started_at,
     })

@@ -259,6 +259,40 @@ describe('the end of a list', () => {
   })
 })
 
+describe('changes of just now', () => {
+  const filters = { updated_since: { param: 'since' } }
+  const changed = records(6).map((lead) => ({ ...lead, updated: '2026-11-21T05:59:30.000Z' }))
+
+  it.each(['page', 'offset'] as const)('on one short page by %s are read once', async (kind) => {
+    const profile = kind === 'page' ? PAGE : OFFSET
+    await using listing = await openListing({ ...profile, filters }, paged(kind, records(40)))
+    await listing.sync()
+    listing.answer = paged(kind, changed.slice(0, 5))
+    for (const count of ['updated', 'unchanged']) {
+      listing.asked.length = 0
+      const { scan, leads } = await listing.sync({ full: false })
+      expect(scan).toMatchObject({ mode: 'incremental', scan_result: 'complete', passes: 1 })
+      expect(leads).toMatchObject({ seen: 5, [count]: 5 })
+      expect(listing.asked).toHaveLength(2)
+    }
+  })
+
+  it('are all read if the page is as short as those of the whole list, and a row moves behind it', async () => {
+    const cut = (all: readonly unknown[]) => (position: string | null) => paged('page', all)(position, 5, {})
+    await using listing = await openListing({ ...PAGE, filters }, cut(records(40)))
+    await listing.sync()
+    listing.answer = (position) => {
+      const page = cut(changed)(position)
+      // The first lead is deleted when the first page was read, so that the last one moves to that page.
+      if (changed.length === 6) changed.shift()
+      return page
+    }
+    const { scan, leads } = await listing.sync({ full: false })
+    expect(scan).toMatchObject({ mode: 'incremental', scan_result: 'complete' })
+    expect(leads.updated).toBe(6)
+  })
+})
+
 describe('a list without an end', () => {
   const full = records(10)
   it.each([
