@@ -22,6 +22,8 @@ export interface PassFacts {
   readonly stop: ScanStop
   readonly paging: PagingProfile
   readonly hasUpdatedSince: boolean
+  /** True if leads that changed since the scan began were noted, or were perhaps on pages of an earlier run. */
+  readonly hasChanges: boolean
   /** The number of leads in the store that are not marked as deleted. */
   readonly stored: number
   /** The last complete scan of the whole list before a scan of changes. */
@@ -164,12 +166,12 @@ function missedNothing(facts: PassFacts): boolean {
   const isContinuous = scan.is_broken === 0 && hasOverlap(scan, paging)
   if (scan.pass === 1) {
     if (isResumed && !isContinuous) return false
-    if (!hasMoved(scan, paging)) return true
+    if (!hasMoved(facts)) return true
     // Only rows that moved to the front were missed. The next incremental scan reads them anyway.
     return scan.mode === 'incremental' && isContinuous
   }
   // If pages do not overlap, rows may move unseen, so a whole pass that still finds leads proves nothing.
-  if (!hasMoved(scan, paging)) return scan.pass_new === 0 || isOfChanges(scan) || isContinuous
+  if (!hasMoved(facts)) return scan.pass_new === 0 || isOfChanges(scan) || isContinuous
   // If pages do not overlap, two passes may miss the same lead, but it is not plausible that three passes
   // miss it.
   if (scan.pass_new === 0 && (hasOverlap(scan, paging) || scan.passes_without_new > 0)) return true
@@ -213,9 +215,9 @@ function isOneMoment({ scan, whole }: PassFacts): boolean {
  * between pages. In such a list, a lead that changed after the scan began therefore also counts as a sign
  * that rows moved.
  */
-function hasMoved(scan: Scan, paging: PagingProfile): boolean {
+function hasMoved({ scan, paging, hasChanges }: PassFacts): boolean {
   if (scan.pass_moved > 0 || scan.total_low !== scan.total_high) return true
-  return paging.kind === 'page' && hasChanged(scan)
+  return paging.kind === 'page' && hasChanges && hasChanged(scan)
 }
 
 /** Returns whether the scan found a lead that changed after the scan began. */

@@ -56,6 +56,10 @@ export interface ScanState {
   eventSeq: number
   /** The numbers of the leads that were read because of an event during the scan. */
   readonly readByEvents: Set<number>
+  /** True if the scan found leads that changed since it began, or if pages of an earlier run may have had some. */
+  hasChanges: boolean
+  /** The numbers of the leads that changed to a time in the future. */
+  readonly changedAhead: Set<number>
   readonly watch: DriftWatch
   readonly unsure: UnsureTally
   /** The bulk load of the first leads; null if the store already contains leads. */
@@ -97,6 +101,8 @@ export async function loadScanState(
     hasQuarantined: await hasQuarantinedLeads(db),
     eventSeq: 0,
     readByEvents: new Set(),
+    hasChanges: scan.pages > 0,
+    changedAhead: new Set(),
     watch: createDriftWatch(),
     unsure: createUnsureTally(),
     firstLoad,

@@ -224,6 +224,7 @@ async function readToEnd(run: SyncRun, begun: Scan, memory: ScanState): Promise<
       stop: end.stop,
       paging: source.profile.paging,
       hasUpdatedSince: source.hasUpdatedSince,
+      hasChanges: memory.hasChanges,
       stored: scan.pass_pages <= 1 || scan.mode === 'incremental' ? await countLeads(run.store.db) : 0,
       whole: scan.mode === 'incremental' ? (await listWholeScans(run.store.db, 1))[0] : undefined,
       acceptsDeletions: run.options.acceptsDeletions === true,

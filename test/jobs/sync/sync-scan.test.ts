@@ -291,6 +291,36 @@ describe('changes of just now', () => {
     expect(scan).toMatchObject({ mode: 'incremental', scan_result: 'complete' })
     expect(leads.updated).toBe(6)
   })
+
+  it('on several pages are read again, and not by the next sync, which finds them unchanged', async () => {
+    await using listing = await openListing({ ...PAGE, filters }, paged('page', records(40)))
+    await listing.sync()
+    listing.answer = paged(
+      'page',
+      records(15).map((lead) => ({ ...lead, updated: '2026-11-21T05:59:30.000Z' })),
+    )
+    for (const passes of [3, 1]) {
+      const { scan } = await listing.sync({ full: false })
+      expect(scan).toMatchObject({ mode: 'incremental', scan_result: 'complete', passes })
+    }
+  })
+
+  it.each([
+    ['one lead is a wrong time, and no sign that rows moved', 1, 1],
+    ['several leads may be that of a clock that is ahead', 2, 3],
+  ])('an hour ahead in %s', async (_name, ahead, passes) => {
+    const list = (from: number) =>
+      paged('page', [
+        ...records(ahead).map((lead) => ({ ...lead, updated: `2026-11-21T07:0${from}:00.000Z` })),
+        ...records(39, ahead),
+      ])
+    await using listing = await openListing(PAGE, list(0))
+    await listing.sync()
+    listing.answer = list(1)
+    const { scan, leads } = await listing.sync()
+    expect(scan).toMatchObject({ scan_result: 'complete', passes })
+    expect(leads.updated).toBe(ahead)
+  })
 })
 
 describe('a list without an end', () => {
