@@ -236,8 +236,8 @@ async function advance(
 }
 
 /**
- * Notes whether a page has leads that changed since the scan began. A single lead with a time in the future may be
- * dated by a wrong clock, which is no sign of a change; the clock of the upstream gives such times to several.
+ * Notes whether a page has leads that changed since the scan began. A time in the future may come from a wrong clock,
+ * so it does not tell when the lead changed. If several leads have such times, the clock of the upstream may be ahead.
  */
 function noteChanges(run: SyncRun, scan: Scan, { saved }: Written, memory: ScanState): void {
   const from = bornSince(scan.started_at)

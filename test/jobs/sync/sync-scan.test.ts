@@ -2,7 +2,11 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
-import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
+import { saveLeads } from '../../../src/store/leads/lead.ts'
+import { noteReadByEvent } from '../../../src/store/sync/scan.ts'
+import { isQuarantined, mapLead } from '../../../src/upstream/mapping/lead-mapping.ts'
+import { recordOf } from '../../../src/upstream/mapping/raw-record.ts'
+import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
 import { countCases, random, SEED_OF_TODAY, shuffled } from '../../support/random.ts'
 import {
   type Answer,
@@ -41,6 +45,16 @@ async function countDeleted(listing: Listing): Promise<number> {
     .select('id')
     .execute()
   return rows.length
+}
+
+/** Stores a record of the list as an event brings it. */
+async function readByEvent(listing: Listing, value: unknown): Promise<void> {
+  const lead = mapLead(value, parseProfile(listing.profile, 'test'), recordOf(value).text)
+  if (isQuarantined(lead)) throw new TypeError(lead.reason)
+  const seen = { runId: 'event:1', at: listing.clock.now.toISOString() }
+  await listing.store.write(async (trx) => {
+    for (const { no } of await saveLeads(trx, [lead], seen)) await noteReadByEvent(trx, no)
+  })
 }
 
 function refused(code: 'api_rejected' | 'api_not_found'): never {
@@ -305,16 +319,34 @@ describe('changes of just now', () => {
     }
   })
 
+  it('are read again also if an event has brought one before its page', async () => {
+    await using listing = await openListing({ ...PAGE, filters }, paged('page', records(40)))
+    await listing.sync()
+    const changed = { ...records(1, 12)[0], updated: '2026-11-21T05:59:30.000Z' }
+    const list = paged('page', [...records(12), changed, ...records(2, 13)])
+    let event: Promise<void> | undefined
+    listing.answer = (...asked) => {
+      if (asked[0] === '2') event ??= readByEvent(listing, changed)
+      return list(...asked)
+    }
+    const { scan, leads } = await listing.sync({ full: false })
+    await event
+    expect(scan).toMatchObject({ mode: 'incremental', scan_result: 'complete', passes: 3 })
+    expect(leads).toMatchObject({ updated: 0, unchanged: 15 })
+  })
+
   it.each([
-    ['one lead is a wrong time, and no sign that rows moved', 1, 1],
-    ['several leads may be that of a clock that is ahead', 2, 3],
-  ])('an hour ahead in %s', async (_name, ahead, passes) => {
+    ['one lead is a wrong time, and no sign that rows moved', 1, null, 1],
+    ['one lead is a sign if the clock of the upstream is ahead', 1, -3_600_000, 3],
+    ['several leads may be that of a clock that is ahead', 2, null, 3],
+  ])('an hour ahead in %s', async (_name, ahead, clockAheadMs, passes) => {
     const list = (from: number) =>
       paged('page', [
         ...records(ahead).map((lead) => ({ ...lead, updated: `2026-11-21T07:0${from}:00.000Z` })),
         ...records(39, ahead),
       ])
     await using listing = await openListing(PAGE, list(0))
+    listing.clockAheadMs = clockAheadMs
     await listing.sync()
     listing.answer = list(1)
     const { scan, leads } = await listing.sync()
