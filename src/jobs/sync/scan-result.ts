@@ -5,6 +5,7 @@
 import type { ScanReport, ScanStop, SyncProblem } from '../../domain/sync.ts'
 import { shellCommand } from '../../errors.ts'
 import type { Scan } from '../../store/sync/scan.ts'
+import type { WholeScan } from '../../store/sync/watermark.ts'
 import { canShift, isNumbered, overlapRows } from '../../upstream/paging/read-ahead.ts'
 import type { PagingProfile } from '../../upstream/profile/profile.ts'
 import { BEHIND_END, CLOCK_SKEW_MS } from './sync-page.ts'
@@ -22,8 +23,12 @@ export interface PassFacts {
   readonly hasUpdatedSince: boolean
   /** Tells whether the last page said that it is the last. */
   readonly saysEnd: boolean
+  /** True if leads that changed since the scan began were noted, or were perhaps on pages of an earlier run. */
+  readonly hasChanges: boolean
   /** The number of leads in the store that are not marked as deleted. */
   readonly stored: number
+  /** The last complete scan of the whole list before a scan of changes. */
+  readonly whole: WholeScan | undefined
   /** True if the run went on with the pages of an earlier one. Rows may have moved in between. */
   readonly isResumed: boolean
   /** True if an operator has confirmed that missing leads are deleted. */
@@ -150,17 +155,18 @@ function nextPass({ scan, paging, hasUpdatedSince }: PassFacts): 'changes' | 'ag
 }
 
 /** Returns whether the passes so far cannot have missed a lead, although rows may have moved meanwhile. */
-function missedNothing({ scan, paging, isResumed }: PassFacts): boolean {
-  if (!canShift(paging) || (isOneMoment(scan) && !isResumed)) return true
+function missedNothing(facts: PassFacts): boolean {
+  const { scan, paging, isResumed } = facts
+  if (!canShift(paging) || (isOneMoment(facts) && !isResumed)) return true
   const isContinuous = scan.is_broken === 0 && hasOverlap(scan, paging)
   if (scan.pass === 1) {
     if (isResumed && !isContinuous) return false
-    if (!hasMoved(scan, paging)) return true
+    if (!hasMoved(facts)) return true
     // Only rows that moved to the front were missed. The next incremental scan reads them anyway.
     return scan.mode === 'incremental' && isContinuous
   }
   // If pages do not overlap, rows may move unseen, so a whole pass that still finds leads proves nothing.
-  if (!hasMoved(scan, paging)) return scan.pass_new === 0 || isOfChanges(scan) || isContinuous
+  if (!hasMoved(facts)) return scan.pass_new === 0 || isOfChanges(scan) || isContinuous
   // If pages do not overlap, two passes may miss the same lead, but it is not plausible that three passes
   // miss it.
   if (scan.pass_new === 0 && (hasOverlap(scan, paging) || scan.passes_without_new > 0)) return true
@@ -207,10 +213,13 @@ function isOfChanges(scan: Scan): boolean {
 
 /**
  * Returns whether all rows of the pass were on one page, so that no row could move between pages. In the
- * first pass the size of a full page is not known, so a single page is required.
+ * first pass the size of a full page is not known, so a single page is required. A scan of changes knows that the
+ * page was not full if the pages of the whole list had more leads on average; only an empty page may then follow.
  */
-function isOneMoment(scan: Scan): boolean {
-  return scan.pass_pages <= 1 || (scan.pass > 1 && scan.first_rows < scan.largest_page)
+function isOneMoment({ scan, whole }: PassFacts): boolean {
+  if (scan.pass_pages <= 1 || (scan.pass > 1 && scan.first_rows < scan.largest_page)) return true
+  if (whole === undefined || scan.pass_pages !== 2 || scan.last_rows > 0) return false
+  return scan.first_rows < Math.min(scan.page_size, whole.leads / whole.pages)
 }
 
 /**
@@ -219,9 +228,9 @@ function isOneMoment(scan: Scan): boolean {
  * between pages. In such a list, a lead that changed after the scan began therefore also counts as a sign
  * that rows moved.
  */
-function hasMoved(scan: Scan, paging: PagingProfile): boolean {
+function hasMoved({ scan, paging, hasChanges }: PassFacts): boolean {
   if (scan.pass_moved > 0 || scan.total_low !== scan.total_high) return true
-  return paging.kind === 'page' && hasChanged(scan)
+  return paging.kind === 'page' && hasChanges && hasChanged(scan)
 }
 
 /** Returns whether the scan found a lead that changed after the scan began. */

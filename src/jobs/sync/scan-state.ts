@@ -60,6 +60,10 @@ export interface ScanState {
   readonly readByEvents: Set<number>
   /** The ids that stand for more than one record of a page. */
   readonly sharedIds: Set<string>
+  /** True if the scan found leads that changed since it began, or if pages of an earlier run may have had some. */
+  hasChanges: boolean
+  /** The numbers of the leads that changed to a time in the future. */
+  readonly changedAhead: Set<number>
   readonly watch: DriftWatch
   readonly unsure: UnsureTally
   /** The bulk load of the first leads; null if the store already contains leads. */
@@ -103,6 +107,8 @@ export async function loadScanState(
     eventSeq: 0,
     readByEvents: new Set(),
     sharedIds: new Set(),
+    hasChanges: scan.pages > 0,
+    changedAhead: new Set(),
     watch: createDriftWatch(),
     unsure: createUnsureTally(),
     firstLoad,

@@ -33,6 +33,7 @@ import {
   findNewestLead,
   findProfileHash,
   isDatedAs,
+  listWholeScans,
   readWatermark,
   saveProfileHash,
   saveScanResult,
@@ -225,6 +226,8 @@ async function readToEnd(run: SyncRun, begun: Scan, memory: ScanState): Promise<
       hasUpdatedSince: source.hasUpdatedSince,
       stored: await countLeads(run.store.db),
       saysEnd: end.saysEnd === true,
+      hasChanges: memory.hasChanges,
+      whole: scan.mode === 'incremental' ? (await listWholeScans(run.store.db, 1))[0] : undefined,
       acceptsDeletions: run.options.acceptsDeletions === true,
       isResumed: begun.cursor !== null && scan.pages > begun.pages && scan.started_at === begun.started_at,
     })

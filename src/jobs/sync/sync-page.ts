@@ -193,6 +193,7 @@ async function advance(
   memory: ScanState,
 ): Promise<SavedPages & { seenKeys: readonly SeenKey[]; written: Written }> {
   for (const { lead, no } of written.saved) memory.seenLeads.number(lead.id, no)
+  noteChanges(run, before, written, memory)
   const seenKeys = seenKeysOn(written)
   const fresh = new Set(seenKeys.filter((each) => memory.seenLeads.passOf(each) === 0))
   const missing = seenKeys.filter((each) => typeof each === 'number').filter((no) => memory.missing.has(no))
@@ -242,6 +243,22 @@ async function advance(
     quarantined: before.pass === 1 ? freshQuarantined.length : 0,
   })
   return { scan, seenKeys, written, ...counts }
+}
+
+/**
+ * Notes whether a page has leads that changed since the scan began. A time in the future may come from a wrong clock,
+ * so it does not tell when the lead changed. If several leads have such times, the clock of the upstream may be ahead.
+ */
+function noteChanges(run: SyncRun, scan: Scan, { saved }: Written, memory: ScanState): void {
+  const from = bornSince(scan.started_at)
+  const now = run.now().getTime() - (run.source.clockAheadMs() ?? 0)
+  const until = new Date(now + CLOCK_SKEW_MS).toISOString()
+  for (const { no, lead, change } of saved) {
+    const isChanged = change !== 'unchanged' || memory.readByEvents.has(no)
+    if (!isChanged || lead.updatedAt === null || lead.updatedAt < from) continue
+    if (lead.updatedAt > until) memory.changedAhead.add(no)
+    if (lead.updatedAt <= until || memory.changedAhead.size > 1) memory.hasChanges = true
+  }
 }
 
 /**

@@ -163,7 +163,8 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
         // Some lists report a total of 0 past their end. So the total of an empty page counts only if it is
         // the first page.
         total: page.records.length > 0 || scan.pass_pages === 0 ? page.total : null,
-        repeats: canShift(paging) && !isRepeat ? tail.length : null,
+        // A look behind the end may begin before the last page.
+        repeats: canShift(paging) && !isRepeat && seemingEnds === 0 ? tail.length : null,
         hasMoved: !isRepeat && (isRewound || !isInPlace),
         isBroken: !isContinued,
         isAgain,

@@ -306,6 +306,7 @@ export async function saveScanResult(
 /** The result of a scan of the whole list of leads. */
 export interface WholeScan {
   readonly leads: number
+  readonly pages: number
   /**
    * The number of leads that were missing from the scan but were not deleted, because too many were missing
    * at once.
@@ -323,7 +324,7 @@ export async function listWholeScans(db: Db, limit: number): Promise<WholeScan[]
       .whereRef('scan_result.run_id', '=', 'sync_run.id')
       .where('scan_result.mode', '=', 'full')
       .where('scan_result.scan_result', '=', 'complete')
-      .select(['distinct_leads as leads', 'held_back as heldBack'])
+      .select(['distinct_leads as leads', 'scan_result.pages', 'held_back as heldBack'])
       .orderBy(sql`sync_run.rowid`, 'desc')
       .limit(limit)
       .execute()

@@ -38,7 +38,7 @@ export function readAhead(
   function newFetch(): FetchPage {
     return first === null
       ? chainPages(startPage, source.profile.limits.concurrency)
-      : guessPages(startPage, source, first)
+      : guessPages(startPage, source, first, size)
   }
 
   function behind(position: string | null, pages: number): string {
@@ -172,11 +172,13 @@ const PAGES_TO_WIDEN = 8
  * Fetches several pages at the same time if positions are numbers. The next positions are guessed from the
  * distance between the last two positions. A page at a wrongly guessed position is dropped.
  * @param first the position of the first page
+ * @param size the number of rows of a full page
  */
 function guessPages(
   startPage: StartPage,
   { profile: { paging, limits }, usage }: Pick<Source, 'profile' | 'usage'>,
   first: number,
+  size: number,
 ): FetchPage {
   let guesses: StartedPage[] = []
   let last: { readonly at: number; readonly stride: number | null } | null = null
@@ -186,6 +188,9 @@ function guessPages(
   let totalEnd = Number.POSITIVE_INFINITY
   // The position of the first page that failed or was the last. No page at or after this position is guessed.
   let knownEnd = Number.POSITIVE_INFINITY
+  // The rows of a short first page without a total; otherwise 0. The list probably ends there, so no page is guessed
+  // until one has come with more than half as many rows.
+  let shortRows = 0
 
   return (position) => {
     const at = Number(position ?? first)
@@ -195,7 +200,7 @@ function guessPages(
     last = { at, stride }
     width = adapt(width, limits.concurrency, usage.throttled > throttled)
     throttled = usage.throttled
-    if (isSteady && stride > 0) guessFrom(at, stride)
+    if (isSteady && stride > 0 && shortRows === 0) guessFrom(at, stride)
     return asked.page
   }
 
@@ -231,6 +236,9 @@ function guessPages(
   }
 
   function noteEnd(page: RawPage | null, at: number): void {
+    const rows = page?.records.length ?? 0
+    if (at === first && page?.total === null && rows < size) shortRows = rows
+    else if (rows * 2 > shortRows) shortRows = 0
     if (page === null || page.next === null || page.records.length === 0) {
       knownEnd = Math.min(knownEnd, at)
     } else if (page.total !== null) {

@@ -302,7 +302,7 @@ describe('a report about far fewer leads than before', () => {
     judgeCounts({
       now: { leads: now, filter: EVERY_LEAD },
       last: last === null ? null : { leads: last, filter: EVERY_LEAD },
-      scans: scans.map(([leads, heldBack = 0]) => ({ leads, heldBack })),
+      scans: scans.map(([leads, heldBack = 0]) => ({ leads, heldBack, pages: 1 })),
     })
 
   it.each([

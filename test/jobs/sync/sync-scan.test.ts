@@ -2,7 +2,11 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
-import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
+import { saveLeads } from '../../../src/store/leads/lead.ts'
+import { noteReadByEvent } from '../../../src/store/sync/scan.ts'
+import { isQuarantined, mapLead } from '../../../src/upstream/mapping/lead-mapping.ts'
+import { recordOf } from '../../../src/upstream/mapping/raw-record.ts'
+import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
 import { countCases, random, SEED_OF_TODAY, shuffled } from '../../support/random.ts'
 import {
   type Answer,
@@ -41,6 +45,16 @@ async function countDeleted(listing: Listing): Promise<number> {
     .select('id')
     .execute()
   return rows.length
+}
+
+/** Stores a record of the list as an event brings it. */
+async function readByEvent(listing: Listing, value: unknown): Promise<void> {
+  const lead = mapLead(value, parseProfile(listing.profile, 'test'), recordOf(value).text)
+  if (isQuarantined(lead)) throw new TypeError(lead.reason)
+  const seen = { runId: 'event:1', at: listing.clock.now.toISOString() }
+  await listing.store.write(async (trx) => {
+    for (const { no } of await saveLeads(trx, [lead], seen)) await noteReadByEvent(trx, no)
+  })
 }
 
 function refused(code: 'api_rejected' | 'api_not_found'): never {
@@ -256,6 +270,88 @@ describe('the end of a list', () => {
       distinct: count,
       passes: 1,
     })
+  })
+})
+
+describe('changes of just now', () => {
+  const filters = { updated_since: { param: 'since' } }
+  const changed = records(6).map((lead) => ({ ...lead, updated: '2026-11-21T05:59:30.000Z' }))
+
+  it.each(['page', 'offset'] as const)('on one short page by %s are read once', async (kind) => {
+    const profile = kind === 'page' ? PAGE : OFFSET
+    await using listing = await openListing({ ...profile, filters }, paged(kind, records(40)))
+    await listing.sync()
+    listing.answer = paged(kind, changed.slice(0, 5))
+    for (const count of ['updated', 'unchanged']) {
+      listing.asked.length = 0
+      const { scan, leads } = await listing.sync({ full: false })
+      expect(scan).toMatchObject({ mode: 'incremental', scan_result: 'complete', passes: 1 })
+      expect(leads).toMatchObject({ seen: 5, [count]: 5 })
+      expect(listing.asked).toHaveLength(2)
+    }
+  })
+
+  it('are all read if the page is as short as those of the whole list, and a row moves behind it', async () => {
+    const cut = (all: readonly unknown[]) => (position: string | null) => paged('page', all)(position, 5, {})
+    await using listing = await openListing({ ...PAGE, filters }, cut(records(40)))
+    await listing.sync()
+    listing.answer = (position) => {
+      const page = cut(changed)(position)
+      // The first lead is deleted when the first page was read, so that the last one moves to that page.
+      if (changed.length === 6) changed.shift()
+      return page
+    }
+    const { scan, leads } = await listing.sync({ full: false })
+    expect(scan).toMatchObject({ mode: 'incremental', scan_result: 'complete' })
+    expect(leads.updated).toBe(6)
+  })
+
+  it('on several pages are read again, and not by the next sync, which finds them unchanged', async () => {
+    await using listing = await openListing({ ...PAGE, filters }, paged('page', records(40)))
+    await listing.sync()
+    listing.answer = paged(
+      'page',
+      records(15).map((lead) => ({ ...lead, updated: '2026-11-21T05:59:30.000Z' })),
+    )
+    for (const passes of [3, 1]) {
+      const { scan } = await listing.sync({ full: false })
+      expect(scan).toMatchObject({ mode: 'incremental', scan_result: 'complete', passes })
+    }
+  })
+
+  it('are read again also if an event has brought one before its page', async () => {
+    await using listing = await openListing({ ...PAGE, filters }, paged('page', records(40)))
+    await listing.sync()
+    const changed = { ...records(1, 12)[0], updated: '2026-11-21T05:59:30.000Z' }
+    const list = paged('page', [...records(12), changed, ...records(2, 13)])
+    let event: Promise<void> | undefined
+    listing.answer = (...asked) => {
+      if (asked[0] === '2') event ??= readByEvent(listing, changed)
+      return list(...asked)
+    }
+    const { scan, leads } = await listing.sync({ full: false })
+    await event
+    expect(scan).toMatchObject({ mode: 'incremental', scan_result: 'complete', passes: 3 })
+    expect(leads).toMatchObject({ updated: 0, unchanged: 15 })
+  })
+
+  it.each([
+    ['one lead is a wrong time, and no sign that rows moved', 1, null, 1],
+    ['one lead is a sign if the clock of the upstream is ahead', 1, -3_600_000, 3],
+    ['several leads may be that of a clock that is ahead', 2, null, 3],
+  ])('an hour ahead in %s', async (_name, ahead, clockAheadMs, passes) => {
+    const list = (from: number) =>
+      paged('page', [
+        ...records(ahead).map((lead) => ({ ...lead, updated: `2026-11-21T07:0${from}:00.000Z` })),
+        ...records(39, ahead),
+      ])
+    await using listing = await openListing(PAGE, list(0))
+    listing.clockAheadMs = clockAheadMs
+    await listing.sync()
+    listing.answer = list(1)
+    const { scan, leads } = await listing.sync()
+    expect(scan).toMatchObject({ scan_result: 'complete', passes })
+    expect(leads.updated).toBe(ahead)
   })
 })
 

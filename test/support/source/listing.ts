@@ -29,6 +29,7 @@ export interface Listing extends AsyncDisposable {
   answer: Answer
   profile: ProfileInput
   address: string
+  clockAheadMs: number | null
   /** The positions of the requests, in order. */
   readonly asked: (string | null)[]
   sync(options?: Partial<SyncOptions>): Promise<SyncResult>
@@ -48,6 +49,7 @@ export async function openListing(profile: Partial<ProfileInput>, answer: Answer
     answer,
     profile: { name: 'test', paging: { kind: 'none' }, mapping: MAPPING, ...profile },
     address: 'crm.example.com/leads',
+    clockAheadMs: null,
     asked: [],
     sync: (options = {}) =>
       sync(
@@ -100,7 +102,7 @@ function sourceOf(listing: Listing): Source {
     fetchAgents: none,
     mapAgent: none,
     usage,
-    clockAheadMs: () => null,
+    clockAheadMs: () => listing.clockAheadMs,
     askClock: async () => null,
     close: async () => undefined,
   }

@@ -93,6 +93,31 @@ describe('reading ahead', () => {
     expect(list.asked).toEqual([null, '10', '20', '30', '40', '50', '60', '70', '80', '90'])
   })
 
+  it.each([
+    ['page', PAGE, ['2', '3', '4']],
+    ['offset', { ...OFFSET, total: undefined }, ['25', '50', '75']],
+  ] as const)(
+    'asks for one page behind a short first page by %s, and for several once that page is full',
+    async (_kind, paging, [second, third, fourth]) => {
+      for (const [rows, asked] of [
+        [25, [null, second]],
+        [30, [null, second, third]],
+        [1000, [null, second, third, fourth]],
+      ] as const) {
+        const list = listOf(rows, paging, 3, { total: null })
+        const cut: typeof list.source = {
+          ...list.source,
+          listLeads: (filters, position, size, options) =>
+            list.source.listLeads(filters, position, Math.min(size, 25), options),
+        }
+        const filters = { updatedSince: '2026-11-01T00:00:00.000Z' }
+        const fetchPage = readAhead(cut, filters, 100, new AbortController().signal)
+        for (const position of asked.slice(0, 3)) await fetchPage(position)
+        expect(list.asked.slice(0, 4), `${rows} rows`).toEqual(asked)
+      }
+    },
+  )
+
   it('asks for one page at a time where the profile says so, and where positions are tokens', async () => {
     const alone = listOf(35, OFFSET, 1)
     await readAll(readAhead(alone.source, {}, 10, new AbortController().signal))
