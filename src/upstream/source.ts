@@ -261,7 +261,7 @@ export function openSource(options: SourceOptions): Source {
       const page = { url, body, headers: answer.headers, records }
       const sign = findPartialSign(profile, answer.status, answer.headers, body)
       const isWhole = ignoresRange(profile.paging, answer, records.length, size)
-      const next = isWhole ? null : nextPosition(profile.paging, position, page)
+      const next = isWhole ? null : nextPosition(profile.paging, position, page, size)
       return {
         records,
         next: next && withoutKey(profile, next),
