@@ -78,6 +78,14 @@ export function nextPosition(
   return next
 }
 
+/** Returns whether an answer says at least that no page follows: the cursor or link is there, if only as null. */
+export function saysWhetherMore(paging: PagingProfile, position: string | null, answer: PageAnswer): boolean {
+  if (saysMore(paging, position, answer) !== null) return true
+  if (paging.kind === 'link') return answer.headers.link !== undefined
+  if (paging.kind === 'next_url') return readPath(answer.body, paging.next) !== undefined
+  return paging.kind !== 'cursor' || valueAt(paging.next, answer) !== undefined
+}
+
 /** Returns whether an answer says explicitly that more records follow, or that none do; null if it does not say. */
 export function saysMore(paging: PagingProfile, position: string | null, answer: PageAnswer): boolean | null {
   const said = paging.has_more === undefined ? undefined : readPath(answer.body, paging.has_more)

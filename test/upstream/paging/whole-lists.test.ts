@@ -9,6 +9,8 @@ import { SILENT } from '../../support/syncing.ts'
 const PAGE = { kind: 'page', param: 'page', total: 'count' } as const
 const CURSOR = { kind: 'cursor', param: 'after', next: 'next' } as const
 const RANGE = { kind: 'range' } as const
+const SPRING = { kind: 'page', param: 'page', start: 0, total: 'page.totalElements' } as const
+const OFFSET = { kind: 'offset', param: 'from' } as const
 
 /** Asks an upstream that always gives the same answer. */
 async function ask(paging: ProfileInput['paging'], body: unknown, position: string | null, size = 10) {
@@ -25,8 +27,8 @@ async function ask(paging: ProfileInput['paging'], body: unknown, position: stri
     log: SILENT,
   })
   try {
-    const { records, next } = await source.listLeads({}, position, size)
-    return { rows: records.length, next }
+    const { records, next, partialSign } = await source.listLeads({}, position, size)
+    return { rows: records.length, next, ...(partialSign == null ? {} : { partialSign }) }
   } finally {
     await source.close()
     server.close()
@@ -39,18 +41,44 @@ it.each([
   [PAGE, {}, '3'],
   [PAGE, { count: 40, next: null, more: false }, '3'],
   [CURSOR, {}, null],
+  [CURSOR, { items: null, next: null }, 'c2'],
+  [{ ...CURSOR, has_more: 'more' }, { items: null, more: false }, 'c2'],
+  [SPRING, { _links: { self: { href: '/leads' } }, page: { size: 20, totalElements: 0 } }, null],
+  [SPRING, { _links: { self: { href: '/leads' } }, page: { size: 20, totalElements: 40 } }, '3'],
+  [CURSOR, { links: { self: '/leads' }, meta: { count: 0 }, next: '' }, null],
 ] as const)('an empty list may be left out: %j, %j at %j', async (paging, body, position) => {
   expect(await ask(paging, body, position)).toEqual({ rows: 0, next: null })
 })
 
 it.each([
   [CURSOR, {}, 'c2'],
+  [CURSOR, { items: null }, 'c2'],
+  [CURSOR, { items: {} }, 'c2'],
+  [{ kind: 'link' }, { items: '' }, '/leads?p=2'],
+  [SPRING, { _links: {}, page: { totalElements: 40 } }, null],
+  [SPRING, { _links: {}, page: { totalElements: 0 }, _embedded: { people: [] } }, null],
+  [SPRING, { _links: {}, page: { status: 500 } }, null],
+  [PAGE, { meta: { rows: [{ id: 1 }] } }, null],
+  [PAGE, { links: '/leads' }, null],
   [PAGE, { rows: [] }, null],
   [PAGE, { message: 'Please sign in' }, null],
   [PAGE, { items: 0 }, null],
 ] as const)('an answer with anything else has no list: %j, %j at %j', async (paging, body, position) => {
   await expect(ask(paging, body, position)).rejects.toMatchObject({ code: 'api_unexpected' })
 })
+
+it.each([
+  [CURSOR, { items: [{ id: 1 }], done: false }, { next: null, partialSign: 'done: false' }],
+  [CURSOR, { items: [], done: false }, { next: null, partialSign: 'done: false' }],
+  [CURSOR, { items: [{ id: 1 }], done: false, next: 'c3' }, { next: 'c3' }],
+  [OFFSET, { items: [{ id: 1 }], truncated: true }, { next: '3' }],
+  [OFFSET, { items: [], truncated: true }, { next: null }],
+] as const)(
+  'an answer that says that more follow names the next page: %j, %j',
+  async (paging, body, page) => {
+    expect(await ask(paging, body, '2')).toEqual({ rows: body.items.length, ...page })
+  },
+)
 
 const rows = (count: number) => Array.from({ length: count }, (_, id) => ({ id: `l${id}` }))
 
