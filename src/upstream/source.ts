@@ -35,6 +35,7 @@ import type { FindKnown, RawRecord } from './mapping/raw-record.ts'
 import { itemsOf, leavesOutList, readListBody } from './paging/list-body.ts'
 import type { LeadFilters, PageAnswer } from './paging/paging.ts'
 import {
+  behindCounted,
   ignoresRange,
   namesNext,
   nextPosition,
@@ -198,6 +199,9 @@ export function openSource(options: SourceOptions): Source {
     return { url, raw }
   }
 
+  /** The records of the first page that was read last. */
+  let firstRecords: readonly RawRecord[] = []
+
   /** Returns whether an answer has left out its empty list. A first page must not count leads, or have an error. */
   function isLeftOut(answer: PageAnswer, position: string | null): boolean {
     if (!leavesOutList(answer.body, profile)) return false
@@ -222,7 +226,8 @@ export function openSource(options: SourceOptions): Source {
       return client.clockAheadMs()
     },
     close: client.close,
-    async listLeads(filters, position, size, { signal, findKnown } = {}) {
+    async listLeads(filters, position, size, options = {}) {
+      const { signal, findKnown } = options
       const list = at('leads')
       const headers: Record<string, string> = {}
       putFilters(profile, filters, list, headers)
@@ -268,7 +273,14 @@ export function openSource(options: SourceOptions): Source {
       if (profile.name === REFERENCE_PROFILE.name) refuseOtherPaging(url, body, profile)
       const page = { url, body, headers: answer.headers, records }
       const isWhole = ignoresRange(profile.paging, answer, records.length, size)
-      const next = isWhole ? null : nextPosition(profile.paging, position, page, size)
+      const named = isWhole ? null : nextPosition(profile.paging, position, page, size)
+      const behind = named === null ? behindCounted(profile.paging, position, page, size) : null
+      if (position === null) firstRecords = records
+      const hasMore =
+        behind !== null &&
+        // Past their end, some upstreams give the first or the last page once more.
+        (await hasNew(source.listLeads(filters, behind, size, options), [...firstRecords, ...records]))
+      const next = hasMore ? behind : named
       // The empty page past the end of a numbered list may say this of the list.
       const isLast = next === null && (records.length > 0 || namesNext(profile.paging))
       const sign = findPartialSign(profile, answer.status, answer.headers, body, isLast)
@@ -276,7 +288,7 @@ export function openSource(options: SourceOptions): Source {
         records,
         next: next && withoutKey(profile, next),
         total: readTotal(profile.paging.total, page),
-        saysMore: saysMore(profile.paging, position, page),
+        saysMore: hasMore || saysMore(profile.paging, position, page),
         partialSign: sign === null ? null : quote(redact(sign)),
       }
     },
@@ -319,6 +331,20 @@ export function openSource(options: SourceOptions): Source {
     mapAgent: (raw) => mapAgent(raw, profile),
   }
   return { ...source, listLeads: withFittingPages(source, options.log) }
+}
+
+/**
+ * Returns whether a page has records that are not among others. A page that fails has none, because it may lie behind
+ * the end of the list.
+ */
+async function hasNew(page: Promise<RawPage>, others: readonly RawRecord[]): Promise<boolean> {
+  try {
+    const { records } = await page
+    return records.some(({ high, low }) => !others.some((each) => each.high === high && each.low === low))
+  } catch (thrown) {
+    if (thrown instanceof LeadsheetError) return false
+    throw thrown
+  }
 }
 
 /** Asks for a page that is too large again with half as many leads, and keeps to that size. */

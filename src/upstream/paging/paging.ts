@@ -78,6 +78,21 @@ export function nextPosition(
   return next
 }
 
+/**
+ * Returns the position behind a full page that only the number of pages makes the last; otherwise null. The number may
+ * come from an old count.
+ */
+export function behindCounted(
+  paging: PagingProfile,
+  position: string | null,
+  answer: PageAnswer,
+  size: number,
+): string | null {
+  if (paging.kind !== 'page' || paging.size_param === undefined || paging.pages === undefined) return null
+  if (answer.records.length < Math.min(size, paging.size_max)) return null
+  return nextPosition({ ...paging, pages: undefined }, position, answer, size)
+}
+
 /** Returns whether an answer says at least that no page follows: the cursor or link is there, if only as null. */
 export function saysWhetherMore(paging: PagingProfile, position: string | null, answer: PageAnswer): boolean {
   if (saysMore(paging, position, answer) !== null) return true
@@ -89,7 +104,7 @@ export function saysWhetherMore(paging: PagingProfile, position: string | null, 
 /** Returns whether an answer says explicitly that more records follow, or that none do; null if it does not say. */
 export function saysMore(paging: PagingProfile, position: string | null, answer: PageAnswer): boolean | null {
   const said = paging.has_more === undefined ? undefined : readPath(answer.body, paging.has_more)
-  // Where each page names the next one, null says nothing: it is also written for what was not looked up.
+  // Null may mean that the upstream has not looked, so it says nothing where each page names the next one.
   if (said === null ? !namesNext(paging) : isNo(said)) return false
   if (/^(true|yes|y|1)$/i.test(String(said))) return true
   if (paging.kind !== 'page') return null

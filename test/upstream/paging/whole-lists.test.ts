@@ -12,10 +12,15 @@ const RANGE = { kind: 'range' } as const
 const SPRING = { kind: 'page', param: 'page', start: 0, total: 'page.totalElements' } as const
 const OFFSET = { kind: 'offset', param: 'from' } as const
 
-/** Asks an upstream that always gives the same answer. */
+/** Asks an upstream that always gives the same answer, or one by the page that is asked for. */
 async function ask(paging: ProfileInput['paging'], body: unknown, position: string | null, size = 10) {
-  const server = createServer((_request, response) => {
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
+  let requests = 0
+  const server = createServer((request, response) => {
+    requests++
+    const page = Number(new URL(request.url ?? '', 'http://test').searchParams.get('page'))
+    const answer = typeof body === 'function' ? body(page) : body
+    response.statusCode = typeof answer === 'number' ? answer : 200
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const envelope = { leads: Array.isArray(body) ? '' : 'items' }
@@ -28,7 +33,8 @@ async function ask(paging: ProfileInput['paging'], body: unknown, position: stri
   })
   try {
     const { records, next, partialSign } = await source.listLeads({}, position, size)
-    return { rows: records.length, next, ...(partialSign == null ? {} : { partialSign }) }
+    const asked = typeof body === 'function' ? { requests } : {}
+    return { rows: records.length, next, ...asked, ...(partialSign == null ? {} : { partialSign }) }
   } finally {
     await source.close()
     server.close()
@@ -88,4 +94,29 @@ it.each([
   ['a part, where it has as many records as were asked for', 10, '10'],
 ])('an answer to a range without Content-Range is %s', async (_name, count, next) => {
   expect(await ask(RANGE, rows(count), null)).toEqual({ rows: count, next })
+})
+
+const COUNTED = { kind: 'page', param: 'page', size_param: 'n', pages: 'pages' } as const
+
+it.each([
+  ['leads on, where more records are there', rows(5), 10, '3', 2],
+  ['is the end, where that page is empty', [], 10, null, 2],
+  ['is the end, where that page is not found', 404, 10, null, 2],
+  ['is the end, where that page is refused', 400, 10, null, 2],
+  ['is the end, where that page fails', 501, 10, null, 2],
+  ['is the end, where the page comes once more', null, 10, null, 2],
+  ['is the end, if it is short', rows(5), 9, null, 1],
+])(
+  'a last page by the number of pages, which may be old, %s',
+  async (_name, behind, count, next, requests) => {
+    const last = { pages: 2, items: rows(20).slice(10, 10 + count) }
+    const answer = (page: number) =>
+      page < 3 || behind === null ? last : typeof behind === 'number' ? behind : { pages: 2, items: behind }
+    expect(await ask(COUNTED, answer, '2')).toEqual({ rows: count, next, requests })
+  },
+)
+
+it('a last page by the number of pages is the end, if it says that no more follow', async () => {
+  const answer = () => ({ pages: 2, more: false, items: rows(10) })
+  expect(await ask({ ...COUNTED, has_more: 'more' }, answer, '2')).toMatchObject({ next: null, requests: 1 })
 })
