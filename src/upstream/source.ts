@@ -33,8 +33,9 @@ import { mapDetail, readSingleLead } from './mapping/detail-mapping.ts'
 import { isTombstone, leadIdIn, mapAgent, mapLead, mapPipelineStat } from './mapping/lead-mapping.ts'
 import type { FindKnown, RawRecord } from './mapping/raw-record.ts'
 import { itemsOf, leavesOutList, readListBody } from './paging/list-body.ts'
-import type { LeadFilters } from './paging/paging.ts'
+import type { LeadFilters, PageAnswer } from './paging/paging.ts'
 import {
+  behindCounted,
   ignoresRange,
   namesNext,
   nextPosition,
@@ -42,6 +43,7 @@ import {
   readTotal,
   requestPage,
   saysMore,
+  saysWhetherMore,
 } from './paging/paging.ts'
 import { findPartialSign, isErrorValue } from './paging/partial-answer.ts'
 import type { PagingProfile, Profile } from './profile/profile.ts'
@@ -197,6 +199,16 @@ export function openSource(options: SourceOptions): Source {
     return { url, raw }
   }
 
+  /** The records of the first page that was read last. */
+  let firstRecords: readonly RawRecord[] = []
+
+  /** Returns whether an answer has left out its empty list. A first page must not count leads, or have an error. */
+  function isLeftOut(answer: PageAnswer, position: string | null): boolean {
+    if (!leavesOutList(answer.body, profile)) return false
+    const total = position === null ? readTotal(profile.paging.total, answer) : null
+    return (total ?? 0) === 0 && findPartialSign(profile, 200, {}, answer.body) === null
+  }
+
   const source: Source = {
     profile,
     address: sourceAddress(at('leads'), profile, redact),
@@ -214,7 +226,8 @@ export function openSource(options: SourceOptions): Source {
       return client.clockAheadMs()
     },
     close: client.close,
-    async listLeads(filters, position, size, { signal, findKnown } = {}) {
+    async listLeads(filters, position, size, options = {}) {
+      const { signal, findKnown } = options
       const list = at('leads')
       const headers: Record<string, string> = {}
       putFilters(profile, filters, list, headers)
@@ -232,9 +245,9 @@ export function openSource(options: SourceOptions): Source {
         takes: filters.updatedSince === undefined ? [204] : [204, 304],
         signal,
       })
+      const isNamed = position !== null && namesNext(profile.paging)
       if (answer.status === 204 || answer.status === 304) {
         // A page that the page before has named must have records, or say that it is the last.
-        const isNamed = position !== null && namesNext(profile.paging)
         return {
           records: [],
           next: null,
@@ -244,14 +257,14 @@ export function openSource(options: SourceOptions): Source {
       }
       const { body } = answer.body
       const place = readPath(body, profile.envelope.leads)
+      const empty = { url, body, headers: answer.headers, records: [] }
       // PHP writes an empty list as an object; on a first page, that may be another thing than a list. Go writes
       // it as null or leaves it out, and what makes JSON of XML writes it as an empty text. After a page that names
-      // the next one, an answer without a list does not show the end.
-      const isEmpty =
-        place === null ||
-        place === '' ||
-        (position !== null && isDeepStrictEqual(place, {})) ||
-        ((position === null || !namesNext(profile.paging)) && leavesOutList(body, profile))
+      // the next one, an answer without a list does not show the end, unless it says so.
+      const isNone = place === null || place === '' || (position !== null && isDeepStrictEqual(place, {}))
+      const isEmpty = isNamed
+        ? isNone && saysWhetherMore(profile.paging, position, empty)
+        : isNone || isLeftOut(empty, position)
       const records = isEmpty ? [] : answer.body.records
       if (records === null) {
         refuseError(url, answer.status, body)
@@ -259,14 +272,23 @@ export function openSource(options: SourceOptions): Source {
       }
       if (profile.name === REFERENCE_PROFILE.name) refuseOtherPaging(url, body, profile)
       const page = { url, body, headers: answer.headers, records }
-      const sign = findPartialSign(profile, answer.status, answer.headers, body)
       const isWhole = ignoresRange(profile.paging, answer, records.length, size)
-      const next = isWhole ? null : nextPosition(profile.paging, position, page)
+      const named = isWhole ? null : nextPosition(profile.paging, position, page, size)
+      const behind = named === null ? behindCounted(profile.paging, position, page, size) : null
+      if (position === null) firstRecords = records
+      const hasMore =
+        behind !== null &&
+        // Past their end, some upstreams give the first or the last page once more.
+        (await hasNew(source.listLeads(filters, behind, size, options), [...firstRecords, ...records]))
+      const next = hasMore ? behind : named
+      // The empty page past the end of a numbered list may say this of the list.
+      const isLast = next === null && (records.length > 0 || namesNext(profile.paging))
+      const sign = findPartialSign(profile, answer.status, answer.headers, body, isLast)
       return {
         records,
         next: next && withoutKey(profile, next),
         total: readTotal(profile.paging.total, page),
-        saysMore: saysMore(profile.paging, position, page),
+        saysMore: hasMore || saysMore(profile.paging, position, page),
         partialSign: sign === null ? null : quote(redact(sign)),
       }
     },
@@ -309,6 +331,20 @@ export function openSource(options: SourceOptions): Source {
     mapAgent: (raw) => mapAgent(raw, profile),
   }
   return { ...source, listLeads: withFittingPages(source, options.log) }
+}
+
+/**
+ * Returns whether a page has records that are not among others. A page that fails has none, because it may lie behind
+ * the end of the list.
+ */
+async function hasNew(page: Promise<RawPage>, others: readonly RawRecord[]): Promise<boolean> {
+  try {
+    const { records } = await page
+    return records.some(({ high, low }) => !others.some((each) => each.high === high && each.low === low))
+  } catch (thrown) {
+    if (thrown instanceof LeadsheetError) return false
+    throw thrown
+  }
 }
 
 /** Asks for a page that is too large again with half as many leads, and keeps to that size. */

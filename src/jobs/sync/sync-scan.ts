@@ -330,8 +330,8 @@ async function askWithoutFilter(ask: Ask, filters: LeadFilters, refused: Leadshe
 /**
  * Asks whether the list ends behind a full page, if the upstream refused the next one. A refusal alone may mean
  * a limit (such as 10,000 records) or a fault. The proof is a page of another size that begins before the end
- * and reaches behind it: it has exactly the last records. If the size cannot be set, the last page must come
- * again as it was and the page behind it must not be found again.
+ * and reaches behind it: it has exactly the last records. If the size cannot be set or is ignored, the last page
+ * must come again as it was and the page behind it must not be found again.
  * @returns null at the end of the list; the page if it is answered now
  * @throws `refused` if the end is not proved
  */
@@ -359,7 +359,8 @@ async function askBehind(
   if (paging.size_param !== undefined && size !== null) {
     const position = String(paging.start + Math.floor(count / size))
     if (await has(ask(position, size), ids.slice(-(count % size))).catch(() => false)) return null
-    throw refused
+    const isSizeIgnored = await has(ask(last.position, size), ids).catch(() => false)
+    if (!isSizeIgnored) throw refused
   }
   if (refused.code !== 'api_not_found' || !(await has(ask(last.position), ids))) throw refused
   return ask(scan.cursor).catch((thrown: unknown) => (isRefused(thrown) ? null : Promise.reject(thrown)))

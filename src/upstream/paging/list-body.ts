@@ -85,16 +85,37 @@ export function itemsOf(
   return path.length > 0 && toId(readField(list, id)) !== null ? [list] : null
 }
 
+/** Objects that stand beside a list, also beside an empty one that is left out, as by Spring. */
+const BESIDE_LIST = /^_?(links?|meta(data)?|page|paging|pagination)$/i
+
 /**
- * Returns whether a body may leave out an empty list: it has nothing but values that stand for none, and those by
- * which the profile pages.
+ * Returns whether a body may leave out an empty list: it has nothing but values that stand for none, links, and those
+ * by which the profile or its own names page, and no other list.
  */
 export function leavesOutList(body: unknown, { envelope, paging }: ListProfile): boolean {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return false
   if (readPath(body, envelope.leads) !== undefined) return false
-  const places = [paging.total, 'pages' in paging ? paging.pages : undefined]
-  const paged = places.map((place) => (place !== undefined && 'path' in place ? place.path[0] : undefined))
-  return Object.entries(body).every(([name, value]) => paged.includes(name) || !value)
+  const paged = pathsOfPaging(paging).map((path) => path?.[0])
+  return Object.entries(body).every(([name, value]) => {
+    if (!value) return true
+    if (typeof value !== 'object') return paged.includes(name)
+    const hasList = Array.isArray(value) || Object.values(value).some(Array.isArray)
+    return (paged.includes(name) || BESIDE_LIST.test(name)) && (!hasList || /link/i.test(name))
+  })
+}
+
+/** Lists the paths at which the profile reads where and how the list goes on. */
+function pathsOfPaging(paging: ListProfile['paging']): (FieldPath | undefined)[] {
+  const places = [
+    paging.total,
+    'pages' in paging ? paging.pages : undefined,
+    paging.kind === 'cursor' ? paging.next : undefined,
+  ]
+  return [
+    paging.has_more,
+    paging.kind === 'next_url' ? paging.next : undefined,
+    ...places.map((place) => (place !== undefined && 'path' in place ? place.path : undefined)),
+  ]
 }
 
 /**
@@ -102,17 +123,7 @@ export function leavesOutList(body: unknown, { envelope, paging }: ListProfile):
  * not be split off.
  */
 function looksIntoList({ envelope, paging }: ListProfile): boolean {
-  const places = [
-    paging.total,
-    'pages' in paging ? paging.pages : undefined,
-    paging.kind === 'cursor' ? paging.next : undefined,
-  ]
-  const paths = [
-    envelope.error,
-    paging.has_more,
-    paging.kind === 'next_url' ? paging.next : undefined,
-    ...places.map((place) => (place !== undefined && 'path' in place ? place.path : undefined)),
-  ]
+  const paths = [envelope.error, ...pathsOfPaging(paging)]
   const list = envelope.leads
   return paths.some(
     (path) => path?.[list.length] !== undefined && list.every((name, at) => path[at] === name),

@@ -58,17 +58,19 @@ export function namesNext({ kind }: PagingProfile): boolean {
 /**
  * Returns the position of the next page; null at the end of the list. A page without records ends the list
  * unless it names a next page: an upstream may leave records out after it has cut the page.
+ * @param size the number of records that were asked for, if known
  */
 export function nextPosition(
   paging: PagingProfile,
   position: string | null,
   answer: PageAnswer,
+  size?: number,
 ): string | null {
   const isEmpty = answer.records.length === 0
   if (isEmpty && !namesNext(paging)) return null
   const more = saysMore(paging, position, answer)
   if (more === false) return null
-  const next = positionAfter(paging, position, answer)
+  const next = positionAfter(paging, position, answer, size)
   // The answer says that more records follow, but does not say where. This must not pass as the end of the
   // list.
   if (next === null && !isEmpty && more === true && namesNext(paging))
@@ -76,19 +78,42 @@ export function nextPosition(
   return next
 }
 
-/** Returns whether an answer says explicitly that more records follow, or that none do; null if it does not say. */
-export function saysMore(
+/**
+ * Returns the position behind a full page that only the number of pages makes the last; otherwise null. The number may
+ * come from an old count.
+ */
+export function behindCounted(
   paging: PagingProfile,
   position: string | null,
-  answer: Pick<PageAnswer, 'body' | 'headers'>,
-): boolean | null {
+  answer: PageAnswer,
+  size: number,
+): string | null {
+  if (paging.kind !== 'page' || paging.size_param === undefined || paging.pages === undefined) return null
+  if (answer.records.length < Math.min(size, paging.size_max)) return null
+  return nextPosition({ ...paging, pages: undefined }, position, answer, size)
+}
+
+/** Returns whether an answer says at least that no page follows: the cursor or link is there, if only as null. */
+export function saysWhetherMore(paging: PagingProfile, position: string | null, answer: PageAnswer): boolean {
+  if (saysMore(paging, position, answer) !== null) return true
+  if (paging.kind === 'link') return answer.headers.link !== undefined
+  if (paging.kind === 'next_url') return readPath(answer.body, paging.next) !== undefined
+  return paging.kind !== 'cursor' || valueAt(paging.next, answer) !== undefined
+}
+
+/** Returns whether an answer says explicitly that more records follow, or that none do; null if it does not say. */
+export function saysMore(paging: PagingProfile, position: string | null, answer: PageAnswer): boolean | null {
   const said = paging.has_more === undefined ? undefined : readPath(answer.body, paging.has_more)
-  if (said !== undefined && isNo(said)) return false
+  // Null may mean that the upstream has not looked, so it says nothing where each page names the next one.
+  if (said === null ? !namesNext(paging) : isNo(said)) return false
   if (/^(true|yes|y|1)$/i.test(String(said))) return true
   if (namesNoNext(paging, answer)) return false
   if (paging.kind !== 'page') return null
   const pages = readTotal(paging.pages, answer)
-  return pages === null ? null : Number(position ?? paging.start) - paging.start + 1 < pages
+  const read = Number(position ?? paging.start) - paging.start + 1
+  // A page with records shows that a lower number of pages is wrong.
+  if (pages === null || (pages < read && answer.records.length > 0)) return null
+  return read < pages
 }
 
 /** Returns whether an answer has the field of the next page, with a value that stands for none. */
@@ -99,7 +124,12 @@ function namesNoNext(paging: PagingProfile, { body }: Pick<PageAnswer, 'body'>):
   return next === null || next === false || next === ''
 }
 
-function positionAfter(paging: PagingProfile, position: string | null, answer: PageAnswer): string | null {
+function positionAfter(
+  paging: PagingProfile,
+  position: string | null,
+  answer: PageAnswer,
+  size: number | undefined,
+): string | null {
   switch (paging.kind) {
     case 'none':
       return null
@@ -107,19 +137,21 @@ function positionAfter(paging: PagingProfile, position: string | null, answer: P
       return nextPage(paging, Number(position ?? paging.start), answer)
     // Counts the received records and not the requested ones, because some upstreams send fewer.
     case 'offset': {
-      const next = Number(position ?? paging.start) + answer.records.length
-      return isPastTotal(paging, next - paging.start, answer) ? null : String(next)
+      const at = Number(position ?? paging.start)
+      const next = at + answer.records.length
+      return isPastTotal(paging, at - paging.start, next - paging.start, answer) ? null : String(next)
     }
     case 'range':
-      return nextRange(position, answer)
+      return nextRange(position, answer, Math.min(size ?? paging.size_max, paging.size_max))
     case 'cursor':
-      return nextOf(valueAt(paging.next, answer), paging.end)
+      return nextOf(valueAt(paging.next, answer), paging.next, answer.url, paging.end)
     case 'next_url': {
-      const next = nextOf(readPath(answer.body, paging.next))
+      const place = { path: paging.next }
+      const next = nextOf(readPath(answer.body, paging.next), place, answer.url)
       return next === null ? null : linkedFrom(answer.url, next).href
     }
     case 'link': {
-      const next = linkNext(answer.headers.link)
+      const next = nextOf(linkNext(answer.headers.link), { header: 'Link' }, answer.url)
       return next === null ? null : linkedFrom(answer.url, next).href
     }
     case 'last_id':
@@ -127,15 +159,16 @@ function positionAfter(paging: PagingProfile, position: string | null, answer: P
   }
 }
 
-/** Returns the upstream's number of all records; null if it is not a plausible whole number. */
-export function readTotal(
-  place: Place | undefined,
-  answer: Pick<PageAnswer, 'body' | 'headers'>,
-): number | null {
+/**
+ * Returns the upstream's number of all records; null if it is not a plausible whole number. An upstream that has
+ * not counted may write 0 beside records.
+ */
+export function readTotal(place: Place | undefined, answer: PageAnswer): number | null {
   if (place === undefined) return null
   const value = valueAt(place, answer)
   // In a header, the number after the slash is the total: `Content-Range: items 0-24/319`.
-  return toCount('path' in place ? value : String(value ?? '').replace(/^.*\//, ''))
+  const total = toCount('path' in place ? value : String(value ?? '').replace(/^.*\//, ''))
+  return total === 0 && answer.records.length > 0 ? null : total
 }
 
 function valueAt(place: Place, { body, headers }: Pick<PageAnswer, 'body' | 'headers'>): unknown {
@@ -169,16 +202,23 @@ function nextPage(
   const read = page - paging.start + 1
   // The first page may have been cut. Further pages are asked for in the size of the first, see `readAhead`.
   const size = read > 1 && paging.size_param ? Number(answer.url.searchParams.get(paging.size_param)) : 0
-  return isPastTotal(paging, read * (size || answer.records.length), answer) ? null : String(page + 1)
+  const rows = size || answer.records.length
+  return isPastTotal(paging, (read - 1) * rows, read * rows, answer) ? null : String(page + 1)
 }
 
+/**
+ * Returns whether the total says that the list ends with this page. A total that this page begins behind is wrong.
+ * @param before the number of records before the page
+ * @param read the number of records up to its end
+ */
 function isPastTotal(
   paging: { stop_at_total: boolean; total?: Place | undefined },
+  before: number,
   read: number,
   answer: PageAnswer,
 ): boolean {
   const total = paging.stop_at_total ? readTotal(paging.total, answer) : null
-  return total !== null && read >= total
+  return total !== null && before < total && read >= total
 }
 
 /**
@@ -195,11 +235,17 @@ export function ignoresRange(
   return paging.kind === 'range' && !isPart && rows > 0 && rows !== Math.min(size, paging.size_max)
 }
 
-function nextRange(position: string | null, answer: PageAnswer): string | null {
+/**
+ * Returns where the next range begins. The total of Content-Range may be an estimate or that of the page alone, so it
+ * ends no list behind a full page.
+ * @param size the number of records that were asked for
+ */
+function nextRange(position: string | null, answer: PageAnswer, size: number): string | null {
   const [, last, total] =
     /(?<!\d)(\d+)\/(\d+|\*)\s*$/.exec(String(answer.headers['content-range'] ?? '')) ?? []
   const next = last === undefined ? Number(position ?? 0) + answer.records.length : Number(last) + 1
-  return total !== undefined && total !== '*' && next >= Number(total) ? null : String(next)
+  const isFull = answer.records.length === size
+  return total !== undefined && total !== '*' && next >= Number(total) && !isFull ? null : String(next)
 }
 
 /**
@@ -226,15 +272,32 @@ function tokenOf(value: unknown): string | null {
 }
 
 /** The values that name no next page unless the profile lists others: nothing can follow at the beginning. */
-const NO_NEXT: readonly (string | number)[] = [0, -1, 'null']
+const NO_NEXT = /^(0|-1|null|undefined|none|nil|#)$/i
 
-function nextOf(value: unknown, end = NO_NEXT): string | null {
+/**
+ * Returns the cursor or link of the next page. JSON:API may write a link as an object with `href`.
+ * @throws LeadsheetError api_unexpected for a value that is there and cannot be sent back, because the list must not
+ * pass as ended
+ */
+function nextOf(value: unknown, place: Place, url: URL, end?: readonly (string | number)[]): string | null {
+  if (typeof value === 'object' && value !== null && 'href' in value)
+    return nextOf(value.href, place, url, end)
+  const isObject = typeof value === 'object' && value !== null && Object.keys(value).length > 0
+  if (isObject || value === true) {
+    const at = 'path' in place ? pathText(place.path) : place.header
+    throw unexpected(
+      url,
+      `has ${isObject ? 'an object or a list' : 'true'} at ${at}, where the next page is named: neither text nor a number`,
+      'Let paging.next of the profile name the text or the number of the next page.',
+    )
+  }
   const token = tokenOf(value)
-  return end.some((each) => String(each) === token) ? null : token
+  const isEnd = end === undefined ? NO_NEXT.test(token ?? '') : end.some((each) => String(each) === token)
+  return isEnd ? null : token
 }
 
 function isNo(value: unknown): boolean {
-  return value === null || /^(false|no|n|0)$/i.test(String(value))
+  return /^(false|no|n|0)$/i.test(String(value))
 }
 
 /**

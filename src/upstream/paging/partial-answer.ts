@@ -12,10 +12,14 @@ const PARTIAL_STATUSES = new Set([202, 206, 207])
 
 /** Names whose value is an error, unless the value says that there is none. */
 const ERROR_NAMES =
-  /^_?((partial|num|api|query|odata\.)?_?(errors?|err)|err(ors?)?_?(code|count|messages?|msgs?|desc(ription)?|details?|text)|faults?|exception(_?(message|type))?|failures)$/i
+  /^[_@]?(m:)?((partial|num|api|query|odata\.)?_?(errors?|err)|err(ors?)?_?(code|count|messages?|msgs?|desc(ription)?|details?|text)|faults?|exception(_?(message|type))?|failures)$/i
 /** Names whose value is true if an answer is only a part. */
 const PARTIAL_NAMES =
   /^((has|is)_?(errors?|partial|incomplete|degraded)|timed_?out|timeout|(partial|incomplete)(_?(results?|data|content|response))?(_?returned)?|degraded|terminated_?early)$/i
+/** Names whose value is true, or false, if more records follow. On a page that names no next one, it is only a part. */
+const MORE_NAMES =
+  /^((has|is)_?(more|next)(_?(pages?|items|records|results))?|more(_?(items|records|results)(_?in_?collection)?)?|(is_?|results?_?)?truncated|exceeded_?transfer_?limit)$/i
+const LAST_NAMES = /^(is_?)?(complete|done|finished|last(_?page)?)$/i
 /** Names whose value is false if the request failed. */
 const SUCCESS_NAMES = /^((is_?)?success(ful)?|succeeded|ok)$/i
 const STATE_NAMES = /^(status|result|state|outcome)$/i
@@ -24,7 +28,10 @@ const BAD_STATES =
 /** Names whose value may be a status of HTTP; it is an error from 400 on. */
 const STATUS_NAMES = /^(status|status_?code|code|http_?(status|code))$/i
 /** Objects beside the list that may have these names too. */
-const META_NAMES = /^(meta(data)?|header|status|info|response|result|extensions|pagination|paging)$/i
+const META_NAMES =
+  /^_?((response_?)?(meta(data)?|header|status|info)|response|result|extensions|pagination|paging|page(_?info)?)$/i
+/** Objects that count the parts of a search, such as the shards of Elasticsearch. */
+const SEARCHED_PARTS = ['shards', 'clusters']
 
 /** Texts that mean that there is no error, in a field that is always there. */
 const NO_ERROR =
@@ -45,35 +52,45 @@ export function isErrorValue(value: unknown): boolean {
  * Returns what an answer says by which it is an error or only a part, such as `status 207` or `errors: timed
  * out`; null if it says nothing of this kind. If the profile names the place of errors (`envelope.error`), no
  * other place in the body is looked at.
+ * @param isLast whether the page names no next one, so that it must not say that more records follow
  */
 export function findPartialSign(
   profile: Pick<Profile, 'envelope' | 'paging'>,
   status: number,
   headers: IncomingHttpHeaders,
   body: unknown,
+  isLast = false,
 ): string | null {
   // Lists that are asked for by ranges answer 206, and say which rows they have.
   if (PARTIAL_STATUSES.has(status) && !(status === 206 && isRange(headers, profile))) {
-    const said = signIn(profile, body)
+    const said = signIn(profile, body, isLast)
     return `status ${status}${said === null ? '' : `, ${said}`}`
   }
-  return signIn(profile, body)
+  return signIn(profile, body, isLast)
 }
 
 function isRange(headers: IncomingHttpHeaders, { paging }: Pick<Profile, 'paging'>): boolean {
   return paging.kind === 'range' || headers['content-range'] !== undefined
 }
 
-function signIn({ envelope }: Pick<Profile, 'envelope'>, body: unknown): string | null {
+function signIn({ envelope }: Pick<Profile, 'envelope'>, body: unknown, isLast: boolean): string | null {
   if (envelope.error !== undefined) {
     const error = readPath(body, envelope.error)
     return isErrorValue(error) ? wordsOf(pathText(envelope.error), error) : null
   }
   for (const object of objectsAround(body, envelope.leads)) {
-    for (const [name, value] of Object.entries(object)) if (isSign(name, value)) return wordsOf(name, value)
+    for (const [name, value] of Object.entries(object)) {
+      if (isSign(name, value) || (isLast && saysMoreFollow(name, value))) return wordsOf(name, value)
+    }
   }
-  const failed = readPath(body, ['_shards', 'failed'])
-  return Number(failed) > 0 ? wordsOf('failed shards', failed) : null
+  for (const parts of SEARCHED_PARTS) {
+    const [failed, successful, total] = ['failed', 'successful', 'total'].map((name) =>
+      readPath(body, [`_${parts}`, name]),
+    )
+    if (Number(failed) > 0) return wordsOf(`failed ${parts}`, failed)
+    if (Number(successful) < Number(total)) return wordsOf(`successful ${parts}`, `${successful} of ${total}`)
+  }
+  return null
 }
 
 /** Lists the objects that contain the list, and those beside it that say how the request went. */
@@ -93,11 +110,20 @@ function isPlainObject(value: unknown): value is object {
 
 function isSign(name: string, value: unknown): boolean {
   if (ERROR_NAMES.test(name)) return isErrorValue(value)
-  if (PARTIAL_NAMES.test(name)) return value === true || value === 1 || /^(true|yes)$/i.test(String(value))
+  if (PARTIAL_NAMES.test(name)) return isYes(value)
   if (SUCCESS_NAMES.test(name))
     return value === false || value === 0 || /^(false|no?|0)$/i.test(String(value))
   if (STATUS_NAMES.test(name) && /^\d+$/.test(String(value))) return Number(value) >= 400
   return STATE_NAMES.test(name) && typeof value === 'string' && BAD_STATES.test(value)
+}
+
+function saysMoreFollow(name: string, value: unknown): boolean {
+  if (MORE_NAMES.test(name)) return isYes(value)
+  return LAST_NAMES.test(name) && /^(false|no)$/i.test(String(value))
+}
+
+function isYes(value: unknown): boolean {
+  return /^(true|yes|1)$/i.test(String(value))
 }
 
 function wordsOf(name: string, value: unknown): string {

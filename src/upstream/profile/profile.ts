@@ -97,7 +97,7 @@ export const pagingSchema = z.discriminatedUnion('kind', [
     kind: z.literal('cursor'),
     param: z.string(),
     next: placeSchema,
-    /** The cursors that mean the end, besides null, false and an empty text; by default 0, -1 and "null". */
+    /** The cursors that mean the end, besides null, false and an empty text; by default 0, -1, "#" and words for null. */
     end: z.array(z.union([z.string(), z.number()])).optional(),
     ...size,
     ...more,

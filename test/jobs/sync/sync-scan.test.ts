@@ -163,12 +163,15 @@ describe('the end of a list', () => {
   )
 
   const FIXED = { paging: { kind: 'page', param: 'page' } } as const
+  const IGNORED = { paging: { ...PAGE.paging } } as const
   it.each([
     ['full pages, in 404', PAGE, 30, Infinity, 'api_not_found', 'complete'],
     ['full pages, in 400 or 416', PAGE, 30, Infinity, 'api_rejected', 'complete'],
     ['90 full pages', PAGE, 900, Infinity, 'api_not_found', 'complete'],
     ['full pages of a size that cannot be set, in 404', FIXED, 30, Infinity, 'api_not_found', 'complete'],
     ['full pages of a size that cannot be set, in 400', FIXED, 30, Infinity, 'api_rejected', 'incomplete'],
+    ['full pages of a size that is ignored, in 404', IGNORED, 30, Infinity, 'api_not_found', 'complete'],
+    ['full pages of a size that is ignored, in 400', IGNORED, 30, Infinity, 'api_rejected', 'incomplete'],
     ['what the upstream serves at most', PAGE, 40, 30, 'api_rejected', 'incomplete'],
     ['what the upstream serves at most, in 404', PAGE, 40, 30, 'api_not_found', 'incomplete'],
     ['what the upstream serves at most by offset', OFFSET_OF_3, 40, 30, 'api_rejected', 'incomplete'],
@@ -179,7 +182,7 @@ describe('the end of a list', () => {
       const { kind } = profile.paging
       const list = paged(kind, records(count))
       await using listing = await openListing(profile, (position, wanted, filters) => {
-        const size = profile === FIXED ? 10 : wanted
+        const size = profile === FIXED || profile === IGNORED ? 10 : wanted
         const last = kind === 'page' ? Number(position ?? 1) * size : Number(position ?? 0) + size
         const page = list(position, size, filters)
         return page.records?.length === 0 || last > most ? refused(code) : page

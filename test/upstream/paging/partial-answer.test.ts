@@ -52,8 +52,11 @@ describe('an answer with a good status', () => {
     { error: 'N/A', error_desc: '-', status: { error_message: 'No errors found' } },
     { meta: { won: 20, failed: 12 }, code: 0, statusCode: '200' },
     { included: [{ error: 'x' }], links: { error: '/errors' } },
+    { responseHeader: { status: 0, QTime: 5, partialResults: false }, '@odata.error': null },
+    { _shards: { total: 5, successful: 5, skipped: 2, failed: 0 }, _clusters: { total: 1, successful: 1 } },
+    { has_more: false, truncated: false, done: true, isComplete: true, last: 0, more: null },
   ])('is whole if it says %j', (signs) => {
-    expect(findPartialSign(profileOf('data'), 200, {}, { data: list, ...signs })).toBeNull()
+    expect(findPartialSign(profileOf('data'), 200, {}, { data: list, ...signs }, true)).toBeNull()
   })
 
   it.each([
@@ -93,6 +96,11 @@ describe('an answer with a good status', () => {
     [{ meta: { success: false } }, 'success: false'],
     [{ errorMessage: 'no' + ' backend' }, 'errorMessage: no backend'],
     [{ failures: [{ reason: 'shard' }] }, 'failures: [{"reason":"shard"}]'],
+    [{ responseHeader: { status: 0, partialResults: true } }, 'partialResults: true'],
+    [{ response_metadata: { partial: true } }, 'partial: true'],
+    [{ '@odata.error': { code: '500', message: 'timeout' } }, '@odata.error: timeout'],
+    [{ '@error': 'rows left out' }, '@error: rows left out'],
+    [{ 'm:error': { code: 'E1' } }, 'm:error: {"code":"E1"}'],
   ])('is not whole if it says %j', (signs, sign) => {
     expect(findPartialSign(profileOf('data'), 200, {}, { data: list, ...signs })).toBe(sign)
     expect(findPartialSign(profileOf('page.rows'), 200, {}, { page: { rows: list, ...signs } })).toBe(sign)
@@ -111,9 +119,27 @@ describe('an answer with a good status', () => {
     expect(findPartialSign(profileOf('data', undefined, kind), status, headers, { data: list })).toBe(sign)
   })
 
-  it('is not whole if shards of the search failed', () => {
-    const body = { hits: list, _shards: { total: 5, failed: 2 } }
-    expect(findPartialSign(profileOf('hits'), 200, {}, body)).toBe('failed shards: 2')
+  it.each([
+    [{ _shards: { total: 5, failed: 2 } }, 'failed shards: 2'],
+    [{ _shards: { total: 5, successful: 4, skipped: 0, failed: 0 } }, 'successful shards: 4 of 5'],
+    [{ _clusters: { total: 2, successful: 1, skipped: 1 } }, 'successful clusters: 1 of 2'],
+  ])('is not whole if shards or clusters did not answer the search: %j', (signs, sign) => {
+    expect(findPartialSign(profileOf('hits'), 200, {}, { hits: list, ...signs })).toBe(sign)
+  })
+
+  it.each([
+    [{ truncated: true }, 'truncated: true'],
+    [{ exceededTransferLimit: true }, 'exceededTransferLimit: true'],
+    [{ has_more: true }, 'has_more: true'],
+    [{ pageInfo: { hasNextPage: true } }, 'hasNextPage: true'],
+    [{ isComplete: false }, 'isComplete: false'],
+    [{ complete: 'false' }, 'complete: false'],
+    [{ done: false, totalSize: 5000 }, 'done: false'],
+    [{ meta: { last: false } }, 'last: false'],
+  ])('is not whole if it is the last page and says that more follow: %j', (signs, sign) => {
+    expect(findPartialSign(profileOf('data'), 200, {}, { data: list, ...signs }, true)).toBe(sign)
+    expect(findPartialSign(profileOf('data'), 200, {}, { data: list, ...signs }, false)).toBeNull()
+    expect(findPartialSign(profileOf('data', 'error'), 200, {}, { data: list, ...signs }, true)).toBeNull()
   })
 
   it('is judged by the place that the profile names, and by no other', () => {

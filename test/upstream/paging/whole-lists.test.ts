@@ -9,11 +9,18 @@ import { SILENT } from '../../support/syncing.ts'
 const PAGE = { kind: 'page', param: 'page', total: 'count' } as const
 const CURSOR = { kind: 'cursor', param: 'after', next: 'next' } as const
 const RANGE = { kind: 'range' } as const
+const SPRING = { kind: 'page', param: 'page', start: 0, total: 'page.totalElements' } as const
+const OFFSET = { kind: 'offset', param: 'from' } as const
 
-/** Asks an upstream that always gives the same answer. */
+/** Asks an upstream that always gives the same answer, or one by the page that is asked for. */
 async function ask(paging: ProfileInput['paging'], body: unknown, position: string | null, size = 10) {
-  const server = createServer((_request, response) => {
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
+  let requests = 0
+  const server = createServer((request, response) => {
+    requests++
+    const page = Number(new URL(request.url ?? '', 'http://test').searchParams.get('page'))
+    const answer = typeof body === 'function' ? body(page) : body
+    response.statusCode = typeof answer === 'number' ? answer : 200
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const envelope = { leads: Array.isArray(body) ? '' : 'items' }
@@ -25,8 +32,9 @@ async function ask(paging: ProfileInput['paging'], body: unknown, position: stri
     log: SILENT,
   })
   try {
-    const { records, next } = await source.listLeads({}, position, size)
-    return { rows: records.length, next }
+    const { records, next, partialSign } = await source.listLeads({}, position, size)
+    const asked = typeof body === 'function' ? { requests } : {}
+    return { rows: records.length, next, ...asked, ...(partialSign == null ? {} : { partialSign }) }
   } finally {
     await source.close()
     server.close()
@@ -39,18 +47,44 @@ it.each([
   [PAGE, {}, '3'],
   [PAGE, { count: 40, next: null, more: false }, '3'],
   [CURSOR, {}, null],
+  [CURSOR, { items: null, next: null }, 'c2'],
+  [{ ...CURSOR, has_more: 'more' }, { items: null, more: false }, 'c2'],
+  [SPRING, { _links: { self: { href: '/leads' } }, page: { size: 20, totalElements: 0 } }, null],
+  [SPRING, { _links: { self: { href: '/leads' } }, page: { size: 20, totalElements: 40 } }, '3'],
+  [CURSOR, { links: { self: '/leads' }, meta: { count: 0 }, next: '' }, null],
 ] as const)('an empty list may be left out: %j, %j at %j', async (paging, body, position) => {
   expect(await ask(paging, body, position)).toEqual({ rows: 0, next: null })
 })
 
 it.each([
   [CURSOR, {}, 'c2'],
+  [CURSOR, { items: null }, 'c2'],
+  [CURSOR, { items: {} }, 'c2'],
+  [{ kind: 'link' }, { items: '' }, '/leads?p=2'],
+  [SPRING, { _links: {}, page: { totalElements: 40 } }, null],
+  [SPRING, { _links: {}, page: { totalElements: 0 }, _embedded: { people: [] } }, null],
+  [SPRING, { _links: {}, page: { status: 500 } }, null],
+  [PAGE, { meta: { rows: [{ id: 1 }] } }, null],
+  [PAGE, { links: '/leads' }, null],
   [PAGE, { rows: [] }, null],
   [PAGE, { message: 'Please sign in' }, null],
   [PAGE, { items: 0 }, null],
 ] as const)('an answer with anything else has no list: %j, %j at %j', async (paging, body, position) => {
   await expect(ask(paging, body, position)).rejects.toMatchObject({ code: 'api_unexpected' })
 })
+
+it.each([
+  [CURSOR, { items: [{ id: 1 }], done: false }, { next: null, partialSign: 'done: false' }],
+  [CURSOR, { items: [], done: false }, { next: null, partialSign: 'done: false' }],
+  [CURSOR, { items: [{ id: 1 }], done: false, next: 'c3' }, { next: 'c3' }],
+  [OFFSET, { items: [{ id: 1 }], truncated: true }, { next: '3' }],
+  [OFFSET, { items: [], truncated: true }, { next: null }],
+] as const)(
+  'an answer that says that more follow names the next page: %j, %j',
+  async (paging, body, page) => {
+    expect(await ask(paging, body, '2')).toEqual({ rows: body.items.length, ...page })
+  },
+)
 
 const rows = (count: number) => Array.from({ length: count }, (_, id) => ({ id: `l${id}` }))
 
@@ -60,4 +94,29 @@ it.each([
   ['a part, where it has as many records as were asked for', 10, '10'],
 ])('an answer to a range without Content-Range is %s', async (_name, count, next) => {
   expect(await ask(RANGE, rows(count), null)).toEqual({ rows: count, next })
+})
+
+const COUNTED = { kind: 'page', param: 'page', size_param: 'n', pages: 'pages' } as const
+
+it.each([
+  ['leads on, where more records are there', rows(5), 10, '3', 2],
+  ['is the end, where that page is empty', [], 10, null, 2],
+  ['is the end, where that page is not found', 404, 10, null, 2],
+  ['is the end, where that page is refused', 400, 10, null, 2],
+  ['is the end, where that page fails', 501, 10, null, 2],
+  ['is the end, where the page comes once more', null, 10, null, 2],
+  ['is the end, if it is short', rows(5), 9, null, 1],
+])(
+  'a last page by the number of pages, which may be old, %s',
+  async (_name, behind, count, next, requests) => {
+    const last = { pages: 2, items: rows(20).slice(10, 10 + count) }
+    const answer = (page: number) =>
+      page < 3 || behind === null ? last : typeof behind === 'number' ? behind : { pages: 2, items: behind }
+    expect(await ask(COUNTED, answer, '2')).toEqual({ rows: count, next, requests })
+  },
+)
+
+it('a last page by the number of pages is the end, if it says that no more follow', async () => {
+  const answer = () => ({ pages: 2, more: false, items: rows(10) })
+  expect(await ask({ ...COUNTED, has_more: 'more' }, answer, '2')).toMatchObject({ next: null, requests: 1 })
 })
