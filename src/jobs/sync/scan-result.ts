@@ -14,6 +14,8 @@ import { BEHIND_END, CLOCK_SKEW_MS } from './sync-page.ts'
 const PASSES_MAX = 6
 /** The number of records after which Elasticsearch and services that search by it end each list. */
 const SEARCH_WINDOW = 10_000
+/** The numbers of records to which services usually cut a page. */
+const USUAL_SIZES = [50, 100, 200, 250, 500, 1000, 2000, 5000]
 
 /** The facts about a pass that reached the end of the list. */
 export interface PassFacts {
@@ -187,19 +189,15 @@ function repeatsItself(scan: Scan): boolean {
 /**
  * Returns whether a list that is not numbered ends with a full page, without saying that it is the last, and leads are
  * missing. In a sync of changes the number of leads is not known, so that the first page counts as full only if it has
- * as many records as were asked for. In a full scan the upstream may have cut it to a round number.
+ * as many records as were asked for. In a full scan the upstream may have cut it to a usual size.
  */
 function endsFull({ scan, paging, stored, saysEnd }: PassFacts): boolean {
   const { mode, pass_pages, last_rows, largest_page, page_size } = scan
   if (isNumbered(paging) || paging.kind === 'last_id' || saysEnd || scan.total_low !== null) return false
   if (mode === 'incremental') return pass_pages === 1 && last_rows === page_size
-  const isFull = pass_pages > 1 ? last_rows === largest_page : last_rows === page_size || isRound(last_rows)
+  const isFull =
+    pass_pages > 1 ? last_rows === largest_page : last_rows === page_size || USUAL_SIZES.includes(last_rows)
   return isFull && last_rows > 0 && stored > scan.seen
-}
-
-/** Returns whether an upstream has probably cut a page of this many records to the most that it gives. */
-function isRound(rows: number): boolean {
-  return rows % 50 === 0
 }
 
 /** Returns whether leads stood behind a page that seemed to be the last. */
