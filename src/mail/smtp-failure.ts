@@ -172,8 +172,8 @@ export function isMechanismRefused(thrown: unknown): boolean {
 }
 
 /**
- * Whom a refusal within a message blames. `message`: the content, or nobody knows. `size`: the message is too
- * large for the server.
+ * The party that a refusal within a message blames. `message`: the content, or nobody knows. `size`: the message is
+ * too large for the server.
  */
 type Blame = 'recipient' | 'message' | 'sender' | 'size'
 

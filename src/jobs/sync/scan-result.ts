@@ -82,7 +82,7 @@ const DOUBTS: readonly Doubt[] = [
     applies: (facts) => endsFull(facts),
     found: ({ scan, stored }) =>
       `names no next page on its last one, which is full: ${scan.seen} leads${scan.mode === 'full' ? `, where the copy has ${stored}` : ''}`,
-    hint: 'What was read is kept. Check paging.next of the profile: the upstream may have renamed the field.',
+    hint: 'What was read is kept. Check the paging of the profile: the upstream may have renamed the field of the next page (paging.next), or may page the list now.',
   },
   {
     scan_result: 'unproven',

@@ -79,14 +79,14 @@ function lossOf(file: string, opened: string | null, watch: Watch | null): Leads
         : 'replaced by another file'
   const isPart = lost !== undefined && lost !== file
   const what = isPart ? `${lost}, a part of the database,` : `The database ${file}`
-  // What a part held is moved into the database when it is closed.
+  // The contents of a lost part are moved into the database when it is closed, so nothing needs to be put back.
   const restore = isPart ? '' : `, put the file or a backup back (${shellCommand('db restore FILE')})`
   return new LeadsheetError('store_lost', `${what} was ${how} while it was open`, {
     hint: `Nothing more is written. Stop what still runs on it${restore}, and start again.`,
   })
 }
 
-/** What is known of an open database from the outside, while a daemon runs on it. */
+/** Watches the files of an open database from the outside, while a daemon runs on it. */
 interface Watch {
   /** The paths of the log and of the shared memory, with their identities. */
   readonly beside: readonly (readonly [path: string, identity: string | null])[]
