@@ -275,18 +275,13 @@ function summaryOf(count: number): string {
 /**
  * Explains how each figure of an issue was computed. The issue's page in the archive shows this explanation.
  * @param request the request with which the figures were read
- * @param readAt the time at which the figures were read
  */
-export function explainIssue(
-  request: ReportRequest,
-  figures: ReportFigures,
-  readAt: Instant,
-): ExplainedFigure[] {
+export function explainIssue(request: ReportRequest, figures: ReportFigures): ExplainedFigure[] {
   const queries = figures.queries.map(
     ({ title, note, sql }): ExplainedFigure => ({
       ...{ block: 'queries', figure: null, title, meaning: note ?? 'as the report’s own folder asks' },
       ...{ sql: explainReportQuery(sql, request), priorSql: null },
     }),
   )
-  return [...explainReport({ ...request, asKnownAt: readAt }, figures), ...queries]
+  return [...explainReport(request, figures), ...queries]
 }

@@ -28,7 +28,7 @@ import { listPreferences } from '../../store/reports/preference.ts'
 import { explainIssue } from '../archive/archive.ts'
 import { encodeCsv } from '../snapshot/encode-text.ts'
 import { makeAttachments } from './attachment.ts'
-import { findRequest } from './recompute-issue.ts'
+import { findRequest } from './make-issue.ts'
 import { drawPictures } from './report-content.ts'
 
 export interface KeptIssue {
@@ -82,7 +82,7 @@ export async function readKeptIssue(db: Db, id: string, now: Date): Promise<Kept
 export async function readAbout(db: Db, issue: Issue): Promise<Omit<AboutView, 'files'> | null> {
   const { figures, renderedAt, programVersion: program } = issue
   if (program === null) return null
-  const explained = explainIssue(await findRequest(db, issue), figures, renderedAt)
+  const explained = explainIssue(await findRequest(db, issue), figures)
   return composeAbout({ figures, renderedAt, program, explained })
 }
 

@@ -12,7 +12,7 @@ import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../domain/period.ts
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { composeAbout } from '../../report/archive/about.ts'
 import { BLOCK_QUERIES } from '../../report/blocks/registry.ts'
-import type { Store, Trx } from '../../store/db/store.ts'
+import type { Db, Store, Trx } from '../../store/db/store.ts'
 import { type ReportRequest, readReportFigures } from '../../store/figures/report-figures.ts'
 import { runReportQueries } from '../../store/queries/report-query.ts'
 import {
@@ -28,7 +28,6 @@ import {
 } from '../../store/reports/issue.ts'
 import { type Archive, archivedPage, archiveIssue, explainIssue, isArchived } from '../archive/archive.ts'
 import { tryInsight } from '../insight/report-insight.ts'
-import { findRequest } from './recompute-issue.ts'
 import { type ContentDeps, contentsOf, createContents, type FindContent } from './report-content.ts'
 import { type Audience, LIST_ROWS_MAX, type Report, variantOf } from './report-definition.ts'
 import { findUnusual } from './volume-anomaly.ts'
@@ -176,7 +175,7 @@ export async function putInArchive(
   if (isMailed && (programVersion === null || (await isArchived(archive, issue)))) {
     return join(archive.folder, archivedPage(issue))
   }
-  const explained = explainIssue(await findRequest(store.db, issue), figures, renderedAt)
+  const explained = explainIssue(await findRequest(store.db, issue), figures)
   const about = composeAbout({ figures, renderedAt, program: programVersion, explained })
   const pictures = (await findContent(report, null)).files.filter(({ cid }) => cid !== null)
   const files = [...pictures, ...(await attachmentsFor(findContent, report, audiences))]
@@ -235,7 +234,6 @@ function requestFor(
     sparkPeriods: periodsUpTo(kind, period),
     trendDays: daysUpTo(period.to, TREND_DAYS, period.timeZone),
     blockQueries: BLOCK_QUERIES,
-    asKnownAt: null,
   }
 }
 
@@ -263,4 +261,33 @@ async function readFigures(
   }
   const { tables, failed } = await runReportQueries(store.place, report.queries, request, { signal })
   return { ...figures, queries: tables, failed: [...figures.failed, ...failed] }
+}
+
+/** Returns the request with which the figures of a stored issue were computed. */
+export async function findRequest(db: Db, issue: Issue): Promise<ReportRequest> {
+  const { report, variant, renderedAt } = issue
+  const { kind, period, prior, filter, stalled, topLeads, trend } = issue.figures
+  const last = await findLastSent(db, { report, variant, kind }, period.to, renderedAt)
+  return {
+    kind,
+    period,
+    prior,
+    filter,
+    stalledDays: stalled.days,
+    topScore: topLeads.minScore,
+    rowsMax: rowsKept(issue.figures),
+    since: last && reportedUpTo(last),
+    sparkPeriods: periodsUpTo(kind, period),
+    trendDays: daysUpTo(period.to, trend.length, period.timeZone),
+    blockQueries: BLOCK_QUERIES,
+  }
+}
+
+/**
+ * Returns the maximum number of rows in the lists of a stored issue. If a list was cut, its length is the
+ * maximum. Otherwise the general maximum is returned.
+ */
+function rowsKept({ topLeads, stalled, changes }: ReportFigures): number {
+  const cut = [topLeads, stalled, ...changes.kinds].find(({ total, rows }) => total > rows.length)
+  return cut?.rows.length ?? LIST_ROWS_MAX
 }

@@ -20,18 +20,23 @@ import { askChild, programFile } from './subprocess.ts'
 const LEADS_IN_PLACE_MAX = 50_000
 
 /**
- * Drops the indexes of `lead`, except unique indexes in PostgreSQL. Also drops what else slows down each
- * insert: in SQLite the trigger that counts leads, and in PostgreSQL the foreign keys that refer to `lead`.
+ * Drops the indexes of `lead`, except unique indexes in PostgreSQL, and in PostgreSQL also the foreign keys that
+ * refer to `lead`, because they slow down each insert.
+ * @param last a statement to run after the indexes are restored
  * @throws LeadsheetError store_busy where other PostgreSQL connections read leads for long
  */
-export async function dropIndexes(trx: Trx): Promise<void> {
+export async function dropIndexes(trx: Trx, last: string): Promise<void> {
   const dropped = isPostgres(trx) ? await listPostgres(trx) : await listSqlite(trx)
   for (const { name, made, drop } of dropped) {
     await trx.insertInto('sync_dropped_index').values({ name, sql: made }).execute()
     // Because the statement comes from the database itself, nothing in it needs escaping.
     await trx.executeQuery(CompiledQuery.raw(drop))
   }
+  await trx.insertInto('sync_dropped_index').values({ name: LAST, sql: last }).execute()
 }
+
+/** The name of the statement that runs after all indexes are restored. No index has this name. */
+const LAST = ''
 
 interface Dropped {
   readonly name: string
@@ -43,9 +48,7 @@ interface Dropped {
 async function listSqlite(trx: Trx): Promise<Dropped[]> {
   const { rows } = await sql<Dropped>`
     SELECT name, sql AS made, 'DROP ' || type || ' ' || format('"%w"', name) AS "drop" FROM sqlite_schema
-    WHERE sql IS NOT NULL AND (type = 'index' AND tbl_name = 'lead' OR name = 'lead_count_insert')`.execute(
-    trx,
-  )
+    WHERE sql IS NOT NULL AND type = 'index' AND tbl_name = 'lead'`.execute(trx)
   return rows
 }
 
@@ -94,7 +97,8 @@ export async function restoreIndexes(store: Store, signal: AbortSignal): Promise
 
 /** Restores each index in a transaction of its own, so that other processes can write between two indexes. */
 async function makeIndexes(db: Kysely<Tables>): Promise<void> {
-  for (const { name, sql: text } of await db.selectFrom('sync_dropped_index').selectAll().execute()) {
+  const dropped = await db.selectFrom('sync_dropped_index').selectAll().orderBy('name', 'desc').execute()
+  for (const { name, sql: text } of dropped) {
     await db.transaction().execute(async (trx) => {
       // Because the statement comes from the database itself, nothing in it needs escaping.
       await trx.executeQuery(CompiledQuery.raw(text))

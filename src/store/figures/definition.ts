@@ -7,8 +7,7 @@
  * several rows, `of` names the currency or status of the row.
  */
 
-import { RECENT } from './relation.ts'
-import type { RelationName } from './relation-parts.ts'
+import { RECENT, type RelationName } from './relation.ts'
 
 /** `money` is in whole units of the currency in `of`. A `share` is from 0 to 1. */
 export type FigureUnit = 'leads' | 'share' | 'money' | 'money a day' | 'days'
@@ -182,7 +181,7 @@ export const FIGURES = [
     name: 'stalled',
     title: 'Stalled',
     meaning:
-      'leads that were open at the end of the period and had not changed in any way for `stalled_days` days (a setting of the report); a lead is left out if it changed after the period and no sync had read it in between, because its last change in the period is unknown',
+      'leads that were open at the end of the period and had not changed in any way for `stalled_days` days (a setting of the report); a lead is left out if it was first read after a later change, because its last change in the period is unknown',
     unit: 'leads',
     coverage: 'stalled',
     reads: ['stalled_count'],

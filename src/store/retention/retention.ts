@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { deleteRows, listOf } from '../db/rows.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
+import { withLeadDays } from '../leads/lead-day.ts'
 import { refreshStageMoves } from '../leads/stage-move.ts'
 import type { LeadVersionTable, PrunedTable } from '../tables/lead-tables.ts'
 
@@ -183,9 +184,7 @@ export async function pruneVersions(
 
 async function countDerived(db: Db, before: Instant): Promise<number> {
   const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM lead
-    WHERE derived_version IS NOT NULL AND status IN (SELECT status FROM lead_count) AND status_changed_at < ${before}`.execute(
-    db,
-  )
+    WHERE derived_version IS NOT NULL AND status_changed_at < ${before}`.execute(db)
   return rows[0]?.n ?? 0
 }
 
@@ -204,8 +203,9 @@ async function deleteVersions(
   before: Instant,
   now: Instant,
 ): Promise<void> {
-  await deleteRows(trx, 'lead_history', versions, ['lead_id', 'valid_from'])
-  await refreshStageMoves(trx, [...new Set(versions.map((version) => version.lead_id))])
+  const leadIds = [...new Set(versions.map((version) => version.lead_id))]
+  await withLeadDays(trx, leadIds, () => deleteRows(trx, 'lead_history', versions, ['lead_id', 'valid_from']))
+  await refreshStageMoves(trx, leadIds)
   await addPruned(trx, { table_name: 'lead_version', rule: 'ended', before, rows: versions.length }, now)
 }
 
