@@ -210,7 +210,7 @@ export const OPERATION_RESULTS = {
     z.strictObject({ data: z.strictObject({ role: text, statements: texts }).describe('with --print') }),
   ]),
   'db prune': z.strictObject({
-    data: z.array(z.strictObject({ table: text, before: instant, rows: count, deleted: count })),
+    data: z.array(z.strictObject({ table: text, before: instant, deleted: count })),
     meta: z.strictObject({ deleted: flag.describe('false without --yes') }),
   }),
 }
