@@ -162,7 +162,7 @@ async function findUnwritable(facts: Facts): Promise<Finding[]> {
     {
       ...plain(
         `less than ${megabytes(isFull ? FULL_BYTES : SCARCE_BYTES)} are free on the disk of the database`,
-        `make room: ${shellCommand('db prune')}, fewer snapshots, or a larger disk`,
+        `make room: ${shellCommand('db prune')}, or a larger disk`,
       ),
       severity: isFull ? 'fail' : 'warn',
     },
