@@ -13,7 +13,6 @@ import { VIEWS } from '../schema/views.ts'
 import type { Tables } from '../tables/tables.ts'
 import { listGrants, listReaders } from './analyst-role.ts'
 import { FUNCTIONS, TRIGGERS } from './functions.ts'
-import { SEARCH } from './issue-words.ts'
 import { commentsSql, tablesInOrder, textOf, translateSchema } from './schema-from-sqlite.ts'
 
 const UNIQUE_VIOLATION = '23505'
@@ -109,8 +108,7 @@ async function ensureSchema(db: Kysely<Tables>, { name, schema }: PostgresPlace)
 
 async function createAll(trx: Kysely<Tables>, place: PostgresPlace): Promise<void> {
   const model = await readModel()
-  for (const statement of [...FUNCTIONS, ...translateSchema(model.objects), ...SEARCH])
-    await run(trx, statement)
+  for (const statement of [...FUNCTIONS, ...translateSchema(model.objects)]) await run(trx, statement)
   await run(trx, 'CREATE TABLE kysely_migration (name text PRIMARY KEY, timestamp text NOT NULL)')
   for (const name of Object.keys(MIGRATIONS))
     await sql`INSERT INTO kysely_migration VALUES (${name}, ${new Date().toISOString()})`.execute(trx)
