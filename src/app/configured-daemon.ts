@@ -22,7 +22,6 @@ import { keepTicking, startDaemon } from '../jobs/schedule/daemon.ts'
 import type { Schedule } from '../jobs/schedule/schedule.ts'
 import { combineTasks, createSerialTask, openOwnQueue } from '../jobs/schedule/serial-task.ts'
 import { publishIfDue, snapshotSchedule } from '../jobs/snapshot/publish-snapshot.ts'
-import { createDetailWorker } from '../jobs/sync/detail-workers.ts'
 import type { SyncDeps } from '../jobs/sync/run-sync.ts'
 import { askSync, type ScheduledSyncDeps, syncSchedule } from '../jobs/sync/scheduled-sync.ts'
 import type { Log } from '../log.ts'
@@ -113,12 +112,6 @@ export async function openConfiguredDaemon(
   const isShared = store.place.kind === 'postgres'
   const queue = store.place.kind === 'postgres' ? opening.use(await openPgBossQueue(store.place, log)) : own
   const reportDeps = await openReportDeps(config, store, templates)
-  const detailWorkers =
-    isShared &&
-    createDetailWorker({
-      ...{ queue, source, store, log, now: reportDeps.now },
-      concurrency: config.enrichment?.concurrency ?? 1,
-    })
   let syncAheadMs: number | null = null
   const onClock = (aheadMs: number | null): void => {
     syncAheadMs = aheadMs ?? syncAheadMs
@@ -129,7 +122,6 @@ export async function openConfiguredDaemon(
   const snapshots = createSerialTask(own, 'snapshot', publish)
   const work = {
     ...reportDeps,
-    ...(detailWorkers && { detailWorkers }),
     source,
     transport,
     policy: deliveryPolicyOf(config, store, transport),
@@ -186,7 +178,7 @@ export async function openConfiguredDaemon(
   const post = combineTasks([alerts, messages])
   const daemon = {
     ...{ store, log, now, monotonicMs, schedules, queue, post, events, faults, clockTrust },
-    ...(isShared && { own: combineTasks([snapshots, ...(detailWorkers ? [detailWorkers] : [])]) }),
+    ...(isShared && { own: snapshots }),
   }
   const formatAlive = isWatchedBySystemd() ? openWatchdog((message) => log.warn(message)) : () => {}
   const opened = opening.move()

@@ -50,7 +50,6 @@ const READING: Readonly<Record<string, 'api' | 'time_zone' | null>> = {
   'queue list': null,
   'db check': null,
   'db backup copy.db': null,
-  'db grant analysts --print': null,
 }
 
 /** Commands that write, send or check the settings. */

@@ -199,7 +199,7 @@ async function syncAndReport(terminal: Terminal, { config, store, service, log }
     terminal.signal.throwIfAborted()
     const reports = await mailReports(terminal, config, store, log)
     await publishIfDue(
-      publishDeps({ dataDir: config.dataDir, profile: REFERENCE_PROFILE, keep: 0 }, store, log),
+      publishDeps({ dataDir: config.dataDir, profile: REFERENCE_PROFILE }, store, log),
       terminal.signal,
     )
     return { result, reports }

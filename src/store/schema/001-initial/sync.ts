@@ -115,22 +115,6 @@ export const SYNC = [
     sql TEXT NOT NULL -- the statement that creates it again
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE detail_run ( -- one row while several processes read details for a sync
-    run_id TEXT PRIMARY KEY, -- sync_run.id
-    failures_in_row INTEGER NOT NULL DEFAULT 0, -- number of leads in a row whose details could not be read
-    quarantined INTEGER NOT NULL DEFAULT 0, -- number of activity entries that were quarantined
-    requests INTEGER NOT NULL DEFAULT 0, -- number of requests to the upstream, without those of the process that runs the sync
-    retries INTEGER NOT NULL DEFAULT 0, -- number of these requests that were retries
-    ended TEXT -- JSON: why the reading ended early, as code, message, hint and notBefore; null while it continues
-  ) STRICT, WITHOUT ROWID`,
-
-  sql`CREATE TABLE detail_wanted ( -- one row per lead whose details are still to be read for the sync in detail_run
-    lead_no INTEGER PRIMARY KEY, -- lead.no
-    run_id TEXT NOT NULL REFERENCES detail_run (run_id), -- sync_run.id of the sync
-    batch INTEGER NOT NULL -- number of the batch; one process reads the leads of a batch, one after the other
-  ) STRICT`,
-  sql`CREATE INDEX detail_wanted_by_batch ON detail_wanted (run_id, batch)`,
-
   sql`CREATE TABLE field_seen ( -- one row per field of the lead records, mapped or not, from a sample of the records on each page
     path TEXT PRIMARY KEY, -- path in the record, such as company.name; [] stands for the items of a list
     types TEXT NOT NULL, -- JSON array of the types that its values had: string, number, boolean, object, array
