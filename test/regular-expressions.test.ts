@@ -44,7 +44,6 @@ const PUT_TOGETHER: readonly string[] = [
   'cli/terminal/table.ts',
   'config/load.ts',
   'config/recipients-file.ts',
-  'jobs/archive/search-issues.ts',
   'probe/auth-probe.ts',
   'redaction.ts',
   'report/render/template-files.ts',
