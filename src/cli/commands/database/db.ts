@@ -36,25 +36,19 @@ async function runPrune(terminal: Terminal, isDry: boolean): Promise<void> {
     isDry,
     signal: terminal.signal,
   })
-  if (terminal.json) terminal.printJson('db prune', pruned.map(prunedJson), { deleted: !isDry })
+  if (terminal.json) terminal.printJson('db prune', pruned, { deleted: !isDry })
   else {
     await terminal.printTable<Pruned>(
       [
         { title: 'TABLE', value: ({ table }) => table, isWhole: true },
         { title: 'OLDER THAN', value: ({ before }) => formatInstant(before), isWhole: true },
-        { title: 'ROWS', value: ({ read }) => read },
         { title: isDry ? 'WOULD GO' : 'DELETED', value: ({ deleted }) => deleted },
-        { title: 'STAY', value: ({ read, deleted }) => read - deleted },
       ],
       pruned,
     )
   }
   const isAnything = pruned.some(({ deleted }) => deleted > 0)
   if (isDry && isAnything) terminal.note(`nothing was deleted; ${shellCommand('db prune --yes')} does it`)
-}
-
-function prunedJson({ table, before, read, deleted }: Pruned) {
-  return { table, before, rows: read, deleted }
 }
 
 function defineCheck(parent: Command, terminal: Terminal): void {
