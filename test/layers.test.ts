@@ -31,7 +31,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contract: ['errors'],
   upstream: ['contract', 'domain', 'errors', 'log', 'packages', 'proxy', 'redaction', 'retry'],
   probe: ['contract', 'domain', 'errors', 'log', 'proxy', 'redaction', 'retry', 'upstream'],
-  store: ['domain', 'errors', 'packages'],
+  store: ['domain', 'errors', 'packages', 'time'],
   queue: ['errors', 'log', 'packages', 'store'],
   report: ['domain', 'errors', 'packages', 'schedule'],
   insight: ['domain'],
@@ -144,7 +144,8 @@ const TEXT_KEPT_IN: Readonly<Record<string, readonly string[]>> = {
   'sql.raw': [
     'src/store/schema/insight-views.ts',
     'src/store/schema/001-initial/leads.ts',
-    'src/store/leads/lead-progress.ts',
+    'src/store/leads/lead-day.ts',
+    'src/store/schema/lead-event-view.ts',
   ],
 }
 

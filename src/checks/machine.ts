@@ -6,7 +6,7 @@ import { counted } from '../report/words/numbers.ts'
 import { readServerState } from '../store/db/postgres.ts'
 import type { Db } from '../store/db/store.ts'
 import { isOfDaemon } from '../store/schedule/lease.ts'
-import { listClockSets } from '../store/schedule/uptime.ts'
+import { findClockSet } from '../store/schedule/uptime.ts'
 import { formatSpan, formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
 import { ALERTED, type Check, type CheckResult, type Finding, fail, ok, plain, SHOWN, warn } from './check.ts'
@@ -80,7 +80,6 @@ export const MACHINE_CHECKS = {
     question: 'Is there disk space for another snapshot and for the log of a sync?',
     title: 'disk nearly full',
     meaning: 'there is not enough disk space for another snapshot and the log of a sync',
-    setting: 'snapshot.keep',
     alert: 'after_failures',
     find: findDiskLow,
   },
@@ -163,7 +162,7 @@ async function findUnwritable(facts: Facts): Promise<Finding[]> {
     {
       ...plain(
         `less than ${megabytes(isFull ? FULL_BYTES : SCARCE_BYTES)} are free on the disk of the database`,
-        `make room: ${shellCommand('db prune')}, fewer snapshots, or a larger disk`,
+        `make room: ${shellCommand('db prune')}, or a larger disk`,
       ),
       severity: isFull ? 'fail' : 'warn',
     },
@@ -266,7 +265,7 @@ async function findDiskLow(facts: Facts): Promise<Finding[]> {
       // The free space is rounded up to the next 100 MB, and a full disk too, so that the text of the alert does
       // not change each minute.
       `Less than ${megabytes(Math.max(1, Math.ceil(free / (100 * MB))) * 100 * MB)} are free in the data directory; ${megabytes(wanted)} are wanted beside a database of ${megabytes(database)}.`,
-      `Make room: fewer snapshots (snapshot.keep), ${shellCommand('db prune')}, or a larger disk.`,
+      `Make room: ${shellCommand('db prune')}, or a larger disk.`,
     ),
   ]
 }
@@ -317,12 +316,15 @@ async function findSnapshotOld(facts: Facts): Promise<Finding[]> {
 }
 
 async function findClockSets({ db, now }: Facts): Promise<Finding[]> {
-  const sets = await listClockSets(db, minutesBefore(now, DAY_MINUTES), now.toISOString())
-  return sets.map(({ from, to }) => ({
-    subject: to,
-    message: `The clock went from ${formatUtc(from)} to ${formatUtc(to)} at once: it was set, or the machine slept.`,
-    hint: `Let the machine set its clock by NTP, and keep it awake. ${shellCommand('schedule next')} tells what was missed.`,
-  }))
+  const set = await findClockSet(db, minutesBefore(now, DAY_MINUTES), now.toISOString())
+  if (set === null) return []
+  return [
+    {
+      subject: set.to,
+      message: `The clock went from ${formatUtc(set.from)} to ${formatUtc(set.to)} at once: it was set, or the machine slept.`,
+      hint: `Let the machine set its clock by NTP, and keep it awake. ${shellCommand('schedule next')} tells what was missed.`,
+    },
+  ]
 }
 
 async function findClockWrong({ knowsClock, clockAheadMs, clockDoubt }: Facts): Promise<Finding[] | null> {

@@ -36,7 +36,6 @@ const GIVEN: readonly string[] = [
   'report approve daily',
   'report resend daily --failed',
   'report show daily',
-  'report compare daily',
   'report new mine',
   'recipients pause you@example.com',
   'recipients resume you@example.com',
@@ -60,7 +59,6 @@ const GIVEN: readonly string[] = [
   'db backup copy.db',
   'db restore copy.db',
   'db copy --to copied.db',
-  'db grant analysts',
   'webhooks register https://example.com/',
   'webhooks show WEBHOOK',
   'webhooks test WEBHOOK',
@@ -82,7 +80,6 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'report approve': 'test/cli/commands/operations/schedule.test.ts',
   'queue list': 'test/cli/json.test.ts',
   'queue retry': 'test/cli/json.test.ts',
-  'db grant': 'test/cli/json.test.ts',
 }
 
 const failureSchema = z.strictObject({
@@ -199,7 +196,7 @@ it.skipIf(!hasPostgres)('what only a store in PostgreSQL has is printed as its s
   await using store = await openStore(address, new Date())
   if (store.place.kind !== 'postgres') throw new Error('it is in a file')
   await using _queue = await openPgBossQueue(store.place, SILENT)
-  for (const line of ['queue list', 'queue retry', 'db grant analysts --print']) {
+  for (const line of ['queue list', 'queue retry']) {
     const postgres = { LEADSHEET_DATABASE_URL: address }
     const { stdout, stderr } = await runWarm([...line.split(' '), '--json'], { cwd: root, env: postgres })
     expect(stdout, stderr).not.toBe('')

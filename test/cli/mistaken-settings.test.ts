@@ -35,7 +35,6 @@ const READING: Readonly<Record<string, 'api' | 'time_zone' | null>> = {
   'report list': null,
   'report history': null,
   'report show daily': null,
-  'report compare daily': null,
   recipients: null,
   outbox: null,
   schema: null,
@@ -50,7 +49,6 @@ const READING: Readonly<Record<string, 'api' | 'time_zone' | null>> = {
   'queue list': null,
   'db check': null,
   'db backup copy.db': null,
-  'db grant analysts --print': null,
 }
 
 /** Commands that write, send or check the settings. */

@@ -3,7 +3,7 @@
  * issue is the report that was sent last. `:since` is the end of that issue's period. `:reported_at` is the
  * time at which its figures were read, or null before the first issue.
  */
-import type { Bounds, Relation } from './relation.ts'
+import type { Bounds, Relation } from './relation-bounds.ts'
 
 /**
  * Returns SQL for the position of a status in the funnel: -1 for a status outside the funnel or without a

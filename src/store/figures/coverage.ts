@@ -7,13 +7,6 @@ import type { CoverageName } from './definition.ts'
 import type { ReadTrx } from './query.ts'
 import { type FigureScope, type Query, readRows } from './query.ts'
 
-/**
- * The SQL for leads created in the period whose statuses are not all known, because their first known status began
- * more than a minute after their creation.
- */
-const NEW_UNKNOWN = `(SELECT count(*) FROM new_lead
-    WHERE known_since > strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+60 seconds'))`
-
 /** The SQL for the open leads that were read as they were at the end of the period. */
 const KNOWN_OPEN = `SELECT coalesce(sum(leads) FILTER (WHERE is_known = 1), 0) AS known, coalesce(sum(leads), 0) AS "of"
   FROM level WHERE outcome = 'open'`
@@ -24,10 +17,11 @@ export const COVERAGES: Readonly<
   period: {
     title: 'Coverage',
     meaning: 'leads whose statuses in the period are all known, out of the leads that existed in it',
-    reads: ['level_before', 'new_lead'],
+    reads: ['level_before', 'new_lead', 'unknown_entry'],
     sql: `SELECT leads - unknown AS known, leads AS "of" FROM (
     SELECT coalesce(sum(leads), 0) + (SELECT count(*) FROM new_lead) AS leads,
-      coalesce(sum(leads) FILTER (WHERE status = ''), 0) + ${NEW_UNKNOWN} AS unknown FROM level_before) AS counted`,
+      coalesce(sum(leads) FILTER (WHERE is_unknown), 0) + (SELECT coalesce(sum(entered), 0) FROM unknown_entry) AS unknown
+    FROM level_before) AS counted`,
   },
   end: {
     title: 'Coverage',

@@ -7,7 +7,8 @@
  * several rows, `of` names the currency or status of the row.
  */
 
-import { RECENT, type RelationName } from './relation.ts'
+import { RECENT } from './relation.ts'
+import type { RelationName } from './relation-bounds.ts'
 
 /** `money` is in whole units of the currency in `of`. A `share` is from 0 to 1. */
 export type FigureUnit = 'leads' | 'share' | 'money' | 'money a day' | 'days'

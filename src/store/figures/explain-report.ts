@@ -22,7 +22,7 @@ import {
   STALLED_LEADS,
   TOP_LEADS,
 } from './report-lists.ts'
-import { OPEN_VALUE, SPARKLINES, spansOf, TREND } from './series.ts'
+import { SPARKLINES, spansOf, TREND } from './series.ts'
 import { OUR_LEVELS, STAT_SAMPLES, scopeOfSample } from './service-stats.ts'
 
 interface Explained {
@@ -74,9 +74,6 @@ export function explainReport(request: ReportRequest, figures: ReportFigures): E
       compared('kpis', findFigure(name)),
     ),
     explain('kpis', SPARKLINES, scope, spansOf(request.sparkPeriods)),
-    ...figures.openValue.current
-      .slice(0, 1)
-      .map(({ currency }) => explain('kpis', OPEN_VALUE, scope, { currency })),
     explain('trend', TREND, scope, spansOf(request.trendDays)),
     explain('funnel', figures.funnel.source === 'ours' ? REACHED : SERVICE_FUNNEL),
     explain('funnel', findFigure('time_in_stage'), staysOf(scope)),

@@ -12,7 +12,8 @@ import type { Db } from '../db/store.ts'
 import type { FigureDefinition, FigureName } from './definition.ts'
 import { FIGURES } from './definition.ts'
 import { chosenValues } from './lead-filter.ts'
-import { RELATION_NAMES, type RelationName, relationsOf } from './relation.ts'
+import { relationsOf } from './relation.ts'
+import { RELATION_NAMES, type RelationName } from './relation-bounds.ts'
 
 /** The period, the filter and the other limits of a figure. */
 export interface FigureScope {

@@ -6,46 +6,7 @@
 import type { LeadFilter } from '../../domain/figures.ts'
 import { changeRelations } from './change-relations.ts'
 import { chosenSql } from './lead-filter.ts'
-
-/** Each relation may read only relations listed before it. */
-export const RELATION_NAMES = [
-  'chosen',
-  'chosen_day',
-  'lead_now',
-  'deleted_then',
-  'lead_then',
-  'new_lead',
-  'level_change',
-  'level',
-  'level_before',
-  'closed',
-  'win',
-  'entry',
-  'ended',
-  'open_then',
-  'touched',
-  'stalled_count',
-  'span',
-  'arrival',
-  'arrival_gone',
-  'closed_now',
-  'closed_once',
-  'news',
-  'standing',
-  'change',
-] as const
-export type RelationName = (typeof RELATION_NAMES)[number]
-
-export interface Relation {
-  readonly reads: readonly RelationName[]
-  /**
-   * If true, the database computes the whole relation first. Otherwise SQLite would look up a row for each
-   * candidate before it filters the candidates.
-   */
-  readonly isMaterialized?: true
-  /** The SQL. It begins with a comment that describes the rows and names no parameter. */
-  readonly sql: string
-}
+import { boundsOf, lastOrFirst, type Relation, type RelationName } from './relation-bounds.ts'
 
 /** The time 30 days before the end of the period. A single day has too few closed leads for a win rate. */
 export const RECENT = ':recent_from'
@@ -56,80 +17,6 @@ export const OPEN_STATUSES = `(SELECT status FROM (SELECT DISTINCT status FROM l
       LEFT JOIN stage USING (status) WHERE coalesce(outcome, 'open') = 'open')`
 
 const QUALIFIED_STATUSES = '(SELECT status FROM stage WHERE is_qualified = 1)'
-
-/**
- * The limits of all relations: the filter. Each method returns a piece of SQL. A stored state of a lead is a row
- * of `lead_history`. A lead that has not changed since it was first read has no stored state; its own row is its
- * only state.
- */
-export interface Bounds {
-  /** The relations that {@link Bounds.inScope} needs. Every relation that uses `inScope` must read them. */
-  readonly chosen: readonly RelationName[]
-  /**
-   * Returns ` AND …` with the conditions on the pipelines and the chosen leads, or an empty text. The
-   * arguments name the columns. The plus sign in the SQL keeps SQLite from looking up each chosen lead where
-   * reading in order of time is faster.
-   */
-  inScope(pipeline?: string, lead?: string): string
-  inPipelines(pipeline?: string): string
-  /**
-   * Selects the beginning of one stored state of `lead`. Of the states that meet a condition, it is the first
-   * or the last one (`order`).
-   */
-  version(condition: string, order: 'ASC' | 'DESC'): string
-  /**
-   * Joins to `lead`, as `state`, its last stored state that began before an instant, or its first state if there
-   * is no earlier one.
-   */
-  joinState(before: string): string
-  /** Selects columns of the joined state, or of the lead's own row where that is its only state. */
-  stateOf(columns: string): string
-  /** Builds SQL for a value from a lead's stored states, or from its own row where that is its only state. */
-  storedOr(stored: string, own: string): string
-}
-
-export function boundsOf(filter: LeadFilter): Bounds {
-  const isChosen = filter.conditions.length > 0
-  const inPipelines = (pipeline = 'pipeline_id'): string =>
-    filter.pipelineIds === null ? '' : ` AND ${pipeline} IN (SELECT value FROM json_each(:pipelines))`
-  const version: Bounds['version'] = (condition, order) =>
-    `(SELECT valid_from FROM lead_history AS each WHERE each.lead_id = lead.id${condition} ORDER BY valid_from ${order} LIMIT 1)`
-  const storedOr: Bounds['storedOr'] = (stored, own) =>
-    `CASE WHEN lead.derived_version IS NULL THEN ${stored} ELSE ${own} END`
-  return {
-    chosen: isChosen ? ['chosen'] : [],
-    inPipelines,
-    inScope: (pipeline, lead = 'lead_id') =>
-      `${inPipelines(pipeline)}${isChosen ? ` AND +${lead} IN (SELECT ${lead === 'lead.no' ? 'lead_no' : 'lead_id'} FROM chosen)` : ''}`,
-    version,
-    storedOr,
-    joinState: (before) => `LEFT JOIN lead_history AS state
-        ON lead.derived_version IS NULL AND state.lead_id = lead.id AND state.valid_from = ${lastOrFirst(version, before)}`,
-    stateOf: (columns) =>
-      columns
-        .split(' ')
-        .map(
-          (column) => `${storedOr(`state.${column}`, OWN_COLUMNS[column] ?? `lead.${column}`)} AS ${column}`,
-        )
-        .join(', '),
-  }
-}
-
-/** The columns of a state that have another name in the table `lead`, each with its SQL there. */
-const OWN_COLUMNS: Readonly<Record<string, string>> = {
-  valid_from: 'lead.status_changed_at',
-  changed_at: 'lead.updated_at',
-  status_changed_at: 'CASE WHEN lead.derived_version = 1 THEN lead.status_changed_at END',
-}
-
-/**
- * Selects the beginning of the last state that began before an instant, or else the beginning of the first
- * state.
- */
-const lastOrFirst = (version: Bounds['version'], before: string): string =>
-  `coalesce(
-      ${version(` AND valid_from < ${before}`, 'DESC')},
-      ${version('', 'ASC')})`
 
 /** Builds all relations by name. */
 export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, Relation>> {
@@ -143,11 +30,21 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
       WHERE state.lead_id = lead.id AND state.valid_from = ${lastOrFirst(version, instant)})`,
       'lead.pipeline_id',
     )
-  // The days before the day of an instant, and the part of that day before the instant.
-  const changesBefore = (instant: string): string => `
-    SELECT ${LEVEL_COLUMNS} FROM ${isChosen ? 'chosen_day' : 'lead_day'} WHERE day < substr(${instant}, 1, 10)${inPipelines()}
+  const days = isChosen ? 'chosen_day' : 'lead_day'
+  const dayOf = (instant: string): string => `substr(${instant}, 1, 10)`
+  // Each part has the whole condition, so that SQLite reads both by an index, in order of their changes.
+  const openStates = (condition: string): string => {
+    const isOpen = (leadId: string, changedAt: string) =>
+      `status NOT IN (SELECT status FROM stage WHERE outcome <> 'open')${inScope('pipeline_id', leadId)}${
+        condition &&
+        ` AND ${condition.replaceAll('lead_id NOT', `${leadId} NOT`).replaceAll('changed_at', changedAt)}`
+      }`
+    return `SELECT lead_id, pipeline_id, changed_at FROM lead_history
+    WHERE changed_at < :to AND valid_from < :to AND (valid_to IS NULL OR valid_to >= :to) AND ${isOpen('lead_id', 'changed_at')}
     UNION ALL
-    SELECT ${LEVEL_COLUMNS} FROM lead_event WHERE at >= substr(${instant}, 1, 10) AND at < ${instant}${inScope()}`
+    SELECT id, pipeline_id, updated_at FROM lead
+    WHERE updated_at < :to AND status_changed_at < :to AND derived_version IS NOT NULL AND ${isOpen('id', 'updated_at')}`
+  }
   const counted: readonly RelationName[] = isChosen ? ['chosen', 'chosen_day'] : []
 
   return {
@@ -162,7 +59,7 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
       isMaterialized: true,
       sql: `-- the counts of lead_day, but of the chosen leads alone
     SELECT substr(at, 1, 10) AS day, pipeline_id, status, value_currency, is_known, reached,
-      sum(leads) AS leads, sum(value_amount) AS value_amount
+      sum(leads) AS leads, count(*) FILTER (WHERE leads > 0) AS entered, sum(value_amount) AS value_amount
     FROM lead_event WHERE lead_id IN (SELECT lead_id FROM chosen) GROUP BY 1, 2, 3, 4, 5, 6`,
     },
     lead_now: {
@@ -196,22 +93,43 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
     FROM lead
     WHERE created_at >= :from AND created_at < :to AND lead.id NOT IN (SELECT lead_id FROM deleted_then)${inScope(pipelineAt(':to'), 'lead.no')}`,
     },
-    level_change: {
+    level_day: {
       reads: counted,
-      sql: `-- how many leads of what value had entered and left each state before the end of the period${changesBefore(':to')}`,
+      sql: `-- how many leads of what value had entered each state before the last day of the period, minus those that had left it
+    SELECT day, ${LEVEL_STATE}, leads, value_amount FROM ${days} WHERE day < ${dayOf(':to')}${inPipelines()}`,
+    },
+    level_part: {
+      reads: chosen,
+      sql: `-- the same on the last day of the period, before its end
+    SELECT ${LEVEL_STATE}, leads, value_amount FROM lead_event WHERE at >= ${dayOf(':to')} AND at < :to${inScope()}`,
     },
     level: {
-      reads: [...counted, 'level_change'],
+      reads: [...counted, 'level_day', 'level_part'],
       isMaterialized: true,
       sql: `-- number and value of the leads in each state at the end of the period
     SELECT ${LEVEL_STATE}, coalesce(outcome, 'open') AS outcome, sum(leads) AS leads, sum(value_amount) AS value_amount
-    FROM level_change LEFT JOIN stage USING (status) GROUP BY ${LEVEL_STATE}, outcome HAVING sum(leads) <> 0`,
+    FROM (
+      SELECT ${LEVEL_STATE}, sum(leads) AS leads, sum(value_amount) AS value_amount FROM level_day GROUP BY ${LEVEL_STATE}
+      UNION ALL SELECT * FROM level_part) AS change
+    LEFT JOIN stage USING (status) GROUP BY ${LEVEL_STATE}, outcome HAVING sum(leads) <> 0`,
     },
     level_before: {
       reads: counted,
-      isMaterialized: true,
-      sql: `-- number of leads by status at the beginning of the period; the status is empty if it is not known
-    SELECT status, sum(leads) AS leads FROM (${changesBefore(':from')}) AS change GROUP BY status`,
+      sql: `-- number of leads at the beginning of the period, and whether their earlier statuses are not known
+    SELECT leads, ${IS_UNKNOWN} AS is_unknown FROM ${days} WHERE day < ${dayOf(':from')}${inPipelines()}
+    UNION ALL
+    SELECT leads, ${IS_UNKNOWN} FROM lead_event WHERE at >= ${dayOf(':from')} AND at < :from${inScope()}`,
+    },
+    unknown_entry: {
+      reads: counted,
+      sql: `-- number of leads that were created in the period and whose first status was not known: on each of its days,
+    -- with the last one as far as it belongs to the period, and without what came before on the first one
+    SELECT entered FROM ${days}
+    WHERE ${IS_UNKNOWN} AND day >= ${dayOf(':from')} AND day < ${dayOf(':to')}${inPipelines()}
+    UNION ALL
+    SELECT 1 FROM lead_event WHERE ${IS_UNKNOWN} AND leads = 1 AND at >= ${dayOf(':to')} AND at < :to${inScope()}
+    UNION ALL
+    SELECT -1 FROM lead_event WHERE ${IS_UNKNOWN} AND leads = 1 AND at >= ${dayOf(':from')} AND at < :from${inScope()}`,
     },
     closed: {
       reads: [...chosen, 'deleted_then'],
@@ -258,13 +176,7 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
     open_then: {
       reads: chosen,
       sql: `-- leads that were open at the end of the period and were read as they were then, and when that state began
-    SELECT lead_id, pipeline_id, changed_at FROM (
-      SELECT lead_id, pipeline_id, status, changed_at FROM lead_history
-      WHERE changed_at < :to AND valid_from < :to AND (valid_to IS NULL OR valid_to >= :to)
-      UNION ALL
-      SELECT id, pipeline_id, status, updated_at FROM lead
-      WHERE updated_at < :to AND status_changed_at < :to AND derived_version IS NOT NULL) AS state
-    WHERE status NOT IN (SELECT status FROM stage WHERE outcome <> 'open')${inScope()}`,
+    ${openStates('')}`,
     },
     touched: {
       reads: [],
@@ -273,8 +185,14 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
     SELECT lead_id FROM lead_minor_update WHERE changed_at > ${STALLED_SINCE} AND changed_at < :to
     UNION SELECT lead_id FROM activity WHERE at > ${STALLED_SINCE} AND at < :to`,
     },
+    longest_open: {
+      reads: [...chosen, 'touched'],
+      sql: `-- the leads of open_then that had no update or activity in the days before, the longest open first
+    ${openStates(`lead_id NOT IN (SELECT lead_id FROM touched) AND changed_at <= ${STALLED_SINCE}`)}
+    ORDER BY changed_at LIMIT :candidates`,
+    },
     stalled_count: {
-      reads: [...counted, 'level_change', 'level', 'open_then', 'touched'],
+      reads: [...counted, 'level_day', 'level_part', 'level', 'open_then', 'touched'],
       sql: `-- number of leads that were stalled at the end of the period: the open ones, without those that had changed since
     SELECT pipeline_id, sum(leads) AS leads FROM (
     SELECT pipeline_id, leads FROM level WHERE outcome = 'open' AND is_known = 1
@@ -321,6 +239,7 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
   }
 }
 
+/** The condition that the status of leads is not known, and that they may have moved meanwhile. */
+const IS_UNKNOWN = "(status = '' AND reached < 0)"
 /** The columns that name a state of a level. */
 const LEVEL_STATE = 'pipeline_id, status, value_currency, is_known, reached'
-const LEVEL_COLUMNS = `${LEVEL_STATE}, leads, value_amount`

@@ -9,7 +9,6 @@ import { readCoverage } from './coverage.ts'
 import { toCents } from './definition.ts'
 import type { ReadTrx } from './query.ts'
 import { type FigureScope, readFigureAt, readRows } from './query.ts'
-import { STALLED_SINCE } from './relation.ts'
 import { fillTempTables } from './temp-tables.ts'
 
 const DAY_MS = 24 * 60 * 60_000
@@ -46,15 +45,13 @@ const lastBefore = (table: string, at: string): string =>
 export const STALLED_LEADS = {
   title: 'Stalled leads',
   meaning: 'the leads counted by the figure stalled, longest stalled first',
-  reads: ['lead_then', 'open_then', 'touched'],
+  reads: ['lead_then', 'longest_open'],
   sql: `SELECT ${LISTED}, longest.changed_at AS "changedAt", longest.candidates, longest.last_candidate_at AS "lastCandidateAt"
   FROM (
     SELECT lead_id, max(changed_at, ${lastBefore('lead_minor_update', 'changed_at')}, ${lastBefore('activity', 'at')}) AS changed_at,
       count(*) OVER () AS candidates, max(changed_at) OVER () AS last_candidate_at
     -- a few leads in order of their last state; an update or an activity may have been later
-    FROM (SELECT lead_id, changed_at FROM open_then
-      WHERE changed_at <= ${STALLED_SINCE} AND lead_id NOT IN (SELECT lead_id FROM touched)
-      ORDER BY changed_at LIMIT :candidates) AS state
+    FROM longest_open AS state
     ORDER BY 2, lead_id LIMIT :rows) AS longest
   CROSS JOIN lead_then CROSS JOIN lead CROSS JOIN pipeline
   WHERE lead_then.lead_id = longest.lead_id AND lead.id = longest.lead_id AND pipeline.id = lead_then.pipeline_id

@@ -4,15 +4,15 @@
  */
 import type { Sparklines, TrendDay } from '../../domain/figures.ts'
 import type { Instant, Period } from '../../domain/model.ts'
-import { toCents } from './definition.ts'
 import type { ReadTrx } from './query.ts'
-import { type FigureScope, type QueryValues, readRows, recentFrom } from './query.ts'
+import { type FigureScope, type Query, type QueryValues, readRows, recentFrom } from './query.ts'
 
 /**
  * The largest share of a value in a sparkline that may be unknown. A value with a larger unknown share is
  * left out, because a sparkline has no room to show its coverage.
  */
 const UNSURE_MAX = 0.01
+const DATE_LENGTH = '2026-11-20'.length
 
 /** The SQL condition that a lead was deleted at the end of a span. */
 const WAS_GONE = `EXISTS (SELECT 1 FROM lead_deletion AS gone WHERE gone.lead_id = each.lead_id
@@ -67,14 +67,22 @@ export const SPARKLINES = {
   FROM span ORDER BY place`,
 } as const
 
-export const OPEN_VALUE = {
-  title: 'Sparkline of the open pipeline',
-  meaning: `the figure open_value in one currency; empty if more than one percent of it comes from leads whose value at that time is not known`,
-  reads: ['level_change'],
-  sql: `SELECT iif(unsure > value * ${UNSURE_MAX}, NULL, value) AS value FROM (
-    SELECT ${toCents('total(value_amount)')} AS value, total(value_amount) FILTER (WHERE is_known = 0) AS unsure
-    FROM level_change WHERE value_currency = :currency AND status NOT IN (SELECT status FROM stage WHERE outcome <> 'open')) AS summed`,
-} as const
+const OPEN_OF_CURRENCY =
+  "value_currency = :currency AND status NOT IN (SELECT status FROM stage WHERE outcome <> 'open')"
+const VALUE_AND_UNSURE =
+  'total(value_amount) AS value, total(value_amount) FILTER (WHERE is_known = 0) AS unsure'
+
+/** The changes of the open value on each whole day before the end of the period. */
+const OPEN_VALUE_BY_DAY: Query = {
+  reads: ['level_day'],
+  sql: `SELECT day, ${VALUE_AND_UNSURE} FROM level_day WHERE ${OPEN_OF_CURRENCY} GROUP BY day`,
+}
+
+/** Its change on the last day of the period. */
+const OPEN_VALUE_OF_PART: Query = {
+  reads: ['level_part'],
+  sql: `SELECT ${VALUE_AND_UNSURE} FROM level_part WHERE ${OPEN_OF_CURRENCY}`,
+}
 
 export async function readSparklines(
   trx: ReadTrx,
@@ -90,8 +98,7 @@ export async function readSparklines(
     scope,
     spansOf(periods),
   )
-  const values: (number | null)[] = []
-  for (const { to } of periods) values.push(await readOpenValue(trx, { ...scope, to }, currency))
+  const values = await readOpenValues(trx, scope, periods, currency)
   const knownOf = <T>(values: readonly T[]): (T | null)[] =>
     values.map((value, index) => (isKnown(periods[index], known) ? value : null))
   return {
@@ -157,14 +164,32 @@ interface Counts {
   readonly won: number
 }
 
-async function readOpenValue(
+interface OpenValue {
+  readonly value: number
+  readonly unsure: number
+}
+
+/**
+ * Reads the figure open_value at the end of each period, in one currency. A value is null if more than one percent
+ * of it comes from leads whose value at that time is not known.
+ */
+async function readOpenValues(
   trx: ReadTrx,
   scope: FigureScope,
+  periods: readonly Period[],
   currency: string | null,
-): Promise<number | null> {
-  if (currency === null) return null
-  const [row] = await readRows<{ value: number | null }>(trx, OPEN_VALUE, scope, { currency })
-  return row?.value ?? null
+): Promise<(number | null)[]> {
+  if (currency === null) return periods.map(() => null)
+  const days = await readRows<OpenValue & { day: string }>(trx, OPEN_VALUE_BY_DAY, scope, { currency })
+  const values: (number | null)[] = []
+  for (const { to } of periods) {
+    const parts = await readRows<OpenValue>(trx, OPEN_VALUE_OF_PART, { ...scope, to }, { currency })
+    const changes = [...days.filter(({ day }) => day < to.slice(0, DATE_LENGTH)), ...parts]
+    const value = changes.reduce((sum, change) => sum + change.value, 0)
+    const unsure = changes.reduce((sum, change) => sum + change.unsure, 0)
+    values.push(unsure > value * UNSURE_MAX ? null : Math.round(Math.round(value * 1e4) / 100) / 100)
+  }
+  return values
 }
 
 /** Returns the values of a query over spans. */

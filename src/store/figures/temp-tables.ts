@@ -6,7 +6,7 @@ import { CompiledQuery } from 'kysely'
 import { isPostgres } from '../db/postgres.ts'
 import type { ReadTrx } from './query.ts'
 import { type FigureScope, type Query, type QueryValues, runQuery, valuesOf, withRelations } from './query.ts'
-import type { RelationName } from './relation.ts'
+import type { RelationName } from './relation-bounds.ts'
 
 /**
  * The columns by which single leads are looked up in a relation. Each of these columns gets an index in the

@@ -129,10 +129,10 @@ const OF_LEADS: readonly Invariant[] = [
     // During a first load nothing is counted yet.
     violations: sql`SELECT day || ' ' || pipeline_id || ' ' || status AS what
       FROM (SELECT substr(at, 1, 10) AS day, pipeline_id, status, value_currency, is_known, reached,
-          sum(leads) AS n, sum(value_amount) AS amount
+          sum(leads) AS n, count(*) FILTER (WHERE leads > 0) AS enter, sum(value_amount) AS amount
         FROM lead_event GROUP BY 1, 2, 3, 4, 5, 6) AS counted
       FULL JOIN lead_day USING (day, pipeline_id, status, value_currency, is_known, reached)
-      WHERE (ifnull(leads, 0) <> ifnull(n, 0) OR abs(ifnull(lead_day.value_amount, 0) - ifnull(amount, 0)) > 0.5)
+      WHERE (ifnull(leads, 0) <> ifnull(n, 0) OR ifnull(entered, 0) <> ifnull(enter, 0) OR abs(ifnull(lead_day.value_amount, 0) - ifnull(amount, 0)) > 0.5)
         AND NOT EXISTS (SELECT 1 FROM sync_dropped_index)`,
     remedy: REPORT_FAULT,
   },

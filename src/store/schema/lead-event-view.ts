@@ -67,7 +67,7 @@ function eventsOf({ states, leads, stateLeadId, leadId, createdAt, ...state }: S
       ${isKnown} AS is_known, coalesce(${position}, iif(${isLate}, -1, 0)) AS reached,
       ${count} AS leads, ${count} * ${AMOUNT} AS value_amount`
   const unknown = (at: string, id: string, count: string): string => `
-    SELECT ${at}, ${id}, state.pipeline_id, CAST('' AS TEXT), ${CURRENCY}, 0, -1, ${count}, ${count} * ${AMOUNT}`
+    SELECT ${at}, ${id}, state.pipeline_id, CAST('' AS TEXT), ${CURRENCY}, 0, iif(${isLate}, -1, 0), ${count}, ${count} * ${AMOUNT}`
   const isKnownAtOnce = `${changed} <= ${began}`
   const isFirst = `${createdAt} < ${began} AND ${began} = ${first}`
   const isUpdated = `${changed} > ${began}${ended === null ? '' : ` AND (${ended} IS NULL OR ${changed} < ${ended})`}`

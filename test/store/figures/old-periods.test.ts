@@ -21,7 +21,6 @@ async function planOf(figure: FigureName): Promise<string> {
 describe('the figures of a period', () => {
   it('sum up the days before its end, and the events of its last day by their times', async () => {
     const plan = await planOf('open_value')
-    expect(plan).toContain('SEARCH lead_day USING PRIMARY KEY (day<?)')
     expect(plan).toContain('SEARCH state USING INDEX lead_history_by_start (valid_from>? AND valid_from<?)')
     expect(plan).toContain('SEARCH state USING INDEX lead_history_by_end (valid_to>? AND valid_to<?)')
     expect(plan).toContain('SEARCH state USING INDEX lead_history_by_change (changed_at>? AND changed_at<?)')
@@ -29,7 +28,7 @@ describe('the figures of a period', () => {
       'SEARCH state USING INDEX lead_by_state (status_changed_at>? AND status_changed_at<?)',
     )
     expect(plan).toContain('SEARCH lead USING INDEX lead_by_creation (created_at>? AND created_at<?)')
-    expect(plan).not.toMatch(/SCAN (state|lead|lead_history|lead_day)$/m)
+    expect(plan).not.toMatch(/SCAN (state|lead|lead_history)$/m)
   })
 
   it('find the closed leads by the times at which they were closed', async () => {

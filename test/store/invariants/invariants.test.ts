@@ -149,7 +149,8 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
     'UPDATE lead_day SET leads = leads + 1 WHERE leads > 0;',
     'UPDATE lead_day SET value_amount = value_amount + 1;',
     'DELETE FROM lead_day;',
-    `INSERT INTO lead_day VALUES ('2026-11-20', 'nowhere', 'won', '', 1, 0, 1, 0);`,
+    `INSERT INTO lead_day VALUES ('2026-11-20', 'nowhere', 'won', '', 1, 0, 1, 1, 0);`,
+    'UPDATE lead_day SET entered = entered + 1;',
   ],
   'every lead that the last complete scan met is there': [
     'UPDATE sync_scan_result SET distinct_leads = distinct_leads + 1;',
