@@ -7,7 +7,7 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { insertRows, listOf, numbersOf } from '../db/rows.ts'
-import { statement, statementForLater } from '../db/statement.ts'
+import { statement } from '../db/statement.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { SyncScanTable } from '../tables/tables.ts'
 
@@ -129,7 +129,7 @@ export async function advanceScan(
   return scan
 }
 
-const updateScan = statementForLater((db, scan: Scan) =>
+const updateScan = statement((db, scan: Scan) =>
   db.updateTable('sync_scan').where('resource', '=', RESOURCE).set(scan).compile(),
 )
 
@@ -342,7 +342,7 @@ async function saveSeen(trx: Trx, { seenKeys, ...page }: SeenOnPage): Promise<vo
   await insertScanPage(trx, { ...page, seen: JSON.stringify(seenKeys) })
 }
 
-const insertScanPage = statementForLater((db, page: { page: number; pass: number; seen: string }) =>
+const insertScanPage = statement((db, page: { page: number; pass: number; seen: string }) =>
   db.insertInto('sync_scan_page').values(page).compile(),
 )
 
