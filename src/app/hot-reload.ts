@@ -11,7 +11,6 @@ import { errorText, LeadsheetError } from '../errors.ts'
 import { createSerialTask, openOwnQueue } from '../jobs/schedule/serial-task.ts'
 import type { Log } from '../log.ts'
 import { readVersion } from '../packages.ts'
-import { startCheckpoints } from '../store/db/checkpoint-thread.ts'
 import { nameOf } from '../store/db/place.ts'
 import type { Store } from '../store/db/store.ts'
 import type { ConfigLoad } from '../store/schedule/uptime.ts'
@@ -59,12 +58,6 @@ interface Reading {
  */
 export async function runThroughReloads(deps: ReloadDeps, config: Config, at: Date): Promise<void> {
   const { terminal, log } = deps
-  await using _checkpoints = await startCheckpoints(deps.store, (reason) =>
-    log.warn(
-      { reason: errorText(reason) },
-      'the thread that makes checkpoints has failed; the daemon makes them itself',
-    ),
-  )
   /**
    * The settings of the previous daemon; null if there was none. They are used again if the daemon with the
    * new settings cannot start.
