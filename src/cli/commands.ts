@@ -145,12 +145,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/operations/run.ts')).defineRun,
   },
   {
-    name: 'reload',
-    summary: 'make the running daemon reload its settings',
-    group: OPERATIONS,
-    load: async () => (await import('./commands/operations/run.ts')).defineReload,
-  },
-  {
     name: 'status',
     summary: 'show how fresh the copy is, what ran, and what runs next',
     group: OPERATIONS,

@@ -81,10 +81,6 @@ describe.skipIf(!hasPostgres)('commands on PostgreSQL', () => {
       status: 1,
       stdout: 'unhealthy: no daemon has run on this data\n',
     })
-    expect(await run('reload')).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining(`there is no database ${name}`),
-    })
     expect(await run('db', 'restore')).toMatchObject({
       status: 1,
       stderr: expect.stringContaining(`there is nothing yet in ${name}`),

@@ -27,7 +27,6 @@ const GIVEN: readonly string[] = [
   'init --yes',
   'sync',
   'probe',
-  'reload',
   'snapshot',
   'report preview daily -o daily.html',
   'report test daily --to me@example.com',

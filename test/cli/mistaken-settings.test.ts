@@ -67,7 +67,7 @@ const STRICT = [
     'recipients revoke-links',
   ],
   ...['outbox resolve daily ana@example.com --lost', 'outbox cancel --report daily', 'snapshot', 'run'],
-  ...['reload', 'alerts ack 1', 'alerts test', 'queue retry', 'db restore copy.db', 'db prune'],
+  ...['alerts ack 1', 'alerts test', 'queue retry', 'db restore copy.db', 'db prune'],
   ...['db copy --to copied.db', 'probe'],
 ]
 

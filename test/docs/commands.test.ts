@@ -70,7 +70,6 @@ const ELSEWHERE = new Set(['docs/tutorials/your-own-report.md'])
  * words.
  */
 const REFUSED: readonly (readonly [line: RegExp, says: RegExp])[] = [
-  [/ (?:reload)\b/, /no daemon runs/],
   [/ (?:health|webhooks test$)/, /daemon/],
   [/ leadsheet (?:status|doctor)\b/, /"data"|Daily leads|ok +settings/],
   [/ report resend daily --failed| report resend daily --all$/, /Nothing was sent/],

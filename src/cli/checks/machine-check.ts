@@ -137,19 +137,19 @@ const WHAT = 'in force'
 /** @param inForce the settings that the running daemon uses; null if no daemon runs */
 export function checkInForce(inForce: SettingsInForce | null): CheckResult | null {
   if (inForce === null) return null
-  const { since, refused, changedAt } = inForce
+  const { since, changedAt } = inForce
   const found = `the settings of ${formatUtc(since)}`
-  if (refused !== null) {
-    const why = refused.why.replaceAll(/\s+/g, ' ')
-    return warn(WHAT, `${found}; those of ${formatUtc(refused.at)} were refused: ${why}`, RELOAD)
-  }
   if (changedAt !== null) {
-    return warn(WHAT, `${found}; the file was changed at ${formatUtc(changedAt)}, and not read since`, RELOAD)
+    return warn(
+      WHAT,
+      `${found}; the file was changed at ${formatUtc(changedAt)}, and not read since`,
+      RESTART,
+    )
   }
   return ok(WHAT, found)
 }
 
-const RELOAD = `${shellCommand('config check')} tries those on the disk, ${shellCommand('reload')} has the daemon go over to them`
+const RESTART = `${shellCommand('config check')} tries those on the disk; a restart of the daemon puts them in force`
 
 /*
  * Looks for data that breaks a rule of the store, and checks whether the snapshot was made from this store. A

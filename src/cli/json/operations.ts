@@ -32,12 +32,6 @@ const unknown = {
 const copied = { from: text, to: text, installation: text, target: z.enum(['empty', 'begun', 'whole']) }
 
 export const OPERATION_RESULTS = {
-  reload: z.strictObject({
-    data: z.strictObject({
-      ...{ pid: count, in_force_since: instant },
-      changed: texts.describe('settings with a new value'),
-    }),
-  }),
   status: z.strictObject({
     data: z.strictObject({
       status: z.enum(['ok', 'warn', 'fail']),

@@ -243,16 +243,6 @@ export interface DaemonUptimeTable {
   pid: number
 }
 
-interface ConfigLoad {
-  id: GeneratedAlways<number>
-  read_at: string
-  refused: string | null
-  changed: string | null
-  program: string
-  host: string
-  pid: number
-}
-
 interface RequestRateTable {
   id: number
   next_ms: number
@@ -313,7 +303,6 @@ export interface Tables
   report_issue: ReportIssueTable
   scheduled_run: ScheduledRunTable
   daemon_uptime: DaemonUptimeTable
-  config_load: ConfigLoad
   lease: LeaseTable
   ended_session: EndedSessionTable
 }

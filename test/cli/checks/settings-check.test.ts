@@ -7,21 +7,13 @@ const LATER = '2026-11-21T07:30:00.000Z'
 it.each([
   ['are those on the disk', {}, 'ok', 'the settings of 2026-11-21 06:00 UTC'],
   [
-    'are not those that were refused',
-    { refused: { at: LATER, why: 'a mistake in the settings:\n  a.yaml:1:1  time_zone' } },
-    'warn',
-    'the settings of 2026-11-21 06:00 UTC; those of 2026-11-21 07:30 UTC were refused: a mistake in the settings: a.yaml:1:1 time_zone',
-  ],
-  [
     'are not those that nobody had read',
     { changedAt: LATER },
     'warn',
     'the settings of 2026-11-21 06:00 UTC; the file was changed at 2026-11-21 07:30 UTC, and not read since',
   ],
 ])('doctor says that the settings in force %s', (_name, change, status, found) => {
-  expect(checkInForce({ since: SINCE, refused: null, changedAt: null, ...change })).toMatchObject({
-    ...{ status, found },
-  })
+  expect(checkInForce({ since: SINCE, changedAt: null, ...change })).toMatchObject({ status, found })
 })
 
 it('doctor says nothing of settings in force where no daemon runs', () => {
