@@ -365,7 +365,7 @@ async function findDeadJobs(facts: Facts): Promise<Finding[]> {
   return dead.map(({ queue, dead: jobs }) => ({
     subject: queue,
     message: `${counted(jobs, 'job')} of the queue ${queue} failed again and again, and ${jobs === 1 ? 'was' : 'were'} given up.`,
-    hint: `${shellCommand('queue list')} says why; ${shellCommand('queue retry')} has them done again once that is fixed.`,
+    hint: 'The log of the workers says why. Once that is fixed, the workers find the work again in the database.',
   }))
 }
 

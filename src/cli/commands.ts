@@ -175,12 +175,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/operations/schedule.ts')).defineSchedule,
   },
   {
-    name: 'queue',
-    summary: 'list jobs that failed for good, and retry them',
-    group: OPERATIONS,
-    load: async () => (await import('./commands/operations/queue.ts')).defineQueue,
-  },
-  {
     name: 'db',
     summary: 'check, back up, restore, copy or prune the database; grant read access',
     group: OPERATIONS,

@@ -79,8 +79,6 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'service run': 'test/cli/commands/start/service.test.ts',
   reload: 'test/cli/commands/operations/reload.test.ts',
   'report approve': 'test/cli/commands/operations/schedule.test.ts',
-  'queue list': 'test/cli/json.test.ts',
-  'queue retry': 'test/cli/json.test.ts',
   'db grant': 'test/cli/json.test.ts',
 }
 
@@ -198,7 +196,7 @@ it.skipIf(!hasPostgres)('what only a store in PostgreSQL has is printed as its s
   await using store = await openStore(address, new Date())
   if (store.place.kind !== 'postgres') throw new Error('it is in a file')
   await using _queue = await openPgBossQueue(store.place, SILENT)
-  for (const line of ['queue list', 'queue retry', 'db grant analysts --print']) {
+  for (const line of ['db grant analysts --print']) {
     const postgres = { LEADSHEET_DATABASE_URL: address }
     const { stdout, stderr } = await runWarm([...line.split(' '), '--json'], { cwd: root, env: postgres })
     expect(stdout, stderr).not.toBe('')

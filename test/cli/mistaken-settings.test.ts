@@ -47,7 +47,6 @@ const READING: Readonly<Record<string, 'api' | 'time_zone' | null>> = {
   alerts: null,
   schedule: 'time_zone',
   'schedule next': 'time_zone',
-  'queue list': null,
   'db check': null,
   'db backup copy.db': null,
   'db grant analysts --print': null,
@@ -67,7 +66,7 @@ const STRICT = [
     'recipients revoke-links',
   ],
   ...['outbox resolve daily ana@example.com --lost', 'outbox cancel --report daily', 'snapshot', 'run'],
-  ...['alerts ack 1', 'alerts test', 'queue retry', 'db restore copy.db', 'db prune'],
+  ...['alerts ack 1', 'alerts test', 'db restore copy.db', 'db prune'],
   ...['db copy --to copied.db', 'probe'],
 ]
 

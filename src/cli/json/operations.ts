@@ -160,14 +160,6 @@ export const OPERATION_RESULTS = {
         .describe('when the daemon did not run, in the last 30 days'),
     }),
   }),
-  'queue list': z.strictObject({
-    data: z.array(
-      z.strictObject({
-        ...{ id: text, queue: text, data: z.unknown(), given_up_at: instant, tries: count, problem: text },
-      }),
-    ),
-  }),
-  'queue retry': z.strictObject({ data: z.strictObject({ retried: count }) }),
   'db check': z.strictObject({ data: z.array(check) }),
   'db backup': z.strictObject({ data: z.strictObject({ file: text, ...content }) }),
   'db restore': z.union([
