@@ -321,7 +321,7 @@ async function findClockSets({ db, now }: Facts): Promise<Finding[]> {
   return sets.map(({ from, to }) => ({
     subject: to,
     message: `The clock went from ${formatUtc(from)} to ${formatUtc(to)} at once: it was set, or the machine slept.`,
-    hint: `Let the machine set its clock by NTP, and keep it awake. ${shellCommand('schedule next')} tells what was missed.`,
+    hint: `Let the machine set its clock by NTP, and keep it awake. ${shellCommand('schedule NAME')} tells what was missed.`,
   }))
 }
 

@@ -46,7 +46,6 @@ const READING: Readonly<Record<string, 'api' | 'time_zone' | null>> = {
   health: null,
   alerts: null,
   schedule: 'time_zone',
-  'schedule next': 'time_zone',
   'db check': null,
   'db backup copy.db': null,
   'db grant analysts --print': null,

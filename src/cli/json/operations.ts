@@ -122,16 +122,6 @@ export const OPERATION_RESULTS = {
             not_before: instant.nullable(),
           })
           .nullable(),
-        next: instant.nullable(),
-        next_local: text.nullable().describe('local time in the time zone of the schedule'),
-      }),
-    ),
-    meta: z.strictObject({ warnings: texts }),
-  }),
-  'schedule next': z.strictObject({
-    data: z.array(
-      z.strictObject({
-        ...{ ...schedule, catch_up: z.enum(['latest', 'all', 'none']) },
         next: z.array(
           z.strictObject({
             ...{ due_at: instant, local: text, covers: text.nullable() },
@@ -146,19 +136,7 @@ export const OPERATION_RESULTS = {
         ),
       }),
     ),
-    meta: z.strictObject({
-      gaps: z
-        .array(
-          z.strictObject({
-            ...{
-              from: instant.nullable(),
-              to: instant.nullable(),
-              why: z.enum(['down', 'blocked', 'unwritable', 'clock']),
-            },
-          }),
-        )
-        .describe('when the daemon did not run, in the last 30 days'),
-    }),
+    meta: z.strictObject({ warnings: texts }),
   }),
   'db check': z.strictObject({ data: z.array(check) }),
   'db backup': z.strictObject({ data: z.strictObject({ file: text, ...content }) }),
