@@ -72,7 +72,7 @@ export async function readSettingsInForce(
   now: Date,
 ): Promise<SettingsInForce | null> {
   const daemons = (await listHeldLeases(db, now)).filter(isOfDaemon)
-  // Of several daemons, the one that started first has the oldest settings.
+  // If several daemons run, the first of them has the oldest settings.
   const since = daemons.map(({ acquired_at }) => acquired_at).toSorted()[0]
   if (since === undefined) return null
   const written = file === null ? null : await stat(file).catch(() => null)

@@ -31,7 +31,6 @@ const READING: Readonly<Record<string, 'api' | 'time_zone' | null>> = {
   'pipelines stats pl_01': 'api',
   agents: 'api',
   'webhooks list': 'api',
-  'webhooks show wh_01': 'api',
   'report list': null,
   'report history': null,
   'report show daily': null,
@@ -54,8 +53,8 @@ const READING: Readonly<Record<string, 'api' | 'time_zone' | null>> = {
 /** Commands that write, send or check the settings. */
 const STRICT = [
   ...['sync', 'annotate 2026-11-13 campaign', 'pipelines create --name Robots', 'config check'],
-  ...['webhooks register https://example.com/', 'webhooks test wh_01', 'webhooks rotate wh_01'],
-  ...['webhooks enable wh_01', 'webhooks remove wh_01 --yes', 'report preview daily', 'report new mine'],
+  ...['webhooks register https://example.com/'],
+  ...['webhooks remove wh_01 --yes', 'report preview daily', 'report new mine'],
   ...['report watch daily', 'report test daily --to me@example.com', 'report send daily'],
   ...['report resend daily --all', 'report approve daily', 'recipients pause ana@example.com'],
   ...['recipients resume ana@example.com', 'recipients unsubscribe ana@example.com'],

@@ -77,7 +77,7 @@ const WELL = [
 ]
 const ILL = [
   ...['sync --json', 'agents', 'leads show x --remote', 'probe', 'doctor --json', 'alerts test --json'],
-  ...['webhooks list', 'webhooks test', 'webhooks rotate --json', 'webhooks register --self'],
+  ...['webhooks list', 'webhooks register --self'],
   ...['report test daily --to ana@example.com', 'status --json', 'outbox list --json', 'alerts list --json'],
 ]
 

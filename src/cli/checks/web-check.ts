@@ -79,7 +79,7 @@ export async function findListenFault(address: ListenAddress): Promise<string | 
 
 const WHAT = 'webhook'
 const REGISTER = shellCommand('webhooks register --self')
-const ROTATE = shellCommand('webhooks rotate')
+const REMOVE = shellCommand('webhooks remove')
 
 /**
  * Returns one sentence for each problem in the settings of webhooks. Sends no request to the upstream.
@@ -127,12 +127,15 @@ export async function* checkWebhook(
   const { registration, pending } = kept
   const file = registrationFile(config.dataDir)
   if (existsSync(file) && isWorldReadable(file)) {
-    yield warn(WHAT, `every user of this machine can read ${file}`, `chmod 600 it, then ${ROTATE}`)
+    yield warn(
+      WHAT,
+      `every user of this machine can read ${file}`,
+      `chmod 600 it, then ${REMOVE} and ${REGISTER}`,
+    )
   }
   if (pending !== null) {
-    const again = pending.action === 'register' ? REGISTER : ROTATE
-    const found = `asked to ${pending.action} at ${formatInstant(pending.at)}, and not known to be done`
-    yield warn(WHAT, found, `${again} finishes it`)
+    const found = `asked to register at ${formatInstant(pending.at)}, and not known to be done`
+    yield warn(WHAT, found, `${REGISTER} finishes it`)
   }
   if (registration !== null) {
     yield checkAddress(config, registration) ?? (await checkAtUpstream(registration, openSource, signal))
@@ -155,11 +158,7 @@ function readKept({ dataDir }: Config): RegistrationState | CheckResult {
 function checkAddress(config: Config, { url }: Registration): CheckResult | null {
   const wanted = receiverUrl(config)
   if (wanted === null) {
-    return warn(
-      WHAT,
-      `${url} is registered, but web.public_url is not set`,
-      `set it, or ${shellCommand('webhooks remove')}`,
-    )
+    return warn(WHAT, `${url} is registered, but web.public_url is not set`, `set it, or ${REMOVE}`)
   }
   if (isSameUrl(wanted, url)) return null
   return warn(WHAT, `${url} is registered, but web.public_url says ${wanted}`, `${REGISTER} registers that`)
@@ -190,22 +189,14 @@ function judge(own: Registration, webhooks: readonly WireWebhook[]): CheckResult
     return warn(WHAT, `the upstream does not know ${own.id} any more`, `${REGISTER} anew`)
   const stands = `${own.id} is ${webhookState(found)}`
   if (found.status === 'disabled') {
-    return warn(
-      WHAT,
-      stands,
-      `fix the way to it, then ${shellCommand('webhooks enable')}; until then syncs bring changes`,
-    )
+    return warn(WHAT, stands, `fix the way to it, then ${REGISTER}; until then syncs bring changes`)
   }
   if (!isSameUrl(found.url, own.url)) {
-    return warn(
-      WHAT,
-      `${own.id} sends to ${found.url}, not to ${own.url}`,
-      `${shellCommand('webhooks remove')}, then register`,
-    )
+    return warn(WHAT, `${own.id} sends to ${found.url}, not to ${own.url}`, `${REMOVE}, then register`)
   }
   const other = otherAtAddress(webhooks, own)
   if (other !== undefined) return warn(WHAT, otherText(other), shellCommand(`webhooks remove ${other.id}`))
   return found.failing_since === null
     ? ok(WHAT, `${stands}, at ${own.url}`)
-    : warn(WHAT, stands, `${shellCommand('webhooks show')} says why`)
+    : warn(WHAT, stands, `${REGISTER} tries the way to it`)
 }

@@ -60,7 +60,9 @@ describe('the doctor says of the webhook', () => {
     [
       'that it fails',
       { state: REGISTERED, listed: [{ ...ACTIVE, failing_since: '2026-11-20T10:00:00.000Z' }] },
-      ['warn: wh_1 is active, failing since 2026-11-20 10:00Z -> `npx leadsheet webhooks show` says why'],
+      [
+        'warn: wh_1 is active, failing since 2026-11-20 10:00Z -> `npx leadsheet webhooks register --self` tries the way to it',
+      ],
     ],
     [
       'that it is disabled, and why',
@@ -71,7 +73,7 @@ describe('the doctor says of the webhook', () => {
         ],
       },
       [
-        'warn: wh_1 is disabled since 2026-11-20 10:00Z: its address answered 410 -> fix the way to it, then `npx leadsheet webhooks enable`; until then syncs bring changes',
+        'warn: wh_1 is disabled since 2026-11-20 10:00Z: its address answered 410 -> fix the way to it, then `npx leadsheet webhooks register --self`; until then syncs bring changes',
       ],
     ],
     [
@@ -122,11 +124,11 @@ describe('the doctor says of the webhook', () => {
       {
         state: {
           ...{ registration: null, replaced: null },
-          pending: { action: 'rotate', key: 'k', at: '2026-11-20T09:00:00.000Z', id: 'wh_1' },
+          pending: { key: 'k', at: '2026-11-20T09:00:00.000Z', url: 'https://x', events: [] },
         },
       },
       [
-        'warn: asked to rotate at 2026-11-20 09:00Z, and not known to be done -> `npx leadsheet webhooks rotate` finishes it',
+        'warn: asked to register at 2026-11-20 09:00Z, and not known to be done -> `npx leadsheet webhooks register --self` finishes it',
       ],
     ],
     [

@@ -90,7 +90,7 @@ export async function readEvents(db: Db, { way, schedules, checks, clock }: Look
   }
 }
 
-const AWAITED = `A webhook is set up, and has brought none yet. ${shellCommand('webhooks test')} has one sent to try the way.`
+const AWAITED = `A webhook is set up, and has brought none yet. ${shellCommand('webhooks register --self')} has one sent to try the way.`
 
 /**
  * Returns whether a webhook is set up. A registration that cannot be read counts too, because other parts of
