@@ -28,7 +28,6 @@ const TELLING_MS = 15
 const OURS: readonly string[] = [
   '/<body[^>]*>',
   '/<div[^>]*aria-hidden',
-  '/<nav class=',
   '/template (',
   '/^(.*?) at (.*)',
   '/_SERVICE_HOST$',
@@ -44,7 +43,6 @@ const PUT_TOGETHER: readonly string[] = [
   'cli/terminal/table.ts',
   'config/load.ts',
   'config/recipients-file.ts',
-  'jobs/archive/search-issues.ts',
   'probe/auth-probe.ts',
   'redaction.ts',
   'report/render/template-files.ts',
@@ -53,7 +51,6 @@ const PUT_TOGETHER: readonly string[] = [
   'store/queries/report-query-postgres.ts',
   'store/queries/select.ts',
   'store/schema/describe.ts',
-  'store/snapshot/snapshot.ts',
   'upstream/client/authorize.ts',
   'upstream/values/json.ts',
 ]

@@ -10,7 +10,7 @@ const OPENING = `What analysts find in \`snapshot.db\`, table by table. The tabl
 
 Our clock is the clock of the machine that runs leadsheet. A source is a path in the records of the upstream, \`ours\` for what leadsheet keeps itself, or \`computed\`. A type is empty where a view computes the column.
 
-If the store is in PostgreSQL, \`npx leadsheet db grant\` lets a role read the same tables and views there. The meanings are comments: \`\\d+ lead\` in psql shows them. The differences are:
+If the store is in PostgreSQL, [a role of its own](../how-to/postgresql-and-workers.md#let-analysts-in) reads the same tables and views there. The meanings are comments: \`\\d+ lead\` in psql shows them. The differences are:
 
 - TEXT is \`text\`, sorted by its bytes. INTEGER is \`bigint\`. Instants are the same texts.
 - REAL and ANY are \`double precision\`, so a number with more than 15 digits is rounded.

@@ -11,7 +11,6 @@ import { openWatchdog } from '../jobs/alerts/heartbeat-ping.ts'
 import { openPoster } from '../jobs/alerts/http-post.ts'
 import { alertWithoutStore, runAlerts } from '../jobs/alerts/run.ts'
 import { createFaultWatch } from '../jobs/alerts/store-fault.ts'
-import { writeArchiveIndex } from '../jobs/archive/archive.ts'
 import type { ChangeSyncs } from '../jobs/events/event-worker.ts'
 import { createEventWorker } from '../jobs/events/event-worker.ts'
 import { createWebhookIntake } from '../jobs/events/webhook-intake.ts'
@@ -23,7 +22,6 @@ import { keepTicking, startDaemon } from '../jobs/schedule/daemon.ts'
 import type { Schedule } from '../jobs/schedule/schedule.ts'
 import { combineTasks, createSerialTask, openOwnQueue } from '../jobs/schedule/serial-task.ts'
 import { publishIfDue, snapshotSchedule } from '../jobs/snapshot/publish-snapshot.ts'
-import { createDetailWorker } from '../jobs/sync/detail-workers.ts'
 import type { SyncDeps } from '../jobs/sync/run-sync.ts'
 import { askSync, type ScheduledSyncDeps, syncSchedule } from '../jobs/sync/scheduled-sync.ts'
 import type { Log } from '../log.ts'
@@ -108,12 +106,6 @@ export async function openConfiguredDaemon(
   const isShared = store.place.kind === 'postgres'
   const queue = store.place.kind === 'postgres' ? opening.use(await openPgBossQueue(store.place, log)) : own
   const reportDeps = await openReportDeps(config, store, templates)
-  const detailWorkers =
-    isShared &&
-    createDetailWorker({
-      ...{ queue, source, store, log, now: reportDeps.now },
-      concurrency: config.enrichment?.concurrency ?? 1,
-    })
   let syncAheadMs: number | null = null
   const onClock = (aheadMs: number | null): void => {
     syncAheadMs = aheadMs ?? syncAheadMs
@@ -124,7 +116,6 @@ export async function openConfiguredDaemon(
   const snapshots = createSerialTask(own, 'snapshot', publish)
   const work = {
     ...reportDeps,
-    ...(detailWorkers && { detailWorkers }),
     source,
     transport,
     policy: deliveryPolicyOf(config, store, transport),
@@ -141,10 +132,7 @@ export async function openConfiguredDaemon(
   const { now } = work
   const messages = createOutboxTask({
     ...{ ...work, queue },
-    async onSent() {
-      await pauseRefused({ ...work, suppressAfterBounces: config.mail.suppressAfterBounces })
-      await writeArchiveIndex(work.archive, store.db)
-    },
+    onSent: () => pauseRefused({ ...work, suppressAfterBounces: config.mail.suppressAfterBounces }),
   })
   const clockAheadMs = () => syncAheadMs ?? source.clockAheadMs()
   const monotonicMs = () => performance.now()
@@ -184,7 +172,7 @@ export async function openConfiguredDaemon(
   const post = combineTasks([alerts, messages])
   const daemon = {
     ...{ store, log, now, monotonicMs, schedules, queue, post, events, faults, clockTrust },
-    ...(isShared && { own: combineTasks([snapshots, ...(detailWorkers ? [detailWorkers] : [])]) }),
+    ...(isShared && { own: snapshots }),
   }
   const formatAlive = isWatchedBySystemd() ? openWatchdog((message) => log.warn(message)) : () => {}
   const opened = opening.move()

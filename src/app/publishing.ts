@@ -9,7 +9,7 @@ import { profileOf } from './configured-upstream.ts'
 import { pathsIn, QUERIES } from './installation.ts'
 
 export function publishDeps(
-  { dataDir, profile, keep }: { dataDir: string; profile: Profile; keep: number },
+  { dataDir, profile }: { dataDir: string; profile: Profile },
   store: Store,
   log: Log,
 ): PublishDeps {
@@ -18,7 +18,6 @@ export function publishDeps(
     store,
     log,
     profile,
-    keep,
     now: () => new Date(),
     files: { snapshot, metadata, queries: QUERIES },
     version: readVersion(),
@@ -27,9 +26,5 @@ export function publishDeps(
 
 /** Returns what is needed to publish a snapshot as the settings say. */
 export function configuredPublishing(config: Config, store: Store, log: Log): PublishDeps {
-  return publishDeps(
-    { dataDir: config.dataDir, profile: profileOf(config), keep: config.snapshot.keep },
-    store,
-    log,
-  )
+  return publishDeps({ dataDir: config.dataDir, profile: profileOf(config) }, store, log)
 }

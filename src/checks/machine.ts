@@ -80,7 +80,6 @@ export const MACHINE_CHECKS = {
     question: 'Is there disk space for another snapshot and for the log of a sync?',
     title: 'disk nearly full',
     meaning: 'there is not enough disk space for another snapshot and the log of a sync',
-    setting: 'snapshot.keep',
     alert: 'after_failures',
     find: findDiskLow,
   },
@@ -163,7 +162,7 @@ async function findUnwritable(facts: Facts): Promise<Finding[]> {
     {
       ...plain(
         `less than ${megabytes(isFull ? FULL_BYTES : SCARCE_BYTES)} are free on the disk of the database`,
-        `make room: ${shellCommand('db prune')}, fewer snapshots, or a larger disk`,
+        `make room: ${shellCommand('db prune')}, or a larger disk`,
       ),
       severity: isFull ? 'fail' : 'warn',
     },
@@ -266,7 +265,7 @@ async function findDiskLow(facts: Facts): Promise<Finding[]> {
       // The free space is rounded up to the next 100 MB, and a full disk too, so that the text of the alert does
       // not change each minute.
       `Less than ${megabytes(Math.max(1, Math.ceil(free / (100 * MB))) * 100 * MB)} are free in the data directory; ${megabytes(wanted)} are wanted beside a database of ${megabytes(database)}.`,
-      `Make room: fewer snapshots (snapshot.keep), ${shellCommand('db prune')}, or a larger disk.`,
+      `Make room: ${shellCommand('db prune')}, or a larger disk.`,
     ),
   ]
 }

@@ -176,7 +176,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'db',
-    summary: 'check, back up, restore, copy or prune the database; grant read access',
+    summary: 'check, back up, restore, copy or prune the database',
     group: OPERATIONS,
     load: async () => (await import('./commands/database/db.ts')).defineDb,
   },

@@ -212,10 +212,6 @@ const topLevel = group({
         description:
           'When the snapshot is made: after_sync (if the sync brought something new), never, or by a schedule such as every day at 05:00.',
       }),
-    keep: wholeNumber(0, 1000).default(0).meta({
-      description:
-        'How many older snapshots are kept, as snapshot-<time>.db. Each takes about as much space as the database.',
-    }),
   })
     .prefault({})
     .meta({ description: 'The file for analysts: snapshot.db in the data directory.' }),

@@ -8,8 +8,6 @@
 export interface JobData {
   /** Says that a schedule with this lease (a lock that expires) may have a run that is due. */
   readonly 'scheduled-run': { readonly lease: string }
-  /** Says that the details of a batch of leads must be read for a sync. */
-  readonly details: { readonly runId: string; readonly batch: number }
   /** Says that a message waits to be sent. */
   readonly message: { readonly messageId: string }
   /** Says that messages may wait to be sent. */
@@ -38,7 +36,6 @@ export type TaskKind = 'outbox' | 'alerts' | 'events' | 'snapshot' | 'sent'
  */
 export const KEYS = {
   'scheduled-run': 'serial',
-  details: 'once',
   message: 'once',
   outbox: 'serial',
   alerts: 'serial',

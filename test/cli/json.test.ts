@@ -9,15 +9,11 @@ import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { RESULTS } from '../../src/cli/json/results.ts'
-import { openPgBossQueue } from '../../src/queue/pg-boss.ts'
 import { openService, type Service } from '../../src/service/open.ts'
-import { openStore } from '../../src/store/open.ts'
 import { listCommands } from '../support/docs/commands.ts'
 import { resultOf } from '../support/docs/contract.ts'
-import { hasPostgres, newDatabase } from '../support/postgres.ts'
 import { runWarm } from '../support/process/warm-leadsheet.ts'
 import { COMPANIES } from '../support/service.ts'
-import { SILENT } from '../support/syncing.ts'
 
 /** Commands without a result: they print a script, a schema or pages, or run until they are stopped. */
 const WITHOUT_RESULT = ['completion', 'config schema', 'report watch', 'run', 'service run', 'demo']
@@ -59,7 +55,6 @@ const GIVEN: readonly string[] = [
   'db backup copy.db',
   'db restore copy.db',
   'db copy --to copied.db',
-  'db grant analysts',
   'webhooks register https://example.com/',
   'webhooks remove WEBHOOK --yes',
   'service keys create --data service',
@@ -73,9 +68,7 @@ const GIVEN: readonly string[] = [
 const ELSEWHERE: Readonly<Record<string, string>> = {
   init: 'test/cli/init/init.test.ts',
   'service run': 'test/cli/commands/start/service.test.ts',
-  reload: 'test/cli/commands/operations/reload.test.ts',
   'report approve': 'test/cli/commands/operations/schedule.test.ts',
-  'db grant': 'test/cli/json.test.ts',
 }
 
 const failureSchema = z.strictObject({
@@ -185,18 +178,6 @@ it('a failure with several mistakes lists each by itself', async () => {
   const { stderr } = await runWarm(['config', 'check', '--json'], { cwd: join(cwd, 'wrong') })
   const { error } = failureSchema.parse(JSON.parse(stderr))
   expect(error.mistakes).toHaveLength(2)
-})
-
-it.skipIf(!hasPostgres)('what only a store in PostgreSQL has is printed as its schema says too', async () => {
-  const address = await newDatabase()
-  await using store = await openStore(address, new Date())
-  if (store.place.kind !== 'postgres') throw new Error('it is in a file')
-  await using _queue = await openPgBossQueue(store.place, SILENT)
-  for (const line of ['db grant analysts --print']) {
-    const postgres = { LEADSHEET_DATABASE_URL: address }
-    const { stdout, stderr } = await runWarm([...line.split(' '), '--json'], { cwd: root, env: postgres })
-    expect(stdout, stderr).not.toBe('')
-  }
 })
 
 /**

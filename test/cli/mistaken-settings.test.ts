@@ -47,7 +47,6 @@ const READING: Readonly<Record<string, 'api' | 'time_zone' | null>> = {
   schedule: 'time_zone',
   'db check': null,
   'db backup copy.db': null,
-  'db grant analysts --print': null,
 }
 
 /** Commands that write, send or check the settings. */

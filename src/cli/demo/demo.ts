@@ -18,7 +18,6 @@ import type { Config } from '../../config/config.ts'
 import { loadConfig } from '../../config/load.ts'
 import type { SyncResult } from '../../domain/sync.ts'
 import { CALLED, LeadsheetError, shellCommand } from '../../errors.ts'
-import { writeArchiveIndex } from '../../jobs/archive/archive.ts'
 import { deliverIssues } from '../../jobs/outbox/send-due.ts'
 import { enqueueReportNow } from '../../jobs/reports/enqueue-report.ts'
 import { publishIfDue } from '../../jobs/snapshot/publish-snapshot.ts'
@@ -200,7 +199,7 @@ async function syncAndReport(terminal: Terminal, { config, store, service, log }
     terminal.signal.throwIfAborted()
     const reports = await mailReports(terminal, config, store, log)
     await publishIfDue(
-      publishDeps({ dataDir: config.dataDir, profile: REFERENCE_PROFILE, keep: 0 }, store, log),
+      publishDeps({ dataDir: config.dataDir, profile: REFERENCE_PROFILE }, store, log),
       terminal.signal,
     )
     return { result, reports }
@@ -240,7 +239,6 @@ async function mailReports(terminal: Terminal, config: Config, store: Store, log
       mailed.push({ subject: issue.subject, page, mails, isNew: deliveries.some(({ isNew }) => isNew) })
     }
   }
-  await writeArchiveIndex(deps.archive, store.db)
   return mailed
 }
 

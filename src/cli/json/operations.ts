@@ -169,12 +169,8 @@ export const OPERATION_RESULTS = {
         .describe('with --dry-run'),
     }),
   ]),
-  'db grant': z.union([
-    z.strictObject({ data: z.strictObject({ role: text, is_new: flag, tables: count, views: count }) }),
-    z.strictObject({ data: z.strictObject({ role: text, statements: texts }).describe('with --print') }),
-  ]),
   'db prune': z.strictObject({
-    data: z.array(z.strictObject({ table: text, before: instant, rows: count, deleted: count })),
+    data: z.array(z.strictObject({ table: text, before: instant, deleted: count })),
     meta: z.strictObject({ deleted: flag.describe('false without --yes') }),
   }),
 }

@@ -38,8 +38,6 @@ export interface PublishDeps {
   }
   /** The version of this program. */
   readonly version: string
-  /** The number of earlier snapshots that are also kept; the name of each contains its time. */
-  readonly keep: number
   /** Called with why a snapshot could not be made, and with null when one was made. */
   readonly noteFault?: (fault: LeadsheetError | null) => void
 }
@@ -59,6 +57,8 @@ export interface Published {
  * agents in the snapshot are renewed.
  */
 const IDLE_MS = 60 * 60_000
+/** How many times as long as making the last snapshot took the next one waits. */
+const WAIT_PER_BUILD = 20
 
 /**
  * Makes a new snapshot.
@@ -94,7 +94,8 @@ function leaseNameOf({ store, files }: PublishDeps): string {
 }
 
 /**
- * Makes a new snapshot if the store contains something that the present snapshot lacks.
+ * Makes a new snapshot if the store contains something that the present snapshot lacks. Making a large one
+ * takes long, so the next one waits until making them takes at most a twentieth of the time.
  * @returns the new snapshot; null if none was needed
  * @throws LeadsheetError the errors of {@link publishSnapshot}
  */
@@ -108,20 +109,22 @@ function isDue({ files, version, now }: PublishDeps, info: SnapshotInfo | null, 
   if (news.wholeRunId === null) return false
   if (info === null || info.schema !== news.schema || info.version !== version) return true
   if (!existsSync(files.metadata)) return true
+  const ageMs = now().getTime() - Date.parse(info.madeAt)
+  if (ageMs < WAIT_PER_BUILD * info.buildMs) return false
   if (news.issues + news.details > 0) return true
   if (news.wholeRunId === info.runId) return false
-  return news.changes > 0 || now().getTime() - Date.parse(info.madeAt) >= IDLE_MS
+  return news.changes > 0 || ageMs >= IDLE_MS
 }
 
 async function publish(deps: PublishDeps, signal: AbortSignal): Promise<Published> {
-  const { store, files, version, keep } = deps
+  const { store, files, version } = deps
   const started = performance.now()
   const madeAt = deps.now().toISOString()
   const info = await makeSnapshot(
     store,
     { madeAt, version, sourcePaths: sourcePathsOf(deps.profile) },
     files.snapshot,
-    { keep, signal },
+    signal,
   )
   await writeMetadata(files, info)
   const { size: bytes } = await stat(files.snapshot)

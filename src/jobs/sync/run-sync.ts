@@ -23,7 +23,7 @@ import {
 } from '../../store/sync/watermark.ts'
 import type { Source } from '../../upstream/source.ts'
 import { SYNC_LEASE } from '../schedule/schedule.ts'
-import type { DetailWorkers, SyncOptions, SyncRun } from './sync-context.ts'
+import type { SyncOptions, SyncRun } from './sync-context.ts'
 import { syncDetails } from './sync-details.ts'
 import { planScan, syncLeads } from './sync-leads.ts'
 import { syncAgents, syncStats } from './sync-stats-and-agents.ts'
@@ -41,8 +41,6 @@ const ENDING = new Set([
 ])
 
 export interface SyncDeps {
-  /** The workers that help to read details; if absent, the sync reads all details itself. */
-  readonly detailWorkers?: DetailWorkers
   readonly source: Source
   readonly store: Store
   readonly log: Log
@@ -78,12 +76,11 @@ export async function syncUnder(lease: Lease, deps: SyncDeps, options: SyncOptio
     return startRun(trx, { mode, parts: options.parts, at: started.toISOString() })
   })
   const before = { ...deps.source.usage }
-  const helped = { requests: 0, retries: 0 }
   const spent = () => ({
-    requests: deps.source.usage.requests - before.requests + helped.requests,
-    retries: deps.source.usage.retries - before.retries + helped.retries,
+    requests: deps.source.usage.requests - before.requests,
+    retries: deps.source.usage.retries - before.retries,
   })
-  const done = await runParts({ ...deps, lease, runId, mode, options, spent, helped })
+  const done = await runParts({ ...deps, lease, runId, mode, options, spent })
   const counts = await readCounts(deps.store.db, runId)
   const result: SyncResult = {
     runId,

@@ -5,7 +5,6 @@
 import type { SyncPart, SyncProblem, SyncProgress } from '../../domain/sync.ts'
 import type { Log } from '../../log.ts'
 import type { Store, Trx } from '../../store/db/store.ts'
-import type { WaitingLead } from '../../store/leads/detail.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 import type { Scan } from '../../store/sync/scan.ts'
 import { type RunUsage, saveUsage } from '../../store/sync/sync-run.ts'
@@ -61,23 +60,11 @@ export interface SyncRun {
   readonly options: SyncOptions
   /** Returns the number of requests that the run has sent so far. */
   readonly spent: () => RunUsage
-  /** The numbers of requests and retries that other workers have sent for the run. */
-  readonly helped: { requests: number; retries: number }
-  readonly detailWorkers?: DetailWorkers
 }
 
-/** The workers that read details of leads for a run, including this one. */
-export interface DetailWorkers {
-  /** The number of leads above which other workers help to read. */
-  readonly batchLeads: number
-  read(run: SyncRun, leads: readonly WaitingLead[], options: DetailOptions): Promise<DetailsDone>
-}
-
-export interface DetailsDone {
-  /** The number of activity entries that were quarantined because they could not be read. */
-  readonly quarantined: number
-  /** The error that ended the reading early; null if there was none. */
-  readonly end: unknown
+/** Returns the number of records that each page is asked for with. */
+export function pageSizeOf({ source, options }: Pick<SyncRun, 'source' | 'options'>): number {
+  return Math.min(options.pageSize, source.profile.paging.size_max)
 }
 
 /**

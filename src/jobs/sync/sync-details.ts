@@ -1,19 +1,18 @@
 /**
  * The details part of a sync: reads single leads that are new or changed, open and new leads first. The
  * reading ends when the run's limit or time is reached or another scheduled run is due. Answers are stored as
- * they arrive, so a stopped run loses none; the remaining leads wait for the next run. Other workers, if
- * there are any, help to read.
+ * they arrive, so a stopped run loses none; the remaining leads wait for the next run.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LeadDetail } from '../../domain/model.ts'
 import type { SyncProblem } from '../../domain/sync.ts'
-import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
+import { type ErrorCode, LeadsheetError } from '../../errors.ts'
 import { listWaitingLeads, postponeDetail, saveDetails, type WaitingLead } from '../../store/leads/detail.ts'
 import { addDetailCounts } from '../../store/sync/sync-run.ts'
-import { type DetailOptions, type DetailsDone, type SyncRun, writePageUnderLease } from './sync-context.ts'
+import { type DetailOptions, type SyncRun, writePageUnderLease } from './sync-context.ts'
 
 /** The error codes that may concern only a single lead. After such an error, the next lead is still read. */
-export const OF_ONE_LEAD: ReadonlySet<ErrorCode> = new Set([
+const OF_ONE_LEAD: ReadonlySet<ErrorCode> = new Set([
   'api_not_found',
   'api_rejected',
   'api_unexpected',
@@ -23,7 +22,7 @@ export const OF_ONE_LEAD: ReadonlySet<ErrorCode> = new Set([
  * After this many failures in a row, the reading ends. The upstream or the profile is then at fault, not a
  * single lead.
  */
-export const FAILURES_MAX = 10
+const FAILURES_MAX = 10
 
 /**
  * Reads the details of leads. An entry of a lead's activity that cannot be read becomes a problem of the run.
@@ -40,13 +39,19 @@ export async function syncDetails(run: SyncRun, onProblem: (problem: SyncProblem
     top: details.top,
     limit: details.perRun,
   })
-  const isShared = run.detailWorkers !== undefined && leads.length > run.detailWorkers.batchLeads
-  const done = await (isShared ? run.detailWorkers.read(run, leads, details) : readAlone(run, leads, details))
-  if (done.quarantined > 0) onProblem(unreadableEntries(done.quarantined))
-  if (done.end !== null) throw done.end
+  const { quarantined, end } = await readDetails(run, leads, details)
+  if (quarantined > 0) onProblem(unreadableEntries(quarantined))
+  if (end !== null) throw end
 }
 
-async function readAlone(
+interface DetailsDone {
+  /** The number of activity entries that were quarantined because they could not be read. */
+  readonly quarantined: number
+  /** The error that ended the reading early; null if there was none. */
+  readonly end: unknown
+}
+
+async function readDetails(
   run: SyncRun,
   leads: readonly WaitingLead[],
   { concurrency }: DetailOptions,
@@ -133,13 +138,8 @@ async function keepAll(run: SyncRun, answers: readonly Answered[]): Promise<void
   })
 }
 
-/**
- * Describes a series of failures.
- * @param last the last failure of the series
- */
-export function allFailing(last: unknown): Error {
-  const message = `none of ${FAILURES_MAX} leads in a row could be read, the last: ${errorText(last)}`
-  if (!(last instanceof LeadsheetError)) return new Error(message, { cause: last })
+function allFailing(last: LeadsheetError): LeadsheetError {
+  const message = `none of ${FAILURES_MAX} leads in a row could be read, the last: ${last.message}`
   return new LeadsheetError(last.code, message, {
     ...(last.hint !== undefined && { hint: last.hint }),
     cause: last,
@@ -159,6 +159,6 @@ function unreadableEntries(count: number): SyncProblem {
  * Returns whether the reading ended because the time for details was used up. If so, the remaining leads wait
  * for the next run, and the run has not failed.
  */
-export function hasUsedUpItsTime({ reason }: AbortSignal): boolean {
+function hasUsedUpItsTime({ reason }: AbortSignal): boolean {
   return reason instanceof Error && reason.name === 'TimeoutError'
 }

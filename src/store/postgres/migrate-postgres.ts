@@ -11,9 +11,7 @@ import { describeSchema, quoted } from '../schema/describe.ts'
 import { listObjects, MIGRATIONS, openEmptyDatabase } from '../schema/migrate.ts'
 import { VIEWS } from '../schema/views.ts'
 import type { Tables } from '../tables/tables.ts'
-import { listGrants, listReaders } from './analyst-role.ts'
 import { FUNCTIONS, TRIGGERS } from './functions.ts'
-import { SEARCH } from './issue-words.ts'
 import { commentsSql, tablesInOrder, textOf, translateSchema } from './schema-from-sqlite.ts'
 
 const UNIQUE_VIOLATION = '23505'
@@ -109,8 +107,7 @@ async function ensureSchema(db: Kysely<Tables>, { name, schema }: PostgresPlace)
 
 async function createAll(trx: Kysely<Tables>, place: PostgresPlace): Promise<void> {
   const model = await readModel()
-  for (const statement of [...FUNCTIONS, ...translateSchema(model.objects), ...SEARCH])
-    await run(trx, statement)
+  for (const statement of [...FUNCTIONS, ...translateSchema(model.objects)]) await run(trx, statement)
   await run(trx, 'CREATE TABLE kysely_migration (name text PRIMARY KEY, timestamp text NOT NULL)')
   for (const name of Object.keys(MIGRATIONS))
     await sql`INSERT INTO kysely_migration VALUES (${name}, ${new Date().toISOString()})`.execute(trx)
@@ -120,10 +117,7 @@ async function createAll(trx: Kysely<Tables>, place: PostgresPlace): Promise<voi
 /** Creates the functions, triggers, views and comments. They are created again when their text changes. */
 async function createDefinitions(trx: Kysely<Tables>, place: PostgresPlace): Promise<void> {
   for (const statement of [...FUNCTIONS, ...CRASH_MARKER, ...TRIGGERS]) await run(trx, statement)
-  const readers = await listReaders(trx)
   await replaceViews(trx, place)
-  for (const reader of readers)
-    for (const statement of await listGrants(trx, place.schema, reader)) await run(trx, statement)
   for (const relation of (await readModel()).relations)
     for (const statement of commentsSql(relation)) await run(trx, statement)
 }

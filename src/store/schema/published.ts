@@ -41,9 +41,6 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
 /** The tables that only leadsheet itself needs. A test checks that each table is published or listed here. */
 export const PRIVATE: readonly string[] = [
   'installation',
-  'issue_no',
-  ...['issue_search', 'issue_search_config', 'issue_search_content', 'issue_search_data'],
-  ...['issue_search_docsize', 'issue_search_idx'],
   'missing_lead',
   'lead_fingerprint',
   ...['detail_queue', 'event', 'event_queue', 'event_count'],
@@ -51,7 +48,7 @@ export const PRIVATE: readonly string[] = [
   'message',
   'message_file',
   'mail_outage',
-  ...['send_rate', 'request_rate', 'detail_run', 'detail_wanted'],
+  ...['send_rate', 'request_rate'],
   'alert',
   'alert_message',
   'heartbeat_ping',

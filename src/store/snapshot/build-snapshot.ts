@@ -8,6 +8,7 @@ import Database from 'better-sqlite3'
 import { quoted } from '../schema/describe.ts'
 import { OWN, PUBLISHED } from '../schema/published.ts'
 import { createDictionary, fillDictionary } from './dictionary.ts'
+import { fillFigures } from './figure-sql.ts'
 import { createSearch, fillSearch } from './search.ts'
 
 export interface SnapshotJob {
@@ -17,13 +18,14 @@ export interface SnapshotJob {
   readonly target: string
   /** The time of the snapshot, in UTC. */
   readonly madeAt: string
+  /** The time in milliseconds that the caller has taken so far; by default 0. */
+  readonly elapsedMs?: number
   /** The version of this leadsheet. */
   readonly version: string
   /** The path of each column in the upstream's records, such as `lead.company_name` -> `company.name`. */
   readonly sourcePaths: Readonly<Record<string, string>>
 }
 
-const DAY_MS = 24 * 60 * 60_000
 const CACHE_KIB = 65_536
 /** The number of rows of each index that ANALYZE reads: enough to tell a good index from a bad one. */
 const ANALYSIS_ROWS = 1000
@@ -35,25 +37,31 @@ const BUSY_TIMEOUT_MS = 10_000
  * freed page. If a table is published completely, its rows are copied as they are stored, which is fast.
  * @throws SqliteError, and Error where the finished file fails its checks
  */
-export async function buildSnapshot(job: SnapshotJob): Promise<void> {
+export function buildSnapshot(job: SnapshotJob): void {
+  const startedMs = performance.now()
   const database = openUnfinished(job)
   try {
     // Makes SQLite overwrite the old place of a row that moves to another page. A later deletion of the row
     // overwrites only the new place.
     database.pragma('secure_delete = FAST')
     database.exec('BEGIN')
-    createTables(database, copyRows)
-    createOthers(database)
+    copyTables(database)
+    addIndexes(database)
+    copyViews(database)
+    createInfo(database)
+    createSearch(database)
+    createDictionary(database)
     fillSearch(database)
     fillInfo(database, job)
-    await renewFigures(database)
+    fillFigures(database)
     fillDictionary(database, job.sourcePaths)
     database.exec('COMMIT')
     database.exec('DETACH live')
-    database.pragma(`user_version = ${dayOf(job)}`)
     database.pragma(`analysis_limit = ${ANALYSIS_ROWS}`)
     database.exec('ANALYZE')
     checkFile(database)
+    // Says in the file how many milliseconds the snapshot took, where no analyst has to read it.
+    database.pragma(`user_version = ${Math.round((job.elapsedMs ?? 0) + performance.now() - startedMs)}`)
   } finally {
     database.close()
   }
@@ -61,64 +69,17 @@ export async function buildSnapshot(job: SnapshotJob): Promise<void> {
 }
 
 /** Opens the file that is being made, with the store attached as `live`. */
-export function openUnfinished({ live, target }: SnapshotJob): Database.Database {
+function openUnfinished({ live, target }: SnapshotJob): Database.Database {
   const database = new Database(target, { timeout: BUSY_TIMEOUT_MS })
   // Because an unfinished file is deleted, no journal is needed.
   database.pragma('journal_mode = OFF')
   database.pragma('synchronous = OFF')
   database.pragma('foreign_keys = OFF')
   database.pragma(`cache_size = -${CACHE_KIB}`)
-  attachLive(database, live)
-  return database
-}
-
-/** Attaches the store as `live`. A missing store is an error, because ATTACH would make an empty file. */
-function attachLive(database: Database.Database, live: string): void {
+  // Because ATTACH would make an empty file.
   if (!existsSync(live)) throw new Error(`there is no database ${live}`)
   database.prepare('ATTACH ? AS live').run(live)
-}
-
-/** Returns the day of a snapshot, in days since 1970. A file keeps the day of its last complete build. */
-export function dayOf({ madeAt }: Pick<SnapshotJob, 'madeAt'>): number {
-  return Math.floor(Date.parse(madeAt) / DAY_MS)
-}
-
-/** Creates all but the copied tables: more indexes, the views, and the tables that only a snapshot has. */
-function createOthers(database: Database.Database): void {
-  addIndexes(database)
-  copyViews(database)
-  createInfo(database)
-  createSearch(database)
-  createDictionary(database)
-}
-
-/** Writes the figures of the last issues. Loads their modules only here, because they are rarely needed. */
-export async function renewFigures(database: Database.Database): Promise<void> {
-  const { fillFigures } = await import('./figure-sql.ts')
-  database.exec('DELETE FROM figure')
-  fillFigures(database)
-}
-
-/** Lists the definitions that a snapshot of this store would have if it were built now. */
-export function listExpectedSchema(live: string): string[] {
-  const database = new Database(':memory:')
-  try {
-    attachLive(database, live)
-    createTables(database, () => {})
-    createOthers(database)
-    return listSchema(database)
-  } finally {
-    database.close()
-  }
-}
-
-export function listSchema(database: Database.Database): string[] {
   return database
-    .prepare<[], string>(
-      `SELECT type || name || sql FROM main.sqlite_schema WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY 1`,
-    )
-    .pluck()
-    .all()
 }
 
 interface SchemaRow {
@@ -135,11 +96,8 @@ function readSchema(database: Database.Database, type: 'table' | 'index' | 'view
     .all(type)
 }
 
-/** Creates the published tables, and fills each table before it creates the next. */
-function createTables(
-  database: Database.Database,
-  fill: (database: Database.Database, table: string, isWhole: boolean) => void,
-): void {
+/** Creates each published table and copies its rows. */
+function copyTables(database: Database.Database): void {
   const indexes = readSchema(database, 'index')
   for (const { name, sql } of readSchema(database, 'table')) {
     const withheld = PUBLISHED[name]
@@ -147,56 +105,24 @@ function createTables(
     database.exec(sql)
     for (const column of withheld) database.exec(`ALTER TABLE ${quoted(name)} DROP COLUMN ${quoted(column)}`)
     for (const index of indexes.filter((each) => each.tbl_name === name)) database.exec(index.sql)
-    fill(database, name, withheld.length === 0)
+    copyRows(database, name, withheld.length === 0)
   }
 }
 
 /**
  * Copies the rows of a table. With `SELECT *` between tables of the same definition, SQLite copies rows and
- * indexes as they are stored.
+ * indexes as they are stored. SQLite computes generated columns itself.
  */
 function copyRows(database: Database.Database, table: string, isWhole: boolean): void {
-  const { key, columns, isGenerated } = describeTable(database, table)
-  if (isWhole && !isGenerated) {
-    database.exec(`INSERT INTO main.${quoted(table)} SELECT * FROM live.${quoted(table)}`)
-    return
-  }
-  const list = [...new Set([...key, ...columns])].map(quoted).join()
-  database.exec(`INSERT INTO main.${quoted(table)} (${list}) SELECT ${list} FROM live.${quoted(table)}`)
-}
-
-export interface PublishedTable {
-  /**
-   * The columns that identify a row. This is `rowid` if the table has a rowid that is not its primary key.
-   */
-  readonly key: readonly string[]
-  /** The columns that are stored; SQLite computes the generated columns itself. */
-  readonly columns: readonly string[]
-  /** The columns that may hold both numbers and texts. */
-  readonly mixed: readonly string[]
-  readonly isGenerated: boolean
-}
-
-/** Describes a table of the snapshot. */
-export function describeTable(database: Database.Database, table: string): PublishedTable {
-  const all = database
-    .prepare<[string], { name: string; type: string; pk: number; hidden: number }>(
-      `SELECT name, type, pk, hidden FROM pragma_table_xinfo(?, 'main')`,
+  const columns = database
+    .prepare<[string], { name: string; hidden: number }>(
+      `SELECT name, hidden FROM pragma_table_xinfo(?, 'main')`,
     )
     .all(table)
-  const hasRowid = database
-    .prepare<[string], number>(`SELECT sql NOT LIKE '%WITHOUT ROWID' FROM main.sqlite_schema WHERE name = ?`)
-    .pluck()
-    .get(table)
-  const primary = all.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk)
-  const isNumbered = primary.length === 1 && primary[0]?.type === 'INTEGER'
-  const stored = all.filter(({ hidden }) => hidden === 0)
-  return {
-    key: hasRowid === 1 && !isNumbered ? ['rowid'] : primary.map(({ name }) => name),
-    columns: stored.map(({ name }) => name),
-    mixed: stored.filter(({ type }) => type === 'ANY').map(({ name }) => name),
-    isGenerated: stored.length < all.length,
-  }
+  const isGenerated = columns.some(({ hidden }) => hidden > 0)
+  const stored = columns.filter(({ hidden }) => hidden === 0).map(({ name }) => quoted(name))
+  const [into, list] = isWhole && !isGenerated ? ['', '*'] : [`(${stored.join()})`, stored.join()]
+  database.exec(`INSERT INTO main.${quoted(table)} ${into} SELECT ${list} FROM live.${quoted(table)}`)
 }
 
 /**
@@ -256,8 +182,7 @@ function createInfo(database: Database.Database): void {
     ) STRICT, WITHOUT ROWID`)
 }
 
-export function fillInfo(database: Database.Database, { madeAt, version }: SnapshotJob): void {
-  database.exec('DELETE FROM snapshot_info')
+function fillInfo(database: Database.Database, { madeAt, version }: SnapshotJob): void {
   database
     .prepare(
       `INSERT INTO snapshot_info

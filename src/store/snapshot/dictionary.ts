@@ -65,16 +65,11 @@ export function createDictionary(database: Database.Database): void {
   database.exec(STATEMENTS)
 }
 
-/**
- * Describes all tables and views of the snapshot, including the dictionary itself.
- * @param known the counts of tables that need not be counted again
- */
+/** Describes all tables and views of the snapshot, including the dictionary itself. */
 export function fillDictionary(
   database: Database.Database,
   sourcePaths: Readonly<Record<string, string>>,
-  known: ReadonlyMap<string, Counts> = new Map(),
 ): void {
-  database.exec('DELETE FROM dictionary; DELETE FROM dictionary_table')
   const fields = readFields(database)
   const insertTable = database.prepare<TableEntry>(
     'INSERT INTO dictionary_table VALUES (:table_name, :kind, :meaning, :rows)',
@@ -86,7 +81,7 @@ export function fillDictionary(
   const done = new Map<string, ColumnEntry>()
   for (const relation of describeSchema(database)) {
     const isTable = relation.kind === 'table'
-    const counts = isTable ? (known.get(relation.name) ?? countTable(database, relation)) : null
+    const counts = isTable ? countTable(database, relation) : null
     const examples = isTable ? findExamples(database, relation) : null
     insertTable.run({
       table_name: relation.name,
@@ -141,8 +136,8 @@ function readFields(database: Database.Database) {
   return new Map(rows.map((row) => [row.path, row]))
 }
 
-/** The counts of a table. */
-export interface Counts {
+/** The number of rows of a table. */
+interface Counts {
   readonly rows: number
   /**
    * For each column, the number of rows without a value. A column without an entry has a value in every row.
@@ -150,44 +145,15 @@ export interface Counts {
   readonly nulls: ReadonlyMap<string, number>
 }
 
-/** Reads the counts of each table from the dictionary. */
-export function readCounts(database: Database.Database): Map<string, Counts> {
-  const { tables, columns } = readDictionary(database)
-  return new Map(
-    tables.map(({ table_name: name, rows }) => {
-      const nulls = columns
-        .filter(({ table_name }) => table_name === name)
-        .map(({ column_name, null_share }): [string, number] => [
-          column_name,
-          Math.round((null_share ?? 0) * (rows ?? 0)),
-        ])
-      return [name, { rows: rows ?? 0, nulls: new Map(nulls) }]
-    }),
-  )
-}
-
-function countTable(database: Database.Database, { name, columns }: Relation): Counts {
-  const nullable = columns.filter(({ isNullable }) => isNullable)
-  return countRows(
-    database,
-    quoted(name),
-    nullable.map((column) => column.name),
-  )
-}
-
-/**
- * Counts all rows. Counts also, for each of the columns, the rows that have no value in it.
- * @param from the table, and the condition that chooses its rows
- */
-export function countRows(database: Database.Database, from: string, columns: readonly string[]): Counts {
+function countTable(database: Database.Database, { name: table, columns }: Relation): Counts {
+  const nullable = columns.filter(({ isNullable }) => isNullable).map(({ name }) => name)
+  const counted = ['*', ...nullable.map(quoted)].map((column) => `count(${column})`).join()
   const [rows = 0, ...values] =
     database
-      .prepare<[], number[]>(
-        `SELECT ${['*', ...columns.map(quoted)].map((column) => `count(${column})`).join()} FROM ${from}`,
-      )
+      .prepare<[], number[]>(`SELECT ${counted} FROM ${quoted(table)}`)
       .raw()
       .get() ?? []
-  return { rows, nulls: new Map(columns.map((name, index) => [name, rows - (values[index] ?? 0)])) }
+  return { rows, nulls: new Map(nullable.map((name, index) => [name, rows - (values[index] ?? 0)])) }
 }
 
 const EXAMPLES = 3

@@ -14,31 +14,6 @@ export function fillSearch(database: Database.Database): void {
   database.exec(`INSERT INTO lead_fts (lead_fts) VALUES ('optimize')`)
 }
 
-/**
- * Stores the texts of some leads in a temporary table, before their rows change.
- * @param leads a SELECT of `lead.no`
- */
-export function keepTexts(database: Database.Database, leads: string): void {
-  database.exec(`
-    CREATE TEMP TABLE changed_lead (no INTEGER PRIMARY KEY);
-    INSERT OR IGNORE INTO changed_lead ${leads};
-    CREATE TEMP TABLE old_text AS SELECT * FROM lead_text WHERE no IN (SELECT no FROM changed_lead)`)
-}
-
-/** Brings the full-text index up to date with the rows that changed since {@link keepTexts}. */
-export function followTexts(database: Database.Database): void {
-  const texts = 'company, place, contact, activity'
-  const isSame =
-    '(old.company, old.place, old.contact, old.activity) IS (new.company, new.place, new.contact, new.activity)'
-  database.exec(`
-    CREATE TEMP TABLE new_text AS SELECT * FROM lead_text WHERE no IN (SELECT no FROM changed_lead);
-    CREATE TEMP TABLE same_text AS SELECT no FROM old_text AS old JOIN new_text AS new USING (no) WHERE ${isSame};
-    INSERT INTO lead_fts (lead_fts, rowid, ${texts})
-      SELECT 'delete', no, ${texts} FROM old_text WHERE no NOT IN (SELECT no FROM same_text);
-    INSERT INTO lead_fts (rowid, ${texts})
-      SELECT no, ${texts} FROM new_text WHERE no NOT IN (SELECT no FROM same_text)`)
-}
-
 const LEAD_TEXT = `CREATE VIEW lead_text AS
   -- one row per lead: the texts that lead_search searches
   -- no: lead.no

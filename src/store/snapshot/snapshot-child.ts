@@ -1,17 +1,10 @@
-/** The child process that makes a snapshot, from the earlier snapshot if possible. */
-import { rmSync } from 'node:fs'
+/** The child process that makes a snapshot. */
 import { answerParent } from '../db/subprocess.ts'
 import { buildSnapshot, type SnapshotJob } from './build-snapshot.ts'
-import { followSnapshot } from './follow-snapshot.ts'
 
-/** A job. `base` is the file of the earlier snapshot; null if there is none. */
-export type ChildJob = SnapshotJob & { readonly base: string | null }
-
-answerParent(async ({ base, ...job }: ChildJob) => {
+answerParent(async (job: SnapshotJob) => {
   try {
-    if (base !== null && (await followSnapshot(job, base))) return
-    rmSync(job.target, { force: true })
-    await buildSnapshot(job)
+    buildSnapshot(job)
   } catch (thrown) {
     // Loads the code for error messages only here, because loading takes longer than making a small snapshot.
     const { fileFailure } = await import('../db/sqlite.ts')

@@ -3,7 +3,7 @@
  * snapshot replaces the file as a whole. A program that has the old file open can go on reading it.
  */
 import { existsSync } from 'node:fs'
-import { chmod, link, readdir, rename, rm } from 'node:fs/promises'
+import { chmod, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
 import { CompiledQuery, sql } from 'kysely'
@@ -21,7 +21,6 @@ import { PUBLISHED } from '../schema/published.ts'
 import type { SnapshotJob } from './build-snapshot.ts'
 import type { Dictionary } from './dictionary.ts'
 import { readDictionary } from './dictionary.ts'
-import type { ChildJob } from './snapshot-child.ts'
 
 const CHILD = programFile(import.meta.url, 'snapshot-child')
 /** The mode of the file: everybody may read it, nobody may write it. */
@@ -36,38 +35,42 @@ export interface SnapshotInfo {
   readonly leadsAsOf: Instant | null
   readonly schema: string
   readonly version: string
+  /** How many milliseconds making it took. */
+  readonly buildMs: number
 }
 
 /**
  * Makes a snapshot in a child process and replaces the previous snapshot. If the process is killed, the
  * previous snapshot stays intact, and the next call deletes unfinished files. The caller must have a lease,
  * because only one call may run at a time.
- * @param options.keep how many of the last snapshots to keep under a second name with their time
  * @throws LeadsheetError data_unwritable, store_corrupt, store_busy; the reason of an aborted signal
  */
 export async function makeSnapshot(
   store: Pick<Store, 'db' | 'place'>,
-  job: Omit<SnapshotJob, 'live' | 'target'>,
+  job: Omit<SnapshotJob, 'live' | 'target' | 'elapsedMs'>,
   file: string,
-  options: { readonly keep: number; readonly signal: AbortSignal },
+  signal: AbortSignal,
 ): Promise<SnapshotInfo> {
+  const startedMs = performance.now()
   const unfinished = `${file}.tmp-${process.pid}`
   try {
     await removeLeftovers(file)
-    const live = await liveFile(store, unfinished, options.signal)
-    const base = existsSync(file) ? file : null
+    const live = await liveFile(store, unfinished, signal)
     // Uses the folder of the snapshot also for temporary files, because SQLite needs much space there to sort
     // large indexes.
-    await askChild<ChildJob, void>(
+    await askChild<SnapshotJob, void>(
       CHILD,
-      { ...job, live: resolve(live), target: resolve(unfinished), base: base && resolve(base) },
-      { folder: dirname(file), signal: options.signal },
+      {
+        ...job,
+        live: resolve(live),
+        target: resolve(unfinished),
+        elapsedMs: performance.now() - startedMs,
+      },
+      { folder: dirname(file), signal },
     )
     await chmod(unfinished, MODE)
-    if (options.keep > 0) await keepAs(unfinished, file, job.madeAt)
     await rename(unfinished, file)
     await flush(dirname(file))
-    await removeOld(file, options.keep)
     await removeLeftovers(file)
     const info = readSnapshotInfo(file)
     if (info === null) throw unwritable(file, 'it cannot be read again')
@@ -89,8 +92,9 @@ export function readSnapshotInfo(file: string): SnapshotInfo | null {
     (database) =>
       database
         .prepare<[], SnapshotInfo>(
-          `SELECT made_at AS madeAt, run_id AS runId, leads_as_of AS leadsAsOf, schema, leadsheet_version AS version
-           FROM snapshot_info`,
+          `SELECT made_at AS madeAt, run_id AS runId, leads_as_of AS leadsAsOf, schema, leadsheet_version AS version,
+             user_version AS buildMs
+           FROM snapshot_info, pragma_user_version`,
         )
         .get() ?? null,
   )
@@ -136,20 +140,6 @@ async function liveFile(
   const copy = `${unfinished}-copy`
   await copyPublished(db, copy, signal)
   return copy
-}
-
-/** Keeps the new snapshot under a second name with its time, such as `snapshot-20261121T060000Z.db`. */
-async function keepAs(unfinished: string, file: string, madeAt: Instant): Promise<void> {
-  const stamp = madeAt.replace(/[-:]|\.\d+/g, '')
-  const kept = join(dirname(file), basename(file).replace(/\.db$/, `-${stamp}.db`))
-  await rm(kept, { force: true })
-  await link(unfinished, kept)
-}
-
-async function removeOld(file: string, keep: number): Promise<void> {
-  const pattern = new RegExp(`^${RegExp.escape(basename(file, '.db'))}-\\d{8}T\\d{6}Z\\.db$`)
-  const kept = (await readdir(dirname(file))).filter((name) => pattern.test(name)).sort()
-  for (const name of kept.slice(0, Math.max(0, kept.length - keep))) await rm(join(dirname(file), name))
 }
 
 function unwritable(file: string, reason: string, cause?: unknown): LeadsheetError {

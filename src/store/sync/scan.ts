@@ -114,19 +114,14 @@ export async function startPass(trx: Trx, before: Scan, since: Instant | null): 
     .executeTakeFirstOrThrow()
 }
 
-/** Records pages as read, with the leads found on them. */
-export async function advanceScan(
-  trx: Trx,
-  before: Scan,
-  pages: readonly ScanStep[],
-  at: Instant,
-): Promise<Scan> {
-  for (const [index, { seenKeys }] of pages.entries()) {
-    await saveSeen(trx, { page: before.pages + index, pass: before.pass, seenKeys })
-  }
-  const scan = { ...pages.reduce(scanAfter, before), progress_at: at }
-  await updateScan(trx, scan)
-  return scan
+/** Notes the leads found on a page, and returns the scan after it; see {@link saveScan}. */
+export async function advanceScan(trx: Trx, before: Scan, page: ScanStep): Promise<Scan> {
+  await insertScanPage(trx, { page: before.pages, pass: before.pass, seen: JSON.stringify(page.seenKeys) })
+  return scanAfter(before, page)
+}
+
+export async function saveScan(trx: Trx, scan: Scan, at: Instant): Promise<void> {
+  await updateScan(trx, { ...scan, progress_at: at })
 }
 
 const updateScan = statementForLater((db, scan: Scan) =>
@@ -330,16 +325,6 @@ export async function loadSeenLeads(db: Db): Promise<SeenLeads> {
     after = last.page
     await new Promise(setImmediate)
   }
-}
-
-interface SeenOnPage {
-  readonly page: number
-  readonly pass: number
-  readonly seenKeys: readonly SeenKey[]
-}
-
-async function saveSeen(trx: Trx, { seenKeys, ...page }: SeenOnPage): Promise<void> {
-  await insertScanPage(trx, { ...page, seen: JSON.stringify(seenKeys) })
 }
 
 const insertScanPage = statementForLater((db, page: { page: number; pass: number; seen: string }) =>

@@ -102,15 +102,6 @@ interface DetailQueueTable {
   last_error: string | null
 }
 
-interface DetailRunTable {
-  run_id: string
-  failures_in_row: Generated<number>
-  quarantined: Generated<number>
-  requests: Generated<number>
-  retries: Generated<number>
-  ended: string | null
-}
-
 interface LeadCountTable {
   pipeline_id: string
   status: string
@@ -139,8 +130,6 @@ export interface LeadTables {
   lead_detail: LeadDetailTable
   activity: ActivityTable
   detail_queue: DetailQueueTable
-  detail_run: DetailRunTable
-  detail_wanted: { lead_no: number; run_id: string; batch: number }
 }
 
 /** The possible results of processing an event that the upstream has sent. */
@@ -199,7 +188,6 @@ export interface EventTables {
 /** The record of pruned rows. */
 export interface PrunedTable {
   table_name: string
-  rule: 'hourly' | 'daily' | 'ended'
   before: string
   pruned_at: string
   rows: number

@@ -1,4 +1,4 @@
-/** The snapshot for analysts: made completely, and again after 1 % of the leads has changed. */
+/** The snapshot for analysts. */
 import { rm } from 'node:fs/promises'
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
@@ -25,26 +25,15 @@ export const SNAPSHOT: Part = {
     await using installation = await install('')
     await using store = await openStore(installation.database, new Date())
     const dataDir = join(installation.folder, 'data')
-    const publishing = publishDeps(
-      { dataDir, profile: REFERENCE_PROFILE, keep: 0 },
-      store,
-      pino({ level: 'silent' }),
-    )
+    const publishing = publishDeps({ dataDir, profile: REFERENCE_PROFILE }, store, pino({ level: 'silent' }))
     await syncLeads(store, `${upstream.address}/v1`)
-    // Each round changes the same leads again, back and forth.
     for (let round = 0; round < Math.min(rounds, isShort ? 1 : rounds); round++) {
       await rm(publishing.files.snapshot, { force: true })
-      await publish('whole')
-      await syncLeads(store, `${upstream.address}/${round % 2 === 0 ? 'v2' : 'v1'}`)
-      await publish('changed')
-    }
-    return null
-
-    async function publish(what: string): Promise<void> {
       const [began, cpuBefore] = [performance.now(), readCpuMs()]
       await publishSnapshot(publishing, new AbortController().signal)
-      add(`snapshot ${what} wall`, leads, performance.now() - began)
-      add(`snapshot ${what} cpu`, leads, readCpuMs() - cpuBefore)
+      add('snapshot wall', leads, performance.now() - began)
+      add('snapshot cpu', leads, readCpuMs() - cpuBefore)
     }
+    return null
   },
 }

@@ -139,22 +139,6 @@ describe('publishing', () => {
     await store.close()
   })
 
-  it('keeps as many of the last ones as are wanted, and no other file', async () => {
-    const { store, folder } = await openFilledStore()
-    writeFileSync(join(folder, 'snapshot-of-mine.db'), '')
-    for (const hour of ['01', '02', '03']) {
-      const now = () => new Date(`2026-11-22T${hour}:00:00Z`)
-      await publishSnapshot(publishing(store, folder, { now, keep: 2 }), NEVER)
-    }
-    await store.close()
-    expect(readdirSync(folder).sort()).toEqual([
-      ...['metadata.json', 'snapshot-20261122T020000Z.db', 'snapshot-20261122T030000Z.db'],
-      ...['snapshot-of-mine.db', 'snapshot.db'],
-    ])
-    const kept = join(folder, 'snapshot-20261122T020000Z.db')
-    expect(ask(kept, 'SELECT made_at FROM snapshot_info')).toEqual([{ made_at: '2026-11-22T02:00:00.000Z' }])
-  })
-
   it('leaves the snapshot that is there alone when it cannot make another, and says why', async () => {
     const { store, folder } = await openFilledStore()
     const { file } = await publishSnapshot(publishing(store, folder), NEVER)
@@ -162,7 +146,7 @@ describe('publishing', () => {
     await store.close()
     writeFileSync(fileOf(store), 'no database any more')
     const job = { madeAt: '2026', version: '', sourcePaths: {} }
-    await expect(makeSnapshot(store, job, file, { keep: 0, signal: NEVER })).rejects.toMatchObject({
+    await expect(makeSnapshot(store, job, file, NEVER)).rejects.toMatchObject({
       code: 'store_corrupt',
     })
     expect(readFileSync(file).equals(before)).toBe(true)
@@ -205,8 +189,35 @@ describe('publishing what is due', () => {
     await store.write((trx) =>
       trx.updateTable('sync_run').where('id', '=', run).set({ leads_updated: 1 }).execute(),
     )
-    expect(await publishIfDue(deps, NEVER)).toMatchObject({ leadsAsOf: '2026-11-21T06:32:00.000Z' })
+    const later = { ...deps, now: () => new Date('2026-11-21T06:33:00Z') }
+    expect(await publishIfDue(later, NEVER)).toMatchObject({ leadsAsOf: '2026-11-21T06:32:00.000Z' })
+    expect(await publishIfDue(later, NEVER)).toBeNull()
+    await store.close()
+  })
+
+  it('spends at most a twentieth of the time on making snapshots', async () => {
+    const { store, folder } = await openFilledStore()
+    let now = new Date('2026-11-21T06:30:00Z')
+    const deps = publishing(store, folder, { now: () => now })
+    const { file, durationMs } = (await publishIfDue(deps, NEVER)) ?? {}
+    const madeIn = (ms?: number) => {
+      const database = new Database(file)
+      const before = database.pragma('user_version', { simple: true })
+      if (ms !== undefined) database.pragma(`user_version = ${ms}`)
+      database.close()
+      return before
+    }
+    expect(madeIn(15_000)).toBeGreaterThan(0)
+    expect(madeIn()).toBe(15_000)
+    expect(durationMs).toBeLessThan(15_000)
+    const run = await saveWholeRun(store, '2026-11-21T06:31:00Z')
+    await store.write((trx) =>
+      trx.updateTable('sync_run').where('id', '=', run).set({ leads_updated: 1 }).execute(),
+    )
+    now = new Date('2026-11-21T06:34:59Z')
     expect(await publishIfDue(deps, NEVER)).toBeNull()
+    now = new Date('2026-11-21T06:35:00Z')
+    expect(await publishIfDue(deps, NEVER)).not.toBeNull()
     await store.close()
   })
 

@@ -56,9 +56,8 @@ describe.skipIf(!hasPostgres)('a snapshot of PostgreSQL', () => {
     await using both = await openBoth()
     const folder = folderWith()
     const job = { madeAt: NOW.toISOString(), version: '0.0.0', sourcePaths: { 'lead.status': 'status' } }
-    const options = { keep: 0, signal: NEVER }
-    await makeSnapshot(both.inFile, job, join(folder, 'file.db'), options)
-    await makeSnapshot(both.inPostgres, job, join(folder, 'postgres.db'), options)
+    await makeSnapshot(both.inFile, job, join(folder, 'file.db'), NEVER)
+    await makeSnapshot(both.inPostgres, job, join(folder, 'postgres.db'), NEVER)
     const [expected, made] = [contentOf(join(folder, 'file.db')), contentOf(join(folder, 'postgres.db'))]
     expect(made['lead']?.length).toBeGreaterThan(10)
     expect(made['found']?.length).toBeGreaterThan(0)
@@ -110,9 +109,7 @@ describe.skipIf(!hasPostgres)('a snapshot of PostgreSQL', () => {
       both.inPostgres,
       { madeAt: '', version: '', sourcePaths: {} },
       join(folder, 's.db'),
-      {
-        ...{ keep: 0, signal: stop.signal },
-      },
+      stop.signal,
     )
     stop.abort(new Error('told to stop'))
     await expect(making).rejects.toThrow('told to stop')

@@ -11,7 +11,7 @@ export const QUERIES = join(import.meta.dirname, '../../../docs/queries')
 export function publishing(
   store: Store,
   folder: string,
-  options: { readonly now?: () => Date; readonly keep?: number } = {},
+  options: { readonly now?: () => Date } = {},
 ): PublishDeps {
   return {
     store,
@@ -24,7 +24,6 @@ export function publishing(
       queries: QUERIES,
     },
     version: '0.0.0',
-    keep: options.keep ?? 0,
   }
 }
 

@@ -115,22 +115,6 @@ export const SYNC = [
     sql TEXT NOT NULL -- the statement that creates it again
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE detail_run ( -- one row while several processes read details for a sync
-    run_id TEXT PRIMARY KEY, -- sync_run.id
-    failures_in_row INTEGER NOT NULL DEFAULT 0, -- number of leads in a row whose details could not be read
-    quarantined INTEGER NOT NULL DEFAULT 0, -- number of activity entries that were quarantined
-    requests INTEGER NOT NULL DEFAULT 0, -- number of requests to the upstream, without those of the process that runs the sync
-    retries INTEGER NOT NULL DEFAULT 0, -- number of these requests that were retries
-    ended TEXT -- JSON: why the reading ended early, as code, message, hint and notBefore; null while it continues
-  ) STRICT, WITHOUT ROWID`,
-
-  sql`CREATE TABLE detail_wanted ( -- one row per lead whose details are still to be read for the sync in detail_run
-    lead_no INTEGER PRIMARY KEY, -- lead.no
-    run_id TEXT NOT NULL REFERENCES detail_run (run_id), -- sync_run.id of the sync
-    batch INTEGER NOT NULL -- number of the batch; one process reads the leads of a batch, one after the other
-  ) STRICT`,
-  sql`CREATE INDEX detail_wanted_by_batch ON detail_wanted (run_id, batch)`,
-
   sql`CREATE TABLE field_seen ( -- one row per field of the lead records, mapped or not, from a sample of the records on each page
     path TEXT PRIMARY KEY, -- path in the record, such as company.name; [] stands for the items of a list
     types TEXT NOT NULL, -- JSON array of the types that its values had: string, number, boolean, object, array
@@ -177,12 +161,10 @@ export const SYNC = [
     under_way INTEGER NOT NULL -- number of requests without an answer since that count began
   ) STRICT`,
 
-  sql`CREATE TABLE pruned ( -- one row per table and retention rule that deleted old rows; empty if none were deleted
-    table_name TEXT NOT NULL, -- the table from which rows were deleted
-    rule TEXT NOT NULL CHECK (rule IN ('hourly', 'daily', 'ended')), -- hourly or daily: kept the first sample of each hour or day, and each that began a new status; ended: deleted states that had ended
-    before TEXT NOT NULL, -- UTC: the rule was applied to rows before this time
-    pruned_at TEXT NOT NULL, -- UTC, by our clock: when the rule was last applied
-    rows INTEGER NOT NULL, -- how many rows were deleted in total
-    PRIMARY KEY (table_name, rule)
+  sql`CREATE TABLE pruned ( -- one row per table whose old rows were pruned: of the samples of a day the first stays, and each that began a new status; states of leads that had ended are deleted
+    table_name TEXT NOT NULL PRIMARY KEY,
+    before TEXT NOT NULL, -- UTC: rows before this time were pruned
+    pruned_at TEXT NOT NULL, -- UTC, by our clock: when the table was last pruned
+    rows INTEGER NOT NULL -- how many rows were deleted in total
   ) STRICT, WITHOUT ROWID`,
 ]
