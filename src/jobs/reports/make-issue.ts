@@ -28,6 +28,7 @@ import {
 } from '../../store/reports/issue.ts'
 import { type Archive, archivedPage, archiveIssue, explainIssue, isArchived } from '../archive/archive.ts'
 import { tryInsight } from '../insight/report-insight.ts'
+import { freshSnapshot, type PublishDeps } from '../snapshot/publish-snapshot.ts'
 import { findRequest } from './recompute-issue.ts'
 import { type ContentDeps, contentsOf, createContents, type FindContent } from './report-content.ts'
 import { type Audience, LIST_ROWS_MAX, type Report, variantOf } from './report-definition.ts'
@@ -39,6 +40,8 @@ type Audiences = readonly [Audience, ...Audience[]]
 export interface IssueDeps extends ContentDeps {
   readonly store: Store
   readonly archive: Archive
+  /** The snapshot on which the queries of reports run. */
+  readonly publishing: PublishDeps
   /** The version of this program. */
   readonly program: string
   readonly now: () => Date
@@ -200,7 +203,7 @@ async function attachmentsFor(
  * @throws LeadsheetError report_no_data, report_failed
  */
 export async function readIssueFigures(
-  deps: Pick<IssueDeps, 'store' | 'now'>,
+  deps: Pick<IssueDeps, 'store' | 'now' | 'publishing'>,
   report: Report,
   period: Period,
   audiences: Audiences,
@@ -248,7 +251,7 @@ function keyOf(report: Report, audience: Pick<Audience, 'filter'>): { report: st
 }
 
 async function readFigures(
-  { store }: Pick<IssueDeps, 'store'>,
+  { store, publishing }: Pick<IssueDeps, 'store' | 'publishing'>,
   report: Report,
   request: ReportRequest,
   signal: AbortSignal,
@@ -261,6 +264,11 @@ async function readFigures(
       { hint: `Run ${shellCommand('sync')} first.` },
     )
   }
-  const { tables, failed } = await runReportQueries(store.place, report.queries, request, { signal })
+  const { tables, failed } = await runReportQueries(
+    () => freshSnapshot(publishing, signal),
+    report.queries,
+    request,
+    { signal },
+  )
   return { ...figures, queries: tables, failed: [...figures.failed, ...failed] }
 }
