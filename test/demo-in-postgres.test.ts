@@ -94,15 +94,13 @@ async function readRows({ store, folder }: Demo): Promise<Record<string, readonl
   return tables
 }
 
-/** Lists the tables, without those of the search, which differs between the databases. */
+/** Lists the tables that both databases have alike. */
 async function listTables(): Promise<string[]> {
   await using model = await openStore(':memory:', new Date())
   const { rows } = await sql<{ name: string }>`SELECT name FROM sqlite_schema WHERE type = 'table'`.execute(
     model.db,
   )
-  return rows
-    .map(({ name }) => name)
-    .filter((name) => !/^(sqlite_|kysely_|issue_search|issue_no$|message$)/.test(name))
+  return rows.map(({ name }) => name).filter((name) => !/^(sqlite_|kysely_|message$)/.test(name))
 }
 
 /** Returns the mails by their names. */

@@ -22,7 +22,6 @@ const TELLING_MS = 15
 const OURS: readonly string[] = [
   '/<body[^>]*>',
   '/<div[^>]*aria-hidden',
-  '/<nav class=',
   '/template (',
   '/^(.*?) at (.*)',
   '/_SERVICE_HOST$',
@@ -38,7 +37,6 @@ const PUT_TOGETHER: readonly string[] = [
   'cli/terminal/table.ts',
   'config/load.ts',
   'config/recipients-file.ts',
-  'jobs/archive/search-issues.ts',
   'probe/auth-probe.ts',
   'redaction.ts',
   'report/render/template-files.ts',

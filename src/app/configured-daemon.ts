@@ -11,7 +11,6 @@ import { openWatchdog } from '../jobs/alerts/heartbeat-ping.ts'
 import { openPoster } from '../jobs/alerts/http-post.ts'
 import { alertWithoutStore, runAlerts } from '../jobs/alerts/run.ts'
 import { createFaultWatch } from '../jobs/alerts/store-fault.ts'
-import { writeArchiveIndex } from '../jobs/archive/archive.ts'
 import type { ChangeSyncs } from '../jobs/events/event-worker.ts'
 import { createEventWorker } from '../jobs/events/event-worker.ts'
 import { createWebhookIntake } from '../jobs/events/webhook-intake.ts'
@@ -139,10 +138,7 @@ export async function openConfiguredDaemon(
   const { now } = work
   const messages = createOutboxTask({
     ...{ ...work, queue },
-    async onSent() {
-      await pauseRefused({ ...work, suppressAfterBounces: config.mail.suppressAfterBounces })
-      await writeArchiveIndex(work.archive, store.db)
-    },
+    onSent: () => pauseRefused({ ...work, suppressAfterBounces: config.mail.suppressAfterBounces }),
   })
   const clockAheadMs = () => syncAheadMs ?? source.clockAheadMs()
   const monotonicMs = () => performance.now()

@@ -14,7 +14,6 @@ import { tryReport } from '../jobs/reports/preview.ts'
 import type { Audience, Recipient, Report } from '../jobs/reports/report-definition.ts'
 import { checkReport } from '../jobs/reports/report-definition.ts'
 import { readVersion } from '../packages.ts'
-import { openArchivePages } from '../report/archive/pages.ts'
 import type { Templates } from '../report/render/templates.ts'
 import { openTemplates } from '../report/render/templates.ts'
 import type { Store } from '../store/db/store.ts'
@@ -128,7 +127,7 @@ export async function openReportDeps(
   return {
     store,
     templates,
-    archive: { folder: pathsIn(config.dataDir).archive, pages: await openArchivePages(TEMPLATES) },
+    archive: pathsIn(config.dataDir).archive,
     sender: senderOf(config.mail, await preferenceLinks(config, store)),
     // Without a token nobody can sign in to the dashboard from outside, so reports have no link to it.
     dashboardUrl: config.web.token === null ? null : config.web.publicUrl,

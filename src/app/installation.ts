@@ -30,7 +30,7 @@ type DataSettings = Pick<Config, 'dataDir' | 'databaseUrl' | 'allowNetworkFs'>
 const FOLDER_HINT = 'Set data_dir (LEADSHEET_DATA_DIR) to a folder that this user may write to.'
 /** If one of these files is in the data directory, the installation has had a database before. */
 const LOSS_FILE = 'database-lost.txt'
-const TRACES = ['archive/index.html', 'snapshot.db', 'preferences.json', LOSS_FILE]
+const TRACES = ['archive', 'snapshot.db', 'preferences.json', LOSS_FILE]
 
 /** Returns the address of the store. The address must never be shown, because it may contain a password. */
 export function storeAddressOf({

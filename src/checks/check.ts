@@ -13,7 +13,7 @@ import type { StoreSize } from '../store/backup/backup.ts'
 import { readSize } from '../store/backup/backup.ts'
 import type { Db, Store } from '../store/db/store.ts'
 import type { Violation } from '../store/invariants/invariants.ts'
-import { findViolations } from '../store/invariants/invariants.ts'
+import { findViolations, invariantsOf } from '../store/invariants/invariants.ts'
 import type { ListedIssue } from '../store/reports/issue-list.ts'
 import { listHeldLeases, wasLeft } from '../store/schedule/lease.ts'
 import { findLastScheduledRun } from '../store/schedule/scheduled-run.ts'
@@ -317,7 +317,41 @@ export function daemonStateOf(heartbeat: LastHeartbeat | undefined, now: Date): 
     : 'dead'
 }
 
-/* The daemon's search for broken rules of the store. The search takes too long to run each minute. */
+/* The search for broken rules of the store. The search takes too long to run each minute. */
+
+/** A larger database is read completely only on request. A database of this size takes about a second. */
+const READ_THROUGH_MAX_BYTES = 100_000_000
+
+/** @param options.whole true reads even a large database completely */
+export async function lookForViolations(
+  store: Pick<Store, 'db' | 'place'>,
+  { whole, now }: { readonly whole: boolean; readonly now: Date },
+) {
+  const { database: bytes } = await readSize(store)
+  const reads = whole || bytes <= READ_THROUGH_MAX_BYTES ? 'all' : 'few'
+  return { bytes, reads, violations: await findViolations(store.db, now.toISOString(), reads) } as const
+}
+
+/** Checks the rules of the store, for `doctor` and `db check`. */
+export async function checkRules(
+  store: Pick<Store, 'db' | 'place'>,
+  options: { readonly whole: boolean; readonly now: Date },
+): Promise<CheckResult[]> {
+  const { bytes, reads, violations } = await lookForViolations(store, options)
+  const broken = violations.map(({ rule, count, examples, remedy }) =>
+    fail('consistency', `${rule}: not so for ${count}, such as ${examples.join(', ')}`, remedy),
+  )
+  if (broken.length > 0) return broken
+  const megabytes = Math.round(bytes / 1e6).toLocaleString('en')
+  return [
+    reads === 'all'
+      ? ok('consistency', `${invariantsOf(store.db).length} rules hold, ${megabytes} MB read through`)
+      : ok(
+          'consistency',
+          `bookkeeping holds; ${megabytes} MB not read through, which \`doctor --whole\` does`,
+        ),
+  ]
+}
 
 const EVERY_MS = 60 * 60_000
 /**

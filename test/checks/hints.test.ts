@@ -7,7 +7,7 @@ const FILES = [
   'src/checks/*.ts',
   'src/jobs/alerts/alert-message.ts',
   'src/jobs/sync/sync-leads.ts',
-  'src/cli/checks/delivery-check.ts',
+  'src/cli/installation-checks.ts',
 ]
 
 /** Finds `shellCommand('report resend ${report} --failed')` and returns the words of the command. */

@@ -8,7 +8,6 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openPoster } from '../../src/jobs/alerts/http-post.ts'
 import { runAlerts } from '../../src/jobs/alerts/run.ts'
-import { writeArchiveIndex } from '../../src/jobs/archive/archive.ts'
 import { createOutboxTask } from '../../src/jobs/outbox/outbox-worker.ts'
 import { createRateLimit } from '../../src/jobs/outbox/rate-limit.ts'
 import { reportSchedule } from '../../src/jobs/reports/enqueue-report.ts'
@@ -94,10 +93,7 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
     }),
   }
   const { queue, events } = openTasks()
-  const onSent = async (): Promise<void> => {
-    await pauseRefused({ ...work, suppressAfterBounces: 5 })
-    await writeArchiveIndex(work.archive, store.db)
-  }
+  const onSent = () => pauseRefused({ ...work, suppressAfterBounces: 5 })
   const messages = createOutboxTask({ ...work, queue, onSent })
   const operators = {
     ...{ store, log: SILENT, now, poster, heartbeat: null, knowledge: { clockAheadMs: () => null } },

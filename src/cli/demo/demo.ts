@@ -18,7 +18,6 @@ import type { Config } from '../../config/config.ts'
 import { loadConfig } from '../../config/load.ts'
 import type { SyncResult } from '../../domain/sync.ts'
 import { CALLED, LeadsheetError, shellCommand } from '../../errors.ts'
-import { writeArchiveIndex } from '../../jobs/archive/archive.ts'
 import { deliverIssues } from '../../jobs/outbox/send-due.ts'
 import { enqueueReportNow } from '../../jobs/reports/enqueue-report.ts'
 import { publishIfDue } from '../../jobs/snapshot/publish-snapshot.ts'
@@ -236,7 +235,6 @@ async function mailReports(terminal: Terminal, config: Config, store: Store, log
       mailed.push({ subject: issue.subject, page, mails, isNew: deliveries.some(({ isNew }) => isNew) })
     }
   }
-  await writeArchiveIndex(deps.archive, store.db)
   return mailed
 }
 

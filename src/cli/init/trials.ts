@@ -30,8 +30,7 @@ import { openAlertMail } from '../../report/render/alert-mail.ts'
 import { BACKOFF } from '../../retry.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import { openSource } from '../../upstream/source.ts'
-import { checkMailServer } from '../checks/delivery-check.ts'
-import { findListenFault } from '../checks/web-check.ts'
+import { checkMailServer, findListenFault } from '../installation-checks.ts'
 import { localTime } from '../terminal/table.ts'
 
 export interface TrialDeps {

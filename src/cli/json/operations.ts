@@ -206,7 +206,7 @@ export const OPERATION_RESULTS = {
     }),
   ]),
   'db prune': z.strictObject({
-    data: z.array(z.strictObject({ table: text, before: instant, rows: count, deleted: count })),
+    data: z.array(z.strictObject({ table: text, before: instant, deleted: count })),
     meta: z.strictObject({ deleted: flag.describe('false without --yes') }),
   }),
 }

@@ -13,7 +13,6 @@ import {
   type IssueQuestion,
   type IssueTerm,
   listIssueZones,
-  readIssueTexts,
 } from '../../store/reports/issue-search.ts'
 
 export interface IssueChoice extends Omit<IssueQuestion, 'terms'> {
@@ -23,10 +22,6 @@ export interface IssueChoice extends Omit<IssueQuestion, 'terms'> {
 
 const TEXT_MAX = 200
 const TERMS_MAX = 8
-/** The number of characters of an excerpt before the start of the match; a whole word may be added. */
-const EXCERPT_BEFORE = 40
-/** The number of characters of an excerpt after the start of the match; a whole word may be added. */
-const EXCERPT_AFTER = 80
 /** Matches `2026-11-20`, `2026-11` or `2026`. */
 const DATE = /^(20\d\d)(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?$/
 
@@ -40,50 +35,9 @@ export async function searchIssues(
   const zones = words.some((each) => DATE.test(each)) ? await listIssueZones(db) : []
   const terms = words.map((each): IssueTerm => {
     const days = datesIn(each)
-    return days === null ? { words: each } : { days: zones.map((zone) => periodBetween(...days, zone)) }
+    return days === null ? { word: each } : { days: zones.map((zone) => periodBetween(...days, zone)) }
   })
   return listIssuesOf(db, await findIssues(db, { ...choice, terms }, limit))
-}
-
-/**
- * A piece of text around a match. The parts alternate: the first part is not a match, the second is, and so
- * on.
- */
-export type Excerpt = readonly string[]
-
-/**
- * Returns an excerpt around the first match in each of the given issues; issues without a match are left out.
- */
-export async function findExcerpts(
-  db: Db,
-  ids: readonly string[],
-  text: string,
-): Promise<ReadonlyMap<string, Excerpt>> {
-  const words = wordsIn(text).filter((each) => !DATE.test(each))
-  if (words.length === 0) return new Map()
-  const pattern = new RegExp(`(${words.map(patternOf).join('|')})`, 'giu')
-  const texts = await readIssueTexts(db, ids)
-  return new Map([...texts].flatMap(([id, each]) => excerptOf(each, pattern).map((found) => [id, found])))
-}
-
-/**
- * Builds a pattern for a phrase. The pattern matches in the same places as the full-text index of the store;
- * `store/postgres/issue-words.ts` describes the rules.
- */
-function patternOf(word: string): string {
-  const tokens = word.split(/[^\p{L}\p{N}]+/u).filter((token) => token !== '')
-  return `(?<![\\p{L}\\p{N}])${tokens.join('[^\\p{L}\\p{N}]+')}`
-}
-
-/** Returns a list with one excerpt; the list is empty if the text does not match. */
-function excerptOf(text: string, pattern: RegExp): Excerpt[] {
-  const plain = text.replace(/\s+/g, ' ')
-  const at = plain.search(pattern)
-  if (at < 0) return []
-  const from = Math.max(0, plain.lastIndexOf(' ', at - EXCERPT_BEFORE) + 1)
-  const end = plain.indexOf(' ', at + EXCERPT_AFTER)
-  const cut = plain.slice(from, end < 0 ? undefined : end)
-  return [`${from > 0 ? '…' : ''}${cut}${end < 0 ? '' : '…'}`.split(pattern)]
 }
 
 /**

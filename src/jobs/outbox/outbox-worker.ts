@@ -15,10 +15,7 @@ import { deliverDue } from './send-due.ts'
 
 interface OutboxWorkerDeps extends DeliverDeps {
   readonly queue: Queue
-  /**
-   * Updates what depends on the outcome of messages, such as the index of the archive. It is called after
-   * sending.
-   */
+  /** Acts on the outcome of messages, such as refused ones. It is called after sending. */
   readonly onSent: () => Promise<void>
 }
 

@@ -15,7 +15,6 @@ import { findLastSent, noteNotSent, wasSent } from '../../store/reports/issue.ts
 import type { Lease } from '../../store/schedule/lease.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
 import { listNotDoneBefore } from '../../store/schedule/scheduled-run.ts'
-import { writeArchiveIndex } from '../archive/archive.ts'
 import { rangesOf } from '../insight/published-ranges.ts'
 import type { Sender } from '../outbox/compose-message.ts'
 import { messageFor } from '../outbox/compose-message.ts'
@@ -237,8 +236,8 @@ async function packMessages(
 }
 
 /*
- * The schedule of a report. When the report is due, it passes the freshness gate, its messages are enqueued,
- * and the archive is updated.
+ * The schedule of a report. When the report is due, it passes the freshness gate, and its messages are
+ * enqueued.
  */
 
 export interface ScheduledReportDeps extends ReportDeps, GateDeps {
@@ -279,7 +278,6 @@ export function reportSchedule(
       for (const { block, query, message } of enqueued.enqueuedIssues.flatMap(({ failed }) => failed))
         work.log.error({ report: report.name, block, query }, `could not be made: ${message}`)
       if (enqueued.archiveFault !== null) throw enqueued.archiveFault
-      await writeArchiveIndex(work.archive, work.store.db)
       await publishQuietly(work, signal)
       return { state: 'done', message: enqueuedText(enqueued) }
     },

@@ -6,9 +6,8 @@
 import { ATTACHED_LISTS, BLOCKS } from '../../domain/choices.ts'
 import type { MessageFile } from '../../domain/message.ts'
 import { localDates } from '../../domain/period.ts'
-import type { FigureTable } from '../../report/archive/about.ts'
-import { composeAbout, figureTable, trendTable } from '../../report/archive/about.ts'
-import type { AboutView } from '../../report/archive/pages.ts'
+import type { ExplainedBlock, FigureTable } from '../../report/archive/about.ts'
+import { composeExplanations, figureTable, trendTable } from '../../report/archive/about.ts'
 import { blockOf } from '../../report/blocks/registry.ts'
 import type { BannerView } from '../../report/warnings-banner.ts'
 import { composeBanner } from '../../report/warnings-banner.ts'
@@ -67,7 +66,9 @@ export async function readKeptIssue(db: Db, id: string, now: Date): Promise<Kept
   const choices = await listPreferences(db, issue.report)
   const lastEnd = await findLastMailedEnd(db, issue.report, now.toISOString())
   return {
-    ...{ issue, line, ...(await findNeighbours(db, line)) },
+    issue,
+    line,
+    ...(await findNeighbours(db, line)),
     messages: messages.map((one) => ({ ...one, nextAttemptAt: nextTry(one.nextAttemptAt, outages) })),
     choices: new Map(choices.map((one) => [one.address, one])),
     samePeriod: await listSamePeriodIssues(db, line),
@@ -76,14 +77,13 @@ export async function readKeptIssue(db: Db, id: string, now: Date): Promise<Kept
 }
 
 /**
- * Explains how the issue was made. Returns null for an issue of an older program version, because its figures
+ * Explains how each figure of the issue was made. Returns null for an issue of an older program version, because its figures
  * were stored in another format.
  */
-export async function readAbout(db: Db, issue: Issue): Promise<Omit<AboutView, 'files'> | null> {
-  const { figures, renderedAt, programVersion: program } = issue
-  if (program === null) return null
-  const explained = explainIssue(await findRequest(db, issue), figures, renderedAt)
-  return composeAbout({ figures, renderedAt, program, explained })
+export async function readExplanations(db: Db, issue: Issue): Promise<ExplainedBlock[] | null> {
+  const { figures, renderedAt, programVersion } = issue
+  if (programVersion === null) return null
+  return composeExplanations(figures, explainIssue(await findRequest(db, issue), figures, renderedAt))
 }
 
 /** Returns the banner of warnings of the issue, in English; null if the issue had no banner. */

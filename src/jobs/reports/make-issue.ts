@@ -10,7 +10,6 @@ import type { MessageFile } from '../../domain/message.ts'
 import type { Period } from '../../domain/model.ts'
 import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
-import { composeAbout } from '../../report/archive/about.ts'
 import { BLOCK_QUERIES } from '../../report/blocks/registry.ts'
 import type { Store, Trx } from '../../store/db/store.ts'
 import { type ReportRequest, readReportFigures } from '../../store/figures/report-figures.ts'
@@ -26,10 +25,9 @@ import {
   saveIssue,
   type UnsavedIssue,
 } from '../../store/reports/issue.ts'
-import { type Archive, archivedPage, archiveIssue, explainIssue, isArchived } from '../archive/archive.ts'
+import { archivedPage, archiveIssue } from '../archive/archive.ts'
 import { tryInsight } from '../insight/report-insight.ts'
 import { freshSnapshot, type PublishDeps } from '../snapshot/publish-snapshot.ts'
-import { findRequest } from './recompute-issue.ts'
 import { type ContentDeps, contentsOf, createContents, type FindContent } from './report-content.ts'
 import { type Audience, LIST_ROWS_MAX, type Report, variantOf } from './report-definition.ts'
 import { findUnusual } from './volume-anomaly.ts'
@@ -39,7 +37,8 @@ type Audiences = readonly [Audience, ...Audience[]]
 
 export interface IssueDeps extends ContentDeps {
   readonly store: Store
-  readonly archive: Archive
+  /** The folder of the archive. */
+  readonly archive: string
   /** The snapshot on which the queries of reports run. */
   readonly publishing: PublishDeps
   /** The version of this program. */
@@ -162,28 +161,22 @@ export async function keepIssue(trx: Trx, { issue, mailed }: ComposedIssue): Pro
 }
 
 /**
- * Writes the issue's folder in the archive. If the issue was already mailed, the folder is written only if it
- * is missing.
+ * Writes the issue's folder in the archive.
  * @returns the path of the issue's page
  * @throws LeadsheetError data_unwritable
  */
 export async function putInArchive(
-  { archive, store }: IssueDeps,
+  { archive }: Pick<IssueDeps, 'archive'>,
   report: Report,
   issue: Issue,
   audiences: Audiences,
   findContent: FindContent,
 ): Promise<string> {
-  const { isMailed, figures, renderedAt, programVersion } = issue
   // Issues of older program versions have figures in another format, so their pages cannot be rendered again.
-  if (isMailed && (programVersion === null || (await isArchived(archive, issue)))) {
-    return join(archive.folder, archivedPage(issue))
-  }
-  const explained = explainIssue(await findRequest(store.db, issue), figures, renderedAt)
-  const about = composeAbout({ figures, renderedAt, program: programVersion, explained })
+  if (issue.programVersion === null) return join(archive, archivedPage(issue))
   const pictures = (await findContent(report, null)).files.filter(({ cid }) => cid !== null)
   const files = [...pictures, ...(await attachmentsFor(findContent, report, audiences))]
-  return archiveIssue(archive, { ...issue, files, about })
+  return archiveIssue(archive, { ...issue, files })
 }
 
 /** Returns every file that any recipient gets, including files that are too large for a mail. */

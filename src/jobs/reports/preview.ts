@@ -12,7 +12,6 @@ import { emptyFigures, sampleFigures, sampleTable } from '../../report/sample.ts
 import { createLocaleContext, nameReport } from '../../report/words/locale-context.ts'
 import { tryReportQueries } from '../../store/queries/report-query.ts'
 import { HOUR_MS } from '../../time.ts'
-import { writeArchiveIndex } from '../archive/archive.ts'
 import type { MessageContent, Sender } from '../outbox/compose-message.ts'
 import { messageFor } from '../outbox/compose-message.ts'
 import { sendTest } from '../outbox/send-due.ts'
@@ -148,7 +147,6 @@ export async function sendTestReport(
   const report = await reportAs(deps.store, usual, recipient?.address ?? null)
   const period = await findPeriod(deps.store, report, deps.now(), audience)
   const { issue } = await makeIssue(deps, report, period, [audience], signal)
-  await writeArchiveIndex(deps.archive, deps.store.db)
   const sender = withoutPage(deps.sender)
   const findContent = await contentsOfNow({ ...deps, sender }, report, issue, [audience], signal)
   const content = await findContent(audience, address)

@@ -2,20 +2,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant } from '../../domain/model.ts'
 import type { Store } from '../../store/db/store.ts'
-import { pruneEvents } from '../../store/events/event.ts'
-import {
-  downsampleRows,
-  type PruneCounts,
-  type PruneOptions,
-  pruneVersions,
-  type Series,
-} from '../../store/retention/retention.ts'
+import { pruneEvents, pruneSamples, pruneVersions, type Series } from '../../store/retention/retention.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
 import { DAY_MS } from '../../time.ts'
 
 export interface Retention {
-  /** The age in days from which only the first sample of each hour is kept. */
-  readonly hourlyAfterDays: number
   /** The age in days from which only the first sample of each day is kept. */
   readonly dailyAfterDays: number
   /** The number of years for which old versions of leads are kept; null to keep them for ever. */
@@ -23,10 +14,12 @@ export interface Retention {
 }
 
 /** The result of pruning one table. */
-export interface Pruned extends PruneCounts {
+export interface Pruned {
   readonly table: Series | 'lead_version' | 'event'
   /** The time limit: only rows from before this instant were considered. */
   readonly before: Instant
+  /** The number of rows that were deleted, or would be deleted in a dry run. */
+  readonly deleted: number
 }
 
 interface PruneJob {
@@ -59,36 +52,31 @@ export async function prune(store: Store, retention: Retention, job: PruneJob): 
 
 async function pruneAll(
   store: Store,
-  { hourlyAfterDays, dailyAfterDays, versionsYears }: Retention,
+  { dailyAfterDays, versionsYears }: Retention,
   { now, isDry, signal }: PruneJob,
 ): Promise<Pruned[]> {
   const at = now()
-  const settings: PruneOptions = { now: at.toISOString(), isDry, pause: () => pauseUnless(signal) }
-  const dailyDays = Math.max(hourlyAfterDays, dailyAfterDays)
-  const plan = { hourlyBefore: daysBefore(at, hourlyAfterDays), dailyBefore: daysBefore(at, dailyDays) }
+  const pause = async (): Promise<void> => {
+    signal.throwIfAborted()
+    await nextTurn()
+  }
+  const optionsFor = (before: Instant) => ({ before, now: at.toISOString(), isDry, pause })
   const done: Pruned[] = []
+  const samplesBefore = daysBefore(at, dailyAfterDays)
   for (const table of ['pipeline_stat', 'agent_sample'] as const) {
-    const before = plan.hourlyBefore
-    done.push({ table, before, ...(await downsampleRows(store, table, plan, settings)) })
+    const deleted = await pruneSamples(store, table, optionsFor(samplesBefore))
+    done.push({ table, before: samplesBefore, deleted })
   }
   const eventsBefore = daysBefore(at, EVENT_DAYS)
-  done.push({ table: 'event', before: eventsBefore, ...(await pruneEvents(store, eventsBefore, settings)) })
+  const events = await pruneEvents(store, optionsFor(eventsBefore))
+  done.push({ table: 'event', before: eventsBefore, deleted: events })
   if (versionsYears === null) return done
   const before = yearsBefore(at, versionsYears)
-  done.push({ table: 'lead_version', before, ...(await pruneVersions(store, before, settings)) })
-  return done
+  const versions = await pruneVersions(store, optionsFor(before))
+  return [...done, { table: 'lead_version', before, deleted: versions }]
 }
 
-/** Lets other tasks run, unless the job was stopped. */
-async function pauseUnless(signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted()
-  await nextTurn()
-}
-
-/**
- * Returns the start of the UTC day that lies `days` days before `at`, so that each day is downsampled as a
- * whole.
- */
+/** Returns the start of the UTC day that lies `days` days before `at`, so that each day is pruned as a whole. */
 function daysBefore(at: Date, days: number): Instant {
   return new Date(Math.floor(at.getTime() / DAY_MS - days) * DAY_MS).toISOString()
 }

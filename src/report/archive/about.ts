@@ -1,16 +1,13 @@
 /**
- * Composes the facts about a mail and the explanation of each figure. The archive keeps sent mails as web
- * pages, and shows both below the mail. The text is in English.
+ * Composes the explanation of each figure of an issue, and its figures as tables for CSV files. The text is
+ * in English.
  */
-import type { FailedSection, FilterCondition, LeadFilter, ReportFigures } from '../../domain/figures.ts'
-import type { Compared, HistoryCoverage, Instant, Money } from '../../domain/model.ts'
-import { formatDates } from '../../domain/period.ts'
+import type { FilterCondition, LeadFilter, ReportFigures } from '../../domain/figures.ts'
+import type { Compared, HistoryCoverage, Money } from '../../domain/model.ts'
 import { blockOf, isBlockName } from '../blocks/registry.ts'
 import { hasFailed } from '../failed-blocks.ts'
 import { oneLine } from '../words/clean-text.ts'
-import { datesOf } from '../words/dates.ts'
 import { numbersOf } from '../words/numbers.ts'
-import type { AboutView } from './pages.ts'
 
 /** The explanation of one figure or list in a report. */
 export interface ExplainedFigure {
@@ -26,65 +23,42 @@ export interface ExplainedFigure {
   readonly priorSql: string | null
 }
 
-interface AboutRequest {
-  readonly figures: ReportFigures
-  readonly renderedAt: Instant
-  /** The version of leadsheet that made the issue; null if it is unknown. */
-  readonly program: string | null
-  readonly explained: readonly ExplainedFigure[]
+/** The explanations of one block, with the values of its figures. */
+export interface ExplainedBlock {
+  readonly title: string
+  readonly figures: readonly ExplainedView[]
+}
+
+interface ExplainedView {
+  readonly title: string
+  readonly meaning: string
+  /** The value of the figure; null if it is more than one number. */
+  readonly value: string | null
+  /** The value in the period with which the report compares; null if there is none. */
+  readonly before: string | null
+  readonly sql: string
+  readonly priorSql: string | null
 }
 
 const TEXT_LENGTH = 300
-// Instants are formatted as if today were this date, so that every instant shows its year. This is necessary
-// because an archive may be read many years later.
-const LONG_AGO = '1970-01-01T00:00:00.000Z'
 
-export function composeAbout({
-  figures,
-  renderedAt,
-  program,
-  explained,
-}: AboutRequest): Omit<AboutView, 'files'> {
-  const { period, prior, filter, freshness } = figures
-  const blocks = Map.groupBy(explained, ({ block }) => block)
-  return {
-    facts: [
-      { name: 'Period', value: `${formatDates(period)} (${period.timeZone})` },
-      { name: 'Compared with', value: formatDates(prior) },
-      { name: 'Leads', value: leadsText(filter) },
-      {
-        name: 'Data as of',
-        value:
-          freshness.dataAsOf === null ? 'no complete sync' : formatAt(freshness.dataAsOf, period.timeZone),
-      },
-      {
-        name: 'Made',
-        value: `${formatAt(renderedAt, period.timeZone)}${program === null ? '' : ` by leadsheet ${program}`}`,
-      },
-      ...figures.failed.map((section) => ({ name: 'Could not be made', value: failedText(section) })),
-    ],
-    blocks: [...blocks].map(([block, all]) => ({
-      title: titleOf(block),
-      figures: all.map(({ figure, title, meaning, sql, priorSql }) => {
-        const isKnown = figure !== null && !hasFailed(figures, block)
-        const { now = null, before = null } = (isKnown && VALUES[figure]?.(figures)) || {}
-        return { title, meaning, value: now, before, sql, priorSql }
-      }),
-    })),
-  }
+export function composeExplanations(
+  figures: ReportFigures,
+  explained: readonly ExplainedFigure[],
+): ExplainedBlock[] {
+  return [...Map.groupBy(explained, ({ block }) => block)].map(([block, all]) => ({
+    title: isBlockName(block) ? blockOf(block).title : block,
+    figures: all.map(({ figure, title, meaning, sql, priorSql }) => {
+      const isKnown = figure !== null && !hasFailed(figures, block)
+      const { now = null, before = null } = (isKnown && VALUES[figure]?.(figures)) || {}
+      return { title, meaning, value: now, before, sql, priorSql }
+    }),
+  }))
 }
 
 /** Returns a note on how many leads have a known history; empty if the history of all leads is known. */
 function knownText({ known, of }: HistoryCoverage): string {
   return known === of ? '' : ` (known for ${numbers.count(known)} of ${numbers.count(of)} leads)`
-}
-
-function failedText({ block, query, message }: FailedSection): string {
-  return oneLine(`${titleOf(block)}${query === null ? '' : `, ${query}`}: ${message}`, TEXT_LENGTH)
-}
-
-function titleOf(block: string): string {
-  return isBlockName(block) ? blockOf(block).title : block
 }
 
 interface Value {
@@ -135,11 +109,6 @@ function conditionText(condition: FilterCondition): string {
   if ('in' in condition) return `${condition.field} ${condition.in.join(', ')}`
   const { field, min, max } = condition
   return [field, ...(min === null ? [] : [`from ${min}`]), ...(max === null ? [] : [`to ${max}`])].join(' ')
-}
-
-/** Formats an instant: `Sat 21 Nov 2026, 07:04 (Europe/Vienna)`. */
-function formatAt(at: Instant, timeZone: string): string {
-  return `${datesOf('en-GB', timeZone, LONG_AGO).instant(at)} (${timeZone})`
 }
 
 /*

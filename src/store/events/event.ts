@@ -7,12 +7,8 @@ import { sql } from 'kysely'
 import type { EventResource, Instant, UpstreamEvent } from '../../domain/model.ts'
 import { hasDroppedIndexes } from '../db/dropped-index.ts'
 import { insertRows, listOf } from '../db/rows.ts'
-import type { Db, Store, Trx } from '../db/store.ts'
-import type { PruneCounts, PruneOptions } from '../retention/retention.ts'
+import type { Db, Trx } from '../db/store.ts'
 import type { EventOutcome, EventQueueTable, EventTable } from '../tables/lead-tables.ts'
-
-/** The maximum number of events that one transaction deletes, so that the transaction stays short. */
-const CHUNK_ROWS = 500
 
 /**
  * Saves the new events, and counts the others as repeats.
@@ -52,33 +48,6 @@ export async function finishEvents(
     .where('received_at', '<=', of.until)
     .set({ done_at: end.at, outcome: end.outcome, problem: end.problem })
     .execute()
-}
-
-/** Deletes the finished events that arrived before an instant. Waiting events stay, however old they are. */
-export async function pruneEvents(
-  store: Store,
-  before: Instant,
-  { isDry, pause }: PruneOptions,
-): Promise<PruneCounts> {
-  const counts = { read: 0, deleted: 0 }
-  let after = { at: '', id: '' }
-  for (;;) {
-    const { rows } = await sql<{ id: string; at: Instant; isDone: number }>`
-      SELECT id, received_at AS at, done_at IS NOT NULL AS "isDone" FROM event
-      WHERE (received_at, id) > (${after.at}, ${after.id}) AND received_at < ${before}
-      ORDER BY received_at, id LIMIT ${CHUNK_ROWS}`.execute(store.db)
-    const deleted = rows.filter(({ isDone }) => isDone === 1).map(({ id }) => id)
-    if (!isDry && deleted.length > 0) await store.write((trx) => deleteEvents(trx, deleted))
-    counts.read += rows.length
-    counts.deleted += deleted.length
-    after = rows.at(-1) ?? after
-    await pause()
-    if (rows.length < CHUNK_ROWS) return counts
-  }
-}
-
-async function deleteEvents(trx: Trx, ids: readonly string[]): Promise<void> {
-  await trx.deleteFrom('event').where('id', 'in', listOf(ids)).execute()
 }
 
 async function findKnown(trx: Trx, ids: readonly string[]): Promise<Set<string>> {

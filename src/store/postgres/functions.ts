@@ -4,7 +4,6 @@
  * too.
  */
 import { reachedSql } from '../leads/lead-progress.ts'
-import { SEARCH_TRIGGERS } from './issue-words.ts'
 
 /** Exactly 2^-62, which turns the fraction of a double into an exact decimal. */
 const TWO_TO_MINUS_62 = '0.00000000000000000021684043449710088680149056017398834228515625'
@@ -136,5 +135,4 @@ export const TRIGGERS: readonly string[] = [
     WHEN (new.outcome IS NOT NULL) EXECUTE FUNCTION event_count_add()`,
   `CREATE OR REPLACE TRIGGER event_count_update AFTER UPDATE OF outcome ON event FOR EACH ROW
     WHEN (old.outcome IS NULL AND new.outcome IS NOT NULL) EXECUTE FUNCTION event_count_add()`,
-  ...SEARCH_TRIGGERS,
 ]

@@ -12,7 +12,6 @@ import { listObjects, MIGRATIONS, openEmptyDatabase } from '../schema/migrate.ts
 import { VIEWS } from '../schema/views.ts'
 import type { Tables } from '../tables/tables.ts'
 import { FUNCTIONS, TRIGGERS } from './functions.ts'
-import { SEARCH } from './issue-words.ts'
 import { commentsSql, tablesInOrder, textOf, translateSchema } from './schema-from-sqlite.ts'
 
 const UNIQUE_VIOLATION = '23505'
@@ -108,8 +107,7 @@ async function ensureSchema(db: Kysely<Tables>, { name, schema }: PostgresPlace)
 
 async function createAll(trx: Kysely<Tables>, place: PostgresPlace): Promise<void> {
   const model = await readModel()
-  for (const statement of [...FUNCTIONS, ...translateSchema(model.objects), ...SEARCH])
-    await run(trx, statement)
+  for (const statement of [...FUNCTIONS, ...translateSchema(model.objects)]) await run(trx, statement)
   await run(trx, 'CREATE TABLE kysely_migration (name text PRIMARY KEY, timestamp text NOT NULL)')
   for (const name of Object.keys(MIGRATIONS))
     await sql`INSERT INTO kysely_migration VALUES (${name}, ${new Date().toISOString()})`.execute(trx)

@@ -18,8 +18,6 @@ const TEXT = 'text COLLATE "C"'
  */
 export const NUMBERED: ReadonlySet<string> = new Set(['sync_run'])
 
-const isOfSearch = (name: string): boolean => name.startsWith('issue_search') || name === 'issue_no'
-
 /** Translates the schema to CREATE TABLE and CREATE INDEX statements, in an order in which they can run. */
 export function translateSchema(objects: readonly SqliteObject[]): string[] {
   const indexes = objects.filter(({ type }) => type === 'index')
@@ -41,9 +39,7 @@ function indexSql({ sql }: SqliteObject): string {
 
 /** Lists the tables that both databases have. Each table comes after the tables that it refers to. */
 export function tablesInOrder(objects: readonly SqliteObject[]): SqliteObject[] {
-  const tables = objects.filter(
-    ({ type, name }) => type === 'table' && !isOfSearch(name) && !/^(sqlite_|kysely_)/.test(name),
-  )
+  const tables = objects.filter(({ type, name }) => type === 'table' && !/^(sqlite_|kysely_)/.test(name))
   const placed: SqliteObject[] = []
   const place = (table: SqliteObject): void => {
     if (placed.includes(table)) return

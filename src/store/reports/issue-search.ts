@@ -1,14 +1,8 @@
-/**
- * Searches issues by their text, recipients, period and state. The words are in the table `issue_search`,
- * which triggers keep up to date. The last word of a term may be incomplete. SQLite and PostgreSQL find the
- * same issues.
- */
+/** Searches issues by their text, recipients, period and state. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Period } from '../../domain/model.ts'
 import { isPostgres } from '../db/postgres.ts'
-import { listOf } from '../db/rows.ts'
 import type { Db } from '../db/store.ts'
-import { saysAllInPostgres } from '../postgres/issue-words.ts'
 
 /**
  * `sent` means that all messages of the issue were sent. `looked_at` means that a person made the issue only
@@ -18,10 +12,10 @@ export const ISSUE_STATES = ['sent', 'waiting', 'failed', 'unconfirmed', 'not_se
 export type IssueState = (typeof ISSUE_STATES)[number]
 
 /**
- * A condition on issues: words in the text or in a recipient, or days. The days are given as periods, one for
- * each time zone that issues have.
+ * A condition on issues: a word or phrase, or days. The days are given as periods, one for each time zone that
+ * issues have.
  */
-export type IssueTerm = { readonly words: string } | { readonly days: readonly Period[] }
+export type IssueTerm = { readonly word: string } | { readonly days: readonly Period[] }
 
 export interface IssueQuestion {
   /** The name of a report; null for all reports. */
@@ -40,13 +34,10 @@ export async function findIssues(
   { report, state, terms, after }: IssueQuestion,
   limit: number,
 ): Promise<string[]> {
-  const words = terms.flatMap((term) => ('words' in term ? [term.words] : []))
-  const spans = terms.flatMap((term) => ('days' in term ? [term.days] : []))
   const conditions = [
     ...(report === null ? [] : [sql<boolean>`report = ${report}`]),
     ...(state === null ? [] : [STATES[state]]),
-    ...spans.map(isOfDays),
-    ...(words.length === 0 ? [] : holdWords(db, words, await listDistinct(db, 'delivery', 'recipient'))),
+    ...terms.map((term) => ('days' in term ? isOfDays(term.days) : hasWord(db, term.word))),
     ...(after === null ? [] : [comesAfter(after)]),
   ]
   const where = conditions.length === 0 ? sql`` : sql`WHERE ${sql.join(conditions, sql` AND `)}`
@@ -56,25 +47,15 @@ export async function findIssues(
   return rows.map(({ id }) => id)
 }
 
-export async function readIssueTexts(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const rows = await db
-    .selectFrom('report_issue')
-    .where('id', 'in', listOf(ids))
-    .select(['id', 'text'])
-    .execute()
-  return new Map(rows.map(({ id, text }) => [id, text]))
-}
-
 /** Lists the reports that have issues, in order. */
-export function listIssueReports(db: Db): Promise<string[]> {
-  return listDistinct(db, 'report_issue', 'report')
+export async function listIssueReports(db: Db): Promise<string[]> {
+  const rows = await db.selectFrom('report_issue').select('report').distinct().orderBy('report').execute()
+  return rows.map(({ report }) => report)
 }
 
 export async function listIssueZones(db: Db): Promise<string[]> {
-  const { rows } = await sql<{ zone: string }>`SELECT DISTINCT time_zone AS zone FROM report_issue`.execute(
-    db,
-  )
-  return rows.map(({ zone }) => zone)
+  const rows = await db.selectFrom('report_issue').select('time_zone').distinct().execute()
+  return rows.map((row) => row.time_zone)
 }
 
 /**
@@ -99,52 +80,14 @@ const STATES = {
 } as const satisfies Record<IssueState, RawBuilder<boolean>>
 
 /**
- * Lists the distinct values of a column. Because each value occurs many times, the query jumps in the index
- * from one value to the next instead of reading all rows.
+ * Builds the condition that an issue has a word in its subject, its text, its report, its filter or the
+ * address of a recipient. Capitals do not matter.
  */
-async function listDistinct(
-  db: Db,
-  tableName: 'delivery' | 'report_issue',
-  columnName: 'recipient' | 'report',
-): Promise<string[]> {
-  const [table, column] = [sql.table(tableName), sql.ref(columnName)]
-  const { rows } = await sql<{ value: string }>`
-    WITH RECURSIVE known (value) AS (SELECT min(${column}) FROM ${table}
-      UNION ALL SELECT (SELECT min(${column}) FROM ${table} WHERE ${column} > known.value) FROM known
-        WHERE known.value IS NOT NULL)
-    SELECT value FROM known WHERE value IS NOT NULL`.execute(db)
-  return rows.map(({ value }) => value)
-}
-
-/**
- * Builds the conditions for the words. Words that occur in no recipient are searched together. Such a search
- * is faster, because it finds fewer issues than a search for each word.
- */
-function holdWords(db: Db, words: readonly string[], recipients: readonly string[]): RawBuilder<boolean>[] {
-  const calledSo = (each: string) =>
-    recipients.filter((one) => one.toLowerCase().includes(each.toLowerCase()))
-  const said = words.filter((each) => calledSo(each).length === 0)
-  const saidOrCalled = words.filter((each) => !said.includes(each))
-  return [
-    ...(said.length === 0 ? [] : [saysAll(db, said)]),
-    ...saidOrCalled.map(
-      (each) => sql<boolean>`(${saysAll(db, [each])} OR EXISTS (SELECT 1 FROM delivery
-        WHERE issue_id = issue.id AND recipient IN ${listOf(calledSo(each))}))`,
-    ),
-  ]
-}
-
-/**
- * Builds the condition that the text of an issue has all words. Each word or group of words is a phrase of
- * FTS5 whose last word may be incomplete. Because phrases are quoted, no character that a user types has a
- * special meaning. The plus before `id` makes SQLite begin with the newest issues instead of reading all
- * issues that match.
- */
-function saysAll(db: Db, words: readonly string[]): RawBuilder<boolean> {
-  if (isPostgres(db)) return saysAllInPostgres(words)
-  const phrases = words.map((each) => `"${each.replaceAll('"', '""')}"*`).join(' ')
-  return sql<boolean>`+id IN (SELECT issue_id FROM issue_search JOIN issue_no ON no = issue_search.rowid
-    WHERE issue_search MATCH ${phrases})`
+function hasWord(db: Db, word: string): RawBuilder<boolean> {
+  const pattern = `%${word.replace(/[\\%_]/g, '\\$&')}%`
+  const like = isPostgres(db) ? sql`ILIKE ${pattern}` : sql`LIKE ${pattern} ESCAPE '\\'`
+  return sql<boolean>`(subject ${like} OR report ${like} OR variant ${like} OR text ${like}
+    OR EXISTS (SELECT 1 FROM delivery WHERE issue_id = issue.id AND recipient ${like}))`
 }
 
 function isOfDays(days: readonly Period[]): RawBuilder<boolean> {

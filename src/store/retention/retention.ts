@@ -1,227 +1,163 @@
 /**
- * Deletes old rows. A sample is what was known of an agent or a pipeline at one time. Of old samples, the
- * first of each hour stays. Of still older samples, only the first of each day stays. A sample with a new
- * status and the last sample always stay. Versions of leads that ended long ago are deleted.
+ * Deletes old rows, in transactions of one day or of a few rows. A sample is what was known of an agent or a
+ * pipeline at one time: of the old samples of a day, the first stays, each with a new status, and the very
+ * last. States of leads and events go as a whole.
  */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
-import { deleteRows, listOf } from '../db/rows.ts'
+import { DAY_MS } from '../../time.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
 import { refreshStageMoves } from '../leads/stage-move.ts'
-import type { LeadVersionTable, PrunedTable } from '../tables/lead-tables.ts'
 
-/** The maximum number of rows in one transaction, so that each transaction is short. */
-const CHUNK_ROWS = 500
+/** The maximum number of events in one transaction, so that each transaction is short. */
+const EVENTS_A_CHUNK = 500
+/** The same for states of leads. It is smaller, because the moves of their leads are derived again. */
+const VERSIONS_A_CHUNK = 100
 
+/** The series of samples. The statistics of a pipeline have no status, so its id stands for one. */
 const SERIES = {
-  agent_sample: { key: 'agent_id', owner: 'agent', status: sql<string>`status`, part: null },
-  // The statistics of a pipeline have no status.
+  agent_sample: { key: 'agent_id', owner: 'agent', status: 'status', part: null },
   pipeline_stat: {
     key: 'pipeline_id',
     owner: 'pipeline',
-    status: sql<string>`''`,
+    status: 'pipeline_id',
     part: 'pipeline_stage_stat',
   },
 } as const
 export type Series = keyof typeof SERIES
 
-/**
- * The limits of downsampling, each in UTC at the beginning of a day. Of the samples before `hourlyBefore`,
- * one for each hour stays. Of the samples before `dailyBefore`, only one for each day stays. `dailyBefore` is
- * not later than `hourlyBefore`.
- */
-interface DownsamplePlan {
-  readonly hourlyBefore: Instant
-  readonly dailyBefore: Instant
-}
-
 export interface PruneOptions {
+  /** Only rows from before this instant are deleted; for samples, the beginning of a UTC day. */
+  readonly before: Instant
   readonly now: Instant
   /** Tells whether rows are only counted and none is deleted. */
   readonly isDry: boolean
-  /** The function that is called between two chunks. A chunk takes a few milliseconds. */
+  /** The function that is called between two transactions. */
   readonly pause: () => Promise<void>
 }
 
-export interface PruneCounts {
-  /** The number of rows older than the limit. */
-  readonly read: number
-  /** The number of these rows that were deleted. If `isDry`, the number that would be deleted. */
-  readonly deleted: number
-}
-
-export async function downsampleRows(
-  store: Store,
-  series: Series,
-  plan: DownsamplePlan,
-  options: PruneOptions,
-): Promise<PruneCounts> {
-  const counts = { read: 0, deleted: 0 }
-  for (const id of await listOwners(store.db, series)) {
-    const last = await findLast(store.db, series, id)
-    let before: Sample | null = null
-    for (;;) {
-      const chunk: Sample[] = await readChunk(store.db, series, id, before?.at ?? '', plan)
-      const surplus = surplusOf(chunk, before, plan).filter((at) => at !== last)
-      if (!options.isDry && surplus.length > 0)
-        await store.write((trx) => deleteSamples(trx, series, id, surplus, plan, options.now))
-      counts.read += chunk.length
-      counts.deleted += surplus.length
-      before = chunk.at(-1) ?? null
-      await options.pause()
-      if (chunk.length < CHUNK_ROWS) break
-    }
-  }
-  return counts
-}
-
-interface Sample {
-  readonly at: Instant
-  readonly status: string
-}
-
-/**
- * Lists the times of the samples that can be deleted.
- * @param samples the samples of one agent or pipeline, in order of time
- * @param before the last sample before `samples`; null where there is none
- */
-function surplusOf(samples: readonly Sample[], before: Sample | null, plan: DownsamplePlan): Instant[] {
-  return samples
-    .filter(({ at, status }, index) => {
-      const previous = samples[index - 1] ?? before
-      return previous !== null && previous.status === status && spanOf(previous.at, plan) === spanOf(at, plan)
-    })
-    .map(({ at }) => at)
-}
-
-/** Returns the day or the hour of a sample, such as `2026-11-21T06`. One sample of each day or hour stays. */
-function spanOf(at: Instant, { dailyBefore }: DownsamplePlan): string {
-  return at < dailyBefore ? at.slice(0, '2026-11-21'.length) : at.slice(0, '2026-11-21T06'.length)
-}
-
-async function listOwners(db: Db, series: Series): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    SELECT id FROM ${sql.table(SERIES[series].owner)} ORDER BY id`.execute(db)
-  return rows.map(({ id }) => id)
-}
-
-async function findLast(db: Db, series: Series, id: string): Promise<Instant | null> {
-  const { rows } = await sql<{ at: Instant | null }>`
-    SELECT max(observed_at) AS at FROM ${sql.table(series)} WHERE ${sql.ref(SERIES[series].key)} = ${id}`.execute(
-    db,
-  )
-  return rows[0]?.at ?? null
-}
-
-async function readChunk(
-  db: Db,
-  series: Series,
-  id: string,
-  after: Instant,
-  { hourlyBefore }: DownsamplePlan,
-): Promise<Sample[]> {
-  const { key, status } = SERIES[series]
-  const { rows } = await sql<Sample>`
-    SELECT observed_at AS at, ${status} AS status FROM ${sql.table(series)}
-    WHERE ${sql.ref(key)} = ${id} AND observed_at > ${after} AND observed_at < ${hourlyBefore}
-    ORDER BY observed_at LIMIT ${CHUNK_ROWS}`.execute(db)
-  return rows
-}
-
-async function deleteSamples(
-  trx: Trx,
-  series: Series,
-  id: string,
-  instants: readonly Instant[],
-  { hourlyBefore, dailyBefore }: DownsamplePlan,
-  now: Instant,
-): Promise<void> {
-  const { key, part } = SERIES[series]
-  for (const table of part === null ? [series] : [part, series]) {
-    await sql`DELETE FROM ${sql.table(table)}
-      WHERE ${sql.ref(key)} = ${id} AND observed_at IN ${listOf(instants)}`.execute(trx)
-  }
-  const daily = instants.filter((at) => at < dailyBefore).length
-  const hourly = instants.length - daily
-  await addPruned(trx, { table_name: series, rule: 'daily', before: dailyBefore, rows: daily }, now)
-  await addPruned(trx, { table_name: series, rule: 'hourly', before: hourlyBefore, rows: hourly }, now)
-}
-
-/**
- * The maximum number of versions in one transaction. A transaction with more versions would take long,
- * because the moves of their leads are derived again.
- */
-const VERSIONS_A_CHUNK = 100
-
-type Version = Pick<LeadVersionTable, 'lead_id' | 'valid_from' | 'valid_to'>
-
-/**
- * Deletes the versions of leads that ended before an instant, and the moves that are known only from these
- * versions. Versions that ended later and present versions stay, so that the history since then is unchanged.
- * @param before the instant, in UTC
- */
-export async function pruneVersions(
-  store: Store,
-  before: Instant,
-  options: PruneOptions,
-): Promise<PruneCounts> {
-  // A version that is derived from the row of a lead is the lead's present version, so it stays.
-  const counts = { read: await countDerived(store.db, before), deleted: 0 }
-  let after: Version | null = null
-  for (;;) {
-    const chunk: Version[] = await readVersionChunk(store.db, after, before)
-    const ended = chunk.filter((version) => version.valid_to !== null && version.valid_to <= before)
-    if (!options.isDry && ended.length > 0)
-      await store.write((trx) => deleteVersions(trx, ended, before, options.now))
-    counts.read += chunk.length
-    counts.deleted += ended.length
-    after = chunk.at(-1) ?? null
+/** Returns the number of samples that were deleted. Days before the last limit are not read again. */
+export async function pruneSamples(store: Store, series: Series, options: PruneOptions): Promise<number> {
+  let deleted = 0
+  let from = await findFirstDay(store.db, series)
+  while (from !== null && from < options.before) {
+    const day = { from, to: new Date(Date.parse(from) + DAY_MS).toISOString() }
+    deleted += options.isDry
+      ? await countRows(store.db, surplusOf(series, day))
+      : await store.write((trx) => deleteSamples(trx, series, day, options.now))
+    from = day.to
     await options.pause()
-    if (chunk.length < VERSIONS_A_CHUNK) return counts
+  }
+  return deleted
+}
+
+interface Day {
+  readonly from: Instant
+  readonly to: Instant
+}
+
+async function findFirstDay(db: Db, series: Series): Promise<Instant | null> {
+  const { key, owner } = SERIES[series]
+  const { rows } = await sql<{ at: Instant | null }>`SELECT coalesce(
+      (SELECT before FROM pruned WHERE table_name = ${series}),
+      (SELECT min((SELECT min(observed_at) FROM ${sql.table(series)} WHERE ${sql.ref(key)} = owner.id))
+        FROM ${sql.table(owner)} AS owner)) AS at`.execute(db)
+  const at = rows[0]?.at ?? null
+  return at === null ? null : new Date(Math.floor(Date.parse(at) / DAY_MS) * DAY_MS).toISOString()
+}
+
+/** Selects the samples of a day that can go. */
+function surplusOf(series: Series, { from, to }: Day): RawBuilder<unknown> {
+  const [table, key, status] = [
+    sql.table(series),
+    sql.ref(SERIES[series].key),
+    sql.ref(SERIES[series].status),
+  ]
+  return sql`SELECT ${key}, observed_at FROM (
+      SELECT ${key}, observed_at,
+        ${status} = lag(${status}) OVER (PARTITION BY ${key} ORDER BY observed_at) AS is_surplus
+      FROM ${table} WHERE ${key} IN (SELECT id FROM ${sql.table(SERIES[series].owner)})
+        AND observed_at >= ${from} AND observed_at < ${to}) AS sample
+    WHERE is_surplus
+      AND observed_at < (SELECT max(observed_at) FROM ${table} AS each WHERE each.${key} = sample.${key})`
+}
+
+async function deleteSamples(trx: Trx, series: Series, day: Day, now: Instant): Promise<number> {
+  const { key, part } = SERIES[series]
+  const surplus = surplusOf(series, day)
+  const deleteFrom = async (table: string): Promise<number> => {
+    const { numAffectedRows } = await sql`DELETE FROM ${sql.table(table)}
+      WHERE (${sql.ref(key)}, observed_at) IN (${surplus})`.execute(trx)
+    return Number(numAffectedRows ?? 0)
+  }
+  if (part !== null) await deleteFrom(part)
+  const deleted = await deleteFrom(series)
+  await addPruned(trx, series, { before: day.to, rows: deleted }, now)
+  return deleted
+}
+
+/**
+ * Deletes the states of leads that ended before the limit, and the moves that are known only from them. States
+ * that ended later stay, so that the history since then is unchanged.
+ * @returns the number of states that were deleted
+ */
+export async function pruneVersions(store: Store, options: PruneOptions): Promise<number> {
+  const ended = sql`SELECT lead_id, valid_from FROM lead_history WHERE valid_to <= ${options.before}`
+  return deleteInChunks(store, ended, options, VERSIONS_A_CHUNK, async (trx, chunk) => {
+    const { rows } = await sql<{ lead_id: string }>`DELETE FROM lead_history
+      WHERE (lead_id, valid_from) IN (${chunk}) RETURNING lead_id`.execute(trx)
+    await refreshStageMoves(trx, [...new Set(rows.map(({ lead_id }) => lead_id))])
+    await addPruned(trx, 'lead_version', { before: options.before, rows: rows.length }, options.now)
+    return rows.length
+  })
+}
+
+/**
+ * Deletes the finished events that arrived before the limit. Waiting events stay, however old they are.
+ * @returns the number of events that were deleted
+ */
+export async function pruneEvents(store: Store, options: PruneOptions): Promise<number> {
+  const done = sql`SELECT id FROM event WHERE received_at < ${options.before} AND done_at IS NOT NULL`
+  return deleteInChunks(store, done, options, EVENTS_A_CHUNK, async (trx, chunk) => {
+    const { numAffectedRows } = await sql`DELETE FROM event WHERE id IN (${chunk})`.execute(trx)
+    return Number(numAffectedRows ?? 0)
+  })
+}
+
+async function deleteInChunks(
+  store: Store,
+  surplus: RawBuilder<unknown>,
+  { isDry, pause }: PruneOptions,
+  size: number,
+  deleteChunk: (trx: Trx, chunk: RawBuilder<unknown>) => Promise<number>,
+): Promise<number> {
+  if (isDry) return countRows(store.db, surplus)
+  for (let deleted = 0; ; ) {
+    const inChunk = await store.write((trx) => deleteChunk(trx, sql`${surplus} LIMIT ${size}`))
+    deleted += inChunk
+    await pause()
+    if (inChunk < size) return deleted
   }
 }
 
-async function countDerived(db: Db, before: Instant): Promise<number> {
-  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM lead
-    WHERE derived_version IS NOT NULL AND status IN (SELECT status FROM lead_count) AND status_changed_at < ${before}`.execute(
-    db,
-  )
+async function countRows(db: Db, surplus: RawBuilder<unknown>): Promise<number> {
+  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM (${surplus}) AS surplus`.execute(db)
   return rows[0]?.n ?? 0
 }
 
-/** Reads stored versions in the order of the index `lead_history_by_start`. */
-async function readVersionChunk(db: Db, after: Version | null, before: Instant): Promise<Version[]> {
-  const { rows } = await sql<Version>`
-    SELECT lead_id, valid_from, valid_to FROM lead_history
-    WHERE (valid_from, lead_id) > (${after?.valid_from ?? ''}, ${after?.lead_id ?? ''}) AND valid_from < ${before}
-    ORDER BY valid_from, lead_id LIMIT ${VERSIONS_A_CHUNK}`.execute(db)
-  return rows
-}
-
-async function deleteVersions(
+/** Saves up to when a table is pruned, in the transaction that deletes the rows. */
+async function addPruned(
   trx: Trx,
-  versions: readonly Version[],
-  before: Instant,
-  now: Instant,
+  table: Series | 'lead_version',
+  { before, rows }: { readonly before: Instant; readonly rows: number },
+  at: Instant,
 ): Promise<void> {
-  await deleteRows(trx, 'lead_history', versions, ['lead_id', 'valid_from'])
-  await refreshStageMoves(trx, [...new Set(versions.map((version) => version.lead_id))])
-  await addPruned(trx, { table_name: 'lead_version', rule: 'ended', before, rows: versions.length }, now)
-}
-
-/**
- * Saves how many rows were pruned, by which rule and up to when. Call this function in the transaction that
- * deletes the rows, so that no row is deleted without a record.
- */
-async function addPruned(trx: Trx, pruned: Omit<PrunedTable, 'pruned_at'>, at: Instant): Promise<void> {
-  if (pruned.rows === 0) return
   await trx
     .insertInto('pruned')
-    .values({ ...pruned, pruned_at: at })
+    .values({ table_name: table, before, pruned_at: at, rows })
     .onConflict((conflict) =>
-      conflict.columns(['table_name', 'rule']).doUpdateSet({
-        // Keeps the later limit. A longer retention makes the limit earlier, but the rows that were pruned up
-        // to the old limit stay pruned.
+      conflict.column('table_name').doUpdateSet({
+        // A longer retention makes the limit earlier, but the rows that were pruned up to the old limit stay pruned.
         before: sql<string>`max(pruned.before, excluded.before)`,
         pruned_at: at,
         rows: sql<number>`pruned.rows + excluded.rows`,

@@ -41,9 +41,6 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
 /** The tables that only leadsheet itself needs. A test checks that each table is published or listed here. */
 export const PRIVATE: readonly string[] = [
   'installation',
-  'issue_no',
-  ...['issue_search', 'issue_search_config', 'issue_search_content', 'issue_search_data'],
-  ...['issue_search_docsize', 'issue_search_idx'],
   'missing_lead',
   'lead_fingerprint',
   ...['detail_queue', 'event', 'event_queue', 'event_count'],

@@ -188,7 +188,6 @@ export interface EventTables {
 /** The record of pruned rows. */
 export interface PrunedTable {
   table_name: string
-  rule: 'hourly' | 'daily' | 'ended'
   before: string
   pruned_at: string
   rows: number

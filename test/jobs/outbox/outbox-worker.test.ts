@@ -1,24 +1,20 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
-import { writeArchiveIndex } from '../../../src/jobs/archive/archive.ts'
 import { createOutboxTask, queueMessages, sendMessage } from '../../../src/jobs/outbox/outbox-worker.ts'
 import { openSender } from '../../../src/jobs/outbox/send-batch.ts'
 import { changePreference } from '../../../src/jobs/reports/preferences.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { openPgBossQueue } from '../../../src/queue/pg-boss.ts'
-import { openArchivePages } from '../../../src/report/archive/pages.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { listMailOutages, takeSend } from '../../../src/store/outbox/send-limits.ts'
-import { folderWith } from '../../support/folder.ts'
 import { type Ledger, openLedger } from '../../support/mail/ledger.ts'
 import { openMailServer } from '../../support/mail-server.ts'
 import { openTakeJob } from '../../support/schedule/take-job.ts'
 import { addressOf, IN_POSTGRES } from '../../support/store.ts'
 import { SILENT } from '../../support/syncing.ts'
 
-const pages = await openArchivePages('templates')
 const NEVER = new AbortController().signal
 
 function addresses(count: number): string[] {
@@ -38,7 +34,7 @@ async function openWorker(ledger: Ledger, url: string, change = (store: Store) =
     store: change(store),
     queue,
     transport,
-    onSent: async () => void (await writeArchiveIndex({ folder: folderWith(), pages }, store.db)),
+    onSent: async () => {},
   }
   const task = createOutboxTask(worker)
   return {

@@ -1,8 +1,8 @@
-/** The SQL on the archive's page of an issue gives the numbers beside it when pasted into SQLite. */
+/** The SQL that explains a figure of an issue gives the number beside it when pasted into SQLite. */
 
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { readExplanations } from '../../../src/jobs/reports/issue-page.ts'
 import type { Report } from '../../../src/jobs/reports/report-definition.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
 import { hasSqlite3 } from '../../support/data/sqlite3.ts'
@@ -21,20 +21,17 @@ const REPORT: Report = {
   },
   queries: [
     {
-      ...{ name: 'by-stage', title: 'By stage', note: null, place: 'report.yaml:1:1' },
+      name: 'by-stage',
+      title: 'By stage',
+      note: null,
+      place: 'report.yaml:1:1',
       sql: `SELECT status, count(*) AS leads FROM lead JOIN chosen ON lead_id = id
         WHERE created_at < :to GROUP BY status`,
     },
   ],
 }
 
-interface Shown {
-  readonly title: string
-  readonly value: string | null
-  readonly sqls: readonly string[]
-}
-
-test.skipIf(!hasSqlite3)('every SQL of the page runs as it is, and gives the value beside it', async () => {
+test.skipIf(!hasSqlite3)('every SQL of an issue runs as it is, and gives the value beside it', async () => {
   const folder = folderWith()
   await using service = await startService(folder, NOW, 8)
   await using syncing = await openSyncing(
@@ -43,16 +40,18 @@ test.skipIf(!hasSqlite3)('every SQL of the page runs as it is, and gives the val
   )
   syncing.clock.now = NOW
   await syncing.sync({ pageSize: 500 })
-  const { page, issue } = await makeDue(
+  const { issue } = await makeDue(
     reportDeps(syncing.store, () => NOW),
     REPORT,
   )
-  const shown = figuresOn(readFileSync(page, 'utf8'))
+  const blocks = (await readExplanations(syncing.store.db, issue)) ?? []
+  const shown = blocks.flatMap(({ figures }) => figures)
 
   expect(shown.length).toBeGreaterThan(20)
   const numbers: Record<string, unknown> = {}
-  for (const { title, value, sqls } of shown) {
-    const answers = sqls.map((sql) => ask(fileOf(syncing.store), sql))
+  for (const { title, value, sql, priorSql } of shown) {
+    const sqls = [sql, ...(priorSql === null ? [] : [priorSql])]
+    const answers = sqls.map((each) => ask(fileOf(syncing.store), each))
     if (value !== null) numbers[title] = [value, answers[0]?.[0]]
   }
   const { leads, newLeads, winRate, stalled } = issue.figures
@@ -64,35 +63,10 @@ test.skipIf(!hasSqlite3)('every SQL of the page runs as it is, and gives the val
     Stalled: [String(stalled.total), { value: stalled.total }],
   })
   const byStage = shown.find(({ title }) => title === 'By stage')
-  const rows = ask(fileOf(syncing.store), byStage?.sqls[0] ?? '').map((row) => Object.values(row))
+  const rows = ask(fileOf(syncing.store), byStage?.sql ?? '').map((row) => Object.values(row))
   expect(rows).toEqual(issue.figures.queries[0]?.rows)
   expect(rows.length).toBeGreaterThan(2)
 })
-
-function figuresOn(html: string): Shown[] {
-  return [...html.matchAll(/<details>([\s\S]*?)<\/details>/g)].map(([, details = '']) => {
-    const [, title = '', value = null] =
-      /<summary>([^<]*)(?:<span class="archive-value">([^<]*)<\/span>)?<\/summary>/.exec(details) ?? []
-    return {
-      title,
-      value,
-      sqls: [...details.matchAll(/<pre[^>]*>([^<]*)<\/pre>/g)].map((pre) => plain(pre[1])),
-    }
-  })
-}
-
-function plain(html = ''): string {
-  const signs: Readonly<Record<string, string>> = {
-    lt: '<',
-    gt: '>',
-    quot: '"',
-    '#x27': "'",
-    '#x3D': '=',
-    '#x60': '`',
-    amp: '&',
-  }
-  return html.replace(/&([#\w]+);/g, (whole, name: string) => signs[name] ?? whole)
-}
 
 /** Runs statements like an analyst. */
 function ask(file: string, input: string): Record<string, unknown>[] {

@@ -7,7 +7,7 @@ import {
   bannerOf,
   listFigureFiles,
   picturesOf,
-  readAbout,
+  readExplanations,
   readKeptIssue,
 } from '../../../src/jobs/reports/issue-page.ts'
 import { contentsOf } from '../../../src/jobs/reports/report-content.ts'
@@ -78,7 +78,7 @@ it.each<[string, object]>([
   const kept = await readKeptIssue(store.db, id, NOW)
   if (kept === null) throw new Error('the issue is gone')
   const { issue } = kept
-  expect(await readAbout(store.db, issue)).toBeNull()
+  expect(await readExplanations(store.db, issue)).toBeNull()
   expect([bannerOf(issue, 'UTC'), await picturesOf(issue), listFigureFiles(issue)]).toEqual([null, [], []])
   expect((await contentsOf(deps, DAILY, issue)(DAILY, null)).text).toBe(text)
   clock.now = new Date('2026-11-22T06:00:00Z')

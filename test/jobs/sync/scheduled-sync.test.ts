@@ -44,7 +44,7 @@ async function openNightly(faults: readonly Fault[], full: boolean) {
     ...reportDeps(store, now),
     ...{ source, transport, log: SILENT, publish: async () => {}, wake: () => {} },
     timeZones: [],
-    retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
+    retention: { dailyAfterDays: 365, versionsYears: null },
     syncOptions: () => options,
   }
   const settings = { name: full ? 'sync-full' : 'sync', timing: timing('30 3 * * *'), catchUp: LATEST }

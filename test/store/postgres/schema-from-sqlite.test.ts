@@ -164,7 +164,7 @@ describe.skipIf(!hasPostgres)('the schema in PostgreSQL', () => {
       FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
       WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' AND data_type = 'text'
         AND collation_name IS DISTINCT FROM 'C'
-        AND table_name <> 'kysely_migration' AND table_name NOT LIKE 'issue_search%'`.execute(store.db)
+        AND table_name <> 'kysely_migration'`.execute(store.db)
     expect(rows.map((row) => row.column)).toEqual([])
   })
 })

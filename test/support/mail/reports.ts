@@ -10,7 +10,6 @@ import {
 } from '../../../src/jobs/reports/enqueue-report.ts'
 import { findPeriod, type MadeIssue, makeIssue } from '../../../src/jobs/reports/make-issue.ts'
 import type { Audience, Recipient, Report } from '../../../src/jobs/reports/report-definition.ts'
-import { openArchivePages } from '../../../src/report/archive/pages.ts'
 import { openTemplates } from '../../../src/report/render/templates.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
@@ -26,7 +25,6 @@ export const AT_ONCE: DeliveryPolicy = {
 }
 
 const templates = await openTemplates('templates')
-const pages = await openArchivePages('templates')
 
 /** The report that exists without any settings. */
 export const DAILY: Report = {
@@ -64,7 +62,7 @@ export function reportDeps(
   return {
     store,
     templates,
-    archive: { folder, pages },
+    archive: folder,
     sender: SENDER,
     maxBytes: 20_000_000,
     program: '0.0.0',

@@ -5,7 +5,6 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
-import { writeArchiveIndex } from '../../../src/jobs/archive/archive.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import type { ReportDeps } from '../../../src/jobs/reports/enqueue-report.ts'
 import type { Recipient, Report } from '../../../src/jobs/reports/report-definition.ts'
@@ -58,7 +57,6 @@ export async function openArchive(): Promise<OpenedArchive> {
   const deliver = async () => {
     const { signal } = new AbortController()
     if (!(await deliverDue({ ...deps, transport, log: SILENT, policy: AT_ONCE }, signal))) return
-    await writeArchiveIndex(deps.archive, store.db)
   }
   return {
     ...{ ...dashboard, deps, mailServer, deliver },

@@ -1,9 +1,9 @@
 /** `leadsheet db`: checks, backs up, restores, copies and prunes the store. */
 import type { Command } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'
+import { checkRules } from '../../../checks/check.ts'
 import { shellCommand } from '../../../errors.ts'
 import { type Pruned, prune } from '../../../jobs/schedule/retention.ts'
-import { checkStore } from '../../checks/machine-check.ts'
 import { addExamples } from '../../command.ts'
 import { STATUS_COLORS, STATUS_ENDINGS, worstOf } from '../../exit-status.ts'
 import { formatInstant } from '../../terminal/table.ts'
@@ -36,25 +36,19 @@ async function runPrune(terminal: Terminal, isDry: boolean): Promise<void> {
     isDry,
     signal: terminal.signal,
   })
-  if (terminal.json) terminal.printJson('db prune', pruned.map(prunedJson), { deleted: !isDry })
+  if (terminal.json) terminal.printJson('db prune', pruned, { deleted: !isDry })
   else {
     await terminal.printTable<Pruned>(
       [
         { title: 'TABLE', value: ({ table }) => table, isWhole: true },
         { title: 'OLDER THAN', value: ({ before }) => formatInstant(before), isWhole: true },
-        { title: 'ROWS', value: ({ read }) => read },
         { title: isDry ? 'WOULD GO' : 'DELETED', value: ({ deleted }) => deleted },
-        { title: 'STAY', value: ({ read, deleted }) => read - deleted },
       ],
       pruned,
     )
   }
   const isAnything = pruned.some(({ deleted }) => deleted > 0)
   if (isDry && isAnything) terminal.note(`nothing was deleted; ${shellCommand('db prune --yes')} does it`)
-}
-
-function prunedJson({ table, before, read, deleted }: Pruned) {
-  return { table, before, rows: read, deleted }
 }
 
 function defineCheck(parent: Command, terminal: Terminal): void {
@@ -67,7 +61,7 @@ function defineCheck(parent: Command, terminal: Terminal): void {
 
 async function check(terminal: Terminal): Promise<void> {
   await using store = await openDataIfThere(await terminal.dataConfig())
-  const checks = await Array.fromAsync(checkStore(store, { whole: true, now: new Date() }))
+  const checks = await checkRules(store, { whole: true, now: new Date() })
   terminal.end(STATUS_ENDINGS[worstOf(checks)])
   if (terminal.json) return terminal.printJson('db check', checks)
   for (const { status, found, remedy } of checks) {

@@ -4,26 +4,39 @@
  */
 
 import { resolveTxt } from 'node:dns/promises'
+import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { dkimOf, tryMessage } from '../../../app/configured-mail.ts'
 import { tryReports } from '../../../app/configured-reports.ts'
 import { scheduleWarnings } from '../../../app/configured-schedules.ts'
 import { openSourceOf, profileOf, proxyOf } from '../../../app/configured-upstream.ts'
-import type { CheckResult } from '../../../checks/check.ts'
-import { attempt, ok, warn } from '../../../checks/check.ts'
+import { installationOf } from '../../../app/health-installation.ts'
+import { openDataIfThere, storePlaceOf } from '../../../app/installation.ts'
+import type { CheckResult, Knowledge, Part } from '../../../checks/check.ts'
+import { attempt, checkRules, fail, isInMemory, ok, readFacts, warn } from '../../../checks/check.ts'
+import { alertFacts, type PartResult, readHealth } from '../../../checks/run-checks.ts'
 import { checkUpstream } from '../../../checks/upstream.ts'
 import type { Config } from '../../../config/config.ts'
 import { requireSettings } from '../../../config/config.ts'
 import { isAboutDashboard } from '../../../config/schema-web.ts'
+import { isWorldReadable } from '../../../config/settings-file.ts'
 import { shellCommand } from '../../../errors.ts'
 import { proxyFor } from '../../../proxy.ts'
 import { BACKOFF } from '../../../retry.ts'
-import { checkData } from '../../checks/data-check.ts'
-import { checkMailServer, checkSignature, checkUnsubscribe } from '../../checks/delivery-check.ts'
-import { checkRuntime, compareClocks, thisRuntime } from '../../checks/machine-check.ts'
-import { checkDashboard, checkWebhook } from '../../checks/web-check.ts'
+import { listAlerts } from '../../../store/alerts/alert.ts'
+import { DATA_MODE, makeFolder, readFileSystem } from '../../../store/db/file-system.ts'
+import { nameOf } from '../../../store/db/place.ts'
+import type { Source } from '../../../upstream/source.ts'
 import { addExamples } from '../../command.ts'
 import { STATUS_COLORS, STATUS_ENDINGS, worstOf } from '../../exit-status.ts'
+import {
+  checkDashboard,
+  checkMailServer,
+  checkPostgres,
+  checkSignature,
+  checkUnsubscribe,
+  checkWebhook,
+} from '../../installation-checks.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
 interface Options {
@@ -81,20 +94,17 @@ export async function* examine(
   for (const warning of config.warnings.filter((text) => !isAboutDashboard(text)))
     yield warn('settings', warning, `${shellCommand('config check')} shows all of them`)
   const now = new Date()
-  yield* checkRuntime(config, thisRuntime(), now)
+  yield ok('node', `${process.versions.node}, zone data ${process.versions.tz}`)
   const profile = await attempt('profile', 'fix the profile', async () =>
     ok('profile', `${profileOf(config).name}, ${config.api.profile?.origin ?? 'built in'}`),
   )
   yield profile
   if (config.proxy.http !== null || config.proxy.https !== null) yield ok('proxy', proxyText(config))
-  const { checks, daemonState } = await checkData(config, { ...options, now })
-  yield* checks
-  if (profile.status === 'ok') {
-    yield* checkSource(patient, config)
-    const openSource = async () =>
-      openSourceOf(config, await patient.log(), { backoff: BACKOFF.upstreamWhileWaiting })
-    yield* checkWebhook(config, openSource, patient.signal)
-  }
+  const openSource = async () =>
+    openSourceOf(config, await patient.log(), { backoff: BACKOFF.upstreamWhileWaiting })
+  const clock: Knowledge = profile.status === 'ok' ? yield* checkSource(openSource, patient.signal) : {}
+  const isRunning = yield* checkData(config, { ...options, now, clock })
+  if (profile.status === 'ok') yield* checkWebhook(config, openSource, patient.signal)
   yield checkTimes(config, now)
   yield await attempt('reports', `fix it; ${shellCommand('report watch NAME')} shows it`, async () => {
     await tryReports(config, patient.signal)
@@ -105,7 +115,103 @@ export async function* examine(
   const key = dkimOf(config.mail)
   if (key !== null) yield await checkSignature(key, resolveTxt)
   if (config.reports.length > 0) yield checkUnsubscribe(config)
-  yield await checkDashboard(config, daemonState === 'alive')
+  yield* checkOperators(config)
+  yield await checkDashboard(config, isRunning)
+}
+
+/** Checks the data, and returns whether a daemon runs on them. */
+async function* checkData(
+  config: Config,
+  { whole, now, clock }: { readonly whole: boolean; readonly now: Date; readonly clock: Knowledge },
+): AsyncGenerator<CheckResult, boolean> {
+  const folder = await attempt('data directory', FOLDER_REMEDY, () => checkFolder(config))
+  yield folder
+  if (folder.status === 'fail') return false
+  const place = storePlaceOf(config)
+  const checks: CheckResult[] = []
+  let isRunning = false
+  const remedy =
+    place.kind === 'sqlite'
+      ? 'see docs/how-to/back-up-and-restore.md, "If the database is damaged"'
+      : 'check database_url (LEADSHEET_DATABASE_URL), and that PostgreSQL runs there'
+  const opened = await attempt('database', remedy, async () => {
+    await using store = await openDataIfThere(config)
+    if (isInMemory(store.place))
+      return warn('database', `there is no ${nameOf(place)} yet`, `${shellCommand('sync')} makes it`)
+    if (place.kind === 'postgres') checks.push(...(await Array.fromAsync(checkPostgres(store.db))))
+    checks.push(...(await checkRules(store, { whole, now })))
+    const installation = installationOf(config, store)
+    const { checks: parts, freshness } = await readHealth(installation, now, clock)
+    const isNew = freshness.every(({ asOf }) => asOf === null)
+    checks.push(...parts.filter(({ what }) => what !== 'database').flatMap((part) => resultsOf(part, isNew)))
+    const database = parts.filter(({ what, status }) => what === 'database' && status !== 'ok')
+    checks.push(...database.flatMap((part) => resultsOf(part, isNew)))
+    const known = new Set(parts.flatMap(({ findings }) => findings.map(({ check }) => check as string)))
+    const alerts = await listAlerts(store.db, 'open', ALERTS_MAX)
+    for (const { id, check, message, hint } of alerts.filter((alert) => !known.has(alert.check)))
+      checks.push(warn('alert', `No. ${id}, ${alertFacts(check).title}: ${message}`, hint))
+    isRunning = (await readFacts(installation, {}, now).daemonState()) === 'alive'
+    return ok('database', nameOf(place))
+  })
+  yield opened
+  yield* checks
+  return isRunning
+}
+
+const ALERTS_MAX = 20
+const FOLDER_REMEDY = 'set data_dir (LEADSHEET_DATA_DIR) to a folder that this user may write to'
+
+async function checkFolder(config: Config): Promise<CheckResult> {
+  const { dataDir } = config
+  const place = storePlaceOf(config)
+  await makeFolder(dataDir, FOLDER_REMEDY, DATA_MODE)
+  if (place.kind === 'sqlite' && existsSync(place.file) && isWorldReadable(place.file)) {
+    return warn(
+      'data directory',
+      `every user of this machine can read ${place.file}, with recipients and the key of their links`,
+      `stop the daemon and run \`chmod 600 ${place.file}*\``,
+    )
+  }
+  const { name, isLasting } = await readFileSystem(dataDir)
+  return isLasting || place.kind === 'postgres'
+    ? ok('data directory', `${dataDir}, ${name}`)
+    : warn(
+        'data directory',
+        `${dataDir}, ${name}: what is on it is gone with the container or the machine`,
+        'set data_dir (LEADSHEET_DATA_DIR) to a disk, or mount a volume there',
+      )
+}
+
+/** The displayed names of parts of the local copy whose own names are those of checks of the upstream. */
+const CALLED: { readonly [What in Part]?: string } = {
+  leads: 'copy of leads',
+  statistics: 'copy of stats',
+  agents: 'copy of agents',
+}
+
+/**
+ * Returns one result for each finding (problem) of a part, with the finding's full message. Before the first
+ * sync, missing leads are only a warning.
+ */
+function resultsOf({ what, found, findings }: PartResult, isNew: boolean): CheckResult[] {
+  const called = CALLED[what] ?? what
+  if (findings.length === 0) return [ok(called, found)]
+  return findings.map(({ severity, message, hint }) =>
+    (severity === 'fail' && !(what === 'leads' && isNew) ? fail : warn)(called, message, hint),
+  )
+}
+
+/** Checks that an installation that mails reports has somebody who gets alerts. */
+function* checkOperators({ alerts, smtp, reports }: Config): Generator<CheckResult> {
+  const { recipients, webhook, heartbeat } = alerts
+  const isMailing = smtp.url !== null && reports.some((report) => report.recipients.length > 0)
+  if (isMailing && recipients.length === 0 && webhook === null && heartbeat === null) {
+    yield warn(
+      'operators',
+      'nobody gets alerts',
+      'set alerts.recipients (LEADSHEET_ALERT_RECIPIENTS), and alerts.webhook.url beside it',
+    )
+  }
 }
 
 function proxyText(config: Config): string {
@@ -116,14 +222,19 @@ function proxyText(config: Config): string {
   return `${proxy.origin} to ${new URL(url).host}, from HTTPS_PROXY or HTTP_PROXY`
 }
 
-async function* checkSource({ log, signal }: Patient, config: Config): AsyncGenerator<CheckResult> {
+/** Asks the upstream, and returns what its answers tell of the clock. */
+async function* checkSource(
+  open: () => Promise<Source>,
+  signal: AbortSignal,
+): AsyncGenerator<CheckResult, Knowledge> {
   const checks: CheckResult[] = []
+  let clock: Knowledge = {}
   const whole = await attempt('upstream', 'set api.url and api.key', async () => {
-    const source = openSourceOf(config, await log(), { backoff: BACKOFF.upstreamWhileWaiting })
+    const source = await open()
     try {
       for await (const check of checkUpstream(source, signal)) checks.push(check)
       const aheadMs = source.clockAheadMs()
-      if (aheadMs !== null || checks[0]?.status !== 'fail') checks.push(compareClocks(aheadMs))
+      clock = { clockAheadMs: () => aheadMs }
       return ok('upstream', `${source.usage.requests} requests`)
     } finally {
       await source.close()
@@ -131,6 +242,7 @@ async function* checkSource({ log, signal }: Patient, config: Config): AsyncGene
   })
   yield* checks
   if (whole.status !== 'ok') yield whole
+  return clock
 }
 
 function checkTimes(config: Config, now: Date): CheckResult {

@@ -14,7 +14,6 @@ import { openDataOrEmpty } from '../../../app/installation.ts'
 import { requireMail } from '../../../config/config.ts'
 import { localeFault } from '../../../config/validators.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
-import { writeArchiveIndex } from '../../../jobs/archive/archive.ts'
 import { messageFor } from '../../../jobs/outbox/compose-message.ts'
 import { deliverIssues, sendTest } from '../../../jobs/outbox/send-due.ts'
 import { enqueueReportNow } from '../../../jobs/reports/enqueue-report.ts'
@@ -114,7 +113,6 @@ async function makeOne(
   const report = await reportAs(store, usual, options.for ?? null)
   const period = await findPeriod(store, report, at, audience)
   const { issue, page } = await makeIssue(deps, report, period, [audience], terminal.signal)
-  await writeArchiveIndex(deps.archive, store.db)
   const somebody = kind === '.eml' ? (recipients[0]?.address ?? deps.sender.from) : null
   const addressed = to ?? options.for ?? somebody
   const sender = to === null ? deps.sender : withoutPage(deps.sender)
@@ -189,7 +187,6 @@ async function sendReport(terminal: Terminal, name: string, options: SendOptions
     terminal.signal,
   )
   await pauseRefused({ ...deps, log, suppressAfterBounces: mail.suppressAfterBounces })
-  if (archiveFault === null) await writeArchiveIndex(deps.archive, deps.store.db)
   await printIssues(terminal, report, { enqueuedIssues, preview: null, deliveries, leftOut })
   await publishAfterwards(terminal, deps.store)
   // The error of the archive is thrown last. An earlier throw would keep the messages from being sent, and no

@@ -9,7 +9,6 @@ import { openDataIfThere } from '../../../app/installation.ts'
 import { requireMail } from '../../../config/config.ts'
 import { formatDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
-import { writeArchiveIndex } from '../../../jobs/archive/archive.ts'
 import { type DeliverySummary, deliverIssues } from '../../../jobs/outbox/send-due.ts'
 import {
   enqueueResend,
@@ -85,7 +84,6 @@ async function resend(terminal: Terminal, name: string, options: Options): Promi
   await using transport = await openMail(mail, log)
   const delivering = { ...deps, transport, log, policy: deliveryPolicyOf(config, store, transport) }
   const deliveries = await deliverIssues(delivering, [...issues], terminal.signal, queued)
-  await writeArchiveIndex(deps.archive, store.db)
   await showSent(terminal, plan, deliveries)
 }
 

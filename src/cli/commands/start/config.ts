@@ -9,8 +9,8 @@ import { settingsJsonSchema } from '../../../config/schema.ts'
 import { isAboutDashboard } from '../../../config/schema-web.ts'
 import { shellCommand } from '../../../errors.ts'
 import { refuseUnsendable } from '../../../upstream/client/authorize.ts'
-import { webhookWarnings } from '../../checks/web-check.ts'
 import { addExamples } from '../../command.ts'
+import { webhookWarnings } from '../../installation-checks.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
 export function defineConfig(command: Command, terminal: Terminal): void {

@@ -1,11 +1,12 @@
 /**
- * The tables of issues with their search, of the messages that carry them, and of the recipients'
+ * The tables of issues, of the messages that carry them, and of the recipients'
  * preferences. The table `delivery` has the state of sending each message. After the first release a new
  * column also needs a migration; see `store/schema/migrate.ts`.
  */
 import { sql } from 'kysely'
 
 export const REPORTS = [
+  // The longest columns come last, so that a search of the texts does not read them.
   sql`CREATE TABLE report_issue ( -- one row per issue: what a report said about one period and one filter of leads
     id TEXT PRIMARY KEY,
     report TEXT NOT NULL, -- name of the report, as in the settings
@@ -14,40 +15,19 @@ export const REPORTS = [
     time_zone TEXT NOT NULL,
     rendered_at TEXT NOT NULL, -- UTC
     run_id TEXT, -- sync_run.id of the sync whose data it shows
-    figures TEXT NOT NULL, -- JSON: all its numbers; the table figure of the snapshot has their SQL
     subject TEXT NOT NULL,
-    html TEXT NOT NULL,
-    text TEXT NOT NULL,
     kind TEXT NOT NULL DEFAULT 'day', -- kind of its period: day, working_day, week, month, quarter or since_last
     variant TEXT NOT NULL DEFAULT '', -- JSON: the filter of its recipients; empty if it covers all leads of the report
     not_sent TEXT, -- why it was not sent on schedule; null if it was sent or only previewed
     program_version TEXT, -- version of leadsheet that made it; null if unknown
     figures_format INTEGER, -- format of its figures; an issue of another format than today's is shown and sent as stored; null if unknown
+    text TEXT NOT NULL,
+    html TEXT NOT NULL,
+    figures TEXT NOT NULL, -- JSON: all its numbers; the table figure of the snapshot has their SQL
     UNIQUE (report, period_from, period_to, variant)
   ) STRICT`,
   sql`CREATE INDEX report_issue_by_end ON report_issue (period_to, rendered_at, id, time_zone, period_from)`,
   sql`CREATE INDEX report_issue_by_series ON report_issue (report, variant, kind, period_to)`,
-
-  // Keeps the numbers of issues in a table without texts, so that a search finds issues without reading
-  // texts.
-  sql`CREATE TABLE issue_no ( -- one row per issue: its number in issue_search
-    no INTEGER PRIMARY KEY,
-    issue_id TEXT NOT NULL UNIQUE -- report_issue.id
-  ) STRICT`,
-
-  sql`CREATE VIRTUAL TABLE issue_search USING fts5 (subject, about, text,
-    tokenize = 'unicode61 remove_diacritics 2')`,
-  sql`CREATE TRIGGER issue_search_insert AFTER INSERT ON report_issue BEGIN
-    INSERT INTO issue_no (issue_id) VALUES (new.id);
-    INSERT INTO issue_search (rowid, subject, about, text)
-      SELECT no, new.subject, new.report || coalesce((SELECT group_concat(' ' || atom, '')
-        FROM json_tree(iif(json_valid(new.variant), new.variant, '{}')) WHERE type = 'text'), ''), new.text
-      FROM issue_no WHERE issue_id = new.id;
-  END`,
-  sql`CREATE TRIGGER issue_search_delete AFTER DELETE ON report_issue BEGIN
-    DELETE FROM issue_search WHERE rowid = (SELECT no FROM issue_no WHERE issue_id = old.id);
-    DELETE FROM issue_no WHERE issue_id = old.id;
-  END`,
 
   sql`CREATE TABLE delivery ( -- one row per message to one recipient: the state of its delivery
     message_id TEXT PRIMARY KEY, -- Message-ID of the mail; all attempts use the same

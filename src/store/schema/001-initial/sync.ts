@@ -161,12 +161,10 @@ export const SYNC = [
     under_way INTEGER NOT NULL -- number of requests without an answer since that count began
   ) STRICT`,
 
-  sql`CREATE TABLE pruned ( -- one row per table and retention rule that deleted old rows; empty if none were deleted
-    table_name TEXT NOT NULL, -- the table from which rows were deleted
-    rule TEXT NOT NULL CHECK (rule IN ('hourly', 'daily', 'ended')), -- hourly or daily: kept the first sample of each hour or day, and each that began a new status; ended: deleted states that had ended
-    before TEXT NOT NULL, -- UTC: the rule was applied to rows before this time
-    pruned_at TEXT NOT NULL, -- UTC, by our clock: when the rule was last applied
-    rows INTEGER NOT NULL, -- how many rows were deleted in total
-    PRIMARY KEY (table_name, rule)
+  sql`CREATE TABLE pruned ( -- one row per table whose old rows were pruned: of the samples of a day the first stays, and each that began a new status; states of leads that had ended are deleted
+    table_name TEXT NOT NULL PRIMARY KEY,
+    before TEXT NOT NULL, -- UTC: rows before this time were pruned
+    pruned_at TEXT NOT NULL, -- UTC, by our clock: when the table was last pruned
+    rows INTEGER NOT NULL -- how many rows were deleted in total
   ) STRICT, WITHOUT ROWID`,
 ]

@@ -13,13 +13,13 @@ import {
   listFigureFiles,
   makeFigureFile,
   picturesOf,
-  readAbout,
+  readExplanations,
   readKeptIssue,
 } from '../../../jobs/reports/issue-page.ts'
 import type { DkimKey } from '../../../mail/message.ts'
 import { buildMessage } from '../../../mail/message.ts'
-import type { AboutView } from '../../../report/archive/pages.ts'
-import { withPictures } from '../../../report/archive/pages.ts'
+import type { ExplainedBlock } from '../../../report/archive/about.ts'
+import { withPictures } from '../../../report/archive/page.ts'
 import { listDeliveries } from '../../../store/outbox/delivery.ts'
 import type { IssueMessage } from '../../../store/outbox/kept-messages.ts'
 import { findMessage } from '../../../store/outbox/stored-message.ts'
@@ -43,7 +43,7 @@ import { aboutIssue, issueHref, issueLine, issueTag } from './list.ts'
 interface FiguresView extends IssueHead {
   readonly files: readonly { readonly text: string; readonly href: string }[]
   /** The explanations of the figures; null if the issue has none. */
-  readonly blocks: AboutView['blocks'] | null
+  readonly blocks: readonly ExplainedBlock[] | null
 }
 
 interface Route {
@@ -72,14 +72,13 @@ export function issueRoutes({ store: { db }, pages, now, timeZone }: DashboardDe
     app.get<Route>('/archive/:issue/figures', async (request, reply) => {
       const kept = await find(request)
       const { issue } = kept
-      const about = await readAbout(db, issue)
       const view = {
         ...headOf(kept, 'figures'),
         files: listFigureFiles(issue).map(({ name, title }) => ({
           text: title,
           href: `${issueHref(issue.id)}/csv/${encodeURIComponent(name)}`,
         })),
-        blocks: about?.blocks ?? null,
+        blocks: await readExplanations(db, issue),
       }
       return sendPage(reply, figuresPage(view, frameOf(request, `Figures: ${issue.subject}`, '/archive')))
     })

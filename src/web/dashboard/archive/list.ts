@@ -3,12 +3,7 @@
 import { formatDates, localDates } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'
 import { issueState, variantText } from '../../../jobs/archive/archive.ts'
-import {
-  type Excerpt,
-  findExcerpts,
-  type IssueChoice,
-  searchIssues,
-} from '../../../jobs/archive/search-issues.ts'
+import { type IssueChoice, searchIssues } from '../../../jobs/archive/search-issues.ts'
 import { countIssues, type ListedIssue, type MessageCounts } from '../../../store/reports/issue-list.ts'
 import { ISSUE_STATES, type IssueState, listIssueReports } from '../../../store/reports/issue-search.ts'
 import { type DashboardDeps, frameOf } from '../../server/frame.ts'
@@ -22,16 +17,11 @@ interface IssuesView {
   readonly reports: readonly Option[]
   readonly states: readonly Option[]
   readonly isFiltered: boolean
-  readonly months: readonly { readonly name: string; readonly issues: readonly FoundLine[] }[]
+  readonly months: readonly { readonly name: string; readonly issues: readonly IssueLine[] }[]
   /** The title and text that are shown instead of an empty list; null if the list has issues. */
   readonly empty: Empty | null
   readonly newest: string | null
   readonly older: string | null
-}
-
-interface FoundLine extends IssueLine {
-  /** The text around the words that the user searched for; empty without a search. */
-  readonly excerpt: readonly { readonly text: string; readonly isFound: boolean }[]
 }
 
 interface Option {
@@ -65,11 +55,6 @@ export function issuesRoutes({ store: { db }, pages, now, timeZone }: DashboardD
       const found = await searchIssues(db, choice, PAGE_LINES + 1)
       const shown = found.slice(0, PAGE_LINES)
       const last = found.length > shown.length ? (shown.at(-1)?.id ?? null) : null
-      const excerpts = await findExcerpts(
-        db,
-        shown.map(({ id }) => id),
-        choice.text,
-      )
       const total = await countIssues(db)
       const reports = await listIssueReports(db)
       const isFiltered = choice.text !== '' || choice.report !== null || choice.state !== null
@@ -85,7 +70,7 @@ export function issuesRoutes({ store: { db }, pages, now, timeZone }: DashboardD
           choice.state,
         ),
         isFiltered,
-        months: monthsOf(shown, excerpts, clockOf(timeZone, now())),
+        months: monthsOf(shown, clockOf(timeZone, now())),
         empty: shown.length > 0 ? null : emptyOf(total, choice),
         newest: choice.after === null ? null : hrefOf({ ...choice, after: null }),
         older: last === null ? null : hrefOf({ ...choice, after: last }),
@@ -128,21 +113,11 @@ function optionsOf(
   return all.map(([value, text]) => ({ value, text, isChosen: value === chosen }))
 }
 
-function monthsOf(
-  issues: readonly ListedIssue[],
-  excerpts: ReadonlyMap<string, Excerpt>,
-  clock: Clock,
-): IssuesView['months'] {
+function monthsOf(issues: readonly ListedIssue[], clock: Clock): IssuesView['months'] {
   const byMonth = Map.groupBy(issues, ({ period }) => localDates(period).slice(0, 'yyyy-mm'.length))
   return [...byMonth].map(([month, all]) => ({
     name: monthName(month),
-    issues: all.map((issue) => ({
-      ...issueLine(issue, clock),
-      excerpt: (excerpts.get(issue.id) ?? []).map((text, index) => ({
-        text,
-        isFound: index % 2 === 1,
-      })),
-    })),
+    issues: all.map((issue) => issueLine(issue, clock)),
   }))
 }
 

@@ -8,20 +8,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import type { CheckResult } from '../../../src/checks/check.ts'
-import { checkRuntime } from '../../../src/cli/checks/machine-check.ts'
-import { examine } from '../../../src/cli/commands/operations/doctor.ts'
-import { EXIT_STATUS, STATUS_ENDINGS, worstOf } from '../../../src/cli/exit-status.ts'
-import { loadConfig } from '../../../src/config/load.ts'
-import type { Service } from '../../../src/service/open.ts'
-import { folderWith } from '../../support/folder.ts'
-import { openMailServer } from '../../support/mail-server.ts'
-import { clockAt } from '../../support/process/shifted-clock.ts'
-import { runWarm } from '../../support/process/warm-leadsheet.ts'
-import { startService } from '../../support/service.ts'
-import { STORE_VERSIONS } from '../../support/store.ts'
-import { SILENT } from '../../support/syncing.ts'
-import { body, startUpstream } from '../../support/upstream.ts'
+import type { CheckResult } from '../../src/checks/check.ts'
+import { examine } from '../../src/cli/commands/operations/doctor.ts'
+import { EXIT_STATUS, STATUS_ENDINGS, worstOf } from '../../src/cli/exit-status.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import type { Service } from '../../src/service/open.ts'
+import { folderWith } from '../support/folder.ts'
+import { openMailServer } from '../support/mail-server.ts'
+import { clockAt } from '../support/process/shifted-clock.ts'
+import { runWarm } from '../support/process/warm-leadsheet.ts'
+import { startService } from '../support/service.ts'
+import { STORE_VERSIONS } from '../support/store.ts'
+import { SILENT } from '../support/syncing.ts'
+import { body, startUpstream } from '../support/upstream.ts'
 
 const HOUR_MS = 3_600_000
 const SETTINGS = `
@@ -65,7 +64,7 @@ function installation(settings = SETTINGS): string {
 
 interface Diagnosis {
   readonly status: number
-  /** All failed checks except that of the file system, which depends on the machine. */
+  /** All failed checks except that of the data directory's file system, which depends on the machine. */
   readonly wrong: readonly CheckResult[]
 }
 
@@ -77,7 +76,7 @@ async function diagnose(cwd: string, change: Readonly<Record<string, string>> = 
     signal: new AbortController().signal,
   }
   for await (const check of examine(patient, { whole: true })) checks.push(check)
-  const told = checks.filter(({ what }) => what !== 'file system')
+  const told = checks.filter(({ found }) => !found.includes('is gone with the container'))
   return {
     status: EXIT_STATUS[STATUS_ENDINGS[worstOf(told)]].status,
     wrong: told.filter(({ status }) => status !== 'ok'),
@@ -195,11 +194,10 @@ it('a snapshot that is not there, or damaged', async () => {
   const cwd = installation()
   const file = join(cwd, 'data/snapshot.db')
   rmSync(file)
-  const missing = { status: 'warn', ...about('snapshot', /there is no/, /leadsheet snapshot/) }
+  const missing = { status: 'warn', ...about('snapshot', /There is no snapshot/, /leadsheet snapshot/) }
   expect(await diagnose(cwd)).toMatchObject({ status: 3, wrong: [missing] })
   writeFileSync(file, 'no database')
-  const damaged = { status: 'fail', ...about('snapshot', /cannot be read/, /leadsheet snapshot/) }
-  expect(await diagnose(cwd)).toMatchObject({ status: 1, wrong: [damaged] })
+  expect(await diagnose(cwd)).toMatchObject({ status: 3, wrong: [missing] })
 })
 
 it('a clock that is wrong by that of the upstream, as the program itself says and leaves', async () => {
@@ -209,22 +207,11 @@ it('a clock that is wrong by that of the upstream, as the program itself says an
     cwd,
     env: { ...env, ...clockAt(hour) },
   })
-  expect(status).toBe(1)
+  expect(status).toBe(3)
   expect(JSON.parse(stdout).data.checks).toContainEqual({
-    status: 'fail',
-    ...about('clock', /our clock is (60|59) min ahead of that of the upstream/, /NTP/),
+    status: 'warn',
+    ...about('clock', /Our clock is (60|59) minutes ahead of that of the upstream/, /NTP/),
   })
-})
-
-it('a clock that was set back, by what the database has lived through', async () => {
-  const cwd = installation()
-  const ahead = new Date(Date.now() + 2.5 * HOUR_MS).toISOString()
-  exec(
-    cwd,
-    `INSERT INTO daemon_uptime (began_at, began_after, last_heartbeat_at, ended_at, host, pid) VALUES ('${ahead}', 'down', '${ahead}', '${ahead}', 'h', 1)`,
-  )
-  const { wrong } = await diagnose(cwd)
-  expect(wrong).toContainEqual({ status: 'fail', ...about('clock', /still 2 h to come/, /NTP/) })
 })
 
 it('a secret in a file that everybody can read', async () => {
@@ -274,17 +261,4 @@ it('a scheduled run that a change of the clocks jumps over', async () => {
     status: 3,
     wrong: [about('schedules', /Europe\/Berlin has no 02:30/, /another time of the day/)],
   })
-})
-
-it('a Node without the data of zones, or with old ones', () => {
-  const config = { timeZone: 'UTC', reports: [] }
-  const now = new Date('2030-01-01T00:00:00Z')
-  const check = (change: object) =>
-    [...checkRuntime(config, { node: '24.0.0', tz: '2029a', hasLanguages: true, ...change }, now)].at(-1)
-  expect(check({})).toMatchObject({ status: 'ok' })
-  expect(check({ tz: '2026c' })).toMatchObject({
-    status: 'warn',
-    remedy: expect.stringContaining('newer Node'),
-  })
-  expect(check({ hasLanguages: false })).toMatchObject({ status: 'fail' })
 })

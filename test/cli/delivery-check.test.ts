@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { expect, it } from 'vitest'
-import type { FindRecords } from '../../../src/cli/checks/delivery-check.ts'
-import { checkSignature, checkUnsubscribe } from '../../../src/cli/checks/delivery-check.ts'
-import { loadConfig } from '../../../src/config/load.ts'
-import { dnsRecordOf } from '../../../src/mail/message.ts'
-import { folderWith } from '../../support/folder.ts'
-import { DKIM_KEY } from '../../support/mail/dkim.ts'
+import type { FindRecords } from '../../src/cli/installation-checks.ts'
+import { checkSignature, checkUnsubscribe } from '../../src/cli/installation-checks.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { dnsRecordOf } from '../../src/mail/message.ts'
+import { folderWith } from '../support/folder.ts'
+import { DKIM_KEY } from '../support/mail/dkim.ts'
 
 const NAME = 'leadsheet._domainkey.example.com'
 const { text } = dnsRecordOf(DKIM_KEY)
