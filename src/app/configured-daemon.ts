@@ -101,7 +101,7 @@ export async function openConfiguredDaemon(
   const noteFault = (found: LeadsheetError | null): void => {
     snapshotFault = found
   }
-  const publishing = { ...configuredPublishing(config, store, log), noteFault }
+  const publishing = { ...configuredPublishing(config, store), noteFault }
   const own = openOwnQueue(log)
   const isShared = store.place.kind === 'postgres'
   const queue = store.place.kind === 'postgres' ? opening.use(await openPgBossQueue(store.place, log)) : own

@@ -501,12 +501,8 @@ describe('the machine', () => {
   })
 
   it('has a clock that was set today', async () => {
-    const span = (began: string, after: string, last: string) =>
-      sql`INSERT INTO daemon_uptime (began_at, began_after, last_heartbeat_at, host, pid)
-        VALUES (${began}, ${after}, ${last}, 'h', 1)`.execute(store.db)
-    await span(hoursAgo(9), 'down', hoursAgo(6))
-    await span(hoursAgo(3), 'clock', hoursAgo(2))
-    await span(hoursAgo(1), 'blocked', hoursAgo(0))
+    await sql`INSERT INTO daemon_uptime (began_at, began_after, down_since, last_heartbeat_at, host, pid)
+      VALUES (${hoursAgo(3)}, 'clock', ${hoursAgo(6)}, ${hoursAgo(0)}, 'h', 1)`.execute(store.db)
     expect((await the('clock_set')).message).toContain('from 2026-11-21 06:00 UTC to 2026-11-21 09:00 UTC')
     expect(await reasons({}, new Date(NOW.getTime() + 24 * HOUR_MS))).toEqual([])
   })

@@ -13,7 +13,7 @@ import { deliveryPolicyOf } from '../../app/configured-mail.ts'
 import { openReportDeps, openTemplatesOf, reportOf } from '../../app/configured-reports.ts'
 import { syncOptions } from '../../app/configured-upstream.ts'
 import { COMPANIES, openData, pathsIn } from '../../app/installation.ts'
-import { publishDeps } from '../../app/publishing.ts'
+import { configuredPublishing } from '../../app/publishing.ts'
 import type { Config } from '../../config/config.ts'
 import { loadConfig } from '../../config/load.ts'
 import type { SyncResult } from '../../domain/sync.ts'
@@ -34,7 +34,6 @@ import type { Store } from '../../store/db/store.ts'
 import { listDeliveries } from '../../store/outbox/delivery.ts'
 import { readMessage } from '../../store/outbox/stored-message.ts'
 import { findLastRun } from '../../store/sync/sync-run.ts'
-import { REFERENCE_PROFILE } from '../../upstream/profile/reference-profile.ts'
 import { openSource } from '../../upstream/source.ts'
 import { addExamples, wholeNumber } from '../command.ts'
 import { endingOf, summary, withProgress } from '../commands/data/sync.ts'
@@ -198,10 +197,7 @@ async function syncAndReport(terminal: Terminal, { config, store, service, log }
     )
     terminal.signal.throwIfAborted()
     const reports = await mailReports(terminal, config, store, log)
-    await publishIfDue(
-      publishDeps({ dataDir: config.dataDir, profile: REFERENCE_PROFILE }, store, log),
-      terminal.signal,
-    )
+    await publishIfDue(configuredPublishing(config, store), terminal.signal)
     return { result, reports }
   } finally {
     await source.close()

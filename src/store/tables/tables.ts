@@ -237,6 +237,7 @@ export interface DaemonUptimeTable {
   id: GeneratedAlways<number>
   began_at: string
   began_after: 'down' | 'blocked' | 'unwritable' | 'clock'
+  down_since: string | null
   last_heartbeat_at: string
   ended_at: string | null
   host: string
