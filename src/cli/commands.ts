@@ -44,7 +44,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'service',
-    summary: 'run the reference service, for trying leadsheet out, and manage its API keys',
+    summary: 'run the reference service, for trying leadsheet out',
     group: START,
     load: async () => (await import('./commands/start/service.ts')).defineService,
   },

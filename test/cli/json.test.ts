@@ -57,9 +57,6 @@ const GIVEN: readonly string[] = [
   'db copy --to copied.db',
   'webhooks register https://example.com/',
   'webhooks remove WEBHOOK --yes',
-  'service keys create --data service',
-  'service keys list --data service',
-  'service keys revoke KEY --data service',
 ]
 
 /**
@@ -104,9 +101,6 @@ const FILLED: Readonly<Record<string, () => string>> = {
   WEBHOOK: () => idSchema.parse(results.get('webhooks register')).data.id,
   LEAD: () => firstSchema.parse(results.get('leads list')).data[0]?.id ?? '',
   PIPELINE: () => firstSchema.parse(results.get('leads list')).data[0]?.pipeline_id ?? '',
-  KEY: () =>
-    z.object({ data: z.array(z.object({ prefix: z.string() })) }).parse(results.get('service keys list'))
-      .data[0]?.prefix ?? '',
 }
 const firstSchema = z.object({ data: z.array(z.object({ id: z.string(), pipeline_id: z.string() })) })
 const idSchema = z.object({ data: z.object({ id: z.string() }) })

@@ -80,7 +80,6 @@ const REFUSED: readonly (readonly [line: RegExp, says: RegExp])[] = [
   [/ outbox cancel /, /no such message waits/],
   [/ probe /, /looking for/],
   [/ --accept-deletions/, /nothing to accept/],
-  [/ keys revoke key_0123456789ab/, /there is no key/],
   [/ wh_0123456789abcdef/, /wh_0123456789abcdef/],
   [/ webhooks remove$/, /changes come with each sync alone/],
   [/ db restore$/, /not named/],

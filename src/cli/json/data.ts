@@ -93,17 +93,6 @@ export const DATA_RESULTS = {
   'service run': z.strictObject({
     data: z.strictObject({ url: text, key, scope: text, database: text }),
   }),
-  'service keys create': z.strictObject({ data: z.strictObject({ key, name: text, scope: text }) }),
-  'service keys list': z.strictObject({
-    data: z.array(
-      z.strictObject({
-        ...{ id: text, name: text, scope: z.enum(['read', 'write']) },
-        prefix: text.describe('first characters of the key'),
-        ...{ created_at: instant, revoked_at: instant.nullable() },
-      }),
-    ),
-  }),
-  'service keys revoke': z.strictObject({ data: z.strictObject({ revoked: count }) }),
   sync: z.strictObject({
     data: z.strictObject({
       run_id: text,
