@@ -61,11 +61,6 @@ export interface ServiceOptions {
   readonly onProgress?: (done: number, total: number) => void
   /** Stops the opening. The history that was simulated so far is kept. */
   readonly signal?: AbortSignal
-  /**
-   * Called after each step of the simulation while the service is open. All data up to the given instant can
-   * then be read.
-   */
-  readonly onPlayed?: (until: Date) => void
 }
 
 export interface Service extends AsyncDisposable {
@@ -130,10 +125,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       if (method !== 'GET') sender.wake()
     })
     const origin = await listen(app, options.host ?? '127.0.0.1', options.port ?? 0)
-    const ticker = startTicker(simulation, clock, log, () => {
-      options.onPlayed?.(new Date(simulation.until()))
-      sender.wake()
-    })
+    const ticker = startTicker(simulation, clock, log, () => sender.wake())
     sender.wake()
     const closeAll = async (): Promise<void> => {
       await ticker.stop()

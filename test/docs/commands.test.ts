@@ -91,7 +91,6 @@ const LASTING: readonly (readonly [line: RegExp, begun: RegExp])[] = [
   [/ service run\b/, /Ctrl-C|"url"/],
   [/^(?:npx )?leadsheet run\b/, /listen/],
   [/ report watch /, /http:/],
-  [/ demo --live/, /http:/],
 ]
 
 const lines = listShownLines()

@@ -193,7 +193,7 @@ function aboutOf({ resource, resourceId, name, outcome }: EventNews): string {
 }
 
 /** Formats a change: `qualified → contacted, score 40 → 62`. Returns null if no known field changed. */
-export function formatChange(change: EventNews['change']): string | null {
+function formatChange(change: EventNews['change']): string | null {
   if (change === null) return null
   const { before, after } = change
   if (before === null) return statusText(after)
