@@ -6,7 +6,7 @@ import { counted } from '../report/words/numbers.ts'
 import { readServerState } from '../store/db/postgres.ts'
 import type { Db } from '../store/db/store.ts'
 import { isOfDaemon } from '../store/schedule/lease.ts'
-import { listClockSets } from '../store/schedule/uptime.ts'
+import { findClockSet } from '../store/schedule/uptime.ts'
 import { formatSpan, formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
 import { ALERTED, type Check, type CheckResult, type Finding, fail, ok, plain, SHOWN, warn } from './check.ts'
@@ -316,12 +316,15 @@ async function findSnapshotOld(facts: Facts): Promise<Finding[]> {
 }
 
 async function findClockSets({ db, now }: Facts): Promise<Finding[]> {
-  const sets = await listClockSets(db, minutesBefore(now, DAY_MINUTES), now.toISOString())
-  return sets.map(({ from, to }) => ({
-    subject: to,
-    message: `The clock went from ${formatUtc(from)} to ${formatUtc(to)} at once: it was set, or the machine slept.`,
-    hint: `Let the machine set its clock by NTP, and keep it awake. ${shellCommand('schedule next')} tells what was missed.`,
-  }))
+  const set = await findClockSet(db, minutesBefore(now, DAY_MINUTES), now.toISOString())
+  if (set === null) return []
+  return [
+    {
+      subject: set.to,
+      message: `The clock went from ${formatUtc(set.from)} to ${formatUtc(set.to)} at once: it was set, or the machine slept.`,
+      hint: `Let the machine set its clock by NTP, and keep it awake. ${shellCommand('schedule NAME')} tells what was missed.`,
+    },
+  ]
 }
 
 async function findClockWrong({ knowsClock, clockAheadMs, clockDoubt }: Facts): Promise<Finding[] | null> {
@@ -364,7 +367,7 @@ async function findDeadJobs(facts: Facts): Promise<Finding[]> {
   return dead.map(({ queue, dead: jobs }) => ({
     subject: queue,
     message: `${counted(jobs, 'job')} of the queue ${queue} failed again and again, and ${jobs === 1 ? 'was' : 'were'} given up.`,
-    hint: `${shellCommand('queue list')} says why; ${shellCommand('queue retry')} has them done again once that is fixed.`,
+    hint: 'The log of the workers says why. Once that is fixed, the workers find the work again in the database.',
   }))
 }
 

@@ -200,11 +200,11 @@ export const OF_DATA: readonly Sabotage[] = [
     ],
   },
   {
-    name: 'pages that are stored together are noted as one',
+    name: 'the leads of every second page of a scan are not noted',
     edits: [
       {
-        find: 'for (const [index, { seenKeys }] of pages.entries()) {',
-        replace: 'for (const [index, { seenKeys }] of pages.slice(0, 1).entries()) {',
+        find: 'await insertScanPage(trx, {',
+        replace: 'if (before.pages % 2 === 0) await insertScanPage(trx, {',
       },
     ],
     caughtBy: [

@@ -5,7 +5,7 @@
 import { LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../store/db/store.ts'
-import { beginUptime, endUptime, recordHeartbeat } from '../../store/schedule/uptime.ts'
+import { beginUptime, endUptime, recordHeartbeat, resumeUptime } from '../../store/schedule/uptime.ts'
 import { GAP_MS } from './schedule-state.ts'
 
 /** The smallest clock change that is reported. Smaller corrections of the clock are normal. */
@@ -29,10 +29,9 @@ export interface Uptime {
 }
 
 export async function openUptime({ store, log, now, monotonicMs }: UptimeDeps): Promise<Uptime> {
-  const begin = (at: Date, after: 'down' | 'blocked' | 'unwritable' | 'clock') =>
-    store.write((trx) => beginUptime(trx, { at: at.toISOString(), after }))
   let last = { at: now(), monotonicMs: monotonicMs() }
-  let id = await begin(last.at, 'down')
+  const begun = { at: last.at.toISOString(), after: 'down' } as const
+  const id = await store.write((trx) => beginUptime(trx, begun))
   /** Says why the last heartbeats could not be stored; null if the last one was. */
   let fault: string | null = null
   const record = async (): Promise<void> => {
@@ -42,7 +41,8 @@ export async function openUptime({ store, log, now, monotonicMs }: UptimeDeps): 
     if (passedMs >= -CLOCK_STEP_MS && passedMs <= GAP_MS) {
       await store.write((trx) => recordHeartbeat(trx, id, heartbeat.at.toISOString()))
     } else {
-      id = await begin(heartbeat.at, isClockSet ? 'clock' : fault === null ? 'blocked' : 'unwritable')
+      const after = isClockSet ? 'clock' : fault === null ? 'blocked' : 'unwritable'
+      await store.write((trx) => resumeUptime(trx, id, { at: heartbeat.at.toISOString(), after }))
       log.warn(
         { from: last.at.toISOString(), to: heartbeat.at.toISOString() },
         gapText(passedMs, isClockSet, fault),

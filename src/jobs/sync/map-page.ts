@@ -16,7 +16,6 @@ import type { FindKnown, RawRecord } from '../../upstream/mapping/raw-record.ts'
 import type { Source } from '../../upstream/source.ts'
 import { parseJson, pathText } from '../../upstream/values/json.ts'
 import type { ScanState } from './scan-state.ts'
-import { noteEvents } from './scan-state.ts'
 import type { SyncRun } from './sync-context.ts'
 
 export interface MappedPage {
@@ -64,16 +63,12 @@ export function mapPage(source: Source, records: readonly RawRecord[], findKnown
   return { known: [...known], ...rest }
 }
 
-/** Joins pages that are stored together. */
-export function joinPages(pages: readonly MappedPage[]): MappedPage {
-  return {
-    known: pages.flatMap(({ known }) => known),
-    leads: pages.flatMap(({ leads }) => leads),
-    quarantined: pages.flatMap(({ quarantined }) => quarantined),
-    deleted: new Map(pages.flatMap(({ deleted }) => [...deleted])),
-    records: pages.flatMap(({ records }) => records),
-    recordOf: new Map(pages.flatMap(({ recordOf }) => [...recordOf])),
-  }
+/**
+ * Lists the ids of the records; a record without an id is left out. This is slow, because each record must be
+ * mapped.
+ */
+export function idsOf(source: Source, records: readonly RawRecord[]): string[] {
+  return records.flatMap((record) => source.mapLead(record.value, record.text).id ?? [])
 }
 
 /**
@@ -87,7 +82,6 @@ export async function remapChanged(
   page: MappedPage,
   memory: ScanState,
 ): Promise<MappedPage> {
-  await noteEvents(trx, memory)
   const nos =
     page.known.length === 0 ? [] : await findLeadNos(trx, [...leadIdsOf(page), ...quarantinedIdsOf(page)])
   const repeated = new Set(nos.values())

@@ -8,7 +8,7 @@ import type { Scan } from '../../store/sync/scan.ts'
 import type { WholeScan } from '../../store/sync/watermark.ts'
 import { canShift, isNumbered, overlapRows } from '../../upstream/paging/read-ahead.ts'
 import type { PagingProfile } from '../../upstream/profile/profile.ts'
-import { BEHIND_END, CLOCK_SKEW_MS } from './sync-page.ts'
+import { BEHIND_END, CLOCK_SKEW_MS } from './scan-writer.ts'
 
 /** The maximum number of passes over the list in one scan, including the first pass. */
 const PASSES_MAX = 6
@@ -267,4 +267,13 @@ export function warnOfTotal(scan: Scan): string | null {
     return null
   }
   return total < scan.seen ? `the upstream counts ${total} leads, but gave ${scan.seen}` : null
+}
+
+/** Returns whether the number of leads read has reached the total, or the last page was not full. */
+export function isAllRead(scan: Scan): boolean {
+  return isTotalReached(scan) || scan.last_rows < scan.largest_page
+}
+
+export function isTotalReached(scan: Scan): boolean {
+  return scan.total_low !== null && scan.pass_seen + scan.pass_without_id >= scan.total_low
 }

@@ -62,6 +62,11 @@ export interface SyncRun {
   readonly spent: () => RunUsage
 }
 
+/** Returns the number of records that each page is asked for with. */
+export function pageSizeOf({ source, options }: Pick<SyncRun, 'source' | 'options'>): number {
+  return Math.min(options.pageSize, source.profile.paging.size_max)
+}
+
 /**
  * Writes data of the run in one transaction, unless another process has taken over the lease. Waits until the
  * data is on the disk.

@@ -15,15 +15,7 @@ import { outdateAllDetails } from '../../store/leads/detail.ts'
 import { beginFirstLoad } from '../../store/leads/first-load.ts'
 import { countLeads } from '../../store/leads/lead.ts'
 import { findImplausibleTimes, formatImplausible } from '../../store/leads/quarantined-record.ts'
-import {
-  clearScan,
-  countOlder,
-  createSeenLeads,
-  findScan,
-  type Scan,
-  startPass,
-  startScan,
-} from '../../store/sync/scan.ts'
+import { clearScan, countOlder, findScan, type Scan, startPass, startScan } from '../../store/sync/scan.ts'
 import { recordMissing } from '../../store/sync/soft-delete.ts'
 import { markLeadsWhole } from '../../store/sync/sync-run.ts'
 import {
@@ -42,11 +34,11 @@ import {
 } from '../../store/sync/watermark.ts'
 import { isNumbered } from '../../upstream/paging/read-ahead.ts'
 import { setLeadsBack, warnOfOlder } from './older-records.ts'
+import { createScanReader, type PassEnd } from './scan-reader.ts'
 import { judgePass, warnOfTotal } from './scan-result.ts'
 import { hashProfile, loadScanState, retryQuarantinedLeads, type ScanState } from './scan-state.ts'
-import { type SyncOptions, type SyncRun, writeUnderLease } from './sync-context.ts'
-import { CLOCK_SKEW_MS, deleteTombstoned } from './sync-page.ts'
-import { type PassEnd, pageSizeOf, readPass } from './sync-scan.ts'
+import { CLOCK_SKEW_MS, createScanWriter, deleteTombstoned } from './scan-writer.ts'
+import { pageSizeOf, type SyncOptions, type SyncRun, writeUnderLease } from './sync-context.ts'
 
 /**
  * The maximum time since an interrupted scan last stored a page. An older scan is started again, because its
@@ -127,6 +119,7 @@ async function readLeads(run: SyncRun, leftOut: DatedLead | null = null): Promis
       : await findNewestLead(run.store.db, begun.updated_since, begun.started_at)
   const end = await readToEnd(run, begun, memory).catch(async (thrown: unknown) => {
     const { signal } = run.options
+    if (await isStaleCursor(run, begun, thrown)) return null
     // A run that must stop has no time to restore the indexes, so the next run restores them.
     if (!signal.aborted) await firstLoad?.end(signal).catch((error: unknown) => unlessStopped(signal, error))
     const isStopped = signal.aborted
@@ -135,6 +128,14 @@ async function readLeads(run: SyncRun, leftOut: DatedLead | null = null): Promis
     }
     throw thrown
   })
+  if (end === null) {
+    run.log.warn(
+      { cursor: begun.cursor },
+      'the upstream no longer takes the cursor of the interrupted scan; starting over',
+    )
+    await writeUnderLease(run, clearScan)
+    return readLeads(run, leftOut)
+  }
   if (end.error === undefined) {
     if (end.scan_result === 'complete' && expected !== null && isLeftOut(expected, memory)) {
       run.log.warn(
@@ -212,9 +213,7 @@ function isResumable(
  */
 async function readToEnd(run: SyncRun, begun: Scan, memory: ScanState): Promise<PassEnd & ScanResult> {
   const { source } = run
-  let end = await readPass(run, begun, memory).catch((thrown: unknown) =>
-    startOver(run, begun, memory, thrown),
-  )
+  let end = await readPass(run, begun, memory)
   await memory.firstLoad?.end(run.options.signal)
   for (;;) {
     if (end.error !== undefined) return { ...end, scan_result: 'incomplete', problem: null }
@@ -244,19 +243,22 @@ async function readToEnd(run: SyncRun, begun: Scan, memory: ScanState): Promise<
 }
 
 /**
- * Starts the scan again from the beginning if the upstream no longer knows the cursor of an interrupted scan.
+ * Reads the list once: stores one page while the next one is fetched. If the pass fails, the pages read before
+ * are kept.
  */
-async function startOver(run: SyncRun, begun: Scan, memory: ScanState, thrown: unknown): Promise<PassEnd> {
-  if (!(await isStaleCursor(run, begun, thrown))) throw thrown
-  run.log.warn(
-    { cursor: begun.cursor },
-    'the upstream no longer takes the cursor of the interrupted scan; starting over',
-  )
-  const started_at = run.now().toISOString()
-  const fresh = await writeUnderLease(run, (trx) => startScan(trx, { ...begun, started_at }))
-  memory.seenLeads = createSeenLeads()
-  memory.older.clear()
-  return readPass(run, fresh, memory)
+async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Promise<PassEnd> {
+  const writer = createScanWriter(run, begun, memory)
+  using reader = createScanReader(run, begun, writer, memory.known.find)
+  try {
+    for (;;) {
+      const read = await reader.next()
+      if ('stop' in read) return read
+      await writer.add(read)
+    }
+  } catch (thrown) {
+    await writer.flush()
+    throw thrown
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * The uptimes of the daemon: the spans of time in which the daemon ran without a gap. They explain why
+ * The heartbeat of each daemon: since when it has run without a gap, and what the gap before was. It explains why
  * something was late or missed. This source file also has the last heartbeat and the loads of the settings.
  */
 
@@ -8,9 +8,9 @@ import { hostname } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import type { Selectable } from 'kysely'
-import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
+import { DAY_MS } from '../../time.ts'
 import type { StorePlace } from '../db/place.ts'
 import type { PostgresPlace } from '../db/postgres.ts'
 import { isPostgres, quickRead } from '../db/postgres.ts'
@@ -22,30 +22,66 @@ import type { DaemonUptimeTable } from '../tables/tables.ts'
  * before the last heartbeat of the ended worker.
  */
 const OTHER_WORKER_MAX_MS = 150_000
-/** The maximum number of uptimes that are kept, because a daemon may be restarted again and again. */
-const UPTIMES_MAX = 1000
+/** The row of a worker that was killed is kept for this long, because the worker may only be cut off. */
+const KEPT_MS = DAY_MS
 
-/** Changes of the clock that several workers saw within this time are one change. */
-const SAME_CHANGE_MS = 120_000
+type Uptime = Selectable<DaemonUptimeTable>
 
-/** Records that the daemon began to run, and returns the id of the uptime. */
+/**
+ * Records that the daemon begins to run, and returns the id of its row. The rows of daemons that have ended are
+ * deleted; on SQLite, where only one daemon runs, all others.
+ */
 export async function beginUptime(
   trx: Trx,
-  { at, after }: { readonly at: Instant; readonly after: DaemonUptimeTable['began_after'] },
+  { at, after }: { readonly at: Instant; readonly after: Uptime['began_after'] },
 ): Promise<number> {
+  const before = await listUptimes(trx)
+  const last = before.toSorted(byHeartbeat).at(-1)
+  const isOver = ({ ended_at, last_heartbeat_at }: Uptime): boolean =>
+    !isPostgres(trx) || ended_at !== null || Date.parse(last_heartbeat_at) < Date.parse(at) - KEPT_MS
+  for (const { id } of before.filter(isOver)) {
+    await trx.deleteFrom('daemon_uptime').where('id', '=', id).execute()
+  }
   const { id } = await trx
     .insertInto('daemon_uptime')
     .values({
-      ...{ began_at: at, began_after: after, last_heartbeat_at: at, ended_at: null },
-      ...{ host: hostname(), pid: process.pid },
+      began_at: at,
+      began_after: after,
+      down_since: downSince(last),
+      last_heartbeat_at: at,
+      ended_at: null,
+      host: hostname(),
+      pid: process.pid,
     })
     .returning('id')
     .executeTakeFirstOrThrow()
-  await trx
-    .deleteFrom('daemon_uptime')
-    .where('id', '<=', id - UPTIMES_MAX)
-    .execute()
   return id
+}
+
+/** A daemon that ended before its first tick has explained nothing, so the time before it still counts. */
+function downSince(last: Uptime | undefined): Instant | null {
+  if (last === undefined) return null
+  return last.last_heartbeat_at === last.began_at && last.down_since !== null
+    ? last.down_since
+    : last.last_heartbeat_at
+}
+
+/** Records that the daemon goes on after it could not work for a while, or the clock was changed. */
+export async function resumeUptime(
+  trx: Trx,
+  id: number,
+  { at, after }: { readonly at: Instant; readonly after: Uptime['began_after'] },
+): Promise<void> {
+  await trx
+    .updateTable('daemon_uptime')
+    .where('id', '=', id)
+    .set((eb) => ({
+      began_at: at,
+      began_after: after,
+      down_since: eb.ref('last_heartbeat_at'),
+      last_heartbeat_at: at,
+    }))
+    .execute()
 }
 
 export async function recordHeartbeat(trx: Trx, id: number, at: Instant): Promise<void> {
@@ -60,28 +96,28 @@ export async function endUptime(trx: Trx, id: number, at: Instant): Promise<void
     .execute()
 }
 
+async function listUptimes(db: Db): Promise<Uptime[]> {
+  return db.selectFrom('daemon_uptime').selectAll().orderBy('id').execute()
+}
+
+function byHeartbeat(a: Uptime, b: Uptime): number {
+  return a.last_heartbeat_at < b.last_heartbeat_at ? -1 : a.last_heartbeat_at > b.last_heartbeat_at ? 1 : 0
+}
+
 /**
- * Finds the uptime that began last, even if the clock was changed. In PostgreSQL, where several workers may
- * run, finds the uptime with the last heartbeat, but prefers a running worker to a worker that has just
+ * Finds the uptime of the worker with the last heartbeat, but prefers a running worker to a worker that has just
  * ended. Returns undefined if no daemon ever ran.
  */
-export async function findLastUptime(db: Db): Promise<Selectable<DaemonUptimeTable> | undefined> {
-  const uptimes = db.selectFrom('daemon_uptime').selectAll().limit(1)
-  if (!isPostgres(db)) return uptimes.orderBy('id', 'desc').executeTakeFirst()
-  const last = await uptimes.orderBy('last_heartbeat_at', 'desc').orderBy('id', 'desc').executeTakeFirst()
+export async function findLastUptime(db: Db): Promise<Uptime | undefined> {
+  const uptimes = (await listUptimes(db)).sort(byHeartbeat)
+  const last = uptimes.at(-1)
   if (last === undefined || last.ended_at === null) return last
   const since = new Date(Date.parse(last.last_heartbeat_at) - OTHER_WORKER_MAX_MS).toISOString()
-  const running = uptimes.where('ended_at', 'is', null).where('last_heartbeat_at', '>=', since)
-  return (await running.orderBy('last_heartbeat_at', 'desc').executeTakeFirst()) ?? last
+  return uptimes.findLast((each) => each.ended_at === null && each.last_heartbeat_at >= since) ?? last
 }
 
 /** The uptime of a running worker. */
-interface RunningWorker {
-  readonly host: string
-  readonly pid: number
-  readonly began_at: Instant
-  readonly last_heartbeat_at: Instant
-}
+type RunningWorker = Pick<Uptime, 'host' | 'pid' | 'began_at' | 'last_heartbeat_at'>
 
 /** Lists the workers with a heartbeat since an instant that have not ended. */
 export async function listRunningWorkers(db: Db, since: Instant): Promise<RunningWorker[]> {
@@ -96,30 +132,17 @@ export async function listRunningWorkers(db: Db, since: Instant): Promise<Runnin
 }
 
 /**
- * Lists the changes of the machine's clock between two instants: `from` is the old time, `to` the new time. A
- * change counts at its new time, or, if the clock was set back later, at the time to which it was set back.
- * Otherwise a change that was undone would be found again when its new time comes. Of several workers that
- * saw one change, only the first counts.
+ * Finds the last change of the machine's clock between two instants: `from` is the old time, `to` the new time.
  */
-export async function listClockSets(
+export async function findClockSet(
   db: Db,
   since: Instant,
   until: Instant,
-): Promise<{ from: Instant; to: Instant }[]> {
-  const { rows } = await sql<{ from: Instant; to: Instant }>`
-    SELECT before.last_heartbeat_at AS "from", uptime.began_at AS "to" FROM daemon_uptime AS uptime
-    JOIN daemon_uptime AS before ON before.id = (
-      SELECT max(id) FROM daemon_uptime AS own
-      WHERE own.id < uptime.id AND own.host = uptime.host AND own.pid = uptime.pid)
-    WHERE uptime.began_after = 'clock'
-      AND (SELECT min(began_at) FROM daemon_uptime AS later WHERE later.id >= uptime.id)
-        BETWEEN ${since} AND ${until}
-      AND NOT EXISTS (SELECT 1 FROM daemon_uptime AS same
-        WHERE same.id < uptime.id AND same.began_after = 'clock'
-          AND (same.host <> uptime.host OR same.pid <> uptime.pid)
-          AND abs(julianday(same.began_at) - julianday(uptime.began_at)) * 86400000 < ${SAME_CHANGE_MS})
-    ORDER BY uptime.id`.execute(db)
-  return rows
+): Promise<{ readonly from: Instant; readonly to: Instant } | null> {
+  const set = (await listUptimes(db)).findLast(
+    ({ began_after, began_at }) => began_after === 'clock' && began_at >= since && began_at <= until,
+  )
+  return set === undefined || set.down_since === null ? null : { from: set.down_since, to: set.began_at }
 }
 
 /**
@@ -129,52 +152,49 @@ export interface Gap {
   /** The last heartbeat before the gap; null where no daemon ran before. */
   readonly from: Instant | null
   readonly to: Instant | null
-  readonly why: DaemonUptimeTable['began_after']
+  readonly why: Uptime['began_after']
 }
 
 /**
- * Lists the gaps longer than `leastMs` milliseconds, newest first. The time from the last heartbeat until now
- * also counts as a gap.
+ * Lists the last gap of each running daemon if it is longer than `leastMs` milliseconds, newest first. The time
+ * from the last heartbeat until now also counts as a gap.
  */
 export async function listGaps(
   db: Db,
   { since, now, leastMs }: { readonly since: Instant; readonly now: Instant; readonly leastMs: number },
 ): Promise<Gap[]> {
-  const { rows } = await sql<Gap>`WITH gap AS (
-      SELECT max(last_heartbeat_at) OVER ends AS "from", lead(began_at) OVER ends AS "to",
-        coalesce(lead(began_after) OVER ends, 'down') AS why
-      FROM daemon_uptime WINDOW ends AS (ORDER BY began_at, id))
-    SELECT * FROM gap WHERE coalesce("to", ${now}) > ${since}
-      AND (julianday(coalesce("to", ${now})) - julianday("from")) * 86400000 > ${leastMs}
-    ORDER BY "from" DESC`.execute(db)
-  return rows
+  const uptimes = await listUptimes(db)
+  const gaps = [...uptimes.map(gapBefore), gapAfter(uptimes)]
+  const isLong = ({ from, to }: Gap): boolean =>
+    from !== null && (to ?? now) > since && Date.parse(to ?? now) - Date.parse(from) > leastMs
+  return gaps
+    .filter((gap) => isLong(gap) && !uptimes.some((uptime) => isCovered(gap, uptime)))
+    .sort((a, b) => ((a.from ?? '') < (b.from ?? '') ? 1 : -1))
 }
 
-/** Finds the gap around an instant; null where the daemon ran then. */
+/** Finds the gap around an instant; null where a daemon ran then, or where nobody knows it any more. */
 export async function findGap(db: Db, at: Instant): Promise<Gap | null> {
-  const covering = await db
-    .selectFrom('daemon_uptime')
-    .where('began_at', '<=', at)
-    .where('last_heartbeat_at', '>=', at)
-    .select('id')
-    .executeTakeFirst()
-  if (covering) return null
-  const before = await db
-    .selectFrom('daemon_uptime')
-    .where('last_heartbeat_at', '<', at)
-    .select(sql<Instant | null>`max(last_heartbeat_at)`.as('last_heartbeat_at'))
-    .executeTakeFirst()
-  const after = await db
-    .selectFrom('daemon_uptime')
-    .where('began_at', '>', at)
-    .select(['began_at', 'began_after'])
-    .orderBy('began_at')
-    .executeTakeFirst()
-  return {
-    from: before?.last_heartbeat_at ?? null,
-    to: after?.began_at ?? null,
-    why: after?.began_after ?? 'down',
-  }
+  const uptimes = await listUptimes(db)
+  if (uptimes.some(({ began_at, last_heartbeat_at }) => began_at <= at && at <= last_heartbeat_at))
+    return null
+  const next = uptimes
+    .filter(({ began_at }) => began_at > at)
+    .sort((a, b) => (a.began_at < b.began_at ? -1 : 1))[0]
+  const gap = next === undefined ? gapAfter(uptimes) : gapBefore(next)
+  return gap.from === null || gap.from < at ? gap : null
+}
+
+function gapBefore({ down_since, began_at, began_after }: Uptime): Gap {
+  return { from: down_since, to: began_at, why: began_after }
+}
+
+/** Returns the time since the last heartbeat of any daemon, which is a gap if it is long. */
+function gapAfter(uptimes: readonly Uptime[]): Gap {
+  return { from: uptimes.toSorted(byHeartbeat).at(-1)?.last_heartbeat_at ?? null, to: null, why: 'down' }
+}
+
+function isCovered({ from, to }: Gap, { began_at, last_heartbeat_at }: Uptime): boolean {
+  return from !== null && to !== null && began_at <= from && last_heartbeat_at > to
 }
 
 /**
@@ -245,79 +265,4 @@ function heartbeatOf({ last_heartbeat_at, ended_at }: Readonly<Record<string, un
     last_heartbeat_at: String(last_heartbeat_at),
     ended_at: ended_at === null ? null : String(ended_at),
   }
-}
-
-/** The maximum number of loads that are kept, because wrong settings may be loaded again and again. */
-const LOADS_MAX = 100
-
-export interface ConfigLoad {
-  readonly id: number
-  readonly at: Instant
-  /** The error in the settings; null if the settings came into force. */
-  readonly refused: string | null
-  /**
-   * The names of the settings that this load changed. Null if no settings were in force before, or if the
-   * load was refused.
-   */
-  readonly changed: readonly string[] | null
-  readonly pid: number
-  readonly host: string
-}
-
-export async function addConfigLoad(
-  trx: Trx,
-  load: Pick<ConfigLoad, 'at' | 'refused' | 'changed'> & { readonly program: string },
-): Promise<void> {
-  const { at, refused, changed, program } = load
-  const { id } = await trx
-    .insertInto('config_load')
-    .values({
-      ...{ read_at: at, refused, changed: changed && JSON.stringify(changed), program },
-      ...{ host: hostname(), pid: process.pid },
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  await trx
-    .deleteFrom('config_load')
-    .where('id', '<=', id - LOADS_MAX)
-    .execute()
-}
-
-/** The daemon that loaded the settings, because several daemons may run. */
-type LoadedBy = Pick<ConfigLoad, 'host' | 'pid'>
-
-/**
- * Finds the last load of the settings, or the last load that came into force. `by` limits the search to one
- * daemon.
- */
-export async function findConfigLoad(
-  db: Db,
-  which: 'last' | 'in_force',
-  by: LoadedBy | null = null,
-): Promise<ConfigLoad | undefined> {
-  const all = loads(db).orderBy('id', 'desc')
-  const last = by === null ? all : all.where('host', '=', by.host).where('pid', '=', by.pid)
-  return loadOf(await (which === 'last' ? last : last.where('refused', 'is', null)).executeTakeFirst())
-}
-
-/** Finds the next load of the settings by the same daemon. */
-export async function findNextConfigLoad(
-  db: Db,
-  { id, host, pid }: Pick<ConfigLoad, 'id'> & LoadedBy,
-): Promise<ConfigLoad | undefined> {
-  const own = loads(db).where('host', '=', host).where('pid', '=', pid)
-  return loadOf(await own.where('id', '>', id).orderBy('id').executeTakeFirst())
-}
-
-function loads(db: Db) {
-  return db
-    .selectFrom('config_load')
-    .select(['id', 'read_at as at', 'refused', 'changed', 'pid', 'host'])
-    .limit(1)
-}
-
-function loadOf(
-  row: Awaited<ReturnType<ReturnType<typeof loads>['executeTakeFirst']>>,
-): ConfigLoad | undefined {
-  return row && { ...row, changed: row.changed === null ? null : JSON.parse(row.changed) }
 }

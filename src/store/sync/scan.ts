@@ -7,7 +7,7 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { insertRows, listOf, numbersOf } from '../db/rows.ts'
-import { statement, statementForLater } from '../db/statement.ts'
+import { statement } from '../db/statement.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { SyncScanTable } from '../tables/tables.ts'
 
@@ -114,22 +114,17 @@ export async function startPass(trx: Trx, before: Scan, since: Instant | null): 
     .executeTakeFirstOrThrow()
 }
 
-/** Records pages as read, with the leads found on them. */
-export async function advanceScan(
-  trx: Trx,
-  before: Scan,
-  pages: readonly ScanStep[],
-  at: Instant,
-): Promise<Scan> {
-  for (const [index, { seenKeys }] of pages.entries()) {
-    await saveSeen(trx, { page: before.pages + index, pass: before.pass, seenKeys })
-  }
-  const scan = { ...pages.reduce(scanAfter, before), progress_at: at }
-  await updateScan(trx, scan)
-  return scan
+/** Notes the leads found on a page, and returns the scan after it; see {@link saveScan}. */
+export async function advanceScan(trx: Trx, before: Scan, page: ScanStep): Promise<Scan> {
+  await insertScanPage(trx, { page: before.pages, pass: before.pass, seen: JSON.stringify(page.seenKeys) })
+  return scanAfter(before, page)
 }
 
-const updateScan = statementForLater((db, scan: Scan) =>
+export async function saveScan(trx: Trx, scan: Scan, at: Instant): Promise<void> {
+  await updateScan(trx, { ...scan, progress_at: at })
+}
+
+const updateScan = statement((db, scan: Scan) =>
   db.updateTable('sync_scan').where('resource', '=', RESOURCE).set(scan).compile(),
 )
 
@@ -332,17 +327,7 @@ export async function loadSeenLeads(db: Db): Promise<SeenLeads> {
   }
 }
 
-interface SeenOnPage {
-  readonly page: number
-  readonly pass: number
-  readonly seenKeys: readonly SeenKey[]
-}
-
-async function saveSeen(trx: Trx, { seenKeys, ...page }: SeenOnPage): Promise<void> {
-  await insertScanPage(trx, { ...page, seen: JSON.stringify(seenKeys) })
-}
-
-const insertScanPage = statementForLater((db, page: { page: number; pass: number; seen: string }) =>
+const insertScanPage = statement((db, page: { page: number; pass: number; seen: string }) =>
   db.insertInto('sync_scan_page').values(page).compile(),
 )
 

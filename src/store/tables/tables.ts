@@ -237,18 +237,9 @@ export interface DaemonUptimeTable {
   id: GeneratedAlways<number>
   began_at: string
   began_after: 'down' | 'blocked' | 'unwritable' | 'clock'
+  down_since: string | null
   last_heartbeat_at: string
   ended_at: string | null
-  host: string
-  pid: number
-}
-
-interface ConfigLoad {
-  id: GeneratedAlways<number>
-  read_at: string
-  refused: string | null
-  changed: string | null
-  program: string
   host: string
   pid: number
 }
@@ -313,7 +304,6 @@ export interface Tables
   report_issue: ReportIssueTable
   scheduled_run: ScheduledRunTable
   daemon_uptime: DaemonUptimeTable
-  config_load: ConfigLoad
   lease: LeaseTable
   ended_session: EndedSessionTable
 }

@@ -35,22 +35,13 @@ export const OPERATION = [
   sql`CREATE INDEX scheduled_run_by_time ON scheduled_run (due_at)`,
   sql`CREATE INDEX scheduled_run_missed ON scheduled_run (schedule, noted_at) WHERE state = 'skipped' AND attempts = 0`,
 
-  sql`CREATE TABLE daemon_uptime ( -- one row per time span in which the daemon ran without a gap
+  sql`CREATE TABLE daemon_uptime ( -- one row: the heartbeat of the daemon; of several workers, one row each
     id INTEGER PRIMARY KEY,
-    began_at TEXT NOT NULL, -- UTC
-    began_after TEXT NOT NULL CHECK (began_after IN ('down', 'blocked', 'unwritable', 'clock')), -- why a new span began: down: the daemon was not running; blocked: it could not work for a while; unwritable: the database could not be written; clock: the clock was changed
-    last_heartbeat_at TEXT NOT NULL, -- UTC: last heartbeat in this span
+    began_at TEXT NOT NULL, -- UTC: since when it has run without a gap
+    began_after TEXT NOT NULL CHECK (began_after IN ('down', 'blocked', 'unwritable', 'clock')), -- the gap before: down: the daemon was not running; blocked: it could not work for a while; unwritable: the database could not be written; clock: the clock was changed
+    down_since TEXT, -- UTC: last heartbeat before that gap; null if there was none
+    last_heartbeat_at TEXT NOT NULL, -- UTC
     ended_at TEXT, -- UTC: when the daemon was stopped; null while it runs, or if it was killed
-    host TEXT NOT NULL,
-    pid INTEGER NOT NULL
-  ) STRICT`,
-
-  sql`CREATE TABLE config_load ( -- one row per time that the daemon read its settings, at its start or on a reload; the last 100
-    id INTEGER PRIMARY KEY,
-    read_at TEXT NOT NULL, -- UTC
-    refused TEXT, -- why the settings were refused, so that the earlier ones stayed in force; null if they were accepted
-    changed TEXT, -- JSON: names of the settings that differ from those in force before; null if there was nothing to compare with, or if the settings were refused
-    program TEXT NOT NULL, -- version of leadsheet that read the settings
     host TEXT NOT NULL,
     pid INTEGER NOT NULL
   ) STRICT`,

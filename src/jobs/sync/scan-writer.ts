@@ -1,9 +1,11 @@
 /**
- * Stores mapped pages of leads, together with the cursor after them, in one transaction. Pages with little to
- * write are stored together, because a transaction costs more than writing a lead.
+ * Writes pages of leads, each with the cursor behind it: after a crash, either a page and its cursor are stored
+ * or neither is. Pages on which little has changed wait and share a transaction, because a transaction costs
+ * more than the writing of a few leads.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant, Lead } from '../../domain/model.ts'
+import type { LeadCounts } from '../../domain/sync.ts'
 import { checkNoCrash } from '../../store/db/postgres.ts'
 import type { Observation, Trx } from '../../store/db/store.ts'
 import { outdateDetails } from '../../store/leads/detail.ts'
@@ -13,13 +15,13 @@ import type { SavedLead } from '../../store/leads/lead.ts'
 import { countCreated, findLeadNos, insertLeads, saveLeads } from '../../store/leads/lead.ts'
 import { releaseQuarantinedRecords, saveQuarantinedRecords } from '../../store/leads/quarantined-record.ts'
 import type { Scan, ScanStep, SeenKey } from '../../store/sync/scan.ts'
-import { advanceScan } from '../../store/sync/scan.ts'
+import { advanceScan, saveScan } from '../../store/sync/scan.ts'
 import { findTombstoned, forgetMissing, markDeleted } from '../../store/sync/soft-delete.ts'
 import { addCounts } from '../../store/sync/sync-run.ts'
 import { isReadAnew } from '../../upstream/mapping/lead-mapping.ts'
+import type { RawRecord } from '../../upstream/mapping/raw-record.ts'
 import { namesNext } from '../../upstream/paging/paging.ts'
 import {
-  joinPages,
   leadIdsOf,
   type MappedPage,
   mapPage,
@@ -39,19 +41,118 @@ export const CLOCK_SKEW_MS = 2 * 60_000
 /** The partial sign of a page with leads behind a page that seemed to be the last of a numbered list. */
 export const BEHIND_END = 'leads behind what seemed to be the last page'
 
-/** A page to store, and (in `step`) the progress of the scan that the page brings. */
-export interface ReadPage {
-  readonly mapped: MappedPage
-  readonly step: Pick<
+/** Waiting pages are written when there are this many. */
+const WAITING_PAGES = 8
+/** They are also written when they contain this many leads that have changed. */
+const WAITING_LEADS = 200
+/** They are also written when the first of them has waited this long. */
+const WAITING_MS = 500
+
+/** A page as it was read, and what it means for the progress of the scan. */
+export interface ReadPage
+  extends Pick<
     ScanStep,
     'cursor' | 'tail' | 'total' | 'repeats' | 'hasMoved' | 'isBroken' | 'isAgain' | 'partialSign'
-  > & {
-    /** Tells whether the page before seemed to be the last of the list, and did not say so. */
-    readonly isBehindEnd: boolean
+  > {
+  readonly records: readonly RawRecord[]
+  /** Tells whether the page before seemed to be the last of the list, and did not say so. */
+  readonly isBehindEnd: boolean
+}
+
+export interface ScanWriter {
+  /** The scan after all pages. Of pages that wait, it has only the cursor and the number of pages. */
+  readonly scan: Scan
+  readonly isWaiting: boolean
+  /**
+   * Writes the page, or lets it wait.
+   * @throws LeadsheetError api_unexpected if none of its records has an id; it is then left out
+   */
+  add(page: ReadPage): Promise<void>
+  /** Writes the waiting pages, and returns the scan after them. */
+  flush(): Promise<Scan>
+}
+
+interface WaitingPage {
+  readonly read: ReadPage
+  readonly mapped: MappedPage
+}
+
+/** @param memory must not be used any more after a write has failed, because it then has what is not stored */
+export function createScanWriter(run: SyncRun, begun: Scan, memory: ScanState): ScanWriter {
+  let written = begun
+  let waiting: WaitingPage[] = []
+  let waitsSinceMs = 0
+
+  function scanNow(): Scan {
+    const last = waiting.at(-1)
+    if (last === undefined) return written
+    return { ...written, cursor: last.read.cursor, pass_pages: written.pass_pages + waiting.length }
+  }
+
+  async function flush(): Promise<Scan> {
+    const pages = waiting
+    waiting = []
+    const last = pages.at(-1)
+    if (last === undefined) return written
+    const done = await writePages(run, written, pages, memory)
+    written = done.scan
+    const progress = { pages: done.pages, done: begun.seen + done.seen, total: last.read.total }
+    run.options.onProgress?.({ part: 'leads', ...progress })
+    return written
+  }
+
+  return {
+    get scan() {
+      return scanNow()
+    },
+    get isWaiting() {
+      return waiting.length > 0
+    },
+    async add(read) {
+      const mapped = mapPage(run.source, read.records, memory.known.find)
+      observe(memory, mapped)
+      // Lets other tasks run, because the mapping and writing of a page does not pause for them.
+      await nextTurn()
+      if (waiting.length === 0) waitsSinceMs = performance.now()
+      const page = { read, mapped }
+      const mayWait = isQuiet(page, written, waiting, memory)
+      waiting.push(page)
+      const leads = waiting.reduce((sum, each) => sum + each.mapped.leads.length, 0)
+      const isFull = waiting.length >= WAITING_PAGES || leads >= WAITING_LEADS
+      if (!mayWait || isFull || performance.now() - waitsSinceMs > WAITING_MS) await flush()
+    },
+    flush,
   }
 }
 
-interface SavedPages {
+function observe(memory: ScanState, { records, recordOf, leads }: MappedPage): void {
+  // Quarantined records are left out. Because they never count as unchanged, they would fill the sample
+  // of changed records in each scan, and their fields would look new.
+  const isMapped = new Set(recordOf.values())
+  memory.unsure.note(leads)
+  memory.watch.observe(records.filter((record) => record.known !== null || isMapped.has(record)))
+}
+
+/**
+ * Returns whether a page may wait: a further page follows, no row has moved, and at least as many leads are
+ * unchanged as others. The first unchanged lead must be new to the pass, so that pages of a list that repeats
+ * itself do not wait.
+ */
+function isQuiet(
+  { read, mapped }: WaitingPage,
+  scan: Scan,
+  waiting: readonly WaitingPage[],
+  memory: ScanState,
+): boolean {
+  const isPlain = read.cursor !== null && read.tail.length === 0 && !read.hasMoved && !read.isBroken
+  const [no] = mapped.known
+  if (!isPlain || no === undefined || mapped.known.length < mapped.leads.length) return false
+  return (
+    memory.seenLeads.passOf(no) !== scan.pass && !waiting.some((other) => other.mapped.known.includes(no))
+  )
+}
+
+interface WrittenPages {
   /** The state of the scan after the last of the pages. */
   readonly scan: Scan
   /** The number of pages that the run has read so far. */
@@ -60,189 +161,113 @@ interface SavedPages {
   readonly seen: number
 }
 
-/**
- * Stores all pages in one transaction if no lead is on two of them; otherwise stores each page in its own
- * transaction.
- * @param pages any number of pages for which {@link canWait} is true, followed by one page of any kind
- */
-export async function savePages(
+/** Writes pages in one transaction, one after the other. */
+async function writePages(
   run: SyncRun,
   before: Scan,
-  pages: readonly [ReadPage, ...ReadPage[]],
+  pages: readonly WaitingPage[],
   memory: ScanState,
-): Promise<SavedPages> {
-  const [first, ...others] = pages
-  if (others.length > 0) {
-    const done = await saveTogether(run, before, pages, memory)
-    if (done !== null) return done
-  }
-  let done = await savePage(run, before, first, memory)
-  for (const { mapped, step } of others) {
-    // Maps the page again, because a page before it may have changed what is stored.
-    const anew = mapPage(run.source, mapped.records, memory.known.find)
-    done = await savePage(run, done.scan, { mapped: anew, step }, memory)
-  }
-  return done
-}
-
-/**
- * Returns whether a page may wait and be stored with later pages. This requires the first pass of a scan, a
- * further page, at least as many unchanged as other leads, and no quarantined record. The first unchanged
- * lead must be new to the scan, so that pages of a list that repeats itself do not wait.
- * @param waiting the pages that wait already
- */
-export function canWait(
-  { mapped, step }: ReadPage,
-  scan: Scan,
-  waiting: readonly ReadPage[],
-  memory: ScanState,
-): boolean {
-  const isOrdinary = step.cursor !== null && step.tail.length === 0 && !step.hasMoved && !step.isBroken
-  if (!isOrdinary || scan.pass > 1 || mapped.quarantined.length + mapped.deleted.size > 0) return false
-  const [no] = mapped.known
-  if (no === undefined || mapped.known.length < mapped.leads.length) return false
-  return memory.seenLeads.passOf(no) === 0 && !waiting.some((other) => other.mapped.known.includes(no))
-}
-
-async function savePage(
-  run: SyncRun,
-  before: Scan,
-  { mapped, step }: ReadPage,
-  memory: ScanState,
-): Promise<SavedPages> {
-  const seen = observationOf(run)
-  const deletedIds = [...mapped.deleted.keys()]
-  const isAllNew =
-    memory.firstLoad?.takes(leadIdsOf(mapped), [...quarantinedIdsOf(mapped), ...deletedIds]) === true
+): Promise<WrittenPages> {
+  const isAllNew = pages.every(({ mapped }) => isForFirstLoad(mapped, memory))
   if (!isAllNew) await memory.firstLoad?.end(run.options.signal)
   const done = await writePageUnderLease(run, async (trx) => {
     await checkNoCrash(trx, memory.crashMarker)
-    const page = isAllNew ? mapped : await remapChanged(trx, run, mapped, memory)
-    for (const id of sharedIdsOn(page)) memory.sharedIds.add(id)
-    const written = await writePage(trx, before, page, isAllNew, memory, seen)
-    return advance(trx, run, before, written, [{ page, step, written }], memory)
+    if (!isAllNew) await noteEvents(trx, memory)
+    const seen: Observation = { runId: run.runId, at: run.now().toISOString() }
+    let scan = before
+    const counts: LeadCounts[] = []
+    for (const [index, { read, mapped }] of pages.entries()) {
+      // Another page of this transaction may have changed what is stored.
+      const page = index === 0 ? mapped : mapPage(run.source, read.records, memory.known.find)
+      const stored = isAllNew ? page : await remapChanged(trx, run, page, memory)
+      const written = await writeRecords(trx, scan, stored, isAllNew, memory, seen)
+      const progress = await noteProgress(trx, run, scan, read, stored, written, memory)
+      scan = progress.scan
+      counts.push(progress.counts)
+    }
+    await saveScan(trx, scan, seen.at)
+    return { scan, ...(await addCounts(trx, run.runId, sumOf(counts))) }
   })
-  remember(memory, before.pass, [...done.seenKeys, ...deletedIds, ...done.written.deleted], done.written)
   await haveOthersServed()
   return done
 }
 
-/**
- * Stores pages in one transaction. Stores nothing and returns null if storing one page after the other could
- * have a different result.
- */
-async function saveTogether(
-  run: SyncRun,
-  before: Scan,
-  pages: readonly ReadPage[],
-  memory: ScanState,
-): Promise<SavedPages | null> {
-  const all = joinPages(pages.map(({ mapped }) => mapped))
-  const seen = observationOf(run)
-  const together = await writePageUnderLease(run, async (trx) => {
-    await checkNoCrash(trx, memory.crashMarker)
-    await noteEvents(trx, memory)
-    if (!(await areApart(trx, all, memory))) return null
-    const written = await writePage(trx, before, all, false, memory, seen)
-    const parts = pages.map(({ mapped: page, step }) => {
-      const saved = written.saved.filter(({ lead }) => page.recordOf.has(lead))
-      return { page, step, written: { ...written, saved, known: page.known } }
-    })
-    return advance(trx, run, before, written, parts, memory)
-  })
-  if (together === null) return null
-  remember(memory, before.pass, together.seenKeys, together.written)
-  await haveOthersServed()
-  return together
+function isForFirstLoad(page: MappedPage, { firstLoad }: ScanState): boolean {
+  const others = [...quarantinedIdsOf(page), ...page.deleted.keys()]
+  return firstLoad?.takes(leadIdsOf(page), others) === true
 }
 
-/**
- * Returns whether pages can be stored together. Each lead must be on them only once, and must not have been
- * seen earlier in the scan or read because of an event. No record may be quarantined.
- */
-async function areApart(
-  trx: Trx,
-  { known, leads, quarantined, deleted }: MappedPage,
-  memory: ScanState,
-): Promise<boolean> {
-  if (quarantined.length + deleted.size > 0) return false
-  const ids = new Set(leads.map(({ id }) => id))
-  const nos = [...known, ...(await findLeadNos(trx, [...ids])).values()]
-  const isSeen = (no: number): boolean => memory.seenLeads.passOf(no) > 0 || memory.readByEvents.has(no)
-  return ids.size === leads.length && new Set(nos).size === nos.length && !nos.some(isSeen)
-}
-
-function observationOf({ runId, now }: SyncRun): Observation {
-  return { runId, at: now().toISOString() }
-}
-
-/** A page, and (in `written`) what was written of it. */
-interface WrittenPage {
-  readonly page: MappedPage
-  readonly step: ReadPage['step']
-  readonly written: Written
-}
-
-/** Stores the progress of the scan after pages were written together. */
-async function advance(
+/** Notes what a page, whose records are written, means for the scan, and which leads the scan has found. */
+async function noteProgress(
   trx: Trx,
   run: SyncRun,
   before: Scan,
+  read: ReadPage,
+  page: MappedPage,
   written: Written,
-  pages: readonly WrittenPage[],
   memory: ScanState,
-): Promise<SavedPages & { seenKeys: readonly SeenKey[]; written: Written }> {
-  for (const { lead, no } of written.saved) memory.seenLeads.number(lead.id, no)
+): Promise<{ readonly scan: Scan; readonly counts: LeadCounts }> {
+  const { seenLeads } = memory
+  for (const { lead, no } of written.saved) seenLeads.number(lead.id, no)
+  for (const id of sharedIdsOn(page)) memory.sharedIds.add(id)
   noteChanges(run, before, written, memory)
   const seenKeys = seenKeysOn(written)
-  const fresh = new Set(seenKeys.filter((each) => memory.seenLeads.passOf(each) === 0))
+  const fresh = new Set(seenKeys.filter((each) => seenLeads.passOf(each) === 0))
+  const freshInPass = seenKeys.filter((each) => seenLeads.passOf(each) !== before.pass).length
   const missing = seenKeys.filter((each) => typeof each === 'number').filter((no) => memory.missing.has(no))
   await forgetMissing(trx, missing)
+  const knownFresh = written.known.filter((no) => fresh.has(no))
+  const savedFresh = written.saved.filter(({ no }) => fresh.has(no))
   const born = bornSince(before.started_at)
-  const steps: ScanStep[] = []
-  for (const { page, step, written: part } of pages) {
-    const keysHere = seenKeysOn(part)
-    const knownFresh = part.known.filter((no) => fresh.has(no))
-    // Computes the number of leads that were created during the scan only in later passes. It is compared
-    // with the number of leads that a later pass finds for the first time.
-    const knownBorn = before.pass === 1 ? 0 : await countCreated(trx, knownFresh, born)
-    const freshInPass = keysHere.filter((each) => memory.seenLeads.passOf(each) !== before.pass).length
-    const savedBorn = part.saved.filter(({ no, lead }) => fresh.has(no) && createdAt(lead) >= born)
-    steps.push({
-      ...step,
-      seenKeys: keysHere,
-      isUnordered: isUnordered(page, part, before, memory) || isRepeated(run, page, keysHere, before, memory),
-      fresh: keysHere.filter((each) => fresh.has(each)).length,
-      freshInPass,
-      partialSign: step.partialSign ?? (step.isBehindEnd && freshInPass > 0 ? BEHIND_END : null),
-      born: knownBorn + savedBorn.length,
-      // A deleted lead is in the total of the upstream, but not among the leads that were found.
-      withoutId: page.quarantined.filter((row) => row.id === null).length + page.deleted.size,
-      hasNewDeleted: [...page.deleted.keys()].some((id) => memory.seenLeads.passOf(id) !== before.pass),
-      rows: page.records.length,
-      cleaned: page.leads.filter((lead) => lead.cleaned.length > 0).length,
-      cut: page.leads.reduce((sum, lead) => sum + lead.cut, 0),
-      maxUpdatedAt: latestOf(page.leads.map((lead) => lead.updatedAt)),
-    })
-  }
-  const scan = await advanceScan(trx, before, steps, run.now().toISOString())
+  // Computes the number of leads that were created during the scan only in later passes. It is compared
+  // with the number of leads that a later pass finds for the first time.
+  const knownBorn = before.pass === 1 ? 0 : await countCreated(trx, knownFresh, born)
+  const scan = await advanceScan(trx, before, {
+    ...read,
+    seenKeys,
+    isUnordered:
+      isUnordered(page, written, before, memory) || isRepeated(run, page, seenKeys, before, memory),
+    fresh: fresh.size,
+    freshInPass,
+    partialSign: read.partialSign ?? (read.isBehindEnd && freshInPass > 0 ? BEHIND_END : null),
+    born: knownBorn + savedFresh.filter(({ lead }) => createdAt(lead) >= born).length,
+    // A deleted lead is in the total of the upstream, but not among the leads that were found.
+    withoutId: page.quarantined.filter((row) => row.id === null).length + page.deleted.size,
+    hasNewDeleted: [...page.deleted.keys()].some((id) => seenLeads.passOf(id) !== before.pass),
+    rows: page.records.length,
+    cleaned: page.leads.filter((lead) => lead.cleaned.length > 0).length,
+    cut: page.leads.reduce((sum, lead) => sum + lead.cut, 0),
+    maxUpdatedAt: latestOf(page.leads.map((lead) => lead.updatedAt)),
+  })
+  const deletedKeys = [...page.deleted.keys(), ...written.deleted]
+  remember(memory, before.pass, [...seenKeys, ...deletedKeys], written)
   // Each lead is counted on the page where the scan first finds it, so that the counts add up to the number
   // of leads seen.
-  const savedFresh = written.saved.filter(({ no }) => fresh.has(no))
   const count = (change: SavedLead['change']): number =>
     savedFresh.filter((lead) => lead.change === change).length
-  const knownFresh = written.known.filter((no) => fresh.has(no))
   const freshQuarantined = written.quarantined.filter((each) => each === null || fresh.has(each))
-  const counts = await addCounts(trx, run.runId, {
-    pages: pages.length,
+  const counts = {
     seen: savedFresh.length + knownFresh.length,
     inserted: count('inserted'),
     updated: count('updated'),
     unchanged: count('unchanged') + knownFresh.length,
     deleted: written.deleted.length,
     quarantined: before.pass === 1 ? freshQuarantined.length : 0,
-  })
-  return { scan, seenKeys, written, ...counts }
+  }
+  return { scan, counts }
+}
+
+function sumOf(pages: readonly LeadCounts[]): LeadCounts & { readonly pages: number } {
+  const sum = (of: keyof LeadCounts): number => pages.reduce((total, counts) => total + counts[of], 0)
+  return {
+    pages: pages.length,
+    seen: sum('seen'),
+    inserted: sum('inserted'),
+    updated: sum('updated'),
+    unchanged: sum('unchanged'),
+    deleted: sum('deleted'),
+    quarantined: sum('quarantined'),
+  }
 }
 
 /**
@@ -327,7 +352,7 @@ interface Written extends OlderRecords {
   readonly unknown: readonly number[]
 }
 
-async function writePage(
+async function writeRecords(
   trx: Trx,
   scan: Scan,
   page: MappedPage,
@@ -389,7 +414,6 @@ function seenKeysOn({ saved, known, quarantined }: Written): SeenKey[] {
   return [...new Set<SeenKey>([...known, ...saved.map(({ no }) => no), ...quarantinedKeys])]
 }
 
-/** Updates the state in memory. It is called after the transaction, because the transaction may fail. */
 function remember(memory: ScanState, pass: number, seenKeys: readonly SeenKey[], written: Written): void {
   for (const each of seenKeys) {
     memory.seenLeads.note(each, pass)

@@ -1,0 +1,342 @@
+/**
+ * Reads the list of leads once, page by page, and decides where it ends. The list ends with a page that names
+ * no next page, in numbered lists with an empty page or the error that they give past their end. A short page
+ * does not end the list. Neither does an empty page before one with leads, so a full scan also reads the page
+ * behind an empty one.
+ */
+
+import type { ScanStop } from '../../domain/sync.ts'
+import { LeadsheetError } from '../../errors.ts'
+import type { Scan } from '../../store/sync/scan.ts'
+import type { FindKnown, RawRecord } from '../../upstream/mapping/raw-record.ts'
+import { namesNext } from '../../upstream/paging/paging.ts'
+import { canShift, isNumbered, overlapRows, readAhead, rewind } from '../../upstream/paging/read-ahead.ts'
+import type { PagingProfile } from '../../upstream/profile/profile.ts'
+import type { RawPage } from '../../upstream/source.ts'
+import { idsOf } from './map-page.ts'
+import { type Ask, type LastPage, proveEnd } from './refused-page.ts'
+import { isAllRead, isTotalReached } from './scan-result.ts'
+import type { ReadPage, ScanWriter } from './scan-writer.ts'
+import { pageSizeOf, type SyncRun } from './sync-context.ts'
+
+/** The number of pages in a row without a new lead after which the list counts as endless. */
+const IDLE_PAGES_MAX = 2
+/** The number of empty pages in a row, each of which names a next page, after which the scan ends unproven. */
+const EMPTY_PAGES_MAX = 100
+/**
+ * If rows moved between two pages, the page is requested again from an earlier position. Each time the number
+ * of rows before the original position grows by this factor.
+ */
+const REWIND_FACTOR = 4
+/** The last time, it has grown to this multiple of the overlap. */
+const REWIND_MAX = REWIND_FACTOR ** 4
+
+export interface PassEnd {
+  readonly scan: Scan
+  readonly stop: ScanStop
+  /** True if the last page said that it is the last. */
+  readonly saysEnd?: boolean
+  /** The error that ended the pass early; absent if the pass reached the end of the list. */
+  readonly error?: LeadsheetError
+}
+
+export interface ScanReader extends Disposable {
+  /**
+   * Returns the next page, or the end of the pass. The page after it is fetched meanwhile. The page before must
+   * have been added to the writer.
+   * @throws LeadsheetError api_*, run_interrupted
+   */
+  next(): Promise<ReadPage | PassEnd>
+}
+
+/** What the next call needs to know of the page before, to decide whether the pass has ended. */
+interface PageBefore {
+  readonly page: RawPage
+  /** The position of the next page; null if there is none. */
+  readonly next: string | null
+  /** Tells whether the next position was read before. */
+  readonly isLoop: boolean
+  /** Tells whether the page was the same as the one before it. */
+  readonly isRepeat: boolean
+  readonly isOverlapping: boolean
+  /** The position at which the page really began. */
+  readonly at: string | null
+  readonly mayLook: boolean
+  /** The number of pages before it that seemed to be the last. */
+  readonly looks: number
+}
+
+/** The place of a page in the list; see `placeOf`. */
+type Place = 'there' | 'moved' | 'elsewhere'
+
+/** @param findKnown finds records that have not changed, which are not parsed */
+export function createScanReader(
+  run: SyncRun,
+  begun: Scan,
+  writer: ScanWriter,
+  findKnown: FindKnown,
+): ScanReader {
+  const { source, options } = run
+  const { paging, limits } = source.profile
+  const stop = new AbortController()
+  const signal = AbortSignal.any([options.signal, stop.signal])
+  const filters = { updatedSince: begun.pass_since ?? undefined }
+  const wanted = pageSizeOf(run)
+  const ask: Ask = (at, size = wanted, by = filters) => source.listLeads(by, at, size, { signal })
+  const fetchPage = readAhead(source, filters, wanted, signal, findKnown, begun.first_rows)
+  const positions = new Set<string | null>([begun.cursor])
+  let position = begun.cursor
+  /** The ids at the end of the page before, with which this page must begin. Empty if pages do not overlap. */
+  let tail: readonly string[] = JSON.parse(begun.tail)
+  /** The number of rows by which the page is requested before its position. */
+  let overlap = tail.length
+  /** The furthest position from which the pass went back. Up to there, pages contain no new leads. */
+  let frontier = Number(begun.cursor)
+  let emptyPages = 0
+  /** The number of pages in a row that seemed to be the last, and did not say so. */
+  let looks = 0
+  /** The position of the last of them. */
+  let endedAt: string | null = null
+  let last: LastPage | null = null
+  let before: PageBefore | null = null
+  let ahead = fetchPage(rewind(paging, position, overlap))
+
+  return {
+    async next() {
+      const end = await judgeBefore()
+      if (end !== null) return end
+      for (;;) {
+        const page = await ahead.catch(onFailure)
+        // The run may have been stopped after the page arrived.
+        options.signal.throwIfAborted()
+        if (page === null) return { scan: writer.scan, stop: 'past_end' }
+        if (looks > 1 && page.records.length > 0) {
+          // Pages between the last empty one and this one were not read.
+          lookBehind(endedAt)
+          positions.clear()
+          continue
+        }
+        if (last === null && isForgotten(begun, page, paging)) throw forgotten(begun, page)
+        const place = placeOf(page)
+        if (place === 'elsewhere' && goBack()) continue
+        return takePage(page, place)
+      }
+    },
+    [Symbol.dispose]: () => stop.abort(),
+  }
+
+  /** Returns the end that the page before has proved, now that it is written; null if it has proved none. */
+  async function judgeBefore(): Promise<PassEnd | null> {
+    if (before === null) return null
+    const { page, next, isLoop, isRepeat, isOverlapping, mayLook } = before
+    const { scan } = writer
+    if (next === null) return endOf(run, scan, page)
+    if (isLoop) return { scan, stop: 'loop', error: looping(next) }
+    if (looks > 0) return null
+    if (!writer.isWaiting && scan.idle_pages > 0) {
+      // If pages overlap, known rows on a short page are those that new rows pushed down.
+      const isLast = isRepeat || isOverlapping ? isAllRead(scan) : isTotalReached(scan)
+      if (isNumbered(paging) && (isLast || before.looks > 0)) {
+        if (!mayLook || before.looks > 0 || isTotalReached(scan)) return { scan, stop: 'past_end' }
+        lookBehind(before.at)
+        tail = []
+        overlap = 0
+        return null
+      }
+      if (scan.idle_pages >= IDLE_PAGES_MAX) return { scan, stop: 'loop', error: standing(scan) }
+    }
+    if (scan.pass_pages < limits.max_pages) return null
+    const written = await writer.flush()
+    return { scan: written, stop: 'page_cap', error: endless(written) }
+  }
+
+  /** Goes on at the first page behind one that seemed to be the last. */
+  function lookBehind(at: string | null): void {
+    looks = 1
+    position = fetchPage.behind(at, 1)
+    ahead = fetchPage(position)
+  }
+
+  /** Returns null if the failure means that the list has ended, or the page if it could be read after all. */
+  async function onFailure(thrown: unknown): Promise<RawPage | null> {
+    return proveEnd(run, ask, await writer.flush(), filters, { last, position, overlap }, thrown)
+  }
+
+  /**
+   * Returns whether a page begins with the rows at the end of the page before (`there`), or has at least two of
+   * them somewhere (`moved`). Otherwise (`elsewhere`), rows between the two pages may have been missed.
+   */
+  function placeOf({ records }: RawPage): Place {
+    const head = tail.length === 0 ? [] : idsOf(source, records.slice(0, tail.length))
+    if (tail.every((id, index) => head[index] === id)) return 'there'
+    const ids = new Set(idsOf(source, records))
+    return tail.filter((id) => ids.has(id)).length >= Math.min(2, tail.length) ? 'moved' : 'elsewhere'
+  }
+
+  /** Requests the page again from an earlier position, unless that cannot help any more. */
+  function goBack(): boolean {
+    // In a list without an order there is no earlier place at which the rows went on.
+    const canRewind = writer.scan.is_unordered === 0 && overlap < tail.length * REWIND_MAX
+    if (!canRewind || Number(position) <= overlap) return false
+    frontier = Math.max(frontier, Number(position))
+    overlap *= REWIND_FACTOR
+    positions.clear()
+    ahead = fetchPage(rewind(paging, position, overlap))
+    return true
+  }
+
+  async function takePage(page: RawPage, place: Place): Promise<ReadPage | PassEnd> {
+    const { records } = page
+    const isEmpty = records.length === 0
+    // Whether the total is reached is known only when all pages are written.
+    const scan = isEmpty || page.next === null ? await writer.flush() : writer.scan
+    const isRewound = overlap > tail.length
+    const named = isRewound && !isEmpty ? page.next : nextPosition(scan, page)
+    const mayLook = maySeemLast(run, scan, page, looks)
+    const isLook = named === null && mayLook
+    const at = rewind(paging, position, overlap)
+    const next = isLook ? fetchPage.behind(at, stepBehind(looks)) : named
+    if (isLook) {
+      positions.clear()
+      endedAt = at
+    }
+    emptyPages = isEmpty ? emptyPages + 1 : 0
+    const isLoop = next !== null && (positions.has(next) || emptyPages > EMPTY_PAGES_MAX)
+    if (isLoop && isEmpty) return { scan, stop: 'loop' }
+    const overlapping = overlapRows(paging, Math.max(scan.largest_page, records.length))
+    const nextTail = overlapping === 0 || isLook ? [] : idsOf(source, records.slice(-overlapping))
+    const isRepeat = isSamePage(last?.records ?? [], records)
+    const read: ReadPage = {
+      records,
+      cursor: isLoop ? null : next,
+      tail: nextTail,
+      // Some lists report a total of 0 past their end. So the total of an empty page counts only if it is
+      // the first page.
+      total: !isEmpty || scan.pass_pages === 0 ? page.total : null,
+      // A look behind the end may begin before the last page.
+      repeats: canShift(paging) && !isRepeat && looks === 0 ? tail.length : null,
+      hasMoved: !isRepeat && (isRewound || place !== 'there'),
+      isBroken: place === 'elsewhere',
+      isAgain: next !== null && Number(next) <= frontier,
+      partialSign: page.partialSign ?? null,
+      isBehindEnd: looks > 0,
+    }
+    before = { page, next, isLoop, isRepeat, isOverlapping: overlapping > 0, at, mayLook, looks }
+    last = { position, records }
+    looks = isLook && page.saysMore !== true ? looks + 1 : 0
+    position = next
+    tail = nextTail
+    overlap = nextTail.length
+    if (next !== null && !isLoop) {
+      positions.add(next)
+      ahead = fetchPage(rewind(paging, next, overlap))
+    }
+    return read
+  }
+
+  /**
+   * Returns the position that the page names as the next one; null if it is the last page. An overlapping page
+   * is the last one if it has no row after the current position, and an empty page if the total is reached.
+   */
+  function nextPosition(scan: Scan, { next, records }: RawPage): string | null {
+    if (next === null || (records.length === 0 && isTotalReached(scan))) return null
+    return overlap > 0 && Number(next) <= Number(position) ? null : next
+  }
+}
+
+/**
+ * Returns whether a page of a numbered list may only seem to be the last, so that pages behind it must be read: an
+ * upstream may leave records out after it has cut a page. It is the last if it says so, if the total is reached, or
+ * if nothing was found behind it, at growing distances up to as many pages as were read. A sync of changes looks
+ * there only if it has read a full page or several.
+ * @param looks the number of pages before that seemed to be the last
+ */
+function maySeemLast(run: SyncRun, scan: Scan, page: RawPage, looks: number): boolean {
+  if (!isNumbered(run.source.profile.paging) || isTotalReached(scan)) return false
+  const isNamedLast = page.records.length > 0 && page.next === null
+  const isLong = scan.mode === 'full' || scan.pass_pages > 1 || scan.first_rows >= pageSizeOf(run)
+  const mayLook = looks === 0 || 2 * stepBehind(looks) < scan.pass_pages - looks
+  return page.saysMore ?? (!isNamedLast && isLong && mayLook)
+}
+
+/** Returns how many pages behind a page that seems to be the last the next one is that is read: 1, 1, 2, 4, 8. */
+function stepBehind(looks: number): number {
+  return 2 ** Math.max(0, looks - 1)
+}
+
+function endOf(run: SyncRun, scan: Scan, page: RawPage): PassEnd {
+  const isReached = isTotalReached(scan)
+  if (page.records.length === 0) {
+    const isEnd = page.saysMore !== true || isReached
+    return { scan, stop: 'empty_page', ...(isEnd ? {} : { error: contradicting(scan) }) }
+  }
+  const { paging } = run.source.profile
+  const isFull = page.records.length >= pageSizeOf(run)
+  if (namesNext(paging) && isFull && scan.total_low !== null && !isReached && scan.pass_pages === 1) {
+    return { scan, stop: 'no_cursor', error: withoutCursor(scan) }
+  }
+  return { scan, stop: 'end', saysEnd: page.saysMore === false }
+}
+
+/** Returns whether an upstream answers with the page before once more, as some do past the end of a list. */
+function isSamePage(before: readonly RawRecord[], records: readonly RawRecord[]): boolean {
+  const isSame = records.every(({ high, low }, at) => before[at]?.high === high && before[at]?.low === low)
+  return records.length > 0 && records.length === before.length && isSame
+}
+
+/**
+ * Returns whether the place of a resumed scan no longer means what it did: the page is the empty end of the
+ * list, as some upstreams answer a cursor that they no longer know, or numbered pages have become larger.
+ */
+function isForgotten(begun: Scan, { records, next }: RawPage, paging: PagingProfile): boolean {
+  if (begun.cursor === null) return false
+  if (paging.kind === 'page') return begun.largest_page > 0 && records.length > begun.largest_page
+  return records.length === 0 && next === null && namesNext(paging) && !isTotalReached(begun)
+}
+
+function forgotten({ cursor }: Scan, { records }: RawPage): LeadsheetError {
+  return new LeadsheetError(
+    'api_rejected',
+    `The list of leads has ${records.length} records at the place ${JSON.stringify(cursor)} of the interrupted scan`,
+  )
+}
+
+function looping(cursor: string): LeadsheetError {
+  return fault(
+    `The list of leads repeats the cursor ${JSON.stringify(cursor)}, so it would never end`,
+    'What was read is kept. If a cursor of this list means its end, name it in the profile (paging.end); otherwise tell the operator of the upstream.',
+  )
+}
+
+function standing(scan: Scan): LeadsheetError {
+  return fault(
+    `The list of leads brought nothing new on ${scan.idle_pages} pages in a row (${scan.pass_pages} read), so it would never end`,
+    'What was read is kept. Check the paging of the profile: the upstream may not know its parameter.',
+  )
+}
+
+function endless(scan: Scan): LeadsheetError {
+  return fault(
+    `The list of leads goes on after ${scan.pass_pages} pages, which is where limits.max_pages ends it`,
+    'What was read is kept. If there are so many leads, raise limits.max_pages in the profile.',
+  )
+}
+
+function contradicting(scan: Scan): LeadsheetError {
+  const of = scan.total_low === null ? '' : ` of ${scan.total_low}`
+  return fault(
+    `The list of leads gave an empty page that says that more follow, after ${scan.pass_seen}${of} leads`,
+    'What was read is kept, and the next sync reads anew. If the upstream always says so, remove paging.has_more from the profile.',
+  )
+}
+
+function withoutCursor(scan: Scan): LeadsheetError {
+  return fault(
+    `The first page of the list of leads is full (${scan.last_rows}) and names no next page, but the total is ${scan.total_low}`,
+    'What was read is kept. Check paging.next of the profile: the upstream may have renamed the field.',
+  )
+}
+
+function fault(message: string, hint: string): LeadsheetError {
+  return new LeadsheetError('api_unexpected', message, { hint })
+}
