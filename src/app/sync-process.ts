@@ -5,6 +5,7 @@
 import { resolve } from 'node:path'
 import { pino } from 'pino'
 import type { Config } from '../config/config.ts'
+import { environmentOfChild } from '../config/environment.ts'
 import { copySettings } from '../config/secrets.ts'
 import type { SyncResult } from '../domain/sync.ts'
 import { SYNC_LEASE } from '../jobs/schedule/schedule.ts'
@@ -47,7 +48,7 @@ export function syncInProcess(config: Config, log: Log, onClock: (aheadMs: numbe
     }
     const { result, clockAheadMs } = await askChild<SyncJob, SyncAnswer>(CHILD, job, {
       folder: process.cwd(),
-      env: process.env,
+      env: environmentOfChild(),
       signal,
       endsItself: true,
       onTold: (line) => lines.write(line),

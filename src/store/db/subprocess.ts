@@ -51,7 +51,7 @@ interface ChildOptions {
   /** The maximum memory of the child process in bytes; no limit if absent. */
   readonly bytesMax?: number
   /** The environment of the child process; if absent, the environment has nothing of this process. */
-  readonly env?: NodeJS.ProcessEnv
+  readonly env?: Readonly<Record<string, string | undefined>>
   /** True if the child process ends its work when the signal is aborted. Otherwise the process is killed. */
   readonly endsItself?: boolean
   /** Receives what the child process tells before its answer. */
