@@ -16,8 +16,6 @@ export interface JobData {
   readonly events: Nothing
   /** Says that a snapshot (the copy of the data for analysts) may be due. */
   readonly snapshot: Nothing
-  /** Says that the settings may have changed. */
-  readonly reload: Nothing
 }
 
 export type JobKind = keyof JobData
@@ -25,7 +23,7 @@ export type JobKind = keyof JobData
 type Nothing = Readonly<Record<string, never>>
 
 /** The kinds of jobs that have no data and only wake a task. */
-export type TaskKind = 'outbox' | 'alerts' | 'events' | 'snapshot' | 'reload'
+export type TaskKind = 'outbox' | 'alerts' | 'events' | 'snapshot'
 
 /** The kinds of jobs that several processes share. Each process runs the other tasks by itself. */
 export const SHARED_JOBS: readonly JobKind[] = ['scheduled-run', 'outbox', 'alerts', 'events']

@@ -12,7 +12,7 @@ import type { Instant } from '../../domain/model.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { clockOf } from '../db/dialect.ts'
 import { isPostgres } from '../db/postgres.ts'
-import { statementForLater } from '../db/statement.ts'
+import { statement } from '../db/statement.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
 import type { Tables } from '../tables/tables.ts'
 
@@ -36,7 +36,7 @@ export interface Lease {
   readonly lost: AbortSignal
   /**
    * Renews the lease. Call this method in each transaction of the work, so that a holder whose lease was
-   * taken over writes nothing. On PostgreSQL the error may be thrown only by the next query or by the commit.
+   * taken over writes nothing.
    * @throws LeadsheetError job_busy if another process has taken the lease over
    */
   renew(trx: Trx, now: Date): Promise<void>
@@ -84,9 +84,8 @@ export async function claimLease(
   }
   const renew = async (trx: Trx, at: Date): Promise<void> => {
     const until = new Date(at.getTime() + leaseMs).toISOString()
-    await renewLease(trx, { holder, until }, ({ numAffectedRows }) => {
-      if (numAffectedRows === 0n) throw busy(name, 'another process, which took over')
-    })
+    const { numAffectedRows } = await renewLease(trx, { holder, until })
+    if (numAffectedRows === 0n) throw busy(name, 'another process, which took over')
   }
   const lost = new AbortController()
   let isRenewing = false
@@ -125,7 +124,7 @@ export async function claimLease(
  * Renews a lease. In SQLite, the lease lasts until `until`. In PostgreSQL, the clock of the server gives the
  * new end.
  */
-const renewLease = statementForLater((db, { holder, until }: { holder: string; until: Instant }) =>
+const renewLease = statement((db, { holder, until }: { holder: string; until: Instant }) =>
   db
     .updateTable('lease')
     .where('holder', '=', holder)
