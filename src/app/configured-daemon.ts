@@ -58,16 +58,10 @@ export interface ConfiguredDaemon extends AsyncDisposable {
   /**
    * Runs the daemon until the signal is aborted, and resolves when the work in progress has ended. Must be
    * called only once.
-   * @param onStarted is called when the daemon holds its lock and serves its pages. The daemon waits for the
-   * result before the first job.
-   * @param mayWaitForPort true lets the daemon run without its pages while another program uses their port
-   * @throws LeadsheetError job_busy, web_port, and whatever `onStarted` throws
+   * @param onStarted called before the first job, when the daemon holds its lock and serves its pages
+   * @throws LeadsheetError job_busy, web_port
    */
-  run(
-    signal: AbortSignal,
-    onStarted: (running: RunningDaemon) => Promise<void>,
-    mayWaitForPort?: boolean,
-  ): Promise<void>
+  run(signal: AbortSignal, onStarted: (running: RunningDaemon) => void): Promise<void>
 }
 
 export interface RunningDaemon {
@@ -183,15 +177,15 @@ export async function openConfiguredDaemon(
   const formatAlive = isWatchedBySystemd() ? openWatchdog((message) => log.warn(message)) : () => {}
   const opened = opening.move()
   return {
-    async run(signal, onStarted, mayWaitForPort = false) {
+    async run(signal, onStarted) {
       const started = await startDaemon(daemon, signal)
       wake = started.wake
       try {
         await store.write((trx) => reviewMailOutages(trx, transport.name, now().toISOString()))
         const served = { ...started, work, schedules, intake }
         const open = () => openConfiguredWeb(config, store, templates, served, log)
-        await using web = await openPages(open, mayWaitForPort, log)
-        await onStarted({ schedules, web: web.url, inFlight: started.inFlight })
+        await using web = await openPages(open, log)
+        onStarted({ schedules, web: web.url, inFlight: started.inFlight })
         const watched = {
           ...started,
           async tick() {

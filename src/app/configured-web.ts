@@ -161,17 +161,17 @@ interface WaitingPages extends AsyncDisposable {
 }
 
 /**
- * Opens the pages. If another program uses the port and `mayWait` is true, the pages open later. Until then,
- * the daemon runs without the pages.
+ * Opens the pages. If another program uses the port, the pages open later. Until then, the daemon runs without
+ * the pages.
  * @throws LeadsheetError web_port
  */
-export async function openPages(open: Open, mayWait: boolean, log: Log): Promise<WaitingPages> {
+export async function openPages(open: Open, log: Log): Promise<WaitingPages> {
   let server: WebServer | null = null
   let isWaiting = false
   try {
     server = await open()
   } catch (thrown) {
-    if (!mayWait || !isTaken(thrown)) throw thrown
+    if (!isTaken(thrown)) throw thrown
     isWaiting = true
     const code = 'web_port'
     log.error({ code }, `${errorText(thrown)}; syncs and reports go on, and it is tried again each minute`)

@@ -1,5 +1,5 @@
 /**
- * Counts and lists the background jobs that wait, run or were given up. The queries use the connections of
+ * Counts the background jobs that wait, run or were given up. The queries use the connections of
  * the store.
  */
 import type { PgBoss } from 'pg-boss'
@@ -15,16 +15,6 @@ export interface QueueCounts {
   readonly active: number
   /** The number of jobs that were given up after all tries. */
   readonly dead: number
-}
-
-export interface DeadJob {
-  readonly id: string
-  readonly queue: string
-  readonly data: object
-  readonly diedAt: Date
-  readonly tries: number
-  /** The text of the job's last error. */
-  readonly problem: string
 }
 
 /**
@@ -45,34 +35,6 @@ export async function countJobs(store: Pick<Store, 'db' | 'place'>): Promise<Que
   }))
 }
 
-/** Lists the jobs that were given up, the oldest first; null for an SQLite store. */
-export async function listDeadJobs(store: Pick<Store, 'db' | 'place'>): Promise<DeadJob[] | null> {
-  const boss = look(store)
-  if (boss === null) return null
-  if (!(await boss.isInstalled())) return []
-  const jobs = await boss.findJobs<object>(DEAD_LETTERS, { queued: true })
-  return jobs
-    .map(({ id, sourceName, data, createdOn, sourceRetryCount, sourceOutput }) => ({
-      ...{ id, queue: sourceName ?? '', data, diedAt: createdOn },
-      ...{ tries: (sourceRetryCount ?? 0) + 1, problem: problemOf(sourceOutput) },
-    }))
-    .sort((a, b) => a.diedAt.getTime() - b.diedAt.getTime())
-}
-
-/**
- * Puts jobs that were given up back into their queues.
- * @param ids the ids of the jobs; if empty, all jobs that were given up
- * @returns the number of jobs that were queued
- */
-export async function retryDeadJobs(
-  store: Pick<Store, 'db' | 'place'>,
-  ids: readonly string[],
-): Promise<number> {
-  const boss = look(store)
-  if (boss === null || !(await boss.isInstalled())) return 0
-  return boss.redrive(DEAD_LETTERS, ids.length === 0 ? {} : { ids: [...ids] })
-}
-
 /**
  * Returns a pg-boss client; null for an SQLite store. The client is never started, so it does no maintenance
  * and opens no connection.
@@ -81,10 +43,4 @@ function look({ db, place }: Pick<Store, 'db' | 'place'>): PgBoss | null {
   if (place.kind !== 'postgres') return null
   const { fromKysely, PgBoss } = loadPackage('pg-boss')
   return new PgBoss({ db: fromKysely(db), schema: jobSchemaOf(place) })
-}
-
-function problemOf(output: object | null): string {
-  if (output === null) return ''
-  if ('message' in output) return String(output.message)
-  return 'value' in output ? problemOf(Object(output.value)) : ''
 }

@@ -25,6 +25,8 @@ import {
 
 /** The name of the queue for jobs that were given up. Each of these jobs remembers its original queue. */
 export const DEAD_LETTERS = 'dead'
+/** A job that was given up is counted for a day. Its work is found again in the tables. */
+const DEAD_OPTIONS = { retentionSeconds: 86_400 }
 
 /** The kinds of jobs that workers share. */
 export const JOB_KINDS = (Object.keys(KEYS) as readonly JobKind[]).filter((kind) => !OWN_TASKS.includes(kind))
@@ -141,7 +143,7 @@ function createWaker(send: (kind: TaskKind) => Promise<void>): Queue['wake'] {
 
 async function createQueues(boss: PgBoss): Promise<void> {
   const there = new Set((await boss.getQueues()).map(({ name }) => name))
-  if (!there.has(DEAD_LETTERS)) await boss.createQueue(DEAD_LETTERS)
+  if (!there.has(DEAD_LETTERS)) await boss.createQueue(DEAD_LETTERS, DEAD_OPTIONS)
   for (const name of JOB_KINDS) {
     if (there.has(name)) await boss.updateQueue(name, { ...JOB_OPTIONS, notify: true })
     else await boss.createQueue(name, { ...JOB_OPTIONS, notify: true, policy: policyOf(name) })

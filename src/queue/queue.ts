@@ -20,8 +20,6 @@ export interface JobData {
   readonly snapshot: Nothing
   /** Says that messages were sent, so the archive of reports may have to be updated. */
   readonly sent: Nothing
-  /** Says that the settings may have changed. */
-  readonly reload: Nothing
 }
 
 export type JobKind = keyof JobData
@@ -29,7 +27,7 @@ export type JobKind = keyof JobData
 type Nothing = Readonly<Record<string, never>>
 
 /** The kinds of jobs that have no data and only wake a task. */
-export type TaskKind = 'outbox' | 'alerts' | 'events' | 'snapshot' | 'sent' | 'reload'
+export type TaskKind = 'outbox' | 'alerts' | 'events' | 'snapshot' | 'sent'
 
 /**
  * Tells how many jobs may share a key. `once`: no job is added while a job with the same key waits or runs.
@@ -44,11 +42,10 @@ export const KEYS = {
   events: 'serial',
   snapshot: 'serial',
   sent: 'serial',
-  reload: 'serial',
 } as const satisfies Readonly<Record<JobKind, 'once' | 'serial'>>
 
 /** The tasks that each process runs by itself, even if several processes share the other jobs. */
-export const OWN_TASKS: readonly JobKind[] = ['snapshot', 'sent', 'reload']
+export const OWN_TASKS: readonly JobKind[] = ['snapshot', 'sent']
 
 export interface Job<T> {
   readonly data: T

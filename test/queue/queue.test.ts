@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openLog } from '../../src/log.ts'
-import { countJobs, listDeadJobs, retryDeadJobs } from '../../src/queue/job-list.ts'
+import { countJobs } from '../../src/queue/job-list.ts'
 import { jobSchemaOf, openPgBossQueue } from '../../src/queue/pg-boss.ts'
 import type { DoJob, JobData, JobKind, NewJob, Queue } from '../../src/queue/queue.ts'
 import { placeOf } from '../../src/store/db/place.ts'
@@ -76,7 +76,7 @@ describe.skipIf(!hasPostgres)('the queue', () => {
     await taking.stop()
   })
 
-  it('gives up a job that fails again and again, says why, and has it done again when asked to', async () => {
+  it('gives up a job that fails again and again, and counts it', async () => {
     const url = await newDatabase()
     const queue = await openTestQueue(url)
     const store = await openStore(url, new Date())
@@ -86,20 +86,8 @@ describe.skipIf(!hasPostgres)('the queue', () => {
     const tries = sql`UPDATE leadsheet_jobs.job SET retry_limit = 0`
     await tries.execute(store.db)
     await takeOne(queue, 'scheduled-run', () => Promise.reject(new Error('the disk is full')))
-    const [dead] = (await listDeadJobs(store)) ?? []
-    expect(dead).toMatchObject({
-      queue: 'scheduled-run',
-      data: { lease: 'sync' },
-      tries: 1,
-      problem: 'the disk is full',
-    })
     const counts = async () => (await countJobs(store))?.find(({ queue: name }) => name === 'scheduled-run')
     expect(await counts()).toMatchObject({ dead: 1 })
-    expect(await retryDeadJobs(store, [])).toBe(1)
-    expect(await counts()).toMatchObject({ dead: 0 })
-    const again: unknown[] = []
-    await takeOne(queue, 'scheduled-run', async ({ data }) => void again.push(data))
-    expect(again).toEqual([{ lease: 'sync' }])
   })
 
   it('gives what is in hand to another worker when it stops, and waits until it is put down', async () => {

@@ -35,12 +35,13 @@ import { listDeliveries } from '../../store/outbox/delivery.ts'
 import { readMessage } from '../../store/outbox/stored-message.ts'
 import { findLastRun } from '../../store/sync/sync-run.ts'
 import { openSource } from '../../upstream/source.ts'
-import { addExamples, wholeNumber } from '../command.ts'
+import { addExamples } from '../command.ts'
 import { endingOf, summary, withProgress } from '../commands/data/sync.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import { FOLDER_HINT, LIVE_SPEED, runLiveDemo } from './live.ts'
 
 const FOLDER = 'data/demo'
+/** The hint of the error for a folder that cannot be made. */
+const FOLDER_HINT = 'Start the demo in a folder that this user may write to.'
 const POSTGRES_FOLDER = 'data/demo/postgres'
 const SEED = 1
 // The limit is high because the demo owns the service and reads the details of all leads, one request each.
@@ -71,20 +72,9 @@ const GO_ON: readonly Step[] = [
   ['--help', 'list all commands; the README explains how to run leadsheet for real'],
 ]
 
-// The minimum number of simulated seconds per real second. At a lower speed the simulated time would never
-// catch up with the present.
-const SPEED_MIN = 2
-const SPEED_MAX = 3600
-const LIVE_HELP = `
-With --live, all files are in data/demo/live, and each start begins anew. The service starts on the afternoon of a past
-working day and runs ${LIVE_SPEED} times as fast as real time, unless --speed says otherwise, until it reaches the present. Nothing
-is polled. With --json, the first line says where everything is, and each other line is a lead that changed in the copy.`
-
 interface DemoOptions {
   readonly fresh?: boolean
   readonly databaseUrl?: string
-  readonly live?: boolean
-  readonly speed?: number
 }
 
 export function defineDemo(command: Command, terminal: Terminal): void {
@@ -96,36 +86,21 @@ export function defineDemo(command: Command, terminal: Terminal): void {
         'keep the copy in PostgreSQL: postgres://user@host/database?schema=NAME (default: a file)',
       ).env('LEADSHEET_DATABASE_URL'),
     )
-    .addOption(
-      new Option('--live', 'run a daemon that receives each change by webhook, until Ctrl-C').conflicts(
-        'fresh',
-      ),
-    )
-    .option(
-      '--speed <factor>',
-      `with --live: simulated seconds per second, ${SPEED_MIN} to ${SPEED_MAX} (default: ${LIVE_SPEED})`,
-      wholeNumber(SPEED_MIN, SPEED_MAX),
-    )
     .action((options: DemoOptions) => startDemo(terminal, options))
   addExamples(command, [
-    ...['demo', 'demo --fresh', 'demo --database-url postgres://localhost/leads?schema=leadsheet_demo'],
-    ...['demo --live', 'demo --live --speed 600 --json'],
+    'demo',
+    'demo --fresh',
+    'demo --database-url postgres://localhost/leads?schema=leadsheet_demo',
   ])
-  command.addHelpText('after', LIVE_HELP)
 }
 
-async function startDemo(
-  terminal: Terminal,
-  { fresh = false, live = false, databaseUrl, speed }: DemoOptions,
-) {
-  if (databaseUrl !== undefined && (fresh || live)) {
-    throw new LeadsheetError('usage_invalid', `--${fresh ? 'fresh' : 'live'} is for a demo in a file`, {
+async function startDemo(terminal: Terminal, { fresh = false, databaseUrl }: DemoOptions): Promise<void> {
+  if (databaseUrl !== undefined && fresh) {
+    throw new LeadsheetError('usage_invalid', '--fresh is for a demo in a file', {
       hint: 'Leave --database-url (LEADSHEET_DATABASE_URL) away; in PostgreSQL another ?schema= begins afresh.',
     })
   }
-  if (live) return runLiveDemo(terminal, speed ?? LIVE_SPEED)
-  if (speed === undefined) return runDemo(terminal, databaseUrl, fresh)
-  throw new LeadsheetError('usage_invalid', '--speed is for demo --live', { hint: 'Add --live.' })
+  return runDemo(terminal, databaseUrl, fresh)
 }
 
 async function runDemo(terminal: Terminal, address: string | undefined, isFresh: boolean): Promise<void> {

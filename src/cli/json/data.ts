@@ -93,17 +93,6 @@ export const DATA_RESULTS = {
   'service run': z.strictObject({
     data: z.strictObject({ url: text, key, scope: text, database: text }),
   }),
-  'service keys create': z.strictObject({ data: z.strictObject({ key, name: text, scope: text }) }),
-  'service keys list': z.strictObject({
-    data: z.array(
-      z.strictObject({
-        ...{ id: text, name: text, scope: z.enum(['read', 'write']) },
-        prefix: text.describe('first characters of the key'),
-        ...{ created_at: instant, revoked_at: instant.nullable() },
-      }),
-    ),
-  }),
-  'service keys revoke': z.strictObject({ data: z.strictObject({ revoked: count }) }),
   sync: z.strictObject({
     data: z.strictObject({
       run_id: text,
@@ -243,19 +232,6 @@ export const DATA_RESULTS = {
     z.strictObject({ data: webhookWithSecret.describe('with an address instead of --self') }),
   ]),
   'webhooks list': z.strictObject({ data: z.array(webhook.extend({ is_own: flag })) }),
-  'webhooks show': z.strictObject({
-    data: webhook.extend({
-      attempts: z.array(attempt).nullable().describe('null if the upstream does not list them'),
-    }),
-  }),
-  'webhooks test': z.strictObject({ data: attempt }),
-  'webhooks rotate': z.union([
-    z.strictObject({
-      data: z.strictObject({ id: text, url: text, old_secret_until: instant.nullable() }),
-    }),
-    z.strictObject({ data: webhookWithSecret.describe("for a webhook other than this installation's") }),
-  ]),
-  'webhooks enable': z.strictObject({ data: webhook }),
   'webhooks remove': z.strictObject({
     data: z.strictObject({ id: text, outcome: z.enum(['removed', 'not_found', 'left']) }),
   }),

@@ -58,7 +58,6 @@ export const PRIVATE: readonly string[] = [
   'preference',
   'scheduled_run',
   'daemon_uptime',
-  'config_load',
   'sync_scan',
   'sync_scan_page',
   'sync_scan_event',
