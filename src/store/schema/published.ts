@@ -32,7 +32,6 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   daily_count: [],
   daily_count_span: [],
   stall_threshold: [],
-  stall_test: [],
   old_lead_count: [],
   published_range: [],
   annotation: [],
