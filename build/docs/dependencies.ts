@@ -38,7 +38,7 @@ const TRIED: readonly (readonly [subject: string, choice: string, reason: string
   [
     'Sessions',
     '`web/auth/session.ts`: a signed cookie',
-    '`@fastify/session` keeps them in memory, so that each restart and reload signs everybody out; `@fastify/secure-session` brings 18 MB of libsodium. Both have one fixed cookie name, and ours is `__Host-leadsheet` only where the request came through TLS.',
+    '`@fastify/session` keeps them in memory, so that each restart signs everybody out; `@fastify/secure-session` brings 18 MB of libsodium. Both have one fixed cookie name, and ours is `__Host-leadsheet` only where the request came through TLS.',
   ],
   [
     'Cookies',

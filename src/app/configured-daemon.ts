@@ -14,7 +14,7 @@ import { createFaultWatch } from '../jobs/alerts/store-fault.ts'
 import type { ChangeSyncs } from '../jobs/events/event-worker.ts'
 import { createEventWorker } from '../jobs/events/event-worker.ts'
 import { createWebhookIntake } from '../jobs/events/webhook-intake.ts'
-import { createOutboxTask } from '../jobs/outbox/outbox-worker.ts'
+import { createOutboxTask } from '../jobs/outbox/send-due.ts'
 import { reportSchedule, type ScheduledReportDeps } from '../jobs/reports/enqueue-report.ts'
 import { pauseRefused } from '../jobs/reports/preferences.ts'
 import { createClockTrust } from '../jobs/schedule/clock-trust.ts'
@@ -41,7 +41,7 @@ import { needsKey, openSourceOf, profileOf, proxyOf, syncOptions } from './confi
 import { openConfiguredWeb, openPages } from './configured-web.ts'
 import { noteLoss, pathsIn } from './installation.ts'
 import { configuredPublishing } from './publishing.ts'
-import { syncInThread } from './sync-thread.ts'
+import { syncInProcess } from './sync-process.ts'
 
 /**
  * The maximum number of upstream events that are applied at the same time. If the settings limit parallel
@@ -58,16 +58,10 @@ export interface ConfiguredDaemon extends AsyncDisposable {
   /**
    * Runs the daemon until the signal is aborted, and resolves when the work in progress has ended. Must be
    * called only once.
-   * @param onStarted is called when the daemon holds its lock and serves its pages. The daemon waits for the
-   * result before the first job.
-   * @param mayWaitForPort true lets the daemon run without its pages while another program uses their port
-   * @throws LeadsheetError job_busy, web_port, and whatever `onStarted` throws
+   * @param onStarted called before the first job, when the daemon holds its lock and serves its pages
+   * @throws LeadsheetError job_busy, web_port
    */
-  run(
-    signal: AbortSignal,
-    onStarted: (running: RunningDaemon) => Promise<void>,
-    mayWaitForPort?: boolean,
-  ): Promise<void>
+  run(signal: AbortSignal, onStarted: (running: RunningDaemon) => void): Promise<void>
 }
 
 export interface RunningDaemon {
@@ -107,7 +101,7 @@ export async function openConfiguredDaemon(
   const noteFault = (found: LeadsheetError | null): void => {
     snapshotFault = found
   }
-  const publishing = { ...configuredPublishing(config, store, log), noteFault }
+  const publishing = { ...configuredPublishing(config, store), noteFault }
   const own = openOwnQueue(log)
   const isShared = store.place.kind === 'postgres'
   const queue = store.place.kind === 'postgres' ? opening.use(await openPgBossQueue(store.place, log)) : own
@@ -124,10 +118,10 @@ export async function openConfiguredDaemon(
     ...reportDeps,
     source,
     transport,
-    policy: deliveryPolicyOf(config, store, transport),
+    policy: deliveryPolicyOf(config),
     log,
     syncOptions: (signal: AbortSignal) => syncOptions(config, signal),
-    ...(!isShared && { syncElsewhere: syncInThread(config, { store, log, requestRate, onClock }) }),
+    ...(!isShared && { syncElsewhere: syncInProcess(config, log, onClock) }),
     wake: () => messages.wake(),
     retention: config.retention,
     timeZones: reportTimeZones(config),
@@ -183,15 +177,15 @@ export async function openConfiguredDaemon(
   const formatAlive = isWatchedBySystemd() ? openWatchdog((message) => log.warn(message)) : () => {}
   const opened = opening.move()
   return {
-    async run(signal, onStarted, mayWaitForPort = false) {
+    async run(signal, onStarted) {
       const started = await startDaemon(daemon, signal)
       wake = started.wake
       try {
         await store.write((trx) => reviewMailOutages(trx, transport.name, now().toISOString()))
         const served = { ...started, work, schedules, intake }
         const open = () => openConfiguredWeb(config, store, templates, served, log)
-        await using web = await openPages(open, mayWaitForPort, log)
-        await onStarted({ schedules, web: web.url, inFlight: started.inFlight })
+        await using web = await openPages(open, log)
+        onStarted({ schedules, web: web.url, inFlight: started.inFlight })
         const watched = {
           ...started,
           async tick() {

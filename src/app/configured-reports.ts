@@ -18,7 +18,8 @@ import type { Templates } from '../report/render/templates.ts'
 import { openTemplates } from '../report/render/templates.ts'
 import type { Store } from '../store/db/store.ts'
 import { preferenceLinks, senderOf } from './configured-mail.ts'
-import { openDataOrEmpty, pathsIn, storePlaceOf, TEMPLATES } from './installation.ts'
+import { pathsIn, TEMPLATES } from './installation.ts'
+import { configuredPublishing, snapshotPlaceOf } from './publishing.ts'
 
 const MEGABYTE = 1_000_000
 const STALLED_DAYS_DEFAULT = 7
@@ -133,6 +134,7 @@ export async function openReportDeps(
     maxBytes: config.mail.maxMb * MEGABYTE,
     program: readVersion(),
     now: () => new Date(),
+    publishing: configuredPublishing(config, store),
   }
 }
 
@@ -185,7 +187,7 @@ export function ownFolder({ templatesDir, sources }: Config): string | null {
 
 /**
  * Checks that all configured reports can be made: compiles their templates, renders them with made-up
- * figures, and asks the database to parse their SQL. Changes no data.
+ * figures, and has SQLite parse their SQL. Changes no data.
  * @returns the kind of period of each report, by its name
  * @throws LeadsheetError report_template, report_unknown, query_failed, config_invalid for the first mistake
  */
@@ -198,12 +200,7 @@ export async function tryReports(
     config.reports.map(({ template }) => template),
   )
   const reports = config.reports.map((settings) => reportOf(settings, config, templates))
-  const own = storePlaceOf(config)
-  const hasQueries = reports.some(({ report }) => report.queries.length > 0)
-  // An existing SQLite file is not opened here, because opening could upgrade the data in the file.
-  const isReady = !hasQueries || (own.kind === 'sqlite' && existsSync(own.file))
-  await using store = isReady ? null : await openDataOrEmpty(config)
-  const deps = { templates, place: store?.place ?? own, now: () => new Date() }
+  const deps = { templates, publishing: snapshotPlaceOf(config), now: () => new Date() }
   for (const { report, recipients } of reports) await tryReport(deps, report, recipients, signal)
   return new Map(reports.map(({ report }) => [report.name, report.kind]))
 }

@@ -91,7 +91,7 @@ export async function findStopped(facts: Facts, way: EventSource): Promise<Findi
       `No event about a lead has come ${isForgotten ? 'for a week' : `since ${formatUtc(since)}`}, though ${found.length} syncs found ${counted(count, 'change')} meanwhile.`,
       registration === null
         ? 'Look at the webhook where it was registered: whether it is on, where it posts to, by which secret it signs. Until it works changes come with each sync.'
-        : `${shellCommand('webhooks list')} shows whether the upstream still has it on, ${shellCommand('webhooks test')} tries the way to here. Until it works changes come with each sync.`,
+        : `${shellCommand('webhooks list')} shows whether the upstream still has it on, ${shellCommand('webhooks register --self')} tries the way to here. Until it works changes come with each sync.`,
     ),
   ]
 }

@@ -322,7 +322,7 @@ async function findClockSets({ db, now }: Facts): Promise<Finding[]> {
     {
       subject: set.to,
       message: `The clock went from ${formatUtc(set.from)} to ${formatUtc(set.to)} at once: it was set, or the machine slept.`,
-      hint: `Let the machine set its clock by NTP, and keep it awake. ${shellCommand('schedule next')} tells what was missed.`,
+      hint: `Let the machine set its clock by NTP, and keep it awake. ${shellCommand('schedule NAME')} tells what was missed.`,
     },
   ]
 }
@@ -349,9 +349,8 @@ async function findClockWrong({ knowsClock, clockAheadMs, clockDoubt }: Facts): 
 async function findStuck(facts: Facts): Promise<Finding[]> {
   const stuck = (await facts.leases()).filter((lease) => {
     const { name, acquired_at } = lease
-    // Daemons, and workers that send messages, keep their leases for as long as they run. An old lease of
-    // this kind does not mean that a job is stuck.
-    if (isOfDaemon(lease) || name.startsWith('delivery:')) return false
+    // A daemon keeps its lease for as long as it runs, so an old one does not mean that a job is stuck.
+    if (isOfDaemon(lease)) return false
     const longest = name === 'sync' ? Math.max(JOB_MINUTES, 2 * facts.runMinutes) : JOB_MINUTES
     return acquired_at <= minutesBefore(facts.now, longest)
   })
@@ -367,7 +366,7 @@ async function findDeadJobs(facts: Facts): Promise<Finding[]> {
   return dead.map(({ queue, dead: jobs }) => ({
     subject: queue,
     message: `${counted(jobs, 'job')} of the queue ${queue} failed again and again, and ${jobs === 1 ? 'was' : 'were'} given up.`,
-    hint: `${shellCommand('queue list')} says why; ${shellCommand('queue retry')} has them done again once that is fixed.`,
+    hint: 'The log of the workers says why. Once that is fixed, the workers find the work again in the database.',
   }))
 }
 

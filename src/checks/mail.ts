@@ -159,9 +159,9 @@ function away(outage: MailOutage, messages: number): Finding {
 }
 
 const AWAY_HINTS = {
-  transient: `Nothing is lost: it is tried again, and the messages go out once it answers. ${shellCommand('reload')} has it tried at once.`,
+  transient: `Nothing is lost: it is tried again, and the messages go out once it answers. A restart of the daemon has it tried at once.`,
   configuration: `Check user, password, port and protocol of smtp.url; ${shellCommand('doctor')} tries them. Nothing is lost.`,
-  sender: `The answer is about the sender, so no recipient is at fault. Check the sending limits of the account, whether it may send as mail.from, and SPF, DKIM and DMARC. Nothing is lost: one message is tried each hour, and ${shellCommand('reload')} tries at once.`,
+  sender: `The answer is about the sender, so no recipient is at fault. Check the sending limits of the account, whether it may send as mail.from, and SPF, DKIM and DMARC. Nothing is lost: one message is tried each hour, and at once after a restart of the daemon.`,
 } as const satisfies Record<MailOutage['kind'], string>
 
 function failing({ recipient, report, issues, since, response }: RefusingRecipient): Finding {

@@ -202,7 +202,7 @@ function missed(report: string, noted: readonly ScheduledRun[]): Finding[] {
     {
       subject: report,
       message: `The report ${report} was not made at ${formatUtc(last.due_at)}${more}: ${last.message ?? 'skipped'}`,
-      hint: `${shellCommand(`report send ${report} --at ${last.due_at}`)} makes and sends the last of them; ${shellCommand(`schedule next report:${report}`)} lists all.`,
+      hint: `${shellCommand(`report send ${report} --at ${last.due_at}`)} makes and sends the last of them; ${shellCommand(`schedule ${report}`)} lists all.`,
     },
   ]
 }

@@ -4,7 +4,6 @@ import type { Instant } from '../domain/model.ts'
 import { shellCommand } from '../errors.ts'
 import type { Db } from '../store/db/store.ts'
 import { isOfDaemon, listHeldLeases } from '../store/schedule/lease.ts'
-import { findConfigLoad } from '../store/schedule/uptime.ts'
 import { formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
 import { ALERTED, type Check, type Finding, SHOWN } from './check.ts'
@@ -30,8 +29,7 @@ export const SETTINGS_CHECKS = {
     part: 'settings',
     question: 'Does the daemon use the current settings file?',
     title: 'settings not in force',
-    meaning:
-      'the daemon refused the settings file, or the file was changed an hour ago and the daemon has not reloaded it',
+    meaning: 'the settings file was changed an hour ago, and the daemon has not been started since',
     find: findOld,
   },
 } as const satisfies Record<string, Check>
@@ -46,34 +44,20 @@ function mistaken(mistake: string): Finding {
 async function findOld({ db, settingsFile, now }: Facts): Promise<Finding[]> {
   const inForce = await readSettingsInForce(db, settingsFile, now)
   if (inForce === null) return []
-  const { since, refused, changedAt } = inForce
-  const staying = `Those of ${formatUtc(since)} are in force.`
-  if (refused !== null) {
-    const why = refused.why.replaceAll(/\s+/g, ' ')
-    return [
-      {
-        subject: '',
-        message: `The settings that were read at ${formatUtc(refused.at)} were refused: ${why}. ${staying}`,
-        hint: `Correct them until ${shellCommand('config check')} finds no mistake, then ${shellCommand('reload')}.`,
-      },
-    ]
-  }
+  const { since, changedAt } = inForce
   if (changedAt === null || changedAt > minutesBefore(now, UNREAD_MINUTES)) return []
   return [
     {
       subject: '',
-      message: `${settingsFile} was changed at ${formatUtc(changedAt)}, and has not been read since. ${staying}`,
-      hint: `${shellCommand('reload')} makes the daemon reload them.`,
+      message: `${settingsFile} was changed at ${formatUtc(changedAt)}, and has not been read since. Those of ${formatUtc(since)} are in force.`,
+      hint: `Correct them until ${shellCommand('config check')} finds no mistake, then restart the daemon.`,
     },
   ]
 }
 
 export interface SettingsInForce {
+  /** The time at which the daemon started. */
   readonly since: Instant
-  /**
-   * The time and the reason if the daemon refused the settings that it read last; null if it accepted them.
-   */
-  readonly refused: { readonly at: Instant; readonly why: string } | null
   /** The time of the last change of the settings file; null if the daemon has read the file since. */
   readonly changedAt: Instant | null
 }
@@ -87,15 +71,11 @@ export async function readSettingsInForce(
   file: string | null,
   now: Date,
 ): Promise<SettingsInForce | null> {
-  const leases = await listHeldLeases(db, now)
-  const inForce = await findConfigLoad(db, 'in_force')
-  const last = await findConfigLoad(db, 'last')
-  if (!leases.some(isOfDaemon) || !inForce || !last) return null
+  const daemons = (await listHeldLeases(db, now)).filter(isOfDaemon)
+  // If several daemons run, the first of them has the oldest settings.
+  const since = daemons.map(({ acquired_at }) => acquired_at).toSorted()[0]
+  if (since === undefined) return null
   const written = file === null ? null : await stat(file).catch(() => null)
   const changedAt = written?.mtime.toISOString() ?? ''
-  return {
-    since: inForce.at,
-    refused: last.refused === null ? null : { at: last.at, why: last.refused },
-    changedAt: changedAt > last.at ? changedAt : null,
-  }
+  return { since, changedAt: changedAt > since ? changedAt : null }
 }

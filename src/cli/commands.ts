@@ -44,7 +44,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'service',
-    summary: 'run the reference service, for trying leadsheet out, and manage its API keys',
+    summary: 'run the reference service, for trying leadsheet out',
     group: START,
     load: async () => (await import('./commands/start/service.ts')).defineService,
   },
@@ -68,7 +68,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'figures',
-    summary: 'print the figures of a period, explain one with its SQL, or test what reports claim',
+    summary: 'print the figures of a period, or explain one with its SQL',
     group: DATA,
     load: async () => (await import('./commands/data/figures.ts')).defineFigures,
   },
@@ -145,12 +145,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/operations/run.ts')).defineRun,
   },
   {
-    name: 'reload',
-    summary: 'make the running daemon reload its settings',
-    group: OPERATIONS,
-    load: async () => (await import('./commands/operations/run.ts')).defineReload,
-  },
-  {
     name: 'status',
     summary: 'show how fresh the copy is, what ran, and what runs next',
     group: OPERATIONS,
@@ -179,12 +173,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'show schedules, their next runs, and missed runs',
     group: OPERATIONS,
     load: async () => (await import('./commands/operations/schedule.ts')).defineSchedule,
-  },
-  {
-    name: 'queue',
-    summary: 'list jobs that failed for good, and retry them',
-    group: OPERATIONS,
-    load: async () => (await import('./commands/operations/queue.ts')).defineQueue,
   },
   {
     name: 'db',

@@ -161,29 +161,6 @@ function shownEnrichment(enrichment: Config['enrichment']) {
 }
 
 /**
- * Returns the names of the settings, including secrets, whose values differ. A group such as a filter counts
- * as a single setting.
- */
-export function changedSettings(before: Config, after: Config): string[] {
-  const [old, anew] = [comparable(before), comparable(after)]
-  return [...new Set([...old.keys(), ...anew.keys()])].filter((name) => old.get(name) !== anew.get(name))
-}
-
-/** Returns all settings as texts, by name. The texts contain the secrets in clear and must never be shown. */
-function comparable({
-  file: _file,
-  keyFile: _keyFile,
-  proxy: _proxy,
-  mistakes: _mistakes,
-  warnings: _warnings,
-  sources: _sources,
-  ...settings
-}: Config) {
-  const asText = (value: unknown) => (value instanceof Secret ? value.reveal() : JSON.stringify(value))
-  return new Map([...settingsIn(settings)].map(([path, value]) => [pathText(path), asText(value)]))
-}
-
-/**
  * Hides a secret. In the address of a database or mail server, only the login is hidden, because operators
  * need the host to find a fault.
  */

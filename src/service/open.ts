@@ -6,8 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import { API_PREFIX } from '../contract/api.ts'
 import { errorText, LeadsheetError } from '../errors.ts'
 import type { Faults } from './faults/rules.ts'
-import type { ApiKey } from './http/authentication.ts'
-import { createApiKey, createRateLimiter, listApiKeys, revokeApiKey } from './http/authentication.ts'
+import { createApiKey, createRateLimiter } from './http/authentication.ts'
 import type { Context } from './http/endpoint.ts'
 import type { ServiceLog } from './http/server.ts'
 import { createServer } from './http/server.ts'
@@ -62,11 +61,6 @@ export interface ServiceOptions {
   readonly onProgress?: (done: number, total: number) => void
   /** Stops the opening. The history that was simulated so far is kept. */
   readonly signal?: AbortSignal
-  /**
-   * Called after each step of the simulation while the service is open. All data up to the given instant can
-   * then be read.
-   */
-  readonly onPlayed?: (until: Date) => void
 }
 
 export interface Service extends AsyncDisposable {
@@ -131,10 +125,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       if (method !== 'GET') sender.wake()
     })
     const origin = await listen(app, options.host ?? '127.0.0.1', options.port ?? 0)
-    const ticker = startTicker(simulation, clock, log, () => {
-      options.onPlayed?.(new Date(simulation.until()))
-      sender.wake()
-    })
+    const ticker = startTicker(simulation, clock, log, () => sender.wake())
     sender.wake()
     const closeAll = async (): Promise<void> => {
       await ticker.stop()
@@ -192,41 +183,6 @@ const warnOfErrors: ServiceLog = {
     const cause = 'err' in fields ? `: ${errorText(fields.err)}` : ''
     process.emitWarning(`${message}${cause}`, 'LeadsheetService')
   },
-}
-
-export type { ApiKey } from './http/authentication.ts'
-
-export interface Keyring extends AsyncDisposable {
-  /**
-   * Creates an API key.
-   * @returns the key, which cannot be shown again later
-   */
-  create(key: { readonly name: string; readonly scope: KeyScope }): Promise<string>
-  list(): Promise<readonly ApiKey[]>
-  /**
-   * Revokes the keys with this id or prefix.
-   * @returns how many keys were revoked, normally 0 or 1
-   */
-  revoke(idOrPrefix: string): Promise<number>
-  close(): Promise<void>
-}
-
-/**
- * Opens the API keys without starting the server. This is safe while a server runs, because the server reads
- * the keys from the database at every request.
- * @param file the service's database, created if it does not exist
- * @throws LeadsheetError data_unwritable, store_corrupt, store_newer
- */
-export async function openKeyring(file: string): Promise<Keyring> {
-  const db = await openServiceDatabase(file)
-  const close = (): Promise<void> => db.destroy()
-  return {
-    create: (key) => createApiKey(db, key, Date.now()),
-    list: () => listApiKeys(db),
-    revoke: (idOrPrefix) => revokeApiKey(db, idOrPrefix, Date.now()),
-    close,
-    [Symbol.asyncDispose]: close,
-  }
 }
 
 /* Continues the simulation as its clock advances, while the service is open. */

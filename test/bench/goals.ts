@@ -163,14 +163,14 @@ export const GOALS: readonly Goal[] = [
     named('postgres-first', 'PostgreSQL against SQLite, first sync'),
     'postgres first',
     ['sqlite first'],
-    1.5,
+    2.5,
     SMALLEST,
   ),
   share(
     named('postgres-unchanged', 'PostgreSQL against SQLite, nothing changed'),
     'postgres unchanged',
     ['sqlite unchanged'],
-    1.2,
+    2.5,
     SMALLEST,
   ),
 ]

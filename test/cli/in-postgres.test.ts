@@ -81,10 +81,6 @@ describe.skipIf(!hasPostgres)('commands on PostgreSQL', () => {
       status: 1,
       stdout: 'unhealthy: no daemon has run on this data\n',
     })
-    expect(await run('reload')).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining(`there is no database ${name}`),
-    })
     expect(await run('db', 'restore')).toMatchObject({
       status: 1,
       stderr: expect.stringContaining(`there is nothing yet in ${name}`),
@@ -121,7 +117,7 @@ describe.skipIf(!hasPostgres)('commands on PostgreSQL', () => {
   it.each([
     ...['status', 'leads list', 'leads show l1', 'figures', 'figures explain new_leads'],
     ...['schedule', 'alerts list', 'report history', 'report show daily', 'outbox list', 'annotate'],
-    ...['recipients list', 'queue list'],
+    'recipients list',
   ])('write nothing if they only read, not even definitions of another version: %s', async (line) => {
     const { run, address } = await installWithLeads()
     const place = placeOf(address)
@@ -215,11 +211,12 @@ describe.skipIf(!hasPostgres)('the demo', () => {
     expect(await store.db.selectFrom('lead').select('id').execute()).toHaveLength(2)
   })
 
-  it.each([['--fresh'], ['--live']])('does not begin afresh there with %s', async (option) => {
-    const demo = await runWarm(['demo', option, '--database-url', 'postgres://h/db'], { cwd: folderWith() })
+  it('does not begin afresh there', async () => {
+    const args = ['demo', '--fresh', '--database-url', 'postgres://h/db']
+    const demo = await runWarm(args, { cwd: folderWith() })
     expect(demo).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining(`${option} is for a demo in a file`),
+      stderr: expect.stringContaining('--fresh is for a demo in a file'),
     })
   })
 })

@@ -9,15 +9,11 @@ import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { RESULTS } from '../../src/cli/json/results.ts'
-import { openPgBossQueue } from '../../src/queue/pg-boss.ts'
 import { openService, type Service } from '../../src/service/open.ts'
-import { openStore } from '../../src/store/open.ts'
 import { listCommands } from '../support/docs/commands.ts'
 import { resultOf } from '../support/docs/contract.ts'
-import { hasPostgres, newDatabase } from '../support/postgres.ts'
 import { runWarm } from '../support/process/warm-leadsheet.ts'
 import { COMPANIES } from '../support/service.ts'
-import { SILENT } from '../support/syncing.ts'
 
 /** Commands without a result: they print a script, a schema or pages, or run until they are stopped. */
 const WITHOUT_RESULT = ['completion', 'config schema', 'report watch', 'run', 'service run', 'demo']
@@ -27,7 +23,6 @@ const GIVEN: readonly string[] = [
   'init --yes',
   'sync',
   'probe',
-  'reload',
   'snapshot',
   'report preview daily -o daily.html',
   'report test daily --to me@example.com',
@@ -60,14 +55,7 @@ const GIVEN: readonly string[] = [
   'db restore copy.db',
   'db copy --to copied.db',
   'webhooks register https://example.com/',
-  'webhooks show WEBHOOK',
-  'webhooks test WEBHOOK',
-  'webhooks rotate WEBHOOK',
-  'webhooks enable WEBHOOK',
   'webhooks remove WEBHOOK --yes',
-  'service keys create --data service',
-  'service keys list --data service',
-  'service keys revoke KEY --data service',
 ]
 
 /**
@@ -76,10 +64,7 @@ const GIVEN: readonly string[] = [
 const ELSEWHERE: Readonly<Record<string, string>> = {
   init: 'test/cli/init/init.test.ts',
   'service run': 'test/cli/commands/start/service.test.ts',
-  reload: 'test/cli/commands/operations/reload.test.ts',
   'report approve': 'test/cli/commands/operations/schedule.test.ts',
-  'queue list': 'test/cli/json.test.ts',
-  'queue retry': 'test/cli/json.test.ts',
 }
 
 const failureSchema = z.strictObject({
@@ -115,9 +100,6 @@ const FILLED: Readonly<Record<string, () => string>> = {
   WEBHOOK: () => idSchema.parse(results.get('webhooks register')).data.id,
   LEAD: () => firstSchema.parse(results.get('leads list')).data[0]?.id ?? '',
   PIPELINE: () => firstSchema.parse(results.get('leads list')).data[0]?.pipeline_id ?? '',
-  KEY: () =>
-    z.object({ data: z.array(z.object({ prefix: z.string() })) }).parse(results.get('service keys list'))
-      .data[0]?.prefix ?? '',
 }
 const firstSchema = z.object({ data: z.array(z.object({ id: z.string(), pipeline_id: z.string() })) })
 const idSchema = z.object({ data: z.object({ id: z.string() }) })
@@ -189,18 +171,6 @@ it('a failure with several mistakes lists each by itself', async () => {
   const { stderr } = await runWarm(['config', 'check', '--json'], { cwd: join(cwd, 'wrong') })
   const { error } = failureSchema.parse(JSON.parse(stderr))
   expect(error.mistakes).toHaveLength(2)
-})
-
-it.skipIf(!hasPostgres)('what only a store in PostgreSQL has is printed as its schema says too', async () => {
-  const address = await newDatabase()
-  await using store = await openStore(address, new Date())
-  if (store.place.kind !== 'postgres') throw new Error('it is in a file')
-  await using _queue = await openPgBossQueue(store.place, SILENT)
-  for (const line of ['queue list', 'queue retry']) {
-    const postgres = { LEADSHEET_DATABASE_URL: address }
-    const { stdout, stderr } = await runWarm([...line.split(' '), '--json'], { cwd: root, env: postgres })
-    expect(stdout, stderr).not.toBe('')
-  }
 })
 
 /**

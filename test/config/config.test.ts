@@ -1,12 +1,5 @@
-import { join } from 'node:path'
-import { expect, it, test } from 'vitest'
-import {
-  changedSettings,
-  effectiveSettings,
-  requireApi,
-  requireDaemon,
-  requireMail,
-} from '../../src/config/config.ts'
+import { expect, test } from 'vitest'
+import { effectiveSettings, requireApi, requireDaemon, requireMail } from '../../src/config/config.ts'
 import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { folderWith } from '../support/folder.ts'
@@ -72,36 +65,4 @@ test('the overview tells where each setting came from, and hides who logs in', (
       { setting: 'reports[0].recipients', value: ['ana@example.com'], source: 'as recipients' },
     ]),
   )
-})
-
-const SETTINGS = `
-api: { key: the-key-of-before }
-recipients: [ana@example.com]
-reports: [{ name: daily, filter: { source: [web] } }]
-`
-
-function read(settings: string) {
-  const cwd = folderWith({ 'leadsheet.yaml': settings })
-  // All share one folder, because otherwise every path would differ.
-  return {
-    ...loadConfig({ file: join(cwd, 'leadsheet.yaml'), cwd, env: {} }),
-    dataDir: '/data',
-    templatesDir: '/t',
-  }
-}
-
-it.each([
-  ['nothing', SETTINGS, []],
-  ['a plain setting', `${SETTINGS}log_level: debug`, ['log_level']],
-  ['a secret, by its value', SETTINGS.replace('before', 'after'), ['api.key']],
-  ['the address of the pages', `${SETTINGS}web: { listen: 127.0.0.1:9090 }`, ['web.listen']],
-  [
-    'who gets it, as one',
-    SETTINGS.replace('[ana@', '[ben@example.com, ana@'),
-    ['recipients', 'reports[0].recipients'],
-  ],
-  ['a filter, as one', SETTINGS.replace('[web]', '[fair]'), ['reports[0].filter', 'reports[0].recipients']],
-  ['a profile, as one', SETTINGS.replace('{ key', '{ profile: { name: x }, key'), ['api.profile']],
-])('of settings in which %s is another it is told which', (_name, settings, changed) => {
-  expect(changedSettings(read(SETTINGS), read(settings))).toEqual(changed)
 })

@@ -18,8 +18,8 @@ const valuesOf = (name: string): string[] =>
 test('the commands and variables of the unit are those that there are', () => {
   const { bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const program = `/opt/leadsheet/node_modules/leadsheet/${bin.leadsheet}`
-  const lines = [...valuesOf('ExecStart'), ...valuesOf('ExecReload')].map((line) => line.split(' '))
-  expect(lines.map(([, file]) => file)).toEqual([program, program])
+  const lines = valuesOf('ExecStart').map((line) => line.split(' '))
+  expect(lines.map(([, file]) => file)).toEqual([program])
   const names = COMMANDS.map(({ name }) => name)
   expect(names).toEqual(expect.arrayContaining(lines.map(([, , command]) => command)))
   const variables = valuesOf('Environment').map((setting) => setting.split('=')[0])

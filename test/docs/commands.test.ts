@@ -60,7 +60,7 @@ const NOT_RUN: readonly (readonly [line: RegExp, reason: string])[] = [
   [/^(?:createdb|pg_dump|pg_restore|psql) /, 'it needs a server of PostgreSQL of its own'],
   [/\bleadsheet init\b/, 'it asks questions; test/cli/init has them answered'],
   [/^leadsheet\(\) /, 'it needs sudo'],
-  [/\bdb copy |\bqueue |--database-url/, 'it needs PostgreSQL; test/cli has it run with one'],
+  [/\bdb copy |--database-url/, 'it needs PostgreSQL; test/cli has it run with one'],
 ]
 /** Pages whose lines another test runs. */
 const ELSEWHERE = new Set(['docs/tutorials/your-own-report.md'])
@@ -70,8 +70,7 @@ const ELSEWHERE = new Set(['docs/tutorials/your-own-report.md'])
  * words.
  */
 const REFUSED: readonly (readonly [line: RegExp, says: RegExp])[] = [
-  [/ (?:reload)\b/, /no daemon runs/],
-  [/ (?:health|webhooks test$)/, /daemon/],
+  [/ (?:health)$/, /daemon/],
   [/ leadsheet (?:status|doctor)\b/, /"data"|Daily leads|ok +settings/],
   [/ report resend daily --failed| report resend daily --all$/, /Nothing was sent/],
   [/ report approve daily/, /Nothing of report:daily is held/],
@@ -81,7 +80,6 @@ const REFUSED: readonly (readonly [line: RegExp, says: RegExp])[] = [
   [/ outbox cancel /, /no such message waits/],
   [/ probe /, /looking for/],
   [/ --accept-deletions/, /nothing to accept/],
-  [/ keys revoke key_0123456789ab/, /there is no key/],
   [/ wh_0123456789abcdef/, /wh_0123456789abcdef/],
   [/ webhooks remove$/, /changes come with each sync alone/],
   [/ db restore$/, /not named/],
@@ -93,7 +91,6 @@ const LASTING: readonly (readonly [line: RegExp, begun: RegExp])[] = [
   [/ service run\b/, /Ctrl-C|"url"/],
   [/^(?:npx )?leadsheet run\b/, /listen/],
   [/ report watch /, /http:/],
-  [/ demo --live/, /http:/],
 ]
 
 const lines = listShownLines()

@@ -1,4 +1,4 @@
-/** Bugs in access rights, secrets, upgrades and reloads, on which operators rely. */
+/** Bugs in access rights, secrets and upgrades, on which operators rely. */
 import type { Sabotage } from './sabotage.ts'
 
 export const OF_OPERATION: readonly Sabotage[] = [
@@ -207,21 +207,6 @@ export const OF_OPERATION: readonly Sabotage[] = [
     ],
   },
   {
-    name: 'a reload takes settings that are wrong',
-    edits: [
-      {
-        find: 'if (config.dataDir !== first.dataDir) {',
-        replace: "if (config.dataDir === '') {",
-      },
-    ],
-    caughtBy: [
-      {
-        title: 'are refused with %s, and those of before stay in force',
-        because: /null/,
-      },
-    ],
-  },
-  {
     name: 'a database is brought to a new schema without a backup',
     edits: [
       {
@@ -263,22 +248,6 @@ export const OF_OPERATION: readonly Sabotage[] = [
       {
         title: 'is not touched while a program of that version runs on it',
         because: /resolved/,
-      },
-    ],
-  },
-  {
-    name: 'a reload forgets the secrets of before',
-    edits: [
-      {
-        find: '    for (const secret of secretsOf(config)) secrets.add(secret)',
-        replace: '    secrets.clear()\n    for (const secret of secretsOf(config)) secrets.add(secret)',
-      },
-    ],
-    caughtBy: [
-      {
-        title:
-          'a daemon that is told to reload goes by the new settings, or by the old ones, and hides the secrets of both',
-        because: /AssertionError/,
       },
     ],
   },

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { request } from 'undici'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openKeyring, openService, type ServiceOptions } from '../../src/service/open.ts'
+import { openService, type ServiceOptions } from '../../src/service/open.ts'
 import { folderWith } from '../support/folder.ts'
 import { COMPANIES } from '../support/service.ts'
 import { DAY_MS, HOUR_MS, NOW, startService } from './support/service.ts'
@@ -206,17 +206,4 @@ test('a second service on the same file finds out before it plays the same time 
   clock.at += HOUR_MS
   await first.catchUp()
   await expect(second.catchUp()).rejects.toMatchObject({ code: 'job_busy' })
-})
-
-test('keys can be made before the service has ever been opened', async () => {
-  const options = optionsIn(folderWith())
-  const keyring = await openKeyring(options.file)
-  const key = await keyring.create({ name: 'early', scope: 'read' })
-  await keyring.close()
-  await using service = await openService(options)
-  const answer = await request(`${service.url}/agents/status`, {
-    headers: { authorization: `Bearer ${key}` },
-  })
-  await answer.body.dump()
-  expect(answer.statusCode).toBe(200)
 })

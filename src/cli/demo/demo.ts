@@ -13,7 +13,7 @@ import { deliveryPolicyOf } from '../../app/configured-mail.ts'
 import { openReportDeps, openTemplatesOf, reportOf } from '../../app/configured-reports.ts'
 import { syncOptions } from '../../app/configured-upstream.ts'
 import { COMPANIES, openData, pathsIn } from '../../app/installation.ts'
-import { publishDeps } from '../../app/publishing.ts'
+import { configuredPublishing } from '../../app/publishing.ts'
 import type { Config } from '../../config/config.ts'
 import { loadConfig } from '../../config/load.ts'
 import type { SyncResult } from '../../domain/sync.ts'
@@ -34,14 +34,14 @@ import type { Store } from '../../store/db/store.ts'
 import { listDeliveries } from '../../store/outbox/delivery.ts'
 import { readMessage } from '../../store/outbox/stored-message.ts'
 import { findLastRun } from '../../store/sync/sync-run.ts'
-import { REFERENCE_PROFILE } from '../../upstream/profile/reference-profile.ts'
 import { openSource } from '../../upstream/source.ts'
-import { addExamples, wholeNumber } from '../command.ts'
+import { addExamples } from '../command.ts'
 import { endingOf, summary, withProgress } from '../commands/data/sync.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import { FOLDER_HINT, LIVE_SPEED, runLiveDemo } from './live.ts'
 
 const FOLDER = 'data/demo'
+/** The hint of the error for a folder that cannot be made. */
+const FOLDER_HINT = 'Start the demo in a folder that this user may write to.'
 const POSTGRES_FOLDER = 'data/demo/postgres'
 const SEED = 1
 // The limit is high because the demo owns the service and reads the details of all leads, one request each.
@@ -72,20 +72,9 @@ const GO_ON: readonly Step[] = [
   ['--help', 'list all commands; the README explains how to run leadsheet for real'],
 ]
 
-// The minimum number of simulated seconds per real second. At a lower speed the simulated time would never
-// catch up with the present.
-const SPEED_MIN = 2
-const SPEED_MAX = 3600
-const LIVE_HELP = `
-With --live, all files are in data/demo/live, and each start begins anew. The service starts on the afternoon of a past
-working day and runs ${LIVE_SPEED} times as fast as real time, unless --speed says otherwise, until it reaches the present. Nothing
-is polled. With --json, the first line says where everything is, and each other line is a lead that changed in the copy.`
-
 interface DemoOptions {
   readonly fresh?: boolean
   readonly databaseUrl?: string
-  readonly live?: boolean
-  readonly speed?: number
 }
 
 export function defineDemo(command: Command, terminal: Terminal): void {
@@ -97,36 +86,21 @@ export function defineDemo(command: Command, terminal: Terminal): void {
         'keep the copy in PostgreSQL: postgres://user@host/database?schema=NAME (default: a file)',
       ).env('LEADSHEET_DATABASE_URL'),
     )
-    .addOption(
-      new Option('--live', 'run a daemon that receives each change by webhook, until Ctrl-C').conflicts(
-        'fresh',
-      ),
-    )
-    .option(
-      '--speed <factor>',
-      `with --live: simulated seconds per second, ${SPEED_MIN} to ${SPEED_MAX} (default: ${LIVE_SPEED})`,
-      wholeNumber(SPEED_MIN, SPEED_MAX),
-    )
     .action((options: DemoOptions) => startDemo(terminal, options))
   addExamples(command, [
-    ...['demo', 'demo --fresh', 'demo --database-url postgres://localhost/leads?schema=leadsheet_demo'],
-    ...['demo --live', 'demo --live --speed 600 --json'],
+    'demo',
+    'demo --fresh',
+    'demo --database-url postgres://localhost/leads?schema=leadsheet_demo',
   ])
-  command.addHelpText('after', LIVE_HELP)
 }
 
-async function startDemo(
-  terminal: Terminal,
-  { fresh = false, live = false, databaseUrl, speed }: DemoOptions,
-) {
-  if (databaseUrl !== undefined && (fresh || live)) {
-    throw new LeadsheetError('usage_invalid', `--${fresh ? 'fresh' : 'live'} is for a demo in a file`, {
+async function startDemo(terminal: Terminal, { fresh = false, databaseUrl }: DemoOptions): Promise<void> {
+  if (databaseUrl !== undefined && fresh) {
+    throw new LeadsheetError('usage_invalid', '--fresh is for a demo in a file', {
       hint: 'Leave --database-url (LEADSHEET_DATABASE_URL) away; in PostgreSQL another ?schema= begins afresh.',
     })
   }
-  if (live) return runLiveDemo(terminal, speed ?? LIVE_SPEED)
-  if (speed === undefined) return runDemo(terminal, databaseUrl, fresh)
-  throw new LeadsheetError('usage_invalid', '--speed is for demo --live', { hint: 'Add --live.' })
+  return runDemo(terminal, databaseUrl, fresh)
 }
 
 async function runDemo(terminal: Terminal, address: string | undefined, isFresh: boolean): Promise<void> {
@@ -198,10 +172,7 @@ async function syncAndReport(terminal: Terminal, { config, store, service, log }
     )
     terminal.signal.throwIfAborted()
     const reports = await mailReports(terminal, config, store, log)
-    await publishIfDue(
-      publishDeps({ dataDir: config.dataDir, profile: REFERENCE_PROFILE }, store, log),
-      terminal.signal,
-    )
+    await publishIfDue(configuredPublishing(config, store), terminal.signal)
     return { result, reports }
   } finally {
     await source.close()
@@ -226,7 +197,7 @@ async function mailReports(terminal: Terminal, config: Config, store: Store, log
   const deps = await openReportDeps(config, store, templates)
   const { outbox } = pathsIn(config.dataDir)
   await using transport = openTransport(pathToFileURL(outbox).href, { log })
-  const policy = deliveryPolicyOf(config, store, transport)
+  const policy = deliveryPolicyOf(config)
   const mailed: Mailed[] = []
   for (const settings of config.reports) {
     const { report, recipients } = reportOf(settings, config, templates)

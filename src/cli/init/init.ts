@@ -1,6 +1,6 @@
 /**
- * `leadsheet init`: writes the first settings from the answers to five questions, or from options. The
- * service and the mail server are tried before anything is written, and a test mail may follow.
+ * `leadsheet init`: writes the first settings from the answers to five questions, or from options. All
+ * answers are tried once before anything is written, and a test mail may follow.
  */
 import { existsSync } from 'node:fs'
 import { access, constants } from 'node:fs/promises'
@@ -20,16 +20,15 @@ import type { Prompter } from '../terminal/prompter.ts'
 import { openPrompter } from '../terminal/prompter.ts'
 import { localTime, plainText } from '../terminal/table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import type { AnswerOptions } from './answers.ts'
-import { completed, placeOfAnswer, readGiven } from './answers.ts'
+import type { AnswerOptions, Answers } from './answers.ts'
+import { completeAnswers, listIn, readGiven } from './answers.ts'
 import type { Written } from './files.ts'
-import { refuseTakenIn, writeFirstSettings } from './files.ts'
-import type { Asked } from './questions.ts'
-import { askAll } from './questions.ts'
+import { refuseTaken, writeFirstSettings } from './files.ts'
 import type { TrialDeps } from './trials.ts'
-import { sendTestMail, tryListen, tryMail, tryService } from './trials.ts'
+import { sendTestMail, tryAnswers } from './trials.ts'
 
-interface Options extends AnswerOptions {
+type Options = AnswerOptions & {
+  readonly testMail?: string
   readonly yes?: boolean
   readonly force?: boolean
   /** The `--config` option of the program. */
@@ -68,34 +67,39 @@ async function runInit(terminal: Terminal, options: Options): Promise<void> {
   await refuseUnwritable(file)
   const environment = loadConfig({ file: null })
   const given = readGiven(options, environment)
-  if (!options.force) refuseTakenIn(file, given)
+  if (!options.force) refuseTaken(file, given)
   const log = await openLog({ level: 'silent', pretty: false, color: false, secrets: [] })
   const trial: TrialDeps = { log, signal: terminal.signal, proxy: proxyOf(environment) }
   const prompter = prompterOf(terminal, options)
-  const tell = (check: CheckResult): void => prompter?.say(...checkLines(terminal, check))
   const now = new Date()
-  const { testMail: testMailTo = null } = options
-
-  const { asked, trials } = await untilWritten(terminal, async () => {
-    if (prompter !== null) {
-      prompter.say(
-        `Five questions, and ${shownPath(file)} is written; until then Ctrl-C leaves nothing behind.`,
-        'Enter takes what stands in [brackets].',
-      )
-      return { asked: await askAll({ ...trial, prompter, given, tell, now }, testMailTo), trials: [] }
-    }
-    const asked = { answers: completed(given), probed: null, testMailTo }
-    return { asked, trials: await tryAll(asked, trial) }
+  const { answers, tried, testMailTo } = await untilWritten(terminal, async () => {
+    prompter?.say(
+      `Five questions, and ${shownPath(file)} is written; until then Ctrl-C leaves nothing behind.`,
+      'Enter takes what stands in [brackets].',
+    )
+    const answers = await completeAnswers(given, prompter, now)
+    const testMailTo = options.testMail ?? (await askTestMail(prompter, answers))
+    prompter?.say('', 'Trying the answers …')
+    const tried = await tryAnswers(answers, prompter?.say ?? null, trial)
+    return { answers: { ...answers, profile: tried.profile }, tried, testMailTo }
   })
-  const written = writeFirstSettings(file, asked, { keepsOld: options.force === true, now })
-  const sent = asked.testMailTo === null ? [] : [await sendTestMail(written.config, asked.testMailTo, trial)]
-  for (const check of sent) tell(check)
-  const checks = [...trials, ...sent]
+  const written = writeFirstSettings(file, answers, tried.probed, now)
+  const sent = testMailTo === null ? [] : [await sendTestMail(written.config, testMailTo, trial)]
+  const checks = [...tried.checks, ...sent]
   const warnings = [...written.config.warnings, ...scheduleWarnings(written.config, now)]
   const option = options.config === undefined ? '' : ` --config ${options.config}`
-  // If questions were asked, the person has seen the results of the checks already.
-  printResult(terminal, written, { checks: prompter === null ? checks : [], warnings, option, now })
+  printResult(terminal, written, { checks, warnings, option, now })
   if (warnings.length > 0 || checks.some(({ status }) => status !== 'ok')) terminal.end('partly')
+}
+
+/** Asks whether to send a test mail, and returns its address; null if none is wanted. */
+async function askTestMail(
+  prompter: Prompter | null,
+  { alertRecipients, recipients }: Answers,
+): Promise<string | null> {
+  const [to = null] = [...listIn(alertRecipients), ...listIn(recipients)]
+  prompter?.say('')
+  return to !== null && (await prompter?.confirm(`Send a test mail to ${to}?`)) ? to : null
 }
 
 /** Returns the prompter for the questions; null if nobody can be asked, or with `--yes` or `--json`. */
@@ -129,13 +133,6 @@ async function refuseUnwritable(file: string): Promise<void> {
   })
 }
 
-async function tryAll({ answers }: Asked, trial: TrialDeps): Promise<CheckResult[]> {
-  const { apiUrl, key, profile, mailUrl, listen } = answers
-  const service = { url: apiUrl.value, key: key.value, keyPlace: placeOfAnswer(key), profile: profile.value }
-  const { checks } = await tryService(service, trial)
-  return [...checks, await tryMail(mailUrl.value, trial), await tryListen(listen.value)]
-}
-
 /** Formats a check as one line, with the remedy on a second line. */
 function checkLines(terminal: Terminal, { what, status, found, remedy }: CheckResult): string[] {
   const mark = terminal.style(STATUS_COLORS[status], status.padEnd(4))
@@ -150,7 +147,6 @@ function shownPath(path: string): string {
 }
 
 interface CheckSummary {
-  /** Checks whose results nobody has seen yet. */
   readonly checks: readonly CheckResult[]
   readonly warnings: readonly string[]
   /** `--config FILE` if the settings are not in the default place, otherwise empty. */

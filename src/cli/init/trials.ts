@@ -1,6 +1,6 @@
 /**
- * Tries the answers of `leadsheet init` (the service, the mail server and the port of the dashboard), and
- * sends the test mail.
+ * The test at the end of `leadsheet init`: tries the service, the mail server and the port of the dashboard,
+ * and sends the test mail.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -22,8 +22,8 @@ import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { messageId } from '../../mail/message.ts'
 import { openAsker } from '../../probe/ask.ts'
-import type { ProbeResult } from '../../probe/probe.ts'
 import { probe } from '../../probe/probe.ts'
+import { profileText } from '../../probe/profile-text.ts'
 import type { ProxySettings } from '../../proxy.ts'
 import { redactor } from '../../redaction.ts'
 import { openAlertMail } from '../../report/render/alert-mail.ts'
@@ -31,7 +31,8 @@ import { BACKOFF } from '../../retry.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import { openSource } from '../../upstream/source.ts'
 import { checkMailServer, findListenFault } from '../installation-checks.ts'
-import { localTime } from '../terminal/table.ts'
+import { localTime, plainText } from '../terminal/table.ts'
+import type { Answers } from './answers.ts'
 
 export interface TrialDeps {
   readonly log: Log
@@ -39,33 +40,60 @@ export interface TrialDeps {
   readonly proxy?: ProxySettings
 }
 
-export interface Service {
-  readonly url: string
-  /** The API key; empty if the service needs no key. */
-  readonly key: string
-  /** The variable or the file that holds the key; null if the user typed it. */
-  readonly keyPlace: string | null
-  /** The settings that describe the service's API (profile); null for those of the reference service. */
+interface Tried {
+  readonly checks: readonly CheckResult[]
+  /** The profile that the service was read with; null for that of the reference service. */
   readonly profile: ProfileData | null
+  /** The text of a profile that a probe of the service made; null if there is none. */
+  readonly probed: string | null
 }
 
 // The wait is short, because a person is waiting for the answer.
 const WAIT_MS = 5_000
+const PROFILE_NAME = 'profile.yaml'
+
+/**
+ * Tries the service, the mail server and the port of the dashboard. If the service answers but not as the
+ * reference service does, a probe finds out how it works.
+ * @param say shows lines to the person; null if nobody is there, and then nothing is probed
+ */
+export async function tryAnswers(
+  answers: Answers,
+  say: ((line: string) => void) | null,
+  deps: TrialDeps,
+): Promise<Tried> {
+  const { mailUrl, listen } = answers
+  let { checks, answers: isThere } = await tryService(answers, answers.profile, deps)
+  let found: Pick<Tried, 'profile' | 'probed'> = { profile: answers.profile, probed: null }
+  if (isThere && say !== null && answers.profile === null && checks.some(({ status }) => status === 'fail')) {
+    const probed = await findProfile(answers, say, deps)
+    if (probed !== null) {
+      found = probed
+      checks = (await tryService(answers, probed.profile, deps)).checks
+    }
+  }
+  return { checks: [...checks, await tryMail(mailUrl.value, deps), await tryListen(listen.value)], ...found }
+}
 
 /**
  * Runs the upstream checks of `leadsheet doctor`. If an error prevents the checks, returns the error as a
  * failed check.
  * @returns the checks. `answers` is true if the service answered at all. Only then does a probe make sense.
  */
-export async function tryService(
-  { url, key, keyPlace, profile }: Service,
+async function tryService(
+  { apiUrl, key }: Answers,
+  profile: ProfileData | null,
   { log, signal, proxy }: TrialDeps,
 ): Promise<{ checks: readonly CheckResult[]; answers: boolean }> {
-  const redact = redactor([key])
+  const redact = redactor([key.value])
   try {
     await using opened = new AsyncDisposableStack()
     const source = openSource({
-      ...{ baseUrl: url, apiKey: key, maxWaitMs: WAIT_MS, log, backoff: BACKOFF.upstreamWhileWaiting },
+      baseUrl: apiUrl.value,
+      apiKey: key.value,
+      maxWaitMs: WAIT_MS,
+      log,
+      backoff: BACKOFF.upstreamWhileWaiting,
       profile: profileFrom(profile),
       proxy,
     })
@@ -77,34 +105,44 @@ export async function tryService(
     return { checks, answers: true }
   } catch (thrown) {
     if (!(thrown instanceof LeadsheetError) || thrown.code === 'run_interrupted') throw thrown
-    const isRefusedKey = thrown.code === 'api_unauthorized' && keyPlace !== null
-    const remedy = isRefusedKey
-      ? `Check the key in ${keyPlace}, and how the profile sends it (auth).`
-      : (thrown.hint ?? 'check the address and the key')
     return {
-      checks: [fail('service', redact(thrown.message), remedy)],
+      checks: [fail('service', redact(thrown.message), thrown.hint ?? 'check the address and the key')],
       answers: /^api_(unauthorized|forbidden|not_found|rejected|unexpected)$/.test(thrown.code),
     }
   }
 }
 
-/** @throws LeadsheetError api_unreachable, api_deferred */
-export async function probeService(
-  { url, key }: Pick<Service, 'url' | 'key'>,
-  onStep: (step: string) => void,
+/** Probes how the service works; null if no profile could be found. */
+async function findProfile(
+  { apiUrl, key }: Answers,
+  say: (line: string) => void,
   { log, signal, proxy }: TrialDeps,
-): Promise<ProbeResult> {
-  await using asker = openAsker({ apiKey: key, maxWaitMs: WAIT_MS, log, signal, proxy })
-  return await probe(asker, { base: new URL(url), path: null, key, onStep })
+): Promise<{ readonly profile: ProfileData; readonly probed: string } | null> {
+  const onStep = (step: string): void => say(`  looking for ${step}`)
+  await using asker = openAsker({ apiKey: key.value, maxWaitMs: WAIT_MS, log, signal, proxy })
+  const base = new URL(apiUrl.value)
+  const result = await probe(asker, { base, path: null, key: key.value, onStep }).catch((thrown: unknown) => {
+    if (!(thrown instanceof LeadsheetError) || thrown.code === 'run_interrupted') throw thrown
+    return null
+  })
+  for (const { place, problem, remedy } of result?.gaps ?? [])
+    say(plainText(`  not found out: ${place}: ${problem}${remedy === null ? '' : `; by hand: ${remedy}`}`))
+  if (result === null || result.input === null || result.profile === null) return null
+  say(`  ${PROFILE_NAME} says what was found, with the evidence for each line: read it`)
+  const today = new Date().toISOString().slice(0, 10)
+  return {
+    profile: { data: result.input, origin: PROFILE_NAME, nameOf: () => PROFILE_NAME, problem: null },
+    probed: profileText(result.input, result, apiUrl.value, today),
+  }
 }
 
 /** Checks the mail server. A folder needs no check, because it is made for the first message. */
-export async function tryMail(url: string, deps: TrialDeps): Promise<CheckResult> {
+async function tryMail(url: string, deps: TrialDeps): Promise<CheckResult> {
   if (url.startsWith('file:')) return ok('mail', 'a folder takes the mails')
   return checkMailServer(url, 'check the address, the user and the password', deps)
 }
 
-export async function tryListen(listen: string): Promise<CheckResult> {
+async function tryListen(listen: string): Promise<CheckResult> {
   const address = listenAddress(listen)
   if (address === null) return ok('dashboard', 'none is wanted')
   const fault = await findListenFault(address)
@@ -141,8 +179,16 @@ async function composeTestMail(config: Config, to: string, now: Date): Promise<M
   const period = { from: date, to: date }
   const identity = { installationId: randomUUID(), report: REPORT, period, recipient: to, revision: 0, from }
   return {
-    ...{ from, to, toName: null, replyTo, unsubscribe: { mailto: replyTo ?? from, url: null } },
-    ...{ ...content, lang: 'en', files: [], date, report: REPORT },
+    from,
+    to,
+    toName: null,
+    replyTo,
+    unsubscribe: { mailto: replyTo ?? from, url: null },
+    ...content,
+    lang: 'en',
+    files: [],
+    date,
+    report: REPORT,
     messageId: messageId(identity),
   }
 }

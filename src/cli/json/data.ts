@@ -2,7 +2,6 @@
 import { z } from 'zod'
 import { webhookAttemptSchema, webhookSchema, webhookWithSecretSchema } from '../../contract/webhook.ts'
 import { LEAD_FIELDS } from '../../domain/lead-fields.ts'
-import { backtest } from './backtest.ts'
 import { check, count, flag, instant, leadCounts, period, problem, record, text, texts } from './parts.ts'
 
 const attempt = z.strictObject(webhookAttemptSchema.shape)
@@ -93,17 +92,6 @@ export const DATA_RESULTS = {
   'service run': z.strictObject({
     data: z.strictObject({ url: text, key, scope: text, database: text }),
   }),
-  'service keys create': z.strictObject({ data: z.strictObject({ key, name: text, scope: text }) }),
-  'service keys list': z.strictObject({
-    data: z.array(
-      z.strictObject({
-        ...{ id: text, name: text, scope: z.enum(['read', 'write']) },
-        prefix: text.describe('first characters of the key'),
-        ...{ created_at: instant, revoked_at: instant.nullable() },
-      }),
-    ),
-  }),
-  'service keys revoke': z.strictObject({ data: z.strictObject({ revoked: count }) }),
   sync: z.strictObject({
     data: z.strictObject({
       run_id: text,
@@ -227,7 +215,6 @@ export const DATA_RESULTS = {
       )
       .describe('all annotations, the one that was written, or the one that was removed'),
   }),
-  'figures backtest': backtest,
   'pipelines create': z.strictObject({ data: record.describe('the pipeline as the upstream sends it') }),
   'pipelines stats': z.strictObject({ data: record.describe('the statistics as the upstream sends them') }),
   agents: z.strictObject({ data: z.array(record).describe('the agents as the upstream sends them') }),
@@ -243,19 +230,6 @@ export const DATA_RESULTS = {
     z.strictObject({ data: webhookWithSecret.describe('with an address instead of --self') }),
   ]),
   'webhooks list': z.strictObject({ data: z.array(webhook.extend({ is_own: flag })) }),
-  'webhooks show': z.strictObject({
-    data: webhook.extend({
-      attempts: z.array(attempt).nullable().describe('null if the upstream does not list them'),
-    }),
-  }),
-  'webhooks test': z.strictObject({ data: attempt }),
-  'webhooks rotate': z.union([
-    z.strictObject({
-      data: z.strictObject({ id: text, url: text, old_secret_until: instant.nullable() }),
-    }),
-    z.strictObject({ data: webhookWithSecret.describe("for a webhook other than this installation's") }),
-  ]),
-  'webhooks enable': z.strictObject({ data: webhook }),
   'webhooks remove': z.strictObject({
     data: z.strictObject({ id: text, outcome: z.enum(['removed', 'not_found', 'left']) }),
   }),

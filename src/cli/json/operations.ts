@@ -32,12 +32,6 @@ const unknown = {
 const copied = { from: text, to: text, installation: text, target: z.enum(['empty', 'begun', 'whole']) }
 
 export const OPERATION_RESULTS = {
-  reload: z.strictObject({
-    data: z.strictObject({
-      ...{ pid: count, in_force_since: instant },
-      changed: texts.describe('settings with a new value'),
-    }),
-  }),
   status: z.strictObject({
     data: z.strictObject({
       status: z.enum(['ok', 'warn', 'fail']),
@@ -128,16 +122,6 @@ export const OPERATION_RESULTS = {
             not_before: instant.nullable(),
           })
           .nullable(),
-        next: instant.nullable(),
-        next_local: text.nullable().describe('local time in the time zone of the schedule'),
-      }),
-    ),
-    meta: z.strictObject({ warnings: texts }),
-  }),
-  'schedule next': z.strictObject({
-    data: z.array(
-      z.strictObject({
-        ...{ ...schedule, catch_up: z.enum(['latest', 'all', 'none']) },
         next: z.array(
           z.strictObject({
             ...{ due_at: instant, local: text, covers: text.nullable() },
@@ -152,28 +136,8 @@ export const OPERATION_RESULTS = {
         ),
       }),
     ),
-    meta: z.strictObject({
-      gaps: z
-        .array(
-          z.strictObject({
-            ...{
-              from: instant.nullable(),
-              to: instant.nullable(),
-              why: z.enum(['down', 'blocked', 'unwritable', 'clock']),
-            },
-          }),
-        )
-        .describe('when the daemon did not run, in the last 30 days'),
-    }),
+    meta: z.strictObject({ warnings: texts }),
   }),
-  'queue list': z.strictObject({
-    data: z.array(
-      z.strictObject({
-        ...{ id: text, queue: text, data: z.unknown(), given_up_at: instant, tries: count, problem: text },
-      }),
-    ),
-  }),
-  'queue retry': z.strictObject({ data: z.strictObject({ retried: count }) }),
   'db check': z.strictObject({ data: z.array(check) }),
   'db backup': z.strictObject({ data: z.strictObject({ file: text, ...content }) }),
   'db restore': z.union([

@@ -23,8 +23,6 @@ export interface Prompter {
   /** Returns the answer exactly as typed; empty for Enter alone. */
   askHidden(text: string): Promise<string>
   confirm(text: string): Promise<boolean>
-  /** Asks for one of the words. The first letters are enough, and Enter alone chooses the first word. */
-  choose<Word extends string>(text: string, words: readonly [Word, ...Word[]]): Promise<Word>
 }
 
 /** The input and output of a terminal. */
@@ -91,13 +89,6 @@ export function openPrompter({ input, output }: Console, signal: AbortSignal): P
     confirm: async (text) => {
       const fault = (answer: string) => (/^(y|yes|n|no)$/i.test(answer) ? null : 'expected y or n')
       return /^y/i.test(await ask({ text: `${text} y/n`, standard: 'y', fault }))
-    },
-    choose: async (text, words) => {
-      const meant = (answer: string) => words.filter((word) => word.startsWith(answer.toLowerCase()))
-      const oneOf = new Intl.ListFormat('en-GB', { type: 'disjunction' })
-      const fault = (answer: string) =>
-        meant(answer).length === 1 ? null : `expected ${oneOf.format(words)}`
-      return meant(await ask({ text, standard: words[0], fault }))[0] ?? words[0]
     },
   }
 }

@@ -41,14 +41,6 @@ export interface Terminal {
    * @throws LeadsheetError config_invalid
    */
   dataConfig(...needed: readonly NeededSetting[]): Promise<Config>
-  /**
-   * Reads the settings again. The log then hides the new secrets as well as the old secrets. `config` still
-   * returns the first settings.
-   * @throws LeadsheetError config_invalid
-   */
-  readConfigAnew(): Promise<Config>
-  /** Logs the warnings about these settings, and sets their log level unless a flag overrides it. */
-  logAs(config: Config): Promise<void>
   log(): Promise<Log>
   /** Prints lines on stdout. */
   print(...lines: readonly string[]): void
@@ -162,12 +154,6 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     async dataConfig(...settings) {
       needed = settings
       return (await loadOnce()).config
-    },
-    readConfigAnew: readConfig,
-    async logAs(config) {
-      const { log } = await loadOnce()
-      log.level = levelFor(config)
-      for (const warning of config.warnings) log.warn(warning)
     },
     log: async () => (await loadOnce()).log,
     print: (...lines) => void stdout.write(`${styledText(lines.join('\n'))}\n`),

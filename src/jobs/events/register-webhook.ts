@@ -52,13 +52,13 @@ export async function registerSelf(
   signal: AbortSignal,
 ): Promise<SelfRegistration> {
   const { url, events } = own
-  const { state, leftOver, finished } = await recover(own, signal)
+  const { state, leftOver, isFinished } = await recover(own, signal)
   const before = state.registration
   if (before !== null && isSame(before, own)) {
-    if (finished === 'register') return { registration: before, outcome: 'registered', leftOver }
+    if (isFinished) return { registration: before, outcome: 'registered', leftOver }
     if (await isActive(own, before, signal)) return { registration: before, outcome: 'already', leftOver }
   }
-  const pending = { action: 'register', ...askedNow(own), url, events } as const
+  const pending = { key: randomUUID(), at: own.now().toISOString(), url, events }
   const done = await removeReplaced(own, await request(own, state, pending, signal), signal)
   const registration = requireOwn(done.state)
   return {
@@ -69,23 +69,10 @@ export async function registerSelf(
 }
 
 /**
- * Replaces the secret. The old secret is accepted for another day, because messages that are signed with it
- * may still arrive.
- * @throws LeadsheetError the errors of {@link registerSelf}, and usage_invalid if nothing is registered
- */
-export async function rotateSelf(own: OwnWebhook, signal: AbortSignal): Promise<Registration> {
-  const { state, finished } = await recover(own, signal)
-  const before = requireOwn(state)
-  if (finished === 'rotate') return before
-  const pending = { action: 'rotate', ...askedNow(own), id: before.id } as const
-  return requireOwn(await request(own, state, pending, signal))
-}
-
-/**
  * Removes the webhook.
  * @returns the id of the webhook, and whether the upstream removed the webhook, did not know it, or offers no
  *   way to remove it
- * @throws LeadsheetError the errors of {@link rotateSelf}
+ * @throws LeadsheetError the errors of {@link registerSelf}, and usage_invalid if nothing is registered
  */
 export async function removeSelf(
   own: OwnWebhook,
@@ -114,18 +101,18 @@ async function recover(own: OwnWebhook, signal: AbortSignal) {
   const state = readState(own.file)
   const { pending } = state
   let done = state
-  let finished: PendingRequest['action'] | null = null
+  let isFinished = false
   if (pending !== null) {
     try {
       done = await finish(own, state, pending, signal)
-      finished = pending.action
+      isFinished = true
     } catch (thrown) {
       // A request that the upstream refused is not repeated.
       if (!isRefusal(thrown)) throw thrown
       done = { ...state, pending: null }
     }
   }
-  return { ...(await removeReplaced(own, done, signal)), finished }
+  return { ...(await removeReplaced(own, done, signal)), isFinished }
 }
 
 async function request(
@@ -146,7 +133,11 @@ async function finish(
   signal: AbortSignal,
 ): Promise<RegistrationState> {
   try {
-    const webhook = await ask(own, pending, signal)
+    const webhook = await own.source.webhooks.register(
+      { url: pending.url, events: pending.events },
+      pending.key,
+      signal,
+    )
     const done = stateWith(webhook, state, pending, own.now())
     await saveState(own.file, done)
     return done
@@ -156,29 +147,19 @@ async function finish(
   }
 }
 
-function ask(
-  { source }: OwnWebhook,
-  pending: PendingRequest,
-  signal: AbortSignal,
-): Promise<WireWebhookWithSecret> {
-  if (pending.action === 'rotate') return source.webhooks.rotate(pending.id, pending.key, signal)
-  return source.webhooks.register({ url: pending.url, events: pending.events }, pending.key, signal)
-}
-
 function stateWith(
   { id, secret }: WireWebhookWithSecret,
   { registration: before }: RegistrationState,
   pending: PendingRequest,
   now: Date,
 ): RegistrationState {
-  const about =
-    pending.action === 'register'
-      ? { url: pending.url, events: pending.events, registeredAt: now.toISOString() }
-      : before
-  if (about === null) throw new TypeError('the secret of a webhook is renewed that is not registered')
   const registration = {
-    ...about,
-    ...{ id, secret, oldSecret: before?.secret ?? null },
+    id,
+    url: pending.url,
+    events: pending.events,
+    registeredAt: now.toISOString(),
+    secret,
+    oldSecret: before?.secret ?? null,
     oldSecretUntil: before && new Date(now.getTime() + BOTH_SECRETS_MS).toISOString(),
   }
   // If the upstream allows only one webhook per URL, it returns the existing webhook again. Then there is no
@@ -227,10 +208,6 @@ function isSame(own: Registration, { url, events }: Pick<WebhookOrder, 'url' | '
 /** Returns whether two URLs are the same, even if they are written in different ways. */
 export function isSameUrl(one: string, other: string): boolean {
   return URL.parse(one)?.href === URL.parse(other)?.href
-}
-
-function askedNow({ now }: OwnWebhook): Pick<PendingRequest, 'key' | 'at'> {
-  return { key: randomUUID(), at: now().toISOString() }
 }
 
 function isUnoffered(thrown: unknown): boolean {

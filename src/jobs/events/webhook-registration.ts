@@ -29,19 +29,15 @@ const registrationSchema = z.strictObject({
 export type Registration = Readonly<z.output<typeof registrationSchema>>
 
 /**
- * The key and the time of an unfinished request. It is unknown whether the upstream has carried out the
- * request.
+ * The key, the time and the content of an unfinished request. It is unknown whether the upstream has carried out
+ * the request.
  */
-const asked = { key: z.string(), at: z.iso.datetime() }
-const pendingSchema = z.discriminatedUnion('action', [
-  z.strictObject({
-    action: z.literal('register'),
-    ...asked,
-    url: z.string(),
-    events: z.array(z.string()).readonly(),
-  }),
-  z.strictObject({ action: z.literal('rotate'), ...asked, id: z.string() }),
-])
+const pendingSchema = z.strictObject({
+  key: z.string(),
+  at: z.iso.datetime(),
+  url: z.string(),
+  events: z.array(z.string()).readonly(),
+})
 export type PendingRequest = Readonly<z.output<typeof pendingSchema>>
 
 const stateSchema = z.strictObject({

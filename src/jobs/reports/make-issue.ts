@@ -27,6 +27,7 @@ import {
 } from '../../store/reports/issue.ts'
 import { archivedPage, archiveIssue } from '../archive/archive.ts'
 import { tryInsight } from '../insight/report-insight.ts'
+import { freshSnapshot, type PublishDeps } from '../snapshot/publish-snapshot.ts'
 import { type ContentDeps, contentsOf, createContents, type FindContent } from './report-content.ts'
 import { type Audience, LIST_ROWS_MAX, type Report, variantOf } from './report-definition.ts'
 import { findUnusual } from './volume-anomaly.ts'
@@ -38,6 +39,8 @@ export interface IssueDeps extends ContentDeps {
   readonly store: Store
   /** The folder of the archive. */
   readonly archive: string
+  /** The snapshot on which the queries of reports run. */
+  readonly publishing: PublishDeps
   /** The version of this program. */
   readonly program: string
   readonly now: () => Date
@@ -193,7 +196,7 @@ async function attachmentsFor(
  * @throws LeadsheetError report_no_data, report_failed
  */
 export async function readIssueFigures(
-  deps: Pick<IssueDeps, 'store' | 'now'>,
+  deps: Pick<IssueDeps, 'store' | 'now' | 'publishing'>,
   report: Report,
   period: Period,
   audiences: Audiences,
@@ -240,7 +243,7 @@ function keyOf(report: Report, audience: Pick<Audience, 'filter'>): { report: st
 }
 
 async function readFigures(
-  { store }: Pick<IssueDeps, 'store'>,
+  { store, publishing }: Pick<IssueDeps, 'store' | 'publishing'>,
   report: Report,
   request: ReportRequest,
   signal: AbortSignal,
@@ -253,7 +256,12 @@ async function readFigures(
       { hint: `Run ${shellCommand('sync')} first.` },
     )
   }
-  const { tables, failed } = await runReportQueries(store.place, report.queries, request, { signal })
+  const { tables, failed } = await runReportQueries(
+    () => freshSnapshot(publishing, signal),
+    report.queries,
+    request,
+    { signal },
+  )
   return { ...figures, queries: tables, failed: [...figures.failed, ...failed] }
 }
 

@@ -10,12 +10,12 @@ import type { Templates } from '../../report/render/templates.ts'
 import { checkRendered } from '../../report/render/templates.ts'
 import { emptyFigures, sampleFigures, sampleTable } from '../../report/sample.ts'
 import { createLocaleContext, nameReport } from '../../report/words/locale-context.ts'
-import type { StorePlace } from '../../store/db/place.ts'
 import { tryReportQueries } from '../../store/queries/report-query.ts'
 import { HOUR_MS } from '../../time.ts'
 import type { MessageContent, Sender } from '../outbox/compose-message.ts'
 import { messageFor } from '../outbox/compose-message.ts'
 import { sendTest } from '../outbox/send-due.ts'
+import { type SnapshotPlace, withSnapshotSchema } from '../snapshot/publish-snapshot.ts'
 import type { ReportDeps } from './enqueue-report.ts'
 import type { IssueDeps } from './make-issue.ts'
 import { contentsOfNow, findPeriod, makeIssue, readIssueFigures } from './make-issue.ts'
@@ -46,16 +46,14 @@ export async function renderPreview(
   signal: AbortSignal,
 ): Promise<MessageContent> {
   const issue =
-    data === 'real'
-      ? await readReal(deps, report, audience, signal)
-      : await makeUp({ place: deps.store.place, now: deps.now }, report, signal)
+    data === 'real' ? await readReal(deps, report, audience, signal) : await makeUp(deps, report, signal)
   return createContents(deps, report, issue)(audience, audience.address)
 }
 
 /**
  * Checks that a report could be sent: that its SQL is valid, and that its templates can render both full and
  * empty figures.
- * @param deps.place a store from which only the schema is read
+ * @param deps.publishing says where the snapshot is, from which only the schema is read
  * @throws LeadsheetError report_template, report_failed, query_failed
  */
 export async function tryReport(
@@ -87,7 +85,7 @@ export async function tryReport(
 
 interface TrialDeps {
   readonly templates: Templates
-  readonly place: StorePlace
+  readonly publishing: SnapshotPlace
   readonly now: () => Date
 }
 
@@ -111,12 +109,15 @@ async function readReal(
  * that the figures do not count as old.
  */
 async function makeUp(
-  { place, now }: Pick<TrialDeps, 'place' | 'now'>,
+  { publishing, now }: Pick<TrialDeps, 'publishing' | 'now'>,
   report: Report,
   signal: AbortSignal,
 ): Promise<Making> {
   const { kind, timeZone, stalledDays, topScore } = report
-  const tables = await tryReportQueries(place, report.queries, { signal })
+  const tables =
+    report.queries.length === 0
+      ? []
+      : await withSnapshotSchema(publishing, (file) => tryReportQueries(file, report.queries, { signal }))
   const period = periodOf(kind, now(), timeZone, { ...report, lastEnd: null })
   const prior = priorOf(kind, period)
   const figures = sampleFigures({

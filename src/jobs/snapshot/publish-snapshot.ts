@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import type { Instant } from '../../domain/model.ts'
 import { faultText, LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Log } from '../../log.ts'
@@ -19,16 +20,15 @@ import {
   readSnapshotDictionary,
   readSnapshotInfo,
   readSnapshotNews,
+  withEmptySnapshot,
 } from '../../store/snapshot/snapshot.ts'
 import type { FieldRule } from '../../upstream/profile/field-rule.ts'
 import type { Profile } from '../../upstream/profile/profile.ts'
 import { pathText } from '../../upstream/values/json.ts'
 import type { Schedule, ScheduleSettings } from '../schedule/schedule.ts'
 
-export interface PublishDeps {
-  readonly store: Store
-  readonly log: Log
-  readonly now: () => Date
+/** Where the snapshot is, and what it says of its origin. */
+export interface SnapshotPlace {
   readonly profile: Profile
   readonly files: {
     readonly snapshot: string
@@ -38,6 +38,11 @@ export interface PublishDeps {
   }
   /** The version of this program. */
   readonly version: string
+}
+
+export interface PublishDeps extends SnapshotPlace {
+  readonly store: Store
+  readonly now: () => Date
   /** Called with why a snapshot could not be made, and with null when one was made. */
   readonly noteFault?: (fault: LeadsheetError | null) => void
 }
@@ -59,6 +64,8 @@ export interface Published {
 const IDLE_MS = 60 * 60_000
 /** How many times as long as making the last snapshot took the next one waits. */
 const WAIT_PER_BUILD = 20
+/** How long to wait before looking again whether another process has made the snapshot. */
+const BUSY_WAIT_MS = 500
 
 /**
  * Makes a new snapshot.
@@ -116,6 +123,37 @@ function isDue({ files, version, now }: PublishDeps, info: SnapshotInfo | null, 
   return news.changes > 0 || ageMs >= IDLE_MS
 }
 
+/**
+ * Returns the file of a snapshot that has the last sync of all leads. Makes it if the present one is older, and
+ * waits while another process makes it.
+ * @throws LeadsheetError report_no_data, data_unwritable; the reason of an aborted signal
+ */
+export async function freshSnapshot(deps: PublishDeps, signal: AbortSignal): Promise<string> {
+  const { files, version } = deps
+  for (;;) {
+    const info = readSnapshotInfo(files.snapshot)
+    const { wholeRunId, schema } = await readSnapshotNews(deps.store.db, info)
+    const isFresh = info !== null && info.schema === schema && info.version === version
+    if (isFresh && info.runId === wholeRunId) return files.snapshot
+    try {
+      return (await publishSnapshot(deps, signal)).file
+    } catch (thrown) {
+      if (!(thrown instanceof LeadsheetError) || thrown.code !== 'job_busy') throw thrown
+    }
+    await setTimeout(BUSY_WAIT_MS)
+    signal.throwIfAborted()
+  }
+}
+
+/** Calls `work` with a snapshot from which only the schema is read: the present one, or an empty one. */
+export async function withSnapshotSchema<T>(
+  { files, version, profile }: SnapshotPlace,
+  work: (file: string) => Promise<T>,
+): Promise<T> {
+  if (readSnapshotInfo(files.snapshot)?.version === version) return work(files.snapshot)
+  return withEmptySnapshot(sourcePathsOf(profile), work)
+}
+
 async function publish(deps: PublishDeps, signal: AbortSignal): Promise<Published> {
   const { store, files, version } = deps
   const started = performance.now()
@@ -129,9 +167,7 @@ async function publish(deps: PublishDeps, signal: AbortSignal): Promise<Publishe
   await writeMetadata(files, info)
   const { size: bytes } = await stat(files.snapshot)
   const durationMs = Math.round(performance.now() - started)
-  const published = { file: files.snapshot, bytes, durationMs, leadsAsOf: info.leadsAsOf }
-  deps.log.debug(published, 'snapshot made')
-  return published
+  return { file: files.snapshot, bytes, durationMs, leadsAsOf: info.leadsAsOf }
 }
 
 async function writeMetadata(files: PublishDeps['files'], info: SnapshotInfo): Promise<void> {

@@ -43,7 +43,7 @@ export async function authenticate(
 }
 
 /**
- * Makes the error for a request without a valid API key. Its text is the same for unknown and revoked keys.
+ * Makes the error for a request without a valid API key. Its text is the same for each reason.
  * @param shown the key in the header; undefined if the header does not have the form `Bearer <key>`
  */
 function unauthorized(header: string | undefined, shown: string | undefined): ProblemError {
@@ -52,7 +52,7 @@ function unauthorized(header: string | undefined, shown: string | undefined): Pr
       ? ['The request has no Authorization header; send "Authorization: Bearer <key>".', '']
       : shown === undefined
         ? ['The Authorization header is not of the form "Bearer <key>".', ', error="invalid_request"']
-        : ['The API key is unknown or has been revoked.', ', error="invalid_token"']
+        : ['The API key is unknown.', ', error="invalid_token"']
   return new ProblemError('unauthorized', detail, {
     headers: { 'www-authenticate': `Bearer realm="lead pipeline service"${challenge}` },
   })
@@ -96,16 +96,6 @@ export function createRateLimiter(perMinute: number, now: () => number): RateLim
   }
 }
 
-export interface ApiKey {
-  readonly id: string
-  readonly name: string
-  readonly scope: KeyScope
-  /** The first characters of the key, by which a person recognizes it. */
-  readonly prefix: string
-  readonly createdAt: Date
-  readonly revokedAt: Date | null
-}
-
 const KEY_PATTERN = /^lsk_[A-Za-z0-9_-]{32}$/
 const PREFIX_LENGTH = 'lsk_'.length + 8
 
@@ -128,13 +118,12 @@ export async function createApiKey(
       prefix: key.slice(0, PREFIX_LENGTH),
       sha256: digest(key).toString('hex'),
       created_at: now,
-      revoked_at: null,
     })
     .execute()
   return key
 }
 
-/** Finds the stored API key that matches a sent key; undefined if that key is unknown or revoked. */
+/** Finds the stored API key that matches a sent key; undefined if that key is unknown. */
 async function findApiKey(
   db: ServiceDatabase,
   key: string,
@@ -144,37 +133,9 @@ async function findApiKey(
     .selectFrom('api_key')
     .select(['id', 'scope', 'sha256'])
     .where('prefix', '=', key.slice(0, PREFIX_LENGTH))
-    .where('revoked_at', 'is', null)
     .execute()
   const shown = digest(key)
   return candidates.find((candidate) => timingSafeEqual(Buffer.from(candidate.sha256, 'hex'), shown))
-}
-
-export async function listApiKeys(db: ServiceDatabase): Promise<readonly ApiKey[]> {
-  const rows = await db.selectFrom('api_key').selectAll().orderBy('created_at').orderBy('id').execute()
-  return rows.map((row) => ({
-    id: row.id,
-    name: row.name,
-    scope: row.scope,
-    prefix: row.prefix,
-    createdAt: new Date(row.created_at),
-    revokedAt: row.revoked_at === null ? null : new Date(row.revoked_at),
-  }))
-}
-
-/**
- * Revokes an API key.
- * @param idOrPrefix the id or prefix from the list of keys
- * @returns how many keys were revoked: 0 if there is no such key, or if it was already revoked
- */
-export async function revokeApiKey(db: ServiceDatabase, idOrPrefix: string, now: number): Promise<number> {
-  const result = await db
-    .updateTable('api_key')
-    .set({ revoked_at: now })
-    .where((eb) => eb.or([eb('id', '=', idOrPrefix), eb('prefix', '=', idOrPrefix)]))
-    .where('revoked_at', 'is', null)
-    .executeTakeFirst()
-  return Number(result.numUpdatedRows)
 }
 
 function digest(key: string): Buffer {

@@ -132,7 +132,6 @@ interface ApiKeyTable {
   prefix: string
   sha256: string
   created_at: number
-  revoked_at: number | null
 }
 export type KeyScope = 'read' | 'write'
 

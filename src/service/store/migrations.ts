@@ -30,8 +30,7 @@ const STATEMENTS = [
     scope text not null check (scope in ('read', 'write')),
     prefix text not null,
     sha256 text not null unique,
-    created_at integer not null,
-    revoked_at integer
+    created_at integer not null
   ) strict`,
   sql`create index api_key_prefix on api_key (prefix)`,
 

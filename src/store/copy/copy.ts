@@ -219,7 +219,7 @@ type TargetState = 'empty' | 'begun' | 'whole'
  * Tables that get rows when a daemon starts or a person looks at the store. A target with rows in these
  * tables alone still counts as empty.
  */
-const OF_LOOKING: readonly string[] = ['daemon_uptime', 'config_load', 'stage', 'pipeline']
+const OF_LOOKING: readonly string[] = ['daemon_uptime', 'stage', 'pipeline']
 
 /**
  * Reads the state of the target.

@@ -2,14 +2,14 @@
  * The operations that only PostgreSQL needs: opening a schema, transactions whose commit does not wait for
  * the disk, queries with a time limit, and facts about the server. The folder `postgres/` has more of them.
  */
-import type { QueryResult, Transaction } from 'kysely'
-import { CompiledQuery, Kysely, sql } from 'kysely'
+import type { Transaction } from 'kysely'
+import { Kysely, sql } from 'kysely'
 import type pg from 'pg'
 import { LeadsheetError } from '../../errors.ts'
 import { loadPackage } from '../../packages.ts'
 import type { Tables } from '../tables/tables.ts'
 import type { StorePlace } from './place.ts'
-import { later, PostgresStoreAdapter, postgresDialect, prepared } from './postgres-driver.ts'
+import { PostgresStoreAdapter, postgresDialect } from './postgres-driver.ts'
 import { connectFailure, postgresFailure } from './postgres-failure.ts'
 import type { Db } from './store.ts'
 
@@ -34,7 +34,6 @@ export function openPostgres(place: PostgresPlace, access: 'read' | 'write' = 'w
     ...connectionTo(place),
     max: CONNECTIONS_MAX,
     types: { getTypeParser: parserOf },
-    pipeline: true,
   })
   // Ignores errors of idle connections, because the pool replaces these connections. Where a connection in
   // use has an error, its next statement fails.
@@ -117,7 +116,7 @@ export async function writeUnflushedPostgres<T>(
   work: (trx: Transaction<Tables>) => Promise<T>,
 ): Promise<T> {
   return db.transaction().execute(async (trx) => {
-    await trx.executeQuery(later(CompiledQuery.raw('SET LOCAL synchronous_commit = off')))
+    await sql`SET LOCAL synchronous_commit = off`.execute(trx)
     return work(trx)
   })
 }
@@ -288,19 +287,16 @@ export async function readCrashMarker(db: Kysely<Tables>): Promise<string> {
 }
 
 /**
- * Checks that the server has lost nothing since `marker` was read. In a transaction, the next query of the
- * transaction may throw the error instead.
+ * Checks that the server has lost nothing since `marker` was read.
  * @throws LeadsheetError store_unreachable where recent writes may be lost
  */
 export async function checkNoCrash(db: Kysely<Tables>, marker: string): Promise<void> {
   if (!isPostgres(db)) return
-  const check = ({ rows }: QueryResult<{ marker: string }>): void => {
-    if (rows[0]?.marker === marker) return
-    throw new LeadsheetError(
-      'store_unreachable',
-      'PostgreSQL has crashed and may have lost what was written last',
-      { hint: 'Nothing is to be done: what was lost is read again.' },
-    )
-  }
-  await db.executeQuery(later(prepared(CompiledQuery.raw('SELECT marker FROM crash_marker')), check))
+  const { rows } = await sql<{ marker: string }>`SELECT marker FROM crash_marker`.execute(db)
+  if (rows[0]?.marker === marker) return
+  throw new LeadsheetError(
+    'store_unreachable',
+    'PostgreSQL has crashed and may have lost what was written last',
+    { hint: 'Nothing is to be done: what was lost is read again.' },
+  )
 }

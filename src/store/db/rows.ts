@@ -6,8 +6,7 @@ import type { CompiledQuery, Expression, Kysely, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Tables } from '../tables/tables.ts'
 import { isPostgres } from './postgres.ts'
-import { arraysOf, type ColumnArray, rowsOf, typesOf } from './postgres-arrays.ts'
-import { later, prepared } from './postgres-driver.ts'
+import { storableText } from './postgres-driver.ts'
 import { batchOf } from './sqlite-driver.ts'
 
 /** Rows as objects that have a value for each column. All rows in a list have the same columns. */
@@ -60,15 +59,13 @@ async function insertColumns(
   rows: readonly object[],
   conflict?: Conflict,
 ): Promise<void> {
-  const arrays = isPostgres(db) ? arraysOf(await typesOf(db, table), columns, rows) : null
-  const shape = JSON.stringify([arrays === null, table, columns, conflict?.key, conflict?.update])
-  const query = inserts.get(shape) ?? compileInsert(db, table, columns, arrays, conflict)
+  const isJson = isPostgres(db)
+  const shape = JSON.stringify([isJson, table, columns, conflict?.key, conflict?.update])
+  const query = inserts.get(shape) ?? compileInsert(db, table, columns, conflict)
   if (inserts.size >= INSERTS_MAX) inserts.clear()
   inserts.set(shape, query)
   await db.executeQuery(
-    arrays === null
-      ? batchOf(query, valuesOf(rows, columns))
-      : later(prepared({ ...query, parameters: arrays.map(({ values }) => values) })),
+    isJson ? { ...query, parameters: [jsonOf(rows)] } : batchOf(query, valuesOf(rows, columns)),
   )
 }
 
@@ -80,17 +77,34 @@ const inserts = new Map<string, CompiledQuery>()
 /** The maximum number of compiled statements. When it is reached, all statements are forgotten. */
 const INSERTS_MAX = 300
 
+/** Compiles a statement whose parameters are replaced: by a list of values each, or by all rows as JSON. */
 function compileInsert(
   db: Kysely<Tables>,
   table: keyof Tables & string,
   columns: readonly string[],
-  arrays: readonly ColumnArray[] | null,
   conflict: Conflict | undefined,
 ): CompiledQuery {
   const names = sql.join(columns.map((column) => sql.ref(column)))
   const taken = conflict ? onConflict(conflict) : sql``
-  const rows = arrays === null ? sql`VALUES (${sql.join(columns)})` : rowsOf(arrays)
+  const rows = isPostgres(db) ? rowsIn(table, columns, '') : sql`VALUES (${sql.join(columns)})`
   return sql`INSERT INTO ${sql.table(table)} (${names}) ${rows} ${taken}`.compile(db)
+}
+
+/** Turns rows as JSON into a query for PostgreSQL, which gives each column the type that it has in the table. */
+function rowsIn(table: string, columns: readonly string[], json: string): RawBuilder<unknown> {
+  const names = sql.join(columns.map((column) => sql.ref(column)))
+  return sql`SELECT ${names} FROM json_populate_recordset(CAST(NULL AS ${sql.table(table)}), ${json})`
+}
+
+function jsonOf(rows: readonly object[]): string {
+  const json = JSON.stringify(rows, (_, value) =>
+    value?.type === 'Buffer' ? `\\x${Buffer.from(value.data).toString('hex')}` : value,
+  )
+  // The JSON of PostgreSQL takes no NUL and no lone surrogate, which both have become escapes.
+  if (!/\\u(?:0000|d[89a-f])/.test(json)) return json
+  return JSON.stringify(JSON.parse(json), (_, value) =>
+    typeof value === 'string' ? storableText(value) : value,
+  )
 }
 
 /** Deletes the rows that have the same key as one of the given rows. */
@@ -102,9 +116,7 @@ export async function deleteRows<T extends keyof Tables & string>(
 ): Promise<void> {
   if (rows.length === 0) return
   const columns = sql.join(key.map((column) => sql.ref(column)))
-  const wanted = isPostgres(db)
-    ? sql`(${rowsOf(arraysOf(await typesOf(db, table), key, rows))})`
-    : keysOf(key, rows)
+  const wanted = isPostgres(db) ? sql`(${rowsIn(table, key, jsonOf(rows))})` : keysOf(key, rows)
   await sql`DELETE FROM ${sql.table(table)} WHERE (${columns}) IN ${wanted}`.execute(db)
 }
 

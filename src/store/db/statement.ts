@@ -5,7 +5,6 @@
 import type { CompiledQuery, Kysely, QueryResult } from 'kysely'
 import type { Tables } from '../tables/tables.ts'
 import { isPostgres } from './postgres.ts'
-import { type Check, later, prepared } from './postgres-driver.ts'
 
 /** Stands for a value while a statement is compiled. */
 class Place {
@@ -29,29 +28,6 @@ type Build<Values, Row> = (db: Kysely<Tables>, values: Values) => CompiledQuery<
 export function statement<Values extends object, Row>(
   build: Build<Values, Row>,
 ): (db: Kysely<Tables>, values: Values) => Promise<QueryResult<Row>> {
-  const fill = compileOnce(build)
-  return (db, values) => db.executeQuery(fill(db, values))
-}
-
-/**
- * Makes a function that runs a statement whose rows nobody needs. In a PostgreSQL transaction the statement
- * is sent together with the next statement, and if it fails, the next statement throws the error.
- */
-export function statementForLater<Values extends object, Row>(
-  build: Build<Values, Row>,
-): (db: Kysely<Tables>, values: Values, check?: Check<Row>) => Promise<void> {
-  const fill = compileOnce(build)
-  return async (db, values, check) => {
-    const query = fill(db, values)
-    if (isPostgres(db)) await db.executeQuery(later(prepared(query), check))
-    else {
-      const result = await db.executeQuery(query)
-      check?.(result)
-    }
-  }
-}
-
-function compileOnce<Values extends object, Row>(build: Build<Values, Row>): Build<Values, Row> {
   const compiled = new Map<boolean, CompiledQuery<Row>>()
   return (db, values) => {
     const kind = isPostgres(db)
@@ -64,6 +40,6 @@ function compileOnce<Values extends object, Row>(build: Build<Values, Row>): Bui
     const parameters = query.parameters.map((value) =>
       value instanceof Place ? Reflect.get(values, value.name) : value,
     )
-    return { ...query, parameters }
+    return db.executeQuery({ ...query, parameters })
   }
 }

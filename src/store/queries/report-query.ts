@@ -1,25 +1,20 @@
 /**
- * Runs the SQL queries from a report's folder on the store. For SQLite, a child process runs them and can be
- * killed; in PostgreSQL, running statements can be cancelled. The queries may read only what analysts may
- * read. All queries of a report are answered from one consistent read of the database.
+ * Runs the SQL queries from a report's folder on the snapshot, which holds only what analysts may read. All
+ * queries of a report are answered from one snapshot.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
 import type { FailedSection, LeadFilter } from '../../domain/figures.ts'
 import type { QueryTable } from '../../domain/lists.ts'
 import type { Period } from '../../domain/model.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
-import type { StorePlace } from '../db/place.ts'
-import { askChild, NoAnswer, OutOfMemory, programFile } from '../db/subprocess.ts'
 import { chosenLeadsSql, chosenValues, EVERY_LEAD } from '../figures/lead-filter.ts'
 import { literal } from '../figures/query.ts'
-import type { ReportQueryAnswer, ReportQueryJob, ReportQueryTask } from './report-query-child.ts'
+import { runQueries } from './query.ts'
+import type { QueryTask } from './query-child.ts'
 import {
   fillParameters,
   formatLimit,
   hasSecondStatement,
-  MEMORY_BYTES_MAX,
+  NO_SELECT,
   namesIn,
   parametersIn,
 } from './select.ts'
@@ -49,7 +44,6 @@ export interface QueryOptions {
   readonly timeoutMs?: number
 }
 
-const CHILD = programFile(import.meta.url, 'report-query-child')
 const LIMITS = { rowsMax: 100, bytesMax: 2 ** 20 }
 const TIMEOUT_MS = 30_000
 
@@ -61,17 +55,19 @@ interface QueryAnswers {
 
 /**
  * Runs the queries of a report. If one query fails, the others still run, but all of them share one time
- * limit.
+ * limit. If there is no snapshot, all queries have failed.
+ * @param findSnapshot returns the file of the snapshot
  * @throws the reason of an aborted signal
  */
 export async function runReportQueries(
-  place: StorePlace,
+  findSnapshot: () => Promise<string>,
   queries: readonly ReportQuery[],
   scope: QueryScope,
   options: QueryOptions,
 ): Promise<QueryAnswers> {
+  if (queries.length === 0) return { tables: [], failed: [] }
   const what = { values: valuesOf(scope), filter: scope.filter, isTrial: false }
-  const answers = await ask(place, queries, what, options).catch((thrown: unknown) => {
+  const answers = await askSnapshot().catch((thrown: unknown) => {
     options.signal.throwIfAborted()
     return queries.map(() => thrown)
   })
@@ -83,19 +79,24 @@ export async function runReportQueries(
     return { name, title, note, sql, columns: [], rows: [], isCut: false }
   })
   return { tables, failed }
+
+  async function askSnapshot() {
+    return ask(await findSnapshot(), queries, what, options)
+  }
 }
 
 /**
  * Checks the queries without running them. The returned tables have columns and no rows.
+ * @param file a snapshot of which only the schema is read
  * @throws LeadsheetError query_failed with the query and its place, for a mistake in the SQL, an unknown
- * parameter, a statement that does more than read, or a timeout; the reason of an aborted signal
+ * parameter, a statement that returns no rows, or a timeout; the reason of an aborted signal
  */
 export async function tryReportQueries(
-  place: StorePlace,
+  file: string,
   queries: readonly ReportQuery[],
   options: QueryOptions,
 ): Promise<QueryTable[]> {
-  const answers = await ask(place, queries, { values: NO_VALUES, filter: EVERY_LEAD, isTrial: true }, options)
+  const answers = await ask(file, queries, { values: NO_VALUES, filter: EVERY_LEAD, isTrial: true }, options)
   return answers.map((answer) => {
     if (isTable(answer)) return answer
     throw answer
@@ -150,18 +151,26 @@ function refuseBadText(query: ReportQuery): void {
 }
 
 async function ask(
-  place: StorePlace,
+  file: string,
   queries: readonly ReportQuery[],
-  what: Pick<ReportQueryTask, 'values' | 'filter' | 'isTrial'>,
-  options: QueryOptions,
+  { filter, ...what }: Pick<QueryTask, 'values' | 'isTrial'> & { readonly filter: LeadFilter },
+  { signal, timeoutMs = TIMEOUT_MS }: QueryOptions,
 ): Promise<(QueryTable | LeadsheetError)[]> {
   for (const query of queries) refuseBadText(query)
-  if (queries.length === 0) return []
-  const task = { ...what, sqls: queries.map(({ sql }) => sql), ...LIMITS }
-  const answers = await askInTime(place, task, queries, options)
+  const chosen = queries.some(({ sql }) => namesIn(sql, 'chosen')) ? filter : null
+  const task = { ...what, ...LIMITS, sqls: queries.map(({ sql }) => sql), chosen }
+  const beyond = (limit: string) => {
+    const names = queries.map(({ name }) => name).join(', ')
+    return new LeadsheetError(
+      'query_failed',
+      `${queries[0]?.place}  the queries of the report (${names}) ${limit}`,
+      { hint: `Ask for less; ${shellCommand('query')} runs one alone on the snapshot.` },
+    )
+  }
+  const answers = await runQueries(file, task, { signal, timeoutMs }, beyond)
   return queries.map((query, index) => {
     const selected = answers[index] ?? { error: 'there is no answer' }
-    if ('error' in selected) return failed(query, selected.error)
+    if (selected.error !== null) return failed(query, selected.error)
     const { name, title, note, sql } = query
     const { columns, rows, isCut } = selected
     return { name, title, note, sql, columns, rows: rows.map((row) => row.map(plain)), isCut }
@@ -172,54 +181,12 @@ function isTable(answer: unknown): answer is QueryTable {
   return typeof answer === 'object' && answer !== null && 'rows' in answer
 }
 
-async function askInTime(
-  place: StorePlace,
-  task: ReportQueryTask,
-  queries: readonly ReportQuery[],
-  { signal, timeoutMs = TIMEOUT_MS }: QueryOptions,
-): Promise<ReportQueryAnswer> {
-  signal.throwIfAborted()
-  const timeout = AbortSignal.timeout(timeoutMs)
-  const ended = AbortSignal.any([signal, timeout])
-  try {
-    if (place.kind === 'sqlite') return await answerOfChild({ ...task, file: resolve(place.file) }, ended)
-    const { answerInPostgres } = await import('./report-query-postgres.ts')
-    return await answerInPostgres(place, task, { signal: ended, timeoutMs })
-  } catch (thrown) {
-    signal.throwIfAborted()
-    const isKilled = thrown instanceof NoAnswer
-    if (!timeout.aborted && !(thrown instanceof OutOfMemory) && !isKilled) throw thrown
-    const reason = isKilled ? `have no answer: ${thrown.message}` : errorText(thrown)
-    const limit = timeout.aborted ? `took longer than ${timeoutMs / 1000} s` : reason
-    const names = queries.map(({ name }) => name).join(', ')
-    throw new LeadsheetError(
-      'query_failed',
-      `${queries[0]?.place}  the queries of the report (${names}) ${limit}`,
-      { hint: `Ask for less; ${shellCommand('query')} runs one alone on the snapshot.` },
-    )
-  }
-}
-
-async function answerOfChild(job: ReportQueryJob, signal: AbortSignal): Promise<ReportQueryAnswer> {
-  // Runs the statements in an empty folder, in which they find no file. SQLite's temporary files are deleted
-  // with the folder.
-  const folder = await mkdtemp(join(tmpdir(), 'leadsheet-query-'))
-  try {
-    return await askChild<ReportQueryJob, ReportQueryAnswer>(CHILD, job, {
-      ...{ folder, signal, bytesMax: MEMORY_BYTES_MAX },
-    })
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
 function failed({ name, place }: ReportQuery, message: string): LeadsheetError {
-  const [, secret] = /^access to (\S+) is prohibited$/.exec(message) ?? []
-  const what = secret === undefined ? (formatLimit(message) ?? message) : `${secret} is not for reports`
-  return new LeadsheetError('query_failed', `${place}  query ${name}: ${what}`, {
-    hint: /not authorized|authorization denied/.test(message)
-      ? `Only SELECT and WITH … SELECT run here, on what ${shellCommand('schema')} shows.`
-      : `${shellCommand('schema')} shows tables and columns, docs/reference/report-definition.md what a query may name.`,
+  return new LeadsheetError('query_failed', `${place}  query ${name}: ${formatLimit(message) ?? message}`, {
+    hint:
+      message === NO_SELECT || message.includes('readonly database')
+        ? `Only SELECT and WITH … SELECT run here, on what ${shellCommand('schema')} shows.`
+        : `${shellCommand('schema')} shows tables and columns, docs/reference/report-definition.md what a query may name.`,
   })
 }
 

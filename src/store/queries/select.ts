@@ -3,7 +3,7 @@
  * a child process, which can be killed.
  */
 import type { SQLOutputValue } from 'node:sqlite'
-import { constants, DatabaseSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Cell, Row } from './snapshot-table.ts'
 
@@ -22,8 +22,11 @@ export interface SelectLimits {
 
 /** The limit of one value in bytes. */
 const VALUE_BYTES_MAX = 16 * 2 ** 20
-/** The options for opening a database on which analysts' statements run. */
-export const READ_ONLY = { readOnly: true, limits: { length: VALUE_BYTES_MAX } } as const
+/**
+ * The options for opening a snapshot on which statements of others run. They can neither change it nor open
+ * another file by ATTACH.
+ */
+export const READ_ONLY = { readOnly: true, limits: { length: VALUE_BYTES_MAX, attach: 0 } } as const
 /**
  * The memory in bytes that a process may take to run analysts' statements. A quarter of it is in use when the
  * process begins.
@@ -36,46 +39,35 @@ export function formatLimit(message: string): string | undefined {
   return `has a value of more than ${VALUE_BYTES_MAX / 2 ** 20} MB`
 }
 
-const READING: ReadonlySet<number> = new Set([
-  constants.SQLITE_SELECT,
-  constants.SQLITE_READ,
-  constants.SQLITE_FUNCTION,
-  constants.SQLITE_RECURSIVE,
-])
-
-/**
- * Makes a database refuse every statement that does more than read. A forbidden statement is refused before
- * any of it runs.
- * @param mayRead tells whether a column may be read; without this argument every column may be read
- */
-export function allowReadsOnly(
-  database: DatabaseSync,
-  mayRead: (table: string, column: string) => boolean = () => true,
-): void {
-  database.setAuthorizer((action, name, detail) => {
-    // Allows this pragma, because SQLite's full-text search runs it by itself.
-    const isOfSearch = action === constants.SQLITE_PRAGMA && name === 'data_version'
-    const isAllowed =
-      action === constants.SQLITE_READ ? mayRead(name ?? '', detail ?? '') : READING.has(action) || isOfSearch
-    return isAllowed ? constants.SQLITE_OK : constants.SQLITE_DENY
-  })
-}
+/** The error of a statement that returns no rows, such as DELETE or ATTACH. */
+export const NO_SELECT = 'it is no SELECT'
 
 /**
  * Runs a statement and returns its rows.
+ * @param options.isTrial true checks the statement without running it, because SQLite refuses to prepare an
+ *   invalid one
  * @throws Error with the message of SQLite
  */
 export function select(
   database: DatabaseSync,
   sql: string,
-  values: Readonly<Record<string, string | number | null>>,
-  { rowsMax, bytesMax }: SelectLimits,
+  {
+    values,
+    isTrial,
+    rowsMax,
+    bytesMax,
+  }: SelectLimits & {
+    readonly values: Readonly<Record<string, string | number | null>>
+    readonly isTrial: boolean
+  },
 ): Selected {
   const statement = database.prepare(sql)
   statement.setReadBigInts(true)
   statement.setReturnArrays(true)
   statement.setAllowUnknownNamedParameters(true)
   const columns = statement.columns().map(({ name }) => name)
+  if (columns.length === 0) throw new Error(NO_SELECT)
+  if (isTrial) return { columns, rows: [], isCut: false }
   const rows: Row[] = []
   let bytes = 0
   // Corrects the type: because of `setReturnArrays` rows are arrays, but the type definitions know only
@@ -100,28 +92,20 @@ function cellOf(value: SQLOutputValue): Cell {
  */
 const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*(?:\]|$)|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g
 
-/** Tells whether the SQL begins with a keyword of a query that returns rows. */
-export function isSelect(sql: string): boolean {
-  return /^[\s(]*(SELECT|WITH|VALUES|TABLE)\b/i.test(withoutTexts(sql))
-}
-
 /** Tells whether the SQL has a second statement, which SQLite would silently ignore. */
 export function hasSecondStatement(sql: string): boolean {
   return /;\s*[^\s;]/.test(withoutTexts(sql))
 }
 
-/**
- * Lists the parameters as they are written, such as `:from` or `?1`, each once. A type of PostgreSQL
- * (`::date`) is no parameter.
- */
+/** Lists the parameters as they are written, such as `:from` or `?1`, each once. */
 export function parametersIn(sql: string): string[] {
-  const found = withoutTexts(sql).match(/(?<![\w$:])[:@$][A-Za-z_]\w*|\?\d*/g) ?? []
+  const found = withoutTexts(sql).match(/(?<![\w$])[:@$][A-Za-z_]\w*|\?\d*/g) ?? []
   return [...new Set(found)]
 }
 
 /** Replaces each parameter `:name` by a value. */
 export function fillParameters(sql: string, write: (name: string) => string): string {
-  const part = new RegExp(`${QUOTED.source}|(?<![\\w$:]):([A-Za-z_]\\w*)`, 'g')
+  const part = new RegExp(`${QUOTED.source}|(?<![\\w$]):([A-Za-z_]\\w*)`, 'g')
   return sql.replace(part, (found, name?: string) => (name === undefined ? found : write(name)))
 }
 
@@ -155,7 +139,6 @@ export function isTrueOf(condition: string, numbers: Readonly<Record<string, num
     database
       .prepare(`INSERT INTO number VALUES (${names.map(() => '?').join(', ')})`)
       .run(...Object.values(numbers))
-    allowReadsOnly(database)
     const row = database.prepare(`SELECT iif((${condition}\n), 1, 0) AS holds FROM number`).get()
     return row?.holds === 1
   } catch (thrown) {

@@ -47,7 +47,7 @@ export async function beginUptime(
     .values({
       began_at: at,
       began_after: after,
-      down_since: downSince(last),
+      down_since: last?.last_heartbeat_at ?? null,
       last_heartbeat_at: at,
       ended_at: null,
       host: hostname(),
@@ -56,14 +56,6 @@ export async function beginUptime(
     .returning('id')
     .executeTakeFirstOrThrow()
   return id
-}
-
-/** A daemon that ended before its first tick has explained nothing, so the time before it still counts. */
-function downSince(last: Uptime | undefined): Instant | null {
-  if (last === undefined) return null
-  return last.last_heartbeat_at === last.began_at && last.down_since !== null
-    ? last.down_since
-    : last.last_heartbeat_at
 }
 
 /** Records that the daemon goes on after it could not work for a while, or the clock was changed. */
@@ -265,79 +257,4 @@ function heartbeatOf({ last_heartbeat_at, ended_at }: Readonly<Record<string, un
     last_heartbeat_at: String(last_heartbeat_at),
     ended_at: ended_at === null ? null : String(ended_at),
   }
-}
-
-/** The maximum number of loads that are kept, because wrong settings may be loaded again and again. */
-const LOADS_MAX = 100
-
-export interface ConfigLoad {
-  readonly id: number
-  readonly at: Instant
-  /** The error in the settings; null if the settings came into force. */
-  readonly refused: string | null
-  /**
-   * The names of the settings that this load changed. Null if no settings were in force before, or if the
-   * load was refused.
-   */
-  readonly changed: readonly string[] | null
-  readonly pid: number
-  readonly host: string
-}
-
-export async function addConfigLoad(
-  trx: Trx,
-  load: Pick<ConfigLoad, 'at' | 'refused' | 'changed'> & { readonly program: string },
-): Promise<void> {
-  const { at, refused, changed, program } = load
-  const { id } = await trx
-    .insertInto('config_load')
-    .values({
-      ...{ read_at: at, refused, changed: changed && JSON.stringify(changed), program },
-      ...{ host: hostname(), pid: process.pid },
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  await trx
-    .deleteFrom('config_load')
-    .where('id', '<=', id - LOADS_MAX)
-    .execute()
-}
-
-/** The daemon that loaded the settings, because several daemons may run. */
-type LoadedBy = Pick<ConfigLoad, 'host' | 'pid'>
-
-/**
- * Finds the last load of the settings, or the last load that came into force. `by` limits the search to one
- * daemon.
- */
-export async function findConfigLoad(
-  db: Db,
-  which: 'last' | 'in_force',
-  by: LoadedBy | null = null,
-): Promise<ConfigLoad | undefined> {
-  const all = loads(db).orderBy('id', 'desc')
-  const last = by === null ? all : all.where('host', '=', by.host).where('pid', '=', by.pid)
-  return loadOf(await (which === 'last' ? last : last.where('refused', 'is', null)).executeTakeFirst())
-}
-
-/** Finds the next load of the settings by the same daemon. */
-export async function findNextConfigLoad(
-  db: Db,
-  { id, host, pid }: Pick<ConfigLoad, 'id'> & LoadedBy,
-): Promise<ConfigLoad | undefined> {
-  const own = loads(db).where('host', '=', host).where('pid', '=', pid)
-  return loadOf(await own.where('id', '>', id).orderBy('id').executeTakeFirst())
-}
-
-function loads(db: Db) {
-  return db
-    .selectFrom('config_load')
-    .select(['id', 'read_at as at', 'refused', 'changed', 'pid', 'host'])
-    .limit(1)
-}
-
-function loadOf(
-  row: Awaited<ReturnType<ReturnType<typeof loads>['executeTakeFirst']>>,
-): ConfigLoad | undefined {
-  return row && { ...row, changed: row.changed === null ? null : JSON.parse(row.changed) }
 }

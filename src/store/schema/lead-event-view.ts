@@ -100,6 +100,6 @@ export const LEAD_EVENT = sql.raw(`CREATE VIEW lead_event AS
     -- status: stage.status; empty from the creation of a lead until its first known state
     -- value_currency: ISO 4217; empty for leads without a value or without a currency
     -- is_known: 1: the lead was read as it was then; 0: it was first read after a later update, which may have changed its value
-    -- reached: highest stage.position in the funnel that the lead is known to have reached; 0: none; -1: none is known, but it may have been in the funnel before
+    -- reached: highest known stage.position of the lead in the funnel; 0: none; -1: none, but it may have been in it before
     -- leads: 1 if the lead entered the state, -1 if it left it
     -- value_amount: value of the lead, negative if it left the state; in whole units of value_currency${[STORED, ONLY].flatMap(eventsOf).join('\n    UNION ALL')}`)

@@ -3,7 +3,8 @@
  * snapshot replaces the file as a whole. A program that has the old file open can go on reading it.
  */
 import { existsSync } from 'node:fs'
-import { chmod, readdir, rename, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
 import { CompiledQuery, sql } from 'kysely'
@@ -16,9 +17,10 @@ import { insertCopies } from '../db/rows.ts'
 import { openSqlite } from '../db/sqlite.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
 import { askChild, NoAnswer, programFile } from '../db/subprocess.ts'
+import { openStore } from '../open.ts'
 import { migrate } from '../schema/migrate.ts'
 import { PUBLISHED } from '../schema/published.ts'
-import type { SnapshotJob } from './build-snapshot.ts'
+import { buildSnapshot, type SnapshotJob } from './build-snapshot.ts'
 import type { Dictionary } from './dictionary.ts'
 import { readDictionary } from './dictionary.ts'
 
@@ -118,6 +120,23 @@ function readFrom<T>(file: string, read: (database: Database.Database) => T): T 
     throw thrown
   } finally {
     database?.close()
+  }
+}
+
+/** Builds the snapshot of an empty store in a temporary folder, for callers that need only its schema. */
+export async function withEmptySnapshot<T>(
+  sourcePaths: SnapshotJob['sourcePaths'],
+  work: (file: string) => T | Promise<T>,
+): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'leadsheet-schema-'))
+  try {
+    const [live, target] = [join(folder, 'leadsheet.db'), join(folder, 'snapshot.db')]
+    const now = new Date()
+    await (await openStore(live, now)).close()
+    buildSnapshot({ live, target, madeAt: now.toISOString(), version: '', sourcePaths })
+    return await work(target)
+  } finally {
+    await rm(folder, { recursive: true })
   }
 }
 

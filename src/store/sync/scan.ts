@@ -7,7 +7,7 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { insertRows, listOf, numbersOf } from '../db/rows.ts'
-import { statement, statementForLater } from '../db/statement.ts'
+import { statement } from '../db/statement.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { SyncScanTable } from '../tables/tables.ts'
 
@@ -124,7 +124,7 @@ export async function saveScan(trx: Trx, scan: Scan, at: Instant): Promise<void>
   await updateScan(trx, { ...scan, progress_at: at })
 }
 
-const updateScan = statementForLater((db, scan: Scan) =>
+const updateScan = statement((db, scan: Scan) =>
   db.updateTable('sync_scan').where('resource', '=', RESOURCE).set(scan).compile(),
 )
 
@@ -327,7 +327,7 @@ export async function loadSeenLeads(db: Db): Promise<SeenLeads> {
   }
 }
 
-const insertScanPage = statementForLater((db, page: { page: number; pass: number; seen: string }) =>
+const insertScanPage = statement((db, page: { page: number; pass: number; seen: string }) =>
   db.insertInto('sync_scan_page').values(page).compile(),
 )
 

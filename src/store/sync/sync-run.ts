@@ -10,7 +10,7 @@ import type {
   SyncPart,
   SyncResult,
 } from '../../domain/sync.ts'
-import { statement, statementForLater } from '../db/statement.ts'
+import { statement } from '../db/statement.ts'
 import type { Db, Trx } from '../db/store.ts'
 import { listHeldLeases } from '../schedule/lease.ts'
 import type { SyncRunTable } from '../tables/tables.ts'
@@ -53,7 +53,7 @@ export async function saveUsage(trx: Trx, runId: string, { requests, retries }: 
   await updateUsage(trx, { id: runId, requests, retries })
 }
 
-const updateUsage = statementForLater((db, { id, requests, retries }: RunUsage & { id: string }) =>
+const updateUsage = statement((db, { id, requests, retries }: RunUsage & { id: string }) =>
   db.updateTable('sync_run').where('id', '=', id).set({ requests, retries }).compile(),
 )
 

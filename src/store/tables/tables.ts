@@ -244,16 +244,6 @@ export interface DaemonUptimeTable {
   pid: number
 }
 
-interface ConfigLoad {
-  id: GeneratedAlways<number>
-  read_at: string
-  refused: string | null
-  changed: string | null
-  program: string
-  host: string
-  pid: number
-}
-
 interface RequestRateTable {
   id: number
   next_ms: number
@@ -314,7 +304,6 @@ export interface Tables
   report_issue: ReportIssueTable
   scheduled_run: ScheduledRunTable
   daemon_uptime: DaemonUptimeTable
-  config_load: ConfigLoad
   lease: LeaseTable
   ended_session: EndedSessionTable
 }

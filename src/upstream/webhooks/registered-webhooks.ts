@@ -5,7 +5,6 @@
 import { z } from 'zod'
 import {
   type WireWebhookAttempt,
-  webhookAttemptListSchema,
   webhookAttemptSchema,
   webhookSchema,
   webhookWithSecretSchema,
@@ -43,14 +42,8 @@ export interface WebhookOrder {
 export interface WebhookSource {
   register(body: WebhookOrder, idempotencyKey: string, signal?: AbortSignal): Promise<WireWebhookWithSecret>
   list(signal?: AbortSignal): Promise<readonly WireWebhook[]>
-  show(id: string, signal?: AbortSignal): Promise<WireWebhook>
-  /** Makes a new secret and returns the webhook with it. No later answer contains the secret. */
-  rotate(id: string, idempotencyKey: string, signal?: AbortSignal): Promise<WireWebhookWithSecret>
   /** Makes the upstream send a test message immediately. */
   test(id: string, signal?: AbortSignal): Promise<WireWebhookAttempt>
-  enable(id: string, idempotencyKey: string, signal?: AbortSignal): Promise<WireWebhook>
-  /** Lists the upstream's attempts to deliver messages to a webhook, the latest first. */
-  listAttempts(id: string, signal?: AbortSignal): Promise<readonly WireWebhookAttempt[]>
   /**
    * Deletes a webhook.
    * @returns whether the webhook existed
@@ -78,7 +71,7 @@ interface Asking {
   readonly method: Call['method']
   /** The id of the webhook, which is appended to the path of the endpoint. */
   readonly id?: string
-  /** The action, such as `rotate`, which is appended to the path after the id. */
+  /** The action, such as `test`, which is appended to the path after the id. */
   readonly action?: string
   readonly body?: WebhookOrder
   readonly idempotencyKey?: string
@@ -109,24 +102,8 @@ export function createWebhookSource({ profile, at, call, checked }: WebhookSourc
     register: (body, idempotencyKey, signal) =>
       ask(withSecretSchema, { what: 'register webhooks', method: 'POST', body, idempotencyKey, signal }),
     list: async (signal) => (await ask(listSchema, { what: 'list webhooks', method: 'GET', signal })).data,
-    show: (id, signal) => ask(shownSchema, { what: 'show a webhook', method: 'GET', id, signal }),
-    rotate: (id, idempotencyKey, signal) =>
-      ask(withSecretSchema, {
-        what: 'give a webhook a new secret',
-        ...{ method: 'POST', id, action: 'rotate', idempotencyKey, signal },
-      }),
     test: (id, signal) =>
       ask(webhookAttemptSchema, { what: 'test a webhook', method: 'POST', id, action: 'test', signal }),
-    enable: (id, idempotencyKey, signal) =>
-      ask(shownSchema, {
-        what: 'enable a webhook',
-        ...{ method: 'POST', id, action: 'enable', idempotencyKey, signal },
-      }),
-    listAttempts: async (id, signal) => {
-      const what = 'list what was sent to a webhook'
-      const asking = { what, method: 'GET', id, action: 'attempts', signal } as const
-      return (await ask(webhookAttemptListSchema, asking)).data
-    },
     async remove(id, signal) {
       const asking = { what: 'remove a webhook', method: 'DELETE', id, signal } as const
       const { url, status } = await send(asking)

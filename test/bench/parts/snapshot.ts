@@ -2,8 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
-import { pino } from 'pino'
-import { publishDeps } from '../../../src/app/publishing.ts'
+import { pathsIn, QUERIES } from '../../../src/app/installation.ts'
 import { publishSnapshot } from '../../../src/jobs/snapshot/publish-snapshot.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
@@ -24,8 +23,14 @@ export const SNAPSHOT: Part = {
     await using upstream = await startUpstream(leads)
     await using installation = await install('')
     await using store = await openStore(installation.database, new Date())
-    const dataDir = join(installation.folder, 'data')
-    const publishing = publishDeps({ dataDir, profile: REFERENCE_PROFILE }, store, pino({ level: 'silent' }))
+    const { snapshot, metadata } = pathsIn(join(installation.folder, 'data'))
+    const publishing = {
+      store,
+      files: { snapshot, metadata, queries: QUERIES },
+      profile: REFERENCE_PROFILE,
+      version: '0',
+      now: () => new Date(),
+    }
     await syncLeads(store, `${upstream.address}/v1`)
     for (let round = 0; round < Math.min(rounds, isShort ? 1 : rounds); round++) {
       await rm(publishing.files.snapshot, { force: true })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type AnswerOptions, completed, readGiven } from '../../../src/cli/init/answers.ts'
+import { type AnswerOptions, completeAnswers, readGiven } from '../../../src/cli/init/answers.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { LeadsheetError } from '../../../src/errors.ts'
 import { folderWith } from '../../support/folder.ts'
@@ -8,17 +8,20 @@ import { folderWith } from '../../support/folder.ts'
 const given = (options: AnswerOptions, env: Readonly<Record<string, string>> = {}) =>
   readGiven(options, loadConfig({ file: null, env }))
 
-function told(work: () => unknown): string {
+const completed = (from: ReturnType<typeof readGiven>) =>
+  completeAnswers(from, null, new Date('2026-11-21T16:00:00Z'))
+
+async function told(work: () => unknown): Promise<string> {
   try {
-    work()
+    await work()
     return 'nothing'
   } catch (thrown) {
     return thrown instanceof LeadsheetError ? `${thrown.code} ${thrown.message}` : String(thrown)
   }
 }
 
-test('what nobody can know is named, all of it', () => {
-  expect(told(() => completed(given({ from: 'reports@example.com' })))).toBe(
+test('what nobody can know is named, all of it', async () => {
+  expect(await told(() => completed(given({ from: 'reports@example.com' })))).toBe(
     `usage_invalid answers are missing, and nobody is asked here:
   --api-url (or LEADSHEET_API_URL)
   --key-file (or LEADSHEET_API_KEY)
@@ -27,13 +30,16 @@ test('what nobody can know is named, all of it', () => {
   )
 })
 
-test('what is wrong is named, all of it, and no password of it', () => {
+test('what is wrong is named, all of it, and no password of it', async () => {
   const options = {
-    ...{ apiUrl: 'ftp://leads.example.com', smtpUrl: 'smtp://ana:s3cr3t@mail.example.com' },
-    ...{ keyFile: '/nowhere/key', recipients: 'ana@example.com,ben', timeZone: 'Europe/Berlin' },
+    apiUrl: 'ftp://leads.example.com',
+    smtpUrl: 'smtp://ana:s3cr3t@mail.example.com',
+    keyFile: '/nowhere/key',
+    recipients: 'ana@example.com,ben',
+    timeZone: 'Europe/Berlin',
     testMail: 'me',
   }
-  const message = told(() => given(options, { LEADSHEET_TIME_ZONE: 'UTC' }))
+  const message = await told(() => given(options, { LEADSHEET_TIME_ZONE: 'UTC' }))
   expect(message).toContain('6 mistakes in the options:\n')
   expect(message).toContain('\n  --api-url: expected a URL with http:// or https://')
   expect(message).toContain('\n  --smtp-url: others can see a password there')
@@ -44,36 +50,43 @@ test('what is wrong is named, all of it, and no password of it', () => {
   expect(message).not.toContain('s3cr3t')
 })
 
-test('the rest is as a person would leave it', () => {
+test('the rest is as a person would leave it', async () => {
   const key = join(folderWith({ key: 'k-123456\n' }), 'key')
   const options = {
-    ...{ apiUrl: 'https://leads.example.com', keyFile: key, smtpUrl: 'file:./outbox' },
-    ...{ from: 'reports@example.com', recipients: 'ana@example.com, ben@example.com' },
+    apiUrl: 'https://leads.example.com',
+    keyFile: key,
+    smtpUrl: 'file:./outbox',
+    from: 'reports@example.com',
+    recipients: 'ana@example.com, ben@example.com',
   }
-  const { alertRecipients, schedule, listen, token, ...answers } = completed(given(options))
+  const { alertRecipients, schedule, listen, token, ...answers } = await completed(given(options))
   expect(answers.key).toEqual({ value: 'k-123456', variable: null, file: key })
   expect([alertRecipients.value, schedule.value, listen.value]).toEqual([
-    ['ana@example.com'],
+    'ana@example.com',
     'every weekday at 07:00',
     '127.0.0.1:8080',
   ])
   expect(token.value).toMatch(/^[\w-]{32}$/)
-  expect(completed(given({ ...options, listen: 'none', alertRecipients: 'none' }))).toMatchObject({
-    alertRecipients: { value: [] },
-    token: { value: null },
+  expect(await completed(given({ ...options, listen: 'none', alertRecipients: 'none' }))).toMatchObject({
+    alertRecipients: { value: 'none' },
+    token: { value: '' },
   })
 })
 
-test('a profile that the environment names is told by its problem', () => {
+test('a profile that the environment names is told by its problem', async () => {
   const options = {
-    ...{ apiUrl: 'http://127.0.0.1:9', smtpUrl: 'file:./outbox' },
-    ...{ from: 'reports@example.com', recipients: 'ana@example.com' },
+    apiUrl: 'http://127.0.0.1:9',
+    smtpUrl: 'file:./outbox',
+    from: 'reports@example.com',
+    recipients: 'ana@example.com',
   }
   const folder = folderWith({ 'broken.yaml': 'paging: [\n' })
   const toldOf = (name: string) =>
     told(() => completed(given(options, { LEADSHEET_API_PROFILE: join(folder, name) })))
-  expect(toldOf('nowhere.yaml')).toMatch(/^config_invalid The profile .*nowhere\.yaml cannot be read: /)
-  expect(toldOf('broken.yaml')).toMatch(/^config_invalid The profile .*broken\.yaml is not valid YAML: /)
+  expect(await toldOf('nowhere.yaml')).toMatch(/^config_invalid The profile .*nowhere\.yaml cannot be read: /)
+  expect(await toldOf('broken.yaml')).toMatch(
+    /^config_invalid The profile .*broken\.yaml is not valid YAML: /,
+  )
 })
 
 test('what the environment gives is known by its variable', () => {
@@ -82,10 +95,11 @@ test('what the environment gives is known by its variable', () => {
     LEADSHEET_WEB_LISTEN: '[::1]:80',
     LEADSHEET_WEB_TOKEN: 'x'.repeat(20),
   }
-  expect(given({}, env)).toMatchObject({
+  const { known } = given({}, env)
+  expect(known.apiUrl).toBeUndefined()
+  expect(known).toMatchObject({
     key: { value: 'k-123456', variable: 'LEADSHEET_API_KEY' },
     listen: { value: '[::1]:80', variable: 'LEADSHEET_WEB_LISTEN' },
     token: { variable: 'LEADSHEET_WEB_TOKEN' },
-    apiUrl: undefined,
   })
 })

@@ -76,7 +76,6 @@ describe.runIf(HAS_TERMINAL)('on a terminal (script of util-linux)', () => {
       cwd,
       env: { LEADSHEET_API_URL: 'http://127.0.0.1:9', LEADSHEET_API_KEY: 'k-1234' },
     })
-    await typing.answer('Once more', 'keep\r')
     await typing.answer('Address, such as', 'file:./outbox\r')
     await typing.answer('Sender', '\x03')
     const { screen, status } = await typing.finished()

@@ -59,18 +59,6 @@ describe('a question', () => {
     expect(shown()).not.toMatch(/s.cret|T:|ü|\*/)
   })
 
-  test('with a few words to choose from takes their first letters', async () => {
-    const { prompter, type, shows } = openTyped()
-    const word = prompter.choose('What now', ['again', 'probe', 'keep'])
-    type('x\r')
-    await shows('expected again, probe or keep')
-    type('P\r')
-    expect(await word).toBe('probe')
-    const standard = prompter.choose('And now', ['again', 'keep'])
-    type('\r')
-    expect(await standard).toBe('again')
-  })
-
   test('of yes or no takes Enter for a yes', async () => {
     const { prompter, type, shows } = openTyped()
     const first = prompter.confirm('Send it?')

@@ -4,12 +4,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { EVENT_TYPES } from '../../../src/contract/webhook.ts'
-import {
-  type OwnWebhook,
-  registerSelf,
-  removeSelf,
-  rotateSelf,
-} from '../../../src/jobs/events/register-webhook.ts'
+import { type OwnWebhook, registerSelf, removeSelf } from '../../../src/jobs/events/register-webhook.ts'
 import {
   readRegistration,
   registrationFile,
@@ -20,7 +15,7 @@ import type { Source } from '../../../src/upstream/source.ts'
 import { openSource } from '../../../src/upstream/source.ts'
 import type { WebhookSource } from '../../../src/upstream/webhooks/registered-webhooks.ts'
 import { whyRefused } from '../../../src/upstream/webhooks/verify-signature.ts'
-import { HOUR_MS, startService, type TestService } from '../../service/support/service.ts'
+import { startService, type TestService } from '../../service/support/service.ts'
 import { folderWith } from '../../support/folder.ts'
 import { openReceiver, type Receiver } from '../../support/network/receiver.ts'
 import { SILENT } from '../../support/syncing.ts'
@@ -191,41 +186,12 @@ describe('a registration', () => {
 })
 
 describe('a new secret', () => {
-  it('is believed beside the one before, for as long as the upstream signs with both', async () => {
-    const { registration: before } = await register()
-    const after = await rotateSelf(own, signal)
-    expect(after).toMatchObject({ id: before.id, oldSecret: before.secret })
-    expect(secretsNow()).toEqual([after.secret, before.secret])
-    expect(await isBelieved(after.id)).toBe(true)
-    api.clock.at += 24 * HOUR_MS + 1
-    expect(secretsNow()).toEqual([after.secret])
-    expect(await isBelieved(after.id)).toBe(true)
-  })
-
-  it('that a kill has lost is shown again, and meanwhile the one before is believed', async () => {
-    let before = ''
-    const kills = await killAtEach(
-      async () => {
-        before = (await register()).registration.secret
-      },
-      (dying) => rotateSelf(dying, signal),
-      async (killed) => {
-        const [id = ''] = await webhookIds()
-        expect(await isBelieved(id), killed).toBe(true)
-        expect(await rotateSelf(own, signal)).toMatchObject({ id, oldSecret: before })
-        api.clock.at += 24 * HOUR_MS + 1
-        expect(await isBelieved(id), killed).toBe(true)
-      },
-    )
-    expect(kills).toEqual(['before rotate', 'after rotate'])
-  })
-
   it('is known to who watches the file as soon as it is there', async () => {
     const secrets = watchSecrets(own.file, ['configured-one'], { now: own.now, log: SILENT })
     expect(secrets()).toEqual(['configured-one'])
     const { registration } = await register()
     expect(secrets()).toEqual([registration.secret, 'configured-one'])
-    const { secret } = await rotateSelf(own, signal)
+    const { secret } = (await register('/webhooks/other')).registration
     expect(secrets()).toEqual([secret, registration.secret, 'configured-one'])
     await removeSelf(own, signal)
     expect(secrets()).toEqual(['configured-one'])

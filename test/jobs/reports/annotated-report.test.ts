@@ -9,6 +9,8 @@ import { renderPreview } from '../../../src/jobs/reports/preview.ts'
 import type { Report } from '../../../src/jobs/reports/report-definition.ts'
 import { openTemplates } from '../../../src/report/render/templates.ts'
 import type { Store } from '../../../src/store/db/store.ts'
+import { publishing } from '../../support/data/publishing.ts'
+import { folderWith } from '../../support/folder.ts'
 import { DAILY } from '../../support/mail/reports.ts'
 import { TEMPLATES_FOLDER } from '../../support/report.ts'
 import { dailyNumbers } from '../../support/reports/daily-numbers.ts'
@@ -39,7 +41,14 @@ async function reportOn(morning: string, locale = 'en-GB', isAnnotated = true) {
     unsubscribe: { mailto: 'b@example.com', pageOf: null },
   }
   const templates = await openTemplates(TEMPLATES_FOLDER)
-  const deps = { templates, store, sender, maxBytes: 10_000_000, now: () => now }
+  const deps = {
+    templates,
+    store,
+    sender,
+    maxBytes: 10_000_000,
+    now: () => now,
+    publishing: publishing(store, folderWith()),
+  }
   return await renderPreview(deps, REPORT, { ...REPORT, locale, address: null }, 'real', signal)
 }
 

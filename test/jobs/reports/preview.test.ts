@@ -4,6 +4,7 @@ import type { PeriodKind } from '../../../src/domain/figures.ts'
 import { renderPreview, tryReport } from '../../../src/jobs/reports/preview.ts'
 import type { Report } from '../../../src/jobs/reports/report-definition.ts'
 import { openTemplates } from '../../../src/report/render/templates.ts'
+import { publishing } from '../../support/data/publishing.ts'
 import { folderWith } from '../../support/folder.ts'
 import { DAILY } from '../../support/mail/reports.ts'
 import { TEMPLATES_FOLDER } from '../../support/report.ts'
@@ -50,7 +51,14 @@ async function open(own: Readonly<Record<string, string>> = {}) {
     replyTo: null,
     unsubscribe: { mailto: 'stop@example.com', pageOf: null },
   }
-  const deps = { templates, store, sender, maxBytes: 10_000_000, now: () => NOW }
+  const deps = {
+    templates,
+    store,
+    sender,
+    maxBytes: 10_000_000,
+    now: () => NOW,
+    publishing: publishing(store, folderWith()),
+  }
   return { deps, store, [Symbol.asyncDispose]: () => store.close() }
 }
 
@@ -110,7 +118,7 @@ describe('a preview', () => {
 describe('the trial of a report', () => {
   test.each(['daily', 'weekly', 'monthly', 'quarterly'])('finds nothing wrong with %s', async (name) => {
     await using opened = await open()
-    await tryReport({ ...opened.deps, place: opened.store.place }, reportNamed(name), [], signal)
+    await tryReport(opened.deps, reportNamed(name), [], signal)
   })
 
   test('finds a name that there is not where only much or only little is told', async () => {
@@ -119,7 +127,7 @@ describe('the trial of a report', () => {
       '{{#each blocks}}{{#unless leads}}\n{{nope}}{{/unless}}{{/each}}',
     ]) {
       await using opened = await open({ 'mine/html.hbs': html })
-      const trial = tryReport({ ...opened.deps, place: opened.store.place }, reportNamed('mine'), [], signal)
+      const trial = tryReport(opened.deps, reportNamed('mine'), [], signal)
       await expect(trial).rejects.toThrow(/mine\/html\.hbs, line 2: "nope" not defined/)
     }
   })
@@ -127,7 +135,7 @@ describe('the trial of a report', () => {
   test('finds what is wrong in a block that only one recipient has', async () => {
     await using opened = await open({ 'mine/blocks/sources.text.hbs': 'one\n{{nope}}' })
     const report = reportNamed('mine', { blocks: ['headline'] })
-    const deps = { ...opened.deps, place: opened.store.place }
+    const deps = opened.deps
     await tryReport(deps, report, [], signal)
     const recipient = { ...report, address: 'ana@example.com', blocks: ['sources' as const] }
     const trial = tryReport(deps, report, [recipient], signal)
@@ -137,7 +145,7 @@ describe('the trial of a report', () => {
   test('finds SQL that would not run, without running any', async () => {
     await using opened = await open()
     const report = reportNamed('mine', { queries: [query('SELECT contry FROM lead')] })
-    const trial = tryReport({ ...opened.deps, place: opened.store.place }, report, [], signal)
+    const trial = tryReport(opened.deps, report, [], signal)
     await expect(trial).rejects.toThrow('mine/report.yaml:3:10  query mine: no such column: contry')
   })
 })

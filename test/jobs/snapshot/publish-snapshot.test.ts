@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import {
+  freshSnapshot,
   publishIfDue,
   publishSnapshot,
   snapshotSchedule,
@@ -175,6 +176,36 @@ describe('a snapshot with scheduled runs of its own', () => {
     await store.close()
     expect([state, message]).toEqual(['done', expect.stringContaining('leads as of 2026-11-21T06:00')])
     expect(existsSync(deps.files.snapshot)).toBe(true)
+  })
+})
+
+describe('the snapshot for the queries of a report', () => {
+  it('is made if it is older than the last sync of all leads, and else stays', async () => {
+    const { store, folder } = await openFilledStore()
+    const deps = publishing(store, folder)
+    const runOf = async () => ask(await freshSnapshot(deps, NEVER), 'SELECT run_id FROM snapshot_info')
+    const first = await runOf()
+    const madeFirst = statSync(deps.files.snapshot).ino
+    expect(await runOf()).toEqual(first)
+    expect(statSync(deps.files.snapshot).ino).toBe(madeFirst)
+    const run = await saveWholeRun(store, '2026-11-21T06:10:00Z')
+    expect(await runOf()).toEqual([{ run_id: run }])
+    await store.close()
+  })
+
+  it('is waited for while another process makes it', async () => {
+    const { store, folder } = await openFilledStore()
+    const deps = publishing(store, folder)
+    const others = await Promise.all([1, 2, 3].map(() => freshSnapshot(deps, NEVER)))
+    expect(others).toEqual(Array(3).fill(deps.files.snapshot))
+    const lease = await claimLease(store, 'snapshot', deps.now)
+    await saveWholeRun(store, '2026-11-21T06:10:00Z')
+    const stop = new AbortController()
+    const waiting = freshSnapshot(deps, stop.signal)
+    stop.abort(new Error('told to stop'))
+    await expect(waiting).rejects.toThrow('told to stop')
+    await lease.release()
+    await store.close()
   })
 })
 

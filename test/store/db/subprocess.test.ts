@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it, onTestFinished } from 'vitest'
 import { askChild } from '../../../src/store/db/subprocess.ts'
-import { runQuery } from '../../../src/store/queries/analyst-query.ts'
+import { runQuery } from '../../../src/store/queries/query.ts'
 import { folderWith } from '../../support/folder.ts'
 
 const INTERRUPTED = join(import.meta.dirname, '../../support/process/interrupted-child.ts')
@@ -46,6 +46,6 @@ it('a process that is killed is told in one line', async () => {
   const options = { rowsMax: 1, timeoutMs: 60_000, signal: new AbortController().signal }
   await expect(runQuery(file, 'SELECT 1', options)).rejects.toMatchObject({
     name: 'LeadsheetError',
-    message: 'the query has no answer: a process of leadsheet ended with SIGKILL before its work was done',
+    message: 'the query had no answer: a process of leadsheet ended with SIGKILL before its work was done',
   })
 })

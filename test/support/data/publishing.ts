@@ -4,7 +4,6 @@ import Database from 'better-sqlite3'
 import type { PublishDeps } from '../../../src/jobs/snapshot/publish-snapshot.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
-import { SILENT } from '../syncing.ts'
 
 export const QUERIES = join(import.meta.dirname, '../../../docs/queries')
 
@@ -15,7 +14,6 @@ export function publishing(
 ): PublishDeps {
   return {
     store,
-    log: SILENT,
     now: options.now ?? (() => new Date('2026-11-21T06:30:00Z')),
     profile: REFERENCE_PROFILE,
     files: {

@@ -19,7 +19,7 @@ export const hasSqlProgram = IN_POSTGRES
  * Returns the program's answer to a statement that ends with a semicolon. A statement that makes a temporary
  * view may come first.
  */
-export function askSqlProgram({ place }: Store, statements: string): Row[] {
+export function askSqlProgram({ place }: Pick<Store, 'place'>, statements: string): Row[] {
   if (place.kind === 'sqlite') {
     const args = ['-json', '-readonly', place.file]
     return JSON.parse(execFileSync('sqlite3', args, { input: statements, encoding: 'utf8' }) || '[]')

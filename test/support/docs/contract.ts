@@ -13,7 +13,7 @@ const STANDARD = ['', ' list', ' show']
 /** Parses the result strictly, if there is one. */
 export function holdToContract<F extends { readonly stdout: string }>(args: readonly string[], done: F): F {
   const name = resultOf(args)
-  if (name === null || !args.includes('--json') || args.includes('--live') || done.stdout === '') return done
+  if (name === null || !args.includes('--json') || done.stdout === '') return done
   const schema: z.ZodType = RESULTS[name]
   const result: unknown = JSON.parse(done.stdout)
   // Without this, any record of an upstream would be accepted as one of our own leads.

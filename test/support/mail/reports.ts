@@ -13,6 +13,7 @@ import type { Audience, Recipient, Report } from '../../../src/jobs/reports/repo
 import { openTemplates } from '../../../src/report/render/templates.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
+import { publishing } from '../data/publishing.ts'
 import { folderWith } from '../folder.ts'
 import { SENDER } from './message.ts'
 
@@ -67,6 +68,7 @@ export function reportDeps(
     program: '0.0.0',
     now,
     policy: AT_ONCE,
+    publishing: publishing(store, folderWith(), { now }),
   }
 }
 

@@ -346,7 +346,7 @@ describe('the card of the events', () => {
   it('says how to try the way where none has come yet', async () => {
     const { read } = await openStatusPage({ events: way })
     expect(cardOf(await read())).toMatch(
-      /^none yet A webhook is set up, and has brought none yet. npx leadsheet webhooks test/,
+      /^none yet A webhook is set up, and has brought none yet. npx leadsheet webhooks register --self/,
     )
   })
 

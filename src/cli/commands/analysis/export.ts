@@ -14,7 +14,8 @@ import { errorText, LeadsheetError, shellCommand } from '../../../errors.ts'
 import { encodeCsv, jsonObject } from '../../../jobs/snapshot/encode-text.ts'
 import type { ExportFormat } from '../../../jobs/snapshot/export-table.ts'
 import { EXPORT_FORMATS, exportToFile, exportToStream } from '../../../jobs/snapshot/export-table.ts'
-import { runQuery } from '../../../store/queries/analyst-query.ts'
+import { runQuery } from '../../../store/queries/query.ts'
+import { NO_SELECT } from '../../../store/queries/select.ts'
 import type { Cell, Row, SnapshotReader, SnapshotTable } from '../../../store/queries/snapshot-table.ts'
 import { openSnapshot } from '../../../store/queries/snapshot-table.ts'
 import { PRIVATE } from '../../../store/schema/published.ts'
@@ -204,7 +205,7 @@ function shownCell(cell: Cell): string | number | null {
 
 /** Makes an error from SQLite's message, with a suggestion for an unknown table or column name. */
 function mistakeIn(file: string, message: string): LeadsheetError {
-  if (/not authorized|authorization denied/.test(message)) {
+  if (message === NO_SELECT || message.includes('readonly database')) {
     return new LeadsheetError('query_failed', `the statement does more than read: ${message}`, {
       hint: 'Only SELECT, WITH … SELECT and EXPLAIN run here.',
     })

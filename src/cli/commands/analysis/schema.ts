@@ -2,19 +2,14 @@
  * `leadsheet schema`: explains the tables, views and columns of the snapshot, the SQLite file for analysts.
  * Before the first snapshot, the command describes an empty snapshot.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Command } from 'commander'
 import { profileOf } from '../../../app/configured-upstream.ts'
 import { pathsIn } from '../../../app/installation.ts'
 import { nearest } from '../../../config/setting-path.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { sourcePathsOf } from '../../../jobs/snapshot/publish-snapshot.ts'
-import { openStore } from '../../../store/open.ts'
-import { buildSnapshot } from '../../../store/snapshot/build-snapshot.ts'
 import type { ColumnEntry, Dictionary, TableEntry } from '../../../store/snapshot/dictionary.ts'
-import { readSnapshotDictionary } from '../../../store/snapshot/snapshot.ts'
+import { readSnapshotDictionary, withEmptySnapshot } from '../../../store/snapshot/snapshot.ts'
 import type { Profile } from '../../../upstream/profile/profile.ts'
 import { addExamples } from '../../command.ts'
 import { formatShare } from '../../terminal/table.ts'
@@ -47,27 +42,12 @@ async function runSchema(terminal: Terminal, table: string | undefined, options:
   else await printColumns(terminal, shown)
 }
 
-/**
- * Builds an empty snapshot in a temporary folder and returns its dictionary: the descriptions of its tables
- * and columns.
- */
+/** Returns the dictionary of an empty snapshot: the descriptions of its tables and columns. */
 export async function describeEmpty(profile: Profile): Promise<Dictionary> {
-  const folder = await mkdtemp(join(tmpdir(), 'leadsheet-schema-'))
-  try {
-    const [live, target] = [join(folder, 'leadsheet.db'), join(folder, 'snapshot.db')]
-    const now = new Date()
-    await (await openStore(live, now)).close()
-    await buildSnapshot({
-      live,
-      target,
-      madeAt: now.toISOString(),
-      version: '',
-      sourcePaths: sourcePathsOf(profile),
-    })
-    return readSnapshotDictionary(target) ?? { tables: [], columns: [] }
-  } finally {
-    await rm(folder, { recursive: true })
-  }
+  return withEmptySnapshot(
+    sourcePathsOf(profile),
+    (file) => readSnapshotDictionary(file) ?? { tables: [], columns: [] },
+  )
 }
 
 function only(dictionary: Dictionary, table: string): Dictionary {

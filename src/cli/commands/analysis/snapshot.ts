@@ -20,10 +20,7 @@ async function runSnapshot(terminal: Terminal): Promise<void> {
   const config = await terminal.config()
   await using store = await openDataIfThere(config)
   const { configuredPublishing, publishSnapshot } = await loadPublishing()
-  const published = await publishSnapshot(
-    configuredPublishing(config, store, await terminal.log()),
-    terminal.signal,
-  )
+  const published = await publishSnapshot(configuredPublishing(config, store), terminal.signal)
   const { file, bytes, durationMs, leadsAsOf } = published
   if (terminal.json) {
     terminal.printJson('snapshot', { file, bytes, duration_ms: durationMs, leads_as_of: leadsAsOf })
@@ -41,7 +38,7 @@ export async function publishAfterwards(terminal: Terminal, store: Store): Promi
   if (config.snapshot.when !== 'after_sync') return null
   const { configuredPublishing, publishIfDue } = await loadPublishing()
   try {
-    return await publishIfDue(configuredPublishing(config, store, await terminal.log()), terminal.signal)
+    return await publishIfDue(configuredPublishing(config, store), terminal.signal)
   } catch (thrown) {
     if (!(thrown instanceof LeadsheetError) || terminal.signal.aborted) throw thrown
     terminal.note(`warning: ${thrown.message}`)

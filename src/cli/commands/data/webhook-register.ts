@@ -23,7 +23,6 @@ import type { Source } from '../../../upstream/source.ts'
 import type { WireWebhook, WireWebhookAttempt } from '../../../upstream/webhooks/registered-webhooks.ts'
 import { WEBHOOK_PATH } from '../../../web/webhooks.ts'
 import { addExamples } from '../../command.ts'
-import type { Column } from '../../terminal/table.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 import { withSource } from './with-source.ts'
@@ -137,11 +136,10 @@ async function tryOut(
   terminal: Terminal,
   config: Config,
   source: Source,
-  { registration, outcome }: SelfRegistration,
+  { registration }: SelfRegistration,
 ): Promise<Trial> {
-  if (outcome === 'already') return `not now; ${shellCommand('webhooks test')} does it`
   if (!(await isDaemonAlive(config))) {
-    return `not now, since no daemon runs here: ${shellCommand('run')}, then ${shellCommand('webhooks test')}`
+    return `not now, since no daemon runs here: ${shellCommand('run')}, then ${shellCommand('webhooks register --self')} again`
   }
   try {
     return await source.webhooks.test(registration.id, terminal.signal)
@@ -259,7 +257,7 @@ export function isOwnWebhook({ dataDir }: Config, id: string): boolean {
 }
 
 /** Returns true if a daemon works on this store, on this machine or another. */
-export async function isDaemonAlive(config: Config): Promise<boolean> {
+async function isDaemonAlive(config: Config): Promise<boolean> {
   await using store = await openDataIfThere(config)
   return (await readFacts(installationOf(config, store), {}, new Date()).daemonState()) === 'alive'
 }
@@ -276,7 +274,7 @@ export function otherAtAddress(webhooks: readonly WireWebhook[], own: Registrati
  * Awaits a request that the upstream may not support.
  * @returns null if the upstream answered "not found"
  */
-export async function unlessUnoffered<T>(asked: Promise<T>): Promise<T | null> {
+async function unlessUnoffered<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked
   } catch (thrown) {
@@ -289,9 +287,9 @@ export async function unlessUnoffered<T>(asked: Promise<T>): Promise<T | null> {
  * The hint for a failed request. The user can repeat the command safely, because it sends the same
  * idempotency key until the request succeeds.
  */
-export const ASK_AGAIN = 'Run it again: it is asked for as the same request, and done once.'
+const ASK_AGAIN = 'Run it again: it is asked for as the same request, and done once.'
 
-export function withHint(thrown: LeadsheetError, hint: string): LeadsheetError {
+function withHint(thrown: LeadsheetError, hint: string): LeadsheetError {
   return new LeadsheetError(thrown.code, thrown.message, { hint, cause: thrown })
 }
 
@@ -301,13 +299,13 @@ const DISABLED_WORDS = {
 } as const
 
 /** Returns a hint on where to look after a message to this installation's daemon has failed. */
-export function whereToLook({ status }: WireWebhookAttempt): string {
+function whereToLook({ status }: WireWebhookAttempt): string {
   if (status === null) {
     return 'It seems not to have come as far as the daemon: web.public_url has to lead there from the upstream.'
   }
   const log = 'Where the daemon has answered so, its log says why.'
   return status === 401
-    ? `${log} If it knows another secret, ${shellCommand('webhooks rotate')} fixes that.`
+    ? `${log} If it knows another secret, ${shellCommand('webhooks remove')} and ${shellCommand('webhooks register --self')} make a new one.`
     : log
 }
 
@@ -331,17 +329,8 @@ export function eventsText(events: readonly string[]): string {
 }
 
 /** Formats an attempt to send a message to a webhook: `arrived: answered 204 after 12 ms`. */
-export function attemptText({ outcome, status, error, duration_ms }: WireWebhookAttempt): string {
+function attemptText({ outcome, status, error, duration_ms }: WireWebhookAttempt): string {
   const answer = status === null ? null : `answered ${status}`
   const what = outcome === 'delivered' ? (answer ?? 'taken') : (error ?? answer ?? 'no reason is told')
   return `${outcome === 'delivered' ? 'arrived' : 'failed'}: ${what} after ${duration_ms} ms`
 }
-
-export const ATTEMPT_COLUMNS: readonly Column<WireWebhookAttempt>[] = [
-  { title: 'AT', value: ({ at }) => `${at.slice(0, 10)} ${at.slice(11, 19)}Z`, isWhole: true },
-  { title: 'EVENT', value: ({ type }) => type, isWhole: true },
-  { title: 'TRY', value: ({ attempt }) => attempt },
-  { title: 'OUTCOME', value: attemptText },
-  { title: 'NEXT TRY', value: ({ next_attempt_at: next }) => formatInstant(next), isOptional: true },
-  { title: 'MESSAGE', value: ({ message_id }) => message_id, isOptional: true },
-]

@@ -116,7 +116,7 @@ async function publishRestored(terminal: Terminal): Promise<void> {
   const config = await terminal.config()
   await using store = await openData(config)
   try {
-    await publishSnapshot(configuredPublishing(config, store, await terminal.log()), terminal.signal)
+    await publishSnapshot(configuredPublishing(config, store), terminal.signal)
   } catch (thrown) {
     if (!(thrown instanceof LeadsheetError) || terminal.signal.aborted) throw thrown
     terminal.note(`warning: the snapshot is still that of before: ${thrown.message}`)

@@ -14,39 +14,65 @@ import type { Report } from '../../../jobs/reports/report-definition.ts'
 import { formatHours } from '../../../jobs/schedule/schedule.ts'
 import type { MissedScheduledRuns, ScheduleState } from '../../../jobs/schedule/schedule-state.ts'
 import {
-  GAP_MS,
   mayBeApproved,
   outcomeText,
   readMissedScheduledRuns,
   readScheduleStates,
 } from '../../../jobs/schedule/schedule-state.ts'
 import { clockNote, nextDueTime } from '../../../schedule/scheduled-runs.ts'
-import type { CatchUp, Timing } from '../../../schedule/timing.ts'
-import { startOfDay } from '../../../schedule/zone.ts'
+import type { CatchUp } from '../../../schedule/timing.ts'
 import type { ScheduledRun } from '../../../store/schedule/scheduled-run.ts'
-import type { Gap } from '../../../store/schedule/uptime.ts'
-import { listGaps } from '../../../store/schedule/uptime.ts'
-import { addExamples, day, wholeNumber } from '../../command.ts'
+import { addExamples } from '../../command.ts'
 import { formatInstant, localTime } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
 export function defineSchedule(command: Command, terminal: Terminal): void {
   const list = command
     .command('list', { isDefault: true })
-    .description('list schedules with their last and next run (same as `schedule`)')
-    .action(() => listSchedules(terminal))
-  addExamples(list, ['schedule', 'schedule --json'])
-  defineNext(command, terminal)
+    .description('list schedules with their last and next run; of one, the next runs and the missed ones')
+    .argument('[name]', 'name of a report or schedule (default: all)')
+    .action((name: string | undefined) => showSchedules(terminal, name))
+  addExamples(list, ['schedule', 'schedule daily', 'schedule sync --json'])
 }
 
-async function listSchedules(terminal: Terminal): Promise<void> {
+const NEXT_SHOWN = 10
+const DAYS_BACK = 30
+
+interface ComingTime {
+  readonly due_at: Date
+  /** The local dates that the report of this time covers; null for a schedule without a report. */
+  readonly covers: string | null
+  /** The effect of a clock change on this time; null if no clock change affects it. */
+  readonly note: string | null
+}
+
+interface ScheduleLine extends ScheduleState<ConfiguredSchedule> {
+  readonly coming: readonly ComingTime[]
+  readonly missed: readonly MissedScheduledRuns[]
+}
+
+async function showSchedules(terminal: Terminal, name: string | undefined): Promise<void> {
   const config = await terminal.dataConfig('time_zone')
   const now = new Date()
+  const schedules = name === undefined ? schedulesOf(config) : [findSchedule(config, name)]
+  const reports = await readReports(config, schedules)
   await using store = await openDataToRead(config)
-  const lines = await readScheduleStates(store.db, schedulesOf(config), now)
+  const lines: ScheduleLine[] = []
+  for (const state of await readScheduleStates(store.db, schedules, now)) {
+    const coming = comingTimes(state, reports.get(state.name) ?? null, now)
+    const missed = await readMissedScheduledRuns(store.db, state.name, { daysBack: DAYS_BACK, now })
+    lines.push({ ...state, coming, missed })
+  }
   const warnings = scheduleWarnings(config, now)
   if (terminal.json) return terminal.printJson('schedule list', lines.map(jsonOf), { warnings })
-  await terminal.printTable<ScheduleState<ConfiguredSchedule>>(
+  await printStates(terminal, lines)
+  if (name !== undefined) for (const line of lines) await printRuns(terminal, line)
+  for (const held of lines.flatMap(heldText)) terminal.note(held)
+  for (const warning of warnings) terminal.note(`warning: ${warning}`)
+}
+
+async function printStates(terminal: Terminal, lines: readonly ScheduleLine[]): Promise<void> {
+  await terminal.printTable<ScheduleLine>(
     [
       { title: 'SCHEDULE', value: ({ name }) => name, isWhole: true },
       { title: 'WHEN', value: ({ timing }) => timing.expression, isWhole: true },
@@ -59,104 +85,6 @@ async function listSchedules(terminal: Terminal): Promise<void> {
     ],
     lines,
   )
-  for (const held of lines.flatMap(heldText)) terminal.note(held)
-  for (const warning of warnings) terminal.note(`warning: ${warning}`)
-}
-
-function jsonOf({ name, timing, catchUp, last, next }: ScheduleState<ConfiguredSchedule>) {
-  return {
-    schedule: name,
-    when: timing.expression,
-    time_zone: timing.timeZone,
-    catch_up: catchUp.policy,
-    last: last && {
-      ...{ due_at: last.due_at, state: last.state, message: last.message, attempts: last.attempts },
-      ...{ started_at: last.started_at, finished_at: last.finished_at, not_before: last.not_before },
-    },
-    next: next?.toISOString() ?? null,
-    next_local: next && localTime(next, timing.timeZone),
-  }
-}
-
-interface Options {
-  readonly count: number
-  readonly from?: string
-}
-
-interface ComingTime {
-  readonly due_at: Date
-  /** The local dates that the report of this time covers; null for a schedule without a report. */
-  readonly covers: string | null
-  /** The effect of a clock change on this time; null if no clock change affects it. */
-  readonly note: string | null
-}
-
-interface Explanation {
-  readonly schedule: ConfiguredSchedule
-  readonly coming: readonly ComingTime[]
-  readonly problems: readonly MissedScheduledRuns[]
-}
-
-const DAY_MS = 86_400_000
-const DAYS_BACK = 30
-
-function defineNext(parent: Command, terminal: Terminal): void {
-  const command = parent
-    .command('next')
-    .description('show the next runs in local time and UTC, and the missed runs with their reasons')
-    .argument('[name]', 'name of a report or schedule (default: all)')
-    .option('--count <number>', 'number of runs to show', wholeNumber(1, 1000), 10)
-    .option('--from <date>', 'show runs from this local date on, such as 2026-11-20 (default: now)', day)
-    .action((name: string | undefined, options: Options) => showNext(terminal, name, options))
-  addExamples(command, [
-    'schedule next',
-    'schedule next daily --count 20',
-    'schedule next daily --from 2027-03-20',
-    'schedule next sync --json',
-  ])
-}
-
-async function showNext(terminal: Terminal, name: string | undefined, options: Options): Promise<void> {
-  const config = await terminal.dataConfig('time_zone')
-  const now = new Date()
-  const schedules = name === undefined ? schedulesOf(config) : [findSchedule(config, name)]
-  const reports = await readReports(config, schedules)
-  await using store = await openDataToRead(config)
-  const explanations: Explanation[] = []
-  for (const schedule of schedules) {
-    const coming = comingTimes(
-      schedule,
-      reports.get(schedule.name) ?? null,
-      startOf(options, schedule.timing, now),
-      options.count,
-    )
-    explanations.push({
-      schedule,
-      coming,
-      problems: await readMissedScheduledRuns(store.db, schedule.name, { daysBack: DAYS_BACK, now }),
-    })
-  }
-  const since = new Date(now.getTime() - DAYS_BACK * DAY_MS).toISOString()
-  const gaps = await listGaps(store.db, { since, now: now.toISOString(), leastMs: GAP_MS })
-  if (terminal.json) return terminal.printJson('schedule next', explanations.map(explanationJson), { gaps })
-  for (const explanation of explanations) await printExplanation(terminal, explanation)
-  if (gaps.length === 0) return
-  terminal.print(terminal.style('bold', `When the daemon did not run, in the last ${DAYS_BACK} days`))
-  await terminal.printTable<Gap>(
-    [
-      { title: 'FROM', value: ({ from }) => formatInstant(from), isWhole: true },
-      { title: 'TO', value: ({ to }) => formatInstant(to) ?? 'now', isWhole: true },
-      { title: 'WHY', value: ({ why, to }) => (to === null ? 'it sends no heartbeat' : WHY[why]) },
-    ],
-    gaps,
-  )
-}
-
-const WHY: Readonly<Record<Gap['why'], string>> = {
-  down: 'it was not running',
-  blocked: 'the process was blocked',
-  unwritable: 'the database could not be written',
-  clock: 'the clock was changed, or the machine was asleep',
 }
 
 /** Builds the reports with their folders, because a folder can define settings such as the period. */
@@ -174,22 +102,12 @@ async function readReports(
   )
 }
 
-/** Returns the time after which scheduled runs are listed. */
-function startOf({ from }: Options, { timeZone }: Timing, now: Date): Date {
-  return from === undefined ? now : new Date(startOfDay(Date.parse(from) / DAY_MS, timeZone) - 1)
-}
-
-function comingTimes(
-  { timing }: ConfiguredSchedule,
-  report: Report | null,
-  after: Date,
-  count: number,
-): ComingTime[] {
+function comingTimes({ timing }: ConfiguredSchedule, report: Report | null, after: Date): ComingTime[] {
   const times: ComingTime[] = []
   let previous = after
   for (
     let due = nextDueTime(timing, after);
-    due !== null && times.length < count;
+    due !== null && times.length < NEXT_SHOWN;
     due = nextDueTime(timing, due.due_at)
   ) {
     const covers = report && coveredBy(report, due.due_at)
@@ -205,26 +123,19 @@ function coveredBy(report: Report, dueAt: Date): string {
   return kind === 'since_last' ? 'since the last one' : formatDates(period)
 }
 
-async function printExplanation(
+async function printRuns(
   terminal: Terminal,
-  { schedule, coming, problems }: Explanation,
+  { timing, report, coming, missed }: ScheduleLine,
 ): Promise<void> {
-  const { name, timing, catchUp } = schedule
-  terminal.print(
-    terminal.style(
-      'bold',
-      `${name}: ${timing.expression}, ${timing.timeZone}; if missed: ${policyText(catchUp)}`,
-    ),
-  )
+  const local = (at: Date | string): string => localTime(new Date(at), timing.timeZone)
+  terminal.print('')
   if (coming.length === 0) terminal.print('There are no more runs.')
   else {
     await terminal.printTable<ComingTime>(
       [
-        { title: 'NEXT', value: ({ due_at }) => localTime(due_at, timing.timeZone), isWhole: true },
+        { title: 'NEXT', value: ({ due_at }) => local(due_at), isWhole: true },
         { title: 'IN UTC', value: ({ due_at }) => formatInstant(due_at.toISOString()), isWhole: true },
-        ...(schedule.report
-          ? [{ title: 'COVERS', value: ({ covers }: ComingTime) => covers, isWhole: true }]
-          : []),
+        ...(report ? [{ title: 'COVERS', value: ({ covers }: ComingTime) => covers, isWhole: true }] : []),
         ...(coming.some(({ note }) => note !== null)
           ? [{ title: 'CLOCK', value: ({ note }: ComingTime) => note ?? '' }]
           : []),
@@ -232,28 +143,22 @@ async function printExplanation(
       coming,
     )
   }
-  terminal.print('')
-  if (problems.length === 0) return
-  terminal.print(`Missed in the last ${DAYS_BACK} days:`)
+  if (missed.length === 0) return
+  terminal.print('', `Missed in the last ${DAYS_BACK} days:`)
   await terminal.printTable<MissedScheduledRuns>(
     [
-      {
-        title: 'DUE',
-        value: ({ first }) => localTime(new Date(first.due_at), timing.timeZone),
-        isWhole: true,
-      },
+      { title: 'DUE', value: ({ first }) => local(first.due_at), isWhole: true },
       {
         title: 'UNTIL',
-        value: ({ last, count }) => (count === 1 ? null : localTime(new Date(last.due_at), timing.timeZone)),
+        value: ({ last, count }) => (count === 1 ? null : local(last.due_at)),
         isOptional: true,
       },
       { title: 'RUNS', value: ({ count }) => count },
       { title: 'STATE', value: ({ first }) => stateText(first) },
       { title: 'WHY', value: ({ first }) => first.message },
     ],
-    problems,
+    missed,
   )
-  terminal.print('')
 }
 
 function stateText(scheduledRun: ScheduledRun): string {
@@ -262,21 +167,34 @@ function stateText(scheduledRun: ScheduledRun): string {
   return `done, ${minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`} late`
 }
 
-function explanationJson({ schedule: { name, timing, catchUp }, coming, problems }: Explanation) {
+function jsonOf({ name, timing, catchUp, last, coming, missed }: ScheduleLine) {
   return {
     schedule: name,
     when: timing.expression,
     time_zone: timing.timeZone,
     catch_up: catchUp.policy,
+    last: last && {
+      due_at: last.due_at,
+      state: last.state,
+      message: last.message,
+      attempts: last.attempts,
+      started_at: last.started_at,
+      finished_at: last.finished_at,
+      not_before: last.not_before,
+    },
     next: coming.map(({ due_at, covers, note }) => ({
       due_at: due_at.toISOString(),
       local: localTime(due_at, timing.timeZone),
       covers,
       note,
     })),
-    missed: problems.map(({ first, last, count }) => ({
-      ...{ from: first.due_at, to: last.due_at, scheduled_runs: count, state: first.state },
-      ...{ started_at: first.started_at, message: first.message },
+    missed: missed.map(({ first, last: end, count }) => ({
+      from: first.due_at,
+      to: end.due_at,
+      scheduled_runs: count,
+      state: first.state,
+      started_at: first.started_at,
+      message: first.message,
     })),
   }
 }

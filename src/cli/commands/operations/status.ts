@@ -142,7 +142,7 @@ function alertsText(alerts: Status['alerts']): string | null {
 function jobsText(jobs: readonly QueueCounts[]): string {
   const sum = (key: 'waiting' | 'active' | 'dead') => jobs.reduce((total, queue) => total + queue[key], 0)
   const dead = sum('dead')
-  const given = dead === 0 ? '' : `, ${dead} failed (${shellCommand('queue list')} shows why)`
+  const given = dead === 0 ? '' : `, ${dead} failed`
   return `${sum('waiting')} waiting, ${sum('active')} running${given}`
 }
 

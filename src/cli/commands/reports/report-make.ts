@@ -109,7 +109,7 @@ async function makeOne(
   const deps = await openReportDeps(config, store, templates)
   // The report is tried for all recipients before it is mailed, because its blocks (parts) can differ from
   // recipient to recipient.
-  await tryReport({ ...deps, place: store.place }, usual, recipients, terminal.signal)
+  await tryReport(deps, usual, recipients, terminal.signal)
   const report = await reportAs(store, usual, options.for ?? null)
   const period = await findPeriod(store, report, at, audience)
   const { issue, page } = await makeIssue(deps, report, period, [audience], terminal.signal)
@@ -168,7 +168,7 @@ async function sendReport(terminal: Terminal, name: string, options: SendOptions
   const { report, recipients } = reportOf(settings, config, templates)
   await using store = await openDataOrEmpty(config)
   const deps = await openReportDeps(config, store, templates)
-  await tryReport({ ...deps, place: store.place }, report, recipients, terminal.signal)
+  await tryReport(deps, report, recipients, terminal.signal)
   if (!options.force) await requireGoodData(deps, report, recipients, at)
 
   const { enqueuedIssues, leftOut, archiveFault } = await enqueueReportNow(
@@ -182,7 +182,7 @@ async function sendReport(terminal: Terminal, name: string, options: SendOptions
   await using transport = openMail(mail, log)
   const issues = enqueuedIssues.map(({ issue }) => issue)
   const deliveries = await deliverIssues(
-    { ...deps, transport, log, policy: deliveryPolicyOf(config, deps.store, transport) },
+    { ...deps, transport, log, policy: deliveryPolicyOf(config) },
     issues,
     terminal.signal,
   )

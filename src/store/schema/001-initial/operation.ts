@@ -46,16 +46,6 @@ export const OPERATION = [
     pid INTEGER NOT NULL
   ) STRICT`,
 
-  sql`CREATE TABLE config_load ( -- one row per time that the daemon read its settings, at its start or on a reload; the last 100
-    id INTEGER PRIMARY KEY,
-    read_at TEXT NOT NULL, -- UTC
-    refused TEXT, -- why the settings were refused, so that the earlier ones stayed in force; null if they were accepted
-    changed TEXT, -- JSON: names of the settings that differ from those in force before; null if there was nothing to compare with, or if the settings were refused
-    program TEXT NOT NULL, -- version of leadsheet that read the settings
-    host TEXT NOT NULL,
-    pid INTEGER NOT NULL
-  ) STRICT`,
-
   sql`CREATE TABLE alert ( -- one row per problem that a check found; kept until 90 days after it was resolved
     id INTEGER PRIMARY KEY,
     check_id TEXT NOT NULL, -- name of the check that found the problem, such as sync_failing; docs/reference/checks.md lists all checks

@@ -221,7 +221,6 @@ interface InstallationView {
   readonly server: string | null
   readonly settings: {
     readonly since: Moment
-    readonly refused: { readonly at: Moment; readonly why: string } | null
     readonly changed: Moment | null
   } | null
 }
@@ -246,7 +245,6 @@ export async function readInstallation(
     server: store.place.kind === 'postgres' ? store.place.name : null,
     settings: settings && {
       since: clock.at(settings.since),
-      refused: settings.refused && { at: clock.at(settings.refused.at), why: settings.refused.why },
       changed: clock.at(settings.changedAt),
     },
   }

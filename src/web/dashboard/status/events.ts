@@ -90,7 +90,7 @@ export async function readEvents(db: Db, { way, schedules, checks, clock }: Look
   }
 }
 
-const AWAITED = `A webhook is set up, and has brought none yet. ${shellCommand('webhooks test')} has one sent to try the way.`
+const AWAITED = `A webhook is set up, and has brought none yet. ${shellCommand('webhooks register --self')} has one sent to try the way.`
 
 /**
  * Returns whether a webhook is set up. A registration that cannot be read counts too, because other parts of
@@ -193,7 +193,7 @@ function aboutOf({ resource, resourceId, name, outcome }: EventNews): string {
 }
 
 /** Formats a change: `qualified → contacted, score 40 → 62`. Returns null if no known field changed. */
-export function formatChange(change: EventNews['change']): string | null {
+function formatChange(change: EventNews['change']): string | null {
   if (change === null) return null
   const { before, after } = change
   if (before === null) return statusText(after)

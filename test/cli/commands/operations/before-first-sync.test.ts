@@ -33,7 +33,6 @@ describe('looking before the first sync', () => {
     'annotate 2026-11-20 fair',
     'db backup copy.db',
     'doctor',
-    'queue retry',
     'recipients link ana@example.com',
     'recipients unsubscribe ana@example.com',
     'report approve daily',

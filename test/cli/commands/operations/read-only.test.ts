@@ -10,7 +10,7 @@ import { startUpstream, type Upstream } from '../../../support/upstream.ts'
 const SETTINGS = 'recipients: [ana@example.com]\nmail: { from: r@example.com }\nweb: { listen: none }\n'
 const READING = [
   ...['status', 'status --json', 'leads list', 'leads show LEAD', 'figures', 'figures explain new_leads'],
-  ...['schedule', 'schedule next', 'alerts list', 'report history', 'outbox list', 'annotate', 'recipients'],
+  ...['schedule', 'alerts list', 'report history', 'outbox list', 'annotate', 'recipients'],
 ]
 
 /** Makes an installation that has synced once. */

@@ -2,8 +2,8 @@ import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseDefinition } from '../../../../src/report/definition.ts'
-import { openStore } from '../../../../src/store/open.ts'
 import { tryReportQueries } from '../../../../src/store/queries/report-query.ts'
+import { withEmptySnapshot } from '../../../../src/store/snapshot/snapshot.ts'
 import { folderWith } from '../../../support/folder.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 
@@ -22,8 +22,8 @@ test('a new report has what another has, and queries that SQLite takes', async (
   const definition = parseDefinition({ path: 'report.yaml', text })
   expect(definition).toMatchObject({ title: 'Industries', period: 'working_day', sendWhen: 'always' })
   expect(definition.queries.map(({ name }) => name)).toEqual(['by-industry', 'largest-open'])
-  await using store = await openStore(join(cwd, 'empty.db'), new Date('2026-11-21T06:00:00Z'))
-  await tryReportQueries(store.place, definition.queries, { signal: new AbortController().signal })
+  const { signal } = new AbortController()
+  await withEmptySnapshot({}, (file) => tryReportQueries(file, definition.queries, { signal }))
 })
 
 test('the settings stay as they are, and what to add to them is valid there', async () => {

@@ -23,9 +23,7 @@ test('bash completes commands, options, and the values that options and argument
   expect(complete('leadsheet report s')).toEqual(['send', 'show'])
   expect(complete('leadsheet report send daily --f')).toEqual(['--force'])
   expect(complete('leadsheet --json report send daily --q')).toEqual(['--quiet'])
-  expect(complete('leadsheet service keys ')).toEqual(
-    expect.arrayContaining(['create', 'list', 'revoke', '--json']),
-  )
+  expect(complete('leadsheet schedule ')).toEqual(expect.arrayContaining(['list', '--json']))
   expect(complete('leadsheet outbox list --state f')).toEqual(['failed'])
   expect(complete('leadsheet outbox --sta')).toEqual(['--state'])
   expect(complete('leadsheet recipients frequency w')).toEqual(['weekly'])

@@ -1,3 +1,5 @@
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { folderWith } from '../../../support/folder.ts'
@@ -9,8 +11,11 @@ describe('service run', () => {
     const cwd = folderWith()
     // The environment of the image. Its address of the pages is for the daemon.
     const image = { LEADSHEET_WEB_LISTEN: '0.0.0.0:8080' }
-    const serving = startLeadsheet(['service', 'run', '--port', '0', '--json'], { cwd, env: image })
+    const args = ['service', 'run', '--port', '0', '--key-file', 'key', '--json']
+    const serving = startLeadsheet(args, { cwd, env: image })
     const said = await firstObject(serving.stdout)
+    expect(readFileSync(join(cwd, 'key'), 'utf8')).toBe(`${said.key}\n`)
+    expect(statSync(join(cwd, 'key')).mode & 0o777).toBe(0o600)
     expect(said).toMatchObject({ scope: 'write', database: `${cwd}/data/service/service.db` })
 
     const env = { LEADSHEET_API_URL: String(said.url), LEADSHEET_API_KEY: String(said.key) }

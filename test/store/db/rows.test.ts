@@ -1,4 +1,4 @@
-/** Rows that are sent to PostgreSQL as an array for each column come back as they were. */
+/** Rows that are sent to PostgreSQL in one statement come back as they were. */
 import { type Kysely, sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { deleteRows, insertRows } from '../../../src/store/db/rows.ts'
@@ -9,11 +9,11 @@ import { OPENED_AT } from '../../support/store.ts'
 
 const SEED = 7
 const TEXTS = ['', 'a', 'ä€🚀', '{"a":"\\u0000"}', '{NULL,\'"}', '\\x00', 'line\nbreak', ' '.repeat(3000)]
-const NUMBERS = [0, -1, 1, 2 ** 31, -(2 ** 53), Number.MAX_SAFE_INTEGER, 9007199254740993n, -(2n ** 63n)]
+const NUMBERS = [0, -1, 1, 2 ** 31, -(2 ** 53), Number.MAX_SAFE_INTEGER]
 const FRACTIONS = [0, -0.5, 1e-300, 1.7976931348623157e308, 0.1, 123456789.125]
 const BYTES = [Buffer.alloc(0), Buffer.from([0, 255, 10]), Buffer.alloc(5000, 7)]
 
-describe.skipIf(!hasPostgres)('rows as arrays', () => {
+describe.skipIf(!hasPostgres)('rows in PostgreSQL', () => {
   it(`are stored as they are, with nulls anywhere (seed ${SEED})`, async () => {
     await using store = await openStore(await newDatabase(), OPENED_AT)
     const db = store.db as unknown as Kysely<Record<string, Record<string, unknown>>>
@@ -44,14 +44,5 @@ describe.skipIf(!hasPostgres)('rows as arrays', () => {
         rows.filter((row) => !gone.includes(row)).map(({ no }) => no),
       )
     }
-  })
-
-  it('of a type that has no form are refused', async () => {
-    await using store = await openStore(await newDatabase(), OPENED_AT)
-    await sql`CREATE TABLE other_type (at timestamptz)`.execute(store.db)
-    const refused = store.write((trx) =>
-      insertRows(trx, 'other_type' as never, [{ at: '2026-11-01' }] as never),
-    )
-    await expect(refused).rejects.toThrow('at: found the type timestamp with time zone')
   })
 })
