@@ -14,7 +14,7 @@ import { createFaultWatch } from '../jobs/alerts/store-fault.ts'
 import type { ChangeSyncs } from '../jobs/events/event-worker.ts'
 import { createEventWorker } from '../jobs/events/event-worker.ts'
 import { createWebhookIntake } from '../jobs/events/webhook-intake.ts'
-import { createOutboxTask } from '../jobs/outbox/outbox-worker.ts'
+import { createOutboxTask } from '../jobs/outbox/send-due.ts'
 import { reportSchedule, type ScheduledReportDeps } from '../jobs/reports/enqueue-report.ts'
 import { pauseRefused } from '../jobs/reports/preferences.ts'
 import { createClockTrust } from '../jobs/schedule/clock-trust.ts'
@@ -118,7 +118,7 @@ export async function openConfiguredDaemon(
     ...reportDeps,
     source,
     transport,
-    policy: deliveryPolicyOf(config, store, transport),
+    policy: deliveryPolicyOf(config),
     log,
     syncOptions: (signal: AbortSignal) => syncOptions(config, signal),
     ...(!isShared && { syncElsewhere: syncInThread(config, { store, log, requestRate, onClock }) }),

@@ -5,10 +5,10 @@ import type { SyncResult } from '../../domain/sync.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { Store } from '../../store/db/store.ts'
 import { listCountedDays, refreshDailyCounts } from '../../store/insight/daily-count.ts'
+import { refreshStallThresholds } from '../../store/insight/stall-threshold.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
 import { addScheduledRun, isAnyDue, isAnyOpen } from '../../store/schedule/scheduled-run.ts'
-import { refreshThresholds } from '../insight/winner-shares.ts'
 import { noteScheduledRuns } from '../schedule/enqueue-due-runs.ts'
 import { isTransient, retryLater } from '../schedule/job-failure.ts'
 import type { Retention } from '../schedule/retention.ts'
@@ -62,7 +62,7 @@ export async function countQuietly(
   hasChanges: boolean,
 ): Promise<void> {
   try {
-    await refreshThresholds(store, now())
+    await refreshStallThresholds(store, now())
     for (const timeZone of hasChanges ? timeZones : []) {
       const { to: end } = dayBefore(now(), timeZone)
       await refreshDailyCounts(store, await listCountedDays(store.db, end, timeZone), now())
