@@ -3,9 +3,9 @@ import type { KeptRecord, RecordKeeper } from '../../jobs/insight/read-backtest.
 import { isRecordTrusted, meantOf } from '../../jobs/insight/track-record.ts'
 import { counted } from '../../report/words/numbers.ts'
 import { listNames } from '../../store/insight/daily-count.ts'
+import { count, NONE } from '../server/format.ts'
 import { type DashboardDeps, frameOf } from '../server/frame.ts'
 import { type AddRoutes, sendPage } from '../server/server.ts'
-import { count, NONE } from './format.ts'
 
 interface RecordDeps extends DashboardDeps {
   readonly record: RecordKeeper
