@@ -6,7 +6,6 @@ import { dashboardAccess, eventSecrets, TOKEN_REMEDY } from '../config/schema-we
 import { CALLED, errorText, LeadsheetError } from '../errors.ts'
 import type { WebhookIntake } from '../jobs/events/webhook-intake.ts'
 import { registrationFile, watchSecrets } from '../jobs/events/webhook-registration.ts'
-import { openRecord } from '../jobs/insight/read-backtest.ts'
 import { createMeasuring } from '../jobs/metric-values.ts'
 import { createOutlook, openOverview } from '../jobs/overview.ts'
 import { openPreferencePage } from '../jobs/reports/preferences.ts'
@@ -105,7 +104,6 @@ export async function openConfiguredWeb(
       log,
     }),
   )
-  const record = opening.use(openRecord({ ...config, store, folder: dataDir, log }))
   const counts = [
     pipelinesRoutes({
       ...deps,
@@ -115,7 +113,7 @@ export async function openConfiguredWeb(
       called: CALLED,
     }),
     agentsRoutes({ ...deps, overview }),
-    recordRoutes({ ...deps, record }),
+    recordRoutes(deps),
     annotationsRoutes(deps),
   ]
   const archive = [issuesRoutes(deps), issueRoutes(deps), issueFilesRoutes({ store, dkim })]

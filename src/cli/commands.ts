@@ -68,7 +68,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'figures',
-    summary: 'print the figures of a period, explain one with its SQL, or test what reports claim',
+    summary: 'print the figures of a period, or explain one with its SQL',
     group: DATA,
     load: async () => (await import('./commands/data/figures.ts')).defineFigures,
   },

@@ -40,14 +40,3 @@ export function findUnusual(numbers: readonly Judged[], share = FALSE_REPORTS): 
   const unusual = new Set(ranked.slice(0, last + 1).map(({ index }) => index))
   return numbers.map((_, index) => unusual.has(index))
 }
-
-/**
- * Returns whether the change over a window (the last numbers of a series) is news. The change is news if no
- * earlier number of the window was called unusual.
- * @param length the number of values in the window, including the last one
- * @param wasUnusual returns whether the number `back` places before the last one was called unusual
- */
-export function isNewAnomaly(length: number, wasUnusual: (back: number) => boolean): boolean {
-  for (let back = 1; back < length; back++) if (wasUnusual(back)) return false
-  return true
-}

@@ -4,7 +4,7 @@
  * last year. Several days are compared with sums of days that are drawn at random from the last year.
  */
 import type { RangeKind, UsualRange } from '../domain/insight.ts'
-import { countHits, type Hits, isTrusted, type Shown, shownOf } from './record.ts'
+import { countHits, type Hits, isTrusted } from './record.ts'
 import { total, weekdayOf } from './series.ts'
 import { correct, type Ranges } from './usual-range.ts'
 
@@ -83,36 +83,6 @@ export function judgeMoney(days: MoneyDays, length: number): JudgedMoneySpans {
 
 function countMoneyHits(steps: readonly MoneyStep[]): Hits {
   return countHits(steps.map(({ forecast, money }) => ({ forecast, value: money })))
-}
-
-/** The test of the money won in one currency: how often its usual range held. */
-export interface MoneyTest extends Hits {
-  readonly currency: string
-  readonly shown: Shown
-  /** The number of days that are known, and the number that a range needs. */
-  readonly periods: { readonly known: number; readonly needed: number }
-  /** The length of the tested spans. The money of a month has no range. */
-  readonly scale: 'day' | 'week'
-}
-
-/** @param whole the number of days to test: all days, or those up to the end of the last whole week */
-export function testMoney(
-  { currency, distrusted, ...days }: MoneyNumbers,
-  scale: MoneyTest['scale'],
-  whole: number,
-): MoneyTest {
-  const { dates, money, won, isLeftOut } = days
-  const upTo = <T>(list: readonly T[]) => list.slice(0, whole)
-  const { steps, isTrusted } = judgeMoney(
-    { dates: upTo(dates), money: upTo(money), won: upTo(won), isLeftOut: upTo(isLeftOut) },
-    scale === 'week' ? 7 : 1,
-  )
-  return {
-    ...{ currency, scale },
-    ...countMoneyHits(steps),
-    shown: shownOf(whole >= MONEY_DAYS_NEEDED, isTrusted && !distrusted?.includes(scale)),
-    periods: { known: whole, needed: MONEY_DAYS_NEEDED },
-  }
 }
 
 /**

@@ -5,7 +5,7 @@
  */
 import type { RangeRecord, UsualRange } from '../domain/insight.ts'
 import { type CountDistribution, probabilitiesOf, rangeWith } from './count-distribution.ts'
-import { isFirstOfMonth, type Span, spansOf, total } from './series.ts'
+import { type Span, total } from './series.ts'
 import { isWithin, judgeSeries } from './usual-range.ts'
 
 /** The number of leads on each day up to now. */
@@ -223,15 +223,4 @@ function chooseMethod(errors: ReadonlyMap<Method, Errors>): Method {
     if (count >= 3 * SPANS_MIN && sum < best.share * ofProfile) best = { method, share: sum / ofProfile }
   }
   return best.method
-}
-
-/**
- * Lists the months whose first day is among the dates, as spans of indexes in `dates`. The last month may end
- * after the last date.
- */
-export function monthsOf(dates: readonly string[]): Span[] {
-  return spansOf(dates, isFirstOfMonth).map(({ from }) => {
-    const [year, month] = [Number(dates[from]?.slice(0, 4)), Number(dates[from]?.slice(5, 7))]
-    return { from, to: from + new Date(Date.UTC(year, month, 0)).getUTCDate() }
-  })
 }

@@ -20,21 +20,6 @@ export const WINDOWS_MIN = 15
 const WITHHELD_BELOW = 0.01
 
 /**
- * The state of a range. `printed`: the range is shown. `withheld`: earlier ranges held too rarely.
- * `learning`: too few earlier numbers are known.
- */
-export type Shown = 'printed' | 'withheld' | 'learning'
-
-/**
- * Returns whether a range is printed, and if not, why.
- * @param isReady whether enough earlier numbers are known
- * @param isBelieved whether earlier ranges held often enough
- */
-export function shownOf(isReady: boolean, isBelieved: boolean): Shown {
-  return !isReady ? 'learning' : isBelieved ? 'printed' : 'withheld'
-}
-
-/**
  * The number of numbers that had ranges (`judged`), and of those that lay within their ranges of 95 % and of
  * 80 %.
  */

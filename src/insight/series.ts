@@ -75,7 +75,7 @@ interface Group extends Span {
 }
 
 /** Divides the dates into days, weeks or months. The last week or month ends with the last date. */
-export function groupsOf(dates: readonly string[], scale: Scale): Group[] {
+function groupsOf(dates: readonly string[], scale: Scale): Group[] {
   const days = dates.length
   if (scale === 'day') return dates.map((date, day) => ({ from: day, to: day + 1, place: weekdayOf(date) }))
   if (scale === 'week')

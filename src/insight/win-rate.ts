@@ -12,7 +12,7 @@ import {
 } from './count-distribution.ts'
 import { countHits, type Hits, isTrusted, WINDOWS_MIN } from './record.ts'
 import { total } from './series.ts'
-import { correct, isWithin, type Ranges } from './usual-range.ts'
+import { correct, type Ranges } from './usual-range.ts'
 
 /** The number of days that the win rate of a report covers. */
 export const RATE_DAYS = 30
@@ -123,28 +123,6 @@ export function judgeRate({ won, lost }: RateDays): JudgedRate {
   }
   const record = countHits(steps.slice(0, -1).map((step) => ({ forecast: step.forecast, value: step.won })))
   return { steps, record, isTrusted: isTrusted({ hits: record.hits95, of: record.judged }, WINDOWS_MIN) }
-}
-
-/**
- * Judges for each day the rate of the 30 days that end with it, as the report of that day would have done.
- * @returns for each day the chance of a rate at least as unusual; null if the report would not have judged
- * the rate
- */
-export function replayRate({ won, lost }: RateDays): (number | null)[] {
-  const probabilities = won.map((): number | null => null)
-  // Reports that are 30 days apart use the same windows, so one pass judges all of them.
-  for (let length = won.length; length > Math.max(0, won.length - RATE_DAYS); length--) {
-    const { steps } = judgeRate({ won: won.slice(0, length), lost: lost.slice(0, length) })
-    const record = { hits: 0, of: 0 }
-    for (const [index, { forecast, won: wins }] of steps.entries()) {
-      if (forecast === null) continue
-      const day = length - 1 - RATE_DAYS * (steps.length - 1 - index)
-      if (isTrusted(record, WINDOWS_MIN)) probabilities[day] = forecast.probability
-      record.of++
-      if (isWithin(forecast.range95, wins)) record.hits++
-    }
-  }
-  return probabilities
 }
 
 interface Spread {

@@ -24,8 +24,7 @@ import { findLastWholeRun } from '../store/sync/sync-run.ts'
 import { forecastEnds } from './insight/forecast.ts'
 import { readerOf, readReportRates } from './insight/judge-numbers.ts'
 import { judgeWinRate } from './insight/judge-win-rate.ts'
-import { listTestedDates } from './insight/read-backtest.ts'
-import { readTrackRecord, type TrackRecord } from './insight/track-record.ts'
+import { listCountedDates, readTrackRecord, type TrackRecord } from './insight/track-record.ts'
 
 /** The number of days for which new and won leads are shown. */
 export const PERIOD_DAYS = 30
@@ -207,7 +206,7 @@ export function createOutlook(deps: {
     async read(pipelineId) {
       const asOf: Instant | undefined = (await findLastWholeRun(store.db))?.asOf
       if (asOf === undefined) return null
-      const dates = await listTestedDates(store.db, asOf, timeZone)
+      const dates = await listCountedDates(store.db, asOf, timeZone)
       if (dates.length === 0) return null
       const annotations = await listAnnotations(store.db)
       const trackRecord = await readTrackRecord(store.db, timeZone, dates)

@@ -26,7 +26,6 @@ const READING: Readonly<Record<string, 'api' | 'time_zone' | null>> = {
   'leads show LEAD --remote': 'api',
   figures: 'time_zone',
   'figures explain new_leads': 'time_zone',
-  'figures backtest': 'time_zone',
   annotate: null,
   'pipelines stats pl_01': 'api',
   agents: 'api',

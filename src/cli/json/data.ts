@@ -2,7 +2,6 @@
 import { z } from 'zod'
 import { webhookAttemptSchema, webhookSchema, webhookWithSecretSchema } from '../../contract/webhook.ts'
 import { LEAD_FIELDS } from '../../domain/lead-fields.ts'
-import { backtest } from './backtest.ts'
 import { check, count, flag, instant, leadCounts, period, problem, record, text, texts } from './parts.ts'
 
 const attempt = z.strictObject(webhookAttemptSchema.shape)
@@ -216,7 +215,6 @@ export const DATA_RESULTS = {
       )
       .describe('all annotations, the one that was written, or the one that was removed'),
   }),
-  'figures backtest': backtest,
   'pipelines create': z.strictObject({ data: record.describe('the pipeline as the upstream sends it') }),
   'pipelines stats': z.strictObject({ data: record.describe('the statistics as the upstream sends them') }),
   agents: z.strictObject({ data: z.array(record).describe('the agents as the upstream sends them') }),

@@ -15,10 +15,13 @@ import { type ReportRequest, scopeOf } from '../../store/figures/report-figures.
 import { fillFilteredLeads } from '../../store/figures/temp-tables.ts'
 import { listAnnotations } from '../../store/insight/annotation.ts'
 import { listNames } from '../../store/insight/daily-count.ts'
-import { readOldLeads, readStallThresholds } from '../../store/insight/stall-threshold.ts'
+import {
+  readOldLeads,
+  readStallThresholds,
+  refreshStallThresholds,
+} from '../../store/insight/stall-threshold.ts'
 import { readUrgentLeads } from '../../store/insight/urgent-leads.ts'
 import { type JudgedReport, judgeNumbers } from './judge-numbers.ts'
-import { refreshThresholds } from './winner-shares.ts'
 
 interface InsightDeps {
   readonly store: Store
@@ -58,7 +61,7 @@ async function readInsight(
   last: Insight | null,
   report: JudgedReport,
 ): Promise<Insight> {
-  await refreshThresholds(store, now())
+  await refreshStallThresholds(store, now())
   const judged = await judgeNumbers({ store, now }, request, report, last?.lastUnusual ?? {})
   const listed = new Set(last?.urgent.rows.map(({ id }) => id))
   const scope = scopeOf(request, request.period)

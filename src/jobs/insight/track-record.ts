@@ -4,8 +4,11 @@
  */
 import type { PeriodKind } from '../../domain/figures.ts'
 import type { PublishedRange, PublishedRecord, RangeKind, RangeRecord } from '../../domain/insight.ts'
+import type { Instant } from '../../domain/model.ts'
+import { dayBefore } from '../../domain/period.ts'
 import { isTrusted, JUDGED_MIN, MEANT, WINDOWS_MIN } from '../../insight/record.ts'
 import type { Db } from '../../store/db/store.ts'
+import { findLastCountedDay, listCountedDays } from '../../store/insight/daily-count.ts'
 import { readPublishedRecords } from '../../store/insight/published-range.ts'
 
 type Figure = PublishedRange['figure']
@@ -42,6 +45,14 @@ export async function readTrackRecord(
 ): Promise<TrackRecord> {
   const last = dates.at(-1)
   return trackRecordOf(last === undefined ? [] : await readPublishedRecords(db, timeZone, last))
+}
+
+/** Lists the local dates up to `asOf` for which counts by day are stored. */
+export async function listCountedDates(db: Db, asOf: Instant, timeZone: string): Promise<string[]> {
+  const last = await findLastCountedDay(db, timeZone)
+  if (last === null) return []
+  const days = await listCountedDays(db, dayBefore(new Date(asOf), timeZone).to, timeZone)
+  return days.map(({ date }) => date).filter((date) => date <= last)
 }
 
 function trackRecordOf(records: readonly PublishedRecord[]): TrackRecord {

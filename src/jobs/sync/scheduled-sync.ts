@@ -5,10 +5,10 @@ import type { SyncResult } from '../../domain/sync.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { Store } from '../../store/db/store.ts'
 import { listCountedDays, refreshDailyCounts } from '../../store/insight/daily-count.ts'
+import { refreshStallThresholds } from '../../store/insight/stall-threshold.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
 import { addScheduledRun, isAnyDue, isAnyOpen } from '../../store/schedule/scheduled-run.ts'
-import { refreshThresholds } from '../insight/winner-shares.ts'
 import { noteScheduledRuns } from '../schedule/enqueue-due-runs.ts'
 import { isTransient, retryLater } from '../schedule/job-failure.ts'
 import type { Retention } from '../schedule/retention.ts'
@@ -20,7 +20,7 @@ import type { SyncDeps } from './run-sync.ts'
 import { syncUnder } from './run-sync.ts'
 import type { SyncOptions } from './sync-context.ts'
 
-/** The parts that a scheduled sync works with, in the daemon's own thread or in another one. */
+/** The parts that a scheduled sync works with, in the daemon's own process or in another one. */
 export interface SyncWork extends SyncDeps {
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
   readonly retention: Retention
@@ -31,7 +31,7 @@ export interface SyncWork extends SyncDeps {
 export interface ScheduledSyncDeps extends SyncWork {
   /** Publishes the snapshot of the data, if the settings require that after a sync. */
   readonly publish: (signal: AbortSignal) => Promise<void>
-  /** Runs {@link syncAndPrune} in another thread. If this field is absent, the sync runs in this thread. */
+  /** Runs {@link syncAndPrune} in another process. If this field is absent, the sync runs in this process. */
   readonly syncElsewhere?: RunSync
 }
 
@@ -62,7 +62,7 @@ export async function countQuietly(
   hasChanges: boolean,
 ): Promise<void> {
   try {
-    await refreshThresholds(store, now())
+    await refreshStallThresholds(store, now())
     for (const timeZone of hasChanges ? timeZones : []) {
       const { to: end } = dayBefore(now(), timeZone)
       await refreshDailyCounts(store, await listCountedDays(store.db, end, timeZone), now())

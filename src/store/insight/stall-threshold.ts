@@ -27,11 +27,9 @@ const KNOWN_TIMES = 3
 const WINNERS_DAYS = 365
 const COUNTED_EVERY_MS = 20 * 3_600_000
 const DAY_MS = 86_400_000
-/** The leads won within this number of days after a test date are compared with that date's thresholds. */
-export const NEXT_DAYS = 30
 
 /** The threshold for the whole age of a lead has this `status` in the table `stall_threshold`. */
-export const WHOLE_AGE = ''
+const WHOLE_AGE = ''
 
 export interface StallThreshold {
   /**
@@ -57,14 +55,8 @@ interface OldLeads {
 
 /**
  * Computes the thresholds and counts the old leads again if the last count is at least 20 hours old.
- * @param findDistrusted returns the statuses of the stages whose thresholds failed too often in tests on past
- * dates. An empty status stands for the age. These thresholds become null.
  */
-export async function refreshStallThresholds(
-  store: Pick<Store, 'db' | 'write'>,
-  now: Date,
-  findDistrusted: () => Promise<ReadonlySet<string>>,
-): Promise<void> {
+export async function refreshStallThresholds(store: Pick<Store, 'db' | 'write'>, now: Date): Promise<void> {
   const known = await store.db
     .selectFrom('stall_threshold')
     .where('status', '=', WHOLE_AGE)
@@ -73,10 +65,7 @@ export async function refreshStallThresholds(
   const isFresh = known !== undefined && now.getTime() - Date.parse(known.counted_at) < COUNTED_EVERY_MS
   if (isFresh) return
   const counted_at = now.toISOString()
-  const distrusted = await findDistrusted()
-  const rows = (await countThresholds(store.db, now)).map((row) =>
-    distrusted.has(row.status) ? { ...row, days: null } : row,
-  )
+  const rows = await countThresholds(store.db, now)
   const age = rows.find(({ status }) => status === WHOLE_AGE)?.days ?? null
   const old =
     age === null ? [] : await countOld(store.db, new Date(now.getTime() - age * DAY_MS).toISOString())
@@ -123,19 +112,6 @@ export async function countThresholds(db: Db, at: Date): Promise<Threshold[]> {
   }))
   const whole = { status: WHOLE_AGE, winners: 0, days: null }
   return rows.some(({ status }) => status === WHOLE_AGE) ? rows : [whole, ...rows]
-}
-
-/** Counts how many of the leads won in the 30 days after a time exceeded the thresholds. */
-export async function countLonger(
-  db: Db,
-  at: Date,
-  thresholds: readonly Threshold[],
-): Promise<{ status: string; winners: number; longer: number }[]> {
-  return runQuery(db, LONGER, {
-    won_since: at.toISOString(),
-    won_before: new Date(at.getTime() + NEXT_DAYS * DAY_MS).toISOString(),
-    limits: JSON.stringify(thresholds.map(({ status, days }) => [status, days])),
-  })
 }
 
 /** Reads the threshold of each stage. */
@@ -208,8 +184,3 @@ const THRESHOLDS = `${STAYS},
   SELECT status, max(rows) AS winners, round(max(CASE WHEN rows >= iif(status = '', ${WINNERS_MIN}, ${STAYS_MIN})
       AND place = iif(status = '', ${placeOf(AGE_SHARE)}, ${placeOf(STAY_SHARE)}) THEN days END), 2) AS days
   FROM placed GROUP BY status ORDER BY status`
-
-const LONGER = `${STAYS}
-  SELECT stay.status, count(*) AS winners, count(*) FILTER (WHERE stay.days > stage_limit.days) AS longer
-  FROM (SELECT value ->> 0 AS status, CAST(value ->> 1 AS double precision) AS days FROM json_each(:limits)) AS stage_limit
-  JOIN stay ON stay.status = stage_limit.status GROUP BY stay.status`

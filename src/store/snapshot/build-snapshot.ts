@@ -1,7 +1,7 @@
 /**
  * Builds a snapshot: copies the published parts of the store into a new file, from one consistent read of the
- * database. Then adds the dictionary and the full-text search to the file and checks it. The work blocks its
- * process, so it runs in a child process.
+ * database. Then adds the dictionary and the full-text search to the file. The work blocks its process, so it
+ * runs in a child process.
  */
 import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
@@ -35,7 +35,7 @@ const BUSY_TIMEOUT_MS = 10_000
 /**
  * Builds the file. Only published rows are copied, so that a private row is never in the file, not even in a
  * freed page. If a table is published completely, its rows are copied as they are stored, which is fast.
- * @throws SqliteError, and Error where the finished file fails its checks
+ * @throws SqliteError
  */
 export function buildSnapshot(job: SnapshotJob): void {
   const startedMs = performance.now()
@@ -46,7 +46,6 @@ export function buildSnapshot(job: SnapshotJob): void {
     database.pragma('secure_delete = FAST')
     database.exec('BEGIN')
     copyTables(database)
-    addIndexes(database)
     copyViews(database)
     createInfo(database)
     createSearch(database)
@@ -59,7 +58,6 @@ export function buildSnapshot(job: SnapshotJob): void {
     database.exec('DETACH live')
     database.pragma(`analysis_limit = ${ANALYSIS_ROWS}`)
     database.exec('ANALYZE')
-    checkFile(database)
     // Says in the file how many milliseconds the snapshot took, where no analyst has to read it.
     database.pragma(`user_version = ${Math.round((job.elapsedMs ?? 0) + performance.now() - startedMs)}`)
   } finally {
@@ -125,17 +123,6 @@ function copyRows(database: Database.Database, table: string, isWhole: boolean):
   database.exec(`INSERT INTO main.${quoted(table)} ${into} SELECT ${list} FROM live.${quoted(table)}`)
 }
 
-/**
- * Adds indexes for the queries of analysts. The store does not have these indexes, because leadsheet itself
- * needs none of them.
- */
-function addIndexes(database: Database.Database): void {
-  database.exec(`
-    CREATE INDEX lead_by_domain ON lead (company_domain);
-    CREATE INDEX lead_by_update ON lead (updated_at);
-  `)
-}
-
 /** Copies the views of leadsheet and of analysts, except views that read something private. */
 function copyViews(database: Database.Database): void {
   let views = readSchema(database, 'view').filter(({ name }) => !OWN.includes(name))
@@ -191,22 +178,6 @@ function fillInfo(database: Database.Database, { madeAt, version }: SnapshotJob)
          (SELECT id, leads_as_of FROM sync_run WHERE leads_as_of IS NOT NULL ORDER BY rowid DESC LIMIT 1) AS whole`,
     )
     .run(madeAt, version)
-}
-
-function checkFile(database: Database.Database): void {
-  const faults = [
-    ...database
-      .prepare<[], string>('PRAGMA quick_check')
-      .pluck()
-      .all()
-      .filter((line) => line !== 'ok'),
-    ...database
-      .prepare<[], { table: string; parent: string }>('PRAGMA foreign_key_check')
-      .all()
-      .map(({ table, parent }) => `a row of ${table} points to none of ${parent}`),
-  ]
-  if (faults.length > 0)
-    throw new Error(`the snapshot does not pass its checks: ${faults.slice(0, 3).join('; ')}`)
 }
 
 function flush(file: string): void {

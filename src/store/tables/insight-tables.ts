@@ -12,13 +12,6 @@ export interface InsightTables {
     value: number
   }
   stall_threshold: { status: string; winners: number; days: number | null; counted_at: string }
-  stall_test: {
-    status: string
-    tested_from: string
-    days: number | null
-    winners: number
-    longer: number
-  }
   old_lead_count: {
     pipeline_id: string
     value_currency: string

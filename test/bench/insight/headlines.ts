@@ -1,8 +1,7 @@
 /** Counts how often a report of twelve series tells of a change, without a change and with a planted one. */
-import { isNews } from '../../../src/insight/backtest.ts'
 import { findUnusual } from '../../../src/insight/false-discovery.ts'
 import { isTrusted, recordOf } from '../../../src/insight/record.ts'
-import { judgeSeries } from '../../../src/insight/usual-range.ts'
+import { isWithin, judgeSeries, type Step } from '../../../src/insight/usual-range.ts'
 import { judgeRate } from '../../../src/insight/win-rate.ts'
 import { dailyNumbers, weekdaysOf } from '../../support/reports/daily-numbers.ts'
 import { type Result, resultOf } from './result.ts'
@@ -131,4 +130,31 @@ export function measureShifts(rounds: number): Result[] {
     const series = `${sign}${Math.abs(share) * 100} % of 40 a day`
     return resultOf(goal, series, `within ${within} days`, found / rounds, rounds)
   })
+}
+
+/** A series, and for each of its numbers whether a report would have called the number unusual. */
+interface ReplayedSeries {
+  readonly values: readonly (number | null)[]
+  readonly steps: readonly Step[]
+  readonly unusual: readonly boolean[]
+}
+
+/** Returns whether a number is news: it is unusual, and no earlier report named the same lasting change. */
+function isNews({ values, steps, unusual }: ReplayedSeries, index: number): boolean {
+  const { anomaly, forecast } = steps[index] ?? {}
+  const value = values[index] ?? null
+  if (!unusual[index] || !anomaly || !forecast || value === null) return false
+  const isOfNumber = anomaly.length === 1 || !isWithin(forecast.range95, value)
+  return isOfNumber || isNewAnomaly(anomaly.length, (back) => unusual[index - back] ?? false)
+}
+
+/**
+ * Returns whether the change over a window (the last numbers of a series) is news. The change is news if no
+ * earlier number of the window was called unusual.
+ * @param length the number of values in the window, including the last one
+ * @param wasUnusual returns whether the number `back` places before the last one was called unusual
+ */
+function isNewAnomaly(length: number, wasUnusual: (back: number) => boolean): boolean {
+  for (let back = 1; back < length; back++) if (wasUnusual(back)) return false
+  return true
 }

@@ -120,7 +120,7 @@ async function tryThresholds(store: Store, winners: readonly Winner[], hits: { a
   await store.write((trx) => saveStages(trx, STAGES))
   await saveWinners(store, within(-Infinity, until(FIRST)))
   for (let day = FIRST; day + NEXT_DAYS <= DAYS; day += NEXT_DAYS) {
-    await refreshStallThresholds(store, new Date(until(day)), async () => new Set())
+    await refreshStallThresholds(store, new Date(until(day)))
     const next = within(until(day), until(day + NEXT_DAYS))
     const count = (days: number, stayOf: (winner: Winner) => number) =>
       next.filter((winner) => stayOf(winner) > days * DAY_MS).length

@@ -2,7 +2,6 @@
 /** Reports that are sent store their ranges, print how many held, and withhold a claim that stopped being true. */
 import { expect, it } from 'vitest'
 import type { LeadFilter } from '../../../src/domain/figures.ts'
-import { readBacktest } from '../../../src/jobs/insight/read-backtest.ts'
 import type { Report } from '../../../src/jobs/reports/report-definition.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { listDeliveries } from '../../../src/store/outbox/delivery.ts'
@@ -78,40 +77,27 @@ it('a mail prints the record of the ranges that were published, if there are six
   )
 })
 
-it('a claim whose published ranges held too rarely is withheld in reports, in the test and in the dashboard', async () => {
+it('a claim whose published ranges held too rarely is withheld in reports', async () => {
   const { store, deps } = await openWorld()
   const read = async () => {
     const issue = await makeDue(deps, OF_DAY)
-    const { ranges, published } = await readBacktest(
-      store,
-      { asOf: READ_AT, timeZone: ZONE, pipelineIds: null, holidays: [], weekStarts: 'monday' },
-      NOW,
-    )
-    const shown = ranges.filter(({ figure }) => figure === 'new_leads').slice(0, 3)
     return {
       judgements: issue.issue.figures.insight?.expectations.slice(0, 4).map(({ judgement }) => judgement),
       bands: issue.issue.figures.insight?.expectations[0]?.band.at(-1),
-      shown: shown.map((each) => each.shown),
-      published: published.map(({ hits, of }) => [hits, of]),
     }
   }
   const before = await read()
-  expect(before).toMatchObject({ shown: ['printed', 'printed', 'printed'], published: [] })
   // Chance alone lets 59 ranges of 19 of 20 hold so rarely in less than 1 of 100 cases, and so few say nothing.
   await publish(store, { kind: 'day', figure: 'new_leads', hits: 40, of: 59 })
-  expect((await read()).shown).toEqual(['printed', 'printed', 'printed'])
+  expect((await read()).judgements).toEqual(before.judgements)
   await publish(store, { kind: 'week', figure: 'new_leads', hits: 0, of: 70 })
   expect((await read()).judgements).toEqual(before.judgements)
   await store.write((trx) => trx.deleteFrom('published_range').execute())
   await publish(store, { kind: 'day', figure: 'new_leads', hits: 52, of: 60 })
   const after = await read()
-  expect(after).toMatchObject({
-    shown: ['withheld', 'printed', 'printed'],
-    bands: null,
-    published: [[52, 60]],
-  })
+  expect(after.bands).toBeNull()
   expect(after.judgements).toEqual(['withheld', ...(before.judgements ?? []).slice(1)])
   await store.write((trx) => trx.deleteFrom('published_range').execute())
   await publish(store, { kind: 'day', figure: 'new_leads', hits: 54, of: 60, pipelines: '["p2"]' })
-  expect((await read()).shown).toEqual(['printed', 'printed', 'printed'])
+  expect((await read()).judgements).toEqual(before.judgements)
 })

@@ -17,7 +17,6 @@ import { lead, openEmptyStore, save } from '../../support/store.ts'
 
 const NOW = new Date('2026-11-20T06:00:00.000Z')
 const DAY_MS = 86_400_000
-const allTrusted = async () => new Set<string>()
 const ago = (days: number): string => new Date(NOW.getTime() - days * DAY_MS).toISOString()
 
 /** Saves leads that were `new` for 1 to `count` tenths of a day, then `contacted` for a day, and were won. */
@@ -59,7 +58,7 @@ describe('the threshold of a stage', () => {
     await using store = await openEmptyStore()
     await saveWinners(store, 300)
     await saveOpen(store, 'open', 5)
-    await refreshStallThresholds(store, NOW, allTrusted)
+    await refreshStallThresholds(store, NOW)
     // The stays in `new` are 0.1 to 30 days, and 285 of 300 are at most 28.5.
     expect(await readStallThresholds(store.db)).toEqual(
       new Map([
@@ -77,7 +76,7 @@ describe('the threshold of a stage', () => {
     await saveOpen(store, 'stalled', 20)
     // A lead of another pipeline must not make each lead appear twice.
     await saveOpen(store, 'elsewhere', 1, { pipelineId: 'p2' })
-    await refreshStallThresholds(store, NOW, allTrusted)
+    await refreshStallThresholds(store, NOW)
     expect((await readStallThresholds(store.db)).get('new')).toEqual({ winners: 59, days: null })
     expect((await urgent(store)).rows).toMatchObject([
       { id: 'soon', limitDays: 14, stageDays: 12, isOfWinners: false },
@@ -88,23 +87,23 @@ describe('the threshold of a stage', () => {
   it('is none while no lead is three times as old, because slow leads are not won yet', async () => {
     await using store = await openEmptyStore()
     await saveWinners(store, 340)
-    await refreshStallThresholds(store, NOW, allTrusted)
+    await refreshStallThresholds(store, NOW)
     // The stays in `new` are up to 34 days, and the first lead is 100 days old.
     expect((await readStallThresholds(store.db)).get('new')).toEqual({ winners: 340, days: 32.3 })
     expect((await readOldLeads(store.db))?.age).toEqual({ winners: 340, days: null })
     await saveOpen(store, 'older', 110)
-    await refreshStallThresholds(store, new Date(NOW.getTime() + DAY_MS), allTrusted)
+    await refreshStallThresholds(store, new Date(NOW.getTime() + DAY_MS))
     expect((await readOldLeads(store.db))?.age).toEqual({ winners: 340, days: 34.7 })
   })
 
   it('is counted anew only after about a day', async () => {
     await using store = await openEmptyStore()
     await saveWinners(store, 60)
-    await refreshStallThresholds(store, NOW, allTrusted)
+    await refreshStallThresholds(store, NOW)
     await saveWinners(store, 80)
-    await refreshStallThresholds(store, new Date(NOW.getTime() + 3_600_000), allTrusted)
+    await refreshStallThresholds(store, new Date(NOW.getTime() + 3_600_000))
     expect((await readStallThresholds(store.db)).get('new')?.winners).toBe(60)
-    await refreshStallThresholds(store, new Date(NOW.getTime() + DAY_MS), allTrusted)
+    await refreshStallThresholds(store, new Date(NOW.getTime() + DAY_MS))
     expect((await readStallThresholds(store.db)).get('new')?.winners).toBe(80)
   })
 })
@@ -118,7 +117,7 @@ describe('urgent leads', () => {
     await saveOpen(store, 'none', 27)
     await saveOpen(store, 'large', 28, { valueAmount: 500, valueCurrency: 'EUR' })
     await saveOpen(store, 'over', 29)
-    await refreshStallThresholds(store, NOW, allTrusted)
+    await refreshStallThresholds(store, NOW)
     const { total, rows } = await urgent(store)
     expect(total).toBe(3)
     expect(rows.map(({ id, stageDays }) => [id, stageDays])).toEqual([
@@ -135,7 +134,7 @@ describe('urgent leads', () => {
     await saveWinners(store, 300)
     const idle = { status: 'contacted', createdAt: ago(40) }
     for (const days of [0.5, 2, 13.9, 14.1]) await saveOpen(store, `idle ${days}`, days, idle)
-    await refreshStallThresholds(store, NOW, allTrusted)
+    await refreshStallThresholds(store, NOW)
     const { rows } = await urgent(store)
     // All winners were in this stage for a day.
     expect(rows.map(({ id, limitDays }) => [id, limitDays])).toEqual([
@@ -158,7 +157,7 @@ it('counts the open leads that are older than all but 1 % of the winners were, w
   await saveOpen(store, 'young', 5)
   await saveOpen(store, 'old', 40, { valueAmount: 70, valueCurrency: 'EUR' })
   await saveOpen(store, 'elsewhere', 50, { pipelineId: 'p2', valueAmount: 30, valueCurrency: 'USD' })
-  await refreshStallThresholds(store, NOW, allTrusted)
+  await refreshStallThresholds(store, NOW)
   // The winners were 1.1 to 31 days old when they were won, and 297 of 300 at most 30.7.
   expect(await readOldLeads(store.db)).toEqual({
     age: { winners: 300, days: 30.7 },

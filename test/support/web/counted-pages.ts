@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Goal } from '../../../src/domain/insight.ts'
 import type { Lead } from '../../../src/domain/model.ts'
-import { daysBefore, daysUpTo, localDates } from '../../../src/domain/period.ts'
-import { openRecord } from '../../../src/jobs/insight/read-backtest.ts'
+import { dayBefore, daysBefore, daysUpTo, localDates } from '../../../src/domain/period.ts'
 import { createOutlook, type KeptOverview, PERIOD_DAYS, TREND_DAYS_MAX } from '../../../src/jobs/overview.ts'
 import { FAILING, WELL } from '../../../src/report/blocks/agents/view.ts'
 import { MEAN_DAYS } from '../../../src/report/charts/trend-layout.ts'
@@ -13,6 +12,7 @@ import { openWebPages } from '../../../src/report/preferences/page.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { readOverview } from '../../../src/store/figures/pipeline-overview.ts'
+import { listCountedDays, refreshDailyCounts } from '../../../src/store/insight/daily-count.ts'
 import { endedSessionsIn } from '../../../src/store/reports/ended-session.ts'
 import { createSignInGuard } from '../../../src/web/auth/sign-in.ts'
 import { agentsRoutes } from '../../../src/web/dashboard/agents.ts'
@@ -30,6 +30,12 @@ import { SILENT } from '../syncing.ts'
 export const LOOKED_AT = new Date('2026-11-21T09:15:00Z')
 export const READ_AT = '2026-11-21T09:00:00.000Z'
 export const ZONE = 'Europe/Vienna'
+
+/** Updates the counts by day, as a report does. */
+export async function countDays(store: Store): Promise<void> {
+  const days = await listCountedDays(store.db, dayBefore(new Date(READ_AT), ZONE).to, ZONE)
+  await refreshDailyCounts(store, days, LOOKED_AT)
+}
 
 /** Counts the store as of {@link READ_AT}. */
 export async function countNow(store: Store): Promise<KeptOverview> {
@@ -68,15 +74,6 @@ export async function openCountedPages(
     fiscalYearStarts: 1,
     holidays: [],
   })
-  const record = openRecord({
-    store,
-    timeZone: ZONE,
-    holidays: [],
-    weekStarts: 'monday',
-    folder,
-    log: SILENT,
-  })
-  onTestFinished(() => record[Symbol.asyncDispose]())
   const server = await openWeb(
     { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT },
     [assetRoutes(dashboardPages)],
@@ -87,7 +84,7 @@ export async function openCountedPages(
       }),
       parts: [
         ...[pipelinesRoutes({ ...deps, outlook, files, called: 'leadsheet' }), agentsRoutes(deps)],
-        recordRoutes({ ...deps, record }),
+        recordRoutes(deps),
       ],
     },
   )

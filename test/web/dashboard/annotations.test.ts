@@ -2,7 +2,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { annotate } from '../../../src/jobs/annotations.ts'
-import { readBacktest } from '../../../src/jobs/insight/read-backtest.ts'
 import { listAnnotations } from '../../../src/store/insight/annotation.ts'
 import { findBarriers } from '../../look/support/axe.ts'
 import { wordsOf } from '../../support/report.ts'
@@ -13,7 +12,6 @@ import {
   LOOKED_AT,
   openCountedPages,
   openDailyStore,
-  READ_AT,
   ZONE,
 } from '../../support/web/counted-pages.ts'
 import { AS_BROWSER, act, ask, NOW, openDashboard, signIn, TOKEN } from '../../support/web/dashboard.ts'
@@ -90,28 +88,16 @@ describe('the page of annotations', () => {
 })
 
 describe('a noted day', () => {
-  it('is marked in the charts of its pipeline and of the record', async () => {
+  it('is marked in the charts of its pipeline', async () => {
     const store = await openDailyStore(120)
     const given = { text: 'campaign', pipelineId: 'p1', isLeftOut: true, writtenBy: 'test' }
     await annotate(store, { ...given, days: '2026-11-10' }, { now: LOOKED_AT, timeZone: ZONE })
-    await readBacktest(
-      store,
-      { asOf: READ_AT, timeZone: ZONE, pipelineIds: null, holidays: [], weekStarts: 'monday' },
-      LOOKED_AT,
-    )
     const url = await openCountedPages(store, await countNow(store))
     const read = async (path: string) => (await fetch(`${url}${path}`)).text()
-    const [own, other, record] = [
-      await read('/pipelines/p1'),
-      await read('/pipelines/p2'),
-      await read('/record'),
-    ]
+    const [own, other] = [await read('/pipelines/p1'), await read('/pipelines/p2')]
     expect(own).toContain('<rect class="noted"')
     expect(wordsOf(own)).toContain('Noted: A 10 Nov: campaign')
     expect(other).not.toContain('noted')
-    expect(wordsOf(record)).toContain('Left out of all that was tested: 1 annotated day')
-    // The charts of all new leads, of those of p1, and of all wins. p2 is judged as usual.
-    expect(record.match(/; left out: 2026-11-10"/g)).toHaveLength(3)
   })
 })
 

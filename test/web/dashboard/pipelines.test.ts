@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { daysUpTo } from '../../../src/domain/period.ts'
-import { readBacktest } from '../../../src/jobs/insight/read-backtest.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { savePipelineStat } from '../../../src/store/sync/samples.ts'
@@ -10,6 +9,7 @@ import { clockOf } from '../../../src/web/server/format.ts'
 import { publishRanges } from '../../support/reports/published-ranges.ts'
 import { lead, openEmptyStore, save, saveWholeRun, seenAt, stat } from '../../support/store.ts'
 import {
+  countDays,
   countNow,
   LOOKED_AT,
   openCountedPages,
@@ -185,15 +185,7 @@ describe('the goals and the outlook', () => {
 
   it('say what each goal has, where it will end and what is needed a day, as reports do', async () => {
     const store = await openDailyStore(400)
-    const request = {
-      asOf: READ_AT,
-      timeZone: ZONE,
-      pipelineIds: null,
-      holidays: [],
-      weekStarts: 'monday' as const,
-    }
-    // The backtest updates the counts by day, as a report does.
-    await readBacktest(store, request, LOOKED_AT)
+    await countDays(store)
     const set = goals.map((goal) => ({
       ...{ ...goal, owner: goal.name === 'Sold' ? 'Ana' : null },
       currency: goal.figure === 'won_value' ? 'EUR' : null,
@@ -234,14 +226,7 @@ describe('usual win rates', () => {
     )
     await save(store, leads)
     await saveWholeRun(store, READ_AT)
-    const request = {
-      asOf: READ_AT,
-      timeZone: ZONE,
-      pipelineIds: null,
-      holidays: [],
-      weekStarts: 'monday' as const,
-    }
-    await readBacktest(store, request, LOOKED_AT)
+    await countDays(store)
     const url = await openCountedPages(store, await countNow(store))
     const all = await readText(`${url}/pipelines`)
     expect(all).toMatch(/ p1 .* 50% usual: 3\d–6\d% p2 .* 0% usual: 0% All pipelines .* 25% usual: 1\d–3\d% /)

@@ -1,7 +1,6 @@
 /**
  * `leadsheet figures`: prints each figure of a period and of the period before, in total and by pipeline.
- * `figures explain` prints the meaning and the SQL of a figure. `figures backtest` prints how often the
- * claims of reports were right.
+ * `figures explain` prints the meaning and the SQL of a figure.
  */
 import type { Command } from 'commander'
 import { openDataToRead } from '../../../app/installation.ts'
@@ -22,7 +21,6 @@ import { formatInstant, plainText } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 import type { ScopeOptions } from './figure-scope.ts'
 import { addScopeOptions, periodOf, requireData, scopeOf } from './figure-scope.ts'
-import { defineBacktest } from './figures-backtest.ts'
 
 /** The figures of all pipelines together (`id` is null), or of one pipeline. */
 interface Group {
@@ -54,7 +52,6 @@ export function defineFigures(command: Command, terminal: Terminal): void {
   addScopeOptions(show)
   show.action((options: ScopeOptions) => figures(terminal, options))
   defineExplain(command, terminal)
-  defineBacktest(command, terminal)
   addExamples(show, [
     'figures',
     'figures --from 2026-11-01 --to 2026-12-01 --json',

@@ -23,17 +23,8 @@ export const INSIGHT = [
   sql`CREATE TABLE stall_threshold ( -- one row per stage: how long the leads that were won in the last year had stayed in it; counted about once a day
     status TEXT PRIMARY KEY, -- stage.status; empty for the whole time from the creation of a lead until it was won
     winners INTEGER NOT NULL, -- number of stays of these leads in the stage; for the whole time, the number of these leads
-    days REAL, -- days that only 5 % of the stays exceeded (1 % for the whole time); null: too few stays, or stall_test speaks against it
+    days REAL, -- days that only 5 % of the stays exceeded (1 % for the whole time); null: too few stays
     counted_at TEXT NOT NULL -- UTC, by our clock: when it was counted
-  ) STRICT, WITHOUT ROWID`,
-
-  sql`CREATE TABLE stall_test ( -- one row per stage and test date (every 30 days): how many leads that were won in the next 30 days exceeded its threshold
-    status TEXT NOT NULL, -- stage.status; empty for the whole time from the creation of a lead until it was won
-    tested_from TEXT NOT NULL, -- UTC date of the test; its threshold comes from the leads won in the year before, as they were known a month later
-    days REAL, -- threshold of that date, as in stall_threshold; null if there were too few stays
-    winners INTEGER NOT NULL, -- number of stays of the leads that were won in the next 30 days; for the whole time, the number of these leads
-    longer INTEGER NOT NULL, -- how many of these winners exceeded the threshold
-    PRIMARY KEY (status, tested_from)
   ) STRICT, WITHOUT ROWID`,
 
   sql`CREATE TABLE old_lead_count ( -- one row per pipeline and currency: its open leads, and how many are older than the whole time in stall_threshold; counted with that table

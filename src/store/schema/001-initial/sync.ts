@@ -162,7 +162,7 @@ export const SYNC = [
   ) STRICT`,
 
   sql`CREATE TABLE pruned ( -- one row per table whose old rows were pruned: of the samples of a day the first stays, and each that began a new status; states of leads that had ended are deleted
-    table_name TEXT NOT NULL PRIMARY KEY,
+    table_name TEXT NOT NULL PRIMARY KEY, -- the table from which rows were deleted
     before TEXT NOT NULL, -- UTC: rows before this time were pruned
     pruned_at TEXT NOT NULL, -- UTC, by our clock: when the table was last pruned
     rows INTEGER NOT NULL -- how many rows were deleted in total

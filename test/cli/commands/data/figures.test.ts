@@ -2,12 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { FIGURES } from '../../../../src/store/figures/definition.ts'
-import { openStore } from '../../../../src/store/open.ts'
 import { hasSqlite3 } from '../../../support/data/sqlite3.ts'
 import { folderWith } from '../../../support/folder.ts'
 import type { Finished } from '../../../support/leadsheet.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
-import { publishRanges } from '../../../support/reports/published-ranges.ts'
 import { startService } from '../../../support/service.ts'
 import { openSyncing } from '../../../support/syncing.ts'
 
@@ -131,75 +129,5 @@ describe('figures explain', () => {
     expect(JSON.parse(stdout).data).toHaveLength(FIGURES.length)
     const mistyped = await runWarm(['figures', 'explain', 'win_rat'], { cwd: folderWith() })
     expect([mistyped.status, mistyped.stderr]).toEqual([2, expect.stringContaining('Did you mean win_rate?')])
-  })
-})
-
-describe('figures backtest', () => {
-  it('prints the record of the claims, and what is not known long enough yet', async () => {
-    const { folder, run } = await openCopy(90)
-    const { stdout: json } = await run('figures', 'backtest', '--json')
-    const { ranges, win_rates: rates, month_ends: ends } = JSON.parse(json).data
-    const [days] = ranges
-    expect(days).toMatchObject({ figure: 'new_leads', pipeline_id: null, each: 'day', shown: 'printed' })
-    expect(days.judged).toBeGreaterThan(20)
-    expect(days.hits_95).toBeGreaterThan(0.8 * days.judged)
-    expect(ends).toMatchObject([
-      { forecasts: 0, shown: 'learning', errors_at_day_10: null },
-      { forecasts: 0 },
-    ])
-
-    const [rate, ofPipeline] = rates
-    expect(rate).toMatchObject({
-      pipeline_id: null,
-      judged: 0,
-      days: 0,
-      claims_a_year: null,
-      shown: 'learning',
-    })
-    expect(ofPipeline).toMatchObject({ pipeline_id: expect.any(String), judged: 0, days: null })
-
-    const pipeline = ranges[1].pipeline_id
-    const { stdout, stderr } = await run('figures', 'backtest', '--pipeline', pipeline)
-    expect(stdout).toMatch(/^new_leads +ALL +day +\d+ +\d+\.\d% /m)
-    expect(stderr).toMatch(
-      /Usual ranges of a month begin after 8 months of the same place in a quarter \(\d so far\)\./,
-    )
-    expect(stderr).toMatch(
-      /The usual range of the win rate begins after 8 windows of 30 days \(\d so far\)\./,
-    )
-    expect(stderr).toContain('Such a claim may be true: real numbers do change.')
-    expect(stdout).not.toContain('AS PUBLISHED')
-    {
-      await using store = await openStore(join(folder, 'leadsheet.db'), NOW)
-      const published = { before: '2026-11-19', timeZone: 'Europe/Berlin' }
-      await publishRanges(store, published, { kind: 'day', figure: 'new_leads', hits: 50, of: 64 })
-      const pipelines = JSON.stringify([pipeline])
-      await publishRanges(store, published, { kind: 'month_end', figure: 'won', hits: 2, of: 3, pipelines })
-      const row = { status: 'paused', days: 5, winners: 100, longer: 5 }
-      const dates = ['2026-07-04', '2026-08-03'].map((tested_from) => ({ ...row, tested_from }))
-      await store.write((trx) => trx.insertInto('stall_test').values(dates).execute())
-    }
-    const { stdout: asPublished } = await run('figures', 'backtest')
-    expect(asPublished).toMatch(/^AS PUBLISHED +OF +RANGE OF +RANGES +HITS +SHARE +MEANT +SHOWN$/m)
-    expect(asPublished).toMatch(
-      /^new_leads +ALL +day +64 +50 +78\.1% +95\.0% +withheld: published ranges held too/m,
-    )
-    expect(asPublished).toMatch(/^won +\S.* +month end +3 +2 +66\.7% +80\.0% +as above$/m)
-    expect(asPublished).toMatch(/^new_leads +ALL +day .* withheld: ranges held too rarely/m)
-    expect(asPublished).toMatch(/^LATER WINNERS +BEYOND +DATES +CAME TRUE +SHOWN$/m)
-    expect(asPublished).toMatch(/^paused +5% +2 +100\.0% +not yet: too few winners, or leads known for too/m)
-    const ofOne = JSON.parse((await run('figures', 'backtest', '--pipeline', pipeline, '--json')).stdout).data
-    expect(ofOne.published).toEqual([
-      {
-        ...{ figure: 'won', pipeline_ids: [pipeline], range_of: 'month_end', meant: 0.8, ranges: 3, hits: 2 },
-        ...{ currency: null, windows: 3, is_withheld: false },
-      },
-    ])
-
-    expect(ofOne.later_winners).toContainEqual({
-      ...{ status: 'paused', share_beyond: 0.05, dates: 2, came_true: 2, shown: 'learning' },
-    })
-    const unknown = await run('figures', 'backtest', '--pipeline', 'none')
-    expect([unknown.status, unknown.stderr]).toEqual([2, expect.stringContaining('There is no pipeline')])
   })
 })
