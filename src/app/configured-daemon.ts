@@ -41,7 +41,7 @@ import { needsKey, openSourceOf, profileOf, proxyOf, syncOptions } from './confi
 import { openConfiguredWeb, openPages } from './configured-web.ts'
 import { noteLoss, pathsIn } from './installation.ts'
 import { configuredPublishing } from './publishing.ts'
-import { syncInThread } from './sync-thread.ts'
+import { syncInProcess } from './sync-process.ts'
 
 /**
  * The maximum number of upstream events that are applied at the same time. If the settings limit parallel
@@ -121,7 +121,7 @@ export async function openConfiguredDaemon(
     policy: deliveryPolicyOf(config),
     log,
     syncOptions: (signal: AbortSignal) => syncOptions(config, signal),
-    ...(!isShared && { syncElsewhere: syncInThread(config, { store, log, requestRate, onClock }) }),
+    ...(!isShared && { syncElsewhere: syncInProcess(config, log, onClock) }),
     wake: () => messages.wake(),
     retention: config.retention,
     timeZones: reportTimeZones(config),
