@@ -175,7 +175,6 @@ export interface InstalledSchedule {
   readonly name: string
   readonly timing: Timing
   readonly catchUp: CatchUp
-  readonly jitterSeconds: number
 }
 
 /** The facts about an installation that come from its settings. */

@@ -54,11 +54,10 @@ describe('without a file and without variables', () => {
       goals: [],
       fiscalYearStarts: 1,
       templatesDir: `${cwd}/templates`,
-      jitterSeconds: 0,
       sync: { schedule: '*/15 * * * *', fullSchedule: '30 3 * * *', overlapMinutes: 10, pipelines: [] },
       enrichment: { top: null, perRun: 10_000, concurrency: 8 },
       snapshot: { when: 'after_sync', group: null },
-      retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
+      retention: { dailyAfterDays: 365, versionsYears: null },
       reports: [
         {
           ...{ name: 'daily', template: 'daily', title: null, timeZone: 'UTC' },
