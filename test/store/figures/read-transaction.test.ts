@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
-import { moveStore } from '../../../src/store/copy/copy.ts'
+import { copyStore } from '../../../src/store/copy/copy.ts'
 import { placeOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
@@ -19,7 +19,7 @@ const NEVER = new AbortController().signal
 async function openBoth(): Promise<{ inFile: Store; inPostgres: Store } & AsyncDisposable> {
   const inFile = await openFurnishedStore()
   const there = await newDatabase({ template: await migratedDatabase() })
-  await moveStore(inFile, placeOf(there), { now: () => NOW, signal: NEVER, onProgress: () => {} })
+  await copyStore(inFile, placeOf(there), { now: () => NOW, signal: NEVER, onProgress: () => {} })
   const inPostgres = await openStore(there, NOW)
   const close = async () => {
     await inFile.close()
