@@ -44,7 +44,7 @@ describe('without a file and without variables', () => {
         ...{ listen: { host: '127.0.0.1', port: 8080 }, publicUrl: null, token: null },
         ...{ allowedHosts: [], trustedProxies: [] },
       },
-      alerts: { recipients: [], webhook: null, heartbeat: null, afterFailures: 3, remindHours: 24 },
+      alerts: { recipients: [], webhook: null, heartbeat: null },
       events: { secret: null },
       recipients: [],
       locale: 'en-GB',
