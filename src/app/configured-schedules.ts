@@ -25,10 +25,11 @@ export interface ConfiguredSchedule extends ScheduleSettings {
 const LATEST: CatchUp = { policy: 'latest', windowHours: Number.POSITIVE_INFINITY }
 
 export function schedulesOf(config: Config): ConfiguredSchedule[] {
-  const { sync, snapshot, reports, holidays, jitterSeconds } = config
+  const { sync, snapshot, reports, holidays } = config
   const ownOf = (expression: string) => ({
     timing: { expression, holidays, timeZone: config.timeZone },
-    ...{ catchUp: LATEST, jitterSeconds, report: null },
+    catchUp: LATEST,
+    report: null,
   })
   return [
     { name: 'sync-full', ...ownOf(sync.fullSchedule) },
@@ -38,7 +39,7 @@ export function schedulesOf(config: Config): ConfiguredSchedule[] {
       name: `report:${report.name}`,
       timing: { expression: report.schedule, holidays, timeZone: report.timeZone },
       catchUp: catchUpOf(report, holidays),
-      ...{ jitterSeconds, report },
+      report,
     })),
   ]
 }

@@ -44,7 +44,7 @@ describe('without a file and without variables', () => {
         ...{ listen: { host: '127.0.0.1', port: 8080 }, publicUrl: null, token: null },
         ...{ allowedHosts: [], trustedProxies: [] },
       },
-      alerts: { recipients: [], webhook: null, heartbeat: null, afterFailures: 3, remindHours: 24 },
+      alerts: { recipients: [], webhook: null, heartbeat: null },
       events: { secret: null },
       recipients: [],
       locale: 'en-GB',
@@ -54,11 +54,10 @@ describe('without a file and without variables', () => {
       goals: [],
       fiscalYearStarts: 1,
       templatesDir: `${cwd}/templates`,
-      jitterSeconds: 0,
       sync: { schedule: '*/15 * * * *', fullSchedule: '30 3 * * *', overlapMinutes: 10, pipelines: [] },
       enrichment: { top: null, perRun: 10_000, concurrency: 8 },
-      snapshot: { when: 'after_sync' },
-      retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
+      snapshot: { when: 'after_sync', group: null },
+      retention: { dailyAfterDays: 365, versionsYears: null },
       reports: [
         {
           ...{ name: 'daily', template: 'daily', title: null, timeZone: 'UTC' },
