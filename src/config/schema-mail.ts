@@ -131,12 +131,6 @@ export const alertsSchema = section({
     .transform(whereSet)
     .prefault({})
     .meta({ description: 'A heartbeat monitor, which raises the alarm when no sync succeeds any more.' }),
-  after_failures: wholeNumber(1, 100).default(3).meta({
-    description: 'How many failures in a row open an alert, because a single failure may pass by itself.',
-  }),
-  remind_hours: wholeNumber(1, 8760).default(24).meta({
-    description: 'How many hours pass between two reminders of an open alert.',
-  }),
 })
 
 /** Returns the alert channel if its URL is set, otherwise null. */

@@ -19,6 +19,7 @@ import {
   locale,
   named,
   path,
+  pattern,
   pipelineIds,
   schedule,
   scheduleFault,
@@ -207,6 +208,13 @@ const topLevel = group({
       .meta({
         description:
           'When the snapshot is made: after_sync (if the sync brought something new), never, or by a schedule such as every day at 05:00.',
+      }),
+    group: pattern(/^[\w.-]+$/, 'the name of a group of this machine, or its number in quotes')
+      .optional()
+      .meta({
+        description:
+          'The Unix group that may read the snapshot: its name, or its number in quotes. Without it, every user may whom the data directory lets in.',
+        examples: ['leadsheet'],
       }),
   })
     .prefault({})

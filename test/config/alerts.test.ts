@@ -18,10 +18,7 @@ function load(yaml: string, env: Environment = {}, files: Readonly<Record<string
 
 describe('operators', () => {
   test('are nobody unless they are set', () => {
-    expect(load('').alerts).toEqual({
-      ...{ recipients: [], webhook: null, heartbeat: null },
-      ...{ afterFailures: 3, remindHours: 24 },
-    })
+    expect(load('').alerts).toEqual({ recipients: [], webhook: null, heartbeat: null })
   })
 
   test('are set by variables alone, for containers', () => {

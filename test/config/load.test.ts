@@ -44,7 +44,7 @@ describe('without a file and without variables', () => {
         ...{ listen: { host: '127.0.0.1', port: 8080 }, publicUrl: null, token: null },
         ...{ allowedHosts: [], trustedProxies: [] },
       },
-      alerts: { recipients: [], webhook: null, heartbeat: null, afterFailures: 3, remindHours: 24 },
+      alerts: { recipients: [], webhook: null, heartbeat: null },
       events: { secret: null },
       recipients: [],
       locale: 'en-GB',
@@ -56,7 +56,7 @@ describe('without a file and without variables', () => {
       templatesDir: `${cwd}/templates`,
       sync: { schedule: '*/15 * * * *', fullSchedule: '30 3 * * *', overlapMinutes: 10, pipelines: [] },
       enrichment: { top: null, perRun: 10_000, concurrency: 8 },
-      snapshot: { when: 'after_sync' },
+      snapshot: { when: 'after_sync', group: null },
       retention: { dailyAfterDays: 365, versionsYears: null },
       reports: [
         {

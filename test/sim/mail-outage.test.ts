@@ -101,7 +101,6 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
     alerts: {
       mail: { recipients: ['ops@example.com'], from: 'r@example.com', replyTo: null, render },
       hasWebhook: true,
-      rules: { afterFailures: 3, remindHours: 24 },
       place: 'test',
     },
     webhook: { url: receiver.url, format: 'json' as const },

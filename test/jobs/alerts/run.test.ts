@@ -53,7 +53,6 @@ beforeEach(async () => {
         render,
       },
       hasWebhook: true,
-      rules: { afterFailures: 3, remindHours: 24 },
       place: 'db1, /data',
     },
     webhook: { url: receiver.url, format: 'json' },

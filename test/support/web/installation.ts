@@ -7,7 +7,7 @@ export function bareInstallation(
 ): Installation {
   return {
     ...{ store, schedules: [], reports: [], resources: ['leads'], snapshotAfterSync: null, events: null },
-    ...{ runMinutes: 15, mailServer: null, settingsFile: null, settingsMistakes: [], afterFailures: 3 },
+    ...{ runMinutes: 15, mailServer: null, settingsFile: null, settingsMistakes: [] },
     ...change,
   }
 }
