@@ -144,7 +144,8 @@ const TEXT_KEPT_IN: Readonly<Record<string, readonly string[]>> = {
   'sql.raw': [
     'src/store/schema/insight-views.ts',
     'src/store/schema/001-initial/leads.ts',
-    'src/store/leads/lead-progress.ts',
+    'src/store/leads/lead-day.ts',
+    'src/store/schema/lead-event-view.ts',
   ],
 }
 

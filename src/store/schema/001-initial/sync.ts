@@ -110,7 +110,7 @@ export const SYNC = [
     held_back INTEGER NOT NULL DEFAULT 0 -- missing leads that were not marked as deleted, because there were implausibly many; else 0
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE sync_dropped_index ( -- one row per index or trigger that the first load of all leads dropped; created again when the load ends
+  sql`CREATE TABLE sync_dropped_index ( -- one row per index that the first load of all leads dropped, to create it again when the load ends; last, without a name, the statement that counts all leads
     name TEXT PRIMARY KEY,
     sql TEXT NOT NULL -- the statement that creates it again
   ) STRICT, WITHOUT ROWID`,
@@ -150,15 +150,6 @@ export const SYNC = [
   sql`CREATE TABLE upstream_address ( -- one row: the list from which the leads in the copy were read
     id INTEGER PRIMARY KEY CHECK (id = 1),
     address TEXT NOT NULL -- host, path and account of the list, without scheme and secrets
-  ) STRICT`,
-
-  sql`CREATE TABLE request_rate ( -- one row: when the next request may be sent, if several processes share the rate limit of the upstream
-    id INTEGER PRIMARY KEY CHECK (id = 1),
-    next_ms REAL NOT NULL, -- earliest time of the next request by our own limit, in milliseconds since 1970 by the clock of the database
-    blocked_until_ms REAL NOT NULL, -- earliest time of the next request by an answer of the upstream, in the same unit
-    requests_left INTEGER, -- requests that the upstream still allows before reset_ms; null if it has not said
-    reset_ms REAL NOT NULL, -- when the upstream starts a new count, in the same unit
-    under_way INTEGER NOT NULL -- number of requests without an answer since that count began
   ) STRICT`,
 
   sql`CREATE TABLE pruned ( -- one row per table whose old rows were pruned: of the samples of a day the first stays, and each that began a new status; states of leads that had ended are deleted
