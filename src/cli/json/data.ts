@@ -174,7 +174,7 @@ export const DATA_RESULTS = {
     data: z.strictObject({
       period,
       prior: z.strictObject({ from: instant, to: instant }).describe('the period before'),
-      ...{ as_known_at: instant.nullable(), data_as_of: instant },
+      data_as_of: instant,
       figures: z.array(
         z.strictObject({
           ...figure,

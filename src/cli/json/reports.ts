@@ -99,19 +99,6 @@ export const REPORT_RESULTS = {
         .describe('with --for or --output: one message'),
     }),
   ]),
-  'report compare': z.strictObject({
-    data: z.strictObject({
-      ...{ report: text, period, subject: text, made_at: instant, made_by: text.nullable() },
-      leads_known_later: count.describe('leads of which leadsheet read something after the issue was made'),
-      differences: z.array(
-        z.strictObject({
-          figure: text,
-          kept: z.union([text, z.number()]).nullable(),
-          now: z.union([text, z.number()]).nullable(),
-        }),
-      ),
-    }),
-  }),
   'report new': z.strictObject({
     data: z.strictObject({
       ...{ report: text, file: text },

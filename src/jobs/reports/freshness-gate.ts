@@ -161,7 +161,7 @@ async function readUnusual(
   for (const [variant, [audience]] of Map.groupBy(audiences, (one) => variantOf(report, one))) {
     if (audience === undefined) continue
     const { filter } = audience
-    const [leads] = await readFigure(db, 'leads', { from, to, filter, stalledDays, asKnownAt: null })
+    const [leads] = await readFigure(db, 'leads', { from, to, filter, stalledDays })
     const last = await findLastSent(db, { report: name, kind, variant }, to)
     const now = { leads: leads?.value ?? 0, filter }
     for (const warning of await findUnusual(db, now, last?.figures ?? null))
