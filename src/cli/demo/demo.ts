@@ -122,7 +122,7 @@ async function runDemo(terminal: Terminal, address: string | undefined, isFresh:
   const database = nameOf(store.place)
   const { snapshot } = pathsIn(folder)
   if (terminal.json)
-    terminal.printJson('demo', {
+    terminal.printJson({
       database,
       snapshot,
       settings: file,

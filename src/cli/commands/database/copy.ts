@@ -89,7 +89,7 @@ async function showPlan(terminal: Terminal, store: Store, target: StorePlace): P
   const plan = await planMove(store, target, new Date())
   const tables = plan.tables.filter(({ rows }) => rows > 0)
   if (terminal.json) {
-    terminal.printJson('db copy', { ...endsJson(store, target), is_dry_run: true, ...planJson(plan) })
+    terminal.printJson({ ...endsJson(store, target), is_dry_run: true, ...planJson(plan) })
     return
   }
   await terminal.printTable<MovePlan['tables'][number]>(
@@ -119,7 +119,7 @@ async function moveAndShow(terminal: Terminal, store: Store, target: StorePlace)
   )
   const durationMs = Math.round(performance.now() - started)
   if (terminal.json) {
-    terminal.printJson('db copy', {
+    terminal.printJson({
       ...endsJson(store, target),
       ...movedJson(moved),
       duration_ms: durationMs,

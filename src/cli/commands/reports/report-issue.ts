@@ -1,4 +1,5 @@
 /** `leadsheet report compare` and `show`: reads a stored issue (a report made for a period). */
+
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { dkimOf } from '../../../app/configured-mail.ts'
@@ -19,9 +20,9 @@ import { type KeptMessage, listKeptMessages } from '../../../store/outbox/kept-m
 import { readMessage } from '../../../store/outbox/stored-message.ts'
 import { findIssue, type Issue, type IssueKey } from '../../../store/reports/issue.ts'
 import { addExamples, instant } from '../../command.ts'
-import { periodJson } from '../../json/parts.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
+import { periodJson } from './outbox.ts'
 import { previewKind, writePreview } from './report-output.ts'
 
 const AT = 'use the last issue made by this time (default: now)'
@@ -142,7 +143,7 @@ async function compareKept(
   if (differences.length > 0) terminal.end('partly')
   if (terminal.json) {
     const { subject, renderedAt, programVersion } = issue
-    terminal.printJson('report compare', {
+    terminal.printJson({
       ...{
         report: key.report,
         period: periodJson(key.period),
@@ -218,8 +219,7 @@ async function showAsSent(
   const head = { report, period: periodJson(period) }
   if (recipient === null && output === null) {
     if (messages.length === 0) throw notKept(report, period)
-    if (terminal.json)
-      return terminal.printJson('report show', { ...head, messages: messages.map(messageJson) })
+    if (terminal.json) return terminal.printJson({ ...head, messages: messages.map(messageJson) })
     return await printMessages(terminal, messages)
   }
   const kept = messages.find((message) => recipient === null || message.recipient === recipient)
@@ -230,7 +230,7 @@ async function showAsSent(
   const file = output === null ? null : resolve(output)
   const files = message.files.filter(({ cid }) => cid === null).map(({ name }) => name)
   if (terminal.json)
-    return terminal.printJson('report show', { ...head, ...messageJson(kept), subject, files, output: file })
+    return terminal.printJson({ ...head, ...messageJson(kept), subject, files, output: file })
   await terminal.printFields({
     Report: `${report}, ${formatDates(period)} (${period.timeZone})`,
     To: kept.recipient,

@@ -72,7 +72,7 @@ async function runProbe(terminal: Terminal, argument: string | undefined, option
       ? null
       : profileText(result.input, result, url.href, new Date().toISOString().slice(0, 10))
   if (options.output !== undefined && text !== null) writeProfile(options.output, text)
-  if (terminal.json) terminal.printJson('probe', jsonOf(result, url, asker.requests))
+  if (terminal.json) terminal.printJson(jsonOf(result, url, asker.requests))
   else await printResult(terminal, result, options.output ?? null, text)
   terminal.note(`${asker.requests} requests in ${((performance.now() - started) / 1000).toFixed(1)} s`)
   terminal.end(
