@@ -31,7 +31,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contract: ['errors'],
   upstream: ['contract', 'domain', 'errors', 'log', 'packages', 'proxy', 'redaction', 'retry'],
   probe: ['contract', 'domain', 'errors', 'log', 'proxy', 'redaction', 'retry', 'upstream'],
-  store: ['domain', 'errors', 'packages'],
+  store: ['domain', 'errors', 'packages', 'time'],
   queue: ['errors', 'log', 'packages', 'store'],
   report: ['domain', 'errors', 'packages', 'schedule'],
   insight: ['domain'],

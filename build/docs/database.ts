@@ -13,7 +13,7 @@ Our clock is the clock of the machine that runs leadsheet. A source is a path in
 If the store is in PostgreSQL, [a role of its own](../how-to/postgresql-and-workers.md#let-analysts-in) reads the same tables and views there. The meanings are comments: \`\\d+ lead\` in psql shows them. The differences are:
 
 - TEXT is \`text\`, sorted by its bytes. INTEGER is \`bigint\`. Instants are the same texts.
-- REAL and ANY are \`double precision\`, so a number with more than 15 digits is rounded.
+- REAL is \`double precision\`.
 - Only the snapshot has \`figure\`, \`dictionary\`, \`dictionary_table\`, \`snapshot_info\`, \`lead_text\`, \`lead_fts\` and \`lead_search\`.`
 
 export async function databasePage(): Promise<string> {

@@ -14,7 +14,7 @@ import { createFaultWatch } from '../jobs/alerts/store-fault.ts'
 import type { ChangeSyncs } from '../jobs/events/event-worker.ts'
 import { createEventWorker } from '../jobs/events/event-worker.ts'
 import { createWebhookIntake } from '../jobs/events/webhook-intake.ts'
-import { createOutboxTask } from '../jobs/outbox/outbox-worker.ts'
+import { createOutboxTask } from '../jobs/outbox/send-due.ts'
 import { reportSchedule, type ScheduledReportDeps } from '../jobs/reports/enqueue-report.ts'
 import { pauseRefused } from '../jobs/reports/preferences.ts'
 import { createClockTrust } from '../jobs/schedule/clock-trust.ts'
@@ -41,7 +41,7 @@ import { needsKey, openSourceOf, profileOf, proxyOf, syncOptions } from './confi
 import { openConfiguredWeb, openPages } from './configured-web.ts'
 import { noteLoss, pathsIn } from './installation.ts'
 import { configuredPublishing } from './publishing.ts'
-import { syncInThread } from './sync-thread.ts'
+import { syncInProcess } from './sync-process.ts'
 
 /**
  * The maximum number of upstream events that are applied at the same time. If the settings limit parallel
@@ -118,10 +118,10 @@ export async function openConfiguredDaemon(
     ...reportDeps,
     source,
     transport,
-    policy: deliveryPolicyOf(config, store, transport),
+    policy: deliveryPolicyOf(config),
     log,
     syncOptions: (signal: AbortSignal) => syncOptions(config, signal),
-    ...(!isShared && { syncElsewhere: syncInThread(config, { store, log, requestRate, onClock }) }),
+    ...(!isShared && { syncElsewhere: syncInProcess(config, log, onClock) }),
     wake: () => messages.wake(),
     retention: config.retention,
     timeZones: reportTimeZones(config),

@@ -2,7 +2,6 @@
 import type { Config, ReadyMail } from '../config/config.ts'
 import type { Message } from '../domain/message.ts'
 import type { Sender } from '../jobs/outbox/compose-message.ts'
-import type { RateLimit } from '../jobs/outbox/rate-limit.ts'
 import { createRateLimit } from '../jobs/outbox/rate-limit.ts'
 import type { DeliveryPolicy } from '../jobs/outbox/send-batch.ts'
 import type { Log } from '../log.ts'
@@ -11,7 +10,6 @@ import { buildMessage, parseMailbox, signLink } from '../mail/message.ts'
 import type { Transport } from '../mail/transport.ts'
 import { openTransport } from '../mail/transport.ts'
 import type { Store } from '../store/db/store.ts'
-import { takeSend } from '../store/outbox/send-limits.ts'
 import { readOrCreateLinkKey } from '../store/reports/preference.ts'
 import { preferencesUrl } from '../web/preferences.ts'
 
@@ -58,19 +56,16 @@ export function dkimOf({ dkim }: Config['mail']): DkimKey | null {
 /**
  * Returns the rate limit for mails, what to do with unconfirmed messages, and who is still a recipient. Mails
  * that go into a folder have no limit.
- * @param server the name of the mail server, taken from the transport
  */
 export function deliveryPolicyOf(
   config: Pick<Config, 'smtp' | 'mail' | 'reports' | 'alerts'>,
-  store: Store,
-  { name: server }: Pick<Transport, 'name'>,
 ): DeliveryPolicy {
   const { perMinute, onUnconfirmed } = config.mail
   const isServer = config.smtp.url?.reveal().startsWith('smtp') ?? false
   const most = isServer ? perMinute : Number.POSITIVE_INFINITY
   return {
     onUnconfirmed,
-    rateLimit: (isServer ? sharedRateLimit(store, server, most) : null) ?? createRateLimit(most),
+    rateLimit: createRateLimit(most),
     isRecipient: isRecipientIn(config),
   }
 }
@@ -85,15 +80,6 @@ function isRecipientIn({
     ...alerts.recipients.map((address) => keyOf(address, null)),
   ])
   return (address, report) => known.has(keyOf(address, report))
-}
-
-/**
- * Returns a rate limit that all daemons share; null for SQLite, because only one daemon uses such a store.
- */
-function sharedRateLimit(store: Store, server: string, most: number): RateLimit | null {
-  if (store.place.kind === 'sqlite') return null
-  const limit = { most, withinMs: 60_000 }
-  return { tryTake: () => store.write((trx) => takeSend(trx, server, limit)) }
 }
 
 /**

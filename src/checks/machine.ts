@@ -349,9 +349,8 @@ async function findClockWrong({ knowsClock, clockAheadMs, clockDoubt }: Facts): 
 async function findStuck(facts: Facts): Promise<Finding[]> {
   const stuck = (await facts.leases()).filter((lease) => {
     const { name, acquired_at } = lease
-    // Daemons, and workers that send messages, keep their leases for as long as they run. An old lease of
-    // this kind does not mean that a job is stuck.
-    if (isOfDaemon(lease) || name.startsWith('delivery:')) return false
+    // A daemon keeps its lease for as long as it runs, so an old one does not mean that a job is stuck.
+    if (isOfDaemon(lease)) return false
     const longest = name === 'sync' ? Math.max(JOB_MINUTES, 2 * facts.runMinutes) : JOB_MINUTES
     return acquired_at <= minutesBefore(facts.now, longest)
   })

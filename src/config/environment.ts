@@ -130,3 +130,8 @@ function isServiceLink(name: string, value: string): boolean {
     (name.endsWith('_PORT') && value.includes('://'))
   )
 }
+
+/** Returns the environment for a child process that works with the same proxies and certificates. */
+export function environmentOfChild(): Environment {
+  return process.env
+}

@@ -38,7 +38,7 @@ export class Secret {
 const COPIED = 'a copied secret'
 
 /**
- * Copies settings and their secrets into plain objects, which can be sent to another thread of this process.
+ * Copies settings and their secrets into plain objects, which can be sent to another process.
  * Leaves functions out.
  */
 export function copySettings(settings: unknown): unknown {

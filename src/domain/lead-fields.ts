@@ -16,6 +16,8 @@ interface LeadFieldRow {
   /** The type of the value. The entries of a list are texts. A number must be within `range`. */
   readonly type: 'text' | 'number' | 'list' | 'instant'
   readonly range?: { readonly min: number; readonly max: number }
+  /** Marks a count. A number that is not whole is no value of it. */
+  readonly isWhole?: true
   /** The value of the field if the record has none; by default null. */
   readonly absent?: string
   /**
@@ -121,6 +123,7 @@ export const LEAD_FIELDS = [
     type: 'number',
     // The minimum is -1, because some services send -1 for unknown.
     range: { min: -1, max: 1e12 },
+    isWhole: true,
     meaning: 'number of people who work for the company',
     isFilter: true,
     wire: 'company.employees',

@@ -5,8 +5,8 @@
 import type { PgBoss } from 'pg-boss'
 import { loadPackage } from '../packages.ts'
 import type { Store } from '../store/db/store.ts'
-import { DEAD_LETTERS, JOB_KINDS, jobSchemaOf } from './pg-boss.ts'
-import type { JobKind } from './queue.ts'
+import { DEAD_LETTERS, jobSchemaOf } from './pg-boss.ts'
+import { type JobKind, SHARED_JOBS } from './queue.ts'
 
 export interface QueueCounts {
   readonly queue: JobKind
@@ -27,7 +27,7 @@ export async function countJobs(store: Pick<Store, 'db' | 'place'>): Promise<Que
   if (!(await boss.isInstalled())) return []
   const queues = new Map((await boss.getQueues()).map((queue) => [queue.name, queue]))
   const { destinations } = await boss.previewRedrive(DEAD_LETTERS)
-  return JOB_KINDS.map((queue) => ({
+  return SHARED_JOBS.map((queue) => ({
     queue,
     waiting: queues.get(queue)?.queuedCount ?? 0,
     active: queues.get(queue)?.activeCount ?? 0,

@@ -14,10 +14,9 @@ import {
   type DoJob,
   type JobData,
   type JobKind,
-  KEYS,
   type NewJob,
-  OWN_TASKS,
   type Queue,
+  SHARED_JOBS,
   type TaskKind,
   type Working,
   type WorkOptions,
@@ -27,9 +26,6 @@ import {
 export const DEAD_LETTERS = 'dead'
 /** A job that was given up is counted for a day. Its work is found again in the tables. */
 const DEAD_OPTIONS = { retentionSeconds: 86_400 }
-
-/** The kinds of jobs that workers share. */
-export const JOB_KINDS = (Object.keys(KEYS) as readonly JobKind[]).filter((kind) => !OWN_TASKS.includes(kind))
 
 /**
  * Returns the name of the database schema for jobs. It contains the name of the store's schema, so that
@@ -100,7 +96,7 @@ export async function openPgBossQueue(place: PostgresPlace, log: Log): Promise<Q
     await boss
       .insert(
         kind,
-        jobs.map((job) => bossJob(kind, job)),
+        jobs.map((job) => bossJob(job)),
       )
       .catch((thrown: unknown) => {
         throw postgresFailure(place.name, thrown) ?? thrown
@@ -144,20 +140,17 @@ function createWaker(send: (kind: TaskKind) => Promise<void>): Queue['wake'] {
 async function createQueues(boss: PgBoss): Promise<void> {
   const there = new Set((await boss.getQueues()).map(({ name }) => name))
   if (!there.has(DEAD_LETTERS)) await boss.createQueue(DEAD_LETTERS, DEAD_OPTIONS)
-  for (const name of JOB_KINDS) {
+  for (const name of SHARED_JOBS) {
     if (there.has(name)) await boss.updateQueue(name, { ...JOB_OPTIONS, notify: true })
-    else await boss.createQueue(name, { ...JOB_OPTIONS, notify: true, policy: policyOf(name) })
+    else await boss.createQueue(name, { ...JOB_OPTIONS, notify: true, policy: 'short' })
   }
 }
 
-function policyOf(kind: JobKind): 'short' | 'exclusive' {
-  return KEYS[kind] === 'serial' ? 'short' : 'exclusive'
-}
-
-function bossJob<K extends JobKind>(kind: K, { data, key, afterSeconds }: NewJob<K>) {
+function bossJob<K extends JobKind>({ data, key, afterSeconds }: NewJob<K>) {
   return {
-    ...{ data, singletonKey: key },
-    ...(KEYS[kind] === 'serial' && { group: { id: key } }),
+    data,
+    singletonKey: key,
+    group: { id: key },
     ...(afterSeconds !== undefined && { startAfter: afterSeconds }),
   }
 }
@@ -175,7 +168,7 @@ function takeJobs<K extends JobKind>(
     notifyPollingIntervalSeconds: POLL_SECONDS,
     heartbeatRefreshSeconds: HEARTBEAT_REFRESH_SECONDS,
     // Prevents two jobs with the same key from running at the same time, even in different workers.
-    ...(KEYS[kind] === 'serial' && { groupConcurrency: 1 }),
+    groupConcurrency: 1,
   }
   const takeOneByOne = async (): Promise<void> => {
     const id = await boss.work<JobData[K]>(kind, options, async ([job]) => {

@@ -8,8 +8,6 @@
 export interface JobData {
   /** Says that a schedule with this lease (a lock that expires) may have a run that is due. */
   readonly 'scheduled-run': { readonly lease: string }
-  /** Says that a message waits to be sent. */
-  readonly message: { readonly messageId: string }
   /** Says that messages may wait to be sent. */
   readonly outbox: Nothing
   /** Says that the checks may have new findings for operators. */
@@ -18,8 +16,6 @@ export interface JobData {
   readonly events: Nothing
   /** Says that a snapshot (the copy of the data for analysts) may be due. */
   readonly snapshot: Nothing
-  /** Says that messages were sent, so the archive of reports may have to be updated. */
-  readonly sent: Nothing
 }
 
 export type JobKind = keyof JobData
@@ -27,25 +23,10 @@ export type JobKind = keyof JobData
 type Nothing = Readonly<Record<string, never>>
 
 /** The kinds of jobs that have no data and only wake a task. */
-export type TaskKind = 'outbox' | 'alerts' | 'events' | 'snapshot' | 'sent'
+export type TaskKind = 'outbox' | 'alerts' | 'events' | 'snapshot'
 
-/**
- * Tells how many jobs may share a key. `once`: no job is added while a job with the same key waits or runs.
- * `serial`: one job may wait while another runs, but two never run at the same time; the waiting job handles
- * what came too late for the running job.
- */
-export const KEYS = {
-  'scheduled-run': 'serial',
-  message: 'once',
-  outbox: 'serial',
-  alerts: 'serial',
-  events: 'serial',
-  snapshot: 'serial',
-  sent: 'serial',
-} as const satisfies Readonly<Record<JobKind, 'once' | 'serial'>>
-
-/** The tasks that each process runs by itself, even if several processes share the other jobs. */
-export const OWN_TASKS: readonly JobKind[] = ['snapshot', 'sent']
+/** The kinds of jobs that several processes share. Each process runs the other tasks by itself. */
+export const SHARED_JOBS: readonly JobKind[] = ['scheduled-run', 'outbox', 'alerts', 'events']
 
 export interface Job<T> {
   readonly data: T
@@ -59,7 +40,10 @@ export interface Job<T> {
 
 export interface NewJob<K extends JobKind> {
   readonly data: JobData[K]
-  /** The key of the job. {@link KEYS} tells how many jobs may share a key. */
+  /**
+   * The key of the job. One job may wait while another with the same key runs, but two never run at the same
+   * time: the waiting job handles what came too late for the running job.
+   */
   readonly key: string
   /**
    * The minimum wait in seconds before the job runs. The queue of a single process drops a job with a wait,
@@ -84,7 +68,7 @@ export interface Working {
 }
 
 export interface Queue extends AsyncDisposable {
-  /** Adds the jobs. A job is left out if its key does not allow another job (see {@link KEYS}). */
+  /** Adds the jobs. A job is left out while another with the same key waits. */
   enqueue<K extends JobKind>(kind: K, jobs: readonly NewJob<K>[]): Promise<void>
   /** Wakes a task by adding a job for it; never throws. */
   wake(kind: TaskKind): void
@@ -131,8 +115,7 @@ export function openInProcessQueue(onFailure: (thrown: unknown, kind: JobKind) =
         }
       }
       adders.set(kind, (key, data) => {
-        const isThere = waiting.some((job) => job.key === key) || (KEYS[kind] === 'once' && running.has(key))
-        if (isThere) return
+        if (waiting.some((job) => job.key === key)) return
         const run = async (): Promise<void> => doJob({ data: data as JobData[K], attempt: 1, signal })
         waiting.push({ key, run })
         runNext()

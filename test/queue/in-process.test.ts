@@ -6,7 +6,6 @@ import type { NewJob } from '../../src/queue/queue.ts'
 import { openInProcessQueue } from '../../src/queue/queue.ts'
 
 const run = (lease: string): NewJob<'scheduled-run'> => ({ data: { lease }, key: lease })
-const message = (messageId: string): NewJob<'message'> => ({ data: { messageId }, key: messageId })
 
 it('lets one job of a serial key wait behind the one that runs, and does jobs in the order in which they came', async () => {
   await using queue = openInProcessQueue(() => undefined)
@@ -24,20 +23,20 @@ it('lets one job of a serial key wait behind the one that runs, and does jobs in
   expect(done).toEqual(['sync', 'report:daily', 'sync'])
 })
 
-it('does not take a job while one of its key waits or runs, and does as many at once as may be', async () => {
+it('does as many jobs at once as may be, but none beside one of its key', async () => {
   await using queue = openInProcessQueue(() => undefined)
   const begun: string[] = []
   const end = Promise.withResolvers<void>()
   const { signal } = new AbortController()
-  const working = queue.work('message', { concurrency: 2, signal }, async ({ data }) => {
-    begun.push(data.messageId)
+  const working = queue.work('scheduled-run', { concurrency: 2, signal }, async ({ data }) => {
+    begun.push(data.lease)
     await end.promise
   })
-  await queue.enqueue('message', ['a', 'b', 'a', 'c', 'c'].map(message))
+  await queue.enqueue('scheduled-run', ['a', 'a', 'b', 'c', 'c'].map(run))
   expect(begun).toEqual(['a', 'b'])
   end.resolve()
   await working.idle()
-  expect(begun).toEqual(['a', 'b', 'c'])
+  expect(begun).toEqual(['a', 'b', 'a', 'c'])
 })
 
 it('tells of a job that fails and goes on, drops one that is to wait, and takes none after its end', async () => {
@@ -46,15 +45,15 @@ it('tells of a job that fails and goes on, drops one that is to wait, and takes 
   const done: string[] = []
   const end = new AbortController()
   const error = new Error('the disk is full')
-  const working = queue.work('message', { concurrency: 1, signal: end.signal }, async ({ data }) => {
-    done.push(data.messageId)
-    if (data.messageId === 'a') throw error
+  const working = queue.work('scheduled-run', { concurrency: 1, signal: end.signal }, async ({ data }) => {
+    done.push(data.lease)
+    if (data.lease === 'a') throw error
   })
-  await queue.enqueue('message', [message('a'), { ...message('later'), afterSeconds: 5 }, message('b')])
+  await queue.enqueue('scheduled-run', [run('a'), { ...run('later'), afterSeconds: 5 }, run('b')])
   await working.idle()
-  expect(failures).toEqual([['message', error]])
+  expect(failures).toEqual([['scheduled-run', error]])
   end.abort()
-  await queue.enqueue('message', [message('c')])
+  await queue.enqueue('scheduled-run', [run('c')])
   await working.idle()
   expect(done).toEqual(['a', 'b'])
 })

@@ -182,19 +182,4 @@ export const OF_MAIL: readonly Sabotage[] = [
       },
     ],
   },
-  {
-    name: 'several workers send faster than the mail server may be sent to',
-    edits: [
-      {
-        find: 'if (inTheWay !== undefined) return',
-        replace: 'if (most < 0) return',
-      },
-    ],
-    caughtBy: [
-      {
-        title: 'is of each server by itself',
-        because: /expected 0 to be greater than 50000/,
-      },
-    ],
-  },
 ]

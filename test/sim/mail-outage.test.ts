@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openPoster } from '../../src/jobs/alerts/http-post.ts'
 import { runAlerts } from '../../src/jobs/alerts/run.ts'
-import { createOutboxTask } from '../../src/jobs/outbox/outbox-worker.ts'
 import { createRateLimit } from '../../src/jobs/outbox/rate-limit.ts'
+import { createOutboxTask } from '../../src/jobs/outbox/send-due.ts'
 import { reportSchedule } from '../../src/jobs/reports/enqueue-report.ts'
 import { pauseRefused } from '../../src/jobs/reports/preferences.ts'
 import { startDaemon } from '../../src/jobs/schedule/daemon.ts'
@@ -82,7 +82,7 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
       isRecipient: () => true,
     },
     timeZones: [],
-    retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
+    retention: { dailyAfterDays: 365, versionsYears: null },
     syncOptions: (signal: AbortSignal): SyncOptions => ({
       full: false,
       parts: ['leads'],

@@ -197,7 +197,7 @@ async function mailReports(terminal: Terminal, config: Config, store: Store, log
   const deps = await openReportDeps(config, store, templates)
   const { outbox } = pathsIn(config.dataDir)
   await using transport = openTransport(pathToFileURL(outbox).href, { log })
-  const policy = deliveryPolicyOf(config, store, transport)
+  const policy = deliveryPolicyOf(config)
   const mailed: Mailed[] = []
   for (const settings of config.reports) {
     const { report, recipients } = reportOf(settings, config, templates)

@@ -6,11 +6,7 @@ export interface RateLimit {
    * Takes a permit for one message or request, and returns 0. If no permit is free, takes none and returns
    * the milliseconds to wait.
    */
-  tryTake(now: Date): Promise<number>
-}
-
-/** The rate limit of a single process. It can also return the time to wait without taking a permit. */
-interface OwnRateLimit extends RateLimit {
+  tryTake(now: Date): number
   /** Returns the milliseconds until the next permit is free; 0 if a permit is free now. */
   msToWait(now: Date): number
   /** Takes a permit, even if none is free. */
@@ -21,7 +17,7 @@ interface OwnRateLimit extends RateLimit {
  * Creates a limit of `most` permits within any span of `withinMs` milliseconds (by default a minute). The
  * first `most` permits can be taken without waiting.
  */
-export function createRateLimit(most: number, withinMs = MINUTE_MS): OwnRateLimit {
+export function createRateLimit(most: number, withinMs = MINUTE_MS): RateLimit {
   let taken: number[] = []
   const msToWait = (now: Date): number => {
     const at = now.getTime()
@@ -34,7 +30,7 @@ export function createRateLimit(most: number, withinMs = MINUTE_MS): OwnRateLimi
   return {
     msToWait,
     take,
-    async tryTake(now) {
+    tryTake(now) {
       const ms = msToWait(now)
       if (ms === 0) take(now)
       return ms

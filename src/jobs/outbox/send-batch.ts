@@ -1,9 +1,7 @@
 /**
- * Sends messages one after the other under a lease, so that the messages of a killed process can be
- * recovered. On an SQLite file one process sends at a time; on PostgreSQL several do, each with a lease of
- * its own.
+ * Sends messages one after the other under a lease, so that one process sends at a time, and the messages of a
+ * killed process can be recovered.
  */
-import { randomUUID } from 'node:crypto'
 import type { UnconfirmedPolicy } from '../../domain/choices.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
@@ -22,12 +20,7 @@ import {
 } from '../../store/outbox/delivery.ts'
 import { withdrawIfUnwanted } from '../../store/outbox/message-resolve.ts'
 import type { MailOutage } from '../../store/outbox/send-limits.ts'
-import {
-  deleteMailOutages,
-  findMailOutage,
-  listMailOutages,
-  saveMailOutage,
-} from '../../store/outbox/send-limits.ts'
+import { deleteMailOutages, listMailOutages, saveMailOutage } from '../../store/outbox/send-limits.ts'
 import { readMessage } from '../../store/outbox/stored-message.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
@@ -37,8 +30,7 @@ import type { RateLimit } from './rate-limit.ts'
 
 export interface DeliveryPolicy {
   readonly onUnconfirmed: UnconfirmedPolicy
-  /** The rate limit that all senders to the same server share. */
-  readonly rateLimit: RateLimit
+  readonly rateLimit: Pick<RateLimit, 'tryTake'>
   /**
    * Tells whether the settings still name an address as a recipient of a report, or of alerts if the report is
    * null.
@@ -67,31 +59,24 @@ const LOST_IN_ROW = 2
 
 /**
  * Claims the sender's lease and recovers messages that killed senders left half-way.
- * @returns the sender; null if only one process may send and another process is sending
+ * @returns the sender; null if another process is sending
  */
-export async function openSender(deps: DeliverDeps): Promise<Sender | null> {
-  const lease = await claimLease(deps.store, leaseName(deps.store), deps.now).catch((thrown: unknown) => {
+export async function openSender({ store, now, policy }: DeliverDeps): Promise<Sender | null> {
+  const lease = await claimLease(store, SENDER_LEASE, now).catch((thrown: unknown) => {
     if (thrown instanceof LeadsheetError && thrown.code === 'job_busy') return null
     throw thrown
   })
   if (lease === null) return null
   const sender = { lease, lostInRow: 0, refused: null, [Symbol.asyncDispose]: lease.release }
   try {
-    await recoverMessages(deps)
+    await store.write((trx) =>
+      recoverDeliveries(trx, now().toISOString(), unconfirmedMaxOf(policy.onUnconfirmed)),
+    )
   } catch (thrown) {
     await lease.release()
     throw thrown
   }
   return sender
-}
-
-function leaseName({ place }: Store): string {
-  return place.kind === 'sqlite' ? SENDER_LEASE : `${SENDER_LEASE}:${randomUUID()}`
-}
-
-/** Recovers messages that killed senders left half-way. */
-export async function recoverMessages({ store, now, policy }: DeliverDeps): Promise<void> {
-  await store.write((trx) => recoverDeliveries(trx, now(), unconfirmedMaxOf(policy.onUnconfirmed)))
 }
 
 interface SendOptions {
@@ -189,7 +174,7 @@ async function waitForRateLimit(
   const isOver = (inMs = 0): boolean =>
     signal.aborted || (until !== null && now().getTime() + inMs >= until.getTime())
   while (!isOver()) {
-    const ms = await rateLimit.tryTake(now())
+    const ms = rateLimit.tryTake(now())
     if (ms === 0) return true
     if (isOver(ms)) return false
     await wait(ms, signal).catch(() => {})
@@ -197,10 +182,6 @@ async function waitForRateLimit(
   return false
 }
 
-/**
- * Stores an outage of the mail server. If several workers notice the outage at the same time, only one of
- * them stores it.
- */
 async function noteOutage(
   { store, transport, now, log }: DeliverDeps,
   { lease }: Sender,
@@ -208,14 +189,10 @@ async function noteOutage(
   failed: FailedSend,
 ): Promise<void> {
   const outage = outageAfter(before, transport.name, failed, { now: now(), random: Math.random() })
-  const isNew = await store.write(async (trx) => {
+  await store.write(async (trx) => {
     await lease.renew(trx, now())
-    const known = await findMailOutage(trx, transport.name)
-    if (known?.failures !== before?.failures) return false
     await saveMailOutage(trx, outage)
-    return true
   })
-  if (!isNew) return
   const { failures, nextAttemptAt } = outage
   log.warn({ server: transport.name, failures, nextAttemptAt }, `no message can be sent: ${failed.said}`)
 }

@@ -5,10 +5,25 @@
  * `message-retry.ts` decides when a message is sent again.
  */
 import type { Message } from '../../domain/message.ts'
+import type { Queue } from '../../queue/queue.ts'
 import { type Delivery, isAnyOnItsWay, listDeliveries, listWaiting } from '../../store/outbox/delivery.ts'
 import { findMailOutage } from '../../store/outbox/send-limits.ts'
+import { createSerialTask, type SerialTask } from '../schedule/serial-task.ts'
 import { dueTimesAt, isDue } from './message-retry.ts'
 import { type DeliverDeps, openSender, type Sender, sendAll } from './send-batch.ts'
+
+interface OutboxTaskDeps extends DeliverDeps {
+  readonly queue: Queue
+  /** Acts on the outcome of messages, such as refused ones. It is called after sending. */
+  readonly onSent: () => Promise<void>
+}
+
+/** Creates the daemon's task that sends messages. Of several workers, one runs it at a time. */
+export function createOutboxTask(deps: OutboxTaskDeps): SerialTask {
+  return createSerialTask(deps.queue, 'outbox', async (signal) => {
+    if (await deliverDue(deps, signal)) await deps.onSent()
+  })
+}
 
 /** The outcome of sending one message. */
 export interface DeliverySummary {

@@ -12,13 +12,8 @@ import type { Job, JobData, Queue } from '../../queue/queue.ts'
 import { watchSqlite } from '../../store/db/sqlite.ts'
 import type { Db, Store } from '../../store/db/store.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
-import { claimLease, deleteLostLeases, listHeldLeases } from '../../store/schedule/lease.ts'
-import {
-  endUnknownScheduledRuns,
-  findLastEnd,
-  isAnyOpen,
-  wasPassedOver,
-} from '../../store/schedule/scheduled-run.ts'
+import { claimLease, deleteLostLeases } from '../../store/schedule/lease.ts'
+import { endUnknownScheduledRuns, isAnyOpen } from '../../store/schedule/scheduled-run.ts'
 import type { FaultWatch } from '../alerts/store-fault.ts'
 import type { ClockTrust } from './clock-trust.ts'
 import { noteScheduledRuns } from './enqueue-due-runs.ts'
@@ -259,22 +254,14 @@ interface Runner {
 }
 
 /**
- * Creates the function that runs the next due run of each schedule that shares a lease. A single daemon works
- * through one lease after the other. Workers run several leases at the same time, unless a sync must come
- * first. Between two runs of one lease, every other due lease has its turn, so that syncs that last longer
- * than their interval keep no report waiting.
+ * Creates the function that runs the next due run of each schedule that shares a lease. Each daemon works
+ * through one lease after the other. Between two runs of one lease, every other due lease has its turn, so that
+ * syncs that last longer than their interval keep no report waiting.
  */
 function createRunner(daemon: Daemon): Runner {
   const { store, log, schedules, events, queue, now } = daemon
   const isShared = store.place.kind === 'postgres'
-  const deps = isShared
-    ? {
-        ...daemon,
-        mayBegin: (db: Store['db'], schedule: Schedule) => mayBegin(db, schedules, schedule, now()),
-      }
-    : daemon
-  const listDue = (): Promise<readonly string[]> =>
-    (isShared ? listStartableLeases : listDueLeases)(store.db, schedules, now())
+  const listDue = (): Promise<readonly string[]> => listDueLeases(store.db, schedules, now())
   const enqueue = (leases: readonly string[], afterSeconds = 0): Promise<void> =>
     queue.enqueue(
       'scheduled-run',
@@ -294,7 +281,7 @@ function createRunner(daemon: Daemon): Runner {
         if (signal.aborted) return
         ;[running, runningLease] = [schedule.name, lease]
         try {
-          ran.add(await runDue(deps, schedule, signal))
+          ran.add(await runDue(daemon, schedule, signal))
         } catch (thrown) {
           const isBusy = thrown instanceof LeadsheetError && thrown.code === 'job_busy'
           if (isLost(thrown)) throw thrown
@@ -351,43 +338,4 @@ async function listDueLeases(db: Db, schedules: readonly Schedule[], now: Date):
   for (const { name, leaseName } of schedules)
     if (await isAnyOpen(db, name, now.toISOString())) due.add(leaseName)
   return [...due]
-}
-
-/**
- * Lists the leases that workers may start now. While a sync is due, only the lease of the sync is listed,
- * because reports need the data of the sync. Leases that the last sync kept waiting come before the next one.
- */
-async function listStartableLeases(
-  db: Db,
-  schedules: readonly Schedule[],
-  now: Date,
-): Promise<readonly string[]> {
-  const due = await listDueLeases(db, schedules, now)
-  if (!due.includes(SYNC_LEASE)) return due
-  const syncs = schedules.filter(({ leaseName }) => leaseName === SYNC_LEASE)
-  const ends = await Promise.all(syncs.map(({ name }) => findLastEnd(db, name)))
-  const lastEnd = ends
-    .filter((end) => end !== null)
-    .sort()
-    .at(-1)
-  const passed = new Set<string>()
-  for (const { name, leaseName } of schedules) {
-    if (lastEnd === undefined || leaseName === SYNC_LEASE) continue
-    if (await wasPassedOver(db, name, lastEnd, now.toISOString())) passed.add(leaseName)
-  }
-  return passed.size > 0 ? [...passed] : [SYNC_LEASE]
-}
-
-async function mayBegin(
-  db: Db,
-  schedules: readonly Schedule[],
-  { leaseName }: Schedule,
-  now: Date,
-): Promise<boolean> {
-  if (!(await listStartableLeases(db, schedules, now)).includes(leaseName)) return false
-  if (leaseName !== SYNC_LEASE) return true
-  const others = new Set(
-    schedules.map((schedule) => schedule.leaseName).filter((name) => name !== SYNC_LEASE),
-  )
-  return !(await listHeldLeases(db, now)).some(({ name }) => others.has(name))
 }

@@ -5,7 +5,7 @@
 import { errorText } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { LATE_MS } from '../../schedule/timing.ts'
-import type { Db, Store, Trx } from '../../store/db/store.ts'
+import type { Store, Trx } from '../../store/db/store.ts'
 import { claimLease, type Lease } from '../../store/schedule/lease.ts'
 import {
   beginScheduledRun,
@@ -24,11 +24,6 @@ interface DueDeps {
   readonly store: Store
   readonly log: Log
   readonly now: () => Date
-  /**
-   * Returns whether a run may begin now, or must wait for the work of other workers. It is called once before
-   * a run, and again in the transaction that begins the run.
-   */
-  readonly mayBegin?: (db: Db, schedule: Schedule) => Promise<boolean>
 }
 
 /**
@@ -45,7 +40,6 @@ export type Ran = 'over' | 'waits' | 'nothing'
 export async function runDue(deps: DueDeps, schedule: Schedule, signal: AbortSignal): Promise<Ran> {
   const { db } = deps.store
   if (!(await isAnyOpen(db, schedule.name, deps.now().toISOString()))) return 'nothing'
-  if (deps.mayBegin && !(await deps.mayBegin(db, schedule))) return 'nothing'
   const lease = await claimLease(deps.store, schedule.leaseName, deps.now)
   try {
     const stop = AbortSignal.any([signal, lease.lost])
@@ -59,10 +53,10 @@ export async function runDue(deps: DueDeps, schedule: Schedule, signal: AbortSig
  * Runs the next due run. After a finished run the next run may start; a waiting run blocks the later runs.
  */
 async function runNext(deps: DueDeps, schedule: Schedule, lease: Lease, signal: AbortSignal): Promise<Ran> {
-  const { store, now, mayBegin } = deps
+  const { store, now } = deps
   const scheduledRun = await store.write(async (trx) => {
     await lease.renew(trx, now())
-    return mayBegin && !(await mayBegin(trx, schedule)) ? null : claimNext(trx, schedule, now())
+    return claimNext(trx, schedule, now())
   })
   if (scheduledRun === null) return 'nothing'
   const end = withinWindow(

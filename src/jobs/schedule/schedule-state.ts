@@ -121,7 +121,7 @@ export async function listWorkers(db: Db, now: Date): Promise<RunningWorker[]> {
   const leases = await listHeldLeases(db, now)
   return workers.map(({ host, pid, began_at: since, last_heartbeat_at: lastHeartbeat }) => {
     const own = leases.filter((lease) => lease.host === host && lease.pid === pid)
-    const inFlight = own.filter((lease) => !isOfDaemon(lease) && !lease.name.startsWith('delivery:'))
+    const inFlight = own.filter((lease) => !isOfDaemon(lease))
     return { host, pid, since, lastHeartbeat, inFlight: inFlight.map(formatWork) }
   })
 }

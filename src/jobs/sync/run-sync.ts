@@ -68,7 +68,7 @@ export async function syncUnder(lease: Lease, deps: SyncDeps, options: SyncOptio
   const started = deps.now()
   // If a first load was killed, indexes are still missing. Without these indexes no part of the sync can look
   // up leads.
-  await restoreIndexes(deps.store, options.signal)
+  await restoreIndexes(deps.store.db, options.signal)
   await noteAddress(lease, deps, options)
   const mode = await planScan(deps, options, started)
   const runId = await deps.store.write(async (trx) => {

@@ -20,7 +20,7 @@ import type { SyncDeps } from './run-sync.ts'
 import { syncUnder } from './run-sync.ts'
 import type { SyncOptions } from './sync-context.ts'
 
-/** The parts that a scheduled sync works with, in the daemon's own thread or in another one. */
+/** The parts that a scheduled sync works with, in the daemon's own process or in another one. */
 export interface SyncWork extends SyncDeps {
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
   readonly retention: Retention
@@ -31,7 +31,7 @@ export interface SyncWork extends SyncDeps {
 export interface ScheduledSyncDeps extends SyncWork {
   /** Publishes the snapshot of the data, if the settings require that after a sync. */
   readonly publish: (signal: AbortSignal) => Promise<void>
-  /** Runs {@link syncAndPrune} in another thread. If this field is absent, the sync runs in this thread. */
+  /** Runs {@link syncAndPrune} in another process. If this field is absent, the sync runs in this process. */
   readonly syncElsewhere?: RunSync
 }
 

@@ -97,7 +97,7 @@ export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
       // This write throws an error if the store still cannot be reached.
       await writeUnderLease(run, async () => undefined)
       run.log.warn({ code: thrown.code }, `${thrown.message}; reading on from where the store is`)
-      await restoreIndexes(run.store, run.options.signal)
+      await restoreIndexes(run.store.db, run.options.signal)
     }
   }
 }

@@ -31,7 +31,7 @@ interface CopiedColumn {
 }
 
 /** Tables about the database or its present processes, which are not copied. */
-const LEFT_BEHIND: readonly string[] = ['installation', 'lease', 'sync_dropped_index', 'send_rate']
+const LEFT_BEHIND: readonly string[] = ['installation', 'lease', 'sync_dropped_index']
 /**
  * Tables of counts that triggers update. They are copied last, and their rows are copied unchanged. The
  * triggers cannot produce the same counts again, because some counts include deleted rows.

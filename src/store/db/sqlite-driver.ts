@@ -3,13 +3,12 @@
  * once, and a batch runs one statement for each of many rows.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads'
 import type Database from 'better-sqlite3'
 import type { DatabaseConnection, Dialect, QueryResult } from 'kysely'
 import { CompiledQuery, SqliteAdapter, SqliteDriver, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import { LeadsheetError } from '../../errors.ts'
 
-/** The longest time to wait for the write lock of another thread or process. */
+/** The longest time to wait for the write lock of another process. */
 const BUSY_WITHIN_MS = 12_000
 /** The first pause between two attempts to get the lock. The pause doubles each time. */
 const BUSY_PAUSE_MS = 1
@@ -17,7 +16,7 @@ const BUSY_PAUSE_MS = 1
 const BUSY_PAUSE_MAX_MS = 16
 /**
  * After a statement that took longer than this, the driver lets other work of the process run. SQLite blocks
- * the thread of that work while a statement runs.
+ * the process while a statement runs.
  */
 const LONG_MS = 5
 /** The driver forgets all prepared statements when it has this many. */
@@ -119,19 +118,8 @@ class WriteLockDriver extends SqliteDriver {
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await yieldToMainThread()
     const loss = this.#findLoss()
     if (loss !== null) throw loss
-    announceWrite()
-    try {
-      await this.#lock(connection)
-    } catch (thrown) {
-      endWrite()
-      throw thrown
-    }
-  }
-
-  async #lock(connection: DatabaseConnection): Promise<void> {
     const until = performance.now() + BUSY_WITHIN_MS
     for (let pauseMs = BUSY_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, BUSY_PAUSE_MAX_MS)) {
       try {
@@ -145,21 +133,12 @@ class WriteLockDriver extends SqliteDriver {
     }
   }
 
-  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    await super.commitTransaction(connection)
-    endWrite()
-  }
-
   /**
    * Skips the rollback where SQLite has already ended the transaction, for example on a full disk. A rollback
    * would then fail and hide the first error.
    */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    try {
-      if (this.#database.inTransaction) await super.rollbackTransaction(connection)
-    } finally {
-      endWrite()
-    }
+    if (this.#database.inTransaction) await super.rollbackTransaction(connection)
   }
 
   #runBatch({ sql, batch }: Batch): QueryResult<never> {
@@ -187,49 +166,4 @@ function prepareOnce(database: Database.Database): (text: string) => Database.St
     statements.set(text, statement)
     return statement
   }
-}
-
-/*
- * Lets the main thread write first. SQLite has one writer at a time and no queue, so a sync in another
- * thread, with many writes in a row, would keep the short writes of the daemon waiting.
- */
-
-/**
- * The longest time that another thread waits before each of its transactions. The limit ensures that its work
- * goes on.
- */
-const GIVE_WAY_MS = 250
-
-/** The number of transactions that the main thread has begun or waits to begin, shared by all threads. */
-const started = sharedCount()
-
-/** Makes other threads wait while the main thread wants to write, at most {@link GIVE_WAY_MS}. */
-async function yieldToMainThread(): Promise<void> {
-  if (isMainThread) return
-  const until = performance.now() + GIVE_WAY_MS
-  for (let left = GIVE_WAY_MS; left > 0; left = until - performance.now()) {
-    const count = Atomics.load(started, 0)
-    if (count === 0) return
-    await Atomics.waitAsync(started, 0, count, left).value
-  }
-}
-
-/** Tells the other threads that the main thread wants to write. */
-function announceWrite(): void {
-  if (isMainThread) Atomics.add(started, 0, 1)
-}
-
-/** Tells the other threads that a write of the main thread has ended. */
-function endWrite(): void {
-  if (!isMainThread) return
-  Atomics.sub(started, 0, 1)
-  Atomics.notify(started, 0)
-}
-
-function sharedCount(): Int32Array<SharedArrayBuffer> {
-  const known = getEnvironmentData('leadsheet writes')
-  if (known instanceof SharedArrayBuffer) return new Int32Array(known)
-  const made = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
-  setEnvironmentData('leadsheet writes', made)
-  return new Int32Array(made)
 }

@@ -236,11 +236,6 @@ export async function emptySqliteLog(db: Kysely<Tables>): Promise<void> {
   await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(db)
 }
 
-/** Leaves checkpoints (moves of the log into the database) to another connection, or takes them back. */
-export async function leaveCheckpoints(db: Kysely<Tables>, isLeft: boolean): Promise<void> {
-  await sql`PRAGMA wal_autocheckpoint = ${sql.lit(isLeft ? 0 : CHECKPOINT_PAGES)}`.execute(db)
-}
-
 /**
  * Runs a transaction whose commit does not wait for the disk. Such commits still reach the disk in their
  * order. The connection is reserved until commits wait for the disk again, so that no other transaction runs

@@ -1,21 +1,20 @@
 /** Runs a long job in a child process, which can be killed. SQLite itself cannot be interrupted. */
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { getCompileCacheDir } from 'node:module'
+import { flushCompileCache, getCompileCacheDir } from 'node:module'
 import { dirname, extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import type { ErrorCode } from '../../errors.ts'
 import { LeadsheetError } from '../../errors.ts'
 
-/** The answer of the child process: a result or a failure. */
-type Answer<Result> = { readonly result: Result } | { readonly failure: Failure }
+/** A message of the child process. The last one is a result or a failure. */
+type Message<Result> = { readonly told: string } | { readonly result: Result } | { readonly failure: Failure }
 
-interface Failure {
-  readonly message: string
+/** An error that can be sent to another process. */
+interface Failure extends Pick<LeadsheetError, 'message' | 'hint' | 'notBefore'> {
   /** The code of a LeadsheetError; null for a bug. */
   readonly code: ErrorCode | null
-  readonly hint: string | undefined
 }
 
 /**
@@ -45,38 +44,49 @@ const MEMORY_SIGNAL = 'SIGUSR2'
  */
 const LOOK_AT_MEMORY_MS = 10
 
+interface ChildOptions {
+  /** The working directory, and SQLite's folder for temporary files. */
+  readonly folder: string
+  readonly signal: AbortSignal
+  /** The maximum memory of the child process in bytes; no limit if absent. */
+  readonly bytesMax?: number
+  /** The environment of the child process; if absent, the environment has nothing of this process. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** True if the child process ends its work when the signal is aborted. Otherwise the process is killed. */
+  readonly endsItself?: boolean
+  /** Receives what the child process tells before its answer. */
+  readonly onTold?: (text: string) => void
+}
+
 /**
  * Runs a job in a child process and returns its result.
  * @param script the program of the child process, which has to call {@link answerParent}
- * @param options.folder the working directory, and SQLite's folder for temporary files
- * @param options.bytesMax the maximum memory of the child process in bytes; no limit if absent
  * @throws {@link OutOfMemory}, {@link NoAnswer}, the error of the child, the reason of an aborted signal
  */
 export async function askChild<Job extends object, Result>(
   script: string,
   job: Job,
-  options: { readonly folder: string; readonly signal: AbortSignal; readonly bytesMax?: number },
+  { folder, signal, bytesMax, env = { SQLITE_TMPDIR: folder }, endsItself, onTold }: ChildOptions,
 ): Promise<Result> {
-  const { folder, signal, bytesMax } = options
   signal.throwIfAborted()
   const cache = getCompileCacheDir()
   const child = fork(script, bytesMax === undefined ? [] : [String(bytesMax)], {
     cwd: folder,
-    env: { SQLITE_TMPDIR: folder, ...(cache && { NODE_COMPILE_CACHE: dirname(cache) }) },
+    env: { ...env, ...(cache && { NODE_COMPILE_CACHE: dirname(cache) }) },
     execArgv: ['--disable-warning=ExperimentalWarning'],
     serialization: 'advanced',
-    signal,
-    killSignal: 'SIGKILL',
   })
-  // Ignores the error of an abort that comes between the answer and the exit of the child process. Without
-  // this listener, the error would end this process.
+  // Ignores the error of a child process that cannot be started or has ended, because there is no answer then.
   child.on('error', () => {})
   const ended = child.pid === undefined ? null : new Promise((resolve) => child.once('exit', resolve))
+  const stop = (): void => {
+    if (endsItself) child.send(failureOf(signal.reason), () => {})
+    else child.kill('SIGKILL')
+  }
+  signal.addEventListener('abort', stop)
   try {
-    // The event `disconnect` follows the last message. If the child process crashes, there is no message.
-    const answered = Promise.race([once(child, 'message'), once(child, 'disconnect')])
     child.send(job)
-    const answer: Answer<Result> | undefined = (await answered)[0]
+    const answer = await readAnswer<Result>(child, onTold)
     if (answer === undefined) {
       await ended
       if (child.signalCode === MEMORY_SIGNAL)
@@ -84,27 +94,60 @@ export async function askChild<Job extends object, Result>(
       throw new NoAnswer(String(child.signalCode ?? `status ${child.exitCode}`))
     }
     if ('result' in answer) return answer.result
-    const { code, message, hint } = answer.failure
-    throw code === null ? new Error(message) : new LeadsheetError(code, message, hint ? { hint } : {})
+    throw thrownOf(answer.failure)
   } catch (thrown) {
     signal.throwIfAborted()
     throw thrown
   } finally {
+    signal.removeEventListener('abort', stop)
     child.kill('SIGKILL')
     // Waits for the end of the child process, because until then it may write a file.
     await ended
   }
 }
 
+/** Waits for the answer; undefined if the child process ends without one. */
+function readAnswer<Result>(
+  child: ChildProcess,
+  onTold: ChildOptions['onTold'],
+): Promise<Exclude<Message<Result>, { told: string }> | undefined> {
+  return new Promise((resolve) => {
+    child.on('message', (message: Message<Result>) => {
+      if ('told' in message) onTold?.(message.told)
+      else resolve(message)
+    })
+    // This event follows the last message.
+    child.once('disconnect', () => resolve(undefined))
+  })
+}
+
+/** The parent process, as a child process sees it. */
+export interface Parent {
+  /** The signal that is aborted when the work is to end; see `endsItself` of {@link askChild}. */
+  readonly signal: AbortSignal
+  /** Tells the parent process a text before the answer. */
+  tell(text: string): void
+}
+
 /** Runs in the child process: receives a job from {@link askChild}, does it, sends the answer and exits. */
-export function answerParent<Job extends object, Result>(work: (job: Job) => Result | Promise<Result>): void {
+export function answerParent<Job extends object, Result>(
+  work: (job: Job, parent: Parent) => Result | Promise<Result>,
+): void {
   // Ignores these signals, because Ctrl-C and the end of a terminal reach all processes. The parent process
   // decides when this child process ends.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => {})
+  // The parent process was killed, so nobody waits for the answer.
+  process.once('disconnect', () => process.exit())
   const [, , bytesMax] = process.argv
+  const stop = new AbortController()
+  const parent: Parent = { signal: stop.signal, tell: (told) => process.send?.({ told }) }
   process.once('message', async (job: Job) => {
+    process.on('message', (reason: Failure) => stop.abort(thrownOf(reason)))
     if (bytesMax !== undefined) await watchMemory(Number(bytesMax))
-    process.send?.(await answerTo(work, job), () => process.disconnect())
+    const answer = await answerTo(() => work(job, parent))
+    // The parent process kills this process when it has the answer.
+    flushCompileCache()
+    process.send?.(answer)
   })
 }
 
@@ -116,24 +159,33 @@ async function watchMemory(bytesMax: number): Promise<void> {
   watch.unref()
 }
 
-async function answerTo<Job, Result>(
-  work: (job: Job) => Result | Promise<Result>,
-  job: Job,
-): Promise<Answer<Result>> {
+async function answerTo<Result>(work: () => Result | Promise<Result>): Promise<Message<Result>> {
   try {
-    return { result: await work(job) }
+    return { result: await work() }
   } catch (thrown) {
-    const isOurs = thrown instanceof LeadsheetError
-    const message =
-      thrown instanceof Error ? (isOurs ? thrown.message : (thrown.stack ?? '')) : String(thrown)
-    return {
-      failure: { message, code: isOurs ? thrown.code : null, hint: isOurs ? thrown.hint : undefined },
-    }
+    return { failure: failureOf(thrown) }
   }
 }
 
+function failureOf(thrown: unknown): Failure {
+  if (thrown instanceof LeadsheetError) {
+    const { code, message, hint, notBefore } = thrown
+    return { code, message, hint, notBefore }
+  }
+  const message = thrown instanceof Error ? (thrown.stack ?? '') : String(thrown)
+  return { code: null, message, hint: undefined, notBefore: undefined }
+}
+
+function thrownOf({ code, message, hint, notBefore }: Failure): Error {
+  if (code === null) return new Error(message)
+  return new LeadsheetError(code, message, {
+    ...(hint !== undefined && { hint }),
+    ...(notBefore !== undefined && { notBefore }),
+  })
+}
+
 /**
- * Returns the path of a program that runs in its own process or thread: a `.ts` file in the sources, a `.js`
+ * Returns the path of a program that runs in its own process: a `.ts` file in the sources, a `.js`
  * file in a build.
  * @param besideUrl the `import.meta.url` of the caller
  * @param name relative to the caller, without the extension: `snapshot/child`

@@ -3,11 +3,10 @@
  * queries use indexes and stored counts, so that they cost the same with ten events and with a million.
  */
 import type { EventResource, Instant } from '../../domain/model.ts'
+import { DAY_MS } from '../../time.ts'
 import { hasDroppedIndexes } from '../db/dropped-index.ts'
 import type { Db } from '../db/store.ts'
 import type { EventOutcome } from '../tables/lead-tables.ts'
-
-const DAY_MS = 86_400_000
 
 export interface EventCount {
   readonly outcome: EventOutcome

@@ -1,10 +1,9 @@
 /**
- * The first load of all leads into an empty store. To be fast, the load drops the indexes, and looks up no
- * lead in the store: an index in memory tells whether a lead is new. In SQLite, one statement instead of a
- * trigger counts the leads of a page. The load ends after the last lead, or when a lead occurs again.
+ * The first load of all leads into an empty SQLite store. To be fast, the load drops the indexes, and looks up
+ * no lead in the store: an index in memory tells whether a lead is new. One statement instead of a trigger
+ * counts the leads of a page. The load ends after the last lead, or when a lead occurs again.
  */
 import { sql } from 'kysely'
-import { LeadsheetError } from '../../errors.ts'
 import { dropIndexes, restoreIndexes } from '../db/dropped-index.ts'
 import { isPostgres } from '../db/postgres.ts'
 import type { Db, Store } from '../db/store.ts'
@@ -25,23 +24,20 @@ export interface FirstLoad extends AsyncDisposable {
 }
 
 /**
- * Starts a first load. Returns null if the store already has leads, or if the store is busy because another
- * PostgreSQL connection reads leads. If the load is disposed of before its end, the next sync restores the
- * indexes.
+ * Starts a first load. Returns null if the store already has leads, and for PostgreSQL, where other processes
+ * may read leads meanwhile. If the load is disposed of before its end, the next sync restores the indexes.
  */
 export async function beginFirstLoad(store: Store): Promise<FirstLoad | null> {
-  if (await hasLeads(store.db)) return null
+  if (isPostgres(store.db) || (await hasLeads(store.db))) return null
   // Turns off the check of foreign keys, because the check needs the indexes. Rows that refer to each other
   // are written in one transaction.
   await checkForeignKeys(store.db, false)
-  const isBegun = await store
-    .write(async (trx) => {
-      // An event may have inserted a lead meanwhile.
-      if (await hasLeads(trx)) return false
-      await dropIndexes(trx)
-      return true
-    })
-    .catch(unlessBusy)
+  const isBegun = await store.write(async (trx) => {
+    // An event may have inserted a lead meanwhile.
+    if (await hasLeads(trx)) return false
+    await dropIndexes(trx)
+    return true
+  })
   if (!isBegun) {
     await checkForeignKeys(store.db, true)
     return null
@@ -68,7 +64,7 @@ export async function beginFirstLoad(store: Store): Promise<FirstLoad | null> {
     async end(signal) {
       if (!isOpen) return
       isOpen = false
-      await restoreIndexes(store, signal)
+      await restoreIndexes(store.db, signal)
       await checkForeignKeys(store.db, true)
     },
     async [Symbol.asyncDispose]() {
@@ -81,14 +77,8 @@ async function hasLeads(db: Db): Promise<boolean> {
   return (await db.selectFrom('lead').select('no').limit(1).executeTakeFirst()) !== undefined
 }
 
-function unlessBusy(thrown: unknown): false {
-  if (thrown instanceof LeadsheetError && thrown.code === 'store_busy') return false
-  throw thrown
-}
-
-/** Turns the check of foreign keys in SQLite on or off. Has no effect inside a transaction. */
+/** Turns the check of foreign keys on or off. Has no effect inside a transaction. */
 async function checkForeignKeys(db: Db, isOn: boolean): Promise<void> {
-  if (isPostgres(db)) return
   await sql`PRAGMA foreign_keys = ${sql.lit(isOn ? 1 : 0)}`.execute(db)
 }
 

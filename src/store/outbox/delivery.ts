@@ -14,14 +14,10 @@ import { type Selectable, sql } from 'kysely'
 import type { Message } from '../../domain/message.ts'
 import type { Instant } from '../../domain/model.ts'
 import type { Db, Trx } from '../db/store.ts'
-import { deleteLostLeases } from '../schedule/lease.ts'
 import type { DeliveryTable } from '../tables/outbox-tables.ts'
 import { addToPack, createMessagePack, insertMessage, keepFiles, type MessagePack } from './stored-message.ts'
 
-/**
- * The name of the lease (an expiring lock) of a process that sends messages. If several processes may send,
- * the name of each process's lease begins with this name.
- */
+/** The name of the lease (an expiring lock) of the process that sends messages. */
 export const SENDER_LEASE = 'delivery'
 
 export type DeliveryRowState = DeliveryTable['state']
@@ -106,12 +102,6 @@ export async function listDeliveries(db: Db, issueId: string): Promise<Delivery[
     .orderBy('revision')
     .execute()
   return rows.map(deliveryOf)
-}
-
-export async function findDelivery(db: Db, messageId: string): Promise<Delivery | undefined> {
-  const message = db.selectFrom('delivery').where('message_id', '=', messageId)
-  const row = await message.selectAll().executeTakeFirst()
-  return row && deliveryOf(row)
 }
 
 /**
@@ -254,13 +244,10 @@ export async function isAnyOnItsWay(db: Db): Promise<boolean> {
 
 /**
  * Recovers the messages of sending processes that have ended. A message becomes pending again if no part of
- * its body was sent. Any other message becomes unconfirmed. The leases of these processes are deleted, so
- * that a process that was only suspended writes nothing more.
+ * its body was sent. Any other message becomes unconfirmed.
  * @param unconfirmedMax a message that was unconfirmed this many times waits for a person
  */
-export async function recoverDeliveries(trx: Trx, now: Date, unconfirmedMax: number): Promise<void> {
-  await deleteLostLeases(trx, SENDER_LEASE, now)
-  const at = now.toISOString()
+export async function recoverDeliveries(trx: Trx, at: Instant, unconfirmedMax: number): Promise<void> {
   const left = trx
     .updateTable('delivery')
     .where('next_attempt_at', 'is not', null)

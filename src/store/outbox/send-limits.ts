@@ -1,9 +1,8 @@
 /**
  * Stores outages of mail servers. While an outage lasts, no message can be sent. A failed attempt during an
- * outage does not count as a failure of the message. This source file also has the rate limit of messages.
+ * outage does not count as a failure of the message.
  */
 import type { Selectable } from 'kysely'
-import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { MailOutageTable } from '../tables/outbox-tables.ts'
@@ -52,21 +51,6 @@ export async function saveMailOutage(trx: Trx, outage: MailOutage): Promise<void
 }
 
 /**
- * Reserves the next attempt to reach the mail server for this process, so that no other process makes the
- * same attempt.
- * @returns whether this process makes the attempt
- */
-export async function reserveProbe(trx: Trx, known: MailOutage, until: Instant): Promise<boolean> {
-  const { numUpdatedRows } = await trx
-    .updateTable('mail_outage')
-    .where('server', '=', known.server)
-    .where('next_attempt_at', '=', known.nextAttemptAt)
-    .set({ next_attempt_at: until })
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
-}
-
-/**
  * Returns when a message that is due at `at` will be tried: at `at`, or as soon as all outages allow an
  * attempt. Returns null if `at` is null, because no attempt follows.
  */
@@ -99,41 +83,4 @@ function outageOf(row: Selectable<MailOutageTable>): MailOutage {
     replyCode: row.reply_code,
     response: row.response,
   }
-}
-
-/*
- * The rate limit of messages to a mail server. Several processes share this limit, which is possible only in
- * PostgreSQL. The limit uses the clock of the PostgreSQL server, because the clocks of the processes differ.
- */
-
-/**
- * Asks whether one message may be sent now, so that at most `most` messages are sent within any span of
- * `withinMs` milliseconds. If it may be sent, it counts as sent. Call this function in a transaction of its
- * own.
- * @returns 0 if the message may be sent; otherwise the number of milliseconds after which to ask again
- */
-export async function takeSend(
-  trx: Trx,
-  server: string,
-  { most, withinMs }: { readonly most: number; readonly withinMs: number },
-): Promise<number> {
-  // Reads the present time, not the time at which the transaction began, because the transaction may have
-  // waited long before it could write.
-  const { rows } = await sql<{ now: number }>`
-    SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now`.execute(trx)
-  const now = rows[0]?.now ?? 0
-  await trx
-    .deleteFrom('send_rate')
-    .where('taken_ms', '<=', now - withinMs)
-    .execute()
-  const ours = trx.selectFrom('send_rate').where('server', '=', server)
-  const inTheWay = await ours
-    .select('taken_ms')
-    .orderBy('taken_ms', 'desc')
-    .offset(most - 1)
-    .limit(1)
-    .executeTakeFirst()
-  if (inTheWay !== undefined) return Math.max(1, Math.ceil(inTheWay.taken_ms + withinMs - now))
-  await trx.insertInto('send_rate').values({ server, taken_ms: now }).execute()
-  return 0
 }

@@ -75,6 +75,10 @@ export const FUNCTIONS: readonly string[] = [
     RETURN (SELECT CASE part WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE
       CASE WHEN part ~ '^-?[0-9]{1,200}(\\.[0-9]{1,200})?([eE][-+]?[0-9]{1,2})?$' THEN part::double precision END END
     FROM (SELECT json_part(document, path) AS part) AS found)`,
+  `CREATE OR REPLACE FUNCTION json_count(document text, path text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (SELECT CASE part WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE
+      CASE WHEN part ~ '^-?[0-9]{1,18}$' THEN part::bigint END END
+    FROM (SELECT json_part(document, path) AS part) AS found)`,
   `CREATE OR REPLACE FUNCTION same(value text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT value'`,
   `DO $$ BEGIN
     IF to_regoperator('->> (text, text)') IS NULL THEN

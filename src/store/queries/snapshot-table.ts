@@ -139,6 +139,5 @@ function typeOf(column: ColumnRow, seen: Seen): CellType {
   if (column.unit === 'UTC') return seen.instants === 0n ? 'text' : 'instant'
   if (seen.text === 1n) return 'text'
   if (seen.real === 1n) return 'real'
-  if (seen.integer === 1n) return 'integer'
-  return column.type === 'ANY' ? 'integer' : 'text'
+  return seen.integer === 1n ? 'integer' : 'text'
 }

@@ -6,7 +6,6 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { getEnvironmentData, setEnvironmentData, threadId } from 'node:worker_threads'
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
@@ -49,15 +48,8 @@ export interface Lease {
  */
 const MACHINE = readMachine()
 /**
- * Identifies this process in all its threads. The process id is not enough, because an earlier process may
- * have had the same id.
- */
-const PROCESS = readOrMakeProcessToken()
-const THREAD = `${PROCESS}.${threadId}`
-
-/**
- * The holder ids of the leases that this thread has now. If the store has a lease with another holder id of
- * this thread, the thread has released that lease but could not delete its row.
+ * The holder ids of the leases that this process has now. If the store has a lease of this process with
+ * another holder id, the process has released that lease but could not delete its row.
  */
 const ownHolders = new Set<string>()
 
@@ -71,7 +63,7 @@ export async function claimLease(
   name: string,
   now: () => Date,
 ): Promise<Lease> {
-  const holder = `${randomUUID()} ${THREAD} ${MACHINE}`
+  const holder = `${randomUUID()} ${MACHINE}`
   const leaseMs = leaseMsOf(store)
   // Adds the holder before the lease is written. Otherwise another claim in this process would take the lease
   // for that of an earlier process.
@@ -82,11 +74,7 @@ export async function claimLease(
     ownHolders.delete(holder)
     throw thrown
   }
-  const renew = async (trx: Trx, at: Date): Promise<void> => {
-    const until = new Date(at.getTime() + leaseMs).toISOString()
-    const { numAffectedRows } = await renewLease(trx, { holder, until })
-    if (numAffectedRows === 0n) throw busy(name, 'another process, which took over')
-  }
+  const renew = renewalOf(store, { name, holder })
   const lost = new AbortController()
   let isRenewing = false
   const heartbeat = setInterval(() => {
@@ -132,15 +120,15 @@ const renewLease = statement((db, { holder, until }: { holder: string; until: In
     .compile(),
 )
 
-/** A lease of another thread, with the properties that this thread needs to work for the holder. */
+/** A lease of another process, with the properties that this process needs to work for the holder. */
 interface LeaseInUse {
   readonly name: string
   readonly holder: string
 }
 
 /**
- * Returns a lease that another thread of this process holds, renews in time and releases.
- * @param lost aborted by the other thread when the lease is lost
+ * Returns a lease that the parent process holds, renews in time and releases.
+ * @param lost aborted by the parent process when the lease is lost
  */
 export function borrowLease(store: Pick<Store, 'place'>, lease: LeaseInUse, lost: AbortSignal): Lease {
   return { holder: lease.holder, lost, renew: renewalOf(store, lease), release: async () => {} }
@@ -148,12 +136,9 @@ export function borrowLease(store: Pick<Store, 'place'>, lease: LeaseInUse, lost
 
 function renewalOf(store: Pick<Store, 'place'>, { name, holder }: LeaseInUse): Lease['renew'] {
   return async (trx, at) => {
-    const renewed = await trx
-      .updateTable('lease')
-      .where('holder', '=', holder)
-      .set({ expires_at: clockOf(trx, at, leaseMsOf(store)) })
-      .executeTakeFirst()
-    if (renewed.numUpdatedRows === 0n) throw busy(name, 'another process, which took over')
+    const until = new Date(at.getTime() + leaseMsOf(store)).toISOString()
+    const { numAffectedRows } = await renewLease(trx, { holder, until })
+    if (numAffectedRows === 0n) throw busy(name, 'another process, which took over')
   }
 }
 
@@ -243,10 +228,7 @@ function hasEnded(db: Db, lease: Tables['lease']): boolean {
   // Several machines may have the same name, such as localhost.
   if (isPostgres(db) && !lease.holder.endsWith(` ${MACHINE}`)) return false
   if (lease.pid !== process.pid) return !isRunning(lease.pid)
-  if (isPostgres(db) || ownHolders.has(lease.holder)) return false
-  // Another thread of this process may still work under its lease.
-  const [, thread = ''] = lease.holder.split(' ')
-  return thread === THREAD || !thread.startsWith(`${PROCESS}.`)
+  return !isPostgres(db) && !ownHolders.has(lease.holder)
 }
 
 function isRunning(pid: number): boolean {
@@ -256,14 +238,6 @@ function isRunning(pid: number): boolean {
   } catch (thrown) {
     return thrown instanceof Error && 'code' in thrown && thrown.code === 'EPERM'
   }
-}
-
-function readOrMakeProcessToken(): string {
-  const known = getEnvironmentData('leadsheet process')
-  if (typeof known === 'string') return known
-  const made = randomUUID()
-  setEnvironmentData('leadsheet process', made)
-  return made
 }
 
 function readMachine(): string {

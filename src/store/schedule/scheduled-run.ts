@@ -78,33 +78,6 @@ export async function isAnyOpen(db: Db, schedule: string, at: Instant): Promise<
   return open.some(({ not_before }) => not_before === null || not_before <= at)
 }
 
-/** Finds the time at which the last run of a schedule ended; null if none has. */
-export async function findLastEnd(db: Db, schedule: string): Promise<Instant | null> {
-  const last = await db
-    .selectFrom('scheduled_run')
-    .where('schedule', '=', schedule)
-    .where('state', 'in', ['done', 'failed'])
-    .select('finished_at')
-    .orderBy('due_at', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return last?.finished_at ?? null
-}
-
-/** Tells whether a run of the schedule could have started by an instant, and has not started since. */
-export async function wasPassedOver(
-  db: Db,
-  schedule: string,
-  instant: Instant,
-  at: Instant,
-): Promise<boolean> {
-  const open = await listOpenScheduledRuns(db, schedule, at)
-  return open.some(
-    ({ not_before, due_at, started_at }) =>
-      (not_before ?? due_at) <= instant && (started_at === null || started_at < instant),
-  )
-}
-
 /** Tells whether a scheduled run of any schedule can start. A held run can start once it is approved. */
 export async function isAnyDue(db: Db, at: Instant): Promise<boolean> {
   const { rows } = await sql`SELECT 1 FROM scheduled_run ${indexedBy(db, 'scheduled_run_open')}

@@ -47,7 +47,7 @@ export async function beginUptime(
     .values({
       began_at: at,
       began_after: after,
-      down_since: downSince(last),
+      down_since: last?.last_heartbeat_at ?? null,
       last_heartbeat_at: at,
       ended_at: null,
       host: hostname(),
@@ -56,14 +56,6 @@ export async function beginUptime(
     .returning('id')
     .executeTakeFirstOrThrow()
   return id
-}
-
-/** A daemon that ended before its first tick has explained nothing, so the time before it still counts. */
-function downSince(last: Uptime | undefined): Instant | null {
-  if (last === undefined) return null
-  return last.last_heartbeat_at === last.began_at && last.down_since !== null
-    ? last.down_since
-    : last.last_heartbeat_at
 }
 
 /** Records that the daemon goes on after it could not work for a while, or the clock was changed. */

@@ -47,7 +47,7 @@ export const PRIVATE: readonly string[] = [
   'message',
   'message_file',
   'mail_outage',
-  ...['send_rate', 'request_rate'],
+  'request_rate',
   'alert',
   'alert_message',
   'heartbeat_ping',

@@ -46,7 +46,7 @@ const STATEMENTS = `
     table_name TEXT NOT NULL REFERENCES dictionary_table (table_name),
     column_name TEXT NOT NULL, -- as in SELECT
     position INTEGER NOT NULL, -- order in the table, from 1
-    type TEXT, -- TEXT, INTEGER or REAL; ANY: a number, or a text if the number has too many digits; null: computed
+    type TEXT, -- TEXT, INTEGER or REAL; null: computed
     unit TEXT, -- unit of the values; UTC: a time such as 2026-11-21T06:00:00.000Z, which sorts by time; null: none
     meaning TEXT NOT NULL, -- what a value means, and by whose clock
     source_path TEXT NOT NULL, -- path in the records of the upstream; ours: kept by leadsheet; computed: derived from other columns

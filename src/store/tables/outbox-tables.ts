@@ -36,17 +36,11 @@ export interface MailOutageTable {
   response: string
 }
 
-interface SendRateTable {
-  server: string
-  taken_ms: number
-}
-
 export interface DeliveryTables {
   delivery: DeliveryTable
   message: MessageTable
   message_file: { sha256: string; content: Uint8Array }
   mail_outage: MailOutageTable
-  send_rate: SendRateTable
 }
 
 export interface PreferenceTable {

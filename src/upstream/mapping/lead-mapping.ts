@@ -46,8 +46,8 @@ import { fitRecord, type OversizedRecord } from './raw-record.ts'
  * {@link NOTHING}) make the mapping fast.
  */
 const FIELDS = LEAD_FIELDS.map((field) => {
-  const { name, column, type, absent } = { absent: null, ...field }
-  return { name, column, type, absent }
+  const { name, column, type, absent, isWhole } = { absent: null, isWhole: false, ...field }
+  return { name, column, type, absent, isWhole }
 })
 /**
  * The fields with times. They are mapped first, because an unreadable time puts the record into quarantine.
@@ -98,15 +98,17 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | Q
   }
   wrong ??= findAbsurd(record, fields, LEAD_RANGES)
   if (wrong !== null) return quarantine('lead', id, fit.text, wrong)
-  for (const { name, column, type, absent } of VALUES) {
+  for (const { name, column, type, absent, isWhole } of VALUES) {
     const rule = fields[column]
     const value = readField(record, rule)
     if (type === 'text' && typeof value === 'string' && isOddText(value)) cleaned.push(column)
     if (value === BARE) unsure.push(bareIn(column))
     if (type === 'number') {
-      const why = findUnsureReason(value, rule?.decimal)
+      const number = toNumber(value, rule?.decimal)
+      const isBroken = isWhole && number !== null && !Number.isInteger(number)
+      const why = isBroken ? 'none' : findUnsureReason(value, rule?.decimal)
       if (why !== null) unsure.push(unsureIn(column, why, String(value)))
-      values[name] = toNumber(value, rule?.decimal)
+      values[name] = isBroken ? null : number
     } else values[name] = type === 'list' ? listOf(value) : (toText(value) ?? absent)
   }
   // The cast is safe, because the type Lead has exactly the fields of LEAD_FIELDS, which are all set above.

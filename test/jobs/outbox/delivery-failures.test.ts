@@ -5,8 +5,7 @@ import type { Facts } from '../../../src/checks/check.ts'
 import { MAIL_CHECKS } from '../../../src/checks/mail.ts'
 import { messageFor } from '../../../src/jobs/outbox/compose-message.ts'
 import { retryAt } from '../../../src/jobs/outbox/message-retry.ts'
-import { sendMessage } from '../../../src/jobs/outbox/outbox-worker.ts'
-import { openSender } from '../../../src/jobs/outbox/send-batch.ts'
+import { openSender, sendAll } from '../../../src/jobs/outbox/send-batch.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import type { SmtpTimeouts } from '../../../src/mail/smtp.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
@@ -319,11 +318,12 @@ describe('a refusal that names neither the recipient nor the sender, of one mess
     await using server = await openScriptedServer({ body: '554 5.7.1 rejected by policy' })
     await using transport = open(server.url)
     const deps = { ...ledger.deps, transport }
-    const [ana, ben] = await ledger.deliveries()
+    const [, ben] = await ledger.deliveries()
     await using sender = await openSender(deps)
     if (sender === null) throw new Error('another process sends')
     for (let attempt = 0; attempt < 3; attempt++) {
-      await sendMessage(deps, sender, ana?.messageId ?? '', signal)
+      const [again] = await ledger.deliveries()
+      if (again !== undefined) await sendAll(deps, sender, [again], { signal, until: null })
       ledger.clock.now = new Date(ledger.clock.now.getTime() + 30 * MINUTE_MS)
     }
     expect(await ledger.deliveries()).toMatchObject([{ attempts: 3 }, { ...ben }])

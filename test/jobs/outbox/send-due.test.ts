@@ -5,7 +5,7 @@ import { createRateLimit } from '../../../src/jobs/outbox/rate-limit.ts'
 import { deliverDue, deliverIssues, sendTest } from '../../../src/jobs/outbox/send-due.ts'
 import type { Transport } from '../../../src/mail/transport.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
-import { enqueueAlert, findDelivery, moveDelivery } from '../../../src/store/outbox/delivery.ts'
+import { enqueueAlert, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { listMailOutages, reviewMailOutages } from '../../../src/store/outbox/send-limits.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { DKIM_KEY } from '../../support/mail/dkim.ts'
@@ -42,7 +42,12 @@ describe('delivery', () => {
       nextAttemptAt: null,
       response: 'its recipient is no longer in the settings',
     }
-    expect(await findDelivery(store.db, MESSAGE.messageId)).toMatchObject(gone)
+    const alert = await store.db
+      .selectFrom('delivery')
+      .where('message_id', '=', MESSAGE.messageId)
+      .selectAll()
+      .executeTakeFirst()
+    expect(alert).toMatchObject({ state: gone.state, next_attempt_at: null, response: gone.response })
     expect((await made.deliveries())[1]).toMatchObject({ recipient: 'ben@example.com', ...gone })
   })
 
@@ -318,7 +323,7 @@ describe('messages that wait', () => {
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
     const paced = (waits: number[]) => {
-      const rateLimit = { tryTake: async () => waits.shift() ?? 0 }
+      const rateLimit = { tryTake: () => waits.shift() ?? 0 }
       return { ...made.deps, transport, policy: { ...made.deps.policy, rateLimit } }
     }
     await deliverDue(paced([60_000]), signal)

@@ -173,7 +173,7 @@ describe('an export as Parquet', () => {
 
   test('has the columns of an empty table', async () => {
     const { file } = await exported(
-      'CREATE TABLE empty (id TEXT, score ANY, at TEXT -- UTC\n)',
+      'CREATE TABLE empty (id TEXT, score INTEGER, at TEXT -- UTC\n)',
       'empty',
       'parquet',
     )

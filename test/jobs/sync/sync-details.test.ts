@@ -150,12 +150,14 @@ describe('the details of leads', () => {
     await using syncing = await openSyncing(upstream.url)
     await syncing.sync({ parts: PARTS, details: ALL })
     const { id } = upstream.put(3, { status: 'won', updated_at: '2026-11-20T10:00:00.000Z' })
-    upstream.details.set(id, { enrichment: { hiring: { is_hiring: true, open_roles: 4 } } })
+    const funding = { total_usd: 'about 5 M' }
+    upstream.details.set(id, { enrichment: { funding, hiring: { is_hiring: true, open_roles: 4 } } })
     upstream.requests.length = 0
     await syncing.sync({ parts: PARTS, details: ALL })
     expect(askedOf(upstream)).toEqual([id])
     const row = (await detailsOf(syncing)).find((detail) => detail.lead_id === id)
-    expect(row).toMatchObject({ open_roles: 4, is_hiring: 1, lead_updated_at: '2026-11-20T10:00:00.000Z' })
+    expect(row).toMatchObject({ open_roles: 4, is_hiring: 1, funding_total_usd: null })
+    expect(row).toMatchObject({ lead_updated_at: '2026-11-20T10:00:00.000Z' })
   })
 
   it('are read again where the content changed and its time did not', async () => {

@@ -24,12 +24,7 @@ describe('a request', () => {
     ['another scheme', 'Basic bHNrOng=', 'not of the form', 'error="invalid_request"'],
     ['no key after the scheme', 'Bearer', 'not of the form', 'error="invalid_request"'],
     ['a key of another kind', 'Bearer secret', 'is unknown', 'error="invalid_token"'],
-    [
-      'a key that was never given out',
-      `Bearer lsk_${'a'.repeat(32)}`,
-      'is unknown',
-      'error="invalid_token"',
-    ],
+    ['a key that was never given out', `Bearer lsk_${'a'.repeat(32)}`, 'is unknown', 'error="invalid_token"'],
   ])('with %s is refused', async (_, authorization, detail, challenge) => {
     const answer = await api.get('/leads', { authorization })
     expect(answer.status).toBe(401)

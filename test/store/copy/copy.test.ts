@@ -191,7 +191,7 @@ describe('what is moved', () => {
     const left = [...Object.keys(PUBLISHED), ...PRIVATE].filter((name) =>
       copied.every((table) => table.name !== name),
     )
-    expect(left.sort()).toEqual(['installation', 'lease', 'send_rate', 'sync_dropped_index'])
+    expect(left.sort()).toEqual(['installation', 'lease', 'sync_dropped_index'])
     expect(copied.filter(({ key }) => key.length === 0)).toEqual([])
   })
 })

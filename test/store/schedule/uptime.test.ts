@@ -64,15 +64,6 @@ it('a daemon that goes on after it was held up tells of that', async () => {
   expect(await listGaps(store.db, { since: at('06:00'), now: at('07:21'), leastMs: 60_000 })).toEqual([held])
 })
 
-it('a daemon that ends before its first tick leaves the time before it to be told of by the next', async () => {
-  await using store = await openEmptyStore()
-  await store.write(async (trx) => {
-    await recordHeartbeat(trx, await beginUptime(trx, { at: at('06:00'), after: 'down' }), at('07:00'))
-    for (const time of ['09:00', '09:01', '09:02']) await beginUptime(trx, { at: at(time), after: 'down' })
-  })
-  expect(await findGap(store.db, at('08:00'))).toMatchObject({ from: at('07:00'), why: 'down' })
-})
-
 it('a clock that was set ahead, and then back, was set', async () => {
   await using store = await openEmptyStore()
   const on = (day: number, time: string): string => at(time).replace('-20T', `-${day}T`)

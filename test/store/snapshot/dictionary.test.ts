@@ -42,6 +42,14 @@ describe('the dictionary', () => {
     empty = await describeEmpty(REFERENCE_PROFILE)
   })
 
+  it('gives each column of a table one type', () => {
+    const tables = empty.tables.filter(({ kind }) => kind === 'table').map(({ table_name }) => table_name)
+    const types = empty.columns
+      .filter(({ table_name }) => tables.includes(table_name))
+      .map(({ type }) => type)
+    expect([...new Set(types)].sort()).toEqual(['INTEGER', 'REAL', 'TEXT'])
+  })
+
   it('has a meaning for each table, view and column', () => {
     expect(empty.tables.filter((entry) => entry.meaning === '')).toEqual([])
     const bare = empty.columns.filter((entry) => entry.meaning === '')
@@ -72,7 +80,7 @@ describe('the dictionary', () => {
         (entry) => entry.table_name === table && entry.column_name === column,
       )
     expect(of('lead', 'company_employees')).toMatchObject({
-      ...{ unit: 'people', source_path: 'company.employees', type: 'ANY' },
+      ...{ unit: 'people', source_path: 'company.employees', type: 'INTEGER' },
       ...{ first_seen: '2026-11-21T06:00:00.000Z', null_share: expect.closeTo(0.02, 1) },
       examples: expect.stringMatching(/^\[\d+,\d+,\d+\]$/),
     })

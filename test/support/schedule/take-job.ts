@@ -3,7 +3,7 @@ import { PgBoss } from 'pg-boss'
 import { onTestFinished } from 'vitest'
 import { errorText } from '../../../src/errors.ts'
 import { jobSchemaOf } from '../../../src/queue/pg-boss.ts'
-import { type JobData, type JobKind, KEYS } from '../../../src/queue/queue.ts'
+import type { JobData, JobKind } from '../../../src/queue/queue.ts'
 import { placeOf } from '../../../src/store/db/place.ts'
 
 /** @returns whether there was a job. If it throws, the queue records the error with the job, as usual */
@@ -28,7 +28,7 @@ export async function openTakeJob(url: string): Promise<TakeJob> {
   onTestFinished(() => boss.stop({ graceful: false }))
   return async <N extends JobKind>(queue: N, doJob: DoJob<N>) => {
     const [job] = await boss.fetch<JobData[N]>(queue, {
-      ...(KEYS[queue] === 'serial' && { groupConcurrency: 1 }),
+      groupConcurrency: 1,
       includeMetadata: true,
     })
     if (job === undefined) return false

@@ -216,6 +216,12 @@ describe('a lead', () => {
     expect(Object.is(lead(parseJson('{"id":1,"score":-0}')).score, 0)).toBe(true)
   })
 
+  it('has no part of a person, and says so', () => {
+    const mapped = lead(parseJson('{"id":1,"employees":12.5,"score":12.5}'))
+    expect(mapped).toMatchObject({ companyEmployees: null, score: 12.5 })
+    expect(mapped.unsure).toMatchObject([{ column: 'company_employees', why: 'none', text: '12.5' }])
+  })
+
   it.each([
     ['NUL', 'a\u0000b', 'ab'],
     ['a control', 'a\u0007b\u001b[31m', 'ab[31m'],

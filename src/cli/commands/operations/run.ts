@@ -9,11 +9,9 @@ import { openData } from '../../../app/installation.ts'
 import type { Config } from '../../../config/config.ts'
 import { requireDaemon } from '../../../config/config.ts'
 import { isAboutDashboard } from '../../../config/schema-web.ts'
-import { errorText } from '../../../errors.ts'
 import type { Log } from '../../../log.ts'
 import { readVersion } from '../../../packages.ts'
 import { nextScheduledRun } from '../../../schedule/scheduled-runs.ts'
-import { startCheckpoints } from '../../../store/db/checkpoint-thread.ts'
 import { addExamples } from '../../command.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
@@ -55,12 +53,6 @@ async function runDaemon(
   // The settings are checked before the store is opened, so that a failed check leaves nothing on the disk.
   requireDaemon(config, needsKey(profileOf(config)))
   await using store = await openData(config, { log, signal })
-  await using _checkpoints = await startCheckpoints(store, (reason) =>
-    log.warn(
-      { reason: errorText(reason) },
-      'the thread that makes checkpoints has failed; the daemon makes them itself',
-    ),
-  )
   await tryReports(config, signal)
   await using daemon = await openConfiguredDaemon(config, store, log)
   await daemon.run(signal, (running) => {

@@ -182,7 +182,7 @@ async function sendReport(terminal: Terminal, name: string, options: SendOptions
   await using transport = openMail(mail, log)
   const issues = enqueuedIssues.map(({ issue }) => issue)
   const deliveries = await deliverIssues(
-    { ...deps, transport, log, policy: deliveryPolicyOf(config, deps.store, transport) },
+    { ...deps, transport, log, policy: deliveryPolicyOf(config) },
     issues,
     terminal.signal,
   )

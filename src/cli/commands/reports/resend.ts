@@ -81,7 +81,7 @@ async function resend(terminal: Terminal, name: string, options: Options): Promi
   const issues = new Set([...plan.again, ...plan.anew].map(({ issue }) => issue))
   const log = await terminal.log()
   await using transport = await openMail(mail, log)
-  const delivering = { ...deps, transport, log, policy: deliveryPolicyOf(config, store, transport) }
+  const delivering = { ...deps, transport, log, policy: deliveryPolicyOf(config) }
   const deliveries = await deliverIssues(delivering, [...issues], terminal.signal, queued)
   await showSent(terminal, plan, deliveries)
 }

@@ -13,7 +13,7 @@ function columnsOf(fields: readonly LeadField[]): RawBuilder<unknown> {
 }
 
 function typeOf(field: LeadField): string {
-  if (field.type === 'number') return 'ANY'
+  if (field.type === 'number') return 'isWhole' in field ? 'INTEGER' : 'REAL'
   return field.type === 'text' && field.name !== 'id' && !('absent' in field) ? 'TEXT' : 'TEXT NOT NULL'
 }
 
@@ -27,6 +27,17 @@ const UNCOUNT_OLD = sql`UPDATE lead_count SET leads = leads - 1, value_amount = 
       WHERE old.deleted_at IS NULL AND pipeline_id = old.pipeline_id AND status = old.status
         AND value_currency = iif(old.value_amount IS NULL, '', ifnull(old.value_currency, ''))
         AND reached = ${sql.raw(reachedSql('old.'))} AND is_sampled = ifnull(old.is_sampled, 0)`
+
+/**
+ * Computes a column of `lead_detail` from a number or a truth value of the enrichment; null if it is neither,
+ * or if a whole number is wanted and it is none.
+ */
+function fromEnrichment(type: 'REAL' | 'INTEGER', path: string): RawBuilder<unknown> {
+  const kinds = type === 'REAL' ? `'integer', 'real'` : `'integer', 'true', 'false'`
+  return sql.raw(
+    `${type} GENERATED ALWAYS AS (iif(json_type(enrichment, '$.${path}') IN (${kinds}), CAST(enrichment ->> '$.${path}' AS ${type}), NULL)) VIRTUAL`,
+  )
+}
 
 export const LEADS = [
   sql`CREATE TABLE lead ( -- one row per lead, as last read; lead_raw has the record as it was sent
@@ -124,15 +135,15 @@ export const LEADS = [
     enrichment TEXT, -- result of the enrichment, JSON as the upstream sent it; null if there is none
     technologies TEXT GENERATED ALWAYS AS (enrichment ->> '$.technologies') VIRTUAL, -- technologies that the company uses, JSON array of text; null, as the columns below, if the enrichment does not say
     funding_stage TEXT GENERATED ALWAYS AS (enrichment ->> '$.funding.stage') VIRTUAL, -- stage of its funding, such as pre-seed, seed, series A, series B or growth
-    funding_total_usd ANY GENERATED ALWAYS AS (enrichment ->> '$.funding.total_usd') VIRTUAL, -- all funding so far, in whole units of USD
-    is_hiring ANY GENERATED ALWAYS AS (enrichment ->> '$.hiring.is_hiring') VIRTUAL, -- 1: the company has open positions, 0: it has none
-    open_roles ANY GENERATED ALWAYS AS (enrichment ->> '$.hiring.open_roles') VIRTUAL, -- number of open positions
-    linkedin_followers ANY GENERATED ALWAYS AS (enrichment ->> '$.social.linkedin_followers') VIRTUAL, -- number of followers on LinkedIn
-    github_stars ANY GENERATED ALWAYS AS (enrichment ->> '$.social.github_stars') VIRTUAL, -- number of stars on GitHub; null if the company has no open source
-    technologies_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.technologies') VIRTUAL, -- how sure the upstream is of technologies, 0 to 1
-    funding_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.funding') VIRTUAL, -- how sure the upstream is of funding_stage and funding_total_usd, 0 to 1
-    hiring_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.hiring') VIRTUAL, -- how sure the upstream is of is_hiring and open_roles, 0 to 1
-    social_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.social') VIRTUAL, -- how sure the upstream is of linkedin_followers and github_stars, 0 to 1
+    funding_total_usd ${fromEnrichment('REAL', 'funding.total_usd')}, -- all funding so far, in whole units of USD
+    is_hiring ${fromEnrichment('INTEGER', 'hiring.is_hiring')}, -- 1: the company has open positions, 0: it has none
+    open_roles ${fromEnrichment('INTEGER', 'hiring.open_roles')}, -- number of open positions
+    linkedin_followers ${fromEnrichment('INTEGER', 'social.linkedin_followers')}, -- number of followers on LinkedIn
+    github_stars ${fromEnrichment('INTEGER', 'social.github_stars')}, -- number of stars on GitHub; null if the company has no open source
+    technologies_confidence ${fromEnrichment('REAL', 'confidence.technologies')}, -- how sure the upstream is of technologies, 0 to 1
+    funding_confidence ${fromEnrichment('REAL', 'confidence.funding')}, -- how sure the upstream is of funding_stage and funding_total_usd, 0 to 1
+    hiring_confidence ${fromEnrichment('REAL', 'confidence.hiring')}, -- how sure the upstream is of is_hiring and open_roles, 0 to 1
+    social_confidence ${fromEnrichment('REAL', 'confidence.social')}, -- how sure the upstream is of linkedin_followers and github_stars, 0 to 1
     raw TEXT NOT NULL -- the whole answer, JSON as the upstream sent it
   ) STRICT`,
 

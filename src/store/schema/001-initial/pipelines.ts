@@ -29,9 +29,9 @@ export const PIPELINES = [
     lost INTEGER,
     disqualified INTEGER,
     win_rate REAL, -- won / (won + lost), 0 to 1
-    open_value_amount ANY,
+    open_value_amount REAL,
     open_value_currency TEXT, -- ISO 4217
-    won_value_amount ANY,
+    won_value_amount REAL,
     won_value_currency TEXT,
     raw TEXT NOT NULL, -- the answer as the upstream sent it, JSON
     PRIMARY KEY (pipeline_id, observed_at)

@@ -78,12 +78,6 @@ export const REPORTS = [
     response TEXT NOT NULL -- last reply of the server, or why there was none
   ) STRICT`,
 
-  sql`CREATE TABLE send_rate ( -- one row per message sent in the last minute, if several processes send to a server
-    server TEXT NOT NULL, -- such as smtp://mail.example.com:587
-    taken_ms REAL NOT NULL -- time of sending in milliseconds since 1970, by the clock of the database
-  ) STRICT`,
-  sql`CREATE INDEX send_rate_by_time ON send_rate (server, taken_ms)`,
-
   sql`CREATE TABLE preference ( -- one row per recipient and report for which a choice was ever saved; without a row the settings apply
     address TEXT NOT NULL, -- e-mail address in lower case
     report TEXT NOT NULL, -- name of the report, as in the settings

@@ -1,18 +1,16 @@
-/** A daemon whose sync, in its own thread, never ends. */
+/** A daemon whose sync, in its own process, never ends. */
 import type { ChildProcess } from 'node:child_process'
-import { rmSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
-import { syncInThread } from '../../src/app/sync-thread.ts'
+import { syncInProcess } from '../../src/app/sync-process.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { openStore } from '../../src/store/open.ts'
 import { claimLease } from '../../src/store/schedule/lease.ts'
-import { createRequestRate } from '../../src/upstream/client/rate-limit.ts'
 import { folderWith } from '../support/folder.ts'
 import { finished, startLeadsheet } from '../support/leadsheet.ts'
-import { mortalThreads } from '../support/process/dying-thread.ts'
 import { runWarm } from '../support/process/warm-leadsheet.ts'
 import { hourlyNotNow } from '../support/reports/due-report.ts'
 import { SILENT } from '../support/syncing.ts'
@@ -39,7 +37,10 @@ async function openHeld() {
   upstream.faults.push(...Array.from({ length: 4 }, () => () => false), hold)
   const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
   return {
-    ...{ upstream, cwd, isHeld: held.promise, file: join(cwd, 'leadsheet.db') },
+    upstream,
+    cwd,
+    isHeld: held.promise,
+    file: join(cwd, 'leadsheet.db'),
     env: { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'a key of the test' },
     [Symbol.asyncDispose]: () => upstream[Symbol.asyncDispose](),
   }
@@ -55,6 +56,11 @@ async function untilSaid(daemon: ChildProcess, text: string): Promise<Record<str
   })
 }
 
+/** Returns the ids of the processes that a program has started. */
+function childrenOf({ pid }: ChildProcess): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+}
+
 function query(file: string, sql: string): unknown[] {
   const database = new Database(file)
   try {
@@ -66,24 +72,24 @@ function query(file: string, sql: string): unknown[] {
 
 const RUNS = "SELECT state, message FROM scheduled_run WHERE schedule = 'sync'"
 
-it('a thread that dies fails its run, and the next sync goes on where it was', async () => {
+it('a process that dies fails its run, and the next sync goes on where it was', async () => {
   await using installation = await openHeld()
   const { cwd, env, file } = installation
-  const end = join(cwd, 'end')
-  const daemon = startLeadsheet(['run'], { cwd, env: { ...env, ...mortalThreads(end) } })
+  const daemon = startLeadsheet(['run'], { cwd, env })
   const over = finished(daemon)
   const failure = untilSaid(daemon, '"state":"failed"')
   await installation.isHeld
-  writeFileSync(end, '')
+  for (const pid of childrenOf(daemon)) process.kill(pid, 'SIGKILL')
   expect(await failure).toMatchObject({ schedule: 'sync' })
   // The end of a run is logged just before it is stored, so the store is polled.
   await expect
     .poll(() => query(file, RUNS))
-    .toEqual([{ state: 'failed', message: 'the thread of a sync ended without a result' }])
+    .toEqual([
+      { state: 'failed', message: 'a process of leadsheet ended with SIGKILL before its work was done' },
+    ])
   await expect.poll(() => query(file, 'SELECT name FROM lease')).toEqual([{ name: 'daemon' }])
   const read = query(file, 'SELECT id FROM lead').length
 
-  rmSync(end)
   installation.upstream.requests.length = 0
   expect(await runWarm(['sync', '--only', 'leads'], { cwd, env })).toMatchObject({ status: 0 })
   expect(read > 0).toBe(installation.upstream.requests[0]?.path.includes('cursor=') === true)
@@ -92,7 +98,7 @@ it('a thread that dies fails its run, and the next sync goes on where it was', a
   expect(await over).toMatchObject({ status: 0 })
 })
 
-it('a thread whose lease another process has taken writes nothing more', async () => {
+it('a process whose lease another process has taken writes nothing more', async () => {
   await using installation = await openHeld()
   const { cwd, env, file } = installation
   // The answer is held back until the lease is lost.
@@ -115,17 +121,15 @@ it('a thread whose lease another process has taken writes nothing more', async (
   expect(await over).toMatchObject({ status: 0 })
 })
 
-it('a thread is told to stop, and ends by itself at its deadline', async () => {
+it('a process is told to stop, and ends by itself at its deadline', async () => {
   await using installation = await openHeld()
   const { cwd, env, file } = installation
   const config = loadConfig({ file: join(cwd, 'leadsheet.yaml'), cwd, env })
   await using store = await openStore(file, new Date())
-  const requestRate = createRequestRate(() => performance.now())
-  const deps = { store, log: SILENT, requestRate, onClock: () => {} }
   const lease = await claimLease(store, 'sync', () => new Date())
 
   const stop = new AbortController()
-  const stopped = syncInThread(config, deps)(true, lease, stop.signal)
+  const stopped = syncInProcess(config, SILENT, () => {})(true, lease, stop.signal)
   await installation.isHeld
   stop.abort(new Error('the test stops it'))
   expect((await stopped).problems).toMatchObject([
@@ -134,10 +138,10 @@ it('a thread is told to stop, and ends by itself at its deadline', async () => {
 
   installation.upstream.faults.push(() => true)
   const soon = { ...config, api: { ...config.api, runMinutes: 0.01 } }
-  const late = await syncInThread(soon, deps)(true, lease, new AbortController().signal)
+  const late = await syncInProcess(soon, SILENT, () => {})(true, lease, new AbortController().signal)
   expect(late.problems).toMatchObject([{ code: 'run_interrupted', message: 'the run reached its deadline' }])
 
-  const whole = await syncInThread(config, deps)(true, lease, new AbortController().signal)
+  const whole = await syncInProcess(config, SILENT, () => {})(true, lease, new AbortController().signal)
   expect(whole.problems.filter(({ part }) => part === 'leads')).toEqual([])
   expect(whole.scan).toMatchObject({ scan_result: 'complete', distinct: LEADS })
   expect(query(file, 'SELECT id FROM lead')).toHaveLength(LEADS)
