@@ -27,7 +27,7 @@ export function checksPage(): string {
         return [code(id), question, severity, code(setting), shownIn.join(', ')]
       }),
     ),
-    '## Checks that open alerts\n\nAn alert opens at once, or after `alerts.after_failures` failures in a row. An alert that is announced once reports a past event. leadsheet sends no reminder of it and does not resolve it.',
+    '## Checks that open alerts\n\nAn alert opens at once, or after three failures in a row. An alert that is announced once reports a past event. leadsheet sends no reminder of it and does not resolve it.',
     table(
       ['Check', 'In the subject', 'Announced', 'When'],
       alerting.map((id) => {

@@ -29,7 +29,7 @@ data_dir: data
 time_zone: Europe/Berlin
 smtp: { url: "file:./outbox" }
 mail: { from: Lead reports <reports@example.com> }
-alerts: { recipients: [ops@example.com], after_failures: 1 }
+alerts: { recipients: [ops@example.com] }
 web: { public_url: "https://reports.example.com" }
 lead_url: https://crm.example.com/leads/{id}
 recipients:

@@ -50,7 +50,6 @@ export async function openAlerts(
     alerts: {
       mail: await alertMailOf(config),
       hasWebhook: alerts.webhook !== null,
-      rules: alerts,
       place: placeOf(config),
     },
   }

@@ -36,7 +36,6 @@ export function installationOf(
     mailServer: mailServerOf(config),
     settingsFile: config.file,
     settingsMistakes: config.mistakes,
-    afterFailures: config.alerts.afterFailures,
   }
 }
 

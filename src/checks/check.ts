@@ -44,7 +44,7 @@ export interface Check {
   readonly shownIn: readonly Place[]
   /**
    * The time at which a finding opens an alert. `at_once`: when the finding first occurs. `after_failures`:
-   * after the number of failures in the setting `alerts.after_failures`, because the problem may pass by
+   * after {@link FAILURES_LEAST} failures in a row, because the problem may pass by
    * itself. `once`: when the finding first occurs. Such an alert has no reminders and no resolution, because
    * the finding reports a past event.
    */
@@ -167,6 +167,8 @@ export interface EventSource {
  */
 
 /** The maximum number of syncs to read. At the default interval, a day has fewer syncs. */
+/** The number of failures in a row that open an alert of a problem that may pass by itself. */
+export const FAILURES_LEAST = 3
 const RUNS_MAX = 100
 const ALERTS_MAX = 1_000
 
@@ -175,7 +177,6 @@ export interface InstalledSchedule {
   readonly name: string
   readonly timing: Timing
   readonly catchUp: CatchUp
-  readonly jitterSeconds: number
 }
 
 /** The facts about an installation that come from its settings. */
@@ -209,8 +210,6 @@ export interface Installation {
   readonly settingsFile: string | null
   /** The mistakes of settings that were left out. */
   readonly settingsMistakes: readonly string[]
-  /** The value of the setting `alerts.after_failures`. */
-  readonly afterFailures: number
 }
 
 /** A time in which the database could not be written. `to` is null while it lasts. */

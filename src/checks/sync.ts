@@ -11,7 +11,16 @@ import type { Resource } from '../store/sync/watermark.ts'
 import { readWatermark } from '../store/sync/watermark.ts'
 import { formatSpan, formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
-import { ALERTED, type Check, type Finding, type Part, plain, type Severity, SHOWN } from './check.ts'
+import {
+  ALERTED,
+  type Check,
+  FAILURES_LEAST,
+  type Finding,
+  type Part,
+  plain,
+  type Severity,
+  SHOWN,
+} from './check.ts'
 
 const DEFERRED_MINUTES = 120
 /** The age in hours at which the data counts as old. Even without a schedule, one sync a day is expected. */
@@ -86,7 +95,6 @@ export const SYNC_CHECKS = {
     question: 'Do syncs succeed?',
     title: 'sync failing',
     meaning: 'that many syncs in a row failed or were incomplete; the alert shows the last error',
-    setting: 'alerts.after_failures',
     alert: 'after_failures',
     find: findFailing,
   },
@@ -230,7 +238,7 @@ async function findFailing(facts: Facts): Promise<Finding[]> {
   if (last === undefined || oldest === undefined) return []
   // A live daemon repeats a failed sync, so a few failures are not reported. Without a live daemon, every
   // failure is reported.
-  if (failed.length < facts.afterFailures && (await facts.daemonState()) === 'alive') return []
+  if (failed.length < FAILURES_LEAST && (await facts.daemonState()) === 'alive') return []
   const [problem] = last.problems
   const error = problem ? `${problem.part}: ${problem.message}` : 'the process was killed'
   const times = failed.length === 1 ? 'The last sync' : `The last ${counted(failed.length, 'sync')}`

@@ -2,7 +2,6 @@
  * The timing of a schedule: a cron expression of five fields, or words such as `every weekday at 07:00`
  * (all forms: docs/how-to/schedules.md), and the policy for scheduled runs that were missed.
  */
-import { createHash } from 'node:crypto'
 import { Cron, CronPattern } from 'croner'
 import { DAY_MS, firstOfMonth, isWorkingDay, lastOfMonth, weekdayOf } from './zone.ts'
 
@@ -40,16 +39,6 @@ export function parseExpression(text: string, holidays: readonly string[]): Patt
  */
 export function isCron(text: string): boolean {
   return /^[\d*?][\d*?,/-]*(\s|$)/.test(text.trim())
-}
-
-/**
- * Returns a delay in milliseconds, from 0 up to `seconds`, so that installations do not all start at the same
- * time. The same run always gets the same delay, even after a restart.
- * @param seed the installation, the schedule and the instant of the run
- */
-export function jitterMs(seed: string, seconds: number): number {
-  const hash = createHash('sha256').update(seed).digest().readUInt32BE(0)
-  return Math.floor((hash / 2 ** 32) * seconds * 1000)
 }
 
 /** An arbitrary time. A cron expression is refused if it has no time after this one. */

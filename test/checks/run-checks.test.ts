@@ -43,7 +43,7 @@ afterEach(() => store.close())
 
 function schedule(name: string, expression: string): InstalledSchedule {
   const timing = { expression, timeZone: 'UTC', holidays: [] }
-  return { name, timing, catchUp: { policy: 'latest', windowHours: 24 }, jitterSeconds: 0 }
+  return { name, timing, catchUp: { policy: 'latest', windowHours: 24 } }
 }
 
 function minutesAgo(minutes: number): string {

@@ -45,7 +45,7 @@ const unexpected = (thrown: unknown): void => {
 beforeEach(async () => {
   store = await openEmptyStore()
   installation = bareInstallation(store, {
-    ...{ reports: ['daily'], afterFailures: 1, mailServer: 'smtp://mail.example.com:587' },
+    ...{ reports: ['daily'], mailServer: 'smtp://mail.example.com:587' },
   })
   findViolations = async () => []
 })

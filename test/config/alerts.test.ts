@@ -20,7 +20,6 @@ describe('operators', () => {
   test('are nobody unless they are set', () => {
     expect(load('').alerts).toEqual({
       ...{ recipients: [], webhook: null, heartbeat: null },
-      ...{ afterFailures: 3, remindHours: 24 },
     })
   })
 

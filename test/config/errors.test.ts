@@ -314,14 +314,14 @@ function toldOf(env: Readonly<Record<string, string>>): string {
   }
 }
 
-const NAMES = ['page_size', 'max_wait_seconds', 'url', 'key', 'key_file']
+const NAMES = ['page_size', 'overlap_minutes', 'url', 'key', 'key_file']
 
 test.each([
   ['page_sise', 'page_size'],
   ['pagesize', 'page_size'],
   ['KEY', 'key'],
   ['keyfile', 'key_file'],
-  ['max_wait_second', 'max_wait_seconds'],
+  ['overlap_minute', 'overlap_minutes'],
   ['ur', 'url'],
   ['ulr', 'url'],
   ['token', null],

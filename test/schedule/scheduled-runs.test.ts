@@ -6,7 +6,6 @@ import {
   nextDueTime,
   nextScheduledRun,
 } from '../../src/schedule/scheduled-runs.ts'
-import { jitterMs } from '../../src/schedule/timing.ts'
 import { timing } from '../support/schedule/schedule.ts'
 
 const MINUTE_MS = 60_000
@@ -213,19 +212,6 @@ describe('a schedule that goes on all through the day', () => {
       Date.parse('2027-02-01'),
     )
     expect(shown(dueAt ?? 0, 'Europe/Vienna')).toBe('2027-01-01 00:00')
-  })
-})
-
-describe('a jitter', () => {
-  it('is the same for the same seed, within its bounds, and spread over them', () => {
-    const all = Array.from({ length: 1000 }, (_, seed) => jitterMs(`installation report:daily ${seed}`, 60))
-    expect(jitterMs('installation report:daily 7', 60)).toBe(all[7])
-    expect(Math.min(...all)).toBeGreaterThanOrEqual(0)
-    expect(Math.max(...all)).toBeLessThan(60_000)
-    const tenths = Map.groupBy(all, (ms) => Math.floor(ms / 6000))
-    for (const tenth of tenths.values()) expect(tenth.length).toBeGreaterThan(60)
-    expect(tenths.size).toBe(10)
-    expect(jitterMs('any', 0)).toBe(0)
   })
 })
 

@@ -77,7 +77,6 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
     ...reportDeps(store, now, join(folder, 'archive')),
     ...{ source, transport, log: SILENT, publish: async () => {}, wake: () => messages.wake() },
     policy: {
-      onUnconfirmed: 'resend' as const,
       rateLimit: createRateLimit(PER_MINUTE),
       isRecipient: () => true,
     },
@@ -101,7 +100,6 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
     alerts: {
       mail: { recipients: ['ops@example.com'], from: 'r@example.com', replyTo: null, render },
       hasWebhook: true,
-      rules: { afterFailures: 3, remindHours: 24 },
       place: 'test',
     },
     webhook: { url: receiver.url, format: 'json' as const },

@@ -173,7 +173,7 @@ async function serveMetrics() {
     ...bareInstallation(store),
     schedules: [
       {
-        ...{ name: 'sync', timing: timing('*/15 * * * *'), jitterSeconds: 0 },
+        ...{ name: 'sync', timing: timing('*/15 * * * *') },
         catchUp: { policy: 'latest', windowHours: 24 },
       },
     ],

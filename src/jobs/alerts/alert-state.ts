@@ -4,6 +4,7 @@
  * resolved. A problem that comes and goes is not announced each time.
  */
 
+import { FAILURES_LEAST } from '../../checks/check.ts'
 import type { AlertFindings, Found } from '../../checks/run-checks.ts'
 import { alertFacts } from '../../checks/run-checks.ts'
 import type { Instant } from '../../domain/model.ts'
@@ -39,15 +40,8 @@ export interface KnownAlerts {
   readonly messagesAt: readonly Instant[]
 }
 
-export interface AlertRules {
-  /**
-   * The number of failures in a row after which an alert opens, if its check is marked `after_failures`. The
-   * alerts of other checks open at the first failure.
-   */
-  readonly afterFailures: number
-  /** The number of hours between two reminders of open alerts. */
-  readonly remindHours: number
-}
+/** The number of hours between two reminders of open alerts. */
+const REMIND_HOURS = 24
 
 export interface Announcement {
   readonly opened: readonly Alert[]
@@ -64,10 +58,10 @@ export interface Decision {
   readonly announcement: Announcement | null
 }
 
-export function decide(found: AlertFindings, known: KnownAlerts, rules: AlertRules, now: Date): Decision {
+export function decide(found: AlertFindings, known: KnownAlerts, now: Date): Decision {
   const before = new Set(known.alerts)
-  const { alerts, dropped } = applyFindings(found, known, rules, now)
-  const announcement = isTooSoon(known.messagesAt, now) ? null : announcementOf(alerts, rules, now)
+  const { alerts, dropped } = applyFindings(found, known, now)
+  const announcement = isTooSoon(known.messagesAt, now) ? null : announcementOf(alerts, now)
   const after = announcement === null ? alerts : markAnnounced(alerts, announcement, now)
   return { changed: after.filter((alert) => !before.has(alert)), dropped, announcement }
 }
@@ -75,7 +69,6 @@ export function decide(found: AlertFindings, known: KnownAlerts, rules: AlertRul
 function applyFindings(
   { findings, unknown }: AlertFindings,
   known: KnownAlerts,
-  rules: AlertRules,
   now: Date,
 ): { alerts: Alert[]; dropped: number[] } {
   const at = now.toISOString()
@@ -95,14 +88,14 @@ function applyFindings(
     const finding = isPast ? undefined : found.get(key)
     if (finding !== undefined) {
       found.delete(key)
-      alerts.push(applyFound(alert, finding, rules, at))
+      alerts.push(applyFound(alert, finding, at))
     } else if (isPast || unknown.has(alert.check)) alerts.push(alert)
     else if (alert.state === 'pending') dropped.push(alert.id)
     else alerts.push(applyNotFound(alert, at))
   }
   let id = known.nextId
   for (const finding of found.values()) {
-    alerts.push(applyFound(newAlert(id++, finding, at), finding, rules, at))
+    alerts.push(applyFound(newAlert(id++, finding, at), finding, at))
   }
   return { alerts, dropped }
 }
@@ -119,13 +112,12 @@ function newAlert(id: number, { check, subject, message, hint }: Found, at: Inst
   }
 }
 
-function applyFound(alert: Alert, { message, hint, failures }: Found, rules: AlertRules, at: Instant): Alert {
+function applyFound(alert: Alert, { message, hint, failures }: Found, at: Instant): Alert {
   if (alert.state === 'open') {
     return alert.message === message && alert.hint === hint ? alert : { ...alert, message, hint }
   }
   const seen = alert.seen + 1
-  const isEnough =
-    alertFacts(alert.check).alert !== 'after_failures' || (failures ?? seen) >= rules.afterFailures
+  const isEnough = alertFacts(alert.check).alert !== 'after_failures' || (failures ?? seen) >= FAILURES_LEAST
   if (!isEnough) return { ...alert, seen, message, hint }
   const isAgain = alert.state === 'resolved'
   return {
@@ -143,7 +135,7 @@ function applyNotFound(alert: Alert, at: Instant): Alert {
   return { ...alert, state: 'resolved', seen: 0, resolvedAt: at, announced }
 }
 
-function announcementOf(alerts: readonly Alert[], rules: AlertRules, now: Date): Announcement | null {
+function announcementOf(alerts: readonly Alert[], now: Date): Announcement | null {
   const opened = alerts.filter((alert) => isToBeAnnounced(alert, now))
   const resolved = alerts.filter(({ state, announced }) => state === 'resolved' && announced === 'open')
   const known = alerts.filter(
@@ -155,7 +147,7 @@ function announcementOf(alerts: readonly Alert[], rules: AlertRules, now: Date):
   )
   // The reminder names all alerts together. Otherwise alerts that opened an hour apart would cause reminders
   // an hour apart for ever.
-  const isTime = known.some(({ announcedAt }) => hasPassed(announcedAt, rules.remindHours * HOUR_MS, now))
+  const isTime = known.some(({ announcedAt }) => hasPassed(announcedAt, REMIND_HOURS * HOUR_MS, now))
   const reminded = isTime ? known : []
   return opened.length + reminded.length + resolved.length === 0 ? null : { opened, reminded, resolved }
 }

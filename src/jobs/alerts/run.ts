@@ -29,7 +29,7 @@ import type { Store } from '../../store/db/store.ts'
 import { enqueueAlert } from '../../store/outbox/delivery.ts'
 import { logFailure } from '../schedule/job-failure.ts'
 import { type AlertMessage, alertMailView, composeAlertMessage, NOT_STORED } from './alert-message.ts'
-import { type AlertRules, decide, GAPS_COUNT_MS, REOPEN_MS } from './alert-state.ts'
+import { decide, GAPS_COUNT_MS, REOPEN_MS } from './alert-state.ts'
 import { type AlertWebhook, postAlert, postDueAlerts } from './alert-webhook.ts'
 import { type HeartbeatMonitor, heartbeatUrl, pingHeartbeatMonitor } from './heartbeat-ping.ts'
 import type { PostOutcome } from './http-post.ts'
@@ -39,12 +39,11 @@ const RETENTION_MS = 90 * 24 * 60 * 60_000
 /** The longest time for mails without the database, because the daemon waits for them. */
 const MAIL_WITHIN_MS = 20_000
 
-/** The channels to which alerts are sent, and the rules for alerts. */
+/** The channels to which alerts are sent. */
 interface AlertSettings {
   /** The settings of alert mails; null if alerts are not mailed. */
   readonly mail: AlertMailSettings | null
   readonly hasWebhook: boolean
-  readonly rules: AlertRules
   /** The name of the machine and its data directory. */
   readonly place: string
 }
@@ -94,7 +93,7 @@ export async function updateAlerts(deps: AlertDeps): Promise<AlertMessage | null
     nextId: await findNextAlertId(store.db),
     messagesAt: await listMessageTimes(store.db, before(now, GAPS_COUNT_MS)),
   }
-  const { changed, dropped, announcement } = decide(found, known, settings.rules, now)
+  const { changed, dropped, announcement } = decide(found, known, now)
   if (changed.length + dropped.length === 0) return null
   const at = now.toISOString()
   const after = new Map([...alerts, ...changed].map((alert) => [alert.id, alert.state]))

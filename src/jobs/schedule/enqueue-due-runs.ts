@@ -5,7 +5,7 @@
 import type { Instant } from '../../domain/model.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import type { CatchUp, Timing } from '../../schedule/timing.ts'
-import { jitterMs, LATE_MS } from '../../schedule/timing.ts'
+import { LATE_MS } from '../../schedule/timing.ts'
 import type { Db, Store } from '../../store/db/store.ts'
 import { addScheduledRun, findLastScheduledRun } from '../../store/schedule/scheduled-run.ts'
 import { findGap, type Gap } from '../../store/schedule/uptime.ts'
@@ -43,32 +43,14 @@ export async function noteScheduledRuns(
   const added: NotedScheduledRun[] = []
   await store.write(async (trx) => {
     for (const scheduledRun of noted) {
-      const begin =
-        scheduledRun.state === 'pending' ? startOf(store, schedule, new Date(scheduledRun.due_at)) : null
       const isNew = await addScheduledRun(trx, {
         ...{ schedule: schedule.name, ...scheduledRun, noted_at: at },
-        not_before: begin !== null && begin > now ? begin.toISOString() : null,
+        not_before: null,
       })
       if (isNew) added.push(scheduledRun)
     }
   })
   return last ? added.filter(({ state }) => state === 'skipped') : []
-}
-
-/**
- * Returns the time at which a scheduled run begins: its due time plus a delay that differs between
- * installations (jitter). The delay is at most half the time to the next run.
- */
-export function startOf(
-  { installationId }: Pick<Store, 'installationId'>,
-  { name, timing, jitterSeconds }: Pick<Schedule, 'name' | 'timing' | 'jitterSeconds'>,
-  dueAt: Date,
-): Date {
-  if (jitterSeconds === 0) return dueAt
-  const next = nextScheduledRun(timing, dueAt)
-  const room = next === null ? Number.POSITIVE_INFINITY : (next.getTime() - dueAt.getTime()) / 2
-  const seed = `${installationId} ${name} ${dueAt.toISOString()}`
-  return new Date(dueAt.getTime() + Math.min(room, jitterMs(seed, jitterSeconds)))
 }
 
 function firstSight({ runsAtFirstSight }: Schedule, at: Instant): NotedScheduledRun {

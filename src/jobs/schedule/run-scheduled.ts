@@ -16,7 +16,6 @@ import {
 } from '../../store/schedule/scheduled-run.ts'
 import { findGap } from '../../store/schedule/uptime.ts'
 import { formatUtc, HOUR_MS } from '../../time.ts'
-import { startOf } from './enqueue-due-runs.ts'
 import { afterFailure, logFailure } from './job-failure.ts'
 import { type DueRun, formatHours, type Late, type RunEnd, type Schedule } from './schedule.ts'
 
@@ -134,7 +133,7 @@ async function runScheduledRun(
     due_at: new Date(scheduledRun.due_at),
     notedAt: new Date(scheduledRun.noted_at),
     attempt: scheduledRun.attempts,
-    late: await findLate(store, schedule, scheduledRun, now()),
+    late: await findLate(store, scheduledRun, now()),
     isApproved: scheduledRun.approved_at !== null,
   }
   try {
@@ -161,13 +160,8 @@ function withinWindow(schedule: Schedule, scheduledRun: ScheduledRun, end: RunEn
   }
 }
 
-async function findLate(
-  store: Store,
-  schedule: Schedule,
-  scheduledRun: ScheduledRun,
-  now: Date,
-): Promise<Late | null> {
-  const start = startOf(store, schedule, new Date(scheduledRun.due_at))
+async function findLate(store: Store, scheduledRun: ScheduledRun, now: Date): Promise<Late | null> {
+  const start = new Date(scheduledRun.due_at)
   if (now.getTime() - start.getTime() <= LATE_MS) return null
   const gap = await findGap(store.db, scheduledRun.due_at)
   const whole = { from: scheduledRun.due_at, to: now.toISOString() }

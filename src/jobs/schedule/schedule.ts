@@ -13,8 +13,6 @@ export interface Schedule {
   readonly leaseName: string
   readonly timing: Timing
   readonly catchUp: CatchUp
-  /** The maximum jitter: each run begins up to this many seconds after its due time. */
-  readonly jitterSeconds: number
   /** True if the schedule runs at once when the daemon sees it for the first time. */
   readonly runsAtFirstSight: boolean
   /**
@@ -27,7 +25,7 @@ export interface Schedule {
 }
 
 /** The part of a schedule that comes from the settings. */
-export type ScheduleSettings = Pick<Schedule, 'name' | 'timing' | 'catchUp' | 'jitterSeconds'>
+export type ScheduleSettings = Pick<Schedule, 'name' | 'timing' | 'catchUp'>
 
 export interface DueRun {
   readonly due_at: Date

@@ -38,10 +38,6 @@ export interface SyncOptions {
 }
 
 export interface DetailOptions {
-  /**
-   * The number of leads with the best scores whose details are read; null to read the details of all leads.
-   */
-  readonly top: number | null
   /** The maximum number of leads whose details one run reads. */
   readonly perRun: number
   /** The maximum number of leads whose details are read at the same time. */

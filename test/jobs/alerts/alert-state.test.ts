@@ -11,7 +11,6 @@ import {
 import type { Alert } from '../../../src/store/alerts/alert.ts'
 import { random } from '../../support/random.ts'
 
-const RULES = { afterFailures: 3, remindHours: 24 }
 const MINUTE_MS = 60_000
 const HOUR = 60
 
@@ -25,7 +24,7 @@ class Installation {
   /** Runs a tick, so many minutes after the last one. */
   tick(problems: readonly Found[], minutes = 1, unknown: readonly CheckId[] = []): Announcement | null {
     this.now = new Date(this.now.getTime() + minutes * MINUTE_MS)
-    this.last = decide({ findings: problems, unknown: new Set(unknown) }, this.known(), RULES, this.now)
+    this.last = decide({ findings: problems, unknown: new Set(unknown) }, this.known(), this.now)
     const { changed, dropped, announcement } = this.last
     const byId = new Map(this.alerts.map((notice) => [notice.id, notice]))
     for (const notice of changed) byId.set(notice.id, notice)

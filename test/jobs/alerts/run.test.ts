@@ -53,7 +53,6 @@ beforeEach(async () => {
         render,
       },
       hasWebhook: true,
-      rules: { afterFailures: 3, remindHours: 24 },
       place: 'db1, /data',
     },
     webhook: { url: receiver.url, format: 'json' },
@@ -71,7 +70,6 @@ async function tick(minutes = 1, url = mailServer.url): Promise<void> {
   await postDueAlerts(deps, signal)
   await using transport = openTransport(url, { log: SILENT })
   const policy = {
-    onUnconfirmed: 'resend',
     rateLimit: createRateLimit(Number.POSITIVE_INFINITY),
     isRecipient: () => true,
   } as const

@@ -31,7 +31,7 @@ it('the daemon reads the details of leads with a sync of its own, and lets no re
     retention: { dailyAfterDays: 365, versionsYears: null },
     syncOptions: (signal) => ({
       ...{ full: false, parts: SYNC_PARTS, pageSize: 100, overlapMs: 0, pipelineIds: [], signal },
-      details: { top: null, perRun: 5, concurrency: 1 },
+      details: { perRun: 5, concurrency: 1 },
       onProgress,
     }),
   }

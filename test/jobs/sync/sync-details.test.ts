@@ -16,7 +16,7 @@ import { startService } from '../../support/service.ts'
 import { openSyncing, SILENT, type Syncing } from '../../support/syncing.ts'
 import { startUpstream, status, type Upstream } from '../../support/upstream.ts'
 
-const ALL = { top: null, perRun: 1000, concurrency: 4 }
+const ALL = { perRun: 1000, concurrency: 4 }
 /** One request after the other, so that their order is certain. */
 const IN_ORDER = { ...ALL, concurrency: 1 }
 const PARTS = ['leads', 'details'] as const

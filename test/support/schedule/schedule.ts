@@ -20,7 +20,6 @@ export function scheduleOf(settings: Partial<Schedule> = {}): Schedule {
     leaseName: name,
     timing: timing('0 7 * * *'),
     catchUp: LATEST,
-    jitterSeconds: 0,
     runsAtFirstSight: false,
     run: async () => ({ state: 'done', message: null }),
     ...settings,

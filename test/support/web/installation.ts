@@ -8,7 +8,7 @@ export function bareInstallation(
   return {
     ...{ store, schedules: [], reports: [], resources: ['leads'], snapshotAfterSync: null, events: null },
     isArchived: null,
-    ...{ runMinutes: 15, mailServer: null, settingsFile: null, settingsMistakes: [], afterFailures: 3 },
+    ...{ runMinutes: 15, mailServer: null, settingsFile: null, settingsMistakes: [] },
     ...change,
   }
 }

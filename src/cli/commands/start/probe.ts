@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { proxyOf } from '../../../app/configured-upstream.ts'
+import { MAX_WAIT_MS, proxyOf } from '../../../app/configured-upstream.ts'
 import { CALLED, errorText, LeadsheetError, shellCommand } from '../../../errors.ts'
 import type { Finding } from '../../../probe/ask.ts'
 import { type Auth, openAsker } from '../../../probe/ask.ts'
@@ -54,7 +54,7 @@ async function runProbe(terminal: Terminal, argument: string | undefined, option
   await using asker = openAsker({
     apiKey: key,
     headers: Object.fromEntries((options.header ?? []).map((text) => headerOf('--header', text))),
-    maxWaitMs: config.api.maxWaitSeconds * 1000,
+    maxWaitMs: MAX_WAIT_MS,
     proxy: proxyOf(config),
     log: await terminal.log(),
     signal: terminal.signal,
