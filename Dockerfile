@@ -24,11 +24,12 @@ LABEL org.opencontainers.image.title="leadsheet" \
       org.opencontainers.image.version="0.1.0" \
       org.opencontainers.image.licenses="MIT"
 
-# Nothing that could install anything; `leadsheet` for `docker exec`; and the folder that a new volume takes its owner from.
+# Nothing that could install anything; `leadsheet` for `docker exec`; and the folder that a new volume takes its owner from,
+# which the group may enter to read the snapshot.
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
       /usr/local/bin/yarn /usr/local/bin/yarnpkg /opt/yarn-* \
     && ln -s /app/bin/leadsheet.js /usr/local/bin/leadsheet \
-    && install -d -m 0700 -o 10001 -g 10001 /data
+    && install -d -m 0710 -o 10001 -g 10001 /data
 
 # All of it belongs to root, and is never written.
 COPY --from=dependencies /app/node_modules/ /app/node_modules/

@@ -55,7 +55,6 @@ export const ERROR_CODES = {
   store_refused: 'the PostgreSQL server refused the login, or a permission that leadsheet needs',
   store_unreachable: 'the PostgreSQL server cannot be reached',
   store_taken: 'the target of a store copy already holds another installation',
-  store_unfinished: 'the store is an unfinished copy of another store',
   usage_invalid: 'a command, option or argument is wrong',
   web_port: 'the dashboard cannot listen at web.listen',
   webhook_unreadable: 'the file with the registered webhook cannot be read',

@@ -13,6 +13,7 @@ export function snapshotPlaceOf(config: Config): SnapshotPlace {
     profile: profileOf(config),
     files: { snapshot, metadata, queries: QUERIES },
     version: readVersion(),
+    group: config.snapshot.group,
   }
 }
 

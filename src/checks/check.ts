@@ -44,7 +44,7 @@ export interface Check {
   readonly shownIn: readonly Place[]
   /**
    * The time at which a finding opens an alert. `at_once`: when the finding first occurs. `after_failures`:
-   * after {@link FAILURES_LEAST} failures in a row, because the problem may pass by
+   * after {@link ALERT_FAILURES} failures in a row, because the problem may pass by
    * itself. `once`: when the finding first occurs. Such an alert has no reminders and no resolution, because
    * the finding reports a past event.
    */
@@ -167,8 +167,8 @@ export interface EventSource {
  */
 
 /** The maximum number of syncs to read. At the default interval, a day has fewer syncs. */
-/** The number of failures in a row that open an alert of a problem that may pass by itself. */
-export const FAILURES_LEAST = 3
+/** The failures in a row after which an alert opens whose problem may pass by itself. */
+export const ALERT_FAILURES = 3
 const RUNS_MAX = 100
 const ALERTS_MAX = 1_000
 

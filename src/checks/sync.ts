@@ -12,9 +12,9 @@ import { readWatermark } from '../store/sync/watermark.ts'
 import { formatSpan, formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
 import {
+  ALERT_FAILURES,
   ALERTED,
   type Check,
-  FAILURES_LEAST,
   type Finding,
   type Part,
   plain,
@@ -238,7 +238,7 @@ async function findFailing(facts: Facts): Promise<Finding[]> {
   if (last === undefined || oldest === undefined) return []
   // A live daemon repeats a failed sync, so a few failures are not reported. Without a live daemon, every
   // failure is reported.
-  if (failed.length < FAILURES_LEAST && (await facts.daemonState()) === 'alive') return []
+  if (failed.length < ALERT_FAILURES && (await facts.daemonState()) === 'alive') return []
   const [problem] = last.problems
   const error = problem ? `${problem.part}: ${problem.message}` : 'the process was killed'
   const times = failed.length === 1 ? 'The last sync' : `The last ${counted(failed.length, 'sync')}`

@@ -19,6 +19,7 @@ import {
   locale,
   named,
   path,
+  pattern,
   pipelineIds,
   schedule,
   scheduleFault,
@@ -192,12 +193,20 @@ const topLevel = group({
         description:
           'When the snapshot is made: after_sync (if the sync brought something new), never, or by a schedule such as every day at 05:00.',
       }),
+    group: pattern(/^[\w.-]+$/, 'the name of a group of this machine, or its number in quotes')
+      .optional()
+      .meta({
+        description:
+          'The Unix group that may read the snapshot: its name, or its number in quotes. Without it, every user may whom the data directory lets in.',
+        examples: ['leadsheet'],
+      }),
   })
     .prefault({})
     .meta({ description: 'The file for analysts: snapshot.db in the data directory.' }),
   retention: section({
     daily_after_days: wholeNumber(1, 36_500).default(365).meta({
-      description: 'Of samples that are older than this many days, only the first of each day is kept.',
+      description:
+        'Of samples of statistics and agents that are older than this many days, only the first of each day is kept.',
     }),
     versions_years: wholeNumber(1, 100)
       .optional()

@@ -217,8 +217,8 @@ export function group<T extends z.ZodRawShape>(shape: T) {
 
 /**
  * The schema of a group whose settings have camelCase names in the program. An absent setting is null in the
- * program. `own` gives other names: with `{ spread_seconds: 'jitterSeconds' }`, `spread_seconds` in the file
- * is `jitterSeconds` in the program. A setting `…_file` is left out, because its file was already read.
+ * program. `own` gives other names: with `{ per_minute: 'perMinuteMax' }`, `per_minute` in the file
+ * is `perMinuteMax` in the program. A setting `…_file` is left out, because its file was already read.
  */
 export function section<T extends z.ZodRawShape, const N extends OwnNames<T> = object>(shape: T, own?: N) {
   return named(group(shape), own)

@@ -4,9 +4,9 @@
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { LeadsheetError, shellCommand } from '../errors.ts'
+import { LeadsheetError } from '../errors.ts'
 import { writeUnflushed } from './db/dialect.ts'
-import { nameOf, placeOf, type StorePlace } from './db/place.ts'
+import { placeOf, type StorePlace } from './db/place.ts'
 import { openPostgres } from './db/postgres.ts'
 import { type Missing, openReader, openSqlite } from './db/sqlite.ts'
 import type { Db, Store, Trx } from './db/store.ts'
@@ -23,7 +23,7 @@ const OPEN_PAUSE_MS = 50
  * Opens or creates a store and migrates it to the present schema.
  * @param at a file in an existing folder, or the address of a PostgreSQL database; see {@link placeOf}
  * @param missing says whether a missing file is made
- * @throws LeadsheetError report_no_data for a missing file, data_unwritable, store_corrupt, store_newer, store_busy, store_unfinished,
+ * @throws LeadsheetError report_no_data for a missing file, data_unwritable, store_corrupt, store_newer, store_busy,
  * store_unreachable, store_refused
  */
 export async function openStore(at: string, now: Date, missing: Missing = 'create'): Promise<Store> {
@@ -50,7 +50,7 @@ export async function retryWhileBusy<T>(open: () => Promise<T>): Promise<T> {
 
 /**
  * Opens an existing store for reading alone: nothing is created, upgraded or written.
- * @throws LeadsheetError store_older, store_newer, store_corrupt, store_busy, store_unfinished, store_unreachable,
+ * @throws LeadsheetError store_older, store_newer, store_corrupt, store_busy, store_unreachable,
  * store_refused
  */
 export async function openStoreToRead(place: StorePlace): Promise<Store> {
@@ -60,7 +60,7 @@ export async function openStoreToRead(place: StorePlace): Promise<Store> {
     try {
       if (place.kind === 'sqlite') await refuseOlder(db, place.file)
       else await (await import('./postgres/migrate-postgres.ts')).requireReadable(db, place)
-      const installationId = (await readInstallation(db, place)) ?? ''
+      const installationId = (await readInstallation(db)) ?? ''
       const write = (): Promise<never> => Promise.reject(new TypeError('the store was opened to read'))
       return { db, place, installationId, write, writeSoon: write, close, [Symbol.asyncDispose]: close }
     } catch (thrown) {
@@ -74,7 +74,7 @@ async function openOnce(place: StorePlace, now: Date, missing: Missing): Promise
   const db = await openDatabase(place, missing)
   try {
     const write = <T>(work: (trx: Trx) => Promise<T>): Promise<T> => db.transaction().execute(work)
-    const installationId = await write((trx) => readOrCreateInstallation(trx, place, now))
+    const installationId = await write((trx) => readOrCreateInstallation(trx, now))
     const close = (): Promise<void> => db.destroy()
     const writeSoon: Store['writeSoon'] = (work) => writeUnflushed(db, work)
     return {
@@ -106,22 +106,13 @@ export async function openDatabase(place: StorePlace, missing: Missing = 'create
 }
 
 /** Returns the id of the installation; null if there is none yet. */
-async function readInstallation(db: Db | Trx, place: StorePlace): Promise<string | null> {
-  const found = await db.selectFrom('installation').select(['id', 'moving_from']).executeTakeFirst()
-  if (found && found.moving_from !== null) {
-    throw new LeadsheetError(
-      'store_unfinished',
-      `${nameOf(place)} is not whole: ${found.moving_from} is being moved there`,
-      {
-        hint: `Run ${shellCommand('db copy')} again: it starts over, and the store can be used once it has ended.`,
-      },
-    )
-  }
+async function readInstallation(db: Db | Trx): Promise<string | null> {
+  const found = await db.selectFrom('installation').select('id').executeTakeFirst()
   return found?.id ?? null
 }
 
-async function readOrCreateInstallation(trx: Trx, place: StorePlace, now: Date): Promise<string> {
-  const found = await readInstallation(trx, place)
+async function readOrCreateInstallation(trx: Trx, now: Date): Promise<string> {
+  const found = await readInstallation(trx)
   if (found !== null) return found
   const id = randomUUID()
   await trx.insertInto('installation').values({ id, created_at: now.toISOString() }).execute()

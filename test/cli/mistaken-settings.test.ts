@@ -15,7 +15,7 @@ mail: { from: r@example.com }
 web: { listen: none }
 `
 /** A name that does not exist, and a wrong value that no reading command needs. */
-const MISTAKES = 'colour: green\nlog_level: loud\n'
+const MISTAKES = 'colour: green\nretention: { daily_after_days: soon }\n'
 
 /** Each reading command as it is called, with a setting beside data_dir that it needs; null without one. */
 const READING: Readonly<Record<string, 'api' | 'time_zone' | null>> = {
@@ -97,7 +97,7 @@ function call(line: string, settings: string) {
 it.each(Object.keys(READING))('%s warns of mistakes elsewhere and goes on', async (line) => {
   const { stderr } = await call(line, GOOD + MISTAKES)
   expect(stderr).toMatch(/colour: no such setting.*\(left out\)/)
-  expect(stderr).toMatch(/log_level: found .*loud.*\(left out\)/)
+  expect(stderr).toMatch(/retention.daily_after_days: found .*soon.*\(left out\)/)
   expect(stderr).not.toMatch(/mistakes? in the settings|bug in leadsheet/)
 })
 

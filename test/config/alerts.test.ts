@@ -18,9 +18,7 @@ function load(yaml: string, env: Environment = {}, files: Readonly<Record<string
 
 describe('operators', () => {
   test('are nobody unless they are set', () => {
-    expect(load('').alerts).toEqual({
-      ...{ recipients: [], webhook: null, heartbeat: null },
-    })
+    expect(load('').alerts).toEqual({ recipients: [], webhook: null, heartbeat: null })
   })
 
   test('are set by variables alone, for containers', () => {

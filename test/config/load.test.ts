@@ -54,7 +54,7 @@ describe('without a file and without variables', () => {
       templatesDir: `${cwd}/templates`,
       sync: { schedule: '*/15 * * * *', fullSchedule: '30 3 * * *', overlapMinutes: 10, pipelines: [] },
       enrichment: { perRun: 10_000 },
-      snapshot: { when: 'after_sync' },
+      snapshot: { when: 'after_sync', group: null },
       retention: { dailyAfterDays: 365, versionsYears: null },
       reports: [
         {

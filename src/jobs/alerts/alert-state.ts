@@ -4,18 +4,20 @@
  * resolved. A problem that comes and goes is not announced each time.
  */
 
-import { FAILURES_LEAST } from '../../checks/check.ts'
+import { ALERT_FAILURES } from '../../checks/check.ts'
 import type { AlertFindings, Found } from '../../checks/run-checks.ts'
 import { alertFacts } from '../../checks/run-checks.ts'
 import type { Instant } from '../../domain/model.ts'
 import type { Alert } from '../../store/alerts/alert.ts'
-import { HOUR_MS, MINUTE_MS } from '../../time.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.ts'
 
 /**
  * If the problem of a resolved alert comes back within this time, the alert reopens without an announcement.
  * The reopened alert is announced only if the problem then lasts this long.
  */
 export const REOPEN_MS = HOUR_MS
+/** The time between two reminders of open alerts. */
+const REMIND_MS = DAY_MS
 /**
  * The minimum minutes between two messages, by the number of messages in the last six hours: 0 minutes after
  * no message, 5 after one, 15 after two, 60 after three or more.
@@ -39,9 +41,6 @@ export interface KnownAlerts {
    */
   readonly messagesAt: readonly Instant[]
 }
-
-/** The number of hours between two reminders of open alerts. */
-const REMIND_HOURS = 24
 
 export interface Announcement {
   readonly opened: readonly Alert[]
@@ -117,7 +116,7 @@ function applyFound(alert: Alert, { message, hint, failures }: Found, at: Instan
     return alert.message === message && alert.hint === hint ? alert : { ...alert, message, hint }
   }
   const seen = alert.seen + 1
-  const isEnough = alertFacts(alert.check).alert !== 'after_failures' || (failures ?? seen) >= FAILURES_LEAST
+  const isEnough = alertFacts(alert.check).alert !== 'after_failures' || (failures ?? seen) >= ALERT_FAILURES
   if (!isEnough) return { ...alert, seen, message, hint }
   const isAgain = alert.state === 'resolved'
   return {
@@ -147,7 +146,7 @@ function announcementOf(alerts: readonly Alert[], now: Date): Announcement | nul
   )
   // The reminder names all alerts together. Otherwise alerts that opened an hour apart would cause reminders
   // an hour apart for ever.
-  const isTime = known.some(({ announcedAt }) => hasPassed(announcedAt, REMIND_HOURS * HOUR_MS, now))
+  const isTime = known.some(({ announcedAt }) => hasPassed(announcedAt, REMIND_MS, now))
   const reminded = isTime ? known : []
   return opened.length + reminded.length + resolved.length === 0 ? null : { opened, reminded, resolved }
 }

@@ -44,7 +44,9 @@ export async function noteScheduledRuns(
   await store.write(async (trx) => {
     for (const scheduledRun of noted) {
       const isNew = await addScheduledRun(trx, {
-        ...{ schedule: schedule.name, ...scheduledRun, noted_at: at },
+        schedule: schedule.name,
+        ...scheduledRun,
+        noted_at: at,
         not_before: null,
       })
       if (isNew) added.push(scheduledRun)

@@ -161,8 +161,7 @@ function withinWindow(schedule: Schedule, scheduledRun: ScheduledRun, end: RunEn
 }
 
 async function findLate(store: Store, scheduledRun: ScheduledRun, now: Date): Promise<Late | null> {
-  const start = new Date(scheduledRun.due_at)
-  if (now.getTime() - start.getTime() <= LATE_MS) return null
+  if (now.getTime() - Date.parse(scheduledRun.due_at) <= LATE_MS) return null
   const gap = await findGap(store.db, scheduledRun.due_at)
   const whole = { from: scheduledRun.due_at, to: now.toISOString() }
   return gap === null

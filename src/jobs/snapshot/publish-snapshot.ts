@@ -16,6 +16,7 @@ import { claimLease } from '../../store/schedule/lease.ts'
 import type { Dictionary } from '../../store/snapshot/dictionary.ts'
 import type { SnapshotInfo, SnapshotNews } from '../../store/snapshot/snapshot.ts'
 import {
+  letAnalystsRead,
   makeSnapshot,
   readSnapshotDictionary,
   readSnapshotInfo,
@@ -38,6 +39,8 @@ export interface SnapshotPlace {
   }
   /** The version of this program. */
   readonly version: string
+  /** The name or number of the Unix group that may read the snapshot; null for every user. */
+  readonly group: string | null
 }
 
 export interface PublishDeps extends SnapshotPlace {
@@ -155,30 +158,32 @@ export async function withSnapshotSchema<T>(
 }
 
 async function publish(deps: PublishDeps, signal: AbortSignal): Promise<Published> {
-  const { store, files, version } = deps
+  const { store, files, version, group } = deps
   const started = performance.now()
   const madeAt = deps.now().toISOString()
   const info = await makeSnapshot(
     store,
     { madeAt, version, sourcePaths: sourcePathsOf(deps.profile) },
     files.snapshot,
-    signal,
+    { group, signal },
   )
-  await writeMetadata(files, info)
+  await writeMetadata(deps, info)
   const { size: bytes } = await stat(files.snapshot)
   const durationMs = Math.round(performance.now() - started)
   return { file: files.snapshot, bytes, durationMs, leadsAsOf: info.leadsAsOf }
 }
 
-async function writeMetadata(files: PublishDeps['files'], info: SnapshotInfo): Promise<void> {
+async function writeMetadata({ files, group }: SnapshotPlace, info: SnapshotInfo): Promise<void> {
   const dictionary = readSnapshotDictionary(files.snapshot) ?? { tables: [], columns: [] }
   const metadata = composeMetadata(info, dictionary, await readQueries(files.queries))
   const unfinished = `${files.metadata}.${process.pid}.part`
   try {
     await writeFile(unfinished, `${JSON.stringify(metadata, null, 2)}\n`)
+    await letAnalystsRead(unfinished, group)
     await rename(unfinished, files.metadata)
   } catch (cause) {
     await rm(unfinished, { force: true })
+    if (cause instanceof LeadsheetError) throw cause
     throw new LeadsheetError('data_unwritable', `${files.metadata} cannot be written: ${faultText(cause)}`, {
       hint: 'Check that data_dir (LEADSHEET_DATA_DIR) is writable by this user and has space.',
       cause,

@@ -182,7 +182,8 @@ const HELPERS = {
   /** Allows only pictures inside the mail or in the folder of the page. */
   safeImage: (url: string) => (/^(?:cid:|data:image\/png;base64,|[\w-][\w./-]*$)/.test(url) ? url : ''),
 }
-const KNOWN_HELPERS = Object.fromEntries(Object.keys(HELPERS).map((name) => [name, true]))
+const known = (helpers: object) => Object.fromEntries(Object.keys(helpers).map((name) => [name, true]))
+const KNOWN_HELPERS = known(HELPERS)
 const BUILT_IN = ['if', 'unless', 'each', 'with', 'lookup']
 
 type Help = (text: string, columns: number) => string
@@ -191,27 +192,44 @@ type Help = (text: string, columns: number) => string
  * Compiles a template to a function that fills it in.
  * @throws LeadsheetError report_template
  */
-type Compile = (file: TemplateFile) => (view: unknown) => string
+type Compile = (file: TemplateFile) => (view: unknown, data?: object) => string
+
+/**
+ * A helper of some templates alone. It returns HTML, and so escapes what it is given itself.
+ * @param data what the template was filled in with, beside its view
+ */
+export type HtmlHelper = (value: never, data: never, second: unknown) => string
 
 /**
  * Returns a function that compiles templates.
  * @param kind `html` escapes values, `text` does not
  * @param partials the templates that can be included as `{{> name}}`, by name
+ * @param more the helpers that these templates have beside the usual ones
  * @throws LeadsheetError report_template
  */
-export function createCompiler(kind: 'html' | 'text', partials: ReadonlyMap<string, TemplateFile>): Compile {
+export function createCompiler(
+  kind: 'html' | 'text',
+  partials: ReadonlyMap<string, TemplateFile>,
+  more: Readonly<Record<string, HtmlHelper>> = {},
+): Compile {
   const { create, parse } = loadPackage('handlebars')
   const handlebars = create()
   for (const [name, help] of Object.entries<Help>(HELPERS))
     handlebars.registerHelper(name, checked(name, help))
+  for (const [name, help] of Object.entries(more)) handlebars.registerHelper(name, ofHtml(name, help))
   handlebars.registerHelper('each', checkedEach)
   const noEscape = kind === 'text'
-  const options = { strict: true, knownHelpersOnly: true, knownHelpers: KNOWN_HELPERS, noEscape }
-  const known = new Set(partials.keys())
+  const options = {
+    strict: true,
+    knownHelpersOnly: true,
+    knownHelpers: { ...KNOWN_HELPERS, ...known(more) },
+    noEscape,
+  }
+  const parts = new Set(partials.keys())
   const compile = (file: TemplateFile): TemplateDelegate =>
     named(file, () => {
       const program = parse(file.text)
-      partialCheck(known).accept(program)
+      partialCheck(parts).accept(program)
       // `precompile` finds mistakes now. `compile` would find mistakes only when a report is rendered.
       handlebars.precompile(program, options)
       const filled = handlebars.compile(program, options)
@@ -220,7 +238,7 @@ export function createCompiler(kind: 'html' | 'text', partials: ReadonlyMap<stri
   for (const [name, file] of partials) handlebars.registerPartial(name, compile(file))
   return (file) => {
     const filled = compile(file)
-    return (view) => filled(view)
+    return (view, data) => filled(view, data && { data })
   }
 }
 
@@ -239,6 +257,16 @@ function checked(name: string, help: Help): HelperDelegate {
     const [text, columns] = given
     if (typeof text === 'string') return help(text, Number(columns))
     throw new Error(`${name} needs a text, and here is none${placeOf(given.at(-1))}`)
+  }
+}
+
+/** Returns a helper that throws if its first argument is missing. */
+function ofHtml(name: string, help: HtmlHelper): HelperDelegate {
+  return (...given: unknown[]) => {
+    const [value, second] = given
+    const options = given.at(-1) as HelperOptions
+    if (value === undefined) throw new Error(`${name} needs a value, and here is none${placeOf(options)}`)
+    return new (loadPackage('handlebars').SafeString)(help(value as never, options.data as never, second))
   }
 }
 

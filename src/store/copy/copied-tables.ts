@@ -1,9 +1,8 @@
 /**
- * The tables that are copied when a store moves to another database. Search indexes are left out, and so are
+ * The tables that are copied when a store is copied to another database. Search indexes are left out, and so are
  * tables about one database or its processes. Each table comes after the tables that it refers to.
  */
 
-import { createHash } from 'node:crypto'
 import type Database from 'better-sqlite3'
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
@@ -140,87 +139,4 @@ async function readRows(db: Db, table: CopiedTable, after: Key | null, limit: nu
 
 function keyColumns({ key }: CopiedTable): RawBuilder<unknown> {
   return sql.join(key.map((column) => sql.ref(column)))
-}
-
-/** The digest of a table. Equal digests in both databases prove that the table was copied completely. */
-export interface TableDigest {
-  readonly rows: number
-  /** The SHA-256 hash of all rows in the order of the key, as hex. Generated columns are left out. */
-  readonly sha256: string
-}
-
-/**
- * Reads the digest of a table.
- * @param onRows is called with the number of rows read so far, and may throw to stop
- */
-export async function readDigest(
-  db: Db,
-  table: CopiedTable,
-  onRows: (rows: number) => void = () => {},
-): Promise<TableDigest> {
-  const hash = createHash('sha256')
-  let rows = 0
-  for await (const { cells } of readChunks(db, table)) {
-    for (const text of cells) hash.update(text).update('\n')
-    rows += cells.length
-    onRows(rows)
-  }
-  return { rows, sha256: hash.digest('hex') }
-}
-
-export function isSame(a: TableDigest, b: TableDigest): boolean {
-  return a.rows === b.rows && a.sha256 === b.sha256
-}
-
-/** The progress of a move, as a number of rows of all tables. */
-export interface MoveStep {
-  readonly step: 'copy' | 'compare'
-  /**
-   * The number of rows done so far, of all tables. In the step `compare` each row counts twice, because it is
-   * read in both databases.
-   */
-  readonly done: number
-  readonly total: number
-  readonly table: string
-}
-
-/** The signal that stops a move, and the callback that receives the progress of the move. */
-export interface Heard {
-  readonly signal: AbortSignal
-  readonly onProgress: (step: MoveStep) => void
-}
-
-export interface Progress {
-  /**
-   * Reports the progress within a table.
-   * @param rows the number of rows of this table that are done so far
-   * @throws the reason of an aborted signal
-   */
-  tell(table: CopiedTable, rows: number): void
-  /**
-   * Reports that a table is done.
-   * @param rows the number of all rows of the table
-   */
-  end(rows: number): void
-}
-
-export async function countSteps(
-  step: MoveStep['step'],
-  db: Db,
-  tables: readonly CopiedTable[],
-  { signal, onProgress }: Heard,
-): Promise<Progress> {
-  let total = 0
-  for (const table of tables) total += await countRows(db, table)
-  if (step === 'compare') total *= 2
-  let ended = 0
-  return {
-    tell(table, rows) {
-      signal.throwIfAborted()
-      onProgress({ step, done: ended + rows, total, table: table.name })
-    },
-    end(rows) {
-      ended += rows
-    },
-  }
 }

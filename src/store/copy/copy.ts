@@ -1,110 +1,72 @@
 /**
- * Copies a store to another database table by table, and then compares the two row by row. No other process
- * can open the target until the copy is complete. After an interrupted move, the target stays closed, and the
- * next move starts from the beginning. The source is only read, and no process can write to it during the
- * move.
+ * Copies a store to another database, table by table, and then compares the rows of both. The target is written
+ * in one transaction: until everything is copied and compared, and after a kill, it stays as empty as it was.
+ * The source is only read, and no process can write to it meanwhile.
  */
+import { createHash, type Hash } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { sql } from 'kysely'
-import { LeadsheetError } from '../../errors.ts'
-import { tidyAfterWrites, writeUnflushed } from '../db/dialect.ts'
+import { LeadsheetError, shellCommand } from '../../errors.ts'
+import { tidyAfterWrites } from '../db/dialect.ts'
 import { DATA_MODE } from '../db/file-system.ts'
-import type { StorePlace } from '../db/place.ts'
-import { nameOf } from '../db/place.ts'
+import { nameOf, type StorePlace } from '../db/place.ts'
 import { isPostgres } from '../db/postgres.ts'
 import { insertCopies } from '../db/rows.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
-import { isStoreThere } from '../db/store-exists.ts'
-import type { Violation } from '../invariants/invariants.ts'
-import { findViolations } from '../invariants/invariants.ts'
 import { openDatabase, retryWhileBusy } from '../open.ts'
 import { findHolder } from '../schedule/lease.ts'
-import type { CopiedTable, Heard, Progress, TableDigest } from './copied-tables.ts'
-import { countRows, countSteps, isSame, listCopiedTables, readChunks, readDigest } from './copied-tables.ts'
+import { type CopiedTable, countRows, listCopiedTables, readChunks } from './copied-tables.ts'
 
-/** A process counts as running if its last heartbeat is not older than this. */
+/** A daemon counts as running if its last heartbeat is not older than this. */
 const ALIVE_MS = 3 * 60_000
 
-interface Moving extends Heard {
+/**
+ * Tables that get rows when a daemon starts or a person looks at the store. A target with rows in these
+ * tables alone still counts as empty.
+ */
+const OF_LOOKING: readonly string[] = ['daemon_uptime', 'config_load', 'stage', 'pipeline']
+
+interface Copying {
   readonly now: () => Date
+  readonly signal: AbortSignal
+  /** Called with the number of rows that were copied or compared, of all tables. */
+  readonly onProgress: (done: number, total: number, table: string) => void
 }
 
-export interface MovedTable extends TableDigest {
+/** A table that has the same rows in both databases. */
+export interface TableCopy {
   readonly name: string
-}
-
-export interface Moved {
-  /** The state of the target before the move. */
-  readonly state: TargetState
-  /** The copied tables, which have the same rows in both databases. */
-  readonly tables: readonly MovedTable[]
-  /** The rules of consistent data (invariants) that the target violates. The source violates them too. */
-  readonly violations: readonly Violation[]
-}
-
-export interface MovePlan {
-  readonly state: TargetState
-  readonly tables: readonly { readonly name: string; readonly rows: number }[]
+  readonly rows: number
+  /** The SHA-256 hash of all rows in the order of the key, as hex. Generated columns are left out. */
+  readonly sha256: string
 }
 
 /**
- * Plans a move without writing anything.
- * @throws LeadsheetError job_busy, store_taken
+ * Copies a store.
+ * @throws LeadsheetError job_busy if a process uses the source; store_taken if the target has data;
+ * store_corrupt if the copy differs from the source; any error of opening the target; the reason of an aborted
+ * signal
  */
-export async function planMove(source: Store, to: StorePlace, now: Date): Promise<MovePlan> {
-  await refuseWhileUsed(source.db, source.place, now)
-  const state = (await isStoreThere(to)) ? await readState(to, source.installationId) : 'empty'
-  const tables = await listCopiedTables()
-  const counts: { name: string; rows: number }[] = []
-  for (const table of tables) counts.push({ name: table.name, rows: await countRows(source.db, table) })
-  return { state, tables: counts }
-}
-
-async function readState(to: StorePlace, sourceId: string): Promise<TargetState> {
-  const target = await openTarget(to)
-  try {
-    return await readTargetState(target, to, sourceId)
-  } finally {
-    await target.destroy()
-  }
-}
-
-/**
- * Moves a store.
- * @throws LeadsheetError job_busy if a process uses the source; store_taken; store_unfinished if the copy
- * differs from the source; any error of opening the target; the reason of an aborted signal
- */
-export async function moveStore(source: Store, to: StorePlace, moving: Moving): Promise<Moved> {
+export async function copyStore(source: Store, to: StorePlace, copying: Copying): Promise<TableCopy[]> {
   if (to.kind === 'sqlite') await mkdir(dirname(to.file), { recursive: true, mode: DATA_MODE })
-  const target = await openTarget(to)
+  const target = await retryWhileBusy(() => openDatabase(to))
   try {
-    // This transaction takes the write lock but writes nothing, so that the source cannot change while it is
-    // read.
-    return await source.db.transaction().execute(async (reading) => {
-      if (isPostgres(reading)) await sql`SET LOCAL idle_in_transaction_session_timeout = 0`.execute(reading)
-      await refuseWhileUsed(reading, source.place, moving.now())
-      const state = await readTargetState(target, to, source.installationId)
-      const tables = await listCopiedTables()
-      if (state !== 'whole') await copyStore(reading, target, source.place, tables, moving)
-      const compared = await compareTables(reading, target, to, tables, state, moving)
-      const violations = await findViolations(target, moving.now().toISOString(), 'all')
-      if (state !== 'whole') await target.transaction().execute(markWhole)
-      await tidyAfterWrites(target)
-      return { state, tables: compared, violations }
+    // This transaction takes the write lock but writes nothing, so that the source cannot change meanwhile.
+    const copies = await source.db.transaction().execute(async (reading) => {
+      await refuseWhileUsed(reading, source.place, copying.now())
+      return target.transaction().execute((trx) => copyTables(reading, trx, to, copying))
     })
+    await tidyAfterWrites(target)
+    return copies
   } finally {
     await target.destroy()
   }
 }
 
-function openTarget(to: StorePlace): Promise<Db> {
-  return retryWhileBusy(() => openDatabase(to))
-}
-
-/** Refuses a source in use, because whatever a process writes there during the move would be lost. */
+/** Refuses a source in use, because the daemon would go on with it, and mail everything a second time. */
 async function refuseWhileUsed(db: Db, place: StorePlace, now: Date): Promise<void> {
-  const holder = (await findHolder(db, now)) ?? (await findWorker(db, now))
+  const holder = (await findHolder(db, now)) ?? (await findDaemon(db, now))
   if (holder === undefined) return
   throw new LeadsheetError(
     'job_busy',
@@ -114,10 +76,7 @@ async function refuseWhileUsed(db: Db, place: StorePlace, now: Date): Promise<vo
 }
 
 /** Finds a daemon by its heartbeat, because a daemon on a shared store has no lease while nothing is due. */
-async function findWorker(
-  db: Db,
-  now: Date,
-): Promise<{ name: string; pid: number; host: string } | undefined> {
+async function findDaemon(db: Db, now: Date) {
   if (!isPostgres(db)) return undefined
   const since = new Date(now.getTime() - ALIVE_MS).toISOString()
   const span = await db
@@ -129,148 +88,73 @@ async function findWorker(
   return span && { name: 'daemon', ...span }
 }
 
-async function copyStore(
-  reading: Trx,
-  target: Db,
-  from: StorePlace,
-  tables: readonly CopiedTable[],
-  moving: Moving,
-): Promise<void> {
-  const installation = await reading
-    .selectFrom('installation')
-    .select(['id', 'created_at'])
-    .executeTakeFirstOrThrow()
-  await target.transaction().execute(async (trx) => {
-    await emptyTables(trx, tables)
-    await markBegun(trx, installation, nameOf(from))
-  })
-  const progress = await countSteps('copy', reading, tables, moving)
-  for (const table of tables.filter(({ isCounted }) => !isCounted)) {
-    await copyTable(reading, target, table, progress)
-  }
-  await target.transaction().execute(async (trx) => {
-    const counted = tables.filter(({ isCounted }) => isCounted)
-    await emptyTables(trx, counted)
-    for (const table of counted) await copyTable(reading, trx, table, progress)
-    await continueNumbers(trx)
-  })
-}
-
-async function copyTable(reading: Trx, target: Db, table: CopiedTable, progress: Progress): Promise<void> {
+async function copyTables(reading: Trx, trx: Trx, to: StorePlace, copying: Copying): Promise<TableCopy[]> {
+  for (const each of [reading, trx])
+    if (isPostgres(each)) await sql`SET LOCAL idle_in_transaction_session_timeout = 0`.execute(each)
+  const tables = await listCopiedTables()
+  await emptyTarget(trx, to, tables)
+  let total = 0
+  for (const table of tables) total += 2 * (await countRows(reading, table))
   let done = 0
-  for await (const { rows } of readChunks(reading, table)) {
-    const insert = (trx: Db): Promise<void> => insertCopies(trx, table.name, rows)
-    await (target.isTransaction ? insert(target) : writeUnflushed(target, insert))
-    done += rows.length
-    progress.tell(table, done)
+  const addRows = (rows: number, { name }: CopiedTable): void => {
+    copying.signal.throwIfAborted()
+    done += rows
+    copying.onProgress(done, total, name)
   }
-  progress.end(done)
-}
-
-async function compareTables(
-  reading: Trx,
-  target: Db,
-  to: StorePlace,
-  tables: readonly CopiedTable[],
-  state: TargetState,
-  moving: Moving,
-): Promise<MovedTable[]> {
-  const progress = await countSteps('compare', reading, tables, moving)
-  const compared: MovedTable[] = []
-  for (const table of tables) {
-    const here = await readDigest(reading, table, (rows) => progress.tell(table, rows))
-    progress.end(here.rows)
-    const there = await readDigest(target, table, (rows) => progress.tell(table, rows))
-    progress.end(there.rows)
-    if (!isSame(here, there)) throw unlike(to, table, here, there, state)
-    compared.push({ name: table.name, ...there })
+  const digests = new Map<CopiedTable, Digest>()
+  // Triggers fill the tables of counts while the other tables are copied.
+  for (const table of [...tables].sort((a, b) => Number(a.isCounted) - Number(b.isCounted))) {
+    if (table.isCounted) await sql`DELETE FROM ${sql.table(table.name)}`.execute(trx)
+    const insert = (rows: Parameters<typeof insertCopies>[2]) => insertCopies(trx, table.name, rows)
+    digests.set(table, await readTable(reading, table, addRows, insert))
   }
-  return compared
-}
-
-function unlike(
-  to: StorePlace,
-  { name }: CopiedTable,
-  here: TableDigest,
-  there: TableDigest,
-  state: TargetState,
-): LeadsheetError {
-  const found = `${name} has ${here.rows} rows where it is moved from and ${there.rows} there, or not the same ones`
-  return state === 'whole'
-    ? new LeadsheetError(
-        'store_taken',
-        `${nameOf(to)} has been moved to before, and is in use since: ${found}`,
-        {
-          hint: 'Go on with the one there; nothing was changed.',
-        },
-      )
-    : new LeadsheetError('store_unfinished', `${nameOf(to)} did not become the same: ${found}`, {
-        hint: 'The store that it is moved from is as it was. Look for what else writes there, and run the command again.',
-      })
-}
-
-/**
- * The state of the target. `begun`: a move was interrupted, and no other process can open the target.
- * `whole`: a move has ended, and the target may already be in use.
- */
-type TargetState = 'empty' | 'begun' | 'whole'
-
-/**
- * Tables that get rows when a daemon starts or a person looks at the store. A target with rows in these
- * tables alone still counts as empty.
- */
-const OF_LOOKING: readonly string[] = ['daemon_uptime', 'stage', 'pipeline']
-
-/**
- * Reads the state of the target.
- * @throws LeadsheetError store_taken if the target has data of another installation
- */
-async function readTargetState(db: Db, place: StorePlace, sourceId: string): Promise<TargetState> {
-  const found = await db.selectFrom('installation').selectAll().executeTakeFirst()
-  if (found?.id === sourceId) return found.moving_from === null ? 'whole' : 'begun'
-  for (const { name } of await listCopiedTables()) {
-    if (OF_LOOKING.includes(name)) continue
-    const { rows } = await sql`SELECT 1 AS one FROM ${sql.table(name)} LIMIT 1`.execute(db)
-    if (rows.length > 0) throw taken(place, name)
+  await copyInstallation(reading, trx)
+  await continueNumbers(trx)
+  const copies: TableCopy[] = []
+  for (const [table, here] of digests) {
+    const there = await readTable(trx, table, addRows)
+    if (there.sha256 !== here.sha256) throw unlike(to, table, here, there)
+    copies.push({ name: table.name, ...here })
   }
-  return 'empty'
+  return copies
 }
 
-function taken(place: StorePlace, table: string): LeadsheetError {
-  return new LeadsheetError(
-    'store_taken',
-    `${nameOf(place)} is another installation, with rows in ${table}`,
-    {
-      hint: 'Move to a place that is empty: another file, database or schema (?schema=NAME); nothing was changed.',
-    },
-  )
+/** Empties the tables that count as empty. @throws LeadsheetError store_taken if another table has rows */
+async function emptyTarget(trx: Trx, to: StorePlace, tables: readonly CopiedTable[]): Promise<void> {
+  for (const { name } of tables.toReversed()) {
+    if (OF_LOOKING.includes(name)) await sql`DELETE FROM ${sql.table(name)}`.execute(trx)
+    const { rows } = await sql`SELECT 1 AS one FROM ${sql.table(name)} LIMIT 1`.execute(trx)
+    if (rows.length === 0) continue
+    throw new LeadsheetError('store_taken', `${nameOf(to)} is in use already, with rows in ${name}`, {
+      hint: 'Copy to a place that is empty: another file, database or schema (?schema=NAME); nothing was changed.',
+    })
+  }
 }
 
-/** Changes the state of the target to `begun`. From now on no other process can open the target. */
-async function markBegun(
-  trx: Trx,
-  installation: { readonly id: string; readonly created_at: string },
-  from: string,
-): Promise<void> {
+type Digest = Omit<TableCopy, 'name'>
+
+/** Reads the rows of a table in the order of its key, and passes them on. */
+async function readTable(
+  db: Db,
+  table: CopiedTable,
+  onRows: (rows: number, table: CopiedTable) => void,
+  insert: (rows: Parameters<typeof insertCopies>[2]) => Promise<void> = async () => {},
+): Promise<Digest> {
+  const hash: Hash = createHash('sha256')
+  let count = 0
+  for await (const { rows, cells } of readChunks(db, table)) {
+    for (const text of cells) hash.update(text).update('\n')
+    await insert(rows)
+    count += rows.length
+    onRows(rows.length, table)
+  }
+  return { rows: count, sha256: hash.digest('hex') }
+}
+
+async function copyInstallation(reading: Trx, trx: Trx): Promise<void> {
+  const installation = await reading.selectFrom('installation').selectAll().executeTakeFirstOrThrow()
   await trx.deleteFrom('installation').execute()
-  await trx
-    .insertInto('installation')
-    .values({ ...installation, moving_from: from })
-    .execute()
-}
-
-async function markWhole(trx: Trx): Promise<void> {
-  await trx.updateTable('installation').set({ moving_from: null }).execute()
-}
-
-async function emptyTables(trx: Trx, tables: readonly CopiedTable[]): Promise<void> {
-  if (isPostgres(trx)) {
-    // Because the tables refer to one another, they are truncated together, with all tables that depend on
-    // them.
-    await sql`TRUNCATE ${sql.join(tables.map(({ name }) => sql.table(name)))} CASCADE`.execute(trx)
-    return
-  }
-  for (const { name } of tables.toReversed()) await sql`DELETE FROM ${sql.table(name)}`.execute(trx)
+  await trx.insertInto('installation').values(installation).execute()
 }
 
 /** Makes PostgreSQL number new rows after the largest copied number. SQLite does this by itself. */
@@ -285,4 +169,11 @@ async function continueNumbers(trx: Trx): Promise<void> {
     await sql`SELECT setval(pg_get_serial_sequence(quote_ident(${table}), ${column}),
       coalesce(max(${sql.ref(column)}), 0) + 1, false) FROM ${sql.table(table)}`.execute(trx)
   }
+}
+
+function unlike(to: StorePlace, { name }: CopiedTable, here: Digest, there: Digest): LeadsheetError {
+  const found = `${name} has ${here.rows} rows and its copy ${there.rows}, or they are not the same`
+  return new LeadsheetError('store_corrupt', `${nameOf(to)} did not become the same: ${found}`, {
+    hint: `Nothing was kept there. See whether the source is sound: ${shellCommand('db check')}.`,
+  })
 }

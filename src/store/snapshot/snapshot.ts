@@ -3,7 +3,7 @@
  * snapshot replaces the file as a whole. A program that has the old file open can go on reading it.
  */
 import { existsSync } from 'node:fs'
-import { chmod, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { chmod, chown, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
@@ -25,8 +25,10 @@ import type { Dictionary } from './dictionary.ts'
 import { readDictionary } from './dictionary.ts'
 
 const CHILD = programFile(import.meta.url, 'snapshot-child')
-/** The mode of the file: everybody may read it, nobody may write it. */
-const MODE = 0o444
+/** The mode of a file that everybody may read, and nobody may write. */
+const MODE_FOR_ALL = 0o444
+/** The mode of a file that a group may read, and only the program's own user may write. */
+const MODE_FOR_GROUP = 0o640
 
 /** The origin of a snapshot: when it was made, and how recent its leads are. */
 export interface SnapshotInfo {
@@ -45,13 +47,15 @@ export interface SnapshotInfo {
  * Makes a snapshot in a child process and replaces the previous snapshot. If the process is killed, the
  * previous snapshot stays intact, and the next call deletes unfinished files. The caller must have a lease,
  * because only one call may run at a time.
- * @throws LeadsheetError data_unwritable, store_corrupt, store_busy; the reason of an aborted signal
+ * @param options.group the name or number of the Unix group that may read the file; null for every user
+ * @throws LeadsheetError data_unwritable, store_corrupt, store_busy, config_invalid for the group; the reason
+ *   of an aborted signal
  */
 export async function makeSnapshot(
   store: Pick<Store, 'db' | 'place'>,
   job: Omit<SnapshotJob, 'live' | 'target' | 'elapsedMs'>,
   file: string,
-  signal: AbortSignal,
+  { group, signal }: { readonly group: string | null; readonly signal: AbortSignal },
 ): Promise<SnapshotInfo> {
   const startedMs = performance.now()
   const unfinished = `${file}.tmp-${process.pid}`
@@ -70,7 +74,7 @@ export async function makeSnapshot(
       },
       { folder: dirname(file), signal },
     )
-    await chmod(unfinished, MODE)
+    await letAnalystsRead(unfinished, group)
     await rename(unfinished, file)
     await flush(dirname(file))
     await removeLeftovers(file)
@@ -82,6 +86,40 @@ export async function makeSnapshot(
     const isOfFiles = thrown instanceof NoAnswer || (thrown instanceof Error && 'syscall' in thrown)
     throw isOfFiles ? unwritable(file, faultText(thrown), thrown) : thrown
   }
+}
+
+/**
+ * Lets a group read a file, or every user if the group is null. Nobody else but the program's own user may.
+ * @throws LeadsheetError config_invalid where there is no such group, or this user may not give it a file
+ */
+export async function letAnalystsRead(file: string, group: string | null): Promise<void> {
+  if (group === null) return chmod(file, MODE_FOR_ALL)
+  const id = await findGroup(group)
+  try {
+    // A service without privileges may not call chown, but its files have its own group already.
+    if ((await stat(file)).gid !== id) await chown(file, -1, id)
+  } catch (cause) {
+    throw new LeadsheetError(
+      'config_invalid',
+      `snapshot.group: this user may not give a file to the group ${group}: ${faultText(cause)}`,
+      {
+        hint: 'Make the user of leadsheet a member of that group and restart it, or name the group that it has.',
+        cause,
+      },
+    )
+  }
+  await chmod(file, MODE_FOR_GROUP)
+}
+
+/** Finds the number of a group. The groups of a directory service are known only by their numbers. */
+async function findGroup(group: string): Promise<number> {
+  if (/^\d+$/.test(group)) return Number(group)
+  const lines = (await readFile('/etc/group', 'utf8').catch(() => '')).split('\n')
+  const found = lines.map((line) => line.split(':')).find(([name]) => name === group)
+  if (found?.[2] !== undefined) return Number(found[2])
+  throw new LeadsheetError('config_invalid', `snapshot.group: there is no group ${group}`, {
+    hint: `Make it with: groupadd ${group}. Or set snapshot.group to its number.`,
+  })
 }
 
 /**

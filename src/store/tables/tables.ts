@@ -9,7 +9,6 @@ import type { AlertTables, DeliveryTables, PreferenceTables } from './outbox-tab
 interface Installation {
   id: string
   created_at: string
-  moving_from: string | null
 }
 
 interface StageTable {

@@ -17,12 +17,12 @@ import { dateOf, localDay } from '../../schedule/zone.ts'
 import type { AgentSpan, AgentState, Overview } from '../../store/figures/pipeline-overview.ts'
 import type { ListedAgent } from '../../store/sync/samples.ts'
 import { listAgents } from '../../store/sync/samples.ts'
+import type { Clock, DataAge, Moment, Tag } from '../server/format.ts'
+import { clockOf, count, dataAgeOf, LOCALE, lengthOf } from '../server/format.ts'
 import type { DashboardDeps } from '../server/frame.ts'
 import { frameOf } from '../server/frame.ts'
 import type { AddRoutes } from '../server/server.ts'
 import { sendPage } from '../server/server.ts'
-import type { Clock, DataAge, Moment, Tag } from './format.ts'
-import { clockOf, count, dataAgeOf, LOCALE, lengthOf } from './format.ts'
 
 interface AgentsDeps extends DashboardDeps {
   readonly overview: OverviewKeeper

@@ -5,10 +5,10 @@ import { shellCommand } from '../../errors.ts'
 import { formatLocalDays } from '../../report/words/dates.ts'
 import { listPipelines } from '../../store/figures/report-figures.ts'
 import { listAnnotations } from '../../store/insight/annotation.ts'
+import { clockOf, LOCALE, nameOf } from '../server/format.ts'
 import { type DashboardDeps, frameOf, withInlineCode } from '../server/frame.ts'
 import { type AddRoutes, sendPage } from '../server/server.ts'
 import { ACTION_PATHS, removeAnnotationButton } from './actions/buttons.ts'
-import { clockOf, LOCALE, nameOf } from './format.ts'
 
 const PATH = '/annotations'
 

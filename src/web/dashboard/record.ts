@@ -9,9 +9,9 @@ import {
 import type { Db } from '../../store/db/store.ts'
 import { listNames } from '../../store/insight/daily-count.ts'
 import { findLastWholeRun } from '../../store/sync/sync-run.ts'
+import { count, NONE } from '../server/format.ts'
 import { type DashboardDeps, frameOf } from '../server/frame.ts'
 import { type AddRoutes, sendPage } from '../server/server.ts'
-import { count, NONE } from './format.ts'
 
 const PATH = '/record'
 const FIGURES = {

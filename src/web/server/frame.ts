@@ -4,8 +4,14 @@
  */
 import { readFileSync } from 'node:fs'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Instant } from '../../domain/model.ts'
+import { loadPackage } from '../../packages.ts'
+import type { HtmlHelper } from '../../report/render/template-files.ts'
 import { createCompiler, readTemplateFiles } from '../../report/render/template-files.ts'
+import { counted } from '../../report/words/numbers.ts'
 import type { Store } from '../../store/db/store.ts'
+import type { Clock, Moment } from './format.ts'
+import { bytes, count, duration } from './format.ts'
 import type { AddRoutes } from './server.ts'
 
 /** The values that the dashboard's pages need. */
@@ -70,13 +76,49 @@ export function withInlineCode(sentence: string): InlineCode {
     .filter(({ text }) => text !== '')
 }
 
+/**
+ * The helpers of the dashboard's templates, over the facts of a view. Instants are shown by the clock that the
+ * page is filled in with.
+ */
+const HELPERS: Readonly<Record<string, HtmlHelper>> = {
+  /** Shows an instant as a time of the day, or with its date. */
+  timeAt: (at: Instant, { clock }: PageData) => timeHtml(clock.at(at)),
+  /** Shows a past instant, such as `4 min ago`. */
+  timeAgo: (at: Instant, { clock }: PageData) => timeHtml(clock.ago(at)),
+  /** Shows a future instant, such as `in 3 h`. */
+  timeUntil: (at: Instant, { clock }: PageData) => timeHtml(clock.until(at)),
+  number: (value: number) => escapeHtml(count(value)),
+  /** Shows a number of things, such as `3 messages`. */
+  counted: (value: number, _: PageData, thing: unknown) => escapeHtml(counted(value, String(thing))),
+  inBytes: (value: number) => escapeHtml(bytes(value)),
+  /** Shows a duration in milliseconds; empty if it is not known. */
+  lasted: (ms: number | null) => (ms === null ? '' : escapeHtml(duration(ms))),
+  /** Shows a sentence with the parts in backticks as code, and its instants by the clock of the page. */
+  prose: (text: string, { clock }: PageData) =>
+    withInlineCode(clock.within(text))
+      .map((part) => (part.isCode ? `<code>${escapeHtml(part.text)}</code>` : escapeHtml(part.text)))
+      .join(''),
+}
+
+interface PageData {
+  readonly clock: Clock
+}
+
+function timeHtml({ iso, text }: Moment): string {
+  return `<time datetime="${escapeHtml(iso)}">${escapeHtml(text)}</time>`
+}
+
+function escapeHtml(text: string): string {
+  return loadPackage('handlebars').escapeExpression(text)
+}
+
 /** The templates of the dashboard. The functions compile a template and return a function that renders it. */
 export interface DashboardPages {
   readonly stylesheet: string
   /** @throws LeadsheetError report_template */
-  page<View extends object>(name: string): (view: View, frame: Frame) => string
+  page<View extends object>(name: string): (view: View, frame: Frame, clock?: Clock) => string
   /** Compiles the template of one part of the status page. */
-  statusPart<View extends object>(name: string): (view: View) => string
+  statusPart<View extends object>(name: string): (view: View, clock: Clock) => string
 }
 
 const FOLDER = 'dashboard'
@@ -103,14 +145,17 @@ export async function openDashboardPages(folder: string): Promise<DashboardPages
         .map((name) => [`${prefix}${name.replace(/\.hbs$/, '')}`, files.take(from, name)] as const),
     ),
   ])
-  const compile = createCompiler('html', partials)
+  const compile = createCompiler('html', partials, HELPERS)
   const styles = files.list(FOLDER).filter((name) => name.endsWith('.css') && name !== 'dashboard.css')
   return {
     stylesheet: ['dashboard.css', ...styles.sort()].map((name) => files.take(FOLDER, name).text).join('\n'),
-    statusPart: (name) => compile(files.take(`${FOLDER}/status`, `${name}.hbs`)),
+    statusPart: (name) => {
+      const fill = compile(files.take(`${FOLDER}/status`, `${name}.hbs`))
+      return (view, clock) => fill(view, { clock })
+    },
     page: (name) => {
       const fill = compile(files.take(FOLDER, `${name}.hbs`))
-      return (view, frame) => fill({ ...view, frame })
+      return (view, frame, clock) => fill({ ...view, frame }, { clock })
     },
   }
 }

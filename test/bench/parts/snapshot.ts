@@ -29,6 +29,7 @@ export const SNAPSHOT: Part = {
       files: { snapshot, metadata, queries: QUERIES },
       profile: REFERENCE_PROFILE,
       version: '0',
+      group: null,
       now: () => new Date(),
     }
     await syncLeads(store, `${upstream.address}/v1`)

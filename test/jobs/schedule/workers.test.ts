@@ -7,7 +7,6 @@ import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
 import { listWorkers } from '../../../src/jobs/schedule/schedule-state.ts'
 import { claimLease, findHolder } from '../../../src/store/schedule/lease.ts'
 import { findLastUptime } from '../../../src/store/schedule/uptime.ts'
-import { clockOf } from '../../../src/web/dashboard/format.ts'
 import { readWorkers } from '../../../src/web/dashboard/status/daemon.ts'
 import { hasPostgres } from '../../support/postgres.ts'
 import {
@@ -93,7 +92,7 @@ describe.skipIf(!hasPostgres)('several workers', () => {
     const second = await startMachine(url, company, [sync])
     const both = await listWorkers(second.store.db, company.now)
     expect(both.map(({ pid }) => pid)).toEqual([process.pid, process.pid])
-    const card = await readWorkers(second.store, clockOf('UTC', company.now))
+    const card = await readWorkers(second.store, company.now)
     expect(card?.workers.map(({ host, inFlight }) => `${host} ${inFlight}`)).toEqual(
       Array(2).fill(`${hostname()} sync`),
     )

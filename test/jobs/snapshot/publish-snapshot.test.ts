@@ -71,6 +71,32 @@ describe('publishing', () => {
     expect([...readFileSync(file).subarray(18, 20)]).toEqual([1, 1])
   })
 
+  it.skipIf(process.getuid?.() !== 0)('is for a group alone, if the settings name one', async () => {
+    const { store, folder } = await openFilledStore()
+    const { files } = publishing(store, folder)
+    // The number of the group `daemon`, which every machine has.
+    for (const group of ['daemon', '1']) {
+      await publishSnapshot({ ...publishing(store, folder), group }, NEVER)
+      for (const file of [files.snapshot, files.metadata]) {
+        const { mode, gid } = statSync(file)
+        expect([mode & 0o777, gid]).toEqual([0o640, 1])
+      }
+    }
+    await store.close()
+  })
+
+  it('says that there is no such group, and leaves nothing behind', async () => {
+    const { store, folder } = await openFilledStore()
+    const publication = publishSnapshot({ ...publishing(store, folder), group: 'nobodys-group' }, NEVER)
+    await expect(publication).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: 'snapshot.group: there is no group nobodys-group',
+      hint: expect.stringContaining('groupadd nobodys-group'),
+    })
+    await store.close()
+    expect(readdirSync(folder)).toEqual([])
+  })
+
   it('keeps who receives reports and how the store works inside out of every byte of the file', async () => {
     const { store, folder } = await openFilledStore()
     const secret = 'canary-4711'
@@ -147,7 +173,7 @@ describe('publishing', () => {
     await store.close()
     writeFileSync(fileOf(store), 'no database any more')
     const job = { madeAt: '2026', version: '', sourcePaths: {} }
-    await expect(makeSnapshot(store, job, file, NEVER)).rejects.toMatchObject({
+    await expect(makeSnapshot(store, job, file, { group: null, signal: NEVER })).rejects.toMatchObject({
       code: 'store_corrupt',
     })
     expect(readFileSync(file).equals(before)).toBe(true)

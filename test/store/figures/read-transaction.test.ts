@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
-import { moveStore } from '../../../src/store/copy/copy.ts'
+import { copyStore } from '../../../src/store/copy/copy.ts'
 import { placeOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
@@ -19,7 +19,7 @@ const NEVER = new AbortController().signal
 async function openBoth(): Promise<{ inFile: Store; inPostgres: Store } & AsyncDisposable> {
   const inFile = await openFurnishedStore()
   const there = await newDatabase({ template: await migratedDatabase() })
-  await moveStore(inFile, placeOf(there), { now: () => NOW, signal: NEVER, onProgress: () => {} })
+  await copyStore(inFile, placeOf(there), { now: () => NOW, signal: NEVER, onProgress: () => {} })
   const inPostgres = await openStore(there, NOW)
   const close = async () => {
     await inFile.close()
@@ -56,8 +56,9 @@ describe.skipIf(!hasPostgres)('a snapshot of PostgreSQL', () => {
     await using both = await openBoth()
     const folder = folderWith()
     const job = { madeAt: NOW.toISOString(), version: '0.0.0', sourcePaths: { 'lead.status': 'status' } }
-    await makeSnapshot(both.inFile, job, join(folder, 'file.db'), NEVER)
-    await makeSnapshot(both.inPostgres, job, join(folder, 'postgres.db'), NEVER)
+    const ALL = { group: null, signal: NEVER }
+    await makeSnapshot(both.inFile, job, join(folder, 'file.db'), ALL)
+    await makeSnapshot(both.inPostgres, job, join(folder, 'postgres.db'), ALL)
     const [expected, made] = [contentOf(join(folder, 'file.db')), contentOf(join(folder, 'postgres.db'))]
     expect(made['lead']?.length).toBeGreaterThan(10)
     expect(made['found']?.length).toBeGreaterThan(0)
@@ -109,7 +110,7 @@ describe.skipIf(!hasPostgres)('a snapshot of PostgreSQL', () => {
       both.inPostgres,
       { madeAt: '', version: '', sourcePaths: {} },
       join(folder, 's.db'),
-      stop.signal,
+      { group: null, signal: stop.signal },
     )
     stop.abort(new Error('told to stop'))
     await expect(making).rejects.toThrow('told to stop')

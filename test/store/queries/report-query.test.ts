@@ -46,12 +46,10 @@ beforeAll(async () => {
     lead('ld_2', { companyCountry: 'FR', pipelineId: 'p2', createdAt: '2026-11-20T09:00:00.000Z' }),
     lead('ld_3', { companyCountry: 'DE', createdAt: '2026-11-13T09:00:00.000Z' }),
   ])
-  await makeSnapshot(
-    store,
-    { madeAt: '2026-11-21T06:00:00.000Z', version: '', sourcePaths: {} },
-    file,
+  await makeSnapshot(store, { madeAt: '2026-11-21T06:00:00.000Z', version: '', sourcePaths: {} }, file, {
+    group: null,
     signal,
-  )
+  })
 })
 
 async function ask(

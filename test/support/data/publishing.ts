@@ -22,6 +22,7 @@ export function publishing(
       queries: QUERIES,
     },
     version: '0.0.0',
+    group: null,
   }
 }
 

@@ -4,8 +4,7 @@ import { sql } from 'kysely'
 export const OPERATION = [
   sql`CREATE TABLE installation ( -- one row: the identity of this store
     id TEXT PRIMARY KEY, -- random; part of every Message-ID, so that two installations never share one
-    created_at TEXT NOT NULL, -- UTC
-    moving_from TEXT -- name of the store that is being copied into this one; null if this store is complete
+    created_at TEXT NOT NULL -- UTC
   ) STRICT`,
 
   sql`CREATE TABLE lease ( -- one row per task that only one process may do at a time: the process that does it

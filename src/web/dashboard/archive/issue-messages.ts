@@ -5,6 +5,7 @@ import { preferenceText } from '../../../jobs/reports/preferences.ts'
 import { oneLine } from '../../../report/words/clean-text.ts'
 import type { DeliveryRowState } from '../../../store/outbox/delivery.ts'
 import type { IssueMessage } from '../../../store/outbox/kept-messages.ts'
+import { type Clock, count, type Moment, type Tag } from '../../server/format.ts'
 import {
   type Button,
   pauseButton,
@@ -12,7 +13,6 @@ import {
   resendFailedButton,
   resumeButton,
 } from '../actions/buttons.ts'
-import { type Clock, count, type Moment, type Tag } from '../format.ts'
 import { issueHref } from './list.ts'
 
 export interface MessagesView {

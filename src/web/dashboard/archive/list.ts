@@ -6,9 +6,9 @@ import { issueState, variantText } from '../../../jobs/archive/archive.ts'
 import { type IssueChoice, searchIssues } from '../../../jobs/archive/search-issues.ts'
 import { countIssues, type ListedIssue, type MessageCounts } from '../../../store/reports/issue-list.ts'
 import { ISSUE_STATES, type IssueState, listIssueReports } from '../../../store/reports/issue-search.ts'
+import { type Clock, clockOf, count, type Moment, type Tag } from '../../server/format.ts'
 import { type DashboardDeps, frameOf } from '../../server/frame.ts'
 import { type AddRoutes, sendPage } from '../../server/server.ts'
-import { type Clock, clockOf, count, type Moment, type Tag } from '../format.ts'
 
 interface IssuesView {
   /** A sentence such as `10,000 issues, the newest first.` */

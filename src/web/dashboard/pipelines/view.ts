@@ -20,7 +20,7 @@ import { marksOfDays, writeNote } from '../../../report/day-notes.ts'
 import { capitalise } from '../../../report/words/clean-text.ts'
 import type { LocaleContext } from '../../../report/words/locale-context.ts'
 import type { PipelineOverview } from '../../../store/figures/pipeline-overview.ts'
-import { count, LOCALE, moneys, NONE, nameOf, numbers, share } from '../format.ts'
+import { count, LOCALE, moneys, NONE, nameOf, numbers, share } from '../../server/format.ts'
 
 export interface PipelineLine {
   /** The link to the page of the pipeline; null in the row for all pipelines together. */

@@ -14,7 +14,6 @@ import {
   readMissedScheduledRuns,
   readScheduleStates,
 } from '../../../jobs/schedule/schedule-state.ts'
-import type { QueueCounts } from '../../../queue/job-list.ts'
 import { countJobs } from '../../../queue/job-list.ts'
 import { formatDueTimes, listDueTimes } from '../../../report/preferences/page.ts'
 import { upperFirst } from '../../../report/words/clean-text.ts'
@@ -28,10 +27,9 @@ import type { ScheduledRun } from '../../../store/schedule/scheduled-run.ts'
 import type { Gap } from '../../../store/schedule/uptime.ts'
 import { findLastUptime, listGaps } from '../../../store/schedule/uptime.ts'
 import { formatSpan } from '../../../time.ts'
-import type { Button } from '../actions/buttons.ts'
+import type { Clock, Tag } from '../../server/format.ts'
+import { duration, LOCALE } from '../../server/format.ts'
 import { approveButton } from '../actions/buttons.ts'
-import type { Clock, Moment, Tag } from '../format.ts'
-import { bytes, count, duration, LOCALE } from '../format.ts'
 
 const DAYS_BACK = 7
 const MISSED_MAX = 12
@@ -44,54 +42,8 @@ interface Look {
   readonly clock: Clock
 }
 
-interface SchedulesView {
-  /** The schedules, ordered by their next run. */
-  readonly schedules: readonly ScheduleView[]
-  readonly missed: readonly MissedView[]
-  readonly gaps: readonly GapView[]
-  readonly days: number
-}
-
-interface ScheduleView {
-  /** The name of the schedule in the store. */
-  readonly id: string
-  readonly name: string
-  /** The schedule in words, such as `every day at 07:00`; null if its times do not repeat weekly. */
-  readonly words: string | null
-  /** The expression of the schedule in the settings, such as a cron expression. */
-  readonly when: string
-  /** The time zone of the schedule; null if it is the time zone of the installation. */
-  readonly zone: string | null
-  readonly next: Moment | null
-  readonly nextIn: Moment | null
-  readonly last: { readonly due: Moment; readonly tag: Tag; readonly message: string | null } | null
-  /** The button to approve a report that is held or waits for its data; null if there is none. */
-  readonly approve: Button | null
-}
-
-interface MissedView {
-  readonly name: string
-  readonly from: Moment
-  /** The time of the last missed run in a row; null if only one run was missed. */
-  readonly to: Moment | null
-  readonly times: string
-  readonly tag: Tag
-  readonly why: string | null
-}
-
-interface GapView {
-  readonly from: Moment | null
-  readonly to: Moment | null
-  readonly why: string
-}
-
-export async function readSchedules(
-  db: Db,
-  settings: readonly ScheduleSettings[],
-  look: Look,
-): Promise<SchedulesView> {
-  const { clock } = look
-  const { now } = clock
+export async function readSchedules(db: Db, settings: readonly ScheduleSettings[], look: Look) {
+  const { now } = look.clock
   const states = await readScheduleStates(db, settings, now)
   const missed = await Promise.all(
     settings.map(async ({ name }) =>
@@ -110,8 +62,10 @@ export async function readSchedules(
       .filter(({ first }) => !isOpen(first))
       .sort((a, b) => (a.last.due_at < b.last.due_at ? 1 : -1))
       .slice(0, MISSED_MAX)
-      .map((one) => missedOf(one, clock)),
-    gaps: gaps.slice(0, GAPS_MAX).map((gap) => gapOf(gap, clock)),
+      .map(missedOf),
+    gaps: gaps
+      .slice(0, GAPS_MAX)
+      .map(({ from, to, why }) => ({ from, to, why: to === null ? 'it sends no heartbeat' : WHY[why] })),
     days: DAYS_BACK,
   }
 }
@@ -131,24 +85,19 @@ function isOpen({ state }: ScheduledRun): boolean {
   return state === 'pending' || state === 'running' || state === 'held'
 }
 
-function scheduleOf(
-  { name, timing, last, next }: ScheduleState,
-  { timeZone, canAct, clock }: Look,
-): ScheduleView {
+function scheduleOf({ name, timing, last, next }: ScheduleState, { timeZone, canAct, clock }: Look) {
   const [, report = null] = /^report:(.*)$/.exec(name) ?? []
-  const coming = next?.toISOString() ?? null
   return {
     id: name,
     name: nameSchedule(name),
     words: wordsOf(timing, clock.now),
     when: timing.expression,
     zone: timing.timeZone === timeZone ? null : timing.timeZone,
-    next: clock.at(coming),
-    nextIn: clock.until(coming),
+    next: next?.toISOString() ?? null,
     last: last && {
-      due: clock.at(last.due_at),
+      due: last.due_at,
       tag: tagOf(last),
-      message: last.state === 'done' || last.message === null ? null : clock.within(last.message),
+      message: last.state === 'done' ? null : last.message,
     },
     approve: canAct && last && mayBeApproved(last) && report !== null ? approveButton(report) : null,
   }
@@ -165,26 +114,28 @@ function wordsOf(timing: Timing, now: Date): string | null {
 }
 
 const TAGS: Readonly<Record<ScheduledRun['state'], Tag['kind']>> = {
-  ...{ pending: 'off', running: 'busy', held: 'warn', done: 'ok', failed: 'fail', skipped: 'warn' },
+  pending: 'off',
+  running: 'busy',
+  held: 'warn',
+  done: 'ok',
+  failed: 'fail',
+  skipped: 'warn',
 }
 
 function tagOf(scheduledRun: ScheduledRun): Tag {
   return { kind: TAGS[scheduledRun.state], text: outcomeText(scheduledRun) }
 }
 
-function missedOf(
-  { name, first, last, count: scheduledRuns }: MissedScheduledRuns & { readonly name: string },
-  clock: Clock,
-): MissedView {
+function missedOf({ name, first, last, count: times }: MissedScheduledRuns & { readonly name: string }) {
   const isLate = first.state === 'done' && first.started_at !== null
   const lateMs = isLate ? Date.parse(first.started_at) - Date.parse(first.due_at) : 0
   return {
     name: nameSchedule(name),
-    from: clock.at(first.due_at),
-    to: scheduledRuns === 1 ? null : clock.at(last.due_at),
-    times: count(scheduledRuns),
+    from: first.due_at,
+    to: times === 1 ? null : last.due_at,
+    times,
     tag: isLate ? { kind: 'off', text: `${duration(lateMs)} late` } : tagOf(first),
-    why: first.message && clock.within(first.message),
+    why: first.message,
   }
 }
 
@@ -195,14 +146,6 @@ const WHY: Readonly<Record<Gap['why'], string>> = {
   clock: 'the clock was set, or the machine slept',
 }
 
-function gapOf({ from, to, why }: Gap, clock: Clock): GapView {
-  return {
-    from: clock.at(from),
-    to: clock.at(to),
-    why: to === null ? 'it sends no heartbeat' : WHY[why],
-  }
-}
-
 /** The facts about the installation that do not come from the store. */
 export interface InstallationFacts {
   readonly version: string
@@ -210,80 +153,29 @@ export interface InstallationFacts {
   readonly settingsFile: string | null
 }
 
-interface InstallationView {
-  readonly version: string
-  readonly id: string
-  readonly daemon: { readonly since: Moment; readonly lastHeartbeat: Moment } | null
-  readonly database: string
-  /** The size of the database's log file and the free disk space; null if the store is in PostgreSQL. */
-  readonly room: { readonly journal: string; readonly free: string } | null
-  /** The name of the PostgreSQL server; null if the store is a file. */
-  readonly server: string | null
-  readonly settings: {
-    readonly since: Moment
-    readonly changed: Moment | null
-  } | null
-}
-
-export async function readInstallation(
-  store: Store,
-  facts: InstallationFacts,
-  clock: Clock,
-): Promise<InstallationView> {
+export async function readInstallation(store: Store, facts: InstallationFacts, now: Date) {
   const uptime = await findLastUptime(store.db)
   const { database, room } = await readSize(store)
-  const settings = await readSettingsInForce(store.db, facts.settingsFile, clock.now)
   return {
     version: facts.version,
     id: store.installationId,
-    daemon:
-      uptime === undefined || uptime.ended_at !== null
-        ? null
-        : { since: clock.at(uptime.began_at), lastHeartbeat: clock.ago(uptime.last_heartbeat_at) },
-    database: bytes(database),
-    room: room && { journal: bytes(room.log), free: bytes(room.free) },
+    daemon: uptime === undefined || uptime.ended_at !== null ? null : uptime,
+    database,
+    room,
     server: store.place.kind === 'postgres' ? store.place.name : null,
-    settings: settings && {
-      since: clock.at(settings.since),
-      changed: clock.at(settings.changedAt),
-    },
+    settings: await readSettingsInForce(store.db, facts.settingsFile, now),
   }
 }
 
-interface WorkersView {
-  readonly workers: readonly WorkerView[]
-  readonly waiting: string
-  readonly active: string
-  /** The jobs that were given up, by queue, such as `2 of message`. */
-  readonly dead: readonly string[]
-}
-
-interface WorkerView {
-  readonly id: string
-  readonly host: string
-  readonly pid: string
-  readonly since: Moment
-  readonly lastHeartbeat: Moment
-  readonly inFlight: string
-}
-
 /** Lists the workers, which are the daemons on one PostgreSQL store. Returns null if the store is a file. */
-export async function readWorkers(
-  store: Pick<Store, 'db' | 'place'>,
-  clock: Clock,
-): Promise<WorkersView | null> {
+export async function readWorkers(store: Pick<Store, 'db' | 'place'>, now: Date) {
   const jobs = await countJobs(store)
   if (jobs === null) return null
-  const workers = await listWorkers(store.db, clock.now)
-  const sum = (key: 'waiting' | 'active'): string =>
-    count(jobs.reduce((total: number, queue: QueueCounts) => total + queue[key], 0))
+  const sum = (key: 'waiting' | 'active') => jobs.reduce((total, queue) => total + queue[key], 0)
   return {
-    workers: workers.map(({ host, pid, since, lastHeartbeat, inFlight }) => ({
-      ...{ id: `${host}-${pid}`, host, pid: String(pid) },
-      ...{ since: clock.at(since), lastHeartbeat: clock.ago(lastHeartbeat), inFlight: inFlight.join(', ') },
-    })),
+    workers: await listWorkers(store.db, now),
     waiting: sum('waiting'),
     active: sum('active'),
-    dead: jobs.filter(({ dead }) => dead > 0).map(({ queue, dead }) => `${count(dead)} of ${queue}`),
+    dead: jobs.filter(({ dead }) => dead > 0),
   }
 }

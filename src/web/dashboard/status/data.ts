@@ -3,6 +3,7 @@
  * cannot be mapped), and fields of the upstream that changed.
  */
 import type { Health } from '../../../checks/run-checks.ts'
+import type { Instant } from '../../../domain/model.ts'
 import { counted } from '../../../report/words/numbers.ts'
 import { DAY_MS } from '../../../schedule/zone.ts'
 import type { Db } from '../../../store/db/store.ts'
@@ -12,63 +13,41 @@ import { countQuarantinedRecords, listLastQuarantined } from '../../../store/lea
 import { readSnapshotInfo } from '../../../store/snapshot/snapshot.ts'
 import { countAgents } from '../../../store/sync/samples.ts'
 import { listDrift, listMissingFields } from '../../../store/sync/schema-drift.ts'
-import { type Clock, count, type Moment, type Tag } from '../format.ts'
-
-interface FreshnessView {
-  readonly leads: string
-  readonly resources: readonly ResourceView[]
-  /** The number of agents by status, such as `10 working, 1 idle`; null if the upstream has no agents. */
-  readonly agents: string | null
-}
+import { count, type Tag } from '../../server/format.ts'
 
 interface ResourceView {
   readonly name: string
   readonly tag: Tag
-  readonly asOf: Moment | null
-  readonly at: Moment | null
+  readonly asOf: Instant | null
   readonly note: string | null
 }
 
 const NAMES = { leads: 'Leads', stats: 'Statistics', agents: 'Agents' } as const
 
-export async function readFreshnessView(
-  db: Db,
-  { freshness, checks }: Health,
-  snapshotFile: string,
-  clock: Clock,
-): Promise<FreshnessView> {
+export async function readFreshnessView(db: Db, { freshness, checks }: Health, snapshotFile: string) {
   const leads = await countLeads(db)
-  const agents = await countAgents(db)
   return {
-    leads: count(leads),
+    leads,
     resources: [
       ...freshness.map(({ resource, asOf, isFresh }) => ({
         name: NAMES[resource],
         tag: asOf === null ? NEVER : isFresh ? FRESH : OLD,
-        ...momentsOf(asOf, clock),
+        asOf,
         note: null,
       })),
       ...(await detailsOf(db, leads)),
       snapshotOf(
         snapshotFile,
         checks.some(({ what, status }) => what === 'snapshot' && status !== 'ok'),
-        clock,
       ),
     ],
-    agents:
-      agents.length === 0
-        ? null
-        : agents.map(({ status, agents: some }) => `${count(some)} ${status}`).join(', '),
+    agents: await countAgents(db),
   }
 }
 
 const FRESH: Tag = { kind: 'ok', text: 'fresh' }
 const OLD: Tag = { kind: 'fail', text: 'old' }
 const NEVER: Tag = { kind: 'off', text: 'not read yet' }
-
-function momentsOf(at: string | null, clock: Clock) {
-  return { asOf: clock.ago(at), at: clock.at(at) }
-}
 
 /**
  * Returns a row about the details of leads. Returns no row if no details were ever requested, because the
@@ -85,43 +64,18 @@ async function detailsOf(db: Db, leads: number): Promise<ResourceView[]> {
     ...(due > 0 ? [`${count(due)} to be asked for again`] : []),
     ...(failing > 0 ? [`${count(failing)} of them could not be read`] : []),
   ]
-  return [{ name: 'Details', tag, asOf: null, at: null, note: notes.join(', ') || null }]
+  return [{ name: 'Details', tag, asOf: null, note: notes.join(', ') || null }]
 }
 
-function snapshotOf(file: string, isOld: boolean, clock: Clock): ResourceView {
+function snapshotOf(file: string, isOld: boolean): ResourceView {
   const info = readSnapshotInfo(file)
   const tag: Tag = info === null ? { kind: 'off', text: 'none yet' } : isOld ? OLD : FRESH
-  return { name: 'Snapshot', tag, ...momentsOf(info?.madeAt ?? null, clock), note: null }
+  return { name: 'Snapshot', tag, asOf: info?.madeAt ?? null, note: null }
 }
 
 const QUARANTINED_MAX = 20
 const DRIFT_DAYS = 30
 const DRIFT_MAX = 30
-
-interface RecordsView {
-  readonly quarantinedCount: string
-  readonly isAnyQuarantined: boolean
-  /** The most recent quarantined records. `more` says how many others there are. */
-  readonly quarantined: readonly QuarantineView[]
-  readonly more: string | null
-  readonly drift: readonly DriftView[]
-  readonly days: number
-}
-
-interface QuarantineView {
-  readonly resource: string
-  /** The ID of the record; null if even the ID cannot be read. */
-  readonly record: string | null
-  readonly reason: string
-  readonly first: Moment
-  readonly last: Moment
-}
-
-interface DriftView {
-  readonly path: string
-  readonly change: string
-  readonly at: Moment
-}
 
 const RESOURCES = {
   lead: 'lead',
@@ -130,31 +84,21 @@ const RESOURCES = {
   activity: 'activity of lead',
 } as const
 
-export async function readRecords(db: Db, clock: Clock): Promise<RecordsView> {
+export async function readRecords(db: Db, now: Date) {
   const total = await countQuarantinedRecords(db)
   const quarantined = total === 0 ? [] : await listLastQuarantined(db, QUARANTINED_MAX)
-  const since = new Date(clock.now.getTime() - DRIFT_DAYS * DAY_MS).toISOString()
-  const drift = (await listDrift(db, since)).map(({ change, path, types, at }) => ({
-    ...{ path, at: clock.at(at), change: changeText(change, types) },
-  }))
+  const drift = (await listDrift(db, new Date(now.getTime() - DRIFT_DAYS * DAY_MS).toISOString())).map(
+    ({ change, path, types, at }) => ({ path, change: changeText(change, types), at }),
+  )
   const drifted = new Set(drift.map(({ path }) => path))
-  const gone = (await listMissingFields(db)).filter(({ path }) => !drifted.has(path))
+  const gone = (await listMissingFields(db))
+    .filter(({ path }) => !drifted.has(path))
+    .map(({ path, missingSince }) => ({ path, change: 'missing since', at: missingSince }))
   return {
-    quarantinedCount: counted(total, 'record'),
-    isAnyQuarantined: total > 0,
-    quarantined: quarantined.map(({ resource, recordId, reason, firstSeenAt, lastSeenAt }) => ({
-      ...{ resource: RESOURCES[resource], record: recordId, reason },
-      ...{ first: clock.at(firstSeenAt), last: clock.at(lastSeenAt) },
-    })),
-    more: total > quarantined.length ? `and ${count(total - quarantined.length)} more` : null,
-    drift: [
-      ...drift,
-      ...gone.map(({ path, missingSince }) => ({
-        path,
-        change: 'missing since',
-        at: clock.at(missingSince),
-      })),
-    ].slice(0, DRIFT_MAX),
+    total,
+    quarantined: quarantined.map((record) => ({ ...record, resource: RESOURCES[record.resource] })),
+    others: total - quarantined.length,
+    drift: [...drift, ...gone].slice(0, DRIFT_MAX),
     days: DRIFT_DAYS,
   }
 }

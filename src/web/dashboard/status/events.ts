@@ -17,8 +17,7 @@ import {
   listEvents,
   type TrackedFields,
 } from '../../../store/events/event-stats.ts'
-import { type InlineCode, withInlineCode } from '../../server/frame.ts'
-import { type Clock, count, duration, lengthOf, type Moment, type Tag } from '../format.ts'
+import { count, duration, lengthOf, type Tag } from '../../server/format.ts'
 
 const EVENTS = 20
 const NAME_LENGTH = 80
@@ -27,47 +26,14 @@ const PROBLEM_LENGTH = 300
 const STATUS_LENGTH = 40
 const ID_LENGTH = 16
 
-interface EventsView {
-  readonly tag: Tag
-  /**
-   * A text that says how to get events, or that none has come yet; null if a webhook is set up and has
-   * brought events.
-   */
-  readonly words: InlineCode | null
-  readonly last: { readonly at: Moment; readonly about: string; readonly what: string } | null
-  /**
-   * A sentence such as `1,204 in the last 24 hours: 803 brought a change, 401 brought nothing new`; null if
-   * no event came.
-   */
-  readonly recent: string | null
-  /**
-   * The number of leads and pipelines that must still be read because of events, such as `12 to be read`;
-   * null if there are none.
-   */
-  readonly waiting: { readonly toRead: string; readonly isOne: boolean; readonly since: Moment } | null
-  readonly events: readonly EventView[]
-}
-
-interface EventView {
-  readonly id: string
-  readonly came: Moment
-  readonly type: string
-  readonly about: string
-  readonly tag: Tag
-  /** The change that the event brought, or the problem with the event; null if there is neither. */
-  readonly note: string | null
-  /** The time from the arrival of the event until its change was stored; empty if it was not processed. */
-  readonly took: string
-}
-
 interface Look {
   readonly way: EventSource
   readonly schedules: readonly ScheduleSettings[]
   readonly checks: readonly PartResult[]
-  readonly clock: Clock
+  readonly now: Date
 }
 
-export async function readEvents(db: Db, { way, schedules, checks, clock }: Look): Promise<EventsView> {
+export async function readEvents(db: Db, { way, schedules, checks, now }: Look) {
   const news = await listEvents(db, EVENTS)
   const { toRead, since } = await countWaitingEvents(db)
   const isAwaited = await isSetUp(way)
@@ -75,18 +41,11 @@ export async function readEvents(db: Db, { way, schedules, checks, clock }: Look
   const last = news.find(({ resource }) => resource !== null)
   return {
     tag: tagOf(isAwaited, news.length > 0, isWell),
-    words: isAwaited
-      ? news.length > 0
-        ? null
-        : withInlineCode(AWAITED)
-      : withInlineCode(formatPolling(way, schedules, clock.now)),
-    last: last === undefined ? null : lastOf(last, clock),
-    recent: formatRecent(await countRecentEvents(db, clock.now)),
-    waiting:
-      since === null
-        ? null
-        : { toRead: `${count(toRead)} to be read`, isOne: toRead === 1, since: clock.at(since) },
-    events: news.map((event) => eventOf(event, clock)),
+    words: isAwaited ? (news.length > 0 ? null : AWAITED) : formatPolling(way, schedules, now),
+    last: last === undefined ? null : lastOf(last),
+    recent: formatRecent(await countRecentEvents(db, now)),
+    waiting: since === null ? null : { toRead, isOne: toRead === 1, since },
+    events: news.map(eventOf),
   }
 }
 
@@ -127,11 +86,11 @@ function formatPolling(
   }`
 }
 
-function lastOf(event: EventNews, clock: Clock): EventsView['last'] {
-  const { tag, note, took } = eventOf(event, clock)
+function lastOf(event: EventNews) {
+  const { tag, note, took } = eventOf(event)
   const brought = event.outcome === 'inserted' && note !== null ? `${tag.text}, ${note}` : (note ?? tag.text)
   const what = [brought, ...(took === '' ? [] : [`here after ${took}`])].join('; ')
-  return { at: clock.ago(event.receivedAt), about: aboutOf(event), what }
+  return { receivedAt: event.receivedAt, about: aboutOf(event), what }
 }
 
 function formatRecent(counts: readonly EventCount[]): string | null {
@@ -163,12 +122,14 @@ const TAGS: Readonly<Record<NonNullable<EventNews['outcome']>, Tag>> = {
 }
 const WAITS: Tag = { kind: 'busy', text: 'waits' }
 
-function eventOf(event: EventNews, clock: Clock): EventView {
+function eventOf(event: EventNews) {
   const { id, type, receivedAt, outcome, problem } = event
   return {
     // The ID is hashed, because the upstream's IDs may contain any characters.
     id: createHash('sha256').update(id).digest('hex').slice(0, ID_LENGTH),
-    ...{ came: clock.ago(receivedAt), type: oneLine(type ?? 'event', TYPE_LENGTH), about: aboutOf(event) },
+    receivedAt,
+    type: oneLine(type ?? 'event', TYPE_LENGTH),
+    about: aboutOf(event),
     tag: outcome === null ? WAITS : TAGS[outcome],
     note: problem === null ? noteOf(event) : oneLine(problem, PROBLEM_LENGTH),
     took: tookOf(event),

@@ -9,32 +9,13 @@ import {
   listRuns,
   listRunsSince,
   type RunBrief,
-  type RunSummary,
   type SyncUnderWay,
 } from '../../../store/sync/sync-run.ts'
-import { type InlineCode, withInlineCode } from '../../server/frame.ts'
-import { type Clock, count, duration, type Moment, type Tag } from '../format.ts'
+import { type Clock, count, type Tag } from '../../server/format.ts'
 
 const RUNS = 20
 const CELL_MS = 15 * 60_000
 const CELLS = DAY_MS / CELL_MS
-
-interface RunsView {
-  readonly day: DayView
-  /** The most recent syncs; empty before the first sync. */
-  readonly runs: readonly RunView[]
-}
-
-/** The strip of the last day, with a cell for each quarter of an hour. It is `CELLS` wide and 10 high. */
-interface DayView {
-  /** A summary of the day's syncs in words. */
-  readonly summary: string
-  readonly cells: readonly Cell[]
-  readonly width: number
-  readonly from: Moment
-  readonly noon: Moment
-  readonly to: Moment
-}
 
 interface Cell {
   readonly kind: Tag['kind']
@@ -46,31 +27,18 @@ interface Cell {
   readonly title: string | null
 }
 
-interface RunView {
-  readonly id: string
-  readonly begun: Moment
-  readonly mode: string
-  readonly outcome: Tag
-  readonly seen: string
-  readonly inserted: string
-  readonly updated: string
-  readonly deleted: string
-  readonly requests: string
-  readonly retries: string
-  readonly took: string
-  /** The number of problems, such as `1 problem`; null if there were none. */
-  readonly problem: string | null
-  readonly problems: readonly { readonly what: string; readonly hint: InlineCode | null }[]
-}
-
 /** @param isSyncing whether a sync is running now; if not, a sync without an end time was killed */
-export async function readRuns(db: Db, clock: Clock, isSyncing: boolean): Promise<RunsView> {
+export async function readRuns(db: Db, clock: Clock, isSyncing: boolean) {
   const since = new Date(clock.now.getTime() - DAY_MS).toISOString()
   const runs = await listRuns(db, RUNS)
   const underWay = isSyncing ? runs[0]?.id : undefined
   return {
     day: dayOf(await listRunsSince(db, since), clock, underWay),
-    runs: runs.map((run) => runOf(run, clock, run.id === underWay)),
+    runs: runs.map((run) => ({
+      ...run,
+      mode: run.mode === 'full' ? 'all' : 'changes',
+      outcome: outcomeOf(run, run.id === underWay),
+    })),
   }
 }
 
@@ -88,31 +56,9 @@ function outcomeOf({ outcome }: Pick<RunBrief, 'outcome'>, isUnderWay: boolean):
   return isUnderWay ? RUNNING : OUTCOMES[outcome ?? 'killed']
 }
 
-function runOf(run: RunSummary, clock: Clock, isUnderWay: boolean): RunView {
-  const { problems, durationMs } = run
-  return {
-    id: run.id,
-    begun: clock.at(run.startedAt),
-    mode: run.mode === 'full' ? 'all' : 'changes',
-    outcome: outcomeOf(run, isUnderWay),
-    seen: count(run.seen),
-    inserted: count(run.inserted),
-    updated: count(run.updated),
-    deleted: count(run.deleted),
-    requests: count(run.requests),
-    retries: count(run.retries),
-    took: durationMs === null ? '' : duration(durationMs),
-    problem: problems.length === 0 ? null : counted(problems.length, 'problem'),
-    problems: problems.map(({ part, message, hint }) => ({
-      what: clock.within(`${part}: ${message}`),
-      hint: hint === null ? null : withInlineCode(clock.within(hint)),
-    })),
-  }
-}
-
 const HEIGHTS: Readonly<Record<Tag['kind'], number>> = { ok: 5, busy: 5, off: 1, warn: 7.5, fail: 10 }
 
-function dayOf(runs: readonly RunBrief[], clock: Clock, underWay: string | undefined): DayView {
+function dayOf(runs: readonly RunBrief[], clock: Clock, underWay: string | undefined) {
   const end = Math.ceil(clock.now.getTime() / CELL_MS) * CELL_MS
   const start = end - DAY_MS
   const byCell = Map.groupBy(runs, ({ startedAt }) => Math.floor((Date.parse(startedAt) - start) / CELL_MS))
@@ -126,10 +72,12 @@ function dayOf(runs: readonly RunBrief[], clock: Clock, underWay: string | undef
     return { kind, x, y: 10 - height, height, title }
   })
   return {
-    ...{ summary: summaryOf(runs, underWay), cells, width: CELLS },
-    from: clock.at(isoOf(0)),
-    noon: clock.at(isoOf(CELLS / 2)),
-    to: clock.at(isoOf(CELLS)),
+    summary: summaryOf(runs, underWay),
+    cells,
+    width: CELLS,
+    from: isoOf(0),
+    noon: isoOf(CELLS / 2),
+    to: isoOf(CELLS),
   }
 }
 
@@ -149,21 +97,9 @@ function summaryOf(runs: readonly RunBrief[], underWay: string | undefined): str
   return `${counted(runs.length, 'sync')} in the last 24 hours: ${parts.join(', ')}.`
 }
 
-interface ProgressView {
-  /** A sentence that says what the sync is doing now. */
-  readonly doing: string
-  /** The progress bar; null if the total is unknown. */
-  readonly bar: { readonly value: number; readonly max: number } | null
-  /** The counts of leads, pages and requests so far, and the percentage if the total is known. */
-  readonly read: string
-  readonly since: Moment
-  readonly began: Moment
-  readonly by: string
-}
-
 /** Reads the progress of the running sync; null if no sync is running. */
-export async function readProgress(db: Db, clock: Clock): Promise<ProgressView | null> {
-  const sync = await findSyncUnderWay(db, clock.now)
+export async function readProgress(db: Db, now: Date) {
+  const sync = await findSyncUnderWay(db, now)
   if (sync === null) return null
   const total = await expectedOf(db, sync)
   const { leads, pages, requests, details } = sync
@@ -177,9 +113,10 @@ export async function readProgress(db: Db, clock: Clock): Promise<ProgressView |
     counted(requests, 'request'),
   ]
   return {
-    ...{ doing: doingOf(sync), bar, read: read.join(' · ') },
-    ...{ since: clock.ago(sync.startedAt), began: clock.at(sync.startedAt) },
-    by: `process ${sync.pid} on ${sync.host}`,
+    ...sync,
+    doing: doingOf(sync),
+    bar,
+    read: read.join(' · '),
   }
 }
 

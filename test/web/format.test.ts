@@ -1,8 +1,8 @@
 /** The format of numbers, sizes and times on the pages of the dashboard. */
 import { expect, it } from 'vitest'
-import { counted } from '../../../src/report/words/numbers.ts'
-import { bytes, clockOf, duration } from '../../../src/web/dashboard/format.ts'
-import { withInlineCode } from '../../../src/web/server/frame.ts'
+import { counted } from '../../src/report/words/numbers.ts'
+import { bytes, clockOf, duration } from '../../src/web/server/format.ts'
+import { withInlineCode } from '../../src/web/server/frame.ts'
 
 it.each([
   [0, '0 bytes'],
