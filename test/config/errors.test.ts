@@ -43,7 +43,7 @@ describe('a mistake in the file', () => {
     ['tiem_zone: UTC', '1:1  tiem_zone: no such setting; did you mean time_zone?'],
     [
       'reports:\n  - { name: daily, zone: UTC }',
-      '2:20  reports[0].zone: no such setting; known here: name, template, title, schedule, time_zone, catch_up, catch_up_hours, period, send_when, wait_minutes, on_stale_data, on_volume_drop, recipients, recipients_file, pipelines, filter, locale, blocks, attachments, stalled_days, top_score',
+      '2:20  reports[0].zone: no such setting; known here: name, template, title, schedule, time_zone, catch_up, period, send_when, wait_minutes, on_stale_data, recipients, recipients_file, filter, locale, blocks, attachments, stalled_days, top_score',
     ],
     ['api: { page_size: 0 }', '1:19  api.page_size: found 0, expected a whole number from 1 to 1000'],
     ['api: { page_size: 2.5 }', '1:19  api.page_size: found 2.5, expected a whole number from 1 to 1000'],

@@ -131,7 +131,6 @@ describe('the settings file', () => {
 
   test.each([
     ['', 'changed', 'default'],
-    ['enrichment: { policy: top }', 'top', 'leadsheet.yaml:1:23'],
     ['enrichment: { policy: none }', 'none', 'leadsheet.yaml:1:23'],
   ])('is told in the overview with the policy of details: %j', (yaml, value, source) => {
     const settings = effectiveSettings(load(yaml).config)
