@@ -31,8 +31,6 @@ import type { Templates } from '../report/render/templates.ts'
 import type { Store } from '../store/db/store.ts'
 import { reviewMailOutages } from '../store/outbox/send-limits.ts'
 import { isAnyOpen } from '../store/schedule/scheduled-run.ts'
-import { openSharedRequestRate } from '../store/sync/request-rate.ts'
-import { createRequestRate } from '../upstream/client/rate-limit.ts'
 import { openAlerts } from './alert-settings.ts'
 import { deliveryPolicyOf, dkimOf } from './configured-mail.ts'
 import { openReportDeps, openTemplatesOf, reportOf } from './configured-reports.ts'
@@ -84,8 +82,7 @@ export async function openConfiguredDaemon(
     config.reports.map((report) => report.template),
   )
   await using opening = new AsyncDisposableStack()
-  const requestRate = openSharedRequestRate(store) ?? createRequestRate(() => performance.now())
-  const source = openSourceOf(config, log, { requestRate })
+  const source = openSourceOf(config, log)
   opening.defer(source.close)
   const transport = opening.use(
     openTransport(mail?.url.reveal() ?? `file:${pathsIn(config.dataDir).outbox}`, {

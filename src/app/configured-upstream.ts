@@ -27,14 +27,9 @@ const DETAILS_AT_ONCE = 8
 /**
  * Opens the upstream; the caller closes it.
  * @param options.backoff the waits between the tries of a request. They are shorter if a person waits.
- * @param options.requestRate a rate limit that other processes or threads share; by default a new one
  * @throws LeadsheetError config_missing, config_invalid
  */
-export function openSourceOf(
-  config: Config,
-  log: Log,
-  options: Pick<SourceOptions, 'backoff' | 'requestRate'> = {},
-): Source {
+export function openSourceOf(config: Config, log: Log, options: Pick<SourceOptions, 'backoff'> = {}): Source {
   const profile = profileOf(config)
   const { url, key } = requireApi(config, needsKey(profile))
   const webhookSecrets = webhookSecretsOf(config)

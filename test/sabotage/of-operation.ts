@@ -210,8 +210,8 @@ export const OF_OPERATION: readonly Sabotage[] = [
     name: 'a database is brought to a new schema without a backup',
     edits: [
       {
-        find: 'makeBackup(file, backup, { replaces: true, signal: upgrade.signal }),',
-        replace: 'Promise.resolve(),',
+        find: '    await makeBackup(file, backup, { replaces: true, signal: upgrade.signal })\n',
+        replace: '',
       },
     ],
     caughtBy: [

@@ -73,8 +73,14 @@ export function composeAlertMessage(
 function lineOf(alert: Alert): AlertLine {
   const { id, check, subject, message, hint, openedAt, firstSeenAt, resolvedAt } = alert
   return {
-    ...{ id, check, title: alertFacts(check).title, subject, message, hint },
-    ...{ since: openedAt ?? firstSeenAt, until: resolvedAt },
+    id,
+    check,
+    title: alertFacts(check).title,
+    subject,
+    message,
+    hint,
+    since: openedAt ?? firstSeenAt,
+    until: resolvedAt,
   }
 }
 
@@ -114,7 +120,8 @@ export function sectionsOf(message: AlertMessage, linesMax: number): AlertSectio
   return all
     .filter(({ lines }) => lines.length > 0)
     .map(({ title, lines }) => ({
-      ...{ title, lines: lines.slice(0, linesMax) },
+      title,
+      lines: lines.slice(0, linesMax),
       more: Math.max(0, lines.length - linesMax),
     }))
 }

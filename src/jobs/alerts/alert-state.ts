@@ -105,8 +105,19 @@ function byLiveness(a: Alert, b: Alert): number {
 
 function newAlert(id: number, { check, subject, message, hint }: Found, at: Instant): Alert {
   return {
-    ...{ id, check, subject, state: 'pending', seen: 0, message, hint, firstSeenAt: at },
-    ...{ openedAt: null, reopenedAt: null, resolvedAt: null, announced: 'nothing', announcedAt: null },
+    id,
+    check,
+    subject,
+    state: 'pending',
+    seen: 0,
+    message,
+    hint,
+    firstSeenAt: at,
+    openedAt: null,
+    reopenedAt: null,
+    resolvedAt: null,
+    announced: 'nothing',
+    announcedAt: null,
     acknowledgedAt: null,
   }
 }
@@ -121,7 +132,11 @@ function applyFound(alert: Alert, { message, hint, failures }: Found, at: Instan
   const isAgain = alert.state === 'resolved'
   return {
     ...alert,
-    ...{ state: 'open', seen, message, hint, resolvedAt: null },
+    state: 'open',
+    seen,
+    message,
+    hint,
+    resolvedAt: null,
     openedAt: alert.openedAt ?? at,
     reopenedAt: isAgain ? at : null,
   }

@@ -135,7 +135,9 @@ function composeTeams(message: AlertMessage): object {
   ]
   const card = {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
-    ...{ type: 'AdaptiveCard', version: '1.4', body },
+    type: 'AdaptiveCard',
+    version: '1.4',
+    body,
   }
   return {
     type: 'message',

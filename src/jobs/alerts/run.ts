@@ -131,8 +131,13 @@ export async function alertWithoutStore(
   const { title } = alertFacts(check)
   const line = { id: NOT_STORED, check, title, subject: '', message, hint, since: at, until: null }
   const told: AlertMessage = {
-    ...{ subject: `1 alert: ${title}`, made_at: at, place: deps.alerts.place },
-    ...{ opened: [line], reminded: [], resolved: [], open: 1 },
+    subject: `1 alert: ${title}`,
+    made_at: at,
+    place: deps.alerts.place,
+    opened: [line],
+    reminded: [],
+    resolved: [],
+    open: 1,
   }
   const outcomes: PostOutcome[] = []
   if (webhook !== null) outcomes.push(await postAlert(poster, webhook, told, signal))
@@ -173,8 +178,16 @@ export function alertMailsOf(
       revision: 0,
     }
     return {
-      ...{ from, to: recipient, toName: null, replyTo, unsubscribe: { mailto: replyTo ?? from, url: null } },
-      ...{ ...content, lang: 'en', files: [], date, report: REPORT },
+      from,
+      to: recipient,
+      toName: null,
+      replyTo,
+      unsubscribe: { mailto: replyTo ?? from, url: null },
+      ...content,
+      lang: 'en',
+      files: [],
+      date,
+      report: REPORT,
       messageId: messageId({ ...identity, from }),
     }
   })

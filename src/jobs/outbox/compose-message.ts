@@ -44,9 +44,19 @@ export function messageFor(
   const { installationId } = store
   const id = messageId({ installationId, report, period, recipient: to.address, revision, from })
   return {
-    ...{ from, to: to.address, toName: to.name, replyTo },
-    ...{ subject, html, text, lang, files },
-    ...{ messageId: id, date, report, unsubscribe: unsubscribeFor(sender, report, to.address) },
+    from,
+    to: to.address,
+    toName: to.name,
+    replyTo,
+    subject,
+    html,
+    text,
+    lang,
+    files,
+    messageId: id,
+    date,
+    report,
+    unsubscribe: unsubscribeFor(sender, report, to.address),
   }
 }
 

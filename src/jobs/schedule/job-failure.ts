@@ -56,7 +56,8 @@ export function retryLater(message: string, attempt: number, now: Date, notBefor
   if (waitMs === null) return { state: 'failed', message: `${message}; tried ${attempt} times` }
   const after = new Date(now.getTime() + waitMs).toISOString()
   return {
-    ...{ state: 'again', message },
+    state: 'again',
+    message,
     notBefore: notBefore === undefined || notBefore < after ? after : notBefore,
   }
 }

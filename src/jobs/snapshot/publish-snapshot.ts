@@ -225,9 +225,6 @@ export function snapshotSchedule(publishing: PublishDeps, settings: ScheduleSett
 /** The name of the database in Datasette, which Datasette takes from the file name `snapshot.db`. */
 const DATABASE = 'snapshot'
 
-/** The tables for which Datasette offers a search in the full-text index. */
-const SEARCHED = ['lead', 'lead_now']
-
 /** Composes `metadata.json` for Datasette: descriptions of tables and columns, and the ready-made queries. */
 function composeMetadata(info: SnapshotInfo, dictionary: Dictionary, queries: readonly ReadyQuery[]) {
   return {
@@ -241,7 +238,7 @@ function composeMetadata(info: SnapshotInfo, dictionary: Dictionary, queries: re
             {
               description: meaning,
               columns: columnsOf(dictionary, name),
-              ...(SEARCHED.includes(name) && { fts_table: 'lead_fts', fts_pk: 'no' }),
+              ...(name === 'lead' && { fts_table: 'lead_fts', fts_pk: 'no' }),
               ...(kind === 'search' && { hidden: true }),
             },
           ]),

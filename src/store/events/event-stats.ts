@@ -106,9 +106,15 @@ export async function listEvents(db: Db, limit: number): Promise<EventNews[]> {
   const isIndexed = !(await hasDroppedIndexes(db))
   return Promise.all(
     events.map(async (event) => ({
-      ...{ id: event.id, type: event.type, occurredAt: event.occurred_at, receivedAt: event.received_at },
-      ...{ doneAt: event.done_at, outcome: event.outcome, problem: event.problem },
-      ...{ resource: event.resource, resourceId: event.resource_id },
+      id: event.id,
+      type: event.type,
+      occurredAt: event.occurred_at,
+      receivedAt: event.received_at,
+      doneAt: event.done_at,
+      outcome: event.outcome,
+      problem: event.problem,
+      resource: event.resource,
+      resourceId: event.resource_id,
       name: isIndexed ? await findName(db, event.resource, event.resource_id) : null,
       change:
         isIndexed && event.resource === 'lead' && event.done_at !== null

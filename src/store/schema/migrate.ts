@@ -86,15 +86,11 @@ async function readDone(db: Kysely<Tables>, file: string): Promise<Set<string>> 
   )
   const unknown = done.find((migration) => !(migration.name in MIGRATIONS))
   if (unknown === undefined) return new Set(done.map((migration) => migration.name))
-  const backup = findUpgradeBackup(file, (name) => name in MIGRATIONS)
   throw new LeadsheetError(
     'store_newer',
     `${file} was written by a newer leadsheet (its schema has ${unknown.name})`,
     {
-      hint:
-        backup === null
-          ? 'Run that newer leadsheet, or restore a backup from before the upgrade; nothing was changed.'
-          : `Run that newer leadsheet, or go back to before the upgrade, without all that came since: ${shellCommand(`db restore ${backup}`)}. Nothing was changed.`,
+      hint: `Run that newer leadsheet, or go back to before the upgrade, without all that came since: ${shellCommand('db restore FILE')} with the newest file in ${folderOf(file)}. Nothing was changed.`,
     },
   )
 }
@@ -158,14 +154,6 @@ export async function pruneUpgradeBackups(database: string): Promise<void> {
   for (const file of gone) await rm(file, { force: true })
 }
 
-/**
- * Finds the newest backup that a version of leadsheet can open; null where there is none.
- * @param isKnown tells whether that version has a migration, by the migration's name
- */
-function findUpgradeBackup(database: string, isKnown: (migration: string) => boolean): string | null {
-  return listUpgradeBackups(database).find((file) => migrationsOf(file)?.every(isKnown)) ?? null
-}
-
 /** Lists the backups, newest first. */
 function listUpgradeBackups(database: string): string[] {
   return listNames(database)
@@ -184,20 +172,4 @@ function listNames(database: string): string[] {
 
 function folderOf(database: string): string {
   return join(dirname(database), 'backups')
-}
-
-/**
- * Reads the names of a backup's migrations. Returns null for a damaged file or a file of another program,
- * because such a file must not be suggested for restoring.
- */
-function migrationsOf(file: string): string[] | null {
-  let database: Database.Database | undefined
-  try {
-    database = new Database(file, { readonly: true })
-    return database.prepare<[], string>('SELECT name FROM kysely_migration').pluck().all()
-  } catch {
-    return null
-  } finally {
-    database?.close()
-  }
 }

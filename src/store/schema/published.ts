@@ -47,7 +47,6 @@ export const PRIVATE: readonly string[] = [
   'message',
   'message_file',
   'mail_outage',
-  'request_rate',
   'alert',
   'alert_message',
   'heartbeat_ping',

@@ -1,11 +1,13 @@
 /** The SQL of the views that analysts and figures read. A view comes after the views that it reads. */
 import type { Kysely } from 'kysely'
 import { CompiledQuery, sql } from 'kysely'
-import { fieldsWith } from '../../domain/lead-fields.ts'
+import { fieldsWith, LEAD_FIELDS } from '../../domain/lead-fields.ts'
 import { KNOWN_FROM } from '../leads/lead-progress.ts'
 import type { Tables } from '../tables/tables.ts'
 import { INSIGHT_VIEWS } from './insight-views.ts'
 
+/** The fields of a lead, without the columns that only the program needs. */
+const BUSINESS = sql.join(LEAD_FIELDS.map(({ column }) => sql.ref(`lead.${column}`)))
 const TRACKED = sql.join(fieldsWith('hasHistory').map(({ column }) => sql.ref(column)))
 
 export const VIEWS = {
@@ -28,7 +30,7 @@ export const VIEWS = {
     -- one row per lead that exists in the service, with the name of its pipeline and its outcome
     -- outcome: open, won, lost or disqualified, by the table stage; a status that is not in that table counts as open
     -- closed_at: UTC: when the lead was won, lost or disqualified; null while it is open
-    SELECT lead.*, pipeline.name AS pipeline_name, coalesce(stage.outcome, 'open') AS outcome,
+    SELECT ${BUSINESS}, lead.first_seen_at, lead.observed_at, pipeline.name AS pipeline_name, coalesce(stage.outcome, 'open') AS outcome,
       CASE WHEN coalesce(stage.outcome, 'open') <> 'open' THEN lead.status_changed_at END AS closed_at
     FROM lead
     LEFT JOIN pipeline ON pipeline.id = lead.pipeline_id

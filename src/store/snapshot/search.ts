@@ -43,4 +43,4 @@ const LEAD_SEARCH = `CREATE VIEW lead_search AS
   -- found: the text that matches, with the words in [ ]
   SELECT lead_fts.lead_fts AS words, lead_fts.rank AS rank, snippet(lead_fts, -1, '[', ']', '…', 12) AS found,
     lead_now.*
-  FROM lead_fts JOIN lead_now ON lead_now.no = lead_fts.rowid`
+  FROM lead_fts JOIN lead ON lead.no = lead_fts.rowid JOIN lead_now ON lead_now.id = lead.id`

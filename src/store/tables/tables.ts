@@ -243,15 +243,6 @@ export interface DaemonUptimeTable {
   pid: number
 }
 
-interface RequestRateTable {
-  id: number
-  next_ms: number
-  blocked_until_ms: number
-  requests_left: number | null
-  reset_ms: number
-  under_way: number
-}
-
 interface EndedSessionTable {
   id: string
   expires_at: string
@@ -297,7 +288,6 @@ export interface Tables
   quarantined_record: QuarantinedRecord
   pruned: PrunedTable
   field_seen: FieldSeen
-  request_rate: RequestRateTable
   upstream_address: { id: number; address: string }
   upstream_profile: { id: number; sha256: string; since: string }
   report_issue: ReportIssueTable

@@ -7,30 +7,29 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { retryAfterMs } from '../../retry.ts'
 import { isTooFast } from './upstream-failure.ts'
 
-/** A rate limit of requests to the upstream. It belongs to one process, or is shared by several. */
-export interface RequestRate {
+/** The rate limit of the requests of one process to the upstream. */
+interface RequestRate {
   /**
    * Reserves the next request. Each reserved request must be ended by {@link RequestRate.endRequest}.
    * @param gapMs the minimum time between two requests by our own rate limit; 0 without a rate limit
    * @returns the wait in milliseconds; nothing is reserved if the upstream asks for more than `maxWaitMs`
    */
-  takeRequest(gapMs: number, maxWaitMs: number): Promise<{ readonly isTaken: boolean; readonly inMs: number }>
+  takeRequest(gapMs: number, maxWaitMs: number): { readonly isTaken: boolean; readonly inMs: number }
   /** Returns how many milliseconds are left of the wait that the upstream asked for. */
-  blockedMs(): Promise<number>
+  blockedMs(): number
   /** Records a wait that the upstream asked for. */
-  block(ms: number): Promise<void>
+  block(ms: number): void
   /**
    * Ends a reserved request.
    * @param budget the number of requests that the upstream still allows; null if there was no answer, or if
    * the answer does not contain the number
    */
-  endRequest(budget: Budget | null): Promise<void>
+  endRequest(budget: Budget | null): void
   /**
-   * Called if the upstream asks for a wait of `ms` that is so long that requests fail instead of waiting. A
-   * shared rate limit records the wait. The rate limit of one process forgets its state, because the client
-   * itself refuses requests until the wait is over.
+   * Called if the upstream asks for a wait that is so long that requests fail instead of waiting. Forgets the
+   * state, because the client itself refuses requests until the wait is over.
    */
-  postpone(ms: number): Promise<void>
+  forget(): void
 }
 
 export interface RateState {
@@ -81,7 +80,7 @@ export function createRequestRate(nowMs: () => number): RequestRate {
   let state = UNLIMITED
   let underWay = 0
   return {
-    async takeRequest(gapMs, maxWaitMs) {
+    takeRequest(gapMs, maxWaitMs) {
       const at = nowMs()
       const upstreamMs = upstreamFreeAt(state, at) - at
       if (upstreamMs > maxWaitMs) return { isTaken: false, inMs: upstreamMs }
@@ -90,15 +89,15 @@ export function createRequestRate(nowMs: () => number): RequestRate {
       underWay++
       return { isTaken: true, inMs: turn.at - at }
     },
-    blockedMs: async () => Math.max(0, state.blockedUntil - nowMs()),
-    async block(ms) {
+    blockedMs: () => Math.max(0, state.blockedUntil - nowMs()),
+    block(ms) {
       state = block(state, nowMs() + ms)
     },
-    async endRequest(budget) {
+    endRequest(budget) {
       underWay--
       if (budget !== null) state = recordBudget(state, budget, underWay, nowMs())
     },
-    async postpone() {
+    forget() {
       state = UNLIMITED
     },
   }

@@ -11,7 +11,6 @@ import { dataRedactor, redactor } from '../../redaction.ts'
 import { BACKOFF, type Backoff, backoffMs, wait } from '../../retry.ts'
 import { type Answer, type Failed, readAnswer } from './answer.ts'
 import { secretsOfKey, withKey } from './authorize.ts'
-import type { RequestRate } from './rate-limit.ts'
 import { type Budget, budgetOf, createRequestRate } from './rate-limit.ts'
 import { type Call, requestTarget } from './request.ts'
 import { isPassingError, isWireError, mayHaveArrived, undecided, unreachable } from './upstream-failure.ts'
@@ -63,8 +62,6 @@ export interface ClientOptions {
   readonly log: Log
   /** Our own rate limit. If absent, only the upstream limits the rate. */
   readonly requestsPerSecond?: number | undefined
-  /** The rate limit that several processes share. If absent, this client has its own. */
-  readonly requestRate?: RequestRate | undefined
   readonly now?: () => Date
   readonly timer?: Timer
   readonly random?: () => number
@@ -110,7 +107,7 @@ export function createClient(options: ClientOptions): Client {
   const deadlines = { ...DEADLINES, ...options.deadlines }
   const gapMs = options.requestsPerSecond === undefined ? 0 : 1000 / options.requestsPerSecond
   const usage = { requests: 0, retries: 0, throttled: 0 }
-  const requestRate = options.requestRate ?? createRequestRate(timer.now)
+  const requestRate = createRequestRate(timer.now)
   let notBefore = 0
   let askedUntil = 0
   let clockAheadMs: number | null = null
@@ -162,8 +159,8 @@ export function createClient(options: ClientOptions): Client {
         if (outcome.isThrottled) usage.throttled++
         if (outcome.waitMs !== null) {
           if (outcome.waitMs > options.maxWaitMs || attempt === attempts)
-            throw await postpone(call.url, outcome.waitMs)
-          await requestRate.block(outcome.waitMs)
+            throw postpone(call.url, outcome.waitMs)
+          requestRate.block(outcome.waitMs)
         }
         if (!outcome.isPassing || attempt === attempts) throw fateOf(call, outcome.error, isUndecided)
         // A wait that the upstream asked for is not done here, because all requests do it in takeRequest.
@@ -180,21 +177,21 @@ export function createClient(options: ClientOptions): Client {
    */
   async function takeRequest(url: URL, signal: AbortSignal): Promise<void> {
     refuseEarly(url)
-    const turn = await requestRate.takeRequest(gapMs, options.maxWaitMs)
-    if (!turn.isTaken) throw await postpone(url, turn.inMs)
+    const turn = requestRate.takeRequest(gapMs, options.maxWaitMs)
+    if (!turn.isTaken) throw postpone(url, turn.inMs)
     try {
       await timer.wait(turn.inMs, signal)
       // During the wait, the answer to another request may have asked for a longer wait.
       if (turn.inMs > 0) await waitWhileBlocked(signal)
       refuseEarly(url)
     } catch (thrown) {
-      await requestRate.endRequest(null)
+      requestRate.endRequest(null)
       throw thrown
     }
   }
 
   async function waitWhileBlocked(signal: AbortSignal): Promise<void> {
-    for (let left = await requestRate.blockedMs(); left > 0; left = await requestRate.blockedMs())
+    for (let left = requestRate.blockedMs(); left > 0; left = requestRate.blockedMs())
       await timer.wait(left, signal)
   }
 
@@ -244,9 +241,9 @@ export function createClient(options: ClientOptions): Client {
     const headers = headersOf(call, options)
     options.authorize(url, headers, apiKey)
     let isTurnOver = false
-    const endRequest = async (budget: Budget | null): Promise<void> => {
+    const endRequest = (budget: Budget | null): void => {
       isTurnOver = true
-      await requestRate.endRequest(budget)
+      requestRate.endRequest(budget)
     }
     try {
       const {
@@ -263,14 +260,15 @@ export function createClient(options: ClientOptions): Client {
       })
       clockAheadMs = aheadOf(sent, now()) ?? clockAheadMs
       const hidden = JSON.parse(hideKey(Buffer.from(JSON.stringify(sent))).toString())
-      const [outcome] = await Promise.all([
-        readAnswer({ statusCode, headers: hidden, body }, { call, attempt, now: now(), redact, hideKey }),
-        endRequest(budgetOf(statusCode, sent, now())),
-      ])
+      endRequest(budgetOf(statusCode, sent, now()))
+      const outcome = await readAnswer(
+        { statusCode, headers: hidden, body },
+        { call, attempt, now: now(), redact, hideKey },
+      )
       call.signal?.throwIfAborted()
       return outcome
     } catch (thrown) {
-      if (!isTurnOver) await endRequest(null)
+      if (!isTurnOver) endRequest(null)
       call.signal?.throwIfAborted()
       if (!isWireError(thrown)) throw thrown
       return {
@@ -289,11 +287,11 @@ export function createClient(options: ClientOptions): Client {
    * just about to be sent is stopped too.
    * @returns the error to throw
    */
-  async function postpone(url: URL, waitMs: number): Promise<LeadsheetError> {
+  function postpone(url: URL, waitMs: number): LeadsheetError {
     const boundedMs = Math.min(waitMs, DEFERRAL_MAX_MS)
     askedUntil = Math.max(askedUntil, Math.ceil(now().getTime() + waitMs))
     notBefore = Math.max(notBefore, Math.ceil(now().getTime() + boundedMs))
-    await requestRate.postpone(boundedMs)
+    requestRate.forget()
     return deferred(url)
   }
 

@@ -6,9 +6,15 @@ import { heartbeatUrl } from '../../../src/jobs/alerts/heartbeat-ping.ts'
 
 function line(id: number, change: Partial<AlertLine> = {}): AlertLine {
   return {
-    ...{ id, check: 'sync_failing', title: 'sync failing', subject: '' },
-    ...{ message: 'The last 4 syncs failed.', hint: 'Look at `leadsheet status`.' },
-    ...{ since: '2026-11-21T06:00:00.000Z', until: null, ...change },
+    id,
+    check: 'sync_failing',
+    title: 'sync failing',
+    subject: '',
+    message: 'The last 4 syncs failed.',
+    hint: 'Look at `leadsheet status`.',
+    since: '2026-11-21T06:00:00.000Z',
+    until: null,
+    ...change,
   }
 }
 

@@ -43,7 +43,11 @@ beforeEach(async () => {
   poster = openPoster()
   const { store, clock } = syncing
   deps = {
-    ...{ store, log: SILENT, now: () => clock.now, poster, knowledge: { clockAheadMs: () => null } },
+    store,
+    log: SILENT,
+    now: () => clock.now,
+    poster,
+    knowledge: { clockAheadMs: () => null },
     installation: bareInstallation(store),
     alerts: {
       mail: {
@@ -159,8 +163,13 @@ describe('operators', () => {
       syncing.store.write(async (trx) => {
         for (let n = from; n < to; n++) {
           await savePreference(trx, {
-            ...{ address: `r${n}@example.com`, report: 'daily', state: 'paused', cadence: 'as_scheduled' },
-            ...{ changedAt: '2026-11-21T06:00:00.000Z', changedBy: 'leadsheet', reason: 'refused' },
+            address: `r${n}@example.com`,
+            report: 'daily',
+            state: 'paused',
+            cadence: 'as_scheduled',
+            changedAt: '2026-11-21T06:00:00.000Z',
+            changedBy: 'leadsheet',
+            reason: 'refused',
           })
         }
       })

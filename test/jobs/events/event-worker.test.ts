@@ -31,7 +31,9 @@ async function openCopy(
   copy.clock.now = new Date('2026-11-21T06:10:00Z')
   upstream.requests.length = 0
   return {
-    ...{ upstream, copy, ids: [...upstream.leads.keys()] },
+    upstream,
+    copy,
+    ids: [...upstream.leads.keys()],
     async [Symbol.asyncDispose]() {
       await copy[Symbol.asyncDispose]()
       await upstream[Symbol.asyncDispose]()

@@ -26,7 +26,9 @@ async function openCopy(profile = REFERENCE_PROFILE) {
   await copy.sync(FULL)
   copy.clock.now = new Date('2026-11-21T06:10:00Z')
   return {
-    ...{ upstream, copy, ids: [...upstream.leads.keys()] },
+    upstream,
+    copy,
+    ids: [...upstream.leads.keys()],
     async [Symbol.asyncDispose]() {
       await copy[Symbol.asyncDispose]()
       await upstream[Symbol.asyncDispose]()

@@ -31,7 +31,10 @@ beforeAll(async () => {
   receiver = await openReceiver()
   api = await startService({ historyDays: 2, webhooksToLoopback: true, rateLimitPerMinute: 100_000 })
   source = openSource({
-    ...{ baseUrl: api.service.url, apiKey: api.writeKey, maxWaitMs: 0, log: SILENT },
+    baseUrl: api.service.url,
+    apiKey: api.writeKey,
+    maxWaitMs: 0,
+    log: SILENT,
     now: () => new Date(api.clock.at),
   })
 })

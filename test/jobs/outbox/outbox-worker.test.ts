@@ -35,7 +35,8 @@ async function openWorker(ledger: Ledger, url: string, change = (store: Store) =
   }
   const task = createOutboxTask(worker)
   return {
-    ...{ ...worker, task },
+    ...worker,
+    task,
     start: () => task.open(stop.signal),
     async [Symbol.asyncDispose]() {
       stop.abort(new Error('the test is over'))

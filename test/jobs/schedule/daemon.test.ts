@@ -73,7 +73,12 @@ async function start(
   const clockTrust = createClockTrust({ ...uptime, upstreamClock })
   const daemon = await startDaemon({ ...uptime, schedules, ...tasks, faults: watch, clockTrust }, end.signal)
   return {
-    ...{ store, daemon, lines, faults, watch, posts: () => posts },
+    store,
+    daemon,
+    lines,
+    faults,
+    watch,
+    posts: () => posts,
     async tick(to, trueNow = to) {
       ;[now, real] = [new Date(to), new Date(trueNow)]
       await daemon.tick()
@@ -142,7 +147,9 @@ describe('the daemon', () => {
     const ends = new Map<string, () => void>()
     const named = (name: string, isSlow: boolean, leaseName = name) =>
       scheduleOf({
-        ...{ ...MINUTELY, name, leaseName },
+        ...MINUTELY,
+        name,
+        leaseName,
         run: async () => {
           ran.push(name)
           if (isSlow) await new Promise<void>((resolve) => ends.set(name, resolve))
@@ -187,7 +194,8 @@ describe('the daemon', () => {
   it('takes up again what a stop has broken off, and says what it has in hand', async () => {
     const begun = Promise.withResolvers<void>()
     const snapshot = scheduleOf({
-      ...{ ...MINUTELY, name: 'snapshot' },
+      ...MINUTELY,
+      name: 'snapshot',
       run: async (_due, _lease, signal) => {
         begun.resolve()
         await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
@@ -208,7 +216,8 @@ describe('the daemon', () => {
     const ran: string[] = []
     const schedules = ['report:a', 'report:b', 'report:c'].map((name) =>
       scheduleOf({
-        ...{ ...MINUTELY, name },
+        ...MINUTELY,
+        name,
         run: async () => {
           ran.push(name)
           if (name === 'report:b') throw new TypeError('a bug')

@@ -100,7 +100,9 @@ describe('a scheduled run that fails', () => {
     await daily.live('2026-11-20T09:00:00Z')
     expect(daily.ran.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4])
     expect((await daily.scheduledRuns()).at(-1)).toMatchObject({
-      ...{ state: 'failed', attempts: 4, finished_at: '2026-11-20T08:20:00.000Z' },
+      state: 'failed',
+      attempts: 4,
+      finished_at: '2026-11-20T08:20:00.000Z',
       message: 'the disk is full; tried 4 times',
     })
   })

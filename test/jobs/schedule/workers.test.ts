@@ -52,7 +52,9 @@ describe.skipIf(!hasPostgres)('several workers', () => {
     let asked = 0
     const schedules = ['report:daily', 'report:weekly'].map((name) =>
       scheduleOf({
-        ...{ ...MINUTELY, name, leaseName: name },
+        ...MINUTELY,
+        name,
+        leaseName: name,
         run: async () => {
           asked++
           return { state: 'held', message: 'the data are old' }
@@ -76,7 +78,9 @@ describe.skipIf(!hasPostgres)('several workers', () => {
     const begun = Promise.withResolvers<void>()
     let runs = 0
     const sync = scheduleOf({
-      ...{ ...MINUTELY, name: 'sync', leaseName: 'sync' },
+      ...MINUTELY,
+      name: 'sync',
+      leaseName: 'sync',
       run: async (_due, _lease, signal) => {
         if (++runs > 1) return { state: 'done', message: null }
         begun.resolve()

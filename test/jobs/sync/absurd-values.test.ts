@@ -34,17 +34,28 @@ const AGENT = {
     status_changed_at: '2026-11-19T01:14:00Z',
   },
   current_task: {
-    ...{ type: 'crawl', pipeline_id: 'pipeline-1', lead_id: null },
-    ...{ started_at: '2026-11-20T01:00:00Z', progress: 0.4 },
+    type: 'crawl',
+    pipeline_id: 'pipeline-1',
+    lead_id: null,
+    started_at: '2026-11-20T01:00:00Z',
+    progress: 0.4,
   },
-  ...{ last_seen_at: '2026-11-20T04:58:00Z', last_24h: { tasks: 120, errors: 41 } },
+  last_seen_at: '2026-11-20T04:58:00Z',
+  last_24h: { tasks: 120, errors: 41 },
   last_error: { at: '2026-11-20T04:50:00Z', message: 'source answered 429 Too Many Requests' },
 }
 const STATISTICS = {
-  ...{ pipeline_id: 'p', name: 'EU', status: 'active', as_of: '2026-11-20T05:00:00Z' },
+  pipeline_id: 'p',
+  name: 'EU',
+  status: 'active',
+  as_of: '2026-11-20T05:00:00Z',
   totals: { leads: 90, open: 60, won: 9, lost: 11, disqualified: 10 },
   stages: ['discovered', 'contacted', 'won'].map((stage) => ({
-    ...{ stage, current: 9, reached: 30, conversion: 0.3, median_hours: 40 },
+    stage,
+    current: 9,
+    reached: 30,
+    conversion: 0.3,
+    median_hours: 40,
   })),
   open_value: { amount: 90_000, currency: 'USD' },
   won_value: { amount: 9_000, currency: 'USD' },
@@ -60,11 +71,17 @@ const ACTIVITY = {
 
 const REPORTS: readonly Report[] = (['day', 'week'] as const satisfies PeriodKind[]).map((kind) => ({
   ...DAILY,
-  ...{ name: kind, kind, topScore: 1, leadUrl: 'https://crm.example.com/leads/{id}' },
+  name: kind,
+  kind,
+  topScore: 1,
+  leadUrl: 'https://crm.example.com/leads/{id}',
   attachments: ['charts', ...ATTACHED_LISTS.flatMap((list) => [`${list}.csv`, `${list}.xlsx`]), 'own.xlsx'],
   queries: [
     {
-      ...{ name: 'own', title: 'Own', note: null, place: 'report.yaml:1:1' },
+      name: 'own',
+      title: 'Own',
+      note: null,
+      place: 'report.yaml:1:1',
       sql: `SELECT company_name, contact_name, value_amount * 1e300 AS huge, -9e999 AS below_all, 1e-320 AS tiny,
         total(score) AS sum, value_currency FROM lead GROUP BY id ORDER BY id LIMIT 40`,
     },

@@ -8,8 +8,11 @@ const AT = '2026-11-20T00:00:00Z'
 
 function leads(from: number, to: number) {
   return Array.from({ length: to - from }, (_, n) => ({
-    ...{ id: `l${from + n}`, name: 'Acme', status: 'new' },
-    ...{ created: AT, updated: AT },
+    id: `l${from + n}`,
+    name: 'Acme',
+    status: 'new',
+    created: AT,
+    updated: AT,
   }))
 }
 
@@ -47,7 +50,9 @@ describe('more than a fifth of the leads missing', () => {
   it('are marked as deleted when an operator says so, and the next scan holds nothing back', async () => {
     await using listing = await openShrunk(leads(0, 60))
     expect(await shrink(listing, leads(0, 60), true)).toMatchObject({
-      ...{ outcome: 'ok', leads: { deleted: 40 }, scan: { heldBack: 0 } },
+      outcome: 'ok',
+      leads: { deleted: 40 },
+      scan: { heldBack: 0 },
     })
     expect(await removedIn(listing)).toBe(40)
     expect(await findViolations(listing.store.db, listing.clock.now.toISOString(), 'all')).toEqual([])

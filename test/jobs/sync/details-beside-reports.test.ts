@@ -1,11 +1,9 @@
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
 import { reportSchedule, type ScheduledReportDeps } from '../../../src/jobs/reports/enqueue-report.ts'
 import { SYNC_PARTS } from '../../../src/jobs/sync/run-sync.ts'
 import { type ScheduledSyncDeps, syncSchedule } from '../../../src/jobs/sync/scheduled-sync.ts'
 import type { SyncOptions } from '../../../src/jobs/sync/sync-context.ts'
-import { openTransport } from '../../../src/mail/transport.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
@@ -21,16 +19,23 @@ it('the daemon reads the details of leads with a sync of its own, and lets no re
   const folder = folderWith()
   const now = new Date('2026-11-21T07:00:00Z')
   await using store = await openStore(join(folder, 'leadsheet.db'), now)
-  await using transport = openTransport(pathToFileURL(join(folder, 'outbox')).href, { log: SILENT })
   const source = openSource({ baseUrl: upstream.url, apiKey: 'test-key', maxWaitMs: 0, log: SILENT })
   let onProgress: NonNullable<SyncOptions['onProgress']> = () => undefined
   const work: ScheduledReportDeps & ScheduledSyncDeps = {
     ...reportDeps(store, () => now),
-    ...{ source, transport, log: SILENT, publish: async () => {}, wake: () => {} },
+    source,
+    log: SILENT,
+    publish: async () => {},
+    wake: () => {},
     timeZones: [],
     retention: { dailyAfterDays: 365, versionsYears: null },
     syncOptions: (signal) => ({
-      ...{ full: false, parts: SYNC_PARTS, pageSize: 100, overlapMs: 0, pipelineIds: [], signal },
+      full: false,
+      parts: SYNC_PARTS,
+      pageSize: 100,
+      overlapMs: 0,
+      pipelineIds: [],
+      signal,
       details: { perRun: 5, concurrency: 1 },
       onProgress,
     }),

@@ -144,7 +144,9 @@ describe('a lead whose time of update moved back', () => {
     const { row, versions } = await readCopy(syncing, id)
     const { status, updated_at, company_name } = row
     expect({ status, updated_at, company_name }).toEqual({
-      ...{ status: sent.status, updated_at: sent.updated_at, company_name: sent.company.name },
+      status: sent.status,
+      updated_at: sent.updated_at,
+      company_name: sent.company.name,
     })
     expect(versions.map((version) => `${version.status} ${version.valid_from}`)).toEqual(one.history)
     await expectAgreement(syncing, id)

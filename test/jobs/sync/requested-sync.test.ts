@@ -16,7 +16,10 @@ async function openDaemon(file: string, at: string) {
   const store = await openStore(file, clock.now)
   const ran: string[] = []
   const schedule = scheduleOf({
-    ...{ name: 'sync', leaseName: 'sync', timing: timing('*/15 * * * *'), runsAtFirstSight: true },
+    name: 'sync',
+    leaseName: 'sync',
+    timing: timing('*/15 * * * *'),
+    runsAtFirstSight: true,
     run: async ({ due_at }) => {
       ran.push(due_at.toISOString().slice(11, 16))
       return { state: 'done', message: null }
@@ -38,7 +41,10 @@ async function openDaemon(file: string, at: string) {
     await store.close()
   })
   return {
-    ...{ clock, daemon, ran, stop },
+    clock,
+    daemon,
+    ran,
+    stop,
     ask: () => askSync(store, schedule, now),
     async tick() {
       await daemon.tick()

@@ -1,13 +1,11 @@
 // @both-stores
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
 import { noteScheduledRuns } from '../../../src/jobs/schedule/enqueue-due-runs.ts'
 import { runDue } from '../../../src/jobs/schedule/run-scheduled.ts'
 import { SYNC_PARTS, sync } from '../../../src/jobs/sync/run-sync.ts'
 import { type ScheduledSyncDeps, syncSchedule } from '../../../src/jobs/sync/scheduled-sync.ts'
 import type { SyncOptions } from '../../../src/jobs/sync/sync-context.ts'
-import { openTransport } from '../../../src/mail/transport.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { openSource } from '../../../src/upstream/source.ts'
 import { folderWith } from '../../support/folder.ts'
@@ -27,7 +25,6 @@ async function openNightly(faults: readonly Fault[], full: boolean) {
   const now = (): Date => clock.now
   const folder = folderWith()
   const store = await openNewStore(join(folder, 'leadsheet.db'), clock.now)
-  const transport = openTransport(pathToFileURL(join(folder, 'outbox')).href, { log: SILENT })
   const backoff = { attempts: 1, baseMs: 0, maxMs: 0 }
   const source = openSource({
     baseUrl: upstream.url,
@@ -38,11 +35,18 @@ async function openNightly(faults: readonly Fault[], full: boolean) {
     backoff,
   })
   const options: SyncOptions = {
-    ...{ full: false, parts: SYNC_PARTS, pageSize: 100, overlapMs: 0, pipelineIds: [], signal: NEVER },
+    full: false,
+    parts: SYNC_PARTS,
+    pageSize: 100,
+    overlapMs: 0,
+    pipelineIds: [],
+    signal: NEVER,
   }
   const work: ScheduledSyncDeps = {
     ...reportDeps(store, now),
-    ...{ source, transport, log: SILENT, publish: async () => {}, wake: () => {} },
+    source,
+    log: SILENT,
+    publish: async () => {},
     timeZones: [],
     retention: { dailyAfterDays: 365, versionsYears: null },
     syncOptions: () => options,
@@ -56,13 +60,14 @@ async function openNightly(faults: readonly Fault[], full: boolean) {
   }
   await tick('03:00')
   return {
-    ...{ store, upstream, tick },
+    store,
+    upstream,
+    tick,
     due_at: async () =>
       (await store.db.selectFrom('scheduled_run').selectAll().orderBy('due_at', 'desc').execute())[0],
     byHand: () => sync({ source, store, log: SILENT, now }, options),
     async [Symbol.asyncDispose]() {
       await source.close()
-      await transport.close()
       await store.close()
       await upstream[Symbol.asyncDispose]()
     },

@@ -55,7 +55,9 @@ describe('a lead that the upstream lists as deleted', () => {
     const result = await listing.sync(options)
     expect(result).toMatchObject({ outcome: 'ok', leads: { deleted: 1, updated: 0, quarantined: 0 } })
     expect(await rowOf(listing, 'b')).toMatchObject({
-      ...{ name: 'Acme', status: 'new', deleted_at: expect.any(String) },
+      name: 'Acme',
+      status: 'new',
+      deleted_at: expect.any(String),
     })
     expect(await findViolations(listing.store.db, listing.clock.now.toISOString(), 'all')).toEqual([])
   })
@@ -223,7 +225,11 @@ async function answering(status: number, body: object, headers: object) {
     'test',
   )
   const source = openSource({
-    ...{ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'k3y', maxWaitMs: 1000, log: SILENT, profile },
+    baseUrl: `http://127.0.0.1:${port}`,
+    apiKey: 'k3y',
+    maxWaitMs: 1000,
+    log: SILENT,
+    profile,
   })
   return {
     source,

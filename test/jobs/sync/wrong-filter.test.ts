@@ -102,7 +102,11 @@ describe('an answer without a body', () => {
     const filters = { updated_since: { param: 'If-Modified-Since', in: 'header' } }
     const profile = parseProfile({ name: 'test', paging, filters, mapping: MAPPING }, 'test')
     const source = openSource({
-      ...{ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'k3y', maxWaitMs: 1000, log: SILENT, profile },
+      baseUrl: `http://127.0.0.1:${port}`,
+      apiKey: 'k3y',
+      maxWaitMs: 1000,
+      log: SILENT,
+      profile,
     })
     const list = source.listLeads(mode === 'full' ? {} : { updatedSince: NEWEST }, null, 10)
     if (meaning === 'no answer') await expect(list).rejects.toMatchObject({ code: 'api_unexpected' })

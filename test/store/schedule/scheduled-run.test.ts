@@ -30,8 +30,12 @@ async function withScheduledRuns(...scheduledRuns: readonly string[]): Promise<S
 
 function due(dueAt: string) {
   return {
-    ...{ schedule: 'sync', due_at: dueAt, state: 'pending' as const },
-    ...{ noted_at: dueAt, not_before: null, message: null },
+    schedule: 'sync',
+    due_at: dueAt,
+    state: 'pending' as const,
+    noted_at: dueAt,
+    not_before: null,
+    message: null,
   }
 }
 

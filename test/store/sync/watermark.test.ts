@@ -24,8 +24,13 @@ test('the last update is the latest one that the upstream dates, also below many
   await using store = await openNewStore(join(folderWith(), 'leadsheet.db'), NOW)
   expect(await findLastUpdate(store.db)).toBe(null)
   const lead = (id: string, status: string, updated_at: string | null) => ({
-    ...{ id, pipeline_id: 'p1', status, company: { name: id }, created_at: '2026-11-01T00:00:00.000Z' },
-    ...{ updated_at, status_changed_at: null },
+    id,
+    pipeline_id: 'p1',
+    status,
+    company: { name: id },
+    created_at: '2026-11-01T00:00:00.000Z',
+    updated_at,
+    status_changed_at: null,
   })
   await save(store, [
     lead('l1', 'new', '2026-11-03T00:00:00.000Z'),

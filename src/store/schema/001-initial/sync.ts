@@ -152,15 +152,6 @@ export const SYNC = [
     address TEXT NOT NULL -- host, path and account of the list, without scheme and secrets
   ) STRICT`,
 
-  sql`CREATE TABLE request_rate ( -- one row: when the next request may be sent, if several processes share the rate limit of the upstream
-    id INTEGER PRIMARY KEY CHECK (id = 1),
-    next_ms REAL NOT NULL, -- earliest time of the next request by our own limit, in milliseconds since 1970 by the clock of the database
-    blocked_until_ms REAL NOT NULL, -- earliest time of the next request by an answer of the upstream, in the same unit
-    requests_left INTEGER, -- requests that the upstream still allows before reset_ms; null if it has not said
-    reset_ms REAL NOT NULL, -- when the upstream starts a new count, in the same unit
-    under_way INTEGER NOT NULL -- number of requests without an answer since that count began
-  ) STRICT`,
-
   sql`CREATE TABLE pruned ( -- one row per table whose old rows were pruned: of the samples of a day the first stays, and each that began a new status; states of leads that had ended are deleted
     table_name TEXT NOT NULL PRIMARY KEY, -- the table from which rows were deleted
     before TEXT NOT NULL, -- UTC: rows before this time were pruned
