@@ -337,7 +337,7 @@ describe('a report about far fewer leads than before', () => {
     const next = new Date('2026-11-22T07:00:00Z')
     world.clock.now = next
     await sync(world.work, { ...world.work.syncOptions(signal), full: true })
-    expect(await world.run(next)).toMatchObject({ state: 'done' })
+    expect(await world.run(next, { ...dueAt(next), isApproved: true })).toMatchObject({ state: 'done' })
     const sent = await findLastSent(
       world.store.db,
       { report: 'daily', variant: '', kind: 'day' },
