@@ -16,7 +16,7 @@ const DAYS = ['2026-11-19T09:00:00Z', '2026-11-20T16:30:00Z'] as const
 const FIGURES = [
   'figures --json',
   'figures --from 2026-09-01 --to 2026-11-01 --json',
-  'figures --from 2026-11-01 --to 2026-11-20 --where score>=60 --as-known-at 2026-11-19T12:00:00Z --json',
+  'figures --from 2026-11-01 --to 2026-11-20 --where score>=60 --json',
 ]
 
 interface Demo {

@@ -5,6 +5,7 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { STAGES } from '../../src/contract/lead.ts'
+import { COUNT_ALL_DAYS } from '../../src/store/leads/lead-day.ts'
 import { openStore } from '../../src/store/open.ts'
 import { random } from '../support/random.ts'
 
@@ -15,7 +16,6 @@ const MOVES_MAX = 6
 const PIPELINES = 4
 const COUNTRIES = 40
 const SOURCES = 6
-const FUNNEL: readonly (string | undefined)[] = STAGES.slice(0, 7).map(({ status }) => status)
 
 /** @returns the file: so many leads with 3 moves each, over two years. Copy it before a change */
 export async function generateHistory(folder: string, leads: number, seed = 1): Promise<string> {
@@ -67,8 +67,8 @@ function generate(path: string, leads: number, seed: number): void {
   const lead =
     database.prepare(`INSERT INTO lead (id, pipeline_id, status, company_name, company_one_liner, company_country, source,
       score, value_amount, value_currency, tags, created_at, updated_at, status_changed_at, first_seen_at, observed_at, run_id,
-      derived_version, reached, is_sampled)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', '[]', ?, ?, ?, ?, ?, 'run', ?, ?, ?)`)
+      derived_version)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', '[]', ?, ?, ?, ?, ?, 'run', ?)`)
   const version = database.prepare(
     `INSERT INTO lead_history VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', NULL, 'run')`,
   )
@@ -93,7 +93,6 @@ function generate(path: string, leads: number, seed: number): void {
     const last = states.length - 1
     const [changedAt, status] = [at(states[last] ?? created), statuses[last]]
     const score = Math.floor(next() * 101)
-    const hasMoved = new Set(statuses).size > 1
     const text = `makes the work of teams visible, day by day, number ${number}`
     lead.run(
       id,
@@ -111,8 +110,6 @@ function generate(path: string, leads: number, seed: number): void {
       at(created),
       changedAt,
       last === 0 ? 1 : null,
-      hasMoved ? Math.max(0, ...statuses.map((each) => FUNNEL.indexOf(each))) : null,
-      hasMoved ? 1 : null,
     )
     for (const [index, from] of last === 0 ? [] : states.entries()) {
       const to = states[index + 1]
@@ -134,6 +131,6 @@ function generate(path: string, leads: number, seed: number): void {
       move.run(id, at(from), statuses[index], statuses[index - 1], pipelineId, at(before), days, at(from))
     }
   }
-  database.exec(`COMMIT; ${indexes.map(({ sql }) => sql).join(';')}; ANALYZE`)
+  database.exec(`COMMIT; ${indexes.map(({ sql }) => sql).join(';')}; ${COUNT_ALL_DAYS}; ANALYZE`)
   database.close()
 }

@@ -14,6 +14,7 @@ import { createWebhookIntake } from '../../src/jobs/events/webhook-intake.ts'
 import { openWebPages } from '../../src/report/preferences/page.ts'
 import { dropIndexes } from '../../src/store/db/dropped-index.ts'
 import type { Store } from '../../src/store/db/store.ts'
+import { COUNT_ALL_DAYS } from '../../src/store/leads/lead-day.ts'
 import { beginUptime, recordHeartbeat } from '../../src/store/schedule/uptime.ts'
 import { listRuns } from '../../src/store/sync/sync-run.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
@@ -377,7 +378,7 @@ describe('what has come', () => {
     )
     // PostgreSQL has no separate first load, so events are read during it.
     if (IN_POSTGRES) return
-    await store.write((trx) => dropIndexes(trx))
+    await store.write((trx) => dropIndexes(trx, COUNT_ALL_DAYS))
     expect(await find(NOW + 30 * MINUTE_MS)).toEqual([])
   })
 

@@ -31,7 +31,6 @@ const GIVEN: readonly string[] = [
   'report approve daily',
   'report resend daily --failed',
   'report show daily',
-  'report compare daily',
   'report new mine',
   'recipients pause you@example.com',
   'recipients resume you@example.com',

@@ -33,7 +33,6 @@ const READING: Readonly<Record<string, 'api' | 'time_zone' | null>> = {
   'report list': null,
   'report history': null,
   'report show daily': null,
-  'report compare daily': null,
   recipients: null,
   outbox: null,
   schema: null,

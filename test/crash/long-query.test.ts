@@ -9,7 +9,7 @@ import { IS_FULL } from './support/scale.ts'
 import { expectSound } from './support/store.ts'
 
 /** The number of leads that each sync rewrites while a reader is at work. */
-const LEADS = IS_FULL ? 10_000 : 2_000
+const LEADS = IS_FULL ? 9_990 : 1_990
 const SYNCS = 4
 const LOG_MAX_BYTES = 64 * 1024 * 1024
 const BLOCKED_MAX_MS = 250

@@ -90,9 +90,6 @@ async function leadsOf(db: Db, world: World): Promise<Map<string, object>> {
         updated_at,
         status_changed_at,
         derived_version,
-        reached,
-        known_from,
-        is_sampled,
         ...lead
       }) => [lead.id, hasTimes ? { ...lead, updated_at } : lead],
     ),

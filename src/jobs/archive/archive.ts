@@ -9,7 +9,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { LeadFilter, ReportFigures } from '../../domain/figures.ts'
 import type { MessageFile } from '../../domain/message.ts'
-import type { Instant, Period } from '../../domain/model.ts'
+import type { Period } from '../../domain/model.ts'
 import { localDates } from '../../domain/period.ts'
 import { faultText, LeadsheetError } from '../../errors.ts'
 import type { ExplainedFigure } from '../../report/archive/about.ts'
@@ -129,13 +129,8 @@ export function variantText(variant: string): string | null {
 /**
  * Explains how each figure of an issue was computed, for the page of its figures.
  * @param request the request with which the figures were read
- * @param readAt the time at which the figures were read
  */
-export function explainIssue(
-  request: ReportRequest,
-  figures: ReportFigures,
-  readAt: Instant,
-): ExplainedFigure[] {
+export function explainIssue(request: ReportRequest, figures: ReportFigures): ExplainedFigure[] {
   const queries = figures.queries.map(
     ({ title, note, sql }): ExplainedFigure => ({
       block: 'queries',
@@ -146,5 +141,5 @@ export function explainIssue(
       priorSql: null,
     }),
   )
-  return [...explainReport({ ...request, asKnownAt: readAt }, figures), ...queries]
+  return [...explainReport(request, figures), ...queries]
 }

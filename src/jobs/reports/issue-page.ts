@@ -27,7 +27,7 @@ import { listPreferences } from '../../store/reports/preference.ts'
 import { explainIssue } from '../archive/archive.ts'
 import { encodeCsv } from '../snapshot/encode-text.ts'
 import { makeAttachments } from './attachment.ts'
-import { findRequest } from './recompute-issue.ts'
+import { findRequest } from './make-issue.ts'
 import { drawPictures } from './report-content.ts'
 
 export interface KeptIssue {
@@ -81,9 +81,9 @@ export async function readKeptIssue(db: Db, id: string, now: Date): Promise<Kept
  * were stored in another format.
  */
 export async function readExplanations(db: Db, issue: Issue): Promise<ExplainedBlock[] | null> {
-  const { figures, renderedAt, programVersion } = issue
+  const { figures, programVersion } = issue
   if (programVersion === null) return null
-  return composeExplanations(figures, explainIssue(await findRequest(db, issue), figures, renderedAt))
+  return composeExplanations(figures, explainIssue(await findRequest(db, issue), figures))
 }
 
 /** Returns the banner of warnings of the issue, in English; null if the issue had no banner. */

@@ -11,7 +11,7 @@ import type { Period } from '../../domain/model.ts'
 import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { BLOCK_QUERIES } from '../../report/blocks/registry.ts'
-import type { Store, Trx } from '../../store/db/store.ts'
+import type { Db, Store, Trx } from '../../store/db/store.ts'
 import { type ReportRequest, readReportFigures } from '../../store/figures/report-figures.ts'
 import { runReportQueries } from '../../store/queries/report-query.ts'
 import {
@@ -231,7 +231,6 @@ function requestFor(
     sparkPeriods: periodsUpTo(kind, period),
     trendDays: daysUpTo(period.to, TREND_DAYS, period.timeZone),
     blockQueries: BLOCK_QUERIES,
-    asKnownAt: null,
   }
 }
 
@@ -264,4 +263,33 @@ async function readFigures(
     { signal },
   )
   return { ...figures, queries: tables, failed: [...figures.failed, ...failed] }
+}
+
+/** Returns the request with which the figures of a stored issue were computed. */
+export async function findRequest(db: Db, issue: Issue): Promise<ReportRequest> {
+  const { report, variant, renderedAt } = issue
+  const { kind, period, prior, filter, stalled, topLeads, trend } = issue.figures
+  const last = await findLastSent(db, { report, variant, kind }, period.to, renderedAt)
+  return {
+    kind,
+    period,
+    prior,
+    filter,
+    stalledDays: stalled.days,
+    topScore: topLeads.minScore,
+    rowsMax: rowsKept(issue.figures),
+    since: last && reportedUpTo(last),
+    sparkPeriods: periodsUpTo(kind, period),
+    trendDays: daysUpTo(period.to, trend.length, period.timeZone),
+    blockQueries: BLOCK_QUERIES,
+  }
+}
+
+/**
+ * Returns the maximum number of rows in the lists of a stored issue. If a list was cut, its length is the
+ * maximum. Otherwise the general maximum is returned.
+ */
+function rowsKept({ topLeads, stalled, changes }: ReportFigures): number {
+  const cut = [topLeads, stalled, ...changes.kinds].find(({ total, rows }) => total > rows.length)
+  return cut?.rows.length ?? LIST_ROWS_MAX
 }

@@ -35,7 +35,7 @@ const LEFT_BEHIND: readonly string[] = ['installation', 'lease', 'sync_dropped_i
  * Tables of counts that triggers update. They are copied last, and their rows are copied unchanged. The
  * triggers cannot produce the same counts again, because some counts include deleted rows.
  */
-const COUNTED: readonly string[] = ['lead_count', 'event_count']
+const COUNTED: readonly string[] = ['event_count']
 
 export async function listCopiedTables(): Promise<CopiedTable[]> {
   const database = await openEmptyDatabase()

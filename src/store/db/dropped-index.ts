@@ -7,18 +7,23 @@ import { CompiledQuery, type Kysely, sql } from 'kysely'
 import type { Tables } from '../tables/tables.ts'
 import type { Trx } from './store.ts'
 
-/** Drops the indexes of `lead`, and the trigger that counts leads, which would slow down each insert. */
-export async function dropIndexes(trx: Trx): Promise<void> {
+/** The name of the statement that runs after all indexes are restored. No index has this name. */
+const LAST = ''
+
+/**
+ * Drops the indexes of `lead`, which would slow down each insert.
+ * @param last a statement to run after the indexes are restored
+ */
+export async function dropIndexes(trx: Trx, last: string): Promise<void> {
   const { rows } = await sql<{ name: string; made: string; drop: string }>`
-    SELECT name, sql AS made, 'DROP ' || type || ' ' || format('"%w"', name) AS "drop" FROM sqlite_schema
-    WHERE sql IS NOT NULL AND (type = 'index' AND tbl_name = 'lead' OR name = 'lead_count_insert')`.execute(
-    trx,
-  )
+    SELECT name, sql AS made, 'DROP INDEX ' || format('"%w"', name) AS "drop" FROM sqlite_schema
+    WHERE sql IS NOT NULL AND type = 'index' AND tbl_name = 'lead'`.execute(trx)
   for (const { name, made, drop } of rows) {
     await trx.insertInto('sync_dropped_index').values({ name, sql: made }).execute()
     // Because the statement comes from the database itself, nothing in it needs escaping.
     await trx.executeQuery(CompiledQuery.raw(drop))
   }
+  await trx.insertInto('sync_dropped_index').values({ name: LAST, sql: last }).execute()
 }
 
 /**
@@ -36,7 +41,8 @@ export async function hasDroppedIndexes(db: Kysely<Tables>): Promise<boolean> {
  * @throws the reason of an aborted signal; indexes that are not restored by then stay dropped
  */
 export async function restoreIndexes(db: Kysely<Tables>, signal: AbortSignal): Promise<void> {
-  for (const { name, sql: text } of await db.selectFrom('sync_dropped_index').selectAll().execute()) {
+  const dropped = await db.selectFrom('sync_dropped_index').selectAll().orderBy('name', 'desc').execute()
+  for (const { name, sql: text } of dropped) {
     signal.throwIfAborted()
     await db.transaction().execute(async (trx) => {
       // Because the statement comes from the database itself, nothing in it needs escaping.

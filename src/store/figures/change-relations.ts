@@ -3,13 +3,7 @@
  * issue is the report that was sent last. `:since` is the end of that issue's period. `:reported_at` is the
  * time at which its figures were read, or null before the first issue.
  */
-import {
-  type Bounds,
-  LEADS_IF_NEW,
-  type Relation,
-  type RelationName,
-  STAYS_IF_OLD,
-} from './relation-parts.ts'
+import type { Bounds, Relation } from './relation-bounds.ts'
 
 /**
  * Returns SQL for the position of a status in the funnel: -1 for a status outside the funnel or without a
@@ -23,25 +17,13 @@ const deletedSince = (
 ): string => `EXISTS (SELECT 1 FROM lead_deletion AS each WHERE each.lead_id = news.lead_id
         AND deleted_since < ${at} AND (returned_at IS NULL OR returned_at >= ${at}))`
 
-export function changeRelations({ chosen, inScope, isPast, version, storedOr, joinState, stateOf }: Bounds) {
-  // Derives the moves from the states if only data known at `:known_at` counts, because `stage_move` holds
-  // the moves as they are known now.
-  const moves = isPast ? 'news_move' : 'stage_move'
-  const known: readonly RelationName[] = isPast ? ['entered', 'news_move'] : []
+export function changeRelations({ chosen, inScope, version, storedOr, joinState, stateOf }: Bounds) {
   const statusBefore = storedOr(
     `(SELECT status FROM lead_history AS before WHERE before.lead_id = lead.id AND before.valid_from =
           ${version(' AND valid_from < :since AND (:reported_at IS NULL OR each.observed_at <= :reported_at)', 'DESC')})`,
     'iif(lead.status_changed_at < :since AND (:reported_at IS NULL OR lead.first_seen_at <= :reported_at), lead.status, NULL)',
   )
-  // Selects the leads first read since the last issue. If the period ended long ago, most of these leads were
-  // created after the period. They are left out.
-  const arrived = isPast
-    ? 'SELECT id FROM lead WHERE first_seen_at > :reported_at'
-    : `SELECT id FROM lead WHERE first_seen_at > :reported_at AND +created_at < :to
-      UNION ALL SELECT id FROM ${LEADS_IF_NEW} WHERE first_seen_at > :reported_at AND +created_at >= :to
-      UNION ALL SELECT id FROM ${STAYS_IF_OLD}
-        AND status_changed_at < :to AND +created_at >= :to AND +first_seen_at > :reported_at`
-  const statusAt = (at: string) => `(SELECT to_status FROM ${moves} AS each
+  const statusAt = (at: string) => `(SELECT to_status FROM stage_move AS each
           WHERE each.lead_id = news.lead_id AND moved_at < ${at} ORDER BY moved_at DESC, to_status DESC LIMIT 1)`
   return {
     news: {
@@ -51,32 +33,25 @@ export function changeRelations({ chosen, inScope, isPast, version, storedOr, jo
     SELECT DISTINCT lead_id FROM (
       SELECT lead_id FROM stage_move WHERE moved_at >= :since AND moved_at < :to
       UNION ALL SELECT lead_id FROM stage_move WHERE observed_at > :reported_at AND moved_at < :since
-      UNION ALL ${arrived}
+      UNION ALL SELECT id FROM lead WHERE first_seen_at > :reported_at AND created_at < :to
       UNION ALL SELECT lead_id FROM lead_version WHERE valid_from >= :since AND valid_from < :to
         AND status IN (SELECT status FROM stage WHERE outcome <> 'open')
       UNION ALL SELECT lead_id FROM lead_deletion WHERE deleted_since >= :since AND deleted_since < :to
       UNION ALL SELECT lead_id FROM lead_deletion WHERE returned_at >= :since AND returned_at < :to) AS news`,
     },
-    news_move: {
-      reads: ['news', 'entered'],
-      isMaterialized: true,
-      sql: `-- the known moves of the leads in news
-    SELECT lead_id, entered_at AS moved_at, from_status, status AS to_status FROM entered
-    WHERE lead_id IN (SELECT lead_id FROM news) AND from_status IS NOT NULL`,
-    },
     standing: {
-      reads: [...chosen, 'news', ...known],
+      reads: [...chosen, 'news'],
       isMaterialized: true,
       sql: `-- two statuses of each lead in news: the one that the last issue knew, or else the first one since, and the one at
     -- the end of the period. Moves come first, because they may be older than the first state that was read
-    SELECT *, coalesce((SELECT max(moved_at) FROM ${moves} AS each
+    SELECT *, coalesce((SELECT max(moved_at) FROM stage_move AS each
         WHERE each.lead_id = stood.lead_id AND moved_at < :to AND each.to_status = stood.to_status),
         status_changed_at, valid_from) AS changed_at
     FROM (
       SELECT lead_id, pipeline_id, value_amount, value_currency, status_changed_at, valid_from,
         coalesce(${statusAt(':to')}, iif(valid_from < :to, status, NULL)) AS to_status,
         coalesce(iif(:reported_at IS NULL, NULL, status_before), ${statusAt(':since')},
-          (SELECT from_status FROM ${moves} AS each
+          (SELECT from_status FROM stage_move AS each
             WHERE each.lead_id = news.lead_id AND moved_at >= :since AND moved_at < :to
             ORDER BY moved_at, to_status LIMIT 1), status_before) AS from_status,
         ${deletedSince(':since')} AS was_deleted, ${deletedSince(':to')} AS is_deleted,
@@ -90,7 +65,7 @@ export function changeRelations({ chosen, inScope, isPast, version, storedOr, jo
     WHERE to_status IS NOT NULL`,
     },
     change: {
-      reads: [...chosen, 'news', ...known, 'standing'],
+      reads: [...chosen, 'news', 'standing'],
       isMaterialized: true,
       sql: `-- leads that have changed since the last issue, each once, with the kind of their change
     SELECT sorted.*, CASE kind WHEN 'deleted' THEN deleted_since WHEN 'returned' THEN returned_at ELSE changed_at END AS at

@@ -8,7 +8,7 @@
  */
 
 import { RECENT } from './relation.ts'
-import type { RelationName } from './relation-parts.ts'
+import type { RelationName } from './relation-bounds.ts'
 
 /** `money` is in whole units of the currency in `of`. A `share` is from 0 to 1. */
 export type FigureUnit = 'leads' | 'share' | 'money' | 'money a day' | 'days'
@@ -182,7 +182,7 @@ export const FIGURES = [
     name: 'stalled',
     title: 'Stalled',
     meaning:
-      'leads that were open at the end of the period and had not changed in any way for `stalled_days` days (a setting of the report); a lead is left out if it changed after the period and no sync had read it in between, because its last change in the period is unknown',
+      'leads that were open at the end of the period and had not changed in any way for `stalled_days` days (a setting of the report); a lead is left out if it was first read after a later change, because its last change in the period is unknown',
     unit: 'leads',
     coverage: 'stalled',
     reads: ['stalled_count'],

@@ -14,8 +14,15 @@ import {
 import { REACHED, SERVICE_FUNNEL, staysOf } from './funnel.ts'
 import { explainQuery, type FigureScope, findFigure, type Query, type QueryValues, queryOf } from './query.ts'
 import { type ReportRequest, scopeOf } from './report-figures.ts'
-import { CHANGE_COUNTS, CHANGED_LEADS, changeValues, STALLED_LEADS, TOP_LEADS } from './report-lists.ts'
-import { OPEN_VALUE_SERIES, SPARKLINES, spansOf, TREND } from './series.ts'
+import {
+  ALL_CANDIDATES,
+  CHANGE_COUNTS,
+  CHANGED_LEADS,
+  changeValues,
+  STALLED_LEADS,
+  TOP_LEADS,
+} from './report-lists.ts'
+import { SPARKLINES, spansOf, TREND } from './series.ts'
 import { OUR_LEVELS, STAT_SAMPLES, scopeOfSample } from './service-stats.ts'
 
 interface Explained {
@@ -59,9 +66,6 @@ export function explainReport(request: ReportRequest, figures: ReportFigures): E
   const figure = (block: string, name: FigureName) => explain(block, findFigure(name))
   const compared = (block: string, query: Described) => explain(block, query, scope, {}, prior)
   const changes = changeValues(scope, since)
-  // Explains the one query that serves many spans of time, for a report that counts everything known now. A
-  // report that counts only data known at an earlier time runs a separate query for each span.
-  const ofSpans = (periods: readonly Period[]) => spansOf({ ...scope, asKnownAt: null }, periods)
   const isOurs = filter.conditions.length > 0
   return [
     figure('headline', 'leads'),
@@ -69,16 +73,15 @@ export function explainReport(request: ReportRequest, figures: ReportFigures): E
     ...(['new_leads', 'won', 'lost', 'won_value', 'win_rate', 'open_value'] as const).map((name) =>
       compared('kpis', findFigure(name)),
     ),
-    explain('kpis', SPARKLINES, ...ofSpans(request.sparkPeriods)),
-    ...figures.openValue.current.slice(0, 1).map(({ currency }) => sparkOfValue(currency)),
-    explain('trend', TREND, ...ofSpans(request.trendDays)),
+    explain('kpis', SPARKLINES, scope, spansOf(request.sparkPeriods)),
+    explain('trend', TREND, scope, spansOf(request.trendDays)),
     explain('funnel', figures.funnel.source === 'ours' ? REACHED : SERVICE_FUNNEL),
     explain('funnel', findFigure('time_in_stage'), staysOf(scope)),
     explain('changes', CHANGE_COUNTS, scope, changes),
     explain('changes', CHANGED_LEADS, scope, { ...changes, ...rows }),
     explain('top_leads', TOP_LEADS, scope, { ...rows, top_score: request.topScore }),
     figure('stalled', 'stalled'),
-    explain('stalled', STALLED_LEADS, scope, rows),
+    explain('stalled', STALLED_LEADS, scope, { ...rows, candidates: ALL_CANDIDATES }),
     compared('pipelines', COUNTS_BY_PIPELINE),
     explain('pipelines', LEVELS_BY_PIPELINE),
     explain('pipelines', STALLED_BY_PIPELINE),
@@ -91,11 +94,6 @@ export function explainReport(request: ReportRequest, figures: ReportFigures): E
     explain('data_quality', LAST_SCAN),
     ...(request.blockQueries ?? []).map(({ block, query }) => explain(block, queryOf(query))),
   ]
-
-  function sparkOfValue(of: string): Explained {
-    const [last, values] = ofSpans(request.sparkPeriods)
-    return explain('kpis', OPEN_VALUE_SERIES, last, { ...values, currency: of })
-  }
 
   /** Explains our counts for each pipeline whose statistics at the upstream differ from our counts. */
   function ourLevels(): Explained[] {

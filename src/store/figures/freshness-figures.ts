@@ -1,6 +1,5 @@
 /** Reads the sections of a report about the agents, and about how fresh and how good the data is. */
 
-import { sql } from 'kysely'
 import type { AgentLine, Agents, DataQuality, Outage } from '../../domain/lists.ts'
 import type { Instant } from '../../domain/model.ts'
 import type { Freshness } from '../../domain/sync.ts'
@@ -97,20 +96,4 @@ export async function readDataQuality(trx: ReadTrx, scope: FigureScope): Promise
     drift: await readRows<DataQuality['drift'][number]>(trx, DRIFT, scope),
     lastScan,
   }
-}
-
-/**
- * Counts the leads with a state, move, update or activity that is dated before `to`, but was read only after
- * `knownAt`. Because of these leads, the figures of a period that ends with `to` may have changed since
- * `knownAt`.
- */
-export async function countLeadsKnownLater(db: Db, to: Instant, knownAt: Instant): Promise<number> {
-  const { rows } = await sql<{ leads: number }>`SELECT count(*) AS leads FROM (
-      SELECT lead_id FROM lead_version WHERE observed_at > ${knownAt} AND valid_from < ${to}
-      UNION SELECT lead_id FROM stage_move WHERE observed_at > ${knownAt} AND moved_at < ${to}
-      UNION SELECT lead_id FROM lead_minor_update WHERE observed_at > ${knownAt} AND changed_at < ${to}
-      UNION SELECT lead_id FROM activity WHERE first_seen_at > ${knownAt} AND at < ${to}) AS known`.execute(
-    db,
-  )
-  return rows[0]?.leads ?? 0
 }

@@ -10,7 +10,6 @@ import { readCoverage } from './coverage.ts'
 import { MIDDLE } from './definition.ts'
 import type { ReadTrx } from './query.ts'
 import { type FigureRow, type FigureScope, type Query, readFigureAt, readRows } from './query.ts'
-import { fillTempTables } from './temp-tables.ts'
 
 interface Reached {
   readonly asOf: Instant | null
@@ -22,6 +21,8 @@ type Stay = Pick<FigureRow, 'of' | 'value'>
 const STAY_DAYS = 90
 const DAY_MS = 86_400_000
 
+const PIPELINES_IN_USE = '(SELECT pipeline_id FROM lead_day GROUP BY pipeline_id HAVING sum(leads) > 0)'
+
 export const SERVICE_FUNNEL = {
   title: 'Funnel',
   meaning:
@@ -30,21 +31,22 @@ export const SERVICE_FUNNEL = {
   sql: `SELECT status, sum(reached) AS reached, min(as_of) AS "asOf" FROM funnel_latest
   WHERE (:pipelines IS NULL OR pipeline_id IN (SELECT value FROM json_each(:pipelines)))
     AND status IN (SELECT status FROM stage WHERE in_funnel = 1)
-    AND EXISTS (SELECT 1 FROM lead_count WHERE lead_count.pipeline_id = funnel_latest.pipeline_id AND leads > 0)
+    AND pipeline_id IN ${PIPELINES_IN_USE}
     -- no funnel if a pipeline with leads has no statistics
     AND NOT EXISTS (SELECT 1 FROM pipeline AS each WHERE id NOT IN (SELECT pipeline_id FROM funnel_latest)
       AND (:pipelines IS NULL OR id IN (SELECT value FROM json_each(:pipelines)))
-      AND EXISTS (SELECT 1 FROM lead_count WHERE lead_count.pipeline_id = each.id AND leads > 0))
+      AND id IN ${PIPELINES_IN_USE})
   GROUP BY status ORDER BY min(position)`,
 } as const
 
 export const REACHED = {
   title: 'Funnel',
   meaning:
-    'leads that had reached the stage or a later one by the end of the period, among those whose whole history is known; every lead counts in the first stage',
-  reads: ['reach'],
-  sql: `SELECT status, (SELECT coalesce(sum(leads), 0) FROM reach WHERE reach.position >= stage.position) AS reached
-  FROM stage WHERE in_funnel = 1 AND EXISTS (SELECT 1 FROM reach WHERE position IS NOT NULL AND leads > 0) ORDER BY position`,
+    'leads that are known to have reached the stage or a later one by the end of the period; every lead counts in the first stage; a lead that was first read outside the funnel, such as lost, is left out',
+  reads: ['level'],
+  sql: `SELECT status, (SELECT coalesce(sum(leads), 0) FROM level WHERE level.reached >= 0
+      AND (level.reached >= stage.position OR stage.position = (SELECT min(position) FROM stage WHERE in_funnel = 1))) AS reached
+  FROM stage WHERE in_funnel = 1 AND EXISTS (SELECT 1 FROM level WHERE level.reached >= 0) ORDER BY position`,
 } as const
 
 const STAYS_BY_PIPELINE = {
@@ -95,12 +97,11 @@ export async function readFunnel(
 ): Promise<Funnel> {
   const theirs = scope.filter.conditions.length > 0 ? null : await readServiceFunnel(trx, scope)
   const isOurs = theirs === null || theirs.stages.length === 0 || isLongAfter(theirs.asOf, scope)
-  const once = isOurs ? await fillTempTables(trx, scope, ['reach']) : trx
-  const funnel = isOurs ? await countFunnel(once, scope, dataAsOf) : theirs
+  const funnel = isOurs ? await countFunnel(trx, scope, dataAsOf) : theirs
   const stays = await readStays(trx, staysOf(scope), funnel.stages)
   return {
     source: isOurs ? 'ours' : 'service',
-    coverage: isOurs ? await readCoverage(once, 'life', scope) : null,
+    coverage: isOurs ? await readCoverage(trx, 'life', scope) : null,
     daysCoverage: await readCoverage(trx, 'period', staysOf(scope)),
     ...withDays(funnel, stays),
   }

@@ -106,7 +106,7 @@ const NO_FUNNEL: Funnel = {
  */
 export async function readOverview(db: Db, request: OverviewRequest): Promise<Overview> {
   const { asOf, period, stalledDays, agents } = request
-  const scope = scopeOf({ filter: EVERY_LEAD, stalledDays, asKnownAt: null }, period)
+  const scope = scopeOf({ filter: EVERY_LEAD, stalledDays }, period)
   return inReadTransaction(db, async (trx) => ({
     asOf,
     period,

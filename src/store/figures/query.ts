@@ -13,8 +13,7 @@ import type { FigureDefinition, FigureName } from './definition.ts'
 import { FIGURES } from './definition.ts'
 import { chosenValues } from './lead-filter.ts'
 import { relationsOf } from './relation.ts'
-import type { RelationName } from './relation-parts.ts'
-import { RELATION_NAMES } from './relation-parts.ts'
+import { RELATION_NAMES, type RelationName } from './relation-bounds.ts'
 
 /** The period, the filter and the other limits of a figure. */
 export interface FigureScope {
@@ -25,8 +24,6 @@ export interface FigureScope {
   readonly timeZone?: string
   readonly filter: LeadFilter
   readonly stalledDays: number
-  /** Only data that was read by this time counts; null where everything known now counts. */
-  readonly asKnownAt: Instant | null
 }
 
 export interface FigureRow {
@@ -60,22 +57,6 @@ type Value = string | number | null
 export type QueryValues = Readonly<Record<string, Value>>
 
 const PARAMETER = /:([a-z][a-z0-9_]*)\b/g
-
-/**
- * Relations that ignore the filter. A temporary table of such a relation also serves periods that end later.
- */
-const OF_LATER_PERIODS: readonly RelationName[] = ['reopened']
-
-/**
- * Relations that ignore the filter. A temporary table that was filled for one filter also serves all others.
- */
-const OF_ANY_FILTER: readonly RelationName[] = ['changed']
-
-/**
- * Relations whose temporary table can be wider than the filter. A table for all pipelines also serves a
- * filter for some of the pipelines.
- */
-const OF_SOME_PIPELINES: readonly RelationName[] = ['level', 'idle_then', 'stalled_count']
 
 const NO_TEMP_TABLES: ReadTrx['tempTables'] = new Map()
 
@@ -132,31 +113,19 @@ export function findFigure(name: FigureName): (typeof FIGURES)[number] {
  */
 export function withRelations(
   query: Query,
-  scope: Pick<FigureScope, 'asKnownAt' | 'filter' | 'to'>,
+  scope: Pick<FigureScope, 'filter' | 'to'>,
   tempTables: ReadTrx['tempTables'] = NO_TEMP_TABLES,
   plain: '' | typeof INLINE = '',
 ): string {
-  const relations = relationsOf(scope.asKnownAt !== null, scope.filter)
+  const relations = relationsOf(scope.filter)
   const hasTable = (name: RelationName): boolean => {
     const of = tempTables.get(name)
-    if (of === null || of === undefined) return of === null
-    if (OF_LATER_PERIODS.includes(name)) return of.to <= scope.to
-    return of.to === scope.to && (of.filter === scope.filter || OF_ANY_FILTER.includes(name))
-  }
-  const widerTableOf = (name: RelationName): string | null => {
-    const of = tempTables.get(name)
-    if (!of || of.to !== scope.to || !OF_SOME_PIPELINES.includes(name)) return null
-    const isWider = of.filter.pipelineIds === null && scope.filter.pipelineIds !== null
-    return isWider && of.filter.conditions === scope.filter.conditions ? of.table : null
+    return of === null || (of?.to === scope.to && of.filter === scope.filter)
   }
   const reads = query.reads.filter((name) => !hasTable(name))
-  const readsOf = (name: RelationName) => (widerTableOf(name) === null ? relations[name].reads : [])
-  const needed = new Set<RelationName>(reads.flatMap((name) => [name, ...readsOf(name)]))
+  const needed = new Set<RelationName>(reads.flatMap((name) => [name, ...relations[name].reads]))
   const missing = RELATION_NAMES.filter((name) => needed.has(name) && !hasTable(name))
   const parts = missing.map((name) => {
-    const table = widerTableOf(name)
-    if (table !== null)
-      return `${name} AS ( SELECT * FROM ${table} WHERE pipeline_id IN (SELECT value FROM json_each(:pipelines))\n)`
     const { isMaterialized, sql } = relations[name]
     return `${name} AS ${isMaterialized ? 'MATERIALIZED ' : plain}( ${sql}\n)`
   })
@@ -164,16 +133,14 @@ export function withRelations(
 }
 
 export function valuesOf(scope: FigureScope): QueryValues {
-  const { from, to, filter, stalledDays, asKnownAt } = scope
+  const { from, to, filter, stalledDays } = scope
   return {
     from,
     to,
     recent_from: recentFrom(scope),
-    until: '~',
     ...chosenValues(filter.conditions),
     pipelines: filter.pipelineIds === null ? null : JSON.stringify(filter.pipelineIds),
     stalled_days: stalledDays,
-    known_at: asKnownAt,
   }
 }
 
@@ -229,11 +196,7 @@ export interface ReadTrx {
 
 interface TempTable {
   readonly to: Instant
-  /** The time zone of the 30 days over which win rates are counted; UTC if absent. */
-  readonly timeZone?: string
   readonly filter: LeadFilter
-  /** The temporary table, with the name of its schema. */
-  readonly table: string
 }
 
 /**

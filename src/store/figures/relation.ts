@@ -1,69 +1,51 @@
 /**
- * The relations from which figures are counted. They show the leads as they were at the end of a period
- * (`:to`, not included), and are derived from the history of the leads. Each is a common table expression of
- * plain SQLite, so that the SQL of a figure runs in any SQLite program. `:pipelines` is a JSON list of ids.
- * With `:known_at`, data that was read later is left out.
+ * The relations (named subqueries) from which figures are counted. They show the leads as they were at the end of
+ * a period (`:to`, not included). Each is a common table expression of plain SQLite, so that the SQL of a figure
+ * runs in any SQLite program. `:pipelines` is a JSON list of ids.
  */
 import type { LeadFilter } from '../../domain/figures.ts'
-import { reachedSql } from '../leads/lead-progress.ts'
 import { changeRelations } from './change-relations.ts'
 import { chosenSql } from './lead-filter.ts'
-import type { Relation, RelationName } from './relation-parts.ts'
-import {
-  boundsOf,
-  funnelRelations,
-  idleRelations,
-  KNOWN_NOW,
-  KNOWN_THEN,
-  LEADS_IF_NEW,
-  LEADS_IF_OLD,
-  readAfter,
-  readBefore,
-  STAYS_IF_OLD,
-  spanRelations,
-  unsureOnlyState,
-  unsureStates,
-} from './relation-parts.ts'
+import { boundsOf, lastOrFirst, type Relation, type RelationName } from './relation-bounds.ts'
 
 /** The time 30 days before the end of the period. A single day has too few closed leads for a win rate. */
 export const RECENT = ':recent_from'
-
-/** Selects the open statuses that leads have now. This form lets SQLite use an index on the status. */
-export const OPEN_STATUSES = `(SELECT status FROM lead_count LEFT JOIN stage USING (status) WHERE coalesce(outcome, 'open') = 'open')`
+/** The SQL for a time. A lead that last changed at this time or before is stalled. */
+export const STALLED_SINCE = `strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-' || :stalled_days || ' days')`
+/** Selects the open statuses that leads have or had. */
+export const OPEN_STATUSES = `(SELECT status FROM (SELECT DISTINCT status FROM lead_day) AS each
+      LEFT JOIN stage USING (status) WHERE coalesce(outcome, 'open') = 'open')`
 
 const QUALIFIED_STATUSES = '(SELECT status FROM stage WHERE is_qualified = 1)'
 
-/**
- * The SQL for the currency of a value. As in `lead_count`, it is an empty text where the currency or the
- * value is missing.
- */
-const CURRENCY = `iif(value_amount IS NULL, '', ifnull(value_currency, ''))`
-
-const VALUED = 'lead_id, outcome, value_currency, value_amount'
-
-/**
- * Builds all relations by name.
- * @param isPast whether the figures count only data that was known at `:known_at`
- */
-export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Record<RelationName, Relation>> {
-  const bounds = boundsOf(isPast, filter)
-  const { chosen, inScope, inPipelines, past, stateOf, joinState, pipelineAt } = bounds
+/** Builds all relations by name. */
+export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, Relation>> {
+  const bounds = boundsOf(filter)
+  const { chosen, inScope, inPipelines, stateOf, storedOr, joinState, version } = bounds
   const isChosen = chosen.length > 0
-  const counts = isChosen ? 'chosen_count' : 'lead_count'
-  const counted: readonly RelationName[] = isChosen ? ['chosen', 'chosen_count'] : []
-  /**
-   * Builds the condition that a stay in a stage was known at `:known_at`. A stay is known as soon as the move
-   * that began it is known. If no move began the stay, it is known as soon as the lead was first read.
-   */
-  const knownStay = (lead: string, condition: string): string =>
-    past(`AND coalesce((SELECT observed_at FROM stage_move AS begun WHERE begun.lead_id = ${lead}${condition}
-        ORDER BY moved_at DESC LIMIT 1), (SELECT first_seen_at FROM lead AS seen WHERE seen.id = ${lead})) <= :known_at`)
-  // Leaves out stays that ended before the end of this period. The temporary table of `reopened` has such
-  // stays if it was filled for an earlier period.
-  const isReopened = isPast
-    ? '(reopened_at >= :to OR reopened.observed_at > :known_at)'
-    : 'reopened_at >= :to'
   const isThere = `lead_id NOT IN (SELECT lead_id FROM deleted_then)${inScope()}`
+  const pipelineAt = (instant: string): string =>
+    storedOr(
+      `(SELECT pipeline_id FROM lead_history AS state
+      WHERE state.lead_id = lead.id AND state.valid_from = ${lastOrFirst(version, instant)})`,
+      'lead.pipeline_id',
+    )
+  const days = isChosen ? 'chosen_day' : 'lead_day'
+  const dayOf = (instant: string): string => `substr(${instant}, 1, 10)`
+  // Each part has the whole condition, so that SQLite reads both by an index, in order of their changes.
+  const openStates = (condition: string): string => {
+    const isOpen = (leadId: string, changedAt: string) =>
+      `status NOT IN (SELECT status FROM stage WHERE outcome <> 'open')${inScope('pipeline_id', leadId)}${
+        condition &&
+        ` AND ${condition.replaceAll('lead_id NOT', `${leadId} NOT`).replaceAll('changed_at', changedAt)}`
+      }`
+    return `SELECT lead_id, pipeline_id, changed_at FROM lead_history
+    WHERE changed_at < :to AND valid_from < :to AND (valid_to IS NULL OR valid_to >= :to) AND ${isOpen('lead_id', 'changed_at')}
+    UNION ALL
+    SELECT id, pipeline_id, updated_at FROM lead
+    WHERE updated_at < :to AND status_changed_at < :to AND derived_version IS NOT NULL AND ${isOpen('id', 'updated_at')}`
+  }
+  const counted: readonly RelationName[] = isChosen ? ['chosen', 'chosen_day'] : []
 
   return {
     chosen: {
@@ -72,13 +54,13 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       sql: `-- leads that meet the conditions of the filter, as they are now
     SELECT id AS lead_id, no AS lead_no FROM lead WHERE ${chosenSql(filter.conditions)}`,
     },
-    chosen_count: {
+    chosen_day: {
       reads: ['chosen'],
       isMaterialized: true,
-      sql: `-- the counts of lead_count, but of the chosen leads alone
-    SELECT pipeline_id, status, ${CURRENCY} AS value_currency, ${reachedSql()} AS reached,
-      ifnull(is_sampled, 0) AS is_sampled, count(*) AS leads, sum(ifnull(value_amount, 0)) AS value_amount
-    FROM chosen JOIN lead ON lead.no = lead_no WHERE deleted_at IS NULL GROUP BY 1, 2, 3, 4, 5`,
+      sql: `-- the counts of lead_day, but of the chosen leads alone
+    SELECT substr(at, 1, 10) AS day, pipeline_id, status, value_currency, is_known, reached,
+      sum(leads) AS leads, count(*) FILTER (WHERE leads > 0) AS entered, sum(value_amount) AS value_amount
+    FROM lead_event WHERE lead_id IN (SELECT lead_id FROM chosen) GROUP BY 1, 2, 3, 4, 5, 6`,
     },
     lead_now: {
       reads: chosen,
@@ -86,214 +68,93 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     SELECT id AS lead_id, pipeline_id, status, created_at, status_changed_at
     FROM ${isChosen ? 'chosen CROSS JOIN lead WHERE lead.no = lead_no' : 'lead WHERE true'}${inPipelines()}`,
     },
-    level_now: {
-      reads: counted,
-      sql: `-- number and value of the leads as they are now, by pipeline, outcome and currency
-    SELECT pipeline_id, coalesce(outcome, 'open') AS outcome, value_currency, leads, value_amount
-    FROM ${counts} LEFT JOIN stage USING (status) WHERE true${inPipelines()}`,
-    },
-    state: {
-      reads: chosen,
-      sql: `-- the stored states of leads that have changed since they were first read, with their outcome and value
-    SELECT lead_id, pipeline_id, coalesce(outcome, 'open') AS outcome, ${CURRENCY} AS value_currency,
-      ifnull(value_amount, 0) AS value_amount, valid_from, valid_to, changed_at
-    FROM lead_history LEFT JOIN stage USING (status) WHERE true${inScope()}`,
-    },
-    only_state: {
-      reads: chosen,
-      sql: `-- the single state of each lead that has not changed since it was first read, with its outcome and value
-    SELECT id AS lead_id, pipeline_id, coalesce(outcome, 'open') AS outcome, ${CURRENCY} AS value_currency,
-      ifnull(value_amount, 0) AS value_amount, status_changed_at AS valid_from, updated_at AS changed_at
-    -- goes status by status, because an index lists the leads of a status by the start of their state
-    FROM (SELECT DISTINCT status AS each_status FROM lead_count) AS each CROSS JOIN lead LEFT JOIN stage USING (status)
-    WHERE lead.status = each_status AND derived_version IS NOT NULL${inScope('pipeline_id', 'lead.no')}`,
-    },
-    early: {
-      reads: chosen,
-      sql: `-- leads that were first read after the period and had changed since: their value is unknown before known_from,
-    -- and their status before ended_at, when their first known state began
-    SELECT lead_id, pipeline_id, coalesce(outcome, 'open') AS outcome, ${CURRENCY} AS value_currency,
-      ifnull(value_amount, 0) AS value_amount, created_at, max(created_at, min(first_seen_at, valid_from)) AS ended_at,
-      max(valid_from, changed_at) AS known_from
-    FROM (SELECT lead.id AS lead_id, +lead.created_at AS created_at, lead.first_seen_at, ${stateOf('pipeline_id status value_amount value_currency')},
-        ${stateOf('valid_from changed_at')}
-      -- finds these leads by the index on first_seen_at; a lead that was not updated since has its state of then
-      FROM (SELECT id AS arrived_id FROM lead
-        WHERE first_seen_at >= :to AND created_at < first_seen_at AND +updated_at >= :to) AS arrived
-      CROSS JOIN lead ${joinState(null)} WHERE lead.id = arrived_id) AS state
-    LEFT JOIN stage USING (status)
-    WHERE max(valid_from, changed_at) >= :to${inScope()}`,
-    },
-    early_once: {
-      reads: [...chosen, 'early'],
-      isMaterialized: true,
-      sql: '-- the leads of early, computed once\n    SELECT * FROM early',
-    },
     deleted_then: {
       reads: [],
       sql: `-- leads that were deleted at the end of the period
-    SELECT lead_id FROM lead_deletion
-    WHERE deleted_since < :to AND (returned_at IS NULL OR returned_at >= :to${past('OR returned_at > :known_at')})${past('AND deleted_since <= :known_at')}`,
+    SELECT lead_id FROM lead_deletion WHERE deleted_since < :to AND (returned_at IS NULL OR returned_at >= :to)`,
     },
     lead_then: {
       reads: [...chosen, 'deleted_then'],
-      sql: `-- leads as they were at the end of the period; a lead whose first known state began later is open, without a status
+      sql: `-- leads as they were at the end of the period; a lead whose first known state began later is open, without a
+    -- status. is_known tells whether the lead was read as it was then
     SELECT lead_id, created_at, pipeline_id, stage.status, coalesce(outcome, 'open') AS outcome, score, value_amount,
-      value_currency
-    FROM (SELECT lead.id AS lead_id, lead.created_at, ${stateOf('pipeline_id status score value_amount value_currency')},
-        ${stateOf('valid_from')}
+      value_currency, (valid_from < :to AND changed_at < :to) AS is_known
+    FROM (SELECT lead.id AS lead_id, lead.created_at,
+        ${stateOf('pipeline_id status score value_amount value_currency valid_from changed_at')}
       FROM lead ${joinState(':to')}) AS state
     LEFT JOIN stage ON stage.status = state.status AND valid_from < :to
-    WHERE valid_from IS NOT NULL AND (valid_from < :to OR created_at < :to) AND lead_id NOT IN (SELECT lead_id FROM deleted_then)${inScope()}`,
+    WHERE valid_from IS NOT NULL AND (valid_from < :to OR created_at < :to) AND ${isThere}`,
     },
-    new_lead: isPast
-      ? {
-          reads: [...chosen, 'deleted_then', 'lead_then'],
-          sql: `-- leads created in the period
-    SELECT lead_id, lead_then.pipeline_id, source FROM lead_then JOIN lead ON lead.id = lead_id
-    WHERE lead_then.created_at >= :from AND lead_then.created_at < :to`,
-        }
-      : {
-          reads: [...chosen, 'deleted_then'],
-          sql: `-- leads created in the period
-    SELECT lead.id AS lead_id, ${pipelineAt(':to')} AS pipeline_id, source FROM lead
+    new_lead: {
+      reads: [...chosen, 'deleted_then'],
+      sql: `-- leads created in the period, and when their first known state began
+    SELECT lead.id AS lead_id, ${pipelineAt(':to')} AS pipeline_id, source, created_at,
+      ${storedOr(version('', 'ASC'), 'lead.status_changed_at')} AS known_since
+    FROM lead
     WHERE created_at >= :from AND created_at < :to AND lead.id NOT IN (SELECT lead_id FROM deleted_then)${inScope(pipelineAt(':to'), 'lead.no')}`,
-        },
-    level_stored: isPast
-      ? {
-          reads: [...chosen, 'deleted_then', 'lead_then'],
-          sql: `-- leads at the end of the period, each with its pipeline, outcome, currency and value
-    SELECT pipeline_id, outcome, ${CURRENCY} AS value_currency, 1 AS leads, ifnull(value_amount, 0) AS value_amount
-    FROM lead_then`,
-        }
-      : {
-          reads: [...counted, 'level_now', 'state', 'only_state'],
-          sql: `-- number and value of the leads at the end of the period, by pipeline, outcome and currency, from their known
-    -- states: the counts of now, plus the states that have ended since, minus the states that have begun since
-    SELECT pipeline_id, outcome, value_currency, sum(leads) AS leads, total(value_amount) AS value_amount FROM (
-    SELECT * FROM level_now
-    UNION ALL
-    SELECT pipeline_id, outcome, value_currency, 1, value_amount FROM state WHERE valid_to >= :to AND valid_to < :until
-    UNION ALL
-    SELECT pipeline_id, outcome, value_currency, -1, -value_amount FROM state WHERE valid_from >= :to AND valid_from < :until
-    UNION ALL
-    SELECT pipeline_id, outcome, value_currency, -1, -value_amount FROM only_state
-    WHERE valid_from >= :to AND valid_from < :until) AS counted
-    GROUP BY pipeline_id, outcome, value_currency`,
-        },
-    level: isPast
-      ? {
-          reads: [...chosen, 'deleted_then', 'lead_then', 'level_stored'],
-          sql: `-- the leads of level_stored
-    SELECT * FROM level_stored`,
-        }
-      : {
-          reads: [...counted, 'level_now', 'state', 'only_state', 'early', 'level_stored'],
-          sql: `-- the leads of level_stored, and those that existed then but whose first known state began later
-    SELECT * FROM level_stored
-    UNION ALL
-    SELECT pipeline_id, 'open', value_currency, 1, value_amount FROM early WHERE created_at < :to AND ended_at >= :to`,
-        },
-    value_unsure: {
-      reads: [...chosen, 'state', 'only_state', 'early'],
-      sql: `-- leads whose value at the end of the period is not known, because they were first read after a later change, or
-    -- changed after that end and before the next sync
-    SELECT lead_id, iif(ended_at >= :to, 'open', outcome) AS outcome, value_currency, value_amount
-    FROM early WHERE created_at < :to AND known_from >= :to
-    UNION ALL
-    SELECT ${VALUED} FROM (
-      ${unsureStates(VALUED, ':to', readAfter(':to', past('AND leads_as_of <= :known_at')), readBefore(':to'))}
-      UNION ALL
-      SELECT ${VALUED} FROM only_state WHERE ${unsureOnlyState(':to', readBefore(':to'))}) AS unsure
-    WHERE lead_id NOT IN (SELECT lead_id FROM early WHERE known_from >= :to)`,
     },
-    changed: {
-      reads: [],
-      sql: isPast
-        ? `-- leads that have changed since the end of the period
-    SELECT lead_id FROM lead_version WHERE valid_from >= :to OR observed_at > :known_at
-    UNION ALL SELECT lead_id FROM lead_deletion WHERE deleted_since >= :to OR deleted_since > :known_at OR returned_at > :known_at
-    UNION ALL SELECT id FROM lead
-      WHERE status IN (SELECT status FROM lead_count) AND updated_at >= :to AND deleted_at IS NULL OR observed_at > :known_at`
-        : `-- leads that existed at the end of the period and have changed since
-    SELECT lead_id FROM lead_history WHERE valid_to >= :to AND valid_from < :to
-    UNION ALL SELECT lead_id FROM lead_deletion WHERE deleted_since >= :to OR returned_at >= :to
-    UNION ALL SELECT id FROM ${LEADS_IF_NEW}
-      WHERE status IN (SELECT status FROM lead_count) AND updated_at >= :to AND deleted_at IS NULL
-    -- if the period ended long ago, most leads have changed, so all rows are read once
-    UNION ALL SELECT id FROM ${LEADS_IF_OLD} WHERE +created_at < :to AND +updated_at >= :to
-    UNION ALL SELECT id FROM ${STAYS_IF_OLD} AND status_changed_at < :to AND +created_at >= :to`,
+    level_day: {
+      reads: counted,
+      sql: `-- how many leads of what value had entered each state before the last day of the period, minus those that had left it
+    SELECT day, ${LEVEL_STATE}, leads, value_amount FROM ${days} WHERE day < ${dayOf(':to')}${inPipelines()}`,
     },
-    reopened: {
-      reads: [],
+    level_part: {
+      reads: chosen,
+      sql: `-- the same on the last day of the period, before its end
+    SELECT ${LEVEL_STATE}, leads, value_amount FROM lead_event WHERE at >= ${dayOf(':to')} AND at < :to${inScope()}`,
+    },
+    level: {
+      reads: [...counted, 'level_day', 'level_part'],
       isMaterialized: true,
-      sql: `-- stays in closed stages that have ended since the end of the period
-    SELECT lead_id, pipeline_id, outcome, entered_at AS closed_at, moved_at AS reopened_at,
-      ${isPast ? 'observed_at' : 'CAST(NULL AS TEXT)'} AS observed_at
-    -- begins with the moves since then, because otherwise SQLite sorts all moves
-    FROM stage_move CROSS JOIN stage
-    WHERE status = from_status AND outcome <> 'open' AND (moved_at >= :to${past('OR observed_at > :known_at')})`,
+      sql: `-- number and value of the leads in each state at the end of the period
+    SELECT ${LEVEL_STATE}, coalesce(outcome, 'open') AS outcome, sum(leads) AS leads, sum(value_amount) AS value_amount
+    FROM (
+      SELECT ${LEVEL_STATE}, sum(leads) AS leads, sum(value_amount) AS value_amount FROM level_day GROUP BY ${LEVEL_STATE}
+      UNION ALL SELECT * FROM level_part) AS change
+    LEFT JOIN stage USING (status) GROUP BY ${LEVEL_STATE}, outcome HAVING sum(leads) <> 0`,
+    },
+    level_before: {
+      reads: counted,
+      sql: `-- number of leads at the beginning of the period, and whether their earlier statuses are not known
+    SELECT leads, ${IS_UNKNOWN} AS is_unknown FROM ${days} WHERE day < ${dayOf(':from')}${inPipelines()}
+    UNION ALL
+    SELECT leads, ${IS_UNKNOWN} FROM lead_event WHERE at >= ${dayOf(':from')} AND at < :from${inScope()}`,
+    },
+    unknown_entry: {
+      reads: counted,
+      sql: `-- number of leads that were created in the period and whose first status was not known: on each of its days,
+    -- with the last one as far as it belongs to the period, and without what came before on the first one
+    SELECT entered FROM ${days}
+    WHERE ${IS_UNKNOWN} AND day >= ${dayOf(':from')} AND day < ${dayOf(':to')}${inPipelines()}
+    UNION ALL
+    SELECT 1 FROM lead_event WHERE ${IS_UNKNOWN} AND leads = 1 AND at >= ${dayOf(':to')} AND at < :to${inScope()}
+    UNION ALL
+    SELECT -1 FROM lead_event WHERE ${IS_UNKNOWN} AND leads = 1 AND at >= ${dayOf(':from')} AND at < :from${inScope()}`,
     },
     closed: {
-      reads: [...chosen, 'deleted_then', 'reopened'],
-      sql: `-- leads that were closed at the end of the period, and since when
+      reads: [...chosen, 'deleted_then'],
+      sql: `-- leads that were closed at the end of the period, and since when: in the period, or in the last 30 days of it
     SELECT * FROM (
       SELECT id AS lead_id, pipeline_id, source, outcome, status_changed_at AS closed_at
       FROM stage JOIN lead USING (status)
-      WHERE outcome <> 'open' AND status_changed_at < :to${knownStay('lead.id', '')}
+      WHERE outcome <> 'open' AND status_changed_at >= min(:from, ${RECENT}) AND status_changed_at < :to
       UNION ALL
-      SELECT lead_id, pipeline_id, (SELECT source FROM lead WHERE lead.id = lead_id), outcome, closed_at
-      FROM reopened WHERE closed_at < :to AND ${isReopened}${knownStay('reopened.lead_id', ' AND begun.moved_at < reopened.reopened_at')}) AS stay
+      SELECT lead_id, pipeline_id, (SELECT source FROM lead WHERE lead.id = lead_id), outcome, entered_at
+      FROM stage CROSS JOIN stage_move
+      WHERE from_status = stage.status AND outcome <> 'open' AND entered_at >= min(:from, ${RECENT}) AND entered_at < :to
+        AND moved_at >= :to) AS stay
     WHERE ${isThere}`,
     },
-    closed_now: {
-      reads: chosen,
-      sql: `-- leads that are closed now, and since when
-    SELECT id AS lead_id, pipeline_id, outcome, status_changed_at AS closed_at
-    FROM stage CROSS JOIN lead WHERE lead.status = stage.status AND outcome <> 'open'${inScope('pipeline_id', 'lead.no')}`,
-    },
-    closed_once: {
-      reads: [...chosen, 'reopened'],
-      sql: `-- each time that a lead was closed and then, after the end of the period, reopened
-    SELECT lead_id, pipeline_id, outcome, closed_at, reopened_at FROM reopened WHERE closed_at IS NOT NULL${inScope()}`,
-    },
     win: {
-      reads: [...chosen, 'deleted_then', 'lead_then', 'reopened', 'closed'],
+      reads: [...chosen, 'deleted_then', 'lead_then', 'closed'],
       sql: `-- leads won in the 30 days up to the end of the period, with their value then and the days it took
     SELECT value_amount, value_currency, julianday(closed_at) - julianday(created_at) AS days
     FROM closed CROSS JOIN lead_then
     WHERE lead_then.lead_id = closed.lead_id AND closed.outcome = 'won' AND closed_at >= ${RECENT}`,
     },
-    entered: {
-      reads: [],
-      sql: `-- each time that a lead entered a status, by the states and the activity that were known
-    SELECT step.lead_id, lead.pipeline_id, lead.created_at, step.status, step.at AS entered_at, before_at,
-      coalesce(activity_from, before) AS from_status, before, activity_from
-    FROM (SELECT *, lag(status) OVER lead_in_order AS before, lag(at) OVER lead_in_order AS before_at
-      FROM (SELECT *, lag(status) OVER lead_in_order AS repeated FROM (
-          -- when a deleted lead returns, its state begins with the return, but its status may have begun earlier
-          SELECT lead_id, min(valid_from, ifnull(status_changed_at, changed_at)) AS at, status, NULL AS activity_from
-          FROM lead_version WHERE observed_at <= :known_at
-          UNION ALL
-          SELECT lead_id, at, to_status, from_status
-          FROM activity WHERE first_seen_at <= :known_at AND to_status IS NOT NULL AND from_status IS DISTINCT FROM to_status) AS step
-        WINDOW lead_in_order AS (PARTITION BY lead_id ORDER BY at, activity_from IS NULL)) AS step
-      WHERE repeated IS DISTINCT FROM status
-      WINDOW lead_in_order AS (PARTITION BY lead_id ORDER BY at, activity_from IS NULL)) AS step
-    JOIN lead ON lead.id = step.lead_id`,
-    },
-    entry: isPast
-      ? {
-          reads: [...chosen, 'deleted_then', 'entered'],
-          sql: `-- each time that a lead entered a qualified stage in the period; a lead that was first read in such a stage
-    -- counts only if it was created in the period
-    SELECT lead_id, pipeline_id, entered_at FROM entered
-    WHERE status IN ${QUALIFIED_STATUSES} AND entered_at >= :from AND entered_at < :to AND ${isThere}
-      AND (from_status IS NOT NULL OR lead_id IN (SELECT id FROM lead WHERE created_at >= :from))`,
-        }
-      : {
-          reads: [...chosen, 'deleted_then'],
-          sql: `-- each time that a lead entered a qualified stage in the period; a lead that was first read in such a stage
+    entry: {
+      reads: [...chosen, 'deleted_then'],
+      sql: `-- each time that a lead entered a qualified stage in the period; a lead that was first read in such a stage
     -- counts only if it was created in the period
     SELECT * FROM (
       SELECT lead_id, pipeline_id, moved_at AS entered_at
@@ -303,45 +164,82 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       FROM lead WHERE status IN ${QUALIFIED_STATUSES} AND status_changed_at >= :from AND status_changed_at < :to AND created_at >= :from
       UNION ALL
       SELECT move.lead_id, move.pipeline_id, entered_at FROM stage_move AS move JOIN lead ON lead.id = move.lead_id
-      WHERE from_status IN ${QUALIFIED_STATUSES} AND moved_at >= :from AND entered_at >= :from AND entered_at < :to AND created_at >= :from) AS entry
+      WHERE from_status IN ${QUALIFIED_STATUSES} AND entered_at >= :from AND entered_at < :to AND created_at >= :from) AS entry
     WHERE ${isThere}`,
-        },
-    ended: isPast
-      ? {
-          reads: [...chosen, 'entered'],
-          sql: `-- each stay in a status that has ended before the end of the period
-    SELECT lead_id, pipeline_id, from_status AS status, before_at AS entered_at, entered_at AS left_at,
-      round(julianday(entered_at) - julianday(before_at), 4) AS days
-    FROM (SELECT lead_id, pipeline_id, from_status, entered_at, status, iif(before = from_status, before_at, NULL) AS before_at
-      FROM entered) AS stay
-    WHERE from_status IS NOT NULL AND from_status <> status AND entered_at < :to${inScope()}`,
-        }
-      : {
-          reads: chosen,
-          sql: `-- each stay in a status that has ended before the end of the period
+    },
+    ended: {
+      reads: chosen,
+      sql: `-- each stay in a status that has ended before the end of the period
     SELECT lead_id, pipeline_id, from_status AS status, entered_at, moved_at AS left_at, days_before AS days
     FROM stage_move WHERE moved_at < :to${inScope()}`,
-        },
-    in_question: {
-      reads: isPast ? [...chosen, 'deleted_then', 'entered'] : [...chosen, 'deleted_then'],
-      sql: `-- leads whose status may have changed in the period, and the time since when all their statuses are known
-    SELECT * FROM (${isPast ? KNOWN_THEN : KNOWN_NOW}) AS lead_known
-    WHERE changed_at >= :from AND created_at < :to AND ${isThere}`,
     },
-    open_now: {
-      reads: counted,
-      sql: `-- how many leads are open now
-    SELECT pipeline_id, leads FROM ${counts} WHERE status IN ${OPEN_STATUSES}${inPipelines()}`,
-    },
-    idle: {
+    open_then: {
       reads: chosen,
-      sql: `-- leads that are open now, and the time of their last change of any kind
-    SELECT id AS lead_id, status, pipeline_id, updated_at AS changed_at
-    FROM lead WHERE status IN ${OPEN_STATUSES} AND deleted_at IS NULL${inScope('pipeline_id', 'lead.no')}`,
+      sql: `-- leads that were open at the end of the period and were read as they were then, and when that state began
+    ${openStates('')}`,
     },
-    ...idleRelations(bounds, counted),
-    ...funnelRelations(bounds),
-    ...spanRelations(bounds),
+    touched: {
+      reads: [],
+      isMaterialized: true,
+      sql: `-- leads that had an update or an activity in the days before the end of the period
+    SELECT lead_id FROM lead_minor_update WHERE changed_at > ${STALLED_SINCE} AND changed_at < :to
+    UNION SELECT lead_id FROM activity WHERE at > ${STALLED_SINCE} AND at < :to`,
+    },
+    longest_open: {
+      reads: [...chosen, 'touched'],
+      sql: `-- the leads of open_then that had no update or activity in the days before, the longest open first
+    ${openStates(`lead_id NOT IN (SELECT lead_id FROM touched) AND changed_at <= ${STALLED_SINCE}`)}
+    ORDER BY changed_at LIMIT :candidates`,
+    },
+    stalled_count: {
+      reads: [...counted, 'level_day', 'level_part', 'level', 'open_then', 'touched'],
+      sql: `-- number of leads that were stalled at the end of the period: the open ones, without those that had changed since
+    SELECT pipeline_id, sum(leads) AS leads FROM (
+    SELECT pipeline_id, leads FROM level WHERE outcome = 'open' AND is_known = 1
+    UNION ALL SELECT pipeline_id, -1 FROM open_then WHERE changed_at > ${STALLED_SINCE}
+    UNION ALL SELECT pipeline_id, -1 FROM open_then
+      WHERE changed_at <= ${STALLED_SINCE} AND lead_id IN (SELECT lead_id FROM touched)) AS each
+    GROUP BY pipeline_id`,
+    },
+    span: {
+      reads: [],
+      isMaterialized: true,
+      sql: `-- spans of time, in order, each with the time 30 days before its end
+    SELECT key AS place, value ->> 0 AS span_from, value ->> 1 AS span_to, value ->> 2 AS span_recent
+    FROM json_each(:spans)`,
+    },
+    arrival: {
+      reads: [...chosen, 'span'],
+      sql: `-- leads created in each span
+    SELECT place, lead.id AS lead_id, ${pipelineAt('span_to')} AS pipeline_id FROM span CROSS JOIN lead
+    WHERE created_at >= span_from AND created_at < span_to${inScope(pipelineAt('span_to'), 'lead.no')}`,
+    },
+    arrival_gone: {
+      reads: [...chosen, 'span'],
+      isMaterialized: true,
+      sql: `-- leads created in each span that were deleted at the end of the span
+    SELECT place FROM lead_deletion CROSS JOIN lead CROSS JOIN span
+    WHERE lead.id = lead_id AND lead.created_at >= (SELECT min(span_from) FROM span)
+      AND created_at >= span_from AND created_at < span_to${inScope(pipelineAt('span_to'), 'lead.no')}
+      AND deleted_since < span_to AND (returned_at IS NULL OR returned_at >= span_to)`,
+    },
+    closed_now: {
+      reads: chosen,
+      sql: `-- leads that are closed now, and since when
+    SELECT id AS lead_id, pipeline_id, outcome, status_changed_at AS closed_at
+    FROM stage CROSS JOIN lead WHERE lead.status = stage.status AND outcome <> 'open'${inScope('pipeline_id', 'lead.no')}`,
+    },
+    closed_once: {
+      reads: chosen,
+      sql: `-- each time that a lead was closed and then reopened
+    SELECT lead_id, pipeline_id, outcome, entered_at AS closed_at, moved_at AS reopened_at
+    FROM stage CROSS JOIN stage_move WHERE from_status = stage.status AND outcome <> 'open'${inScope()}`,
+    },
     ...changeRelations(bounds),
   }
 }
+
+/** The condition that the status of leads is not known, and that they may have moved meanwhile. */
+const IS_UNKNOWN = "(status = '' AND reached < 0)"
+/** The columns that name a state of a level. */
+const LEVEL_STATE = 'pipeline_id, status, value_currency, is_known, reached'

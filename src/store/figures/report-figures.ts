@@ -20,9 +20,9 @@ import type { LastReported } from './report-lists.ts'
 import { readChanges, readStalled, readTopLeads } from './report-lists.ts'
 import { readSparklines, readTrend } from './series.ts'
 import { readServiceStats } from './service-stats.ts'
-import { fillEarlierLevel, fillFilteredLeads, fillTempTables } from './temp-tables.ts'
+import { fillFilteredLeads, fillTempTables } from './temp-tables.ts'
 
-export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays' | 'asKnownAt'> {
+export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays'> {
   readonly kind: PeriodKind
   readonly period: Period
   readonly prior: Period
@@ -73,7 +73,10 @@ async function readAt(chosen: ReadTrx, request: ReportRequest): Promise<ReportFi
   const { sections, failed } = await readSections(trx, request, { ...core, pipelines })
   const names = pipelines.map(({ name }) => name)
   return {
-    ...{ kind, period, prior, filter },
+    kind,
+    period,
+    prior,
+    filter,
     ...core,
     pipelines: names,
     ...sections,
@@ -89,15 +92,11 @@ async function readCore(
   chosen: ReadTrx,
   request: ReportRequest,
 ): Promise<CoreFigures & { readonly trx: ReadTrx }> {
-  const { period, prior: before, filter, sparkPeriods, trendDays } = request
+  const { period, prior: before, filter } = request
   const { db } = chosen
   const [scope, scopeBefore] = [scopeOf(request, period), scopeOf(request, before)]
-  const ends = [before, ...sparkPeriods, ...trendDays].map(({ to }) => to)
-  const to = ends.reduce((first, end) => (end < first ? end : first))
-  const withReopened = await fillTempTables(chosen, { ...scope, to }, ['reopened'])
-  const stored = await fillTempTables(withReopened, scope, ['level_stored'])
-  const prior = await readCompared(await fillEarlierLevel(stored, scopeBefore, scope), scopeBefore)
-  const trx = await fillTempTables(stored, scope, ['level'])
+  const prior = await readCompared(await fillTempTables(chosen, scopeBefore, ['level']), scopeBefore)
+  const trx = await fillTempTables(chosen, scope, ['level'])
   const current = await readCompared(trx, scope)
   const compared = <Name extends keyof ComparedFigures>(name: Name): Compared<ComparedFigures[Name]> => ({
     current: current[name],
@@ -154,9 +153,9 @@ async function readSections(
   const failed: FailedSection[] = []
   // Fills temporary tables that two sections read. Ignores a failure here, because then both sections fail
   // too and report the failure themselves.
-  const trx = await readPart(core, () =>
-    fillTempTables(core, scope, ['changed', 'idle_then', 'stalled_count']),
-  ).catch(() => core)
+  const trx = await readPart(core, () => fillTempTables(core, scope, ['touched', 'stalled_count'])).catch(
+    () => core,
+  )
   const section = async <T>(block: string, read: () => Promise<T>, empty: T): Promise<T> => {
     try {
       return await readPart(trx, read)
@@ -177,7 +176,9 @@ async function readSections(
     }),
     trend: await section('trend', () => readTrend(trx, scope, trendDays, dataAsOf), []),
     funnel: await section('funnel', () => readFunnel(trx, scope, dataAsOf), {
-      ...{ source: 'service', coverage: null, daysCoverage: NOTHING },
+      source: 'service',
+      coverage: null,
+      daysCoverage: NOTHING,
       asOf: null,
       stages: [],
     }),
@@ -227,10 +228,10 @@ function unreadable(cause: unknown): LeadsheetError {
 }
 
 export function scopeOf(
-  { filter, stalledDays, asKnownAt }: Pick<FigureScope, 'filter' | 'stalledDays' | 'asKnownAt'>,
+  { filter, stalledDays }: Pick<FigureScope, 'filter' | 'stalledDays'>,
   { from, to, timeZone }: Period,
 ): FigureScope {
-  return { from, to, timeZone, filter, stalledDays, asKnownAt }
+  return { from, to, timeZone, filter, stalledDays }
 }
 
 function countIn(rows: readonly FigureRow[]): number {
@@ -276,35 +277,23 @@ export async function readCoverages(db: Db, scopes: readonly FigureScope[]): Pro
   })
 }
 
-/**
- * Calls `read` for each scope, and returns the results in the order of the scopes. Scopes with the same end
- * of the period share temporary tables. The tables are filled for the first of these scopes, which usually
- * has all pipelines.
- */
+/** Calls `read` for each scope, and returns the results in the order of the scopes. */
 async function readEach<T>(
   db: Db,
   scopes: readonly FigureScope[],
   read: (trx: ReadTrx, scope: FigureScope) => Promise<T>,
 ): Promise<T[]> {
   return inReadTransaction(db, async (trx) => {
-    const found = new Map<FigureScope, T>()
-    const keyOf = ({ to, asKnownAt, filter }: FigureScope) =>
-      JSON.stringify([to, asKnownAt, filter.conditions])
-    for (const alike of Map.groupBy(scopes, keyOf).values()) {
-      let once = trx
-      for (const [index, scope] of alike.entries()) {
-        if (index === 0) once = await fillTempTables(await fillFilteredLeads(trx, scope), scope, OF_FIGURES)
-        found.set(scope, await read(once, scope))
-      }
+    const found: T[] = []
+    for (const scope of scopes) {
+      const chosen = await fillFilteredLeads(trx, scope)
+      found.push(
+        await read(await fillTempTables(chosen, scope, ['level', 'touched', 'stalled_count']), scope),
+      )
     }
-    return scopes.flatMap((scope) => {
-      const one = found.get(scope)
-      return one === undefined ? [] : [one]
-    })
+    return found
   })
 }
-
-const OF_FIGURES = ['reopened', 'level', 'changed', 'idle_then', 'stalled_count'] as const
 
 /**
  * Lists pipelines in order of name.

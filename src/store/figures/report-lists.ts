@@ -9,8 +9,6 @@ import { readCoverage } from './coverage.ts'
 import { toCents } from './definition.ts'
 import type { ReadTrx } from './query.ts'
 import { type FigureScope, readFigureAt, readRows } from './query.ts'
-import { OPEN_STATUSES } from './relation.ts'
-import { STALLED_SINCE } from './relation-parts.ts'
 import { fillTempTables } from './temp-tables.ts'
 
 const DAY_MS = 24 * 60 * 60_000
@@ -20,8 +18,7 @@ const DAY_MS = 24 * 60 * 60_000
  * last move before the end of the period gives the status. Without such a move, the present status is used.
  */
 const STATUS_THEN = `coalesce(lead_then.status, (SELECT to_status FROM stage_move AS each
-      WHERE each.lead_id = lead.id AND moved_at < :to AND (:known_at IS NULL OR observed_at <= :known_at)
-      ORDER BY moved_at DESC LIMIT 1), lead.status)`
+      WHERE each.lead_id = lead.id AND moved_at < :to ORDER BY moved_at DESC LIMIT 1), lead.status)`
 
 /** The SQL for the fields that lists show with their present values. */
 export const AS_NOW = LEAD_FIELDS.filter(({ name }) => LISTED_FIELDS.some((listed) => listed === name))
@@ -42,26 +39,27 @@ export const TOP_LEADS = {
   ORDER BY lead_then.score DESC, lead_then.created_at, lead.id LIMIT :rows`,
 } as const
 
+const lastBefore = (table: string, at: string): string =>
+  `coalesce((SELECT max(${at}) FROM ${table} AS each WHERE each.lead_id = state.lead_id AND ${at} < :to), '')`
+
 export const STALLED_LEADS = {
   title: 'Stalled leads',
   meaning: 'the leads counted by the figure stalled, longest stalled first',
-  reads: ['lead_then', 'changed', 'idle', 'idle_then'],
-  sql: `SELECT ${LISTED}, longest.changed_at AS "changedAt"
+  reads: ['lead_then', 'longest_open'],
+  sql: `SELECT ${LISTED}, longest.changed_at AS "changedAt", longest.candidates, longest.last_candidate_at AS "lastCandidateAt"
   FROM (
-    -- of each status only the leads that have stalled longest, which an index finds
-    SELECT idle.* FROM (SELECT DISTINCT status, coalesce((SELECT changed_at FROM idle AS rows
-        WHERE rows.status = open.status AND changed_at <= ${STALLED_SINCE}
-          AND lead_id NOT IN (SELECT lead_id FROM changed) ORDER BY changed_at LIMIT 1 OFFSET :rows), ${STALLED_SINCE}) AS last_at
-      FROM ${OPEN_STATUSES} AS open) AS first
-    CROSS JOIN idle WHERE idle.status = first.status AND changed_at <= last_at
-      AND lead_id NOT IN (SELECT lead_id FROM changed)
-    UNION ALL SELECT lead_id, NULL, pipeline_id, changed_at FROM idle_then WHERE changed_at <= ${STALLED_SINCE} AND is_known
-    ORDER BY changed_at, pipeline_id, lead_id LIMIT :rows) AS longest
-  -- only few leads are left, so each is looked up
+    SELECT lead_id, max(changed_at, ${lastBefore('lead_minor_update', 'changed_at')}, ${lastBefore('activity', 'at')}) AS changed_at,
+      count(*) OVER () AS candidates, max(changed_at) OVER () AS last_candidate_at
+    -- a few leads in order of their last state; an update or an activity may have been later
+    FROM longest_open AS state
+    ORDER BY 2, lead_id LIMIT :rows) AS longest
   CROSS JOIN lead_then CROSS JOIN lead CROSS JOIN pipeline
   WHERE lead_then.lead_id = longest.lead_id AND lead.id = longest.lead_id AND pipeline.id = lead_then.pipeline_id
-  ORDER BY longest.changed_at, longest.pipeline_id, lead.id`,
+  ORDER BY longest.changed_at, lead.id`,
 } as const
+
+/** More candidates than there can be leads, for a query that is printed. */
+export const ALL_CANDIDATES = 1_000_000_000
 
 /** The row of a listed lead, with its value as two columns: the amount and its currency. */
 export type ListedRow = Omit<ListedLead, 'value'> & {
@@ -82,7 +80,7 @@ export async function readTopLeads(
 
 export async function readStalled(trx: ReadTrx, scope: FigureScope, rowsMax: number): Promise<Stalled> {
   const [figure] = await readFigureAt(trx, 'stalled', scope)
-  const rows = await readRows<ListedRow>(trx, STALLED_LEADS, scope, { rows: rowsMax })
+  const rows = await readLongestStalled(trx, scope, rowsMax)
   return {
     days: scope.stalledDays,
     coverage: await readCoverage(trx, 'stalled', scope),
@@ -91,6 +89,25 @@ export async function readStalled(trx: ReadTrx, scope: FigureScope, rowsMax: num
       ...lead,
       idleDays: Math.floor((Date.parse(scope.to) - Date.parse(lead.changedAt)) / DAY_MS),
     })),
+  }
+}
+
+interface StalledRow extends ListedRow {
+  readonly candidates: number
+  readonly lastCandidateAt: Instant
+}
+
+/**
+ * Reads the leads that have stalled longest. The database can list leads in order of their last state, but not in
+ * order of their last update. Candidates are therefore added until no other lead can have stalled as long.
+ */
+async function readLongestStalled(trx: ReadTrx, scope: FigureScope, rowsMax: number): Promise<ListedRow[]> {
+  for (let candidates = 2 * rowsMax; ; candidates *= 8) {
+    const rows = await readRows<StalledRow>(trx, STALLED_LEADS, scope, { rows: rowsMax, candidates })
+    const last = rows.at(-1)
+    const isProven =
+      last === undefined || last.candidates < candidates || last.changedAt < last.lastCandidateAt
+    if (isProven) return rows.map(({ candidates: _, lastCandidateAt: __, ...row }) => row)
   }
 }
 

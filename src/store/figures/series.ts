@@ -4,23 +4,15 @@
  */
 import type { Sparklines, TrendDay } from '../../domain/figures.ts'
 import type { Instant, Period } from '../../domain/model.ts'
-import { toCents } from './definition.ts'
 import type { ReadTrx } from './query.ts'
-import {
-  type FigureScope,
-  type Query,
-  type QueryValues,
-  readFigureAt,
-  readRows,
-  recentFrom,
-} from './query.ts'
-import { readAfter, readBefore, unsureOnlyState, unsureStates } from './relation-parts.ts'
+import { type FigureScope, type Query, type QueryValues, readRows, recentFrom } from './query.ts'
 
 /**
  * The largest share of a value in a sparkline that may be unknown. A value with a larger unknown share is
  * left out, because a sparkline has no room to show its coverage.
  */
 const UNSURE_MAX = 0.01
+const DATE_LENGTH = '2026-11-20'.length
 
 /** The SQL condition that a lead was deleted at the end of a span. */
 const WAS_GONE = `EXISTS (SELECT 1 FROM lead_deletion AS gone WHERE gone.lead_id = each.lead_id
@@ -75,43 +67,21 @@ export const SPARKLINES = {
   FROM span ORDER BY place`,
 } as const
 
-export const OPEN_VALUE_SERIES = {
-  title: 'Sparkline of the open pipeline',
-  meaning:
-    'the figure open_value at the end of this period and of earlier ones, in one currency; empty if more than one percent of it comes from leads whose value at that time is unknown',
-  reads: ['span', 'level_now', 'state', 'only_state', 'early', 'early_once'],
-  sql: `SELECT iif(unsure > value * ${UNSURE_MAX}, NULL, value) AS value
-  FROM (SELECT place, ${toCents(`(SELECT total(value_amount) FROM level_now WHERE outcome = 'open' AND value_currency = :currency)
-      + sum(change) OVER (ORDER BY place DESC)`)} AS value,
-    (SELECT total(value_amount) FROM early_once
-        WHERE created_at < span_to AND known_from >= span_to AND (ended_at >= span_to OR outcome = 'open') AND value_currency = :currency)
-      + (SELECT total(value_amount) FROM (
-        ${unsureStates('value_amount', 'span_to', 'read_after', 'read_before', " AND outcome = 'open' AND value_currency = :currency")}) AS each)
-      + (SELECT total(value_amount) FROM only_state
-        WHERE ${unsureOnlyState('span_to', 'read_before')} AND outcome = 'open' AND value_currency = :currency) AS unsure
-  FROM (
-    -- for each span, the value of the states that ended before the next span did, minus that of the states that began
-    SELECT place, span_to, read_after, read_before, (SELECT total(value_amount) FROM state
-        WHERE valid_to >= span_to AND valid_to < until AND outcome = 'open' AND value_currency = :currency)
-      - (SELECT total(value_amount) FROM state
-        WHERE valid_from >= span_to AND valid_from < until AND outcome = 'open' AND value_currency = :currency)
-      - (SELECT total(value_amount) FROM only_state
-        WHERE valid_from >= span_to AND valid_from < until AND outcome = 'open' AND value_currency = :currency)
-      + (SELECT total(value_amount) FROM early_once
-        WHERE ended_at >= span_to AND ended_at < until AND value_currency = :currency)
-      - (SELECT total(value_amount) FROM early_once
-        WHERE created_at >= span_to AND created_at < until AND value_currency = :currency) AS change
-    FROM (SELECT *, coalesce(lead(span_to) OVER (ORDER BY place), '~') AS until,
-        ${readAfter('span_to')} AS read_after, ${readBefore('span_to')} AS read_before FROM span) AS spanned) AS changed) AS counted
-  ORDER BY place`,
-} as const
+const OPEN_OF_CURRENCY =
+  "value_currency = :currency AND status NOT IN (SELECT status FROM stage WHERE outcome <> 'open')"
+const VALUE_AND_UNSURE =
+  'total(value_amount) AS value, total(value_amount) FILTER (WHERE is_known = 0) AS unsure'
 
-/**
- * Sums the values that are unknown at the end of one period. OPEN_VALUE_SERIES does the same for each span.
- */
-const UNSURE_VALUE: Query = {
-  reads: ['value_unsure'],
-  sql: `SELECT total(value_amount) AS unsure FROM value_unsure WHERE outcome = 'open' AND value_currency = :currency`,
+/** The changes of the open value on each whole day before the end of the period. */
+const OPEN_VALUE_BY_DAY: Query = {
+  reads: ['level_day'],
+  sql: `SELECT day, ${VALUE_AND_UNSURE} FROM level_day WHERE ${OPEN_OF_CURRENCY} GROUP BY day`,
+}
+
+/** Its change on the last day of the period. */
+const OPEN_VALUE_OF_PART: Query = {
+  reads: ['level_part'],
+  sql: `SELECT ${VALUE_AND_UNSURE} FROM level_part WHERE ${OPEN_OF_CURRENCY}`,
 }
 
 export async function readSparklines(
@@ -122,14 +92,19 @@ export async function readSparklines(
   dataAsOf: Instant | null,
 ): Promise<Sparklines> {
   const known = { from: await findFirstLead(trx), to: dataAsOf }
-  const rows = await countEach(trx, scope, periods)
-  const values = await valueEach(trx, scope, periods, currency)
+  const rows = await readRows<Counts & { part: number; lost: number }>(
+    trx,
+    SPARKLINES,
+    scope,
+    spansOf(periods),
+  )
+  const values = await readOpenValues(trx, scope, periods, currency)
   const knownOf = <T>(values: readonly T[]): (T | null)[] =>
     values.map((value, index) => (isKnown(periods[index], known) ? value : null))
   return {
     newLeads: knownOf(rows.map((row) => row.newLeads)),
     won: knownOf(rows.map((row) => row.won)),
-    winRate: knownOf(rows.map(({ part, whole }) => (whole > 0 ? part / whole : null))),
+    winRate: knownOf(rows.map(({ part, lost }) => (part + lost > 0 ? part / (part + lost) : null))),
     openValue: knownOf(values),
   }
 }
@@ -147,7 +122,7 @@ export async function readTrend(
   dataAsOf: Instant | null,
 ): Promise<TrendDay[]> {
   const known = { from: await findFirstLead(trx), to: dataAsOf }
-  const rows = await dayCounts(trx, scope, days)
+  const rows = await readRows<Counts>(trx, TREND, scope, spansOf(days))
   return days.map((day, index): TrendDay => {
     const row = isKnown(day, known) ? rows[index] : undefined
     return { day: dateOf(day), newLeads: row?.newLeads ?? null, won: row?.won ?? null }
@@ -170,7 +145,8 @@ export async function readTrends(
   const rows = await readRows<Counts & { of: string; place: number }>(
     trx,
     TREND_BY_PIPELINE,
-    ...spansOf(scope, days),
+    scope,
+    spansOf(days),
   )
   const counts = new Map(rows.map((row) => [`${row.place} ${row.of}`, row]))
   const dates = days.map(dateOf)
@@ -188,73 +164,37 @@ interface Counts {
   readonly won: number
 }
 
-async function countEach(
-  trx: ReadTrx,
-  scope: FigureScope,
-  periods: readonly Period[],
-): Promise<(Counts & { part: number; whole: number })[]> {
-  if (scope.asKnownAt !== null) {
-    return eachOf(periods, async (period) => {
-      const [rate] = await readFigureAt(trx, 'win_rate', { ...scope, ...period })
-      return { ...(await countsOf(trx, scope, period)), part: rate?.part ?? 0, whole: rate?.whole ?? 0 }
-    })
-  }
-  const rows = await readRows<Counts & { part: number; lost: number }>(
-    trx,
-    SPARKLINES,
-    ...spansOf(scope, periods),
-  )
-  return rows.map(({ lost, ...row }) => ({ ...row, whole: row.part + lost }))
+interface OpenValue {
+  readonly value: number
+  readonly unsure: number
 }
 
-async function dayCounts(trx: ReadTrx, scope: FigureScope, days: readonly Period[]): Promise<Counts[]> {
-  return scope.asKnownAt === null
-    ? readRows<Counts>(trx, TREND, ...spansOf(scope, days))
-    : eachOf(days, (day) => countsOf(trx, scope, day))
-}
-
-async function valueEach(
+/**
+ * Reads the figure open_value at the end of each period, in one currency. A value is null if more than one percent
+ * of it comes from leads whose value at that time is not known.
+ */
+async function readOpenValues(
   trx: ReadTrx,
   scope: FigureScope,
   periods: readonly Period[],
   currency: string | null,
 ): Promise<(number | null)[]> {
   if (currency === null) return periods.map(() => null)
-  if (scope.asKnownAt === null) {
-    const [last, values] = spansOf(scope, periods)
-    const rows = await readRows<{ value: number | null }>(trx, OPEN_VALUE_SERIES, last, {
-      ...values,
-      currency,
-    })
-    return rows.map(({ value }) => value)
+  const days = await readRows<OpenValue & { day: string }>(trx, OPEN_VALUE_BY_DAY, scope, { currency })
+  const values: (number | null)[] = []
+  for (const { to } of periods) {
+    const parts = await readRows<OpenValue>(trx, OPEN_VALUE_OF_PART, { ...scope, to }, { currency })
+    const changes = [...days.filter(({ day }) => day < to.slice(0, DATE_LENGTH)), ...parts]
+    const value = changes.reduce((sum, change) => sum + change.value, 0)
+    const unsure = changes.reduce((sum, change) => sum + change.unsure, 0)
+    values.push(unsure > value * UNSURE_MAX ? null : Math.round(Math.round(value * 1e4) / 100) / 100)
   }
-  return eachOf(periods, async (period) => {
-    const rows = await readFigureAt(trx, 'open_value', { ...scope, ...period })
-    const value = rows.find((row) => row.of === currency)?.value ?? 0
-    const [row] = await readRows<{ unsure: number }>(trx, UNSURE_VALUE, { ...scope, ...period }, { currency })
-    return (row?.unsure ?? 0) > value * UNSURE_MAX ? null : value
-  })
+  return values
 }
 
-async function countsOf(trx: ReadTrx, scope: FigureScope, { from, to }: Period): Promise<Counts> {
-  const [created] = await readFigureAt(trx, 'new_leads', { ...scope, from, to })
-  const [won] = await readFigureAt(trx, 'won', { ...scope, from, to })
-  return { newLeads: created?.value ?? 0, won: won?.value ?? 0 }
-}
-
-async function eachOf<T>(periods: readonly Period[], read: (period: Period) => Promise<T>): Promise<T[]> {
-  const all: T[] = []
-  for (const period of periods) all.push(await read(period))
-  return all
-}
-
-/**
- * Returns the scope and the values of a query over spans. The period of the scope ends at the end of the
- * first span, because any state that ended later may count for one of the spans.
- */
-export function spansOf(scope: FigureScope, periods: readonly Period[]): [FigureScope, QueryValues] {
-  const spans = JSON.stringify(periods.map((period) => [period.from, period.to, recentFrom(period)]))
-  return [{ ...scope, to: periods[0]?.to ?? scope.to }, { spans }]
+/** Returns the values of a query over spans. */
+export function spansOf(periods: readonly Period[]): QueryValues {
+  return { spans: JSON.stringify(periods.map((period) => [period.from, period.to, recentFrom(period)])) }
 }
 
 /**

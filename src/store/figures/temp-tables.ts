@@ -6,7 +6,7 @@ import { CompiledQuery } from 'kysely'
 import { isPostgres } from '../db/postgres.ts'
 import type { ReadTrx } from './query.ts'
 import { type FigureScope, type Query, type QueryValues, runQuery, valuesOf, withRelations } from './query.ts'
-import type { RelationName } from './relation-parts.ts'
+import type { RelationName } from './relation-bounds.ts'
 
 /**
  * The columns by which single leads are looked up in a relation. Each of these columns gets an index in the
@@ -14,11 +14,11 @@ import type { RelationName } from './relation-parts.ts'
  */
 const LOOKED_UP: Partial<Readonly<Record<RelationName, readonly string[]>>> = {
   chosen: ['lead_id', 'lead_no'],
-  changed: ['lead_id'],
+  touched: ['lead_id'],
 }
 
 /** Relations that are the same for any period of the same filter. */
-const OF_ANY_PERIOD: readonly RelationName[] = ['chosen', 'chosen_count']
+const OF_ANY_PERIOD: readonly RelationName[] = ['chosen', 'chosen_day']
 
 /**
  * Fills the temporary tables with the leads of one filter. The next call overwrites the tables.
@@ -48,20 +48,6 @@ export async function fillTempTables(
   return once
 }
 
-/**
- * Computes the levels (numbers and values of leads) at the end of an earlier period, from the levels at the
- * end of a later period and the changes in between. The table `level_stored` must have the later levels.
- */
-export async function fillEarlierLevel(
-  trx: ReadTrx,
-  earlier: FigureScope,
-  later: FigureScope,
-): Promise<ReadTrx> {
-  if (later.asKnownAt !== null || earlier.to > later.to) return fillTempTables(trx, earlier, ['level'])
-  const base = await fillTempTable(trx, 'level_now', earlier, 'SELECT * FROM level_stored', {})
-  return fillTempTables(base, earlier, ['level'], { until: later.to })
-}
-
 /** Writes the rows of a query into the temporary table of a relation. */
 async function fillTempTable(
   { db, tempTables }: ReadTrx,
@@ -82,9 +68,8 @@ async function fillTempTable(
   await runQuery(db, `INSERT INTO ${place}.${name} ${text}`, all)
   if (isShared) await run(`ANALYZE ${place}.${name}`)
   const { to, filter } = scope
-  const table = `${place}.${name}`
   return {
     db,
-    tempTables: new Map(tempTables).set(name, OF_ANY_PERIOD.includes(name) ? null : { to, filter, table }),
+    tempTables: new Map(tempTables).set(name, OF_ANY_PERIOD.includes(name) ? null : { to, filter }),
   }
 }

@@ -9,7 +9,6 @@ import type { Instant } from '../../domain/model.ts'
 import { shellCommand } from '../../errors.ts'
 import { isPostgres } from '../db/postgres.ts'
 import type { Db } from '../db/store.ts'
-import { progressSql, REACHED } from '../leads/lead-progress.ts'
 import { UNCONFIRMED_MAX } from '../outbox/delivery.ts'
 
 /** A rule of the store, the query that finds its violations, and the remedy for a violation. */
@@ -126,20 +125,15 @@ const OF_LEADS: readonly Invariant[] = [
     remedy: REPORT_FAULT,
   },
   {
-    rule: 'the counts of leads are those of the leads',
-    violations: sql`SELECT pipeline_id || ' ' || status AS what
-      FROM (SELECT pipeline_id, status, iif(value_amount IS NULL, '', ifnull(value_currency, '')) AS value_currency,
-          ${REACHED} AS reached, ifnull(is_sampled, 0) AS is_sampled, count(*) AS n, sum(ifnull(value_amount, 0)) AS amount
-        FROM lead WHERE deleted_at IS NULL GROUP BY 1, 2, 3, 4, 5) AS counted
-      FULL JOIN lead_count USING (pipeline_id, status, value_currency, reached, is_sampled)
-      WHERE ifnull(leads, 0) <> ifnull(n, 0) OR abs(ifnull(lead_count.value_amount, 0) - ifnull(amount, 0)) > 0.5`,
-    remedy: REPORT_FAULT,
-  },
-  {
-    rule: 'how far a lead has come, and since when that is known, is what its moves say',
-    violations: sql`SELECT lead.id AS what FROM lead JOIN (${progressSql(sql`(SELECT id FROM lead)`)}) AS found ON found.lead_id = lead.id
-      WHERE lead.reached IS DISTINCT FROM found.reached OR lead.is_sampled IS DISTINCT FROM found.is_sampled
-        OR lead.known_from IS DISTINCT FROM found.known_from`,
+    rule: 'the counts of leads by day are those of their states',
+    // During a first load nothing is counted yet.
+    violations: sql`SELECT day || ' ' || pipeline_id || ' ' || status AS what
+      FROM (SELECT substr(at, 1, 10) AS day, pipeline_id, status, value_currency, is_known, reached,
+          sum(leads) AS n, count(*) FILTER (WHERE leads > 0) AS enter, sum(value_amount) AS amount
+        FROM lead_event GROUP BY 1, 2, 3, 4, 5, 6) AS counted
+      FULL JOIN lead_day USING (day, pipeline_id, status, value_currency, is_known, reached)
+      WHERE (ifnull(leads, 0) <> ifnull(n, 0) OR ifnull(entered, 0) <> ifnull(enter, 0) OR abs(ifnull(lead_day.value_amount, 0) - ifnull(amount, 0)) > 0.5)
+        AND NOT EXISTS (SELECT 1 FROM sync_dropped_index)`,
     remedy: REPORT_FAULT,
   },
   {

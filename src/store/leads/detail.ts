@@ -246,7 +246,7 @@ export interface LocalVersion {
 export async function readLocalLead(db: Db, id: string): Promise<LocalLead | undefined> {
   const row = await db.selectFrom('lead').where('id', '=', id).selectAll().executeTakeFirst()
   if (row === undefined) return undefined
-  const { derived_version: _, reached: __, known_from: ___, is_sampled: ____, ...lead } = row
+  const { derived_version: _, ...lead } = row
   const detail = await db
     .selectFrom('lead_detail')
     .where('lead_id', '=', id)

@@ -1,13 +1,14 @@
 /**
  * The first load of all leads into an empty SQLite store. To be fast, the load drops the indexes, and looks up
- * no lead in the store: an index in memory tells whether a lead is new. One statement instead of a trigger
- * counts the leads of a page. The load ends after the last lead, or when a lead occurs again.
+ * no lead in the store: an index in memory tells whether a lead is new. Its end restores the indexes and counts
+ * all leads in `lead_day`. The load ends after the last lead, or when a lead occurs again.
  */
 import { sql } from 'kysely'
 import { dropIndexes, restoreIndexes } from '../db/dropped-index.ts'
 import { isPostgres } from '../db/postgres.ts'
 import type { Db, Store } from '../db/store.ts'
 import { createNumberIndex } from './fingerprints.ts'
+import { COUNT_ALL_DAYS } from './lead-day.ts'
 
 export interface FirstLoad extends AsyncDisposable {
   /**
@@ -35,7 +36,7 @@ export async function beginFirstLoad(store: Store): Promise<FirstLoad | null> {
   const isBegun = await store.write(async (trx) => {
     // An event may have inserted a lead meanwhile.
     if (await hasLeads(trx)) return false
-    await dropIndexes(trx)
+    await dropIndexes(trx, COUNT_ALL_DAYS)
     return true
   })
   if (!isBegun) {

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { LEAD_FIELDS, type LeadColumns } from '../../domain/lead-fields.ts'
 import type { Instant, Lead } from '../../domain/model.ts'
 import { isOfEvent, type Observation } from '../db/store.ts'
-import type { LeadProgress, LeadTable } from '../tables/lead-tables.ts'
+import type { LeadTable } from '../tables/lead-tables.ts'
 
 /** The columns that say how a lead was read and stored. They contain nothing about the lead itself. */
 const OF_READING = new Set(['first_seen_at', 'observed_at', 'run_id', 'derived_version'])
@@ -23,10 +23,10 @@ const OWN = LEAD_FIELDS.filter(({ type }) => type !== 'instant').map(({ name, co
  */
 const EMPTY = Object.fromEntries(OWN.map(({ column }) => [column, null])) as unknown as LeadColumns
 
-export type StoredLead = LeadTable & LeadProgress & { raw: string }
+export type StoredLead = LeadTable & { raw: string }
 
 export interface LeadRow {
-  readonly lead: LeadTable & Partial<LeadProgress>
+  readonly lead: LeadTable
   readonly raw: string
 }
 

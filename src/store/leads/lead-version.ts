@@ -14,6 +14,7 @@ import type {
   LeadVersionTable,
   TrackedColumn,
 } from '../tables/lead-tables.ts'
+import { withLeadDays } from './lead-day.ts'
 import {
   hasSameTracked,
   historyOf,
@@ -25,10 +26,10 @@ import {
   stepsOf,
   TRACKED,
 } from './lead-history.ts'
-import { moveTraits, type StageMove, saveStageMoves } from './stage-move.ts'
+import { moveTraits, saveStageMoves } from './stage-move.ts'
 
 /** A page of leads, grouped by how they change the stored rows. */
-interface Arrivals {
+export interface Arrivals {
   /** New leads whose first version must be stored, because it cannot be derived from the row in `lead`. */
   readonly fresh: readonly Lead[]
   /** Leads that were stored before and whose new record is now in `lead`. Each lead occurs once. */
@@ -59,18 +60,17 @@ interface Changes {
   readonly minorUpdates: LeadMinorUpdateTable[]
 }
 
-interface SavedHistory {
-  readonly moved: Map<string, readonly StageMove[]>
-  readonly statusSince: ReadonlyMap<string, Instant>
-}
-
 /**
  * Saves the history of a page of leads. Call this function after the rows of `fresh` leads were written to
  * `lead`.
- * @returns all moves of each lead whose moves have changed, and since when a lead has its status, if the
- * upstream does not say so, or the lead was set back. The caller computes columns of `lead` from both
+ * @returns since when a lead has its status, for leads of which the upstream does not say so, and those that were
+ * set back. The caller writes it to the row of the lead
  */
-export async function saveHistory(trx: Trx, arrived: Arrivals, seen: Observation): Promise<SavedHistory> {
+export async function saveHistory(
+  trx: Trx,
+  arrived: Arrivals,
+  seen: Observation,
+): Promise<ReadonlyMap<string, Instant>> {
   await insertRows(
     trx,
     'lead_history',
@@ -81,11 +81,14 @@ export async function saveHistory(trx: Trx, arrived: Arrivals, seen: Observation
   const late = Map.groupBy(arrived.late, (lead) => lead.id)
   const ids = new Set([...present.keys(), ...late.keys(), ...arrived.returned])
   const statusSince = new Map<string, Instant>()
-  if (ids.size === 0) return { moved: new Map(), statusSince }
+  if (ids.size === 0) return statusSince
 
   const changes: Changes = {
-    ...{ deletedVersions: [], versions: [], changedColumns: new Set<string>() },
-    ...{ deletedMinorUpdates: [], minorUpdates: [] },
+    deletedVersions: [],
+    versions: [],
+    changedColumns: new Set<string>(),
+    deletedMinorUpdates: [],
+    minorUpdates: [],
   }
   const moved = new Map<string, Step[]>()
   const histories = await readHistories(
@@ -109,7 +112,8 @@ export async function saveHistory(trx: Trx, arrived: Arrivals, seen: Observation
     if (moveTraits(steps) !== traits) moved.set(id, steps)
   }
   await writeChanges(trx, changes)
-  return { moved: await saveStageMoves(trx, moved), statusSince }
+  await saveStageMoves(trx, moved)
+  return statusSince
 }
 
 /**
@@ -166,6 +170,10 @@ function derivedOf(ids: string): RawBuilder<unknown> {
  * than the last return of its lead.
  */
 export async function recordDeletions(trx: Trx, ids: readonly string[], scan: Observation): Promise<void> {
+  await withLeadDays(trx, ids, () => endVersions(trx, ids, scan))
+}
+
+async function endVersions(trx: Trx, ids: readonly string[], scan: Observation): Promise<void> {
   if (ids.length === 0) return
   await storeDerivedVersions(trx, ids)
   await sql`INSERT INTO lead_deletion (lead_id, deleted_since, run_id)

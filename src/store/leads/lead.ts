@@ -4,12 +4,11 @@
  */
 import { sql } from 'kysely'
 import type { Instant, Lead } from '../../domain/model.ts'
-import { isPostgres } from '../db/postgres.ts'
 import { insertRows, listOf, numbersOf, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import { type Db, isOfEvent, type Observation, type Trx } from '../db/store.ts'
 import type { LeadVersionTable } from '../tables/lead-tables.ts'
-import { addCountsFrom, progressIn, progressOf, readFunnel } from './lead-progress.ts'
+import { withLeadDays } from './lead-day.ts'
 import {
   changedColumns,
   datedAs,
@@ -20,8 +19,13 @@ import {
   rowOf,
   type StoredLead,
 } from './lead-row.ts'
-import { canDerive, derivedVersion, saveHistory, storeDerivedVersions } from './lead-version.ts'
-import { refreshProgress } from './stage-move.ts'
+import {
+  type Arrivals,
+  canDerive,
+  derivedVersion,
+  saveHistory,
+  storeDerivedVersions,
+} from './lead-version.ts'
 
 /** The result of merging one lead of a page. */
 export interface SavedLead {
@@ -58,7 +62,6 @@ export async function saveLeads(
   const saved: SavedLead[] = []
   const rows: LeadRow[] = []
   const otherForms: { readonly lead_no: number; readonly raw: string }[] = []
-  const changed = new Set<string>()
   const arrived = { fresh: [] as Lead[], present: [] as Lead[], late: older, returned: [] as string[] }
 
   const fresh = [...newest.values()].filter((lead) => !stored.has(lead.id))
@@ -90,6 +93,28 @@ export async function saveLeads(
     if (!isRewritten) arrived.present.push(lead)
   }
 
+  const changedIds = new Set([
+    ...rows.map(({ lead }) => lead.id),
+    ...arrived.late.map(({ id }) => id),
+    ...arrived.returned,
+  ])
+  await withLeadDays(trx, [...changedIds], () => writeChanges(trx, { rows, arrived, stored }, seen))
+  await insertRows(trx, 'lead_raw', otherForms, { key: ['lead_no'] })
+  return saved
+}
+
+interface PageChanges {
+  readonly rows: readonly LeadRow[]
+  readonly arrived: Omit<Arrivals, 'derived'>
+  readonly stored: ReadonlyMap<string, StoredLead>
+}
+
+/** Writes the rows and the history of the leads of a page that have changed. */
+async function writeChanges(
+  trx: Trx,
+  { rows, arrived, stored }: PageChanges,
+  seen: Observation,
+): Promise<void> {
   const derived = new Map<string, LeadVersionTable>()
   for (const { id } of arrived.present) {
     const version = derivedVersion(stored.get(id))
@@ -100,35 +125,30 @@ export async function saveLeads(
     trx,
     others.filter((id) => !derived.has(id) && derivedVersion(stored.get(id)) !== null),
   )
-  // The history of stored leads is saved before their rows, because some columns of a row are computed from
-  // the moves. In this way each row is written only once.
+  // The history of stored leads is saved before their rows, because it tells since when they have their status.
+  // The history of new leads is saved after their rows, because it refers to them.
   const late = arrived.late.filter(({ id }) => stored.has(id))
   const lateOfFresh = arrived.late.filter(({ id }) => !stored.has(id))
-  const { moved, statusSince } = await saveHistory(trx, { ...arrived, fresh: [], late, derived }, seen)
-  const funnel = moved.size > 0 ? await readFunnel(trx) : []
+  const statusSince = await saveHistory(trx, { ...arrived, fresh: [], late, derived }, seen)
+  const changed = new Set<string>()
   for (const { lead } of rows) {
     const before = stored.get(lead.id)
-    const moves = moved.get(lead.id)
-    Object.assign(lead, moves ? progressOf(lead.created_at, moves, funnel) : progressIn(before))
     lead.status_changed_at = statusSince.get(lead.id) ?? lead.status_changed_at
     if (before) for (const column of changedColumns(before, lead)) changed.add(column)
-    moved.delete(lead.id)
   }
   await writeLeads(trx, rows, seen, [...changed])
-  await insertRows(trx, 'lead_raw', otherForms, { key: ['lead_no'] })
   await markReturned(trx, arrived.returned, seen)
   const none = { present: [], returned: [], derived: new Map() }
-  const ofFresh = await saveHistory(trx, { ...none, fresh: arrived.fresh, late: lateOfFresh }, seen)
-  const redated = changed.has('created_at') ? rows.map(({ lead }) => lead.id) : []
-  await refreshProgress(trx, [...moved.keys(), ...ofFresh.moved.keys(), ...redated])
-  return saved
+  await saveHistory(trx, { ...none, fresh: arrived.fresh, late: lateOfFresh }, seen)
 }
 
-/** Inserts new leads during a first load without looking anything up. Each lead may occur only once. */
+/**
+ * Inserts new leads during a first load without looking anything up. Each lead may occur only once. The end of the
+ * load counts them in `lead_day`.
+ */
 export async function insertLeads(trx: Trx, leads: readonly Lead[], seen: Observation): Promise<SavedLead[]> {
   const fresh = await numbered(trx, leads)
-  const [first] = fresh
-  if (first === undefined) return []
+  if (fresh.length === 0) return []
   const rows = fresh.map(({ no, lead }) => rowOf(no, lead, undefined, seen, canDerive(lead, seen)))
   await insertRows(trx, 'pipeline', pipelinesOf(rows, seen), { key: ['id'], update: [] })
   await insertRows(
@@ -137,8 +157,6 @@ export async function insertLeads(trx: Trx, leads: readonly Lead[], seen: Observ
     rows.map(({ lead }) => lead),
   )
   await insertRows(trx, 'lead_raw', rawsOf(rows))
-  // Counts the leads here, because in SQLite the first load drops the trigger that counts inserted leads.
-  if (!isPostgres(trx)) await addCountsFrom(trx, first.no)
   const undeducible = leads.filter((lead) => !canDerive(lead, seen))
   await saveHistory(
     trx,
@@ -202,10 +220,13 @@ export async function countCreated(trx: Trx, leadNos: readonly number[], since: 
   return row.n
 }
 
-/** Counts the leads that exist upstream as far as we know. This is quick, because stored counts are added. */
+/**
+ * Counts the leads that exist upstream as far as we know. This is quick, because stored counts are added. During a
+ * first load nothing is counted yet.
+ */
 export async function countLeads(db: Db): Promise<number> {
   const row = await db
-    .selectFrom('lead_count')
+    .selectFrom('lead_day')
     .select((eb) => eb.fn.sum<number | null>('leads').as('n'))
     .executeTakeFirstOrThrow()
   return row.n ?? 0

@@ -4,15 +4,15 @@
  * read are known only from the activity. If a lead moved several times between two reads, only the activity
  * shows all of these moves.
  */
-import { type Expression, type RawBuilder, sql } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import type { Instant, Stage } from '../../domain/model.ts'
 import { deleteRows, insertRows, rowDifference, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Trx } from '../db/store.ts'
 import type { StageMoveTable } from '../tables/lead-tables.ts'
+import { COUNT_ALL_DAYS } from './lead-day.ts'
 import type { Step } from './lead-history.ts'
 import { lastSightingOf, readHistories, statesOf, stepsOf } from './lead-history.ts'
-import { progressSql } from './lead-progress.ts'
 
 const DAY_MS = 86_400_000
 /**
@@ -37,20 +37,15 @@ export type StageMove = Omit<StageMoveTable, 'lead_id'>
  */
 export async function refreshStageMoves(trx: Trx, leadIds: readonly string[]): Promise<void> {
   const histories = await readHistories(trx, leadIds)
-  const steps = new Map([...histories].map(([id, known]) => [id, stepsOf(statesOf(known))]))
-  await refreshProgress(trx, [...(await saveStageMoves(trx, steps)).keys()])
+  await saveStageMoves(trx, new Map([...histories].map(([id, known]) => [id, stepsOf(statesOf(known))])))
 }
 
 /**
- * Saves the moves of leads. The caller updates the columns of `lead` that follow from the moves.
+ * Saves the moves of leads.
  * @param steps all steps of each lead
- * @returns all moves of each lead whose moves have changed
  */
-export async function saveStageMoves(
-  trx: Trx,
-  steps: ReadonlyMap<string, readonly Step[]>,
-): Promise<Map<string, readonly StageMove[]>> {
-  if (steps.size === 0) return new Map()
+export async function saveStageMoves(trx: Trx, steps: ReadonlyMap<string, readonly Step[]>): Promise<void> {
+  if (steps.size === 0) return
   const { rows: stored } = await selectMoves(trx, { ids: JSON.stringify([...steps.keys()]) })
   const activities = await readActivities(trx, [...steps.keys()])
   const wanted = [...steps].flatMap(([id, some]) =>
@@ -62,28 +57,6 @@ export async function saveStageMoves(
   const key = ['lead_id', 'moved_at', 'to_status']
   await deleteRows(trx, 'stage_move', deleted, key)
   await insertRows(trx, 'stage_move', written, { key })
-  const moved = new Set([...deleted, ...written].map(({ lead_id }) => lead_id))
-  const byLead = Map.groupBy(wanted, ({ lead_id }) => lead_id)
-  return new Map([...moved].map((id) => [id, byLead.get(id) ?? []]))
-}
-
-/**
- * Updates the columns of `lead` that follow from the moves: how far a lead has come, and since when its
- * statuses are known. Call this function also after the creation time of leads has changed.
- */
-export async function refreshProgress(trx: Trx, leadIds: readonly string[]): Promise<void> {
-  if (leadIds.length === 0) return
-  await updateProgress(trx, { ids: JSON.stringify(leadIds) })
-}
-
-const updateProgress = statement((db, { ids }: { ids: string }) => progressUpdate(textsIn(ids)).compile(db))
-
-function progressUpdate(ids: Expression<unknown>): RawBuilder<unknown> {
-  return sql`UPDATE lead SET reached = found.reached, is_sampled = found.is_sampled, known_from = found.known_from
-    FROM (
-      ${progressSql(ids)}) AS found
-    WHERE lead.id = found.lead_id AND (lead.reached IS DISTINCT FROM found.reached
-      OR lead.is_sampled IS DISTINCT FROM found.is_sampled OR lead.known_from IS DISTINCT FROM found.known_from)`
 }
 
 const selectMoves = statement((db, { ids }: { ids: string }) =>
@@ -252,8 +225,9 @@ export async function saveStages(trx: Trx, stages: readonly Stage[]): Promise<vo
     is_qualified: stage.isQualified ? 1 : 0,
   }))
   await insertRows(trx, 'stage', rows)
-  if (funnelOf(rows) !== funnelOf(before))
-    await progressUpdate(sql`(SELECT id FROM lead WHERE reached IS NOT NULL)`).execute(trx)
+  if (funnelOf(rows) === funnelOf(before)) return
+  await trx.deleteFrom('lead_day').execute()
+  await trx.executeQuery(CompiledQuery.raw(COUNT_ALL_DAYS))
 }
 
 /** Returns the statuses of the funnel and their positions, as a text that can be compared. */

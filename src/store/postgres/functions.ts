@@ -3,7 +3,6 @@
  * figure, view and rule therefore needs only one SQL text for both databases. Analysts can use the functions
  * too.
  */
-import { reachedSql } from '../leads/lead-progress.ts'
 
 /** Exactly 2^-62, which turns the fraction of a double into an exact decimal. */
 const TWO_TO_MINUS_62 = '0.00000000000000000021684043449710088680149056017398834228515625'
@@ -97,21 +96,6 @@ export const FUNCTIONS: readonly string[] = [
   END $$`,
 ]
 
-/** The currency of a lead's value. The table `lead_count` groups leads by this currency, among others. */
-const CURRENCY = `CASE WHEN value_amount IS NULL THEN '' ELSE coalesce(value_currency, '') END`
-
-/** Builds SQL that updates the counts in `lead_count` after one statement has changed leads. */
-const addLeads = (changes: string): string => `
-  INSERT INTO lead_count AS known (pipeline_id, status, value_currency, reached, is_sampled, leads, value_amount)
-  SELECT pipeline_id, status, currency, reached, is_sampled, sum(n), sum(amount) FROM (${changes}) AS change
-  GROUP BY pipeline_id, status, currency, reached, is_sampled HAVING sum(n) <> 0 OR sum(amount) <> 0
-  ON CONFLICT (pipeline_id, status, value_currency, reached, is_sampled) DO UPDATE
-    SET leads = known.leads + excluded.leads, value_amount = known.value_amount + excluded.value_amount;`
-
-const counted = (table: string, sign: '' | '-'): string => `
-    SELECT pipeline_id, status, ${CURRENCY} AS currency, ${reachedSql()} AS reached, coalesce(is_sampled, 0) AS is_sampled, ${sign}1 AS n, ${sign}coalesce(value_amount, 0) AS amount
-    FROM ${table} WHERE deleted_at IS NULL`
-
 const triggerFunction = (name: string, body: string): string =>
   `CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} RETURN NULL; END $$`
 
@@ -120,21 +104,9 @@ const ADD_EVENT = `
     coalesce(greatest(0, unixepoch(new.done_at, 'subsec') - unixepoch(new.received_at, 'subsec')), 0))
   ON CONFLICT (hour, outcome) DO UPDATE SET events = known.events + 1, seconds = known.seconds + excluded.seconds;`
 
-/**
- * The triggers that keep the counts of leads and events and the words of issues up to date, as the triggers
- * in SQLite do.
- */
+/** The triggers that keep the counts of events and the words of issues up to date, as those of SQLite do. */
 export const TRIGGERS: readonly string[] = [
-  triggerFunction('lead_count_insert', addLeads(counted('added', ''))),
-  triggerFunction('lead_count_delete', addLeads(counted('gone', '-'))),
-  triggerFunction('lead_count_update', addLeads(`${counted('gone', '-')} UNION ALL ${counted('added', '')}`)),
   triggerFunction('event_count_add', ADD_EVENT),
-  `CREATE OR REPLACE TRIGGER lead_count_insert AFTER INSERT ON lead REFERENCING NEW TABLE AS added
-    FOR EACH STATEMENT EXECUTE FUNCTION lead_count_insert()`,
-  `CREATE OR REPLACE TRIGGER lead_count_delete AFTER DELETE ON lead REFERENCING OLD TABLE AS gone
-    FOR EACH STATEMENT EXECUTE FUNCTION lead_count_delete()`,
-  `CREATE OR REPLACE TRIGGER lead_count_update AFTER UPDATE ON lead REFERENCING OLD TABLE AS gone NEW TABLE AS added
-    FOR EACH STATEMENT EXECUTE FUNCTION lead_count_update()`,
   `CREATE OR REPLACE TRIGGER event_count_insert AFTER INSERT ON event FOR EACH ROW
     WHEN (new.outcome IS NOT NULL) EXECUTE FUNCTION event_count_add()`,
   `CREATE OR REPLACE TRIGGER event_count_update AFTER UPDATE OF outcome ON event FOR EACH ROW

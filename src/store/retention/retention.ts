@@ -6,8 +6,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { DAY_MS } from '../../time.ts'
+import { deleteRows } from '../db/rows.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
+import { withLeadDays } from '../leads/lead-day.ts'
 import { refreshStageMoves } from '../leads/stage-move.ts'
+import type { LeadVersionTable } from '../tables/lead-tables.ts'
 
 /** The maximum number of events in one transaction, so that each transaction is short. */
 const EVENTS_A_CHUNK = 500
@@ -104,9 +107,10 @@ async function deleteSamples(trx: Trx, series: Series, day: Day, now: Instant): 
 export async function pruneVersions(store: Store, options: PruneOptions): Promise<number> {
   const ended = sql`SELECT lead_id, valid_from FROM lead_history WHERE valid_to <= ${options.before}`
   return deleteInChunks(store, ended, options, VERSIONS_A_CHUNK, async (trx, chunk) => {
-    const { rows } = await sql<{ lead_id: string }>`DELETE FROM lead_history
-      WHERE (lead_id, valid_from) IN (${chunk}) RETURNING lead_id`.execute(trx)
-    await refreshStageMoves(trx, [...new Set(rows.map(({ lead_id }) => lead_id))])
+    const { rows } = await sql<Pick<LeadVersionTable, 'lead_id' | 'valid_from'>>`${chunk}`.execute(trx)
+    const leadIds = [...new Set(rows.map(({ lead_id }) => lead_id))]
+    await withLeadDays(trx, leadIds, () => deleteRows(trx, 'lead_history', rows, ['lead_id', 'valid_from']))
+    await refreshStageMoves(trx, leadIds)
     await addPruned(trx, 'lead_version', { before: options.before, rows: rows.length }, options.now)
     return rows.length
   })

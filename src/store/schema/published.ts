@@ -16,7 +16,7 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   lead_history: [],
   lead_deletion: [],
   lead_minor_update: [],
-  lead_count: [],
+  lead_day: [],
   lead_detail: [],
   activity: [],
   stage_move: [],

@@ -2,17 +2,17 @@
 import type { Kysely } from 'kysely'
 import { CompiledQuery, sql } from 'kysely'
 import { fieldsWith, LEAD_FIELDS } from '../../domain/lead-fields.ts'
-import { KNOWN_FROM } from '../leads/lead-progress.ts'
 import type { Tables } from '../tables/tables.ts'
 import { INSIGHT_VIEWS } from './insight-views.ts'
+import { LEAD_EVENT } from './lead-event-view.ts'
 
 /** The fields of a lead, without the columns that only the program needs. */
 const BUSINESS = sql.join(LEAD_FIELDS.map(({ column }) => sql.ref(`lead.${column}`)))
 const TRACKED = sql.join(fieldsWith('hasHistory').map(({ column }) => sql.ref(column)))
 
 export const VIEWS = {
-  // The list of statuses lets SQLite search an index by the status and its time. The casts give both parts of
-  // the UNION the same types; otherwise SQLite would compute all versions before it searches them.
+  // The casts give both parts of the UNION the same types; otherwise SQLite would compute all versions before
+  // it searches them.
   lead_version: sql`CREATE VIEW lead_version AS
     -- one row per state of a lead: a new state begins when a tracked field (pipeline_id to agent_id) changes
     -- lead_id: lead.id
@@ -24,7 +24,7 @@ export const VIEWS = {
     UNION ALL
     SELECT id, status_changed_at, CAST(NULL AS TEXT), updated_at,
       CAST(CASE derived_version WHEN 1 THEN status_changed_at END AS TEXT), first_seen_at, ${TRACKED}, run_id
-    FROM lead WHERE derived_version IS NOT NULL AND status IN (SELECT status FROM lead_count)`,
+    FROM lead WHERE derived_version IS NOT NULL`,
 
   lead_now: sql`CREATE VIEW lead_now AS
     -- one row per lead that exists in the service, with the name of its pipeline and its outcome
@@ -38,7 +38,7 @@ export const VIEWS = {
     WHERE lead.deleted_at IS NULL`,
 
   stage_stay: sql`CREATE VIEW stage_stay AS
-    -- one row per known stay of a lead in a status; lead_known tells since when all its stays are known
+    -- one row per known stay of a lead in a status
     -- lead_id: lead.id
     -- entered_at: UTC: when the stay began; null if its beginning is unknown
     -- left_at: UTC: when the stay ended, by a move or because the lead was deleted; null while it lasts
@@ -52,14 +52,7 @@ export const VIEWS = {
       round(julianday(coalesce(deleted_at, (SELECT max(leads_as_of) FROM sync_run))) - julianday(status_changed_at), 4))
     FROM lead`,
 
-  lead_known: sql`CREATE VIEW lead_known AS
-    -- one row per lead: since when its statuses are known without a gap; its history is complete from known_from on
-    -- lead_id: lead.id
-    -- has_moved: 1: its status changed more than a minute after the lead was created; 0: it did not
-    -- known_from: UTC: since when every status is known; created_at if all are; time of a move found only by comparing states, until details are read
-    SELECT id AS lead_id, pipeline_id, status, created_at, status_changed_at,
-      iif(status_changed_at > settled_at, 1, 0) AS has_moved, ${KNOWN_FROM} AS known_from
-    FROM (SELECT *, strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+60 seconds') AS settled_at FROM lead) AS lead`,
+  lead_event: LEAD_EVENT,
 
   agent_outage: sql`CREATE VIEW agent_outage AS
     -- one row per outage of an agent: samples in a row in which its status was failing, failed, error, errored, down, offline, crashed, unhealthy or degraded
@@ -134,8 +127,8 @@ export const VIEWS = {
         coalesce(sum(leads) FILTER (WHERE outcome = 'lost'), 0) AS lost,
         coalesce(sum(leads) FILTER (WHERE outcome = 'disqualified'), 0) AS disqualified
       FROM pipeline
-      LEFT JOIN lead_count ON lead_count.pipeline_id = pipeline.id
-      LEFT JOIN stage ON stage.status = lead_count.status
+      LEFT JOIN lead_day ON lead_day.pipeline_id = pipeline.id
+      LEFT JOIN stage ON stage.status = lead_day.status
       GROUP BY pipeline.id) AS ours
     JOIN pipeline ON pipeline.id = ours.id
     LEFT JOIN pipeline_stat_latest AS latest ON latest.pipeline_id = pipeline.id`,
@@ -148,24 +141,13 @@ export const VIEWS = {
     -- upstream: the value that the upstream computes
     -- difference: ours - upstream; 0 if the copy is complete and nothing changed during the sync
     WITH level AS (
-      -- the counts of now, with the states that have ended since as_of put back, those that have begun since taken out,
-      -- and leads that were there before their first known state
-      SELECT pipeline_id, coalesce(outcome, 'open') AS outcome, value_currency, lead_count.leads, lead_count.value_amount
-      FROM pipeline_stat_latest JOIN lead_count USING (pipeline_id) LEFT JOIN stage ON stage.status = lead_count.status
+      SELECT pipeline_id, coalesce(outcome, 'open') AS outcome, value_currency, lead_day.leads, lead_day.value_amount
+      FROM pipeline_stat_latest JOIN lead_day USING (pipeline_id) LEFT JOIN stage ON stage.status = lead_day.status
+      WHERE day < substr(as_of, 1, 10)
       UNION ALL
-      SELECT pipeline_id, coalesce(outcome, 'open'), value_currency, 1, ifnull(value_amount, 0)
-      FROM pipeline_stat_latest JOIN lead_history USING (pipeline_id) LEFT JOIN stage ON stage.status = lead_history.status
-      WHERE valid_to > as_of
-      UNION ALL
-      SELECT pipeline_id, coalesce(outcome, 'open'), value_currency, -1, -ifnull(value_amount, 0)
-      FROM pipeline_stat_latest JOIN lead_version USING (pipeline_id) LEFT JOIN stage ON stage.status = lead_version.status
-      WHERE valid_from > as_of
-      UNION ALL
-      SELECT state.pipeline_id, 'open', state.value_currency, 1, ifnull(state.value_amount, 0)
-      FROM pipeline_stat_latest JOIN lead ON first_seen_at > as_of AND created_at <= as_of
-      JOIN lead_version AS state ON state.pipeline_id = pipeline_stat_latest.pipeline_id AND state.valid_from > as_of
-        AND state.lead_id = lead.id
-        AND state.valid_from = (SELECT valid_from FROM lead_version AS each WHERE each.lead_id = lead.id ORDER BY valid_from LIMIT 1)),
+      SELECT pipeline_id, coalesce(outcome, 'open'), value_currency, lead_event.leads, lead_event.value_amount
+      FROM pipeline_stat_latest JOIN lead_event USING (pipeline_id) LEFT JOIN stage ON stage.status = lead_event.status
+      WHERE at >= substr(as_of, 1, 10) AND at <= as_of),
     counted AS (
       SELECT pipeline_id, sum(leads) AS leads, ifnull(sum(leads) FILTER (WHERE outcome = 'open'), 0) AS open,
         ifnull(sum(leads) FILTER (WHERE outcome = 'won'), 0) AS won,

@@ -4,12 +4,11 @@
  */
 import type Database from 'better-sqlite3'
 import type { LeadFilter, ReportFigures } from '../../domain/figures.ts'
-import type { Instant } from '../../domain/model.ts'
 import { COVERAGES } from '../figures/coverage.ts'
 import { FIGURES } from '../figures/definition.ts'
 import { EVERY_LEAD } from '../figures/lead-filter.ts'
 import { explainQuery, type FigureScope } from '../figures/query.ts'
-import { STALLED_LEADS, TOP_LEADS } from '../figures/report-lists.ts'
+import { ALL_CANDIDATES, STALLED_LEADS, TOP_LEADS } from '../figures/report-lists.ts'
 import { isGroup, parseFigures } from '../reports/issue.ts'
 
 interface Issue {
@@ -19,7 +18,6 @@ interface Issue {
   readonly filter: LeadFilter
   readonly stalledDays: number
   readonly topScore: number
-  readonly asKnownAt: Instant | null
 }
 
 /** The lists of leads in a report, beside the figures. */
@@ -39,7 +37,11 @@ export function fillFigures(database: Database.Database): void {
   for (const { report, period, prior, topScore, ...scope } of listIssues(database)) {
     for (const { name, title, meaning, unit, coverage, ...query } of [...FIGURES, ...LISTS]) {
       const explained = [period, prior].map((each) =>
-        explainQuery(query, { ...scope, ...each }, { top_score: topScore, rows: LIST_ROWS }),
+        explainQuery(
+          query,
+          { ...scope, ...each },
+          { top_score: topScore, rows: LIST_ROWS, candidates: ALL_CANDIDATES },
+        ),
       )
       const known = coverage && explainQuery(COVERAGES[coverage], { ...scope, ...period }, {})
       insert.run(report, name, title, meaning, unit, period.from, period.to, ...explained, known)
@@ -53,16 +55,16 @@ export function fillFigures(database: Database.Database): void {
  */
 function listIssues(database: Database.Database): Issue[] {
   const rows = database
-    .prepare<[], { report: string; rendered_at: string; figures: string }>(
-      `SELECT report, max(period_to || iif(variant = '', 1, 0)), rendered_at, figures FROM report_issue GROUP BY report`,
+    .prepare<[], { report: string; figures: string }>(
+      `SELECT report, max(period_to || iif(variant = '', 1, 0)), figures FROM report_issue GROUP BY report`,
     )
     .all()
   return rows.length === 0
     ? listDayBefore(database)
-    : rows.flatMap(({ report, rendered_at, figures }) => {
+    : rows.flatMap(({ report, figures }) => {
         const kept = parseFigures(figures)
         const isWhole = ['period', 'prior', 'stalled', 'topLeads'].every((name) => isGroup(kept[name]))
-        return isWhole ? [issueOf(database, report, rendered_at, kept as unknown as KeptFigures)] : []
+        return isWhole ? [issueOf(database, report, kept as unknown as KeptFigures)] : []
       })
 }
 
@@ -72,7 +74,6 @@ type KeptFigures = Omit<ReportFigures, 'filter'> & Partial<Pick<ReportFigures, '
 function issueOf(
   database: Database.Database,
   report: string,
-  renderedAt: Instant,
   { period, prior, pipelines, filter, stalled, topLeads }: KeptFigures,
 ): Issue {
   return {
@@ -82,7 +83,6 @@ function issueOf(
     filter: filter ?? { pipelineIds: idsOf(database, pipelines), conditions: [] },
     stalledDays: stalled.days,
     topScore: topLeads.minScore,
-    asKnownAt: renderedAt,
   }
 }
 
@@ -103,5 +103,5 @@ function listDayBefore(database: Database.Database): Issue[] {
     to: new Date(to).toISOString(),
   })
   const [period, prior] = [dayTo(midnight), dayTo(midnight - 7 * DAY_MS)]
-  return [{ report: '', period, prior, filter: EVERY_LEAD, ...DEFAULTS, asKnownAt: null }]
+  return [{ report: '', period, prior, filter: EVERY_LEAD, ...DEFAULTS }]
 }

@@ -128,11 +128,11 @@ export async function listAgents(db: Db, missingSince: Instant): Promise<ListedA
 /** Lists the ids of the pipelines that have leads upstream, in order. */
 export async function listPipelineIdsInUse(db: Db): Promise<string[]> {
   const rows = await db
-    .selectFrom('lead_count')
-    .innerJoin('pipeline', 'pipeline.id', 'lead_count.pipeline_id')
-    .where('leads', '>', 0)
+    .selectFrom('lead_day')
+    .innerJoin('pipeline', 'pipeline.id', 'lead_day.pipeline_id')
+    .groupBy('pipeline.id')
+    .having((eb) => eb.fn.sum('leads'), '>', 0)
     .select('pipeline.id')
-    .distinct()
     .orderBy('pipeline.id')
     .execute()
   return rows.map((row) => row.id)

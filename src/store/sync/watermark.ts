@@ -75,27 +75,16 @@ export async function countUndated(db: Db): Promise<number> {
  * count.
  */
 export async function findLastUpdate(db: Db): Promise<Instant | null> {
-  let latest: Instant | null = null
-  const statuses = await db
-    .selectFrom('lead_count')
-    .where('leads', '>', 0)
-    .select('status')
-    .distinct()
+  const newest = await db
+    .selectFrom('lead')
+    .where('deleted_at', 'is', null)
+    .orderBy('updated_at', 'desc')
+    .limit(NEWEST_LEADS)
+    .select(['updated_at', 'observed_at'])
     .execute()
-  for (const { status } of statuses) {
-    const newest = await db
-      .selectFrom('lead')
-      .where('status', '=', status)
-      .where('deleted_at', 'is', null)
-      .orderBy('updated_at', 'desc')
-      .limit(NEWEST_LEADS)
-      .select(['updated_at', 'observed_at'])
-      .execute()
-    const dated = newest.find((lead) => lead.updated_at !== lead.observed_at)
-    if (dated === undefined && newest.length === NEWEST_LEADS) return findLastUpdateOfAll(db)
-    if (dated && (latest === null || dated.updated_at > latest)) latest = dated.updated_at
-  }
-  return latest
+  const dated = newest.find((lead) => lead.updated_at !== lead.observed_at)
+  if (dated === undefined && newest.length === NEWEST_LEADS) return findLastUpdateOfAll(db)
+  return dated?.updated_at ?? null
 }
 
 /**
@@ -133,32 +122,21 @@ export interface DatedLead {
  * lead that the last whole scan missed may be deleted.
  */
 export async function findNewestLead(db: Db, since: Instant, until: Instant): Promise<DatedLead | null> {
-  const statuses = await db
-    .selectFrom('lead_count')
-    .where('leads', '>', 0)
-    .select('status')
-    .distinct()
-    .execute()
-  const newest: DatedLead[] = []
-  for (const { status } of statuses) {
-    const lead = await db
-      .selectFrom('lead')
-      .where('status', '=', status)
-      .where('updated_at', '>', since)
-      .where('updated_at', '<=', until)
-      .where('deleted_at', 'is', null)
-      .whereRef('updated_at', '<>', 'observed_at')
-      .where('run_id', 'not like', 'event:%')
-      .where(({ not, exists, selectFrom }) =>
-        not(exists(selectFrom('missing_lead').whereRef('lead_id', '=', 'lead.id').select('lead_id'))),
-      )
-      .orderBy('updated_at', 'desc')
-      .limit(1)
-      .select(['no', 'id', 'updated_at as updatedAt'])
-      .executeTakeFirst()
-    if (lead !== undefined) newest.push(lead)
-  }
-  return newest.sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))[0] ?? null
+  const lead = await db
+    .selectFrom('lead')
+    .where('updated_at', '>', since)
+    .where('updated_at', '<=', until)
+    .where('deleted_at', 'is', null)
+    .whereRef('updated_at', '<>', 'observed_at')
+    .where('run_id', 'not like', 'event:%')
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('missing_lead').whereRef('lead_id', '=', 'lead.id').select('lead_id'))),
+    )
+    .orderBy('updated_at', 'desc')
+    .limit(1)
+    .select(['no', 'id', 'updated_at as updatedAt'])
+    .executeTakeFirst()
+  return lead ?? null
 }
 
 /** Returns whether the last change of the stored lead is the one given. */

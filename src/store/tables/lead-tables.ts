@@ -12,15 +12,6 @@ export interface LeadTable extends LeadColumns {
   derived_version: number | null
 }
 
-/** The columns of `lead` that are computed from the moves of the lead between statuses. */
-export interface LeadProgress {
-  reached: number | null
-  known_from: string | null
-  is_sampled: number | null
-}
-
-type LeadProgressTable = { [Column in keyof LeadProgress]: Generated<LeadProgress[Column]> }
-
 /** The columns of the tracked fields: if one of them changes, the lead gets a new version. */
 export type TrackedColumn = Extract<LeadField, { hasHistory: true }>['column']
 
@@ -102,22 +93,24 @@ interface DetailQueueTable {
   last_error: string | null
 }
 
-interface LeadCountTable {
+interface LeadDayTable {
+  day: string
   pipeline_id: string
   status: string
   value_currency: string
+  is_known: number
   reached: number
-  is_sampled: number
   leads: number
+  entered: number
   value_amount: number
 }
 
 export interface LeadTables {
-  lead: LeadTable & LeadProgressTable
+  lead: LeadTable
   lead_raw: { lead_no: number; raw: string }
   lead_fingerprint: { lead_no: number; fingerprint: string }
   missing_lead: { lead_id: string; run_id: string; since: string }
-  lead_count: LeadCountTable
+  lead_day: LeadDayTable
   /**
    * The stored versions of leads. A lead that has not changed since its first read has no stored version. The
    * view `lead_version` has the versions of all leads.

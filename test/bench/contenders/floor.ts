@@ -5,7 +5,7 @@
  */
 import Database from 'better-sqlite3'
 import { LEAD_FIELDS } from '../../../src/domain/lead-fields.ts'
-import { reachedSql } from '../../../src/store/leads/lead-progress.ts'
+import { COUNT_ALL_DAYS } from '../../../src/store/leads/lead-day.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { file, url } from '../step.ts'
 import { syncLeads } from './sync.ts'
@@ -71,13 +71,9 @@ export async function openFloor(): Promise<Floor> {
   for (const { name } of indexes) db.exec(`DROP INDEX ${name}`)
   db.exec('BEGIN')
   const finish = (): void => {
-    if (isCounted) {
-      db.exec(`INSERT INTO lead_count (pipeline_id, status, value_currency, reached, is_sampled, leads, value_amount)
-        SELECT pipeline_id, status, iif(value_amount IS NULL, '', ifnull(value_currency, '')), ${reachedSql()}, 0,
-          count(*), total(value_amount) FROM lead GROUP BY 1, 2, 3, 4`)
-    }
     db.exec('COMMIT')
     for (const { sql } of [...indexes, ...triggers]) db.exec(sql)
+    if (isCounted) db.exec(COUNT_ALL_DAYS)
     db.close()
   }
   return { db, tables, finish }
@@ -97,7 +93,7 @@ async function readTables(): Promise<{ tables: FloorTable[]; isCounted: boolean 
   const tables = names
     .filter((name) => count(name) === leads.seen)
     .map((name) => ({ name, columns: columnsOf(db, name) }))
-  const isCounted = names.includes('lead_count') && count('lead_count') > 0
+  const isCounted = names.includes('lead_day') && count('lead_day') > 0
   db.close()
   if (leads.seen > PAGE_SIZE || !tables.some(({ name }) => name === 'lead'))
     throw new Error(`the floor: found ${leads.seen} leads and no table with as many rows, expected lead`)

@@ -56,7 +56,6 @@ export const FIGURES: Part = {
         since: { at: period.from, knownAt: period.to },
         sparkPeriods: periodsUpTo(kind, period),
         trendDays: daysUpTo(period.to, 96, ZONE),
-        asKnownAt: null,
       })
     }
   },

@@ -195,7 +195,7 @@ describe('a webhook', () => {
     expect(posts()).toHaveLength(1)
     expect(subjects()).toEqual(['[leadsheet] 1 alert: API key refused'])
     expect(await listUnposted(syncing.store.db, 5)).toMatchObject([
-      { state: 'pending', attempts: 1, response: '500' },
+      { state: 'pending', attempts: 1, response: 'it answered 500' },
     ])
     // The alerts after it wait for it.
     await tick(6)
@@ -216,7 +216,7 @@ describe('a webhook', () => {
     await failingSync(401)
     for (let hour = 0; hour < 50; hour++) await tick(60)
     const unposted = await listUnposted(syncing.store.db, 50)
-    expect(unposted.at(-1)).toMatchObject({ state: 'failed', response: '404' })
+    expect(unposted.at(-1)).toMatchObject({ state: 'failed', response: 'it answered 404' })
     expect(unposted[0]).toMatchObject({ state: 'pending' })
   })
 

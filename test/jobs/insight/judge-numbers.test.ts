@@ -49,7 +49,7 @@ function requestOf(change: Partial<ReportRequest> = {}, kind: ReportRequest['kin
   const period: Period = periodOf(kind, NOW, ZONE, { holidays: [], lastEnd: null })
   return {
     ...{ kind, period, prior: priorOf(kind, period), filter: EVERY_LEAD, stalledDays: 14, topScore: 80 },
-    ...{ rowsMax: 10, since: null, sparkPeriods: periodsUpTo(kind, period), trendDays: [], asKnownAt: null },
+    ...{ rowsMax: 10, since: null, sparkPeriods: periodsUpTo(kind, period), trendDays: [] },
     ...change,
   }
 }

@@ -60,7 +60,6 @@ async function judge(
   const request = {
     ...({ kind: 'day', period, prior: priorOf('day', period), filter: EVERY_LEAD, stalledDays: 14 } as const),
     ...{ topScore: 80, rowsMax: 10, since: null, sparkPeriods: periodsUpTo('day', period), trendDays: [] },
-    asKnownAt: null,
   }
   const report = { holidays: [], goals: [], fiscalYearStarts: 1 }
   return await judgeNumbers({ store, now: () => NOW }, request, report, {})

@@ -172,7 +172,7 @@ function requestOf(kind: PeriodKind, at: string) {
   const period = periodOf(kind, new Date(at), ZONE, { holidays: [], lastEnd: null })
   return {
     ...{ kind, period, prior: priorOf(kind, period), filter: EVERY_LEAD, stalledDays: STALLED_DAYS },
-    ...{ topScore: 80, rowsMax: 10, since: null, asKnownAt: null },
+    ...{ topScore: 80, rowsMax: 10, since: null },
     sparkPeriods: periodsUpTo(kind, period),
     trendDays: daysUpTo(period.to, 96, ZONE),
   }

@@ -403,15 +403,15 @@ describe('a report of which something cannot be read', () => {
       addScheduledRun(trx, { ...scheduledRun, state: 'pending', not_before: null, message: null }),
     )
     const schedule = reportSchedule(work, world.report, { ...scheduleOf(), recipients: RECIPIENTS })
-    await sql`ALTER TABLE lead_count RENAME TO lead_count_away`.execute(store.db)
+    await sql`ALTER TABLE lead_day RENAME TO lead_day_away`.execute(store.db)
     await runDue({ store, log: SILENT, now: () => clock.now }, schedule, signal)
     expect((await listScheduledRuns(store.db, 1))[0]).toMatchObject({
       state: 'pending',
       not_before: '2026-11-21T07:05:00.000Z',
-      message: expect.stringMatching(/^The numbers of the report cannot be read: .*lead_count/),
+      message: expect.stringMatching(/^The numbers of the report cannot be read: .*lead_day/),
     })
     expect(await world.countIssues()).toBe(0)
-    await sql`ALTER TABLE lead_count_away RENAME TO lead_count`.execute(store.db)
+    await sql`ALTER TABLE lead_day_away RENAME TO lead_day`.execute(store.db)
     clock.now = at('07:05')
     await runDue({ store, log: SILENT, now: () => clock.now }, schedule, signal)
     expect((await listScheduledRuns(store.db, 1))[0]).toMatchObject({ state: 'done', attempts: 2 })

@@ -20,7 +20,7 @@ async function readEmptyDay(): Promise<ReportFigures> {
   const period = periodBetween('2026-11-20', '2026-11-21', 'UTC')
   return await readReportFigures(store.db, {
     ...{ kind: 'day', period, prior: priorOf('day', period), filter: EVERY_LEAD },
-    ...{ stalledDays: 7, topScore: 80, rowsMax: 10, since: null, asKnownAt: null },
+    ...{ stalledDays: 7, topScore: 80, rowsMax: 10, since: null },
     ...{ sparkPeriods: [period], trendDays: daysUpTo(period.to, 96, 'UTC') },
   })
 }

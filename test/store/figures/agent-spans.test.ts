@@ -18,7 +18,7 @@ async function spansOf(samples: Readonly<Record<string, string>>): Promise<Agent
   for (const [clock, status] of Object.entries(samples)) {
     await store.write((trx) => saveAgents(trx, [agent('a', status)], seenAt(at(clock)), { isWhole: true }))
   }
-  const scope = { from: FROM, to: TO, filter: EVERY_LEAD, stalledDays: 7, asKnownAt: null }
+  const scope = { from: FROM, to: TO, filter: EVERY_LEAD, stalledDays: 7 }
   const words = { well: ['running', 'idle'], failing: ['failing', 'down'] }
   return await readAgentSpans({ db: store.db, tempTables: new Map() }, scope, words)
 }

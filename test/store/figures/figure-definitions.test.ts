@@ -10,11 +10,10 @@ import { FIGURES, type FigureName } from '../../../src/store/figures/definition.
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { explainFigure, type FigureScope, readFigure } from '../../../src/store/figures/query.ts'
 import { readCoverages, readReportFigures } from '../../../src/store/figures/report-figures.ts'
-import { refreshStageMoves } from '../../../src/store/leads/stage-move.ts'
 import { savePipelineStat } from '../../../src/store/sync/samples.ts'
 import { askSqlProgram, hasSqlProgram } from '../../support/data/sql-program.ts'
 import { openSyncedStore } from '../../support/data/synced-store.ts'
-import { lead, openEmptyStore, save, saveWholeRun, seenAt, stat } from '../../support/store.ts'
+import { lead, openEmptyStore, save, seenAt, stat } from '../../support/store.ts'
 
 /** A week in UTC. */
 const WEEK: FigureScope = {
@@ -22,7 +21,6 @@ const WEEK: FigureScope = {
   to: '2026-11-21T00:00:00.000Z',
   filter: EVERY_LEAD,
   stalledDays: 7,
-  asKnownAt: null,
 }
 
 /** Returns noon of a day in November. */
@@ -54,26 +52,6 @@ async function figure(name: FigureName, states: readonly Lead[], scope: Partial<
 async function saveActivity(store: Store, id: string, at: readonly string[]): Promise<void> {
   const rows = at.map((each) => ({ ...ENTRY, lead_id: id, id: each, at: each }))
   if (rows.length > 0) await store.write((trx) => trx.insertInto('activity').values(rows).execute())
-}
-
-/** Saves the details of a lead, with its moves by the day of November. */
-async function saveMoves(
-  store: Store,
-  id: string,
-  moves: Readonly<Record<number, readonly [string | null, string]>>,
-): Promise<void> {
-  const rows = Object.entries(moves).map(([day, [from_status, to_status]]) => ({
-    ...{ ...ENTRY, lead_id: id, id: day, at: noon(Number(day)), from_status, to_status },
-  }))
-  const detail = { lead_id: id, fetched_at: noon(24), lead_updated_at: noon(24), run_id: 'run', raw: '{}' }
-  await store.write(async (trx) => {
-    await trx
-      .insertInto('lead_detail')
-      .values({ ...detail, enrichment: null })
-      .execute()
-    await trx.insertInto('activity').values(rows).execute()
-    await refreshStageMoves(trx, [id])
-  })
 }
 
 const ENTRY = {
@@ -194,13 +172,8 @@ describe('the velocity', () => {
 describe('stalled leads of a past day', () => {
   const states = past('1', { 2: 'new', 22: 'contacted' })
 
-  async function stalled(
-    scope: Partial<FigureScope>,
-    wholeRuns: readonly string[],
-    activity: readonly string[] = [],
-  ) {
+  async function stalled(activity: readonly string[], scope: Partial<FigureScope> = {}) {
     await using store = await storeOf(states)
-    for (const at of wholeRuns) await saveWholeRun(store, at)
     await saveActivity(store, '1', activity)
     const asked = { ...WEEK, ...scope }
     const [row] = await readFigure(store.db, 'stalled', asked)
@@ -208,21 +181,27 @@ describe('stalled leads of a past day', () => {
     return [row?.value, coverages?.get('stalled')]
   }
 
-  it('are those that a sync found standing still after it, though they have moved since', async () => {
+  it('are those that stood still then, though they have moved since', async () => {
     const later = { from: noon(22), to: noon(24) }
-    expect(await stalled({}, [noon(21)])).toEqual([1, { known: 1, of: 1 }])
-    expect(await stalled(later, [noon(21)])).toEqual([0, { known: 1, of: 1 }])
+    expect(await stalled([])).toEqual([1, { known: 1, of: 1 }])
+    expect(await stalled([], later)).toEqual([0, { known: 1, of: 1 }])
   })
 
-  it('are not told of leads that have changed before anything read them again', async () => {
-    expect(await stalled({}, [])).toEqual([0, { known: 0, of: 1 }])
-    expect(await stalled({}, [noon(20), noon(23)])).toEqual([0, { known: 0, of: 1 }])
+  it('are none that had an activity in the days before', async () => {
+    expect(await stalled([noon(2), noon(22)])).toEqual([1, { known: 1, of: 1 }])
+    expect(await stalled([noon(2), noon(19), noon(22)])).toEqual([0, { known: 1, of: 1 }])
   })
 
-  it('are told from the activity of a lead where that has its next change, and so all before it', async () => {
-    expect(await stalled({}, [], [noon(2), noon(22)])).toEqual([1, { known: 1, of: 1 }])
-    expect(await stalled({}, [], [noon(2), noon(19), noon(22)])).toEqual([0, { known: 1, of: 1 }])
-    expect(await stalled({}, [], [noon(2)])).toEqual([0, { known: 0, of: 1 }])
+  it('are none that were first read after a later change', async () => {
+    await using store = await storeOf([])
+    await save(
+      store,
+      [lead('1', { createdAt: noon(1), updatedAt: noon(24), statusChangedAt: noon(2) })],
+      noon(25),
+    )
+    const [row] = await readFigure(store.db, 'stalled', WEEK)
+    const [coverages] = await readCoverages(store.db, [WEEK])
+    expect([row?.value, coverages?.get('stalled')]).toEqual([0, { known: 0, of: 1 }])
   })
 })
 
@@ -241,78 +220,24 @@ describe('the history of leads', () => {
     await save(store, [
       lead('read since', { ...old, status: 'won', updatedAt: noon(17), statusChangedAt: noon(17) }),
     ])
-    const { rows } = await sql<{ lead_id: string; has_moved: number; known_from: string }>`
-      SELECT lead_id, has_moved, known_from FROM lead_known ORDER BY known_from, lead_id`.execute(store.db)
-    expect(rows.map((row) => [row.lead_id, row.has_moved, row.known_from])).toEqual([
-      ['still', 0, noon(1)],
-      ['read since', 1, noon(2)],
-      ['moved before', 1, noon(10)],
-      ['as new', 1, noon(16)],
-      ['moved in it', 1, noon(16)],
-      ['won after it', 1, noon(22)],
-    ])
-    const coverage = async (asKnownAt: string | null) => {
-      const [coverages] = await readCoverages(store.db, [{ ...WEEK, asKnownAt }])
-      const names = [
-        'qualified',
-        'cohort_conversion',
-        'velocity',
-        'won',
-        'lost',
-        'win_rate',
-        'open',
-        'open_value',
-      ] as const
-      return names.map((name) => coverages?.get(name))
-    }
-    const known = [
-      { known: 1, of: 4 },
+    const [coverages] = await readCoverages(store.db, [WEEK])
+    const names = [
+      'qualified',
+      'cohort_conversion',
+      'velocity',
+      'won',
+      'lost',
+      'win_rate',
+      'open',
+      'open_value',
+    ] as const
+    expect(names.map((name) => coverages?.get(name))).toEqual([
+      { known: 3, of: 6 },
       { known: 1, of: 1 },
       ...Array(5).fill({ known: 5, of: 6 }),
       // For the lead "won after it", it is unknown that it was open, and what it was worth.
       { known: 3, of: 4 },
-    ]
-    expect(await coverage(null)).toEqual(known)
-    expect(await coverage('2026-12-01T00:00:00.000Z')).toEqual(known)
-  })
-
-  it('is known since the creation of a lead whose activity was read, and not where two samples alone tell of a move', async () => {
-    await using store = await storeOf([
-      ...past('read', { 20: 'won' }),
-      ...past('told from the first stage on', { 20: 'won' }),
-      ...past('seen', { 2: 'new', 18: 'won' }),
     ])
-    const known = async () => {
-      const { rows } = await sql<{ known_from: string }>`
-        SELECT known_from FROM lead_known ORDER BY lead_id`.execute(store.db)
-      return rows.map((row) => row.known_from)
-    }
-    expect(await known()).toEqual([noon(20), noon(2), noon(20)])
-    await saveMoves(store, 'read', { 1: [null, 'new'], 5: ['new', 'contacted'], 20: ['contacted', 'won'] })
-    await saveMoves(store, 'told from the first stage on', {
-      5: ['new', 'contacted'],
-      20: ['contacted', 'won'],
-    })
-    const created = lead('read').createdAt
-    expect(await known()).toEqual([noon(1), noon(18), created])
-  })
-})
-
-describe('what was known at a past time', () => {
-  it('leaves out what was read later, though it is dated before', async () => {
-    await using store = await storeOf(past('1', { 2: 'new' }))
-    await save(store, past('1', { 15: 'won' }), noon(25))
-    expect(await readFigure(store.db, 'won', WEEK)).toEqual(one(1))
-    expect(await readFigure(store.db, 'won', { ...WEEK, asKnownAt: noon(24) })).toEqual(one(0))
-    expect(await readFigure(store.db, 'open', { ...WEEK, asKnownAt: noon(24) })).toEqual(one(1))
-    expect(await readFigure(store.db, 'leads', { ...WEEK, asKnownAt: noon(1) })).toEqual(one(0))
-  })
-
-  it('leaves out a lead that was first read later, though it was won before', async () => {
-    await using store = await storeOf(past('1', { 2: 'won' }))
-    await save(store, past('2', { 15: 'won' }), noon(25))
-    expect(await readFigure(store.db, 'won', { ...WEEK, asKnownAt: noon(26) })).toEqual(one(1))
-    expect(await readFigure(store.db, 'won', { ...WEEK, asKnownAt: noon(24) })).toEqual(one(0))
   })
 })
 
@@ -324,11 +249,7 @@ describe('the SQL that is shown', () => {
     const period = dayBefore(now, 'Europe/Berlin')
     const pipelines = (await db.selectFrom('pipeline').select('id').execute()).map(({ id }) => id)
     const whole = { ...WEEK, from: period.from, to: period.to }
-    const scopes = [
-      whole,
-      { ...whole, filter: { ...EVERY_LEAD, pipelineIds: pipelines.slice(0, 2) } },
-      { ...whole, asKnownAt: now.toISOString() },
-    ]
+    const scopes = [whole, { ...whole, filter: { ...EVERY_LEAD, pipelineIds: pipelines.slice(0, 2) } }]
     for (const scope of scopes) {
       for (const { name } of FIGURES) {
         const shown = explainFigure(name, scope)
@@ -339,7 +260,7 @@ describe('the SQL that is shown', () => {
       }
     }
     const report = await readReportFigures(db, {
-      ...{ kind: 'day', period, prior: weekBefore(period), filter: EVERY_LEAD, asKnownAt: null },
+      ...{ kind: 'day', period, prior: weekBefore(period), filter: EVERY_LEAD },
       ...{ topScore: 80, stalledDays: 7, rowsMax: 5, since: null, sparkPeriods: [], trendDays: [] },
     })
     const numberOf = async (name: FigureName) => (await readFigure(db, name, whole))[0]?.value

@@ -36,7 +36,7 @@ async function figuresOf(
   await prepare(store)
   const period = change.period ?? FRIDAY
   const figures = await readReportFigures(store.db, {
-    ...{ kind: 'day', period, prior: weekBefore(period), filter: EVERY_LEAD, asKnownAt: null },
+    ...{ kind: 'day', period, prior: weekBefore(period), filter: EVERY_LEAD },
     ...{ topScore: 80, stalledDays: 7, rowsMax: 5, since: null, sparkPeriods: [], trendDays: [] },
     ...change,
   })

@@ -85,7 +85,7 @@ describe.skipIf(!hasPostgres)('a snapshot of PostgreSQL', () => {
       database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get()
     // All tables of a lead have been written in one transaction.
     expect(count('lead_raw')).toBe(count('lead'))
-    expect(database.prepare('SELECT sum(leads) FROM lead_count').pluck().get()).toBe(count('lead'))
+    expect(database.prepare('SELECT sum(leads) FROM lead_day').pluck().get()).toBe(count('lead'))
     expect(database.prepare('SELECT count(DISTINCT lead_id) FROM lead_version').pluck().get()).toBe(
       count('lead'),
     )

@@ -11,7 +11,7 @@ import { lead, openEmptyStore, save, saveWholeRun } from '../../support/store.ts
 
 const PERIOD = { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z', timeZone: 'UTC' }
 const REQUEST: ReportRequest = {
-  ...{ kind: 'day', period: PERIOD, prior: priorOf('day', PERIOD), filter: EVERY_LEAD, asKnownAt: null },
+  ...{ kind: 'day', period: PERIOD, prior: priorOf('day', PERIOD), filter: EVERY_LEAD },
   ...{ stalledDays: 7, topScore: 80, rowsMax: 10, since: null },
   sparkPeriods: periodsUpTo('day', PERIOD),
   trendDays: daysUpTo(PERIOD.to, 96, 'UTC'),
@@ -58,7 +58,7 @@ describe('a section that cannot be read', () => {
     })
   })
 
-  it.each(['lead_count', 'stage_move'])('ends the report where it is of the core: %s', async (table) => {
+  it.each(['lead_day', 'stage_move'])('ends the report where it is of the core: %s', async (table) => {
     await expect(readWithout(table)).rejects.toMatchObject({
       code: 'report_failed',
       message: expect.stringMatching(

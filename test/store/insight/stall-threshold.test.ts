@@ -47,7 +47,7 @@ async function saveOpen(
 }
 
 async function urgent(store: Store, rowsMax = 10) {
-  const scope = { from: ago(1), to: NOW.toISOString(), filter: EVERY_LEAD, stalledDays: 14, asKnownAt: null }
+  const scope = { from: ago(1), to: NOW.toISOString(), filter: EVERY_LEAD, stalledDays: 14 }
   return inReadTransaction(store.db, async (trx) =>
     readUrgentLeads(trx, scope, await readStallThresholds(trx.db), 3, rowsMax),
   )
@@ -142,7 +142,7 @@ describe('urgent leads', () => {
       ['idle 2', 1],
     ])
     const scope = {
-      ...{ from: ago(1), to: NOW.toISOString(), filter: EVERY_LEAD, stalledDays: 14, asKnownAt: null },
+      ...{ from: ago(1), to: NOW.toISOString(), filter: EVERY_LEAD, stalledDays: 14 },
     }
     const stalled = await inReadTransaction(store.db, async (trx) =>
       readStalled(await fillFilteredLeads(trx, scope), scope, 10),

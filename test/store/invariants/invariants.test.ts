@@ -55,7 +55,7 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
     `INSERT INTO sync_scan_page VALUES (0, 1, '[]');`,
   ],
   'indexes are put aside only while a sync runs': [
-    `INSERT INTO sync_dropped_index VALUES ('lead_by_status', '');`,
+    `INSERT INTO sync_dropped_index VALUES ('lead_by_state', '');`,
   ],
   'a run that calls its leads whole has read a list that was proven complete': [
     `UPDATE sync_scan_result SET scan_result = 'unproven';`,
@@ -145,16 +145,12 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
        SELECT id, '${NOW}', updated_at, run_id, '{}' FROM lead WHERE no = 3;`,
   ],
   'each lead is in a pipeline that is known': [`UPDATE lead SET pipeline_id = 'nowhere' WHERE no = 3;`],
-  'the counts of leads are those of the leads': [
-    'UPDATE lead_count SET leads = leads + 1 WHERE leads > 0;',
-    'UPDATE lead_count SET value_amount = value_amount + 1;',
-    'DELETE FROM lead_count;',
-    `INSERT INTO lead_count VALUES ('nowhere', 'won', '', 0, 0, 1, 0);`,
-  ],
-  'how far a lead has come, and since when that is known, is what its moves say': [
-    'UPDATE lead SET reached = 5 WHERE no = 3;',
-    'UPDATE lead SET is_sampled = 1 WHERE no = 3;',
-    `UPDATE lead SET known_from = '${NOW}' WHERE no = 3;`,
+  'the counts of leads by day are those of their states': [
+    'UPDATE lead_day SET leads = leads + 1 WHERE leads > 0;',
+    'UPDATE lead_day SET value_amount = value_amount + 1;',
+    'DELETE FROM lead_day;',
+    `INSERT INTO lead_day VALUES ('2026-11-20', 'nowhere', 'won', '', 1, 0, 1, 1, 0);`,
+    'UPDATE lead_day SET entered = entered + 1;',
   ],
   'every lead that the last complete scan met is there': [
     'UPDATE sync_scan_result SET distinct_leads = distinct_leads + 1;',

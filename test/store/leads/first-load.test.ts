@@ -5,6 +5,7 @@ import { LeadsheetError } from '../../../src/errors.ts'
 import { dropIndexes, restoreIndexes } from '../../../src/store/db/dropped-index.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { countLeads } from '../../../src/store/leads/lead.ts'
+import { COUNT_ALL_DAYS } from '../../../src/store/leads/lead-day.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { folderWith } from '../../support/folder.ts'
 import { openListing, paged, records } from '../../support/source/listing.ts'
@@ -17,9 +18,7 @@ const NEVER = new AbortController().signal
 /** Returns the indexes of the leads and the trigger that counts them. */
 async function indexes(store: Store): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`SELECT name FROM sqlite_schema
-    WHERE (type = 'index' AND tbl_name = 'lead') OR name = 'lead_count_insert' ORDER BY name`.execute(
-    store.db,
-  )
+    WHERE type = 'index' AND tbl_name = 'lead' ORDER BY name`.execute(store.db)
   return rows.map((row) => row.name)
 }
 
@@ -117,7 +116,7 @@ describe('indexes that were put aside', () => {
     const schema = () =>
       sql`SELECT name, sql FROM sqlite_schema WHERE type = 'index' ORDER BY name`.execute(store.db)
     const before = await schema()
-    await store.write((trx) => dropIndexes(trx))
+    await store.write((trx) => dropIndexes(trx, COUNT_ALL_DAYS))
     expect((await schema()).rows.length).toBeLessThan(before.rows.length)
     await restoreIndexes(store.db, NEVER)
     expect((await schema()).rows).toEqual(before.rows)
@@ -128,7 +127,7 @@ describe('indexes that were put aside', () => {
     await using store = await openStore(join(folderWith(), 'leadsheet.db'), OPENED_AT)
     await save(store, [lead('1'), lead('2')])
     const all = await indexes(store)
-    await store.write((trx) => dropIndexes(trx))
+    await store.write((trx) => dropIndexes(trx, COUNT_ALL_DAYS))
     const stop = new AbortController()
     const restoring = restoreIndexes(store.db, stop.signal)
     stop.abort(new Error('stopped'))
@@ -141,7 +140,7 @@ describe('indexes that were put aside', () => {
   it('tell what keeps them from coming back', async () => {
     const store = await openEmptyStore()
     await save(store, [lead('1')])
-    await store.write((trx) => dropIndexes(trx))
+    await store.write((trx) => dropIndexes(trx, COUNT_ALL_DAYS))
     await sql`INSERT INTO sync_dropped_index VALUES ('a', 'CREATE INDEX a ON lead (nothing)')`.execute(
       store.db,
     )

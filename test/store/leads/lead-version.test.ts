@@ -245,6 +245,6 @@ describe('the version of a lead that has not changed', () => {
     expect(ofLead).toContain('lead_by_id')
     const since = await explainPlan(store, `SELECT * FROM lead_version WHERE valid_from >= '2026-11-20'`)
     expect(since).toContain('lead_history_by_start')
-    expect(since).toContain('lead_by_status')
+    expect(since).toContain('lead_by_state')
   })
 })

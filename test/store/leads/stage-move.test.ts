@@ -3,15 +3,10 @@ import { describe, expect, it } from 'vitest'
 import type { Lead } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { type LeadState, stepsOf } from '../../../src/store/leads/lead-history.ts'
-import {
-  movesOf,
-  refreshStageMoves,
-  type StatusActivity,
-  saveStages,
-} from '../../../src/store/leads/stage-move.ts'
+import { movesOf, refreshStageMoves, type StatusActivity } from '../../../src/store/leads/stage-move.ts'
 import { BLANK_STATE } from '../../support/data/blank-lead.ts'
 import { explainPlan } from '../../support/data/plan.ts'
-import { IN_POSTGRES, lead, openEmptyStore, STAGES, save } from '../../support/store.ts'
+import { IN_POSTGRES, lead, openEmptyStore, save } from '../../support/store.ts'
 
 const READ_AT = '2026-11-20T00:00:00.000Z'
 
@@ -186,28 +181,6 @@ describe('the table stage_move', () => {
       ['new', 'contacted', on(4), on(1), 'version'],
       ['contacted', 'won', on(9), on(4), 'version'],
     ])
-  })
-
-  it('tells the row of its lead how far it has come, by the stages of now', async () => {
-    await using store = await openEmptyStore()
-    const progress = () => store.db.selectFrom('lead').select(['reached', 'known_from']).execute()
-    await save(store, [state('contacted', 2)])
-    expect(await progress()).toEqual([{ reached: null, known_from: null }])
-    await save(store, [state('lost', 4)])
-    const { position = -1 } = STAGES.find(({ status }) => status === 'contacted') ?? {}
-    expect(await progress()).toEqual([{ reached: position, known_from: on(2) }])
-    const later = STAGES.map((stage) => ({ ...stage, position: stage.position + 10 }))
-    await store.write((trx) => saveStages(trx, later))
-    expect(await progress()).toEqual([{ reached: position + 10, known_from: on(2) }])
-  })
-
-  it.skipIf(IN_POSTGRES)('lets an index alone say which moves of a period are known', async () => {
-    await using store = await openEmptyStore()
-    const plan = await explainPlan(
-      store,
-      `SELECT lead_id, known_from FROM lead_known WHERE status = 'won' AND status_changed_at >= '2026-11-14'`,
-    )
-    expect(plan).toContain('USING COVERING INDEX lead_by_status (status=? AND status_changed_at>?)')
   })
 
   it('takes in the activity of a lead, also when it was stored before the move was read', async () => {

@@ -12,6 +12,8 @@ export interface PastLead {
   readonly source: string | null
   readonly country: string | null
   readonly createdAt: string
+  /** The beginning of its first known state. */
+  readonly firstAt: string
   /** The status; null before the first known state. */
   readonly status: string | null
   /** The status, also known from moves before the first known state. */
@@ -23,20 +25,17 @@ export interface PastLead {
   readonly value: Money | null
   /** The instant of its last change of any kind. */
   readonly changedAt: string
-  /** The instant of its next change, if one is known. */
-  readonly nextAt: string | null
-  /**
-   * True if nothing can have changed between the two: a sync has read the lead in between, or its activity
-   * names the next change.
-   */
-  readonly isChangeKnown: boolean
+  /** True if the lead was read as it was then: its state had begun, and was not first read after a later update. */
+  readonly isKnown: boolean
+  /** The highest position in the funnel of its statuses so far; null if it may have been in the funnel unseen. */
+  readonly reached: number | null
 }
+
+const MINUTE_MS = 60_000
 
 export interface Past {
   /** Returns the leads that existed just before an instant. */
   at(instant: string): PastLead[]
-  /** Returns all statuses that a lead is known to have come into before an instant. */
-  statusesOf(id: string, before: string): string[]
   /** Returns the stays in a status that ended at or after `from` and before `to`. */
   staysEnded(from: string, to: string): { leadId: string; status: string; days: number }[]
 }
@@ -56,10 +55,10 @@ export async function loadPast(db: Db): Promise<Past> {
     (row) => row.lead_id,
   )
   const activities = Map.groupBy(await db.selectFrom('activity').selectAll().execute(), (row) => row.lead_id)
-  const runs = (await db.selectFrom('sync_run').select('leads_as_of').execute()).flatMap(
-    (run) => run.leads_as_of ?? [],
+  const moves = Map.groupBy(
+    await db.selectFrom('stage_move').selectAll().orderBy('moved_at').execute(),
+    (row) => row.lead_id,
   )
-  const moves = Map.groupBy(await db.selectFrom('stage_move').selectAll().execute(), (row) => row.lead_id)
   const stages = new Map(
     (await db.selectFrom('stage').selectAll().execute()).map((stage) => [stage.status, stage]),
   )
@@ -77,7 +76,9 @@ export async function loadPast(db: Db): Promise<Past> {
     const stay = known.slice(known.findLastIndex((each) => each.status !== state.status) + 1)
     const read = [...states, ...(minorUpdates.get(lead.id) ?? [])].map((each) => each.changed_at)
     const told = (activities.get(lead.id) ?? []).map((each) => each.at)
-    const nextAt = read.filter((at) => at >= instant).toSorted()[0] ?? null
+    const firstAt = states[0]?.valid_from ?? ''
+    const isWhole = known.length > 0 && Date.parse(firstAt) - Date.parse(lead.created_at) <= MINUTE_MS
+    const positions = known.map((each) => stages.get(each.status)).filter((stage) => stage?.in_funnel === 1)
     const status = known.length > 0 ? state.status : null
     return [
       {
@@ -86,6 +87,7 @@ export async function loadPast(db: Db): Promise<Past> {
         source: lead.source,
         country: lead.company_country,
         createdAt: lead.created_at,
+        firstAt,
         status,
         activityStatus:
           (moves.get(lead.id) ?? [])
@@ -93,34 +95,32 @@ export async function loadPast(db: Db): Promise<Past> {
             .toSorted((a, b) => (a.moved_at < b.moved_at ? -1 : 1))
             .at(-1)?.to_status ?? status,
         outcome: stages.get(status ?? '')?.outcome ?? 'open',
-        since: stay[0]?.valid_from ?? lead.created_at,
+        // A lead that was deleted and came back may have come into its status while it was deleted.
+        since:
+          lead.status_changed_at < instant
+            ? lead.status_changed_at
+            : ((moves.get(lead.id) ?? []).find((move) => move.moved_at >= instant)?.entered_at ??
+              stay[0]?.valid_from ??
+              lead.created_at),
         score: state.score,
         value:
           state.value_amount === null || state.value_currency === null
             ? null
             : { amount: state.value_amount, currency: state.value_currency },
-        nextAt,
-        isChangeKnown:
-          nextAt === null ||
-          told.includes(nextAt) ||
-          (states.some((each) => each.changed_at < instant) &&
-            runs.some((asOf) => asOf >= instant && asOf <= nextAt)),
-        changedAt: [...read, ...told]
-          .filter((at) => at < instant)
-          .reduce((a, b) => (a > b ? a : b), lead.created_at),
+        isKnown: known.length > 0 && state.changed_at < instant,
+        reached:
+          positions.length > 0
+            ? Math.max(...positions.map((stage) => stage?.position ?? 0))
+            : isWhole
+              ? 0
+              : null,
+        changedAt: [...read, ...told].filter((at) => at < instant).reduce((a, b) => (a > b ? a : b), ''),
       },
     ]
   }
 
   return {
     at: (instant) => leads.flatMap((lead) => pastOf(lead, instant)),
-    statusesOf: (id, before) => [
-      ...(versions.get(id) ?? []).filter((state) => state.valid_from < before).map((state) => state.status),
-      ...(moves.get(id) ?? []).filter((move) => move.moved_at < before).map((move) => move.to_status),
-      ...(moves.get(id) ?? []).flatMap(({ entered_at, from_status }) =>
-        from_status !== null && (entered_at ?? '') < before ? [from_status] : [],
-      ),
-    ],
     staysEnded: (from, to) =>
       [...moves.values()].flat().flatMap(({ lead_id, moved_at, from_status, days_before }) => {
         if (from_status === null || days_before === null || moved_at < from || moved_at >= to) return []

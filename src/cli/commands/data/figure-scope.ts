@@ -1,7 +1,4 @@
-/**
- * Options that `figures` and `figures explain` share: the period, the pipelines, conditions on leads, and a
- * time. Data that was read after this time is ignored.
- */
+/** Options that `figures` and `figures explain` share: the period, the pipelines, and conditions on leads. */
 import type { Command } from 'commander'
 import { InvalidArgumentError } from 'commander'
 import { stalledDaysOf } from '../../../app/configured-reports.ts'
@@ -15,14 +12,13 @@ import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import type { Db } from '../../../store/db/store.ts'
 import type { FigureScope } from '../../../store/figures/query.ts'
 import { findLastWholeRun } from '../../../store/sync/sync-run.ts'
-import { collect, day, instant } from '../../command.ts'
+import { collect, day } from '../../command.ts'
 
 export interface ScopeOptions {
   readonly from?: string
   readonly to?: string
   readonly pipeline?: readonly string[]
   readonly where?: readonly GivenCondition[]
-  readonly asKnownAt?: string
 }
 
 const DAYS_DEFAULT = 7
@@ -41,7 +37,6 @@ export function addScopeOptions(command: Command): void {
       "only leads that meet this condition now: source=crawl, 'score>=60'; may be repeated",
       condition,
     )
-    .option('--as-known-at <time>', 'use only data that was read up to this time', instant)
 }
 
 /**
@@ -62,7 +57,7 @@ export function periodOf({ from, to }: ScopeOptions, timeZone: string, now: Date
 
 /** @throws LeadsheetError usage_invalid if a pipeline is not in the local copy */
 export function scopeOf(
-  { pipeline, where, asKnownAt }: ScopeOptions,
+  { pipeline, where }: ScopeOptions,
   config: Config,
   period: Period,
   pipelines: readonly { readonly id: string }[],
@@ -73,7 +68,6 @@ export function scopeOf(
     to: period.to,
     filter: { pipelineIds: pipeline ?? null, conditions: conditionsOf(where ?? []) },
     stalledDays: stalledDaysOf(config),
-    asKnownAt: asKnownAt ?? null,
   }
 }
 

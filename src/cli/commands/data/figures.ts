@@ -35,7 +35,6 @@ interface Group {
 interface Asked {
   readonly period: Period
   readonly prior: Period
-  readonly asKnownAt: Instant | null
   readonly dataAsOf: Instant
 }
 
@@ -55,7 +54,7 @@ export function defineFigures(command: Command, terminal: Terminal): void {
   addExamples(show, [
     'figures',
     'figures --from 2026-11-01 --to 2026-12-01 --json',
-    'figures --pipeline pl_01 --as-known-at 2026-11-20T06:00:00Z',
+    'figures --pipeline pl_01',
   ])
 }
 
@@ -82,17 +81,16 @@ async function figures(terminal: Terminal, options: ScopeOptions): Promise<void>
       ? [{ ...group, current, prior: before, known, knownBefore }]
       : []
   })
-  const facts = { period, prior, asKnownAt: scope.asKnownAt, dataAsOf }
+  const facts = { period, prior, dataAsOf }
   if (terminal.json) printJson(terminal, facts, groups)
   else await printTable(terminal, facts, groups)
 }
 
 function printJson(terminal: Terminal, asked: Asked, groups: readonly Group[]): void {
-  const { period, prior, asKnownAt, dataAsOf } = asked
+  const { period, prior, dataAsOf } = asked
   terminal.printJson({
     period: { from: period.from, to: period.to, time_zone: period.timeZone },
     prior: { from: prior.from, to: prior.to },
-    as_known_at: asKnownAt,
     data_as_of: dataAsOf,
     figures: FIGURES.map(({ name, title, unit, meaning }) => ({
       ...{ name, title, unit, meaning },

@@ -1,24 +1,19 @@
-/** `leadsheet report compare` and `show`: reads a stored issue (a report made for a period). */
-
+/** `leadsheet report show`: shows who got a stored issue (a report made for a period), and its mail. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { dkimOf } from '../../../app/configured-mail.ts'
-import { findAudience, findReport, openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
+import { findReport, openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
 import { openDataToRead } from '../../../app/installation.ts'
 import type { Period } from '../../../domain/model.ts'
 import { formatDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { findPeriod } from '../../../jobs/reports/make-issue.ts'
 import { reportAs } from '../../../jobs/reports/preferences.ts'
-import type { FigureDifference } from '../../../jobs/reports/recompute-issue.ts'
-import { compareIssue, type IssueComparison } from '../../../jobs/reports/recompute-issue.ts'
-import { variantOf } from '../../../jobs/reports/report-definition.ts'
 import type { DkimKey } from '../../../mail/message.ts'
-import { readVersion } from '../../../packages.ts'
 import type { Store } from '../../../store/db/store.ts'
 import { type KeptMessage, listKeptMessages } from '../../../store/outbox/kept-messages.ts'
 import { readMessage } from '../../../store/outbox/stored-message.ts'
-import { findIssue, type Issue, type IssueKey } from '../../../store/reports/issue.ts'
+import type { IssueKey } from '../../../store/reports/issue.ts'
 import { addExamples, instant } from '../../command.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
@@ -30,23 +25,6 @@ const AT = 'use the last issue made by this time (default: now)'
 interface KeptOptions {
   readonly at?: string
   readonly for?: string
-}
-
-export function defineCompare(parent: Command, terminal: Terminal): void {
-  const command = parent
-    .command('compare')
-    .description('compare the figures of a kept issue with the current data')
-    .argument('<name>', 'name of the report')
-    .option('--at <time>', AT, instant)
-    .option('--for <address>', 'use the issue that this recipient got')
-    .option('--as-known', 'compare with figures computed only from the data known when the issue was made')
-    .action((name: string, options: KeptOptions & { asKnown?: boolean }) =>
-      runCompare(terminal, name, options, options.asKnown === true),
-    )
-  addExamples(command, [
-    'report compare daily',
-    'report compare daily --at 2026-11-20T07:00:00Z --as-known --json',
-  ])
 }
 
 export function defineShow(parent: Command, terminal: Terminal): void {
@@ -62,27 +40,6 @@ export function defineShow(parent: Command, terminal: Terminal): void {
     'report show daily',
     'report show daily --at 2026-11-20T07:00:00Z --for dana@example.com -o sent.eml',
   ])
-}
-
-/** @throws LeadsheetError report_unknown, report_not_kept, report_unreadable, usage_invalid */
-async function runCompare(
-  terminal: Terminal,
-  name: string,
-  options: KeptOptions,
-  isAsKnown: boolean,
-): Promise<void> {
-  const { for: recipient = null } = options
-  const { usual, recipients, config } = await readDefinition(terminal, name)
-  await using store = await openDataToRead(config)
-  const report = await reportAs(store, usual, recipient)
-  const audience = findAudience(report, recipients, recipient)
-  const period = await findPeriod(store, report, momentOf(options.at), audience)
-  await compareKept(
-    terminal,
-    store,
-    { report: name, period, variant: variantOf(report, audience) },
-    isAsKnown,
-  )
 }
 
 /** @throws LeadsheetError report_unknown, report_not_kept */
@@ -112,89 +69,6 @@ async function readDefinition(terminal: Terminal, name: string) {
 
 function momentOf(at: string | undefined): Date {
   return at === undefined ? new Date() : new Date(at)
-}
-
-/**
- * Prints the differences between the figures of a stored issue and the same figures counted now. If there is
- * any difference, the command ends as `partly`, with exit status 3.
- * @param isAsKnown true ignores data that was read after the issue was made
- * @throws LeadsheetError report_not_kept, report_unreadable
- */
-async function compareKept(
-  terminal: Terminal,
-  store: Store,
-  key: IssueKey,
-  isAsKnown: boolean,
-): Promise<void> {
-  const issue = await findIssue(store.db, key)
-  if (issue === undefined) throw notKept(key.report, key.period)
-  if (issue.programVersion === null) {
-    const what = `The issue of ${key.report} for ${formatDates(key.period)}`
-    throw new LeadsheetError(
-      'report_unreadable',
-      `${what} cannot be compared: its figures are damaged, or another version of leadsheet made them`,
-      {
-        hint: `${shellCommand(`report show ${key.report} --at ${key.period.to} -o sent.html`)} writes its mail as it was sent.`,
-      },
-    )
-  }
-  const comparison = await compareIssue(store, issue, isAsKnown)
-  const { differences, leadsKnownLater } = comparison
-  if (differences.length > 0) terminal.end('partly')
-  if (terminal.json) {
-    const { subject, renderedAt, programVersion } = issue
-    terminal.printJson({
-      ...{
-        report: key.report,
-        period: periodJson(key.period),
-        subject,
-        made_at: renderedAt,
-        made_by: programVersion,
-      },
-      ...{ leads_known_later: leadsKnownLater, differences },
-    })
-    return
-  }
-  await terminal.printFields({
-    Report: `${key.report}, ${formatDates(key.period)} (${key.period.timeZone})`,
-    Subject: issue.subject,
-    Made: `${formatInstant(issue.renderedAt)} by leadsheet ${issue.programVersion}`,
-  })
-  terminal.print('', conclusionOf(comparison, issue))
-  if (differences.length === 0) return
-  terminal.print('')
-  await terminal.printTable<FigureDifference>(
-    [
-      { title: 'FIGURE', value: ({ figure }) => figure, isWhole: true },
-      { title: 'KEPT', value: ({ kept }) => kept },
-      { title: 'NOW', value: ({ now }) => now },
-      { title: 'DIFFERENCE', value: differenceOf },
-    ],
-    differences,
-  )
-}
-
-/** Says that all figures are the same, or why they may differ. */
-function conclusionOf({ differences, leadsKnownLater }: IssueComparison, { programVersion }: Issue): string {
-  if (differences.length === 0) return 'All figures are unchanged.'
-  const reasons = [
-    ...(leadsKnownLater > 0
-      ? [`data of that time was read for ${leadsKnownLater} leads after the issue was made`]
-      : []),
-    ...(programVersion === readVersion()
-      ? []
-      : ['another version of leadsheet made the issue and may count differently']),
-  ]
-  const why =
-    reasons.join('; ') ||
-    'no data of that time was read since; a filter on current columns, or a deleted lead that came back, may be the reason'
-  const count = differences.length === 1 ? '1 figure differs' : `${differences.length} figures differ`
-  return `${count}: ${why}.`
-}
-
-function differenceOf({ kept, now }: FigureDifference): number | null {
-  if (typeof kept !== 'number' || typeof now !== 'number') return null
-  return now - kept
 }
 
 interface SentRequest extends Pick<IssueKey, 'report' | 'period'> {

@@ -14,7 +14,7 @@ import { makeFolder } from '../../../store/db/file-system.ts'
 import { addExamples, wholeNumber } from '../../command.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 import { defineApprove, defineHistory, defineList } from './history.ts'
-import { defineCompare, defineShow } from './report-issue.ts'
+import { defineShow } from './report-issue.ts'
 import { definePreview, defineSend, defineTest } from './report-make.ts'
 import { defineResend } from './resend.ts'
 
@@ -27,7 +27,6 @@ export function defineReport(command: Command, terminal: Terminal): void {
   defineResend(command, terminal)
   defineHistory(command, terminal)
   defineShow(command, terminal)
-  defineCompare(command, terminal)
   defineReportNew(command, terminal)
   defineWatch(command, terminal)
 }

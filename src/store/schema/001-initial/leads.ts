@@ -1,7 +1,6 @@
-/** The tables of the leads, their history and their details. Triggers keep lead_count up to date. */
+/** The tables of the leads, their history and their details. */
 import { type RawBuilder, sql } from 'kysely'
 import { fieldsWith, LEAD_FIELDS, type LeadField } from '../../../domain/lead-fields.ts'
-import { reachedSql } from '../../leads/lead-progress.ts'
 
 /**
  * Writes the meaning of each column as a comment after the comma of the column. The dictionary looks there.
@@ -16,17 +15,6 @@ function typeOf(field: LeadField): string {
   if (field.type === 'number') return 'isWhole' in field ? 'INTEGER' : 'REAL'
   return field.type === 'text' && field.name !== 'id' && !('absent' in field) ? 'TEXT' : 'TEXT NOT NULL'
 }
-
-const COUNT_NEW = sql`INSERT INTO lead_count
-      SELECT new.pipeline_id, new.status, iif(new.value_amount IS NULL, '', ifnull(new.value_currency, '')),
-        ${sql.raw(reachedSql('new.'))}, ifnull(new.is_sampled, 0), 1, ifnull(new.value_amount, 0)
-      WHERE new.deleted_at IS NULL
-      ON CONFLICT DO UPDATE SET leads = leads + 1, value_amount = value_amount + excluded.value_amount`
-
-const UNCOUNT_OLD = sql`UPDATE lead_count SET leads = leads - 1, value_amount = value_amount - ifnull(old.value_amount, 0)
-      WHERE old.deleted_at IS NULL AND pipeline_id = old.pipeline_id AND status = old.status
-        AND value_currency = iif(old.value_amount IS NULL, '', ifnull(old.value_currency, ''))
-        AND reached = ${sql.raw(reachedSql('old.'))} AND is_sampled = ifnull(old.is_sampled, 0)`
 
 /**
  * Computes a column of `lead_detail` from a number or a truth value of the enrichment; null if it is neither,
@@ -47,20 +35,17 @@ export const LEADS = [
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we read this state
     deleted_at TEXT, -- UTC, by our clock: when it was marked as deleted, after two complete scans without it or after a webhook event; null while it exists
     run_id TEXT NOT NULL, -- sync_run.id that wrote this row
-    derived_version INTEGER, -- null: lead_history has its states; else this row is its only state, and 1: the upstream gave status_changed_at, 0: it did not
-    reached INTEGER, -- highest stage.position in the funnel among its moves in stage_move; 0 if they name no stage of the funnel; null if it has no moves
-    known_from TEXT, -- UTC: since when its moves tell every status; null if they do since created_at, or if it has no moves
-    is_sampled INTEGER -- 1: at least one move is known only from comparing two states; 0: none; null if it has no moves
+    derived_version INTEGER -- null: lead_history has its states; else this row is its only state, and 1: the upstream gave status_changed_at, 0: it did not
   ) STRICT`,
   sql`CREATE UNIQUE INDEX lead_by_id ON lead (id)`,
   sql`CREATE INDEX lead_by_creation ON lead (created_at)`,
   // The index includes deleted_at, although deleted_at is null in all its entries. Otherwise SQLite would
   // read every row to check that deleted_at is null.
   sql`CREATE INDEX lead_by_score ON lead (score, deleted_at) WHERE deleted_at IS NULL`,
-  // The index has all columns that figures read from many leads, so that the rows themselves need not be
-  // read.
-  sql`CREATE INDEX lead_by_status ON lead (status, status_changed_at, pipeline_id, id, created_at, source, derived_version, reached, is_sampled, known_from)`,
-  sql`CREATE INDEX lead_by_change ON lead (status, updated_at, pipeline_id, id, deleted_at)`,
+  // These two indexes have all columns that figures read from many leads, so that the rows themselves need not
+  // be read.
+  sql`CREATE INDEX lead_by_state ON lead (status_changed_at, status, pipeline_id, id, created_at, source, derived_version)`,
+  sql`CREATE INDEX lead_by_change ON lead (updated_at, status, status_changed_at, pipeline_id, id, derived_version)`,
   sql`CREATE INDEX lead_by_arrival ON lead (first_seen_at, created_at, id)`,
 
   sql`CREATE TABLE lead_raw ( -- one row per lead: its whole record, including the fields without a column in lead
@@ -87,6 +72,7 @@ export const LEADS = [
   sql`CREATE INDEX lead_history_by_start ON lead_history (valid_from, status, pipeline_id, value_currency, value_amount)`,
   sql`CREATE INDEX lead_history_by_end ON lead_history (valid_to, status, pipeline_id, value_currency, value_amount)
     WHERE valid_to IS NOT NULL`,
+  sql`CREATE INDEX lead_history_by_change ON lead_history (changed_at, valid_from, valid_to, status, pipeline_id)`,
 
   sql`CREATE TABLE lead_minor_update ( -- one row per update of a lead that changed no tracked field, the last 16 of each lead; it puts states that arrive late in order
     lead_id TEXT NOT NULL REFERENCES lead (id),
@@ -96,6 +82,7 @@ export const LEADS = [
     run_id TEXT NOT NULL, -- sync_run.id that read it
     PRIMARY KEY (lead_id, changed_at)
   ) STRICT, WITHOUT ROWID`,
+  sql`CREATE INDEX lead_minor_update_by_time ON lead_minor_update (changed_at)`,
 
   sql`CREATE TABLE lead_deletion ( -- one row per time during which a lead was deleted in the service
     lead_id TEXT NOT NULL REFERENCES lead (id),
@@ -112,7 +99,7 @@ export const LEADS = [
     since TEXT NOT NULL -- UTC, by our clock
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE stage_move ( -- one row per known change of a lead's status; lead_known tells since when all changes of a lead are known
+  sql`CREATE TABLE stage_move ( -- one row per known change of a lead's status
     lead_id TEXT NOT NULL REFERENCES lead (id),
     moved_at TEXT NOT NULL, -- UTC: when to_status began, by the upstream's clock if the upstream gives a time
     to_status TEXT NOT NULL, -- stage.status after the move
@@ -125,6 +112,7 @@ export const LEADS = [
     PRIMARY KEY (lead_id, moved_at, to_status)
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX stage_move_by_time ON stage_move (moved_at, pipeline_id, to_status, from_status, entered_at, days_before)`,
+  sql`CREATE INDEX stage_move_by_entry ON stage_move (from_status, entered_at, moved_at, pipeline_id)`,
   sql`CREATE INDEX stage_move_by_observation ON stage_move (observed_at, moved_at)`,
 
   sql`CREATE TABLE lead_detail ( -- one row per lead whose details were read, with the enrichment of its company
@@ -171,24 +159,16 @@ export const LEADS = [
   ) STRICT`,
   sql`CREATE INDEX detail_queue_by_due ON detail_queue (due_at, failures)`,
 
-  sql`CREATE TABLE lead_count ( -- one row per pipeline, status, currency, reached and is_sampled: number and value of the leads that exist now, kept up to date
+  sql`CREATE TABLE lead_day ( -- one row per UTC day and state: the leads that entered that state on that day, minus those that left it; the sum of all earlier days is how many leads were in that state when a day began
+    day TEXT NOT NULL, -- UTC: date, such as 2026-11-20
     pipeline_id TEXT NOT NULL, -- pipeline.id
-    status TEXT NOT NULL, -- stage.status
+    status TEXT NOT NULL, -- stage.status; empty from the creation of a lead until its first known state
     value_currency TEXT NOT NULL, -- ISO 4217; empty for leads without a value or without a currency
-    reached INTEGER NOT NULL, -- lead.reached; 0 for leads without moves; -1 for leads whose statuses are not all known
-    is_sampled INTEGER NOT NULL, -- lead.is_sampled, 0 for leads without moves
-    leads INTEGER NOT NULL, -- number of leads
-    value_amount REAL NOT NULL, -- sum of their values, in whole units of value_currency
-    PRIMARY KEY (pipeline_id, status, value_currency, reached, is_sampled)
+    is_known INTEGER NOT NULL, -- 1: the leads were read as they were then; 0: they were first read after a later update, which may have changed their value
+    reached INTEGER NOT NULL, -- highest known stage.position of the leads in the funnel; 0: none; -1: none, but they may have been in it before
+    leads INTEGER NOT NULL, -- number of leads that entered the state, minus those that left it
+    entered INTEGER NOT NULL, -- number of leads that entered it
+    value_amount REAL NOT NULL, -- sum of the values of leads, in whole units of value_currency
+    PRIMARY KEY (pipeline_id, status, value_currency, is_known, reached, day)
   ) STRICT, WITHOUT ROWID`,
-  sql`CREATE TRIGGER lead_count_insert AFTER INSERT ON lead BEGIN ${COUNT_NEW}; END`,
-  sql`CREATE TRIGGER lead_count_delete AFTER DELETE ON lead BEGIN ${UNCOUNT_OLD}; END`,
-  sql`CREATE TRIGGER lead_count_update
-    AFTER UPDATE OF pipeline_id, status, value_amount, value_currency, deleted_at, created_at, status_changed_at, reached,
-      is_sampled, known_from ON lead
-    WHEN old.pipeline_id IS NOT new.pipeline_id OR old.status IS NOT new.status OR old.deleted_at IS NOT new.deleted_at
-      OR old.value_amount IS NOT new.value_amount OR old.value_currency IS NOT new.value_currency
-      OR old.created_at IS NOT new.created_at OR old.status_changed_at IS NOT new.status_changed_at
-      OR old.reached IS NOT new.reached OR old.is_sampled IS NOT new.is_sampled OR old.known_from IS NOT new.known_from
-    BEGIN ${UNCOUNT_OLD}; ${COUNT_NEW}; END`,
 ]

@@ -110,7 +110,7 @@ export const SYNC = [
     held_back INTEGER NOT NULL DEFAULT 0 -- missing leads that were not marked as deleted, because there were implausibly many; else 0
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE sync_dropped_index ( -- one row per index or trigger that the first load of all leads dropped; created again when the load ends
+  sql`CREATE TABLE sync_dropped_index ( -- one row per index that the first load of all leads dropped, to create it again when the load ends; last, without a name, the statement that counts all leads
     name TEXT PRIMARY KEY,
     sql TEXT NOT NULL -- the statement that creates it again
   ) STRICT, WITHOUT ROWID`,

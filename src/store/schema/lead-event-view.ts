@@ -1,0 +1,105 @@
+/**
+ * The view `lead_event`: one row per instant at which a lead entered or left a state. The sum of all rows before
+ * an instant tells how many leads were in each state then. `lead_day` keeps the sums of whole days.
+ */
+import { sql } from 'kysely'
+
+/** A table with states of leads. In the SQL below, `state` is a row of it. */
+interface StateTable {
+  /** The tables and conditions that give each state with its lead, from the states on. */
+  readonly states: string
+  /** The same, from the leads on. */
+  readonly leads: string
+  readonly stateLeadId: string
+  readonly leadId: string
+  readonly createdAt: string
+  readonly began: string
+  readonly changed: string
+  /** Null if the states have not ended. */
+  readonly ended: string | null
+  /** The beginning of the first known state of the lead. */
+  readonly first: string
+  /** The highest position in the funnel that the lead had reached with this state; null for none. */
+  readonly position: string
+}
+
+/** The stored states, of leads that have changed since they were first read. */
+const STORED: StateTable = {
+  states: 'lead_history AS state CROSS JOIN lead WHERE lead.id = state.lead_id',
+  leads: 'lead CROSS JOIN lead_history AS state WHERE state.lead_id = lead.id',
+  stateLeadId: 'state.lead_id',
+  leadId: 'lead.id',
+  createdAt: 'lead.created_at',
+  began: 'state.valid_from',
+  changed: 'state.changed_at',
+  ended: 'state.valid_to',
+  first: '(SELECT min(each.valid_from) FROM lead_history AS each WHERE each.lead_id = state.lead_id)',
+  position: `(SELECT max(position) FROM lead_history AS each JOIN stage ON stage.status = each.status
+        WHERE in_funnel = 1 AND each.lead_id = state.lead_id AND each.valid_from <= state.valid_from)`,
+}
+
+/** The rows of leads that have not changed since they were first read: each is the only state of its lead. */
+const ONLY: StateTable = {
+  states: 'lead AS state WHERE derived_version IS NOT NULL',
+  leads: 'lead AS state WHERE derived_version IS NOT NULL',
+  stateLeadId: 'state.id',
+  leadId: 'state.id',
+  createdAt: 'state.created_at',
+  began: 'state.status_changed_at',
+  changed: 'state.updated_at',
+  ended: null,
+  first: 'state.status_changed_at',
+  position: '(SELECT position FROM stage WHERE in_funnel = 1 AND stage.status = state.status)',
+}
+
+const CURRENCY = "iif(state.value_amount IS NULL, '', ifnull(state.value_currency, ''))"
+const AMOUNT = 'ifnull(state.value_amount, 0)'
+
+/**
+ * Builds the SQL of the events of one table. Whether a lead with no known status of the funnel had one before is not
+ * known, unless its first known status began within a minute after the creation of the lead.
+ */
+function eventsOf({ states, leads, stateLeadId, leadId, createdAt, ...state }: StateTable): string[] {
+  const { began, changed, ended, first, position } = state
+  const isLate = `${first} > ${createdAt} AND ${first} > strftime('%Y-%m-%dT%H:%M:%fZ', ${createdAt}, '+60 seconds')`
+  const event = (at: string, isKnown: string, count: string): string => `
+    SELECT ${at} AS at, ${stateLeadId} AS lead_id, state.pipeline_id, state.status, ${CURRENCY} AS value_currency,
+      ${isKnown} AS is_known, coalesce(${position}, iif(${isLate}, -1, 0)) AS reached,
+      ${count} AS leads, ${count} * ${AMOUNT} AS value_amount`
+  const unknown = (at: string, id: string, count: string): string => `
+    SELECT ${at}, ${id}, state.pipeline_id, CAST('' AS TEXT), ${CURRENCY}, 0, iif(${isLate}, -1, 0), ${count}, ${count} * ${AMOUNT}`
+  const isKnownAtOnce = `${changed} <= ${began}`
+  const isFirst = `${createdAt} < ${began} AND ${began} = ${first}`
+  const isUpdated = `${changed} > ${began}${ended === null ? '' : ` AND (${ended} IS NULL OR ${changed} < ${ended})`}`
+  return [
+    `${event(began, `iif(${isKnownAtOnce}, 1, 0)`, '1')}
+    FROM ${states}`,
+    // With the update that was read, the state is no longer unknown but known.
+    `${event(changed, '0', '-1')}
+    FROM ${states} AND ${isUpdated}`,
+    `${event(changed, '1', '1')}
+    FROM ${states} AND ${isUpdated}`,
+    ...(ended === null
+      ? []
+      : [
+          `${event(ended, `iif(${isKnownAtOnce} OR ${changed} < ${ended}, 1, 0)`, '-1')}
+    FROM ${states} AND ${ended} IS NOT NULL`,
+        ]),
+    // From its creation until its first known state, a lead has no known status.
+    `${unknown(createdAt, leadId, '1')}
+    FROM ${leads} AND ${isFirst}`,
+    `${unknown(began, stateLeadId, '-1')}
+    FROM ${states} AND ${isFirst}`,
+  ]
+}
+
+export const LEAD_EVENT = sql.raw(`CREATE VIEW lead_event AS
+    -- one row per instant at which a lead entered or left a state; the sum of all rows before an instant is how many leads were in each state then
+    -- at: UTC: when the lead entered or left the state
+    -- lead_id: lead.id
+    -- status: stage.status; empty from the creation of a lead until its first known state
+    -- value_currency: ISO 4217; empty for leads without a value or without a currency
+    -- is_known: 1: the lead was read as it was then; 0: it was first read after a later update, which may have changed its value
+    -- reached: highest known stage.position of the lead in the funnel; 0: none; -1: none, but it may have been in it before
+    -- leads: 1 if the lead entered the state, -1 if it left it
+    -- value_amount: value of the lead, negative if it left the state; in whole units of value_currency${[STORED, ONLY].flatMap(eventsOf).join('\n    UNION ALL')}`)
