@@ -38,13 +38,10 @@ export interface SyncOptions {
 }
 
 export interface DetailOptions {
-  /** The maximum number of leads whose details one run reads. */
   readonly perRun: number
-  /** The maximum number of leads whose details are read at the same time. */
   readonly concurrency: number
 }
 
-/** The context of one run of a sync. */
 export interface SyncRun {
   readonly source: Source
   readonly store: Store
@@ -90,7 +87,6 @@ function underLease<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): (trx: Trx)
   }
 }
 
-/** Describes a quarantined record as a problem of the sync. */
 export function unreadable(reason: string): Omit<SyncProblem, 'part'> {
   return {
     code: 'api_unexpected',
