@@ -1,11 +1,8 @@
 /** Collects from the settings what the health checks need. */
 
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import type { EventSource, Installation } from '../checks/check.ts'
 import type { Config } from '../config/config.ts'
 import { LeadsheetError } from '../errors.ts'
-import { archivedPage } from '../jobs/archive/archive.ts'
 import { readRegistration, registrationFile } from '../jobs/events/webhook-registration.ts'
 import { serverOf } from '../mail/smtp.ts'
 import type { Store } from '../store/db/store.ts'
@@ -26,10 +23,6 @@ export function installationOf(
     schedules: schedulesOf(config),
     resources: ['leads', ...besideLeads(config)],
     snapshotAfterSync: config.snapshot.when === 'after_sync' ? pathsIn(config.dataDir).snapshot : null,
-    isArchived:
-      store.place.kind === 'postgres'
-        ? null
-        : (issue) => existsSync(join(pathsIn(config.dataDir).archive, archivedPage(issue))),
     events: eventWayOf(config),
     reports: config.reports.map(({ name }) => name),
     runMinutes: config.api.runMinutes,

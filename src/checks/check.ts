@@ -14,7 +14,6 @@ import { readSize } from '../store/backup/backup.ts'
 import type { Db, Store } from '../store/db/store.ts'
 import type { Violation } from '../store/invariants/invariants.ts'
 import { findViolations, invariantsOf } from '../store/invariants/invariants.ts'
-import type { ListedIssue } from '../store/reports/issue-list.ts'
 import { listHeldLeases, wasLeft } from '../store/schedule/lease.ts'
 import { findLastScheduledRun } from '../store/schedule/scheduled-run.ts'
 import type { LastHeartbeat } from '../store/schedule/uptime.ts'
@@ -193,11 +192,6 @@ export interface Installation {
    */
   readonly snapshotAfterSync: string | null
   /**
-   * Returns whether the archive has the page of an issue. Null for PostgreSQL, because each machine then has
-   * an archive of its own.
-   */
-  readonly isArchived: ((issue: ListedIssue) => boolean) | null
-  /**
    * The source of events (the upstream's webhook messages); null if the upstream has no webhooks or this
    * installation does not listen for them.
    */
@@ -244,7 +238,10 @@ export function readFacts(installation: Installation, knowledge: Knowledge, now:
   const lastUptime = once(() => findLastUptime(db))
   return {
     ...installation,
-    ...{ db, place, now, lastUptime },
+    db,
+    place,
+    now,
+    lastUptime,
     /** Returns the state of the daemon that uses this store. */
     daemonState: once(async (): Promise<DaemonState> => {
       if (knowledge.isDaemon) return 'alive'

@@ -5,7 +5,6 @@ import { counted } from '../report/words/numbers.ts'
 import { nextScheduledRun } from '../schedule/scheduled-runs.ts'
 import { LATE_MS } from '../schedule/timing.ts'
 import { listLastFailed } from '../store/reports/issue.ts'
-import { listIssues } from '../store/reports/issue-list.ts'
 import {
   listOpenScheduledRuns,
   listScheduledRunsNotedSince,
@@ -74,14 +73,6 @@ export const REPORT_CHECKS = {
         await listScheduledRunsNotedSince(db, `report:${report}`, minutesBefore(now, DAY_MINUTES)),
       ),
     ),
-  },
-  archive_unwritten: {
-    ...ALERTED,
-    part: 'reports',
-    question: 'Does the archive have the last issue of each report?',
-    title: 'archive not written',
-    meaning: 'the last issue of a report is not in the archive, because the archive could not be written',
-    find: forEachReport((report, _, facts) => unarchived(report, facts)),
   },
   sections_failed: {
     ...ALERTED,
@@ -203,20 +194,6 @@ function missed(report: string, noted: readonly ScheduledRun[]): Finding[] {
       subject: report,
       message: `The report ${report} was not made at ${formatUtc(last.due_at)}${more}: ${last.message ?? 'skipped'}`,
       hint: `${shellCommand(`report send ${report} --at ${last.due_at}`)} makes and sends the last of them; ${shellCommand(`schedule ${report}`)} lists all.`,
-    },
-  ]
-}
-
-/** A report that is being made is left out, because its page follows its messages. */
-async function unarchived(report: string, { db, isArchived, leases }: Facts): Promise<Finding[]> {
-  if (isArchived === null || (await leases()).some(({ name }) => name === `report:${report}`)) return []
-  const [last] = await listIssues(db, report, 1)
-  if (last === undefined || isArchived(last)) return []
-  return [
-    {
-      subject: report,
-      message: `The issue of the report ${report} that was made at ${formatUtc(last.renderedAt)} is not in the archive.`,
-      hint: `See that archive in data_dir (LEADSHEET_DATA_DIR) is a folder that this user may write to, and has room. ${shellCommand(`report preview ${report}`)} writes it, or says what is in the way.`,
     },
   ]
 }

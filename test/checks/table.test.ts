@@ -282,17 +282,6 @@ describe('reports', () => {
     expect(await reasons()).toEqual([])
   })
 
-  it('whose last issue is not in the archive are told, unless the report is being made', async () => {
-    await mailIssue('2026-11-20', [])
-    expect(await reasons({ isArchived: () => true })).toEqual([])
-    const lease = await claimLease(store, 'report:daily', () => NOW)
-    expect(await reasons({ isArchived: () => false })).toEqual([])
-    await lease.release()
-    expect((await the('archive_unwritten', { isArchived: () => false })).message).toContain(
-      'is not in the archive',
-    )
-  })
-
   it('whose last mail lacks a part are told until one has all of them', async () => {
     const failed = [{ block: 'funnel', query: null, message: 'no such table: stage' } as const]
     await mailIssue('2026-11-19', failed)

@@ -52,7 +52,7 @@ export const LAYOUT = 'layout'
 const BLOCKS = 'blocks'
 const BLOCK_FOLDERS = join(import.meta.dirname, '..', 'blocks')
 /** The folders of templates that are not reports. */
-export const SHARED_FOLDERS: readonly string[] = [LAYOUT, BLOCKS, 'archive', 'web', 'dashboard', 'alert']
+export const SHARED_FOLDERS: readonly string[] = [LAYOUT, BLOCKS, 'web', 'dashboard', 'alert']
 const WANTED = /(?:\.hbs|\.css|^report\.ya?ml)$/
 /** The files that a report's folder can have, in addition to the folder `blocks`. */
 export const REPORT_FILES: readonly string[] = [
@@ -258,6 +258,10 @@ function checked(name: string, help: Help): HelperDelegate {
     if (typeof text === 'string') return help(text, Number(columns))
     throw new Error(`${name} needs a text, and here is none${placeOf(given.at(-1))}`)
   }
+}
+
+export function escapeHtml(text: string): string {
+  return loadPackage('handlebars').escapeExpression(text)
 }
 
 /** Returns a helper that throws if its first argument is missing. */

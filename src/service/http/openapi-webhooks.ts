@@ -9,8 +9,8 @@ import {
   pingSchema,
   TOLERANCE_SECONDS,
 } from '../../contract/webhook.ts'
+import { TOTAL_MS } from '../../http-post.ts'
 import { BACKOFF, GIVE_UP } from '../../retry.ts'
-import { TOTAL_MS } from '../webhooks/post.ts'
 
 const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS

@@ -10,14 +10,11 @@ import { BlockList, isIP } from 'node:net'
 import { Agent } from 'undici'
 import type { WireEvent, WirePing } from '../../contract/webhook.ts'
 import { EVENT_VERSION, PING_TYPE } from '../../contract/webhook.ts'
+import { AddressRefused, CONNECT_MS, post, TOTAL_MS } from '../../http-post.ts'
 import { retryAfterMs } from '../../retry.ts'
 import type { EventRow, WebhookMessageRow } from '../store/database.ts'
 import { instantOf } from '../store/database.ts'
 
-const CONNECT_MS = 5_000
-/** The time limit of an attempt, from resolving the host name to the end of the answer. */
-export const TOTAL_MS = 10_000
-const ANSWER_MAX_BYTES = 64 * 1024
 /** The statuses of answers whose header Retry-After is obeyed. */
 const BUSY_STATUSES = [429, 503]
 
@@ -51,51 +48,31 @@ export function createWebhookPoster(
     connect: { timeout: CONNECT_MS, rejectUnauthorized: true, lookup: guard.lookup },
   })
 
-  async function send(
-    url: URL,
-    headers: Readonly<Record<string, string>>,
-    body: string,
-  ): Promise<Omit<PostOutcome, 'durationMs'>> {
-    // An IP address in the URL is checked here, because it is never resolved and so skips `lookup`.
-    const refusal = guard.refusalOf(url)
-    if (refusal !== null) return failed(`the address is refused: ${refusal}`)
-    try {
-      const answer = await agent.request({
-        origin: url.origin,
-        path: url.pathname + url.search,
-        method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'leadsheet-service' },
-        body,
-        signal: AbortSignal.timeout(totalMs),
-      })
-      // The status alone decides the outcome. The body is read and ignored, and so is a failure to read it.
-      await answer.body.dump({ limit: ANSWER_MAX_BYTES }).catch(() => undefined)
-      const { statusCode: status, headers: answered } = answer
-      const asked = BUSY_STATUSES.includes(status) ? askedToWait(answered, new Date(now())) : null
-      return { status, error: errorOf(status), retryAfterMs: asked }
-    } catch (thrown) {
-      return failed(reasonOf(thrown, totalMs))
-    }
-  }
-
   return {
-    async post(url, headers, body) {
+    async post(text, headers, body) {
+      const url = new URL(text)
       const began = performance.now()
-      const outcome = await send(new URL(url), headers, body)
-      return { ...outcome, durationMs: Math.round(performance.now() - began) }
+      // An IP address in the URL is checked here, because it is never resolved and so skips `lookup`.
+      const refusal = guard.refusalOf(url)
+      if (refusal !== null)
+        return {
+          status: null,
+          error: `the address is refused: ${refusal}`,
+          retryAfterMs: null,
+          durationMs: 0,
+        }
+      const sent = { ...headers, 'content-type': 'application/json', 'user-agent': 'leadsheet-service' }
+      const { status, headers: answered, error } = await post(agent, { url, headers: sent, body, totalMs })
+      const isBusy = status !== null && BUSY_STATUSES.includes(status)
+      return {
+        status,
+        error,
+        retryAfterMs: isBusy ? askedToWait(answered, new Date(now())) : null,
+        durationMs: Math.round(performance.now() - began),
+      }
     },
     close: () => agent.destroy(),
   }
-}
-
-function failed(error: string): Omit<PostOutcome, 'durationMs'> {
-  return { status: null, error, retryAfterMs: null }
-}
-
-function errorOf(status: number): string | null {
-  if (status >= 200 && status <= 299) return null
-  if (status >= 300 && status <= 399) return `it answered ${status}, a redirect, which is not followed`
-  return `it answered ${status}`
 }
 
 /**
@@ -106,26 +83,6 @@ function askedToWait(headers: IncomingHttpHeaders, now: Date): number | null {
   const asked = headers['retry-after']
   const date = Date.parse(headers.date ?? '')
   return typeof asked === 'string' ? retryAfterMs(asked, Number.isNaN(date) ? now : new Date(date)) : null
-}
-
-/** Describes an error by its code, because its text may reveal details of the other server. */
-function reasonOf(thrown: unknown, totalMs: number): string {
-  if (thrown instanceof AggregateError && thrown.errors.length > 0) return reasonOf(thrown.errors[0], totalMs)
-  if (thrown instanceof AddressRefused) return `the address is refused: ${thrown.message}`
-  if (!(thrown instanceof Error)) return 'it failed'
-  if (thrown.name === 'TimeoutError') return `no answer within ${totalMs / 1000} s`
-  const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : thrown.name
-  return WORDS[code] ?? `it failed (${code})`
-}
-
-const WORDS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there (ECONNREFUSED)',
-  ECONNRESET: 'the connection was cut (ECONNRESET)',
-  ENOTFOUND: 'there is no host of that name (ENOTFOUND)',
-  EAI_AGAIN: 'its name cannot be looked up (EAI_AGAIN)',
-  UND_ERR_CONNECT_TIMEOUT: `no connection within ${CONNECT_MS / 1000} s`,
-  UND_ERR_DESTROYED: 'the service was stopped',
-  UND_ERR_SOCKET: 'the connection was cut',
 }
 
 /**
@@ -162,9 +119,21 @@ const PORTS = ['', '80', '443']
 
 /** The IPv4 networks that are not public (RFC 6890), or that forward to addresses of other networks. */
 const CLOSED_IPV4 = [
-  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
-  ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15'],
-  ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
   // The address of Azure's internal services. The addresses of other clouds are in the networks above.
   '168.63.129.16/32',
 ]
@@ -191,17 +160,6 @@ interface AddressGuard {
   check(url: string): Promise<string | null>
   /** Resolves host names for connections. Fails with AddressRefused if an address is not allowed. */
   readonly lookup: LookupFunction
-}
-
-/**
- * The error for a host name that resolves to an address that is not allowed. Its text does not contain the
- * address, because private addresses must not be revealed.
- */
-class AddressRefused extends Error {
-  constructor() {
-    super('its name leads to an address of this machine or of a private or reserved network')
-    this.name = 'AddressRefused'
-  }
 }
 
 interface AddressGuardOptions {

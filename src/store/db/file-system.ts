@@ -113,7 +113,6 @@ export async function refuseNetworkFileSystem(folder: string): Promise<void> {
   if (fault !== null) throw fault
 }
 
-/** Returns the error for a folder on a network file system; null for any other file system. */
 export function networkFault(folder: string, { type }: Pick<StatsFs, 'type'>): LeadsheetError | null {
   // Makes the number unsigned, because `type` is signed on systems with 32-bit words.
   const name = NETWORK_FILE_SYSTEMS.get(type >>> 0)
@@ -122,7 +121,7 @@ export function networkFault(folder: string, { type }: Pick<StatsFs, 'type'>): L
     'data_network',
     `The data directory ${folder} lies on a network file system (${name})`,
     {
-      hint: 'SQLite can lose data there: set data_dir (LEADSHEET_DATA_DIR) to a local disk or volume, or allow_network_fs to true if you know that its locks hold.',
+      hint: 'SQLite can lose data there: set data_dir (LEADSHEET_DATA_DIR) to a local disk or volume.',
     },
   )
 }

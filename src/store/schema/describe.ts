@@ -32,6 +32,10 @@ interface SchemaRow {
   readonly sql: string
 }
 
+/** The meaning of a full-text index, whose CREATE statement has no place for a comment. */
+const ABOUT_SEARCH =
+  'one row per lead: the full-text index over lead_text; search it through the view lead_search'
+
 /** Describes all tables and views in order of creation, so that a view comes after all that it reads. */
 export function describeSchema(database: Database.Database): Relation[] {
   const known = new Map<string, Relation>()
@@ -65,11 +69,16 @@ function describeTable(database: Database.Database, { name: table, sql }: Schema
       .map((key) => [key.from, key.target]),
   )
   const columns = listColumns(database, table).map(({ name, type, isNullable, isGenerated }): Column => {
-    const meaning = meaningOf(table, name, comments.columns.get(name) || references.get(name))
-    // Looks for a unit in the built-in meanings too, because a column that refers to another table may have
-    // one there.
-    const unit = unitOf(name, meaning) ?? unitOf(name, meaningOf(table, name))
-    return { name, type, unit, meaning, origin: null, isComputed: isGenerated, isNullable }
+    const meaning = comments.columns.get(name) || (references.get(name) ?? '')
+    return {
+      name,
+      type,
+      unit: unitOf(name, meaning),
+      meaning,
+      origin: null,
+      isComputed: isGenerated,
+      isNullable,
+    }
   })
   return { name: table, kind: 'table', meaning: comments.whole, columns }
 }
@@ -90,7 +99,7 @@ function describeView(
     const origin = known.get(table ?? '')?.columns.find((each) => each.name === column)
     const namesake = read.flatMap((relation) => relation.columns).findLast((each) => each.name === name)
     const like = origin ?? namesake
-    const meaning = meaningOf(view, name, comments.columns.get(name) || like?.meaning)
+    const meaning = comments.columns.get(name) || (like?.meaning ?? '')
     return {
       name,
       type: origin?.type ?? null,
@@ -101,8 +110,9 @@ function describeView(
       isNullable: true,
     }
   })
-  const meaning = comments.whole || (MEANINGS[view] ?? '')
-  return { name: view, kind: type === 'view' ? 'view' : 'search', meaning, columns }
+  return type === 'view'
+    ? { name: view, kind: 'view', meaning: comments.whole, columns }
+    : { name: view, kind: 'search', meaning: ABOUT_SEARCH, columns }
 }
 
 function listColumns(database: Database.Database, table: string) {
@@ -117,12 +127,6 @@ function listColumns(database: Database.Database, table: string) {
       isNullable: notnull === 0 && pk === 0,
       isGenerated: hidden > 1,
     }))
-}
-
-/** Returns the meaning of a column; empty where there is none. */
-function meaningOf(table: string, column: string, said = ''): string {
-  if (said !== '' && !BARE_UNIT.test(said)) return said
-  return MEANINGS[`${table}.${column}`] ?? MEANINGS[column] ?? said
 }
 
 /**
@@ -191,77 +195,6 @@ function joined(columns: ReadonlyMap<string, readonly string[]>): Map<string, st
 function unquoted(token: string): string {
   return /^["'`[]/.test(token) ? token.slice(1, -1).replaceAll('""', '"') : token
 }
-
-/**
- * The meanings of columns whose comment in the schema is missing or gives only a unit or a clock. A key is
- * the name of a column, of a table and its column, or of a table.
- */
-const MEANINGS: Readonly<Record<string, string>> = {
-  lead_fts: 'one row per lead: the full-text index over lead_text; search it through the view lead_search',
-  lead_id: 'lead.id',
-  run_id: 'sync_run.id of the sync that read it; event:TIME if a webhook event made us read it at that time',
-  won_value_amount: 'value of the leads won, in whole units of won_value_currency',
-  won_value_currency: 'currency of won_value_amount, ISO 4217',
-  open_value_amount: 'value of the open leads, in whole units of open_value_currency',
-  open_value_currency: 'currency of open_value_amount, ISO 4217',
-  open: 'leads that are open',
-  won: 'leads that were won',
-  lost: 'leads that were lost',
-  disqualified: 'leads that were disqualified',
-  observed_at: 'UTC, by our clock: when we read it',
-  'stage.status': 'name of the status',
-  'pipeline.first_seen_at': 'UTC, by our clock: when it first appeared in a lead or in the settings',
-  'pipeline_stat.as_of': "UTC, by the upstream's clock: the time that the numbers describe",
-  'pipeline.id': "the upstream's identifier of the pipeline",
-  'agent.id': "the upstream's identifier of the agent",
-  'agent.name': 'name of the agent',
-  'agent.status_changed_at': "UTC, by the upstream's clock: when its status last changed",
-  'agent.task_progress': 'how much of its task is done, 0 to 1',
-  'agent.last_seen_at': "UTC, by the upstream's clock: when the agent last reported",
-  'agent.task_pipeline_id': 'pipeline.id of the pipeline that it works for now',
-  'agent.task_lead_id': 'lead.id of the lead that it works on now',
-  'agent.task_started_at': "UTC, by the upstream's clock: when it began its task",
-  'agent.errors_24h': 'tasks that failed in the last 24 hours',
-  'agent.last_error_at': "UTC, by the upstream's clock: when it last failed",
-  'agent.last_error_message': 'why it last failed',
-  'agent_sample.agent_id': 'agent.id',
-  'agent_sample.status': 'such as running, idle, failing, paused',
-  'agent_sample.task_type': 'type of its current task; null if it has none',
-  'agent_sample.task_pipeline_id': 'pipeline.id of the pipeline that it works for',
-  'agent_sample.tasks_24h': 'tasks done in the last 24 hours',
-  'agent_sample.errors_24h': 'tasks that failed in the last 24 hours',
-  'field_seen.first_seen_at': 'UTC, by our clock: when a record first had it',
-  'field_seen.last_seen_at': 'UTC, by our clock: when a record last had it',
-  'field_seen.null_share': 'nulls / count, 0 to 1',
-  'quarantined_record.first_seen_at': 'UTC, by our clock: when it was first read',
-  'quarantined_record.last_seen_at': 'UTC, by our clock: when it was last read',
-  'sync_run.started_at': 'UTC, by our clock: when it began',
-  'sync_scan_result.run_id': 'sync_run.id of the sync',
-  'sync_scan_result.ended_at': 'UTC, by our clock: when reading the leads ended',
-  'sync_run.mode': 'full: reads all leads; incremental: reads the leads that changed since the sync before',
-  'sync_run.outcome': 'ok, ok_no_change, partial, deferred, failed or killed; null while running',
-  'sync_run.leads_seen': 'distinct leads read',
-  'sync_run.leads_inserted': 'leads that were new',
-  'sync_run.leads_updated': 'leads that had changed',
-  'sync_run.leads_unchanged': 'leads that were unchanged',
-  'sync_run.leads_deleted': 'leads that were marked as deleted',
-  'sync_run.agents': 'agents read',
-  'sync_run.pages': 'pages of leads read',
-  'sync_run.requests': 'requests that were sent, retries included',
-  'sync_run.retries': 'requests that were sent again after a failure',
-  'sync_run.duration_ms': 'how long the sync took',
-  'sync_scan_result.mode':
-    'full: reads all leads; incremental: reads the leads that changed since the sync before',
-  'quarantined_record.reason': 'why it could not be mapped',
-  'report_issue.id': 'random identifier',
-  'report_issue.time_zone': 'IANA zone of the period',
-  'report_issue.subject': 'subject of its messages',
-  'report_issue.rendered_at': 'UTC, by our clock: when it was made',
-}
-
-/** Matches a comment that gives only the format of a value, or the column to which the value refers. */
-const BARE_UNIT =
-  /^(UTC(, by (our|the upstream's) clock)?|0 to 1|ISO 4217|sync_run\.id( that (first )?(read|wrote|marked) (it|them|this row)( deleted)?)?)$/
 
 /**
  * The units that follow from the meaning of a column. The first pattern that matches gives the unit; `$1`

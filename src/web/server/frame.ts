@@ -5,9 +5,8 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Instant } from '../../domain/model.ts'
-import { loadPackage } from '../../packages.ts'
 import type { HtmlHelper } from '../../report/render/template-files.ts'
-import { createCompiler, readTemplateFiles } from '../../report/render/template-files.ts'
+import { createCompiler, escapeHtml, readTemplateFiles } from '../../report/render/template-files.ts'
 import { counted } from '../../report/words/numbers.ts'
 import type { Store } from '../../store/db/store.ts'
 import type { Clock, Moment } from './format.ts'
@@ -106,10 +105,6 @@ interface PageData {
 
 function timeHtml({ iso, text }: Moment): string {
   return `<time datetime="${escapeHtml(iso)}">${escapeHtml(text)}</time>`
-}
-
-function escapeHtml(text: string): string {
-  return loadPackage('handlebars').escapeExpression(text)
 }
 
 /** The templates of the dashboard. The functions compile a template and return a function that renders it. */

@@ -26,7 +26,7 @@ it('hands over the bytes and tells the status', async () => {
 it.each([400, 404, 410, 429, 500, 503])('does not take %i for taken', async (status) => {
   await using receiver = await openReceiver()
   receiver.answer = status
-  expect(await post(receiver.url)).toEqual({ isTaken: false, response: String(status) })
+  expect(await post(receiver.url)).toEqual({ isTaken: false, response: `it answered ${status}` })
 })
 
 it('follows no redirect', async () => {
@@ -35,7 +35,7 @@ it('follows no redirect', async () => {
   receiver.answer = (response) => response.writeHead(307, { location: elsewhere.url }).end()
   expect(await post(receiver.url)).toEqual({
     isTaken: false,
-    response: '307: a redirect, which is not followed',
+    response: 'it answered 307, a redirect, which is not followed',
   })
   expect(elsewhere.posts).toEqual([])
 })
@@ -44,7 +44,7 @@ it('waits no longer than it may for an answer', async () => {
   await using receiver = await openReceiver()
   receiver.answer = () => {}
   const began = performance.now()
-  expect(await post(receiver.url, 300)).toEqual({ isTaken: false, response: 'no answer in time' })
+  expect(await post(receiver.url, 300)).toEqual({ isTaken: false, response: 'no answer within 0.3 s' })
   expect(performance.now() - began).toBeLessThan(STANDARD_MS)
 })
 

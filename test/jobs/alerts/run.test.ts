@@ -11,7 +11,7 @@ import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { openAlertMail } from '../../../src/report/render/alert-mail.ts'
 import { listAlerts, markAcknowledged } from '../../../src/store/alerts/alert.ts'
-import { listUnposted } from '../../../src/store/alerts/alert-message.ts'
+import type { Db } from '../../../src/store/db/store.ts'
 import { deleteMailOutages } from '../../../src/store/outbox/send-limits.ts'
 import { savePreference } from '../../../src/store/reports/preference.ts'
 import { beginUptime } from '../../../src/store/schedule/uptime.ts'
@@ -74,7 +74,6 @@ async function tick(minutes = 1, url = mailServer.url): Promise<void> {
   await postDueAlerts(deps, signal)
   await using transport = openTransport(url, { log: SILENT })
   const policy = {
-    onUnconfirmed: 'resend',
     rateLimit: createRateLimit(Number.POSITIVE_INFINITY),
     isRecipient: () => true,
   } as const
@@ -196,7 +195,7 @@ describe('a webhook', () => {
     expect(posts()).toHaveLength(1)
     expect(subjects()).toEqual(['[leadsheet] 1 alert: API key refused'])
     expect(await listUnposted(syncing.store.db, 5)).toMatchObject([
-      { state: 'pending', attempts: 1, response: '500' },
+      { state: 'pending', attempts: 1, response: 'it answered 500' },
     ])
     // The alerts after it wait for it.
     await tick(6)
@@ -217,7 +216,7 @@ describe('a webhook', () => {
     await failingSync(401)
     for (let hour = 0; hour < 50; hour++) await tick(60)
     const unposted = await listUnposted(syncing.store.db, 50)
-    expect(unposted.at(-1)).toMatchObject({ state: 'failed', response: '404' })
+    expect(unposted.at(-1)).toMatchObject({ state: 'failed', response: 'it answered 404' })
     expect(unposted[0]).toMatchObject({ state: 'pending' })
   })
 
@@ -381,3 +380,19 @@ it('a fault of the database that cannot be mailed does not keep it from the webh
   expect(await alertWithoutStore(deps, fault, transport, signal)).toBe(true)
   expect(posts()).toHaveLength(1)
 })
+
+/** Lists the messages that the webhook has not accepted, newest first. */
+async function listUnposted(db: Db, limit: number) {
+  return db
+    .selectFrom('alert_message')
+    .where('post_state', 'in', ['pending', 'failed'])
+    .select([
+      'made_at as madeAt',
+      'post_state as state',
+      'post_attempts as attempts',
+      'post_response as response',
+    ])
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+}

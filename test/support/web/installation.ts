@@ -7,7 +7,6 @@ export function bareInstallation(
 ): Installation {
   return {
     ...{ store, schedules: [], reports: [], resources: ['leads'], snapshotAfterSync: null, events: null },
-    isArchived: null,
     ...{ runMinutes: 15, mailServer: null, settingsFile: null, settingsMistakes: [] },
     ...change,
   }

@@ -34,7 +34,7 @@ export const LEADS = [
     first_seen_at TEXT NOT NULL, -- UTC, by our clock: when we first read it
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we read this state
     deleted_at TEXT, -- UTC, by our clock: when it was marked as deleted, after two complete scans without it or after a webhook event; null while it exists
-    run_id TEXT NOT NULL, -- sync_run.id that wrote this row
+    run_id TEXT NOT NULL, -- sync_run.id of the sync that read it; event:TIME if a webhook event made us read it at that time
     derived_version INTEGER -- null: lead_history has its states; else this row is its only state, and 1: the upstream gave status_changed_at, 0: it did not
   ) STRICT`,
   sql`CREATE UNIQUE INDEX lead_by_id ON lead (id)`,
@@ -66,7 +66,7 @@ export const LEADS = [
     status_changed_at TEXT, -- UTC, by the upstream's clock: when the status last changed; null if the upstream does not say
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we first read this state
     ${columnsOf(fieldsWith('hasHistory'))}
-    run_id TEXT NOT NULL, -- sync_run.id that read it
+    run_id TEXT NOT NULL, -- sync_run.id of the sync that read it; event:TIME if a webhook event made us read it at that time
     PRIMARY KEY (lead_id, valid_from)
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX lead_history_by_start ON lead_history (valid_from, status, pipeline_id, value_currency, value_amount)`,
@@ -79,7 +79,7 @@ export const LEADS = [
     changed_at TEXT NOT NULL, -- UTC, by the upstream's clock: lead.updated_at at that time
     status_changed_at TEXT, -- UTC, by the upstream's clock; null if the upstream does not say
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we read it
-    run_id TEXT NOT NULL, -- sync_run.id that read it
+    run_id TEXT NOT NULL, -- sync_run.id of the sync that read it; event:TIME if a webhook event made us read it at that time
     PRIMARY KEY (lead_id, changed_at)
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX lead_minor_update_by_time ON lead_minor_update (changed_at)`,
@@ -119,7 +119,7 @@ export const LEADS = [
     lead_id TEXT PRIMARY KEY REFERENCES lead (id), -- lead.id
     fetched_at TEXT NOT NULL, -- UTC, by our clock: when the details were read
     lead_updated_at TEXT NOT NULL, -- UTC, by the upstream's clock: updated_at in the details; if lead.updated_at is later, the details are outdated
-    run_id TEXT NOT NULL, -- sync_run.id that read them
+    run_id TEXT NOT NULL, -- sync_run.id of the sync that read it; event:TIME if a webhook event made us read it at that time
     enrichment TEXT, -- result of the enrichment, JSON as the upstream sent it; null if there is none
     technologies TEXT GENERATED ALWAYS AS (enrichment ->> '$.technologies') VIRTUAL, -- technologies that the company uses, JSON array of text; null, as the columns below, if the enrichment does not say
     funding_stage TEXT GENERATED ALWAYS AS (enrichment ->> '$.funding.stage') VIRTUAL, -- stage of its funding, such as pre-seed, seed, series A, series B or growth
@@ -145,7 +145,7 @@ export const LEADS = [
     from_status TEXT, -- stage.status before; only for a change of status
     to_status TEXT, -- stage.status after; only for a change of status
     first_seen_at TEXT NOT NULL, -- UTC, by our clock: when we first read it
-    run_id TEXT NOT NULL, -- sync_run.id that first read it
+    run_id TEXT NOT NULL, -- sync_run.id of the sync that read it; event:TIME if a webhook event made us read it at that time
     PRIMARY KEY (lead_id, id)
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX activity_by_time ON activity (at)`,

@@ -81,7 +81,7 @@ export const OPERATION = [
 
   sql`CREATE TABLE heartbeat_ping ( -- at most one row: the last ping to the heartbeat monitor
     id INTEGER PRIMARY KEY CHECK (id = 1),
-    run_id TEXT NOT NULL, -- sync_run.id
+    run_id TEXT NOT NULL, -- sync_run.id of the sync that read it; event:TIME if a webhook event made us read it at that time
     signal TEXT NOT NULL CHECK (signal IN ('start', 'success', 'fail', 'log')),
     attempts INTEGER NOT NULL,
     next_attempt_at TEXT, -- UTC: earliest time of the next attempt; null if none is left to try

@@ -8,14 +8,14 @@ import { sql } from 'kysely'
 export const REPORTS = [
   // The longest columns come last, so that a search of the texts does not read them.
   sql`CREATE TABLE report_issue ( -- one row per issue: what a report said about one period and one filter of leads
-    id TEXT PRIMARY KEY,
+    id TEXT PRIMARY KEY, -- random identifier
     report TEXT NOT NULL, -- name of the report, as in the settings
     period_from TEXT NOT NULL, -- UTC: when its period begins
     period_to TEXT NOT NULL, -- UTC: when its period ends (exclusive)
-    time_zone TEXT NOT NULL,
-    rendered_at TEXT NOT NULL, -- UTC
+    time_zone TEXT NOT NULL, -- IANA zone of the period
+    rendered_at TEXT NOT NULL, -- UTC, by our clock: when it was made
     run_id TEXT, -- sync_run.id of the sync whose data it shows
-    subject TEXT NOT NULL,
+    subject TEXT NOT NULL, -- subject of its messages
     kind TEXT NOT NULL DEFAULT 'day', -- kind of its period: day, working_day, week, month, quarter or since_last
     variant TEXT NOT NULL DEFAULT '', -- JSON: the filter of its recipients; empty if it covers all leads of the report
     not_sent TEXT, -- why it was not sent on schedule; null if it was sent or only previewed

@@ -4,25 +4,25 @@ import { sql } from 'kysely'
 export const SYNC = [
   sql`CREATE TABLE sync_run ( -- one row per sync: what it saw, changed and skipped
     id TEXT PRIMARY KEY, -- identifier of the sync; sorts by time
-    started_at TEXT NOT NULL, -- UTC
+    started_at TEXT NOT NULL, -- UTC, by our clock: when it began
     finished_at TEXT, -- UTC, by our clock: when it ended; null while it runs, or if it was killed
-    mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')),
+    mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')), -- full: reads all leads; incremental: reads the leads that changed since the sync before
     parts TEXT NOT NULL, -- JSON array of the parts that it reads: leads, stats, agents, details
-    outcome TEXT CHECK (outcome IN ('ok', 'ok_no_change', 'partial', 'deferred', 'failed', 'killed')),
+    outcome TEXT CHECK (outcome IN ('ok', 'ok_no_change', 'partial', 'deferred', 'failed', 'killed')), -- ok, ok_no_change, partial, deferred, failed or killed; null while running
     is_complete INTEGER NOT NULL DEFAULT 0 CHECK (is_complete IN (0, 1)), -- 1: every part was read to the end; 0: it was not
     leads_as_of TEXT, -- UTC: every change before this time is in the copy; null if the leads were not read to the end
-    leads_seen INTEGER NOT NULL DEFAULT 0,
-    leads_inserted INTEGER NOT NULL DEFAULT 0,
-    leads_updated INTEGER NOT NULL DEFAULT 0,
-    leads_unchanged INTEGER NOT NULL DEFAULT 0,
-    leads_deleted INTEGER NOT NULL DEFAULT 0,
+    leads_seen INTEGER NOT NULL DEFAULT 0, -- distinct leads read
+    leads_inserted INTEGER NOT NULL DEFAULT 0, -- leads that were new
+    leads_updated INTEGER NOT NULL DEFAULT 0, -- leads that had changed
+    leads_unchanged INTEGER NOT NULL DEFAULT 0, -- leads that were unchanged
+    leads_deleted INTEGER NOT NULL DEFAULT 0, -- leads that were marked as deleted
     leads_quarantined INTEGER NOT NULL DEFAULT 0, -- records that could not be mapped; quarantined_record has them
     stats INTEGER NOT NULL DEFAULT 0, -- pipelines whose statistics were read
-    agents INTEGER NOT NULL DEFAULT 0,
-    pages INTEGER NOT NULL DEFAULT 0,
-    requests INTEGER NOT NULL DEFAULT 0,
-    retries INTEGER NOT NULL DEFAULT 0,
-    duration_ms INTEGER,
+    agents INTEGER NOT NULL DEFAULT 0, -- agents read
+    pages INTEGER NOT NULL DEFAULT 0, -- pages of leads read
+    requests INTEGER NOT NULL DEFAULT 0, -- requests that were sent, retries included
+    retries INTEGER NOT NULL DEFAULT 0, -- requests that were sent again after a failure
+    duration_ms INTEGER, -- how long the sync took
     problems TEXT NOT NULL DEFAULT '[]', -- JSON array of {part, code, message}
     not_before TEXT, -- UTC: the upstream asked for no requests before this time
     details_read INTEGER NOT NULL DEFAULT 0, -- leads whose details were read
@@ -92,10 +92,10 @@ export const SYNC = [
   ) STRICT`,
 
   sql`CREATE TABLE sync_scan_result ( -- one row per sync that read leads: how far its scan got, and how far it can be trusted
-    run_id TEXT PRIMARY KEY REFERENCES sync_run (id),
-    mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')),
+    run_id TEXT PRIMARY KEY REFERENCES sync_run (id), -- sync_run.id of the sync
+    mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')), -- full: reads all leads; incremental: reads the leads that changed since the sync before
     started_at TEXT NOT NULL, -- UTC: when the scan began, possibly in an earlier sync
-    ended_at TEXT NOT NULL, -- UTC
+    ended_at TEXT NOT NULL, -- UTC, by our clock: when reading the leads ended
     scan_result TEXT NOT NULL CHECK (scan_result IN ('complete', 'incomplete', 'unproven')), -- complete: read to the end, nothing speaks against it; unproven: a lead may be missing; incomplete: not read to the end, or in part
     stop TEXT NOT NULL, -- why the scan ended: end, empty_page or past_end (all read), loop, page_cap, no_cursor, failed or interrupted
     reported_total INTEGER, -- the last total that the upstream reported; null if it reports none
@@ -118,13 +118,13 @@ export const SYNC = [
   sql`CREATE TABLE field_seen ( -- one row per field of the lead records, mapped or not, from a sample of the records on each page
     path TEXT PRIMARY KEY, -- path in the record, such as company.name; [] stands for the items of a list
     types TEXT NOT NULL, -- JSON array of the types that its values had: string, number, boolean, object, array
-    first_seen_at TEXT NOT NULL, -- UTC, by our clock
-    last_seen_at TEXT NOT NULL, -- UTC, by our clock
+    first_seen_at TEXT NOT NULL, -- UTC, by our clock: when a record first had it
+    last_seen_at TEXT NOT NULL, -- UTC, by our clock: when a record last had it
     missing_since TEXT, -- UTC, by our clock: since when no record has it; null while records have it
     records INTEGER NOT NULL, -- records examined since it was first seen
     count INTEGER NOT NULL, -- how many of these records have it
     nulls INTEGER NOT NULL, -- in how many of the records that have it, it is null
-    null_share REAL GENERATED ALWAYS AS (CAST(nulls AS REAL) / count) VIRTUAL -- 0 to 1
+    null_share REAL GENERATED ALWAYS AS (CAST(nulls AS REAL) / count) VIRTUAL -- nulls / count, 0 to 1
   ) STRICT, WITHOUT ROWID`,
 
   sql`CREATE TABLE quarantined_record ( -- one row per quarantined record: leadsheet could not map it, and keeps it until it can
@@ -134,8 +134,8 @@ export const SYNC = [
     reason TEXT NOT NULL, -- why it could not be mapped
     raw TEXT NOT NULL, -- the record as the upstream sent it, JSON; only the beginning if is_whole is 0
     is_whole INTEGER NOT NULL CHECK (is_whole IN (0, 1)), -- 1: raw is the whole record; 0: the record was too large or too deeply nested
-    first_seen_at TEXT NOT NULL, -- UTC, by our clock
-    last_seen_at TEXT NOT NULL, -- UTC, by our clock
+    first_seen_at TEXT NOT NULL, -- UTC, by our clock: when it was first read
+    last_seen_at TEXT NOT NULL, -- UTC, by our clock: when it was last read
     PRIMARY KEY (resource, raw_sha256)
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX quarantined_record_by_record ON quarantined_record (resource, record_id)`,

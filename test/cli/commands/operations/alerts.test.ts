@@ -113,7 +113,7 @@ describe('alerts test', () => {
     expect(status).toBe(1)
     expect(JSON.parse(stdout).data).toMatchObject([
       { channel: 'mail', to: 'ops@example.com', taken: false },
-      { channel: 'webhook', taken: false, response: '403' },
+      { channel: 'webhook', taken: false, response: 'it answered 403' },
     ])
   })
 
