@@ -13,7 +13,6 @@ export interface QueueCounts {
   /** The number of waiting jobs, deferred jobs included. A worker updates the number every few seconds. */
   readonly waiting: number
   readonly active: number
-  /** The number of jobs that were given up after all tries. */
   readonly dead: number
 }
 

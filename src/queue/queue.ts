@@ -8,7 +8,6 @@
 export interface JobData {
   /** Says that a schedule with this lease (a lock that expires) may have a run that is due. */
   readonly 'scheduled-run': { readonly lease: string }
-  /** Says that messages may wait to be sent. */
   readonly outbox: Nothing
   /** Says that the checks may have new findings for operators. */
   readonly alerts: Nothing
@@ -55,7 +54,6 @@ export interface NewJob<K extends JobKind> {
 export type DoJob<K extends JobKind> = (job: Job<JobData[K]>) => Promise<void>
 
 export interface WorkOptions {
-  /** The maximum number of jobs of this kind that this process runs at the same time. */
   readonly concurrency: number
   /** The signal that ends the work: it aborts running jobs, and no further jobs are taken. */
   readonly signal: AbortSignal
@@ -63,7 +61,6 @@ export interface WorkOptions {
 
 export interface Working {
   isBusy(): boolean
-  /** Resolves as soon as this process runs no job of the kind. */
   idle(): Promise<void>
 }
 

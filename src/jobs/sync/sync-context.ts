@@ -42,13 +42,10 @@ export interface DetailOptions {
    * The number of leads with the best scores whose details are read; null to read the details of all leads.
    */
   readonly top: number | null
-  /** The maximum number of leads whose details one run reads. */
   readonly perRun: number
-  /** The maximum number of leads whose details are read at the same time. */
   readonly concurrency: number
 }
 
-/** The context of one run of a sync. */
 export interface SyncRun {
   readonly source: Source
   readonly store: Store
@@ -94,7 +91,6 @@ function underLease<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): (trx: Trx)
   }
 }
 
-/** Describes a quarantined record as a problem of the sync. */
 export function unreadable(reason: string): Omit<SyncProblem, 'part'> {
   return {
     code: 'api_unexpected',

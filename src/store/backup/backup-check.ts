@@ -4,7 +4,6 @@ import type { Instant } from '../../domain/model.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { fileFailure } from '../db/sqlite.ts'
 
-/** The content of a backup. */
 export interface BackupContent {
   /** The name of the last schema migration that was applied to the file. */
   readonly schema: string
@@ -12,7 +11,6 @@ export interface BackupContent {
   readonly runId: string | null
   /** The time up to which all changes of leads are in the file; null where no sync read all leads. */
   readonly leadsAsOf: Instant | null
-  /** The number of rows by table. */
   readonly rows: Readonly<Record<string, number>>
 }
 

@@ -78,7 +78,6 @@ export async function flush(path: string): Promise<void> {
   }
 }
 
-/** Returns the error for a full disk; null for any other cause. */
 async function diskFull(live: string, target: string, thrown: unknown): Promise<LeadsheetError | null> {
   if (!/ENOSPC|disk is full/.test(errorText(thrown))) return null
   const folder = dirname(target)
@@ -91,7 +90,6 @@ async function diskFull(live: string, target: string, thrown: unknown): Promise<
   })
 }
 
-/** Formats a size in megabytes, rounded up. */
 export function megabytes(bytes: number): string {
   return `${Math.ceil(bytes / 1_000_000).toLocaleString('en')} MB`
 }
@@ -105,9 +103,7 @@ export function fileSystemFailure(file: string, thrown: unknown): LeadsheetError
   })
 }
 
-/** The size of a store, and the free space on its disk. */
 export interface StoreSize {
-  /** The size in bytes. */
   readonly database: number
   /** The sizes of an SQLite store and the free space; null for PostgreSQL, whose server has its own disk. */
   readonly room: Room | null

@@ -19,7 +19,6 @@ export interface Upgrade {
   /** The version of leadsheet to which the database is upgraded. */
   readonly program: string
   readonly now: () => Date
-  /** Shows a sentence to the person who waits. */
   readonly tell: (step: string) => void
   readonly signal: AbortSignal
 }

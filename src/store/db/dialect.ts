@@ -4,7 +4,6 @@ import type { Tables } from '../tables/tables.ts'
 import { countUnknownTables, isPostgres, writeUnflushedPostgres } from './postgres.ts'
 import { emptySqliteLog, readSqliteStamp, writeUnflushedSqlite } from './sqlite.ts'
 
-/** Runs a transaction whose commit does not wait for the disk. */
 export function writeUnflushed<T>(
   db: Kysely<Tables>,
   work: (trx: Transaction<Tables>) => Promise<T>,

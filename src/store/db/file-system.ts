@@ -113,7 +113,6 @@ export async function refuseNetworkFileSystem(folder: string): Promise<void> {
   if (fault !== null) throw fault
 }
 
-/** Returns the error for a folder on a network file system; null for any other file system. */
 export function networkFault(folder: string, { type }: Pick<StatsFs, 'type'>): LeadsheetError | null {
   // Makes the number unsigned, because `type` is signed on systems with 32-bit words.
   const name = NETWORK_FILE_SYSTEMS.get(type >>> 0)

@@ -85,7 +85,6 @@ export function postgresFault(text: string): string | null {
     : `${JSON.stringify(schema)} cannot be a schema: small letters, digits and _, up to 45`
 }
 
-/** Tells whether each % begins a percent-encoded character. */
 export function isDecodable(text: string): boolean {
   try {
     decodeURIComponent(text)
@@ -95,7 +94,6 @@ export function isDecodable(text: string): boolean {
   }
 }
 
-/** Returns the name of a store for messages. */
 export function nameOf(place: StorePlace): string {
   return place.kind === 'sqlite' ? place.file : place.name
 }

@@ -93,7 +93,6 @@ function parserOf(type: number): (text: string) => unknown {
 
 const parsers = new Map<number, (text: string) => unknown>()
 
-/** Tells whether the database is PostgreSQL; otherwise it is SQLite. */
 export function isPostgres(db: Kysely<Tables>): boolean {
   return db.getExecutor().adapter instanceof PostgresStoreAdapter
 }
@@ -193,7 +192,6 @@ export async function quickRead<T>(
   }
 }
 
-/** The state of a PostgreSQL server, as far as a store depends on it. */
 interface ServerState {
   /** True if the server refuses writes because it follows another server. */
   readonly isStandby: boolean
@@ -215,11 +213,8 @@ export async function readServerState(db: Db): Promise<ServerState> {
 }
 
 interface ServerFacts {
-  /** The full version, such as `15.14`. */
   readonly version: string
-  /** The major version, such as 15. */
   readonly major: number
-  /** The encoding of the server, such as `UTF8`. */
   readonly encoding: string
   /** True if the user may create tables in the schema. An upgrade of leadsheet creates tables. */
   readonly mayCreate: boolean
@@ -241,12 +236,14 @@ export async function readServerFacts(db: Db): Promise<ServerFacts> {
   const row = rows[0]
   if (row === undefined) throw new Error('a SELECT without FROM has one row')
   return {
-    ...{ version: row.version, major: Math.floor(Number(row.number) / 10_000), encoding: row.encoding },
-    ...{ mayCreate: row.may_create === 1, now: new Date(row.now_ms) },
+    version: row.version,
+    major: Math.floor(Number(row.number) / 10_000),
+    encoding: row.encoding,
+    mayCreate: row.may_create === 1,
+    now: new Date(row.now_ms),
   }
 }
 
-/** Returns the size in bytes of all tables of the schema, with their indexes. */
 export async function readSchemaSize(db: Db): Promise<number> {
   const { rows } = await sql<{ bytes: number }>`
     SELECT coalesce(sum(pg_total_relation_size(oid)), 0) AS bytes FROM pg_class

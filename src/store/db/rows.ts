@@ -46,7 +46,6 @@ export async function insertCopies<T extends keyof Tables & string>(
   if (first) await insertColumns(db, table, Object.keys(first), rows)
 }
 
-/** The columns that identify a row that is already stored, and the columns to overwrite in that row. */
 interface Conflict {
   readonly key: readonly string[]
   readonly update: readonly string[]
@@ -107,7 +106,6 @@ function jsonOf(rows: readonly object[]): string {
   )
 }
 
-/** Deletes the rows that have the same key as one of the given rows. */
 export async function deleteRows<T extends keyof Tables & string>(
   db: Kysely<Tables>,
   table: T,
@@ -180,7 +178,6 @@ function onConflict({ key, update }: Conflict): RawBuilder<unknown> {
   return sql`${taken} DO UPDATE SET ${sql.join(set)}`
 }
 
-/** Turns some columns of rows into a subquery for `where (x, y) in ...`. */
 function keysOf(columns: readonly string[], rows: readonly object[]): RawBuilder<unknown> {
   const values = columns.map((column) => sql`value ->> ${sql.lit(`$.${column}`)} AS ${sql.ref(column)}`)
   return sql`(SELECT ${sql.join(values)} FROM jsonb_each(${JSON.stringify(rows)}))`

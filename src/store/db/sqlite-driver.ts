@@ -12,14 +12,12 @@ import { LeadsheetError } from '../../errors.ts'
 const BUSY_WITHIN_MS = 12_000
 /** The first pause between two attempts to get the lock. The pause doubles each time. */
 const BUSY_PAUSE_MS = 1
-/** The longest pause between two attempts to get the lock. */
 const BUSY_PAUSE_MAX_MS = 16
 /**
  * After a statement that took longer than this, the driver lets other work of the process run. SQLite blocks
  * the process while a statement runs.
  */
 const LONG_MS = 5
-/** The driver forgets all prepared statements when it has this many. */
 const STATEMENTS_MAX = 300
 
 /** A query that runs once for each list of values, and returns no rows. */

@@ -28,7 +28,6 @@ const MODE = 0o600
  * often.
  */
 const CHECKPOINT_PAGES = 8000
-/** SQLite's name for a database in memory. */
 const MEMORY = ':memory:'
 
 /** Says whether a missing file is created or is an error. */

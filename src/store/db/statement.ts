@@ -6,7 +6,6 @@ import type { CompiledQuery, Kysely, QueryResult } from 'kysely'
 import type { Tables } from '../tables/tables.ts'
 import { isPostgres } from './postgres.ts'
 
-/** Stands for a value while a statement is compiled. */
 class Place {
   readonly name: string
 

@@ -54,7 +54,6 @@ interface ChildOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** True if the child process ends its work when the signal is aborted. Otherwise the process is killed. */
   readonly endsItself?: boolean
-  /** Receives what the child process tells before its answer. */
   readonly onTold?: (text: string) => void
 }
 

@@ -20,7 +20,6 @@ const CHUNK_LEADS = 25_000
 const FIRST_PAUSE_MS = 10 * 60_000
 const LONGEST_PAUSE_MS = 7 * 24 * 60 * 60_000
 
-/** A lead whose details are to be read. */
 export interface WaitingLead {
   readonly no: number
   readonly id: string
@@ -69,15 +68,12 @@ export async function listWaitingLeads(
 }
 
 interface DetailCount {
-  /** The number of leads whose details were requested. */
   readonly asked: number
-  /** The number of these leads whose details are to be requested again. */
   readonly due: number
   /** The number of leads to be requested again whose last request failed. */
   readonly failing: number
 }
 
-/** Counts the leads whose details were requested, are to be requested again, or failed. */
 export async function countDetails(db: Db): Promise<DetailCount> {
   const { rows } = await sql<DetailCount>`
     SELECT (SELECT count(*) FROM detail_queue) AS asked, count(*) AS due,
@@ -108,7 +104,6 @@ export async function outdateAllDetails(trx: Trx, at: Instant): Promise<void> {
   await trx.updateTable('detail_queue').set({ due_at: at, failures: 0 }).execute()
 }
 
-/** A lead with the details that were read. */
 interface DetailRead {
   readonly lead: WaitingLead
   readonly detail: LeadDetail
@@ -242,7 +237,6 @@ export interface LocalVersion {
   readonly value_amount: number | null
   readonly value_currency: string | null
   readonly valid_from: Instant
-  /** The end of the version; null for the present version. */
   readonly valid_to: Instant | null
 }
 

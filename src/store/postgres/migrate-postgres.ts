@@ -187,7 +187,6 @@ async function readMark(db: Kysely<Tables>): Promise<string | null> {
   return rows[0]?.mark ?? null
 }
 
-/** Reads the names of the migrations that the schema has. */
 async function readDone(db: Kysely<Tables>, { name }: PostgresPlace): Promise<Set<string>> {
   const { rows: tables } = await sql<{ name: string }>`
     SELECT relname AS name FROM pg_class WHERE relnamespace = CAST(current_schema() AS regnamespace) AND relkind IN ('r', 'p')`.execute(

@@ -26,7 +26,6 @@ const SHARED_LEASE_MS = 30_000
 
 /** A lease that renews itself while it is held, however long the work takes. */
 export interface Lease {
-  /** The unique id of the holder. */
   readonly holder: string
   /**
    * The signal that is aborted with the error job_busy when another process has taken the lease over, or with
@@ -193,7 +192,6 @@ export function isOfDaemon({ name }: Pick<Tables['lease'], 'name'>): boolean {
   return name === 'daemon' || name.startsWith('daemon:')
 }
 
-/** Lists the leases held now, with the time at which each was acquired. */
 export async function listHeldLeases(
   db: Db,
   now: Date,

@@ -95,7 +95,6 @@ async function readDone(db: Kysely<Tables>, file: string): Promise<Set<string>> 
   )
 }
 
-/** A row of `sqlite_schema`. */
 export interface SqliteObject {
   readonly type: string
   readonly name: string
@@ -113,7 +112,6 @@ export async function openEmptyDatabase(): Promise<Database.Database> {
   return database
 }
 
-/** Lists the objects of the schema in the order of their creation. */
 export function listObjects(database: Database.Database): SqliteObject[] {
   return database
     .prepare<[], SqliteObject>(
@@ -154,7 +152,6 @@ export async function pruneUpgradeBackups(database: string): Promise<void> {
   for (const file of gone) await rm(file, { force: true })
 }
 
-/** Lists the backups, newest first. */
 function listUpgradeBackups(database: string): string[] {
   return listNames(database)
     .flatMap((name) => {
