@@ -20,7 +20,7 @@ const START_AHEAD_MAX_MS = HOUR_MS
 const UNCONFIRMED_MINUTES = 30
 
 /** Compares our clock with that of the upstream. Milliseconds by which ours is ahead; null if unknown. */
-export interface UpstreamClock {
+interface UpstreamClock {
   /** The difference at the last answer. */
   last(): number | null
   /** The difference now: sends a request. */

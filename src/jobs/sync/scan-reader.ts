@@ -40,7 +40,7 @@ export interface PassEnd {
   readonly error?: LeadsheetError
 }
 
-export interface ScanReader extends Disposable {
+interface ScanReader extends Disposable {
   /**
    * Returns the next page, or the end of the pass. The page after it is fetched meanwhile. The page before must
    * have been added to the writer.

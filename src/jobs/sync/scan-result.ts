@@ -18,7 +18,7 @@ const SEARCH_WINDOW = 10_000
 const USUAL_SIZES = [50, 100, 200, 250, 500, 1000, 2000, 5000]
 
 /** The facts about a pass that reached the end of the list. */
-export interface PassFacts {
+interface PassFacts {
   readonly scan: Scan
   readonly stop: ScanStop
   readonly paging: PagingProfile

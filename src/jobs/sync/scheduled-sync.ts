@@ -21,7 +21,7 @@ import { syncUnder } from './run-sync.ts'
 import type { SyncOptions } from './sync-context.ts'
 
 /** The parts that a scheduled sync works with, in the daemon's own process or in another one. */
-export interface SyncWork extends SyncDeps {
+interface SyncWork extends SyncDeps {
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
   readonly retention: Retention
   /** The time zones of the reports. After a sync, the leads of each day are counted, in each time zone. */
@@ -57,7 +57,7 @@ export async function syncAndPrune(work: SyncWork, ...[full, lease, signal]: Par
  * stay in a stage) and, if leads have changed, the counts of leads by day. A failure is only logged, because
  * a report computes missing numbers itself.
  */
-export async function countQuietly(
+async function countQuietly(
   { store, log, now, timeZones }: Pick<SyncWork, 'store' | 'log' | 'now' | 'timeZones'>,
   hasChanges: boolean,
 ): Promise<void> {

@@ -87,26 +87,6 @@ export async function updatePost(
     .execute()
 }
 
-/** Lists the messages that the webhook has not accepted, newest first. */
-export async function listUnposted(
-  db: Db,
-  limit: number,
-): Promise<{ madeAt: Instant; state: 'pending' | 'failed'; attempts: number; response: string | null }[]> {
-  const rows = await db
-    .selectFrom('alert_message')
-    .where('post_state', 'in', ['pending', 'failed'])
-    .select(['made_at', 'post_state', 'post_attempts', 'post_response'])
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute()
-  return rows.map((row) => ({
-    madeAt: row.made_at,
-    state: row.post_state === 'failed' ? 'failed' : 'pending',
-    attempts: row.post_attempts,
-    response: row.post_response,
-  }))
-}
-
 export async function deleteMessagesBefore(trx: Trx, madeBefore: Instant): Promise<void> {
   await trx.deleteFrom('alert_message').where('made_at', '<', madeBefore).execute()
 }

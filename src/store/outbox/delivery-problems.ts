@@ -143,7 +143,7 @@ export function listUnconfirmed(db: Db, since: Instant): Promise<DeliveryProblem
 }
 
 /** An unconfirmed message: nobody knows whether it has arrived. */
-export interface UnconfirmedMessage {
+interface UnconfirmedMessage {
   readonly messageId: string
   readonly recipient: string
   /** The name of the report; null for an alert. */

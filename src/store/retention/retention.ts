@@ -29,7 +29,7 @@ const SERIES = {
 } as const
 export type Series = keyof typeof SERIES
 
-export interface PruneOptions {
+interface PruneOptions {
   /** Only rows from before this instant are deleted; for samples, the beginning of a UTC day. */
   readonly before: Instant
   readonly now: Instant

@@ -247,7 +247,7 @@ export async function findReadByEvents(trx: Trx, ids: readonly string[]): Promis
   )
 }
 
-export interface OlderRecord {
+interface OlderRecord {
   readonly lead_no: number
   /** The JSON of the record. */
   readonly raw: string

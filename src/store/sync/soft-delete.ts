@@ -26,7 +26,7 @@ const CHUNK_LEADS = 20_000
  * The number of deleted leads. If too many leads are missing, none is deleted, and `refused` has the number
  * of missing leads and the number of all leads.
  */
-export type MissingResult =
+type MissingResult =
   | { readonly deleted: number; readonly refused: null }
   | { readonly deleted: 0; readonly refused: { missing: number; of: number } }
 

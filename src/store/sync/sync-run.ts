@@ -281,11 +281,6 @@ export async function findLastFailure(db: Db): Promise<SyncFailure | null> {
   }
 }
 
-export async function hasRun(db: Db, id: string): Promise<boolean> {
-  const row = await db.selectFrom('sync_run').where('id', '=', id).select('id').executeTakeFirst()
-  return row !== undefined
-}
-
 /** The progress of the sync that is running, in this or another process. */
 export interface SyncUnderWay {
   readonly mode: SyncRunTable['mode']

@@ -11,7 +11,7 @@ import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { openAlertMail } from '../../../src/report/render/alert-mail.ts'
 import { listAlerts, markAcknowledged } from '../../../src/store/alerts/alert.ts'
-import { listUnposted } from '../../../src/store/alerts/alert-message.ts'
+import type { Db } from '../../../src/store/db/store.ts'
 import { deleteMailOutages } from '../../../src/store/outbox/send-limits.ts'
 import { savePreference } from '../../../src/store/reports/preference.ts'
 import { beginUptime } from '../../../src/store/schedule/uptime.ts'
@@ -381,3 +381,19 @@ it('a fault of the database that cannot be mailed does not keep it from the webh
   expect(await alertWithoutStore(deps, fault, transport, signal)).toBe(true)
   expect(posts()).toHaveLength(1)
 })
+
+/** Lists the messages that the webhook has not accepted, newest first. */
+async function listUnposted(db: Db, limit: number) {
+  return db
+    .selectFrom('alert_message')
+    .where('post_state', 'in', ['pending', 'failed'])
+    .select([
+      'made_at as madeAt',
+      'post_state as state',
+      'post_attempts as attempts',
+      'post_response as response',
+    ])
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+}
