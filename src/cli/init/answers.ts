@@ -46,7 +46,7 @@ type AnswerName = (typeof NAMES)[number]
 export type Answers = Readonly<Record<AnswerName, Answer>> & {
   /** The settings that describe the service's API (profile); null for those of the reference service. */
   readonly profile: ProfileData | null
-  /** Where the profile comes from; its value is empty for the reference service. */
+  /** The origin of the profile; its value is empty for the reference service. */
   readonly profileAnswer: Answer
 }
 

@@ -28,7 +28,7 @@ import type { Profile } from '../../upstream/profile/profile.ts'
 import { pathText } from '../../upstream/values/json.ts'
 import type { Schedule, ScheduleSettings } from '../schedule/schedule.ts'
 
-/** Where the snapshot is, and what it says of its origin. */
+/** The place of the snapshot, and its own words about its origin. */
 export interface SnapshotPlace {
   readonly profile: Profile
   readonly files: {
