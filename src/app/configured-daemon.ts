@@ -41,10 +41,7 @@ import { noteLoss, pathsIn } from './installation.ts'
 import { configuredPublishing } from './publishing.ts'
 import { syncInProcess } from './sync-process.ts'
 
-/**
- * The maximum number of upstream events that are applied at the same time. If the settings limit parallel
- * requests for lead details, that limit is used for events too.
- */
+/** The maximum number of upstream events that are applied at the same time. */
 const EVENTS_AT_ONCE = 4
 /**
  * The maximum number of leads that the daemon reads within ten seconds after events about them. The reference
@@ -160,7 +157,7 @@ export async function openConfiguredDaemon(
   const eventWorker = createEventWorker({
     ...{ source, store, log, now },
     wantsDetails: config.enrichment !== null,
-    concurrency: config.enrichment?.concurrency ?? EVENTS_AT_ONCE,
+    concurrency: EVENTS_AT_ONCE,
     perTenSeconds: EVENTS_PER_TEN_SECONDS,
     syncs: source.hasUpdatedSince ? changeSyncsOf(work, schedules, () => wake()) : null,
   })

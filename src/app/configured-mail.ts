@@ -60,11 +60,10 @@ export function dkimOf({ dkim }: Config['mail']): DkimKey | null {
 export function deliveryPolicyOf(
   config: Pick<Config, 'smtp' | 'mail' | 'reports' | 'alerts'>,
 ): DeliveryPolicy {
-  const { perMinute, onUnconfirmed } = config.mail
+  const { perMinute } = config.mail
   const isServer = config.smtp.url?.reveal().startsWith('smtp') ?? false
   const most = isServer ? perMinute : Number.POSITIVE_INFINITY
   return {
-    onUnconfirmed,
     rateLimit: createRateLimit(most),
     isRecipient: isRecipientIn(config),
   }

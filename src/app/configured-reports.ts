@@ -72,7 +72,6 @@ export function reportOf(
     gate: {
       waitMinutes: settings.waitMinutes,
       onStaleData: settings.onStaleData,
-      onVolumeDrop: settings.onVolumeDrop,
     },
     queries: definition.queries,
     blocks,

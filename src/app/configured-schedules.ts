@@ -7,9 +7,7 @@ import { type CoveringRun, formatDates, listCoveringRuns } from '../domain/perio
 import { LeadsheetError } from '../errors.ts'
 import type { ScheduleSettings } from '../jobs/schedule/schedule.ts'
 
-import { areMoreThanWeekly, listDueTimes } from '../report/preferences/page.ts'
-
-import { clockFindings, nextScheduledRun } from '../schedule/scheduled-runs.ts'
+import { clockFindings } from '../schedule/scheduled-runs.ts'
 import { type CatchUp, parseExpression, type Timing } from '../schedule/timing.ts'
 import { dateOf, localDay, type WeekStart, weekdayOf } from '../schedule/zone.ts'
 
@@ -17,6 +15,9 @@ export interface ConfiguredSchedule extends ScheduleSettings {
   /** The report of the schedule; null for syncs and snapshots. */
   readonly report: ReportConfig | null
 }
+
+/** All missed runs of a report are made up for only within this time. */
+const ALL_WITHIN_HOURS = 24
 
 /**
  * The rule for missed runs of syncs and snapshots. Only the latest missed run is made up for, because it
@@ -38,25 +39,18 @@ export function schedulesOf(config: Config): ConfiguredSchedule[] {
     ...reports.map((report) => ({
       name: `report:${report.name}`,
       timing: { expression: report.schedule, holidays, timeZone: report.timeZone },
-      catchUp: catchUpOf(report, holidays),
+      catchUp: catchUpOf(report.catchUp),
       report,
     })),
   ]
 }
 
 /**
- * Returns the rule for the missed runs of a report. A report that comes at most once a week is made however
- * late, until its next run: the period that it covers is still the last one.
+ * Returns the rule for the missed runs of a report. The latest one is made however late, until the next run: the
+ * period that it covers is still the last one of its kind.
  */
-function catchUpOf(
-  { schedule: expression, timeZone, catchUp: policy, catchUpHours }: ReportConfig,
-  holidays: Config['holidays'],
-): CatchUp {
-  const timing = { expression, timeZone, holidays }
-  const first = nextScheduledRun(timing, new Date(0))
-  const isRare =
-    first === null || !areMoreThanWeekly([first.toISOString(), ...listDueTimes(timing, first)], timing)
-  return { policy, windowHours: isRare ? Number.POSITIVE_INFINITY : catchUpHours }
+function catchUpOf(policy: CatchUp['policy']): CatchUp {
+  return { policy, windowHours: policy === 'all' ? ALL_WITHIN_HOURS : Number.POSITIVE_INFINITY }
 }
 
 /** Lists the time zones of all reports, each once. */

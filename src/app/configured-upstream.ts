@@ -19,6 +19,11 @@ import { REFERENCE_PROFILE } from '../upstream/profile/reference-profile.ts'
 import type { Source, SourceOptions } from '../upstream/source.ts'
 import { openSource } from '../upstream/source.ts'
 
+/** The longest wait that a run accepts from the upstream (Retry-After). A longer one defers the run. */
+export const MAX_WAIT_MS = 60_000
+/** The maximum number of requests for details of leads at the same time. */
+const DETAILS_AT_ONCE = 8
+
 /**
  * Opens the upstream; the caller closes it.
  * @param options.backoff the waits between the tries of a request. They are shorter if a person waits.
@@ -26,15 +31,14 @@ import { openSource } from '../upstream/source.ts'
  */
 export function openSourceOf(config: Config, log: Log, options: Pick<SourceOptions, 'backoff'> = {}): Source {
   const profile = profileOf(config)
-  const { url, key, maxWaitSeconds } = requireApi(config, needsKey(profile))
-  const maxWaitMs = maxWaitSeconds * 1000
+  const { url, key } = requireApi(config, needsKey(profile))
   const webhookSecrets = webhookSecretsOf(config)
   return openSource({
     baseUrl: url,
     apiKey: key?.reveal() ?? '',
     readKey: () => readKeyAgain(config),
     profile,
-    maxWaitMs,
+    maxWaitMs: MAX_WAIT_MS,
     log,
     proxy: proxyOf(config),
     otherSecrets: () => [...proxySecretsOf(config), ...webhookSecrets()],
@@ -103,7 +107,7 @@ export function syncOptions(config: Config, signal: AbortSignal): SyncOptions {
     pageSize: config.api.pageSize,
     overlapMs: config.sync.overlapMinutes * 60_000,
     pipelineIds: config.sync.pipelines,
-    ...(config.enrichment && { details: config.enrichment }),
+    ...(config.enrichment && { details: { ...config.enrichment, concurrency: DETAILS_AT_ONCE } }),
     signal: AbortSignal.any([signal, AbortSignal.timeout(config.api.runMinutes * 60_000)]),
   }
 }

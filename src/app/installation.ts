@@ -25,7 +25,7 @@ export const COMPANIES = fileURLToPath(new URL('../../data/companies.ndjson', im
 export const QUERIES = fileURLToPath(new URL('../../docs/queries', import.meta.url))
 
 /** The settings that say where data is stored. */
-type DataSettings = Pick<Config, 'dataDir' | 'databaseUrl' | 'allowNetworkFs'>
+type DataSettings = Pick<Config, 'dataDir' | 'databaseUrl'>
 
 const FOLDER_HINT = 'Set data_dir (LEADSHEET_DATA_DIR) to a folder that this user may write to.'
 /** If one of these files is in the data directory, the installation has had a database before. */
@@ -81,14 +81,14 @@ export interface Opening {
  * @throws LeadsheetError report_no_data if there is no database and none may be begun, data_unwritable, data_network, job_busy, store_*, among them store_lost
  */
 export async function openData(settings: DataSettings, opening: Opening | null = null): Promise<Store> {
-  const { dataDir, allowNetworkFs } = settings
+  const { dataDir } = settings
   await makeFolder(dataDir, FOLDER_HINT, DATA_MODE)
   const place = storePlaceOf(settings)
   const isMissing = place.kind === 'sqlite' && !hasBytes(place.file)
   if (place.kind === 'sqlite') {
     if (isMissing && opening?.isNew !== true) refuseLost(place.file, dataDir)
     if (isMissing && opening === null) throw notThere(place.file)
-    if (!allowNetworkFs) await refuseNetworkFileSystem(dataDir)
+    await refuseNetworkFileSystem(dataDir)
     await upgradeIfOlder(place.file, {
       program: readVersion(),
       now: () => new Date(),
@@ -166,7 +166,7 @@ export async function openDataIfThere(settings: DataSettings): Promise<Store> {
 export async function openDataToRead(settings: DataSettings): Promise<Store> {
   const place = storePlaceOf(settings)
   if (place.kind === 'sqlite' ? hasBytes(place.file) : await isStoreThere(place)) {
-    if (place.kind === 'sqlite' && !settings.allowNetworkFs) await refuseNetworkFileSystem(settings.dataDir)
+    if (place.kind === 'sqlite') await refuseNetworkFileSystem(settings.dataDir)
     return openStoreToRead(place)
   }
   if (place.kind === 'sqlite') refuseLost(place.file, settings.dataDir)

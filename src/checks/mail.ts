@@ -66,7 +66,6 @@ export const MAIL_CHECKS = {
     question: 'Is it clear for every message whether it arrived?',
     title: 'messages unconfirmed',
     meaning: 'messages may or may not have arrived, and a person has to decide',
-    setting: 'mail.on_unconfirmed',
     find: async ({ db, now }) =>
       (await listUnconfirmed(db, minutesBefore(now, WEEK_MINUTES))).map(unconfirmed),
   },

@@ -136,7 +136,7 @@ export function effectiveSettings(config: Config): EffectiveSetting[] {
   const settings = {
     api: { ...api, profile: api.profile?.origin ?? null },
     ...rest,
-    enrichment: shownEnrichment(enrichment),
+    enrichment: enrichment === null ? { policy: 'none' } : { policy: 'changed', ...enrichment },
     web: { ...web, listen: listenText(web.listen) },
     reports: reports.map(({ recipients, filter, ...report }) => ({
       ...report,
@@ -149,15 +149,9 @@ export function effectiveSettings(config: Config): EffectiveSetting[] {
     return {
       setting,
       value: value instanceof Secret ? redacted(path, value) : value,
-      source:
-        sources[setting] ?? sources[olderName(path)] ?? (value === null ? 'not set' : inheritedFrom(path)),
+      source: sources[setting] ?? (value === null ? 'not set' : inheritedFrom(path)),
     }
   })
-}
-
-function shownEnrichment(enrichment: Config['enrichment']) {
-  if (enrichment === null) return { policy: 'none' }
-  return { policy: enrichment.top === null ? 'changed' : 'top', ...enrichment }
 }
 
 /**
@@ -170,14 +164,6 @@ function redacted(path: SettingPath, secret: Secret): string {
   if (url.protocol.startsWith('postgres')) return nameOf(placeOf(secret.reveal()))
   if (url.protocol === 'file:') return url.href
   return `${url.protocol}//${url.username ? `${secret}@` : ''}${url.host}`
-}
-
-/**
- * For the `filter` of a report, returns the name of the older setting `pipelines`, which may have been given
- * instead. For any other setting, returns an empty text.
- */
-function olderName(path: SettingPath): string {
-  return path.at(-1) === 'filter' ? pathText([...path.slice(0, -1), 'pipelines']) : ''
 }
 
 function inheritedFrom(path: SettingPath): string {

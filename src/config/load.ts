@@ -41,7 +41,7 @@ interface LoadOptions {
 /** The settings that some of the commands need that only read. */
 export type NeededSetting = 'api' | 'time_zone'
 /** The settings that say where the data are. */
-const DATA_SETTINGS = ['data_dir', 'database_url', 'database_url_file', 'allow_network_fs']
+const DATA_SETTINGS = ['data_dir', 'database_url', 'database_url_file']
 
 /** @throws LeadsheetError config_invalid, with a line for each mistake */
 export function loadConfig(options: LoadOptions = {}): Config {

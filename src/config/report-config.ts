@@ -9,7 +9,7 @@ import type { Settings } from './schema.ts'
 import type { FilterSettings, RecipientSettings, ReportSettings } from './schema-reports.ts'
 import { reportSchema } from './schema-reports.ts'
 
-export interface ReportConfig extends Omit<ReportSettings, 'pipelines' | 'filter' | 'recipients'> {
+export interface ReportConfig extends Omit<ReportSettings, 'filter' | 'recipients'> {
   readonly template: string
   readonly timeZone: string
   readonly locale: string
@@ -44,23 +44,17 @@ export function draftReport(
 }
 
 export function reportFrom(
-  { pipelines, recipients, ...report }: ReportSettings,
+  { recipients, ...report }: ReportSettings,
   settings: Pick<Settings, 'timeZone' | 'locale' | 'recipients'>,
 ): ReportConfig {
   const own = {
     ...report,
     template: report.template ?? report.name,
     timeZone: report.timeZone ?? settings.timeZone,
-    filter: reportFilter(pipelines, report.filter ?? {}),
+    filter: filterFrom(report.filter ?? {}),
     locale: report.locale ?? settings.locale,
   }
   return { ...own, recipients: (recipients ?? settings.recipients).map((each) => recipientFrom(each, own)) }
-}
-
-/** Combines the filter with `pipelines`, an older setting that also restricts the leads. */
-function reportFilter(pipelines: readonly string[], filter: FilterSettings): LeadFilter {
-  const own = filterFrom(filter)
-  return pipelines.length === 0 ? own : narrowFilter(filterFrom({ pipelines: [...pipelines] }), own)
 }
 
 export function addressOf(recipient: RecipientSettings): string {

@@ -1,6 +1,6 @@
 /** The schema of the settings for the mail server, the messages, and the alerts to operators. */
 import { z } from 'zod'
-import { UNCONFIRMED_POLICIES, WEBHOOK_FORMATS } from '../domain/choices.ts'
+import { WEBHOOK_FORMATS } from '../domain/choices.ts'
 import { readMailbox } from '../domain/mailbox.ts'
 import type { Secret } from './secrets.ts'
 import {
@@ -68,13 +68,6 @@ export const mailSchema = section({
     description:
       'The most messages that are sent in a minute; the others wait. Many providers refuse faster senders.',
   }),
-  on_unconfirmed: z
-    .enum(UNCONFIRMED_POLICIES, { error: UNCONFIRMED_POLICIES.join(' or ') })
-    .default('resend')
-    .meta({
-      description:
-        'What happens to a message whose connection was lost before the server confirmed it: resend (under the same Message-ID) or hold (until a person decides).',
-    }),
   suppress_after_bounces: wholeNumber(0, 100).default(5).meta({
     description:
       'A recipient is paused after their mail server has refused this many issues in a row for good; 0 means never.',

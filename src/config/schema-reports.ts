@@ -10,7 +10,6 @@ import {
   PERIOD_KINDS,
   SEND_POLICIES,
   STALE_DATA_POLICIES,
-  VOLUME_DROP_POLICIES,
 } from '../domain/choices.ts'
 import { COUNTED_FIGURES, GOAL_PERIODS } from '../domain/insight.ts'
 import { nameFault, readMailbox } from '../domain/mailbox.ts'
@@ -152,11 +151,8 @@ export const reportSchema = section({
     examples: ['Europe/Berlin'],
   }),
   catch_up: z.enum(CATCH_UP_POLICIES, { error: 'latest, all or none' }).default('latest').meta({
-    description: 'Which missed runs are caught up: latest, all (oldest first) or none.',
-  }),
-  catch_up_hours: wholeNumber(1, 8784).default(24).meta({
     description:
-      'After this many hours, a missed run is not caught up and a failed report is not retried. Reports that come at most once a week have no such limit.',
+      'Which missed runs are caught up: latest (until the next run), all of the last 24 hours (oldest first) or none.',
   }),
   period: z
     .enum(PERIOD_KINDS, { error: PERIOD_KINDS.join(', ') })
@@ -181,13 +177,6 @@ export const reportSchema = section({
       description:
         'What happens if no such sync came in time: send_with_banner (the report says what is old and why), hold (until the data is complete, or until `report approve`) or skip.',
     }),
-  on_volume_drop: z
-    .enum(VOLUME_DROP_POLICIES, { error: VOLUME_DROP_POLICIES.join(', ') })
-    .default('send_with_banner')
-    .meta({
-      description:
-        'What happens if the number of leads, 50 or more before, fell to half or less, or a mass deletion was refused: send_with_banner or hold.',
-    }),
   recipients: recipients.optional().meta({
     description: 'Who gets the report; the top-level recipients if absent.',
     examples: [['ana@example.com']],
@@ -195,7 +184,6 @@ export const reportSchema = section({
   recipients_file: path
     .optional()
     .meta({ description: 'CSV file of recipients, in place of recipients.', examples: ['./recipients.csv'] }),
-  pipelines: pipelineIds.default([]).meta({ description: 'Only leads of these pipelines; all if empty.' }),
   filter: filterSchema.optional().meta({
     isWhole: true,
     description:

@@ -65,10 +65,6 @@ const topLevel = group({
     page_size: wholeNumber(1, 1000)
       .default(500)
       .meta({ description: 'The most leads that one request asks for.' }),
-    max_wait_seconds: wholeNumber(0, 3600).default(60).meta({
-      description:
-        'The longest wait, in seconds, that a sync accepts from the service (Retry-After). If the service asks for more, the sync is deferred.',
-    }),
     run_minutes: wholeNumber(1, 1440).default(15).meta({
       description:
         'The longest time of a sync, in minutes. After it, the sync stops at the end of its page, and the next sync continues there.',
@@ -92,9 +88,6 @@ const topLevel = group({
   database_url_file: path
     .optional()
     .meta({ description: 'File that holds the URL, in place of database_url.' }),
-  allow_network_fs: z.boolean({ error: 'true or false' }).default(false).meta({
-    description: 'Allows a data_dir on a network file system (NFS, SMB, FUSE), where SQLite can lose data.',
-  }),
   time_zone: timeZone.default('UTC').meta({
     env: 'LEADSHEET_TIME_ZONE',
     description: 'IANA time zone of the days of reports and of all schedules, such as Europe/Berlin.',
@@ -175,26 +168,17 @@ const topLevel = group({
         'When leads, statistics and agents are fetched: cron (minute hour day month weekday), or words such as every 15 minutes.',
     }),
   enrichment: section({
-    policy: z.enum(['changed', 'top', 'none'], { error: 'changed, top or none' }).default('changed').meta({
+    policy: z.enum(['changed', 'none'], { error: 'changed or none' }).default('changed').meta({
       description:
-        'Leads whose enrichment and activity are read: changed (all new or changed leads, open and new leads first), top (the new or changed leads with the best scores) or none.',
+        'Leads whose enrichment and activity are read: changed (all new or changed leads, open and new leads first) or none.',
     }),
-    top: wholeNumber(1, 1_000_000)
-      .default(1000)
-      .meta({ description: 'With the policy top: how many leads with the best scores are included.' }),
     per_run: wholeNumber(1, 100_000).default(10_000).meta({
       description:
         'The most leads whose details one sync reads, with one request for each. The sync stops earlier at api.run_minutes or when other work is due.',
     }),
-    concurrency: wholeNumber(1, 8)
-      .default(8)
-      .meta({ description: 'How many requests for details run at the same time.' }),
   })
-    .transform(({ policy, top, ...limits }) =>
-      // Null means that no details of leads are read. A `top` of null means that the details of all new or
-      // changed leads are read.
-      policy === 'none' ? null : { top: policy === 'top' ? top : null, ...limits },
-    )
+    // Null means that no details of leads are read.
+    .transform(({ policy, ...limits }) => (policy === 'none' ? null : limits))
     .prefault({})
     .meta({
       description:

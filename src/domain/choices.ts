@@ -43,23 +43,9 @@ export const FILTER_COLUMNS = Object.fromEntries(
   fieldsWith('isFilter').map(({ column, type }) => [column, type]),
 ) as { readonly [F in Filtered as F['column']]: F['type'] }
 
-/**
- * The policies for an unconfirmed message, which may or may not have been delivered. `resend`: the message is
- * sent once more under the same Message-ID. `hold`: the message waits until a person decides.
- */
-export const UNCONFIRMED_POLICIES = ['resend', 'hold'] as const
-export type UnconfirmedPolicy = (typeof UNCONFIRMED_POLICIES)[number]
-
 /** The policies for a report that is due although the stored data does not reach the end of its period. */
 export const STALE_DATA_POLICIES = ['send_with_banner', 'hold', 'skip'] as const
 export type StaleDataPolicy = (typeof STALE_DATA_POLICIES)[number]
-
-/**
- * The policies for a report if the number of leads fell by half or more since the last issue or scan, or if
- * so many leads were missing that none was marked as deleted.
- */
-export const VOLUME_DROP_POLICIES = ['send_with_banner', 'hold'] as const
-export type VolumeDropPolicy = (typeof VOLUME_DROP_POLICIES)[number]
 
 /**
  * The policies for sending an issue (the report for one period). `if_rows`: only if the issue has something

@@ -43,7 +43,7 @@ describe('a mistake in the file', () => {
     ['tiem_zone: UTC', '1:1  tiem_zone: no such setting; did you mean time_zone?'],
     [
       'reports:\n  - { name: daily, zone: UTC }',
-      '2:20  reports[0].zone: no such setting; known here: name, template, title, schedule, time_zone, catch_up, catch_up_hours, period, send_when, wait_minutes, on_stale_data, on_volume_drop, recipients, recipients_file, pipelines, filter, locale, blocks, attachments, stalled_days, top_score',
+      '2:20  reports[0].zone: no such setting; known here: name, template, title, schedule, time_zone, catch_up, period, send_when, wait_minutes, on_stale_data, recipients, recipients_file, filter, locale, blocks, attachments, stalled_days, top_score',
     ],
     ['api: { page_size: 0 }', '1:19  api.page_size: found 0, expected a whole number from 1 to 1000'],
     ['api: { page_size: 2.5 }', '1:19  api.page_size: found 2.5, expected a whole number from 1 to 1000'],
@@ -314,14 +314,14 @@ function toldOf(env: Readonly<Record<string, string>>): string {
   }
 }
 
-const NAMES = ['page_size', 'max_wait_seconds', 'url', 'key', 'key_file']
+const NAMES = ['page_size', 'overlap_minutes', 'url', 'key', 'key_file']
 
 test.each([
   ['page_sise', 'page_size'],
   ['pagesize', 'page_size'],
   ['KEY', 'key'],
   ['keyfile', 'key_file'],
-  ['max_wait_second', 'max_wait_seconds'],
+  ['overlap_minute', 'overlap_minutes'],
   ['ur', 'url'],
   ['ulr', 'url'],
   ['token', null],

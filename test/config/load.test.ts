@@ -23,8 +23,7 @@ describe('without a file and without variables', () => {
       keyFile: null,
       proxy: { http: null, https: null, except: [] },
       mistakes: [],
-      api: { url: null, key: null, profile: null, pageSize: 500, maxWaitSeconds: 60, runMinutes: 15 },
-      allowNetworkFs: false,
+      api: { url: null, key: null, profile: null, pageSize: 500, runMinutes: 15 },
       dataDir: `${cwd}/data`,
       databaseUrl: null,
       timeZone: 'UTC',
@@ -36,7 +35,6 @@ describe('without a file and without variables', () => {
         unsubscribe: null,
         maxMb: 20,
         perMinute: 120,
-        onUnconfirmed: 'resend',
         suppressAfterBounces: 5,
         dkim: null,
       },
@@ -55,16 +53,16 @@ describe('without a file and without variables', () => {
       fiscalYearStarts: 1,
       templatesDir: `${cwd}/templates`,
       sync: { schedule: '*/15 * * * *', fullSchedule: '30 3 * * *', overlapMinutes: 10, pipelines: [] },
-      enrichment: { top: null, perRun: 10_000, concurrency: 8 },
+      enrichment: { perRun: 10_000 },
       snapshot: { when: 'after_sync', group: null },
       retention: { dailyAfterDays: 365, versionsYears: null },
       reports: [
         {
           ...{ name: 'daily', template: 'daily', title: null, timeZone: 'UTC' },
           schedule: 'every weekday at 07:00',
-          ...{ catchUp: 'latest', catchUpHours: 24 },
+          catchUp: 'latest',
           ...{ period: 'working_day', sendWhen: null, blocks: null, locale: 'en-GB', attachments: [] },
-          ...{ waitMinutes: 30, onStaleData: 'send_with_banner', onVolumeDrop: 'send_with_banner' },
+          ...{ waitMinutes: 30, onStaleData: 'send_with_banner' },
           ...{ filter: EVERYTHING, stalledDays: 7, topScore: 80, recipients: [] },
         },
       ],
@@ -133,7 +131,6 @@ describe('the settings file', () => {
 
   test.each([
     ['', 'changed', 'default'],
-    ['enrichment: { policy: top }', 'top', 'leadsheet.yaml:1:23'],
     ['enrichment: { policy: none }', 'none', 'leadsheet.yaml:1:23'],
   ])('is told in the overview with the policy of details: %j', (yaml, value, source) => {
     const settings = effectiveSettings(load(yaml).config)

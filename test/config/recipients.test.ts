@@ -42,7 +42,7 @@ describe('a recipient', () => {
 time_zone: Europe/Berlin
 recipients: [ana@example.com]
 reports:
-  - { name: daily, locale: de-de, blocks: [headline, kpis], attachments: [stalled.csv], pipelines: [eu] }
+  - { name: daily, locale: de-de, blocks: [headline, kpis], attachments: [stalled.csv], filter: { pipelines: [eu] } }
 `
     expect(recipientsOf(yaml)).toEqual([
       {
@@ -119,7 +119,6 @@ reports:
     const filter = filterOf(`
 reports:
   - name: daily
-    pipelines: [eu, us, apac]
     filter: { pipelines: [eu, us], company_country: [Germany, France], score: { min: 40, max: 90 } }
     recipients:
       - address: ana@example.com
@@ -157,11 +156,12 @@ reports:
   })
 
   test('and what a report may leave out are told in the overview', () => {
-    const yaml = 'reports: [{ name: daily, pipelines: [eu] }, { name: weekly, filter: { tags: [a, b] } }]'
+    const yaml =
+      'reports: [{ name: daily, filter: { pipelines: [eu] } }, { name: weekly, filter: { tags: [a, b] } }]'
     expect(effectiveSettings(load(yaml))).toEqual(
       expect.arrayContaining([
-        { setting: 'reports[0].filter', value: 'pipelines: [eu]', source: 'leadsheet.yaml:1:37' },
-        { setting: 'reports[1].filter', value: 'tags: [a, b]', source: 'leadsheet.yaml:1:69' },
+        { setting: 'reports[0].filter', value: 'pipelines: [eu]', source: 'leadsheet.yaml:1:34' },
+        { setting: 'reports[1].filter', value: 'tags: [a, b]', source: 'leadsheet.yaml:1:81' },
         { setting: 'reports[1].period', value: null, source: 'not set' },
         { setting: 'reports[1].locale', value: 'en-GB', source: 'as locale' },
       ]),
@@ -265,7 +265,7 @@ describe('a mistake in a recipient', () => {
       mistakesOf(`
 reports:
   - name: daily
-    pipelines: [eu]
+    filter: { pipelines: [eu] }
     recipients:
       - { address: a@b.c, filter: { pipelines: [us] } }
 `),

@@ -65,7 +65,7 @@ export const OF_MAIL: readonly Sabotage[] = [
     name: 'a message unconfirmed is sent again and again',
     edits: [
       {
-        find: 'const isLeft = one.unconfirmedCount + 1 >= unconfirmedMaxOf(onUnconfirmed)',
+        find: 'const isLeft = one.unconfirmedCount + 1 >= UNCONFIRMED_MAX',
         replace: 'const isLeft = one.unconfirmedCount < 0',
       },
     ],

@@ -94,8 +94,8 @@ export const OF_TIME: readonly Sabotage[] = [
     name: 'a report that is to be held goes out',
     edits: [
       {
-        find: '{ onStaleData, onVolumeDrop } = report.gate',
-        replace: "{ onStaleData, onVolumeDrop } = { ...report.gate, onStaleData: 'send_with_banner' }",
+        find: "onStaleData === 'send_with_banner') return null",
+        replace: "onStaleData !== 'skip') return null",
       },
     ],
     caughtBy: [

@@ -77,7 +77,6 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
     ...reportDeps(store, now, join(folder, 'archive')),
     ...{ source, transport, log: SILENT, publish: async () => {}, wake: () => messages.wake() },
     policy: {
-      onUnconfirmed: 'resend' as const,
       rateLimit: createRateLimit(PER_MINUTE),
       isRecipient: () => true,
     },

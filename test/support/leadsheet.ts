@@ -3,7 +3,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
-import { holdToContract } from './docs/contract.ts'
 import { COMPILED } from './process/programs.ts'
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
@@ -43,7 +42,7 @@ function startScript(args: readonly string[], { cwd, env }: RunOptions): ChildPr
 }
 
 export async function runLeadsheet(args: readonly string[], options: RunOptions): Promise<Finished> {
-  return holdToContract(args, await finished(startLeadsheet(args, options)))
+  return finished(startLeadsheet(args, options))
 }
 
 /** Waits until a started program has ended. Returns its output and its exit status. */

@@ -113,7 +113,7 @@ async function runDemo(terminal: Terminal, address: string | undefined, isFresh:
   if (!existsSync(file)) await writeFile(file, settingsOf(name, address !== undefined), { mode: 0o600 })
   const config = loadConfig({ file, cwd: folder, env: {} })
   const opening = { log: await terminal.log(), signal: terminal.signal }
-  await using store = await openData({ ...config, allowNetworkFs: true }, opening)
+  await using store = await openData(config, opening)
   if (store.place.kind === 'postgres') await requireOwnStore(store, folder)
   await using service = await startService(terminal, folder)
   // The summary says what was done, so the log shows only warnings and errors.
@@ -122,7 +122,7 @@ async function runDemo(terminal: Terminal, address: string | undefined, isFresh:
   const database = nameOf(store.place)
   const { snapshot } = pathsIn(folder)
   if (terminal.json)
-    terminal.printJson('demo', {
+    terminal.printJson({
       database,
       snapshot,
       settings: file,

@@ -164,7 +164,7 @@ function printResult(
     : []
   const next = [...again, ...nextCommands(config, option, now)]
   if (terminal.json) {
-    terminal.printJson('init', {
+    terminal.printJson({
       files: files.map(({ path, what }) => ({ path, what })),
       checks,
       warnings,

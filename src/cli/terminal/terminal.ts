@@ -12,7 +12,6 @@ import type { Log } from '../../log.ts'
 import { printableJson } from '../../printable.ts'
 import { redactor, withoutNamedSecrets } from '../../redaction.ts'
 import type { Ending } from '../exit-status.ts'
-import type { Printed, ResultName } from '../json/results.ts'
 import type { Column } from './table.ts'
 import { plainText, styledText } from './table.ts'
 
@@ -47,9 +46,8 @@ export interface Terminal {
   /**
    * Prints `{"data": …}`, the format of all results. Facts about a whole list, such as its total, are printed
    * beside `data` as `meta`.
-   * @param name the command whose result is printed
    */
-  printJson<Name extends ResultName>(name: Name, ...printed: Printed<Name>): void
+  printJson(data: unknown, meta?: object): void
   printTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Promise<void>
   /** Prints names and values, one pair a line. Empty values are left out. */
   printFields(fields: Readonly<Record<string, string | number | null | undefined>>): Promise<void>
@@ -157,7 +155,7 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     },
     log: async () => (await loadOnce()).log,
     print: (...lines) => void stdout.write(`${styledText(lines.join('\n'))}\n`),
-    printJson: (_name, data, meta?: unknown) =>
+    printJson: (data, meta) =>
       void stdout.write(`${printableJson(JSON.stringify({ data, meta }, null, 2))}\n`),
     async printTable(columns, rows) {
       const { formatTable } = await import('./table.ts')

@@ -1,7 +1,6 @@
 /**
  * Decides what happens to a message that could not be sent, and to a mail server that could not be reached.
  */
-import type { UnconfirmedPolicy } from '../../domain/choices.ts'
 import type { Instant } from '../../domain/model.ts'
 import type { FailedSend } from '../../mail/smtp-failure.ts'
 import { BACKOFF, GIVE_UP, ladderWaitMs, longestWaitMs } from '../../retry.ts'
@@ -13,11 +12,6 @@ import { HOUR_MS } from '../../time.ts'
 interface Drawn {
   readonly now: Date
   readonly random: number
-}
-
-/** Returns the number of unconfirmed attempts after which a message is left to a person. */
-export function unconfirmedMaxOf(onUnconfirmed: UnconfirmedPolicy): number {
-  return onUnconfirmed === 'hold' ? 1 : UNCONFIRMED_MAX
 }
 
 /**
@@ -51,12 +45,7 @@ export function isDue(at: Instant, { upTo, beyond }: DueTimes): boolean {
  * count. If the failure occurred while this message was being sent, the message is sent after all other due
  * messages.
  */
-export function afterFailure(
-  one: Delivery,
-  failed: FailedSend,
-  drawn: Drawn,
-  onUnconfirmed: UnconfirmedPolicy,
-): DeliveryMove {
+export function afterFailure(one: Delivery, failed: FailedSend, drawn: Drawn): DeliveryMove {
   const at = drawn.now.toISOString()
   const said = { at, replyCode: failed.replyCode, response: failed.said }
   if (failed.concerns === 'server') {
@@ -64,7 +53,7 @@ export function afterFailure(
   }
   const nextAttemptAt = retryAt(one.attempts + 1, drawn).toISOString()
   if (failed.kind === 'unknown') {
-    const isLeft = one.unconfirmedCount + 1 >= unconfirmedMaxOf(onUnconfirmed)
+    const isLeft = one.unconfirmedCount + 1 >= UNCONFIRMED_MAX
     return { ...said, state: 'unconfirmed', nextAttemptAt: isLeft ? null : nextAttemptAt }
   }
   if (failed.kind === 'permanent') return { ...said, state: 'failed', nextAttemptAt: null }

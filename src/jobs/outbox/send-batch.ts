@@ -2,7 +2,6 @@
  * Sends messages one after the other under a lease, so that one process sends at a time, and the messages of a
  * killed process can be recovered.
  */
-import type { UnconfirmedPolicy } from '../../domain/choices.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { FailedSend } from '../../mail/smtp-failure.ts'
@@ -10,13 +9,15 @@ import { failedSendOf } from '../../mail/smtp-failure.ts'
 import type { Transport } from '../../mail/transport.ts'
 import { GIVE_UP, wait } from '../../retry.ts'
 import type { Store } from '../../store/db/store.ts'
-import type { Delivery, DeliveryMove } from '../../store/outbox/delivery.ts'
 import {
   claimDelivery,
+  type Delivery,
+  type DeliveryMove,
   deferIssue,
   moveDelivery,
   recoverDeliveries,
   SENDER_LEASE,
+  UNCONFIRMED_MAX,
 } from '../../store/outbox/delivery.ts'
 import { withdrawIfUnwanted } from '../../store/outbox/message-resolve.ts'
 import type { MailOutage } from '../../store/outbox/send-limits.ts'
@@ -25,11 +26,10 @@ import { readMessage } from '../../store/outbox/stored-message.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
 import { HOUR_MS } from '../../time.ts'
-import { afterFailure, outageAfter, retryAt, unconfirmedMaxOf } from './message-retry.ts'
+import { afterFailure, outageAfter, retryAt } from './message-retry.ts'
 import type { RateLimit } from './rate-limit.ts'
 
 export interface DeliveryPolicy {
-  readonly onUnconfirmed: UnconfirmedPolicy
   readonly rateLimit: Pick<RateLimit, 'tryTake'>
   /**
    * Tells whether the settings still name an address as a recipient of a report, or of alerts if the report is
@@ -61,7 +61,7 @@ const LOST_IN_ROW = 2
  * Claims the sender's lease and recovers messages that killed senders left half-way.
  * @returns the sender; null if another process is sending
  */
-export async function openSender({ store, now, policy }: DeliverDeps): Promise<Sender | null> {
+export async function openSender({ store, now }: DeliverDeps): Promise<Sender | null> {
   const lease = await claimLease(store, SENDER_LEASE, now).catch((thrown: unknown) => {
     if (thrown instanceof LeadsheetError && thrown.code === 'job_busy') return null
     throw thrown
@@ -69,9 +69,7 @@ export async function openSender({ store, now, policy }: DeliverDeps): Promise<S
   if (lease === null) return null
   const sender = { lease, lostInRow: 0, refused: null, [Symbol.asyncDispose]: lease.release }
   try {
-    await store.write((trx) =>
-      recoverDeliveries(trx, now().toISOString(), unconfirmedMaxOf(policy.onUnconfirmed)),
-    )
+    await store.write((trx) => recoverDeliveries(trx, now().toISOString(), UNCONFIRMED_MAX))
   } catch (thrown) {
     await lease.release()
     throw thrown
@@ -266,7 +264,7 @@ async function sendOne(
     const isStopped = signal.aborted && failed.kind === 'transient'
     const to = isStopped
       ? ({ state: 'pending', isNoAttempt: true } as const)
-      : afterFailure(one, failed, drawn, deps.policy.onUnconfirmed)
+      : afterFailure(one, failed, drawn)
     await move(['sending', 'data'], to)
     if (!isStopped) deps.log.error({ recipient, report, state: to.state }, errorText(thrown))
     return failed

@@ -5,15 +5,11 @@
  * banner, held for an operator, or skipped. The gate stores nothing, so a report can pass through it again.
  */
 
-import type { UnusualWarning } from '../../domain/figures.ts'
 import type { Instant, Period } from '../../domain/model.ts'
 import type { Freshness } from '../../domain/sync.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import { listOld, type Resource } from '../../report/warnings-banner.ts'
-import type { Db } from '../../store/db/store.ts'
 import { readFreshness } from '../../store/figures/freshness-figures.ts'
-import { readFigure } from '../../store/figures/query.ts'
-import { findLastSent } from '../../store/reports/issue.ts'
 import { findLastRun, type LastRun } from '../../store/sync/sync-run.ts'
 import { readWatermark } from '../../store/sync/watermark.ts'
 import { formatUtc, MINUTE_MS } from '../../time.ts'
@@ -21,8 +17,7 @@ import type { DueRun, RunEnd } from '../schedule/schedule.ts'
 import { SYNC_PARTS, type SyncDeps, sync } from '../sync/run-sync.ts'
 import type { SyncOptions } from '../sync/sync-context.ts'
 import { findPeriod } from './make-issue.ts'
-import { type Audience, type Report, variantOf } from './report-definition.ts'
-import { findUnusual } from './volume-anomaly.ts'
+import type { Audience, Report } from './report-definition.ts'
 
 export interface GateDeps extends SyncDeps {
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
@@ -84,7 +79,7 @@ export async function checkFreshness(
       notBefore: until > work.now() ? until.toISOString() : null,
     }
   }
-  return judge(work, report, audiences, state)
+  return judge(report, state)
 }
 
 function deadlineOf({ gate }: Report, { notedAt }: DueRun, next: Date | null): Date {
@@ -103,13 +98,12 @@ export async function requireGoodData(
   at: Date,
 ): Promise<void> {
   const state = await readState(deps, report, audiences, at)
-  const end = await judge(deps, report, audiences, state)
+  const end = judge(report, state)
   if (end === null) return
-  const first = state.old.length > 0 ? `Run ${shellCommand('sync')} first` : 'See whether that is so'
   throw new LeadsheetError(
     'report_held',
     `The report ${report.name} is ${end.state} as its settings say: ${end.message}`,
-    { hint: `${first}; with --force it goes out as it is, and says so.` },
+    { hint: `Run ${shellCommand('sync')} first; with --force it goes out as it is, and says so.` },
   )
 }
 
@@ -128,46 +122,15 @@ async function readState(
 }
 
 /**
- * Applies the settings for old or unusual data after the wait.
+ * Applies the setting for old data after the wait.
  * @returns null if the report may be made, otherwise the new state of its scheduled run
  */
-async function judge(
-  { store }: Pick<SyncDeps, 'store'>,
-  report: Report,
-  audiences: readonly Audience[],
+function judge(
+  { gate: { onStaleData } }: Report,
   state: DataState,
-): Promise<{ readonly state: 'held' | 'skipped'; readonly message: string } | null> {
-  const { onStaleData, onVolumeDrop } = report.gate
-  if (state.old.length > 0 && onStaleData !== 'send_with_banner') {
-    return { state: onStaleData === 'hold' ? 'held' : 'skipped', message: formatOld(state) }
-  }
-  if (onVolumeDrop !== 'hold') return null
-  const unusual = await readUnusual(store.db, report, audiences, state.period)
-  return unusual.length === 0 ? null : { state: 'held', message: unusual.map(formatUnusual).join('; ') }
-}
-
-/**
- * Collects the warnings about the number of leads, from all issues of the report. Equal warnings are kept
- * once.
- */
-async function readUnusual(
-  db: Db,
-  report: Report,
-  audiences: readonly Audience[],
-  { from, to }: Period,
-): Promise<UnusualWarning[]> {
-  const { name, kind, stalledDays } = report
-  const found = new Map<string, UnusualWarning>()
-  for (const [variant, [audience]] of Map.groupBy(audiences, (one) => variantOf(report, one))) {
-    if (audience === undefined) continue
-    const { filter } = audience
-    const [leads] = await readFigure(db, 'leads', { from, to, filter, stalledDays })
-    const last = await findLastSent(db, { report: name, kind, variant }, to)
-    const now = { leads: leads?.value ?? 0, filter }
-    for (const warning of await findUnusual(db, now, last?.figures ?? null))
-      found.set(JSON.stringify(warning), warning)
-  }
-  return [...found.values()]
+): { readonly state: 'held' | 'skipped'; readonly message: string } | null {
+  if (state.old.length === 0 || onStaleData === 'send_with_banner') return null
+  return { state: onStaleData === 'hold' ? 'held' : 'skipped', message: formatOld(state) }
 }
 
 /**
@@ -225,15 +188,4 @@ function formatOld({ freshness, old, period }: DataState): string {
   })
   const failure = lastFailure === null ? '' : `; the last sync: ${lastFailure.message}`
   return `${times.join(', ')}, the report ends ${formatUtc(period.to)}${failure}`
-}
-
-function formatUnusual({ what, was, is }: UnusualWarning): string {
-  switch (what) {
-    case 'scope':
-      return `the report is about ${is} leads, and was about ${was} when it was last sent`
-    case 'scan':
-      return `the last whole scan found ${is} leads, the one before it ${was}`
-    case 'deletion':
-      return `the last whole scan found only ${is} of ${was} leads`
-  }
 }

@@ -5,7 +5,6 @@ import {
   type BlockName,
   type SendPolicy,
   type StaleDataPolicy,
-  type VolumeDropPolicy,
 } from '../../domain/choices.ts'
 import type { LeadFilter, PeriodKind } from '../../domain/figures.ts'
 import type { Goal } from '../../domain/insight.ts'
@@ -50,7 +49,6 @@ export interface GateSettings {
    */
   readonly waitMinutes: number
   readonly onStaleData: StaleDataPolicy
-  readonly onVolumeDrop: VolumeDropPolicy
 }
 
 /**

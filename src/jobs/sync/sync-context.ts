@@ -38,10 +38,6 @@ export interface SyncOptions {
 }
 
 export interface DetailOptions {
-  /**
-   * The number of leads with the best scores whose details are read; null to read the details of all leads.
-   */
-  readonly top: number | null
   readonly perRun: number
   readonly concurrency: number
 }

@@ -36,7 +36,6 @@ export async function syncDetails(run: SyncRun, onProblem: (problem: SyncProblem
   if (!details || !isMapped || !run.source.has('lead')) return
   const leads = await listWaitingLeads(run.store.db, {
     now: run.now().toISOString(),
-    top: details.top,
     limit: details.perRun,
   })
   const { quarantined, end } = await readDetails(run, leads, details)

@@ -121,7 +121,7 @@ export function networkFault(folder: string, { type }: Pick<StatsFs, 'type'>): L
     'data_network',
     `The data directory ${folder} lies on a network file system (${name})`,
     {
-      hint: 'SQLite can lose data there: set data_dir (LEADSHEET_DATA_DIR) to a local disk or volume, or allow_network_fs to true if you know that its locks hold.',
+      hint: 'SQLite can lose data there: set data_dir (LEADSHEET_DATA_DIR) to a local disk or volume.',
     },
   )
 }

@@ -29,38 +29,31 @@ export interface WaitingLead {
 /**
  * Lists the leads whose details are to be read because they are new, have changed, or are tried again. Open
  * leads come first, then closed leads. The newest lead of each group comes first.
- * @param top if set, only this number of leads with the best scores are considered, and each group is in
- * order of score; null considers all leads
  */
 export async function listWaitingLeads(
   db: Db,
-  { now, top, limit }: { readonly now: Instant; readonly top: number | null; readonly limit: number },
+  { now, limit }: { readonly now: Instant; readonly limit: number },
 ): Promise<WaitingLead[]> {
-  const { n } = await db
+  const { n: leads } = await db
     .selectFrom('lead')
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .executeTakeFirstOrThrow()
-  const end = Math.min(n, top ?? n)
   // In PostgreSQL, orders leads with equal values so that the later lead comes first, as SQLite's indexes do.
   // In SQLite this extra column would only cause another sort.
   const later = isPostgres(db) ? sql`, no DESC` : sql``
-  const ranking =
-    top === null
-      ? sql`FROM lead ORDER BY created_at DESC${later}`
-      : sql`FROM lead WHERE deleted_at IS NULL ORDER BY score DESC NULLS LAST${later}`
-  const order = top === null ? sql`lead.created_at DESC` : sql`lead.score DESC NULLS LAST`
+  const ranking = sql`FROM lead ORDER BY created_at DESC${later}`
   const open: WaitingLead[] = []
   const closed: WaitingLead[] = []
-  for (let from = 0; from < end && open.length < limit; from += CHUNK_LEADS) {
+  for (let from = 0; from < leads && open.length < limit; from += CHUNK_LEADS) {
     const { rows } = await sql<WaitingLead & { readonly isOpen: number }>`
       SELECT lead.no, lead.id, lead.updated_at AS "updatedAt",
         CASE WHEN stage.outcome = 'open' THEN 1 ELSE 0 END AS "isOpen"
-      FROM (SELECT no ${ranking} LIMIT ${Math.min(CHUNK_LEADS, end - from)} OFFSET ${from}) AS ranked
+      FROM (SELECT no ${ranking} LIMIT ${CHUNK_LEADS} OFFSET ${from}) AS ranked
       LEFT JOIN detail_queue AS known ON known.lead_no = ranked.no
       JOIN lead ON lead.no = ranked.no
       LEFT JOIN stage ON stage.status = lead.status
       WHERE (known.lead_no IS NULL OR known.due_at <= ${now}) AND lead.deleted_at IS NULL
-      ORDER BY "isOpen" DESC, ${order}, lead.no DESC LIMIT ${limit}`.execute(db)
+      ORDER BY "isOpen" DESC, lead.created_at DESC, lead.no DESC LIMIT ${limit}`.execute(db)
     for (const { isOpen, ...lead } of rows) (isOpen === 1 ? open : closed).push(lead)
     await nextTurn()
   }

@@ -303,7 +303,7 @@ export function createClient(options: ClientOptions): Client {
     const again =
       asked === instant ? 'after that' : `when it is asked again at ${instant}, a day away at most`
     return new LeadsheetError('api_deferred', `${url.origin} asks to wait until ${asked}`, {
-      hint: `The run goes on from where it was ${again}; api.max_wait_seconds is ${options.maxWaitMs / 1000}.`,
+      hint: `The run goes on from where it was ${again}; within a run it waits for up to ${options.maxWaitMs / 1000} s.`,
       notBefore: instant,
     })
   }

@@ -51,10 +51,10 @@ const QUIET_WITHIN_MS = 15 * 60_000
 const SETTINGS = `
 api: { page_size: 100 }
 sync: { schedule: '* * * * *', full_schedule: '*/2 * * * *' }
-enrichment: { policy: top, top: 200, per_run: 100 }
+enrichment: { per_run: 100 }
 snapshot: { when: never }
 mail:
-  { on_unconfirmed: resend, per_minute: 6000, dkim: { domain: example.com, selector: leadsheet, key_file: ./dkim.pem } }
+  { per_minute: 6000, dkim: { domain: example.com, selector: leadsheet, key_file: ./dkim.pem } }
 recipients: [${RECIPIENTS.join(', ')}]
 reports:
   - { name: daily, schedule: "${hourlyNotNow()}", period: day, wait_minutes: 0 }

@@ -4,7 +4,6 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
-import type { UnconfirmedPolicy } from '../../../src/domain/choices.ts'
 import { LeadsheetError } from '../../../src/errors.ts'
 import { createRateLimit } from '../../../src/jobs/outbox/rate-limit.ts'
 import type { DeliverDeps } from '../../../src/jobs/outbox/send-batch.ts'
@@ -22,10 +21,10 @@ export interface SenderJob {
   readonly url: string
   readonly dkim: DkimKey
   /**
-   * `resend` and `hold` are the policies of the program. The other two are the simple ways that lose or
-   * repeat messages. They prove that the tests can tell the difference.
+   * `program` is the way of the program. The other two are the simple ways that lose or repeat messages. They
+   * prove that the tests can tell the difference.
    */
-  readonly way: UnconfirmedPolicy | 'mark before sending' | 'mark after sending'
+  readonly way: 'program' | 'mark before sending' | 'mark after sending'
 }
 
 const MINUTE_MS = 60_000
@@ -39,9 +38,8 @@ async function main({ file, url, dkim, way }: SenderJob): Promise<void> {
   const log = pino({ level: 'silent' })
   await using store = await openStore(file, new Date())
   await using transport = openTransport(url, { log, dkim })
-  if (way === 'resend' || way === 'hold') {
+  if (way === 'program') {
     const policy = {
-      onUnconfirmed: way,
       rateLimit: createRateLimit(MESSAGES_PER_MINUTE),
       isRecipient: () => true,
     }

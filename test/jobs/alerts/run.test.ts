@@ -74,7 +74,6 @@ async function tick(minutes = 1, url = mailServer.url): Promise<void> {
   await postDueAlerts(deps, signal)
   await using transport = openTransport(url, { log: SILENT })
   const policy = {
-    onUnconfirmed: 'resend',
     rateLimit: createRateLimit(Number.POSITIVE_INFINITY),
     isRecipient: () => true,
   } as const

@@ -9,7 +9,6 @@ import { openSender, sendAll } from '../../../src/jobs/outbox/send-batch.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import type { SmtpTimeouts } from '../../../src/mail/smtp.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
-import { moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { listRefusing } from '../../../src/store/outbox/delivery-problems.ts'
 import { findMailOutage, listMailOutages, type MailOutage } from '../../../src/store/outbox/send-limits.ts'
 import { CONTENT, type Ledger, openLedger } from '../../support/mail/ledger.ts'
@@ -388,33 +387,6 @@ describe('a message that may have arrived', () => {
       { state: 'unconfirmed', unconfirmedCount: 2, nextAttemptAt: null },
     ])
     expect(server.bodies()).toBe(2)
-  })
-
-  it('is left to a person at once where the settings say so, also after a crash', async () => {
-    await using ledger = await openLedger(BOTH)
-    const policy = { ...ledger.deps.policy, onUnconfirmed: 'hold' as const }
-    await using server = await openScriptedServer({ body: 'drop' })
-    await using transport = open(server.url)
-    const [ana, ben] = await ledger.deliveries()
-    const at = ledger.clock.now.toISOString()
-    for (const state of ['sending', 'data'] as const) {
-      await ledger.store.write((trx) =>
-        moveDelivery(trx, ana?.messageId ?? '', ['pending', 'sending'], { state, at }),
-      )
-    }
-    for (let round = 0; round < 3; round++) {
-      await deliverDue({ ...ledger.deps, policy, transport }, signal)
-      ledger.clock.now = new Date(ledger.clock.now.getTime() + 2 * MINUTE_MS)
-    }
-    expect(await ledger.deliveries()).toMatchObject(
-      [ana, ben].map((one) => ({
-        recipient: one?.recipient,
-        state: 'unconfirmed',
-        unconfirmedCount: 1,
-        nextAttemptAt: null,
-      })),
-    )
-    expect(server.bodies()).toBe(1)
   })
 })
 

@@ -338,7 +338,7 @@ describe('the figures of a seeded service over HTTP', () => {
       }
     }
 
-    const details = (perRun: number) => ({ top: null, perRun, concurrency: 8 })
+    const details = (perRun: number) => ({ perRun, concurrency: 8 })
     async function syncAt(at: Date, perRun: number) {
       await goTo(at)
       syncing.clock.now = at

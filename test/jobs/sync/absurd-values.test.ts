@@ -106,7 +106,7 @@ describe(`values that are absurd (SEED=${SEED})`, () => {
       const { leads } = await copy.sync({
         full: true,
         pageSize: 1000,
-        details: { top: null, perRun: 100, concurrency: 4 },
+        details: { perRun: 100, concurrency: 4 },
       })
       expect(leads.quarantined).toBeGreaterThan(20)
       expect(leads.seen).toBeGreaterThan(100)

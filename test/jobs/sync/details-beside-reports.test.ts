@@ -36,7 +36,7 @@ it('the daemon reads the details of leads with a sync of its own, and lets no re
       overlapMs: 0,
       pipelineIds: [],
       signal,
-      details: { top: null, perRun: 5, concurrency: 1 },
+      details: { perRun: 5, concurrency: 1 },
       onProgress,
     }),
   }

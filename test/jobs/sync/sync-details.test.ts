@@ -16,7 +16,7 @@ import { startService } from '../../support/service.ts'
 import { openSyncing, SILENT, type Syncing } from '../../support/syncing.ts'
 import { startUpstream, status, type Upstream } from '../../support/upstream.ts'
 
-const ALL = { top: null, perRun: 1000, concurrency: 4 }
+const ALL = { perRun: 1000, concurrency: 4 }
 /** One request after the other, so that their order is certain. */
 const IN_ORDER = { ...ALL, concurrency: 1 }
 const PARTS = ['leads', 'details'] as const
@@ -122,20 +122,6 @@ describe('the details of leads', () => {
     ]
     expect(asked.map(({ id }) => id)).toEqual(wanted.map(({ id }) => id))
     expect(await detailsOf(syncing)).toHaveLength(35)
-  })
-
-  it('are read of none but the leads with the best scores where that is the policy', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
-    const details = { ...ALL, top: 5 }
-    expect((await syncing.sync({ parts: PARTS, details })).details.read).toBe(5)
-    const scores = (await detailsOf(syncing)).map((row) => upstream.leads.get(row.lead_id)?.score ?? -1)
-    const best = bestFirst(upstream).slice(0, 5)
-    expect(scores.sort((a, b) => b - a)).toEqual(best.map((lead) => lead.score))
-
-    upstream.put(50, { score: 100, updated_at: '2026-11-20T10:00:00.000Z' })
-    upstream.put(51, { score: 0, updated_at: '2026-11-20T10:00:00.000Z' })
-    expect((await syncing.sync({ parts: PARTS, details })).details.read).toBe(1)
   })
 
   it('are none where none are wanted, or the upstream has none', async () => {

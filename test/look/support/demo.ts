@@ -62,7 +62,7 @@ export async function openDemo(): Promise<Demo> {
     now = at
     await service.catchUp()
     syncing.clock.now = service.now()
-    await syncing.sync({ pageSize: 500, details: { top: null, perRun: 10_000, concurrency: 8 } })
+    await syncing.sync({ pageSize: 500, details: { perRun: 10_000, concurrency: 8 } })
     const deps = reportDeps(syncing.store, () => at, folder)
     const period = await findPeriod(syncing.store, report, at)
     const read = await readIssueFigures(deps, report, period, [report], SIGNAL)

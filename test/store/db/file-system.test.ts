@@ -22,7 +22,7 @@ describe('a data directory on a network file system', () => {
     ['Ceph', 0x00c36400],
   ])('is refused by name: %s, 0x%x (row 49)', (name, type) => {
     const fault = networkFault('/data', { type })
-    expect(fault).toMatchObject({ code: 'data_network', hint: expect.stringContaining('allow_network_fs') })
+    expect(fault).toMatchObject({ code: 'data_network', hint: expect.stringContaining('data_dir') })
     expect(fault?.message).toContain('/data')
     expect(fault?.message).toContain(name)
   })

@@ -22,7 +22,7 @@ async function publishSynced(folder: string) {
     service.url,
     await service.createKey({ name: 'test', scope: 'read' }),
   )
-  await syncing.sync({ pageSize: 500, details: { top: 100, perRun: 100, concurrency: 4 } })
+  await syncing.sync({ pageSize: 500, details: { perRun: 100, concurrency: 4 } })
   return await publishSnapshot(publishing(syncing.store, folder), NEVER)
 }
 

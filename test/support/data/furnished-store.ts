@@ -35,7 +35,7 @@ async function furnish(at: string): Promise<void> {
   const key = await service.createKey({ name: 'test', scope: 'read' })
   await using syncing = await openSyncing(service.url, key, { store: at })
   const { store, clock, sync } = syncing
-  await sync({ pageSize: 50, details: { top: 20, perRun: 20, concurrency: 4 } })
+  await sync({ pageSize: 50, details: { perRun: 20, concurrency: 4 } })
   clock.now = new Date('2026-11-21T08:00:00Z')
   await sync({ pageSize: 50, full: true })
   await store.write(async (trx) => {

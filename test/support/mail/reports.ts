@@ -19,7 +19,6 @@ import { SENDER } from './message.ts'
 
 /** Sends messages without waiting, and tries each once more if that is allowed. */
 export const AT_ONCE: DeliveryPolicy = {
-  onUnconfirmed: 'resend',
   rateLimit: createRateLimit(Number.POSITIVE_INFINITY),
   isRecipient: () => true,
 }
@@ -42,7 +41,7 @@ export const DAILY: Report = {
   goals: [],
   fiscalYearStarts: 1,
   sendWhen: 'always',
-  gate: { waitMinutes: 30, onStaleData: 'send_with_banner', onVolumeDrop: 'send_with_banner' },
+  gate: { waitMinutes: 30, onStaleData: 'send_with_banner' },
   stalledDays: 7,
   topScore: 80,
   leadUrl: null,

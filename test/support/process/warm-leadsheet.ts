@@ -5,7 +5,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { holdToContract } from '../docs/contract.ts'
 import type { Finished, RunOptions } from '../leadsheet.ts'
 import { COMPILED } from './programs.ts'
 import type { WarmCommand } from './warm-process.ts'
@@ -44,7 +43,7 @@ async function runNext(args: readonly string[], { cwd, env = {} }: RunOptions): 
   const answered = once(child, 'message', { signal: gone })
   child.send({ args, cwd, env: { ...bare, ...env } } satisfies WarmCommand)
   const [finished] = await answered
-  return holdToContract(args, finished)
+  return finished
 }
 
 function start(env: Readonly<Record<string, string>>): Program {

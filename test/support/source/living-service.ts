@@ -42,7 +42,7 @@ export async function liveThrough(
     await service.catchUp()
     syncing.clock.now = new Date(nowMs)
     // Only some leads' activity is read at each sync. Activity read later may tell of moves long ago.
-    const details = { top: null, perRun: 60, concurrency: 4 }
+    const details = { perRun: 60, concurrency: 4 }
     expect((await syncing.sync({ pageSize: 500, full: isFull(day), details })).outcome).toBe('ok')
     await eachMorning(syncing.store, new Date(nowMs))
   }

@@ -63,7 +63,7 @@ async function runExport(terminal: Terminal, name: string, options: Options): Pr
   })
   if (terminal.json) {
     const ms = Math.round(performance.now() - started)
-    terminal.printJson('export', {
+    terminal.printJson({
       table: name,
       format,
       file: out && resolve(out),

@@ -34,7 +34,6 @@ async function runSchema(terminal: Terminal, table: string | undefined, options:
   const shown = table === undefined ? dictionary : only(dictionary, table)
   if (terminal.json) {
     terminal.printJson(
-      'schema',
       shown.tables.map((entry) => ({ ...entry, columns: columnsOf(shown, entry).map(columnJson) })),
     )
   } else if (options.markdown) terminal.print(markdownOf(shown))

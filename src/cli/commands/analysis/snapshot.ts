@@ -23,7 +23,7 @@ async function runSnapshot(terminal: Terminal): Promise<void> {
   const published = await publishSnapshot(configuredPublishing(config, store), terminal.signal)
   const { file, bytes, durationMs, leadsAsOf } = published
   if (terminal.json) {
-    terminal.printJson('snapshot', { file, bytes, duration_ms: durationMs, leads_as_of: leadsAsOf })
+    terminal.printJson({ file, bytes, duration_ms: durationMs, leads_as_of: leadsAsOf })
   } else {
     terminal.print(`${file}: ${publishedLine(published)}, leads as of ${formatInstant(leadsAsOf)}`)
   }

@@ -66,7 +66,7 @@ async function runAnnotate(
     remove === undefined
       ? await annotate(store, given, { now: new Date(), timeZone: config.timeZone })
       : await removeAnnotation(store, remove)
-  if (terminal.json) return terminal.printJson('annotate', [annotationJson(changed)])
+  if (terminal.json) return terminal.printJson([annotationJson(changed)])
   const about = `${daysOf(changed)}: ${changed.text}`
   terminal.print(remove === undefined ? `${about} (annotation ${changed.id})` : `removed: ${about}`)
   const effect = remove === undefined ? 'are left out of what is usual' : 'count again'
@@ -74,7 +74,7 @@ async function runAnnotate(
 }
 
 async function listAll(terminal: Terminal, all: readonly Annotation[]): Promise<void> {
-  if (terminal.json) return terminal.printJson('annotate', all.map(annotationJson))
+  if (terminal.json) return terminal.printJson(all.map(annotationJson))
   if (all.length === 0) {
     return terminal.note(`No day is annotated. ${shellCommand('annotate 2026-11-13 campaign')} notes one.`)
   }

@@ -88,7 +88,7 @@ async function figures(terminal: Terminal, options: ScopeOptions): Promise<void>
 
 function printJson(terminal: Terminal, asked: Asked, groups: readonly Group[]): void {
   const { period, prior, dataAsOf } = asked
-  terminal.printJson('figures show', {
+  terminal.printJson({
     period: { from: period.from, to: period.to, time_zone: period.timeZone },
     prior: { from: prior.from, to: prior.to },
     data_as_of: dataAsOf,
@@ -216,10 +216,7 @@ function defineExplain(parent: Command, terminal: Terminal): void {
 
 async function listFigures(terminal: Terminal): Promise<void> {
   if (terminal.json) {
-    terminal.printJson(
-      'figures explain',
-      FIGURES.map(({ name, title, unit, meaning }) => ({ name, title, unit, meaning })),
-    )
+    terminal.printJson(FIGURES.map(({ name, title, unit, meaning }) => ({ name, title, unit, meaning })))
     return
   }
   await terminal.printTable(
@@ -248,7 +245,7 @@ async function explain(terminal: Terminal, given: string, options: ScopeOptions)
     const coverage = query && {
       ...{ ...known, meaning: query.meaning, sql: explainQuery(query, scope, {}) },
     }
-    terminal.printJson('figures explain', {
+    terminal.printJson({
       ...{ name, title, meaning, unit, period: { from, to, time_zone: timeZone }, value, coverage, sql },
     })
     return

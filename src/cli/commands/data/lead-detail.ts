@@ -41,7 +41,7 @@ export async function showLocalLead(terminal: Terminal, id: string): Promise<voi
   }
   const { lead, versions, activity } = found
   const enrichment = found.enrichment === null ? null : parseJson(found.enrichment)
-  if (terminal.json) return terminal.printJson('leads show', { ...lead, enrichment, versions, activity })
+  if (terminal.json) return terminal.printJson({ ...lead, enrichment, versions, activity })
   await terminal.printFields({
     Lead: lead.id,
     Company: lead.company_name,
@@ -86,7 +86,7 @@ export async function showRemoteLead(terminal: Terminal, source: Source, id: str
     throw unlessUnknown(thrown, id)
   })
   if (terminal.json) {
-    terminal.printJson('leads show', lead ?? raw)
+    terminal.printJson(lead ?? raw)
     return
   }
   if (lead === null) {

@@ -128,7 +128,6 @@ async function listLeads(terminal: Terminal, source: Source, options: ListOption
   if (terminal.json) {
     const page = { next_cursor: next, has_more: next !== null, total }
     terminal.printJson(
-      'leads list',
       records.map((record) => record.value),
       { page },
     )
@@ -202,7 +201,7 @@ async function listLocalLeads(terminal: Terminal, { asOf, limit, ...filter }: Lo
   const { leads, total } = await listLeadsAsOf(store.db, at, filter, limit)
   const unknown = await countUnknownAsOf(store.db, at)
   if (terminal.json) {
-    terminal.printJson('leads list', leads, { as_of: at, first_sync: firstSync, total, unknown })
+    terminal.printJson(leads, { as_of: at, first_sync: firstSync, total, unknown })
     return
   }
   if (leads.length > 0) await terminal.printTable(localColumns(asOf === null ? '' : ' NOW'), leads)

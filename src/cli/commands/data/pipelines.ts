@@ -85,7 +85,7 @@ async function createPipeline(terminal: Terminal, options: CreateOptions): Promi
   const key = options.idempotencyKey ?? randomUUID()
   const pipeline = await withSource(terminal, (source) => source.createPipeline(body, key, terminal.signal))
   if (terminal.json) {
-    terminal.printJson('pipelines create', pipeline)
+    terminal.printJson(pipeline)
     return
   }
   await terminal.printFields({
@@ -105,7 +105,7 @@ async function showStats(
 ): Promise<void> {
   const raw = await source.fetchPipelineStats(id, period, terminal.signal)
   if (terminal.json) {
-    terminal.printJson('pipelines stats', raw)
+    terminal.printJson(raw)
     return
   }
   for (const stat of keepReadable(terminal, [source.mapPipelineStat(raw, id, new Date().toISOString())])) {
@@ -209,7 +209,7 @@ export function defineAgents(command: Command, terminal: Terminal): void {
       terminal,
       async (source) => {
         const records = await source.fetchAgents(terminal.signal)
-        if (terminal.json) terminal.printJson('agents', records)
+        if (terminal.json) terminal.printJson(records)
         else await terminal.printTable(COLUMNS, keepReadable(terminal, records.map(source.mapAgent)))
       },
       'reads',

@@ -132,7 +132,7 @@ async function confirmDeletions(terminal: Terminal, { db }: Store, options: Opti
 }
 
 function printResult(terminal: Terminal, result: SyncResult): void {
-  if (terminal.json) terminal.printJson('sync', jsonOf(result))
+  if (terminal.json) terminal.printJson(jsonOf(result))
   const [first] = result.problems
   if (first && (result.outcome === 'failed' || result.outcome === 'deferred')) {
     const notBefore = result.notBefore === null ? {} : { notBefore: result.notBefore }

@@ -95,7 +95,7 @@ async function registerUrl(terminal: Terminal, url: string, options: RegisterOpt
   ).catch((thrown: unknown) => {
     throw isRefused(thrown) ? withHint(thrown, ADDRESS_HINT) : thrown
   })
-  if (terminal.json) return terminal.printJson('webhooks register', webhook)
+  if (terminal.json) return terminal.printJson(webhook)
   await terminal.printFields({
     Webhook: webhook.id,
     URL: webhook.url,
@@ -157,7 +157,7 @@ async function tell(
 ): Promise<void> {
   const { id, url, events, registeredAt } = registration
   if (terminal.json) {
-    return terminal.printJson('webhooks register', {
+    return terminal.printJson({
       ...{ id, url, events, registered_at: registeredAt, outcome, left_over: leftOver },
       test: typeof trial === 'string' ? null : trial,
     })

@@ -44,10 +44,7 @@ async function listWebhooks(terminal: Terminal, source: Source): Promise<void> {
   const own = readState(registrationFile(config.dataDir)).registration
   const webhooks = await source.webhooks.list(terminal.signal)
   if (terminal.json) {
-    return terminal.printJson(
-      'webhooks list',
-      webhooks.map((each) => ({ ...each, is_own: each.id === own?.id })),
-    )
+    return terminal.printJson(webhooks.map((each) => ({ ...each, is_own: each.id === own?.id })))
   }
   if (webhooks.length === 0) terminal.note('No webhooks are registered.')
   else {
@@ -87,7 +84,7 @@ async function removeWebhook(
   const outcome = isOwn
     ? (await removeSelf(ownWebhook(config, source), terminal.signal)).outcome
     : await removeOther(source, id, terminal.signal)
-  if (terminal.json) return terminal.printJson('webhooks remove', { id, outcome })
+  if (terminal.json) return terminal.printJson({ id, outcome })
   const words = {
     removed: 'removed',
     not_found: 'was not there any more',

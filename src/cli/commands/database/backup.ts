@@ -37,7 +37,7 @@ async function backup(terminal: Terminal, file: string, replaces: boolean): Prom
     })
   }
   const content = await makeBackup(database, file, { replaces, signal: terminal.signal })
-  if (terminal.json) terminal.printJson('db backup', { file: resolve(file), ...contentJson(content) })
+  if (terminal.json) terminal.printJson({ file: resolve(file), ...contentJson(content) })
   else terminal.print(`${resolve(file)}: ${contentLine(content)}; checked`)
 }
 
@@ -86,8 +86,7 @@ async function restore(terminal: Terminal, file: string | undefined): Promise<vo
   const { snapshot } = pathsIn(config.dataDir)
   const restored = await restoreBackup(file, database, new Date(), terminal.signal)
   if (existsSync(snapshot)) await publishRestored(terminal)
-  if (terminal.json)
-    terminal.printJson('db restore', { file: resolve(file), database, ...restoredJson(restored) })
+  if (terminal.json) terminal.printJson({ file: resolve(file), database, ...restoredJson(restored) })
   else printRestored(terminal, database, restored)
 }
 
@@ -104,7 +103,7 @@ async function repair(terminal: Terminal, place: PostgresPlace): Promise<void> {
   await using store = await openData(config)
   const unknown = await repairAfterRestore(store, 'a dump', new Date())
   if (existsSync(pathsIn(config.dataDir).snapshot)) await publishRestored(terminal)
-  if (terminal.json) terminal.printJson('db restore', { database: place.name, ...unknownJson(unknown) })
+  if (terminal.json) terminal.printJson({ database: place.name, ...unknownJson(unknown) })
   else {
     terminal.print(`${place.name}: workers may be started`)
     noteUnknown(terminal, unknown)

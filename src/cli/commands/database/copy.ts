@@ -50,7 +50,7 @@ async function copy(terminal: Terminal, options: Options): Promise<void> {
   const tables = await copyShowing(terminal, store, target)
   const durationMs = Math.round(performance.now() - started)
   if (terminal.json) {
-    terminal.printJson('db copy', {
+    terminal.printJson({
       from: nameOf(source),
       to: nameOf(target),
       installation: store.installationId,

@@ -36,7 +36,7 @@ async function runPrune(terminal: Terminal, isDry: boolean): Promise<void> {
     isDry,
     signal: terminal.signal,
   })
-  if (terminal.json) terminal.printJson('db prune', pruned, { deleted: !isDry })
+  if (terminal.json) terminal.printJson(pruned, { deleted: !isDry })
   else {
     await terminal.printTable<Pruned>(
       [
@@ -63,7 +63,7 @@ async function check(terminal: Terminal): Promise<void> {
   await using store = await openDataIfThere(await terminal.dataConfig())
   const checks = await checkRules(store, { whole: true, now: new Date() })
   terminal.end(STATUS_ENDINGS[worstOf(checks)])
-  if (terminal.json) return terminal.printJson('db check', checks)
+  if (terminal.json) return terminal.printJson(checks)
   for (const { status, found, remedy } of checks) {
     terminal.print(`${terminal.style(STATUS_COLORS[status], status.padEnd(4))}  ${found}`)
     if (remedy !== null) terminal.print(`      ${terminal.style('dim', remedy)}`)

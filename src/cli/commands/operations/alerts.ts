@@ -62,7 +62,7 @@ async function showAlerts(terminal: Terminal, { all, limit }: Options): Promise<
   if (alerts.some(({ state, acknowledgedAt }) => state === 'open' && acknowledgedAt === null)) {
     terminal.end('partly')
   }
-  if (terminal.json) return terminal.printJson('alerts list', alerts.map(alertJson))
+  if (terminal.json) return terminal.printJson(alerts.map(alertJson))
   if (alerts.length === 0) return terminal.note(all ? 'There were no alerts.' : 'No alert is open.')
   for (const alert of alerts) printAlert(terminal, alert)
 }
@@ -90,7 +90,7 @@ export function alertJson(alert: Alert) {
 async function acknowledgeOne(terminal: Terminal, id: number): Promise<void> {
   await using store = await openData(await terminal.config())
   const alert = await acknowledgeAlert(store, id, new Date())
-  if (terminal.json) terminal.printJson('alerts ack', alertJson(alert))
+  if (terminal.json) terminal.printJson(alertJson(alert))
   else terminal.print(`${alertFacts(alert.check).title}: acknowledged, no more reminders`)
 }
 
@@ -127,7 +127,7 @@ async function testChannels(terminal: Terminal): Promise<void> {
       taken: isTaken,
       response,
     }))
-    terminal.printJson('alerts test', data)
+    terminal.printJson(data)
   }
   if (tried.some(({ isTaken }) => !isTaken)) terminal.end('failed')
 }

@@ -64,7 +64,7 @@ async function runDoctor(terminal: Terminal, options: Options): Promise<void> {
     if (!terminal.json) printCheck(terminal, check)
   }
   const status = worstOf(checks)
-  if (terminal.json) terminal.printJson('doctor', { status, checks })
+  if (terminal.json) terminal.printJson({ status, checks })
   terminal.end(STATUS_ENDINGS[status])
 }
 

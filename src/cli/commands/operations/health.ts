@@ -18,8 +18,7 @@ export function defineHealth(command: Command, terminal: Terminal): void {
 
 async function printHealth(terminal: Terminal): Promise<void> {
   const { isHealthy, found, lastHeartbeat } = await lookAtDaemon(terminal)
-  if (terminal.json)
-    terminal.printJson('health', { healthy: isHealthy, found, last_heartbeat: lastHeartbeat })
+  if (terminal.json) terminal.printJson({ healthy: isHealthy, found, last_heartbeat: lastHeartbeat })
   else terminal.print(`${isHealthy ? 'healthy' : 'unhealthy'}: ${found}`)
   if (!isHealthy) terminal.end('failed')
 }

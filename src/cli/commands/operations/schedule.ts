@@ -64,7 +64,7 @@ async function showSchedules(terminal: Terminal, name: string | undefined): Prom
     lines.push({ ...state, coming, missed })
   }
   const warnings = scheduleWarnings(config, now)
-  if (terminal.json) return terminal.printJson('schedule list', lines.map(jsonOf), { warnings })
+  if (terminal.json) return terminal.printJson(lines.map(jsonOf), { warnings })
   await printStates(terminal, lines)
   if (name !== undefined) for (const line of lines) await printRuns(terminal, line)
   for (const held of lines.flatMap(heldText)) terminal.note(held)

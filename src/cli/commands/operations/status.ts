@@ -46,7 +46,7 @@ async function showStatus(terminal: Terminal): Promise<void> {
   const status = await readStatus(installationOf(config, store), ROWS, now, {
     findViolations: () => findBroken(store, now),
   })
-  if (terminal.json) terminal.printJson('status', statusJson(database, status))
+  if (terminal.json) terminal.printJson(statusJson(database, status))
   else await printStatus(terminal, database, status, (await findSyncUnderWay(store.db, now)) !== null)
   terminal.end(STATUS_ENDINGS[status.health.status])
 }

@@ -14,9 +14,9 @@ import { issueState, variantText } from '../../../jobs/archive/archive.ts'
 import { approveRun } from '../../../jobs/schedule/schedule-state.ts'
 import { type ListedIssue, listIssues } from '../../../store/reports/issue-list.ts'
 import { addExamples, wholeNumber } from '../../command.ts'
-import { periodJson } from '../../json/parts.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
+import { periodJson } from './outbox.ts'
 
 const LIMIT_DEFAULT = 50
 
@@ -30,7 +30,7 @@ export function defineList(parent: Command, terminal: Terminal): void {
 
 async function listReports(terminal: Terminal): Promise<void> {
   const { reports } = await terminal.dataConfig()
-  if (terminal.json) return terminal.printJson('report list', reports.map(reportJson))
+  if (terminal.json) return terminal.printJson(reports.map(reportJson))
   if (reports.length === 0) return terminal.note('No reports are configured.')
   await terminal.printTable<ReportConfig>(
     [
@@ -73,7 +73,7 @@ async function approveReport(terminal: Terminal, name: string): Promise<void> {
   const schedule = findSchedule(config, name)
   await using store = await openData(config)
   const { due_at, message } = await approveRun(store, schedule.name, new Date())
-  if (terminal.json) return terminal.printJson('report approve', { schedule: schedule.name, due_at, message })
+  if (terminal.json) return terminal.printJson({ schedule: schedule.name, due_at, message })
   terminal.print(
     `${schedule.name} of ${formatInstant(due_at)} is approved: the daemon runs it within a minute`,
   )
@@ -82,7 +82,7 @@ async function approveReport(terminal: Terminal, name: string): Promise<void> {
 async function listHistory(terminal: Terminal, report: string | undefined, limit: number): Promise<void> {
   await using store = await openDataToRead(await terminal.dataConfig())
   const issues = await listIssues(store.db, report ?? null, limit)
-  if (terminal.json) return terminal.printJson('report history', issues.map(issueJson))
+  if (terminal.json) return terminal.printJson(issues.map(issueJson))
   if (issues.length === 0) {
     const which = report === undefined ? 'No issue' : `No issue of ${JSON.stringify(report)}`
     return terminal.note(

@@ -3,9 +3,11 @@
  * `resolve`, a person records whether an unconfirmed message was delivered or lost, and with `cancel` that a
  * waiting message is not to be sent.
  */
+
 import { type Command, Option } from 'commander'
 import { openDataIfThere, openDataToRead } from '../../../app/installation.ts'
 import { outageProblem, REFUSED_IN_ROW } from '../../../checks/mail.ts'
+import type { Period } from '../../../domain/model.ts'
 import { formatDates, localDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { counted } from '../../../report/words/numbers.ts'
@@ -15,7 +17,6 @@ import { findDeliveries, type ListedDelivery, listRefusing } from '../../../stor
 import { cancelMessage, type Finding, resolveMessage } from '../../../store/outbox/message-resolve.ts'
 import { listMailOutages, type MailOutage, nextTry } from '../../../store/outbox/send-limits.ts'
 import { addExamples, day, instant, wholeNumber } from '../../command.ts'
-import { periodJson } from '../../json/parts.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
@@ -70,7 +71,7 @@ async function listMessages(terminal: Terminal, options: Options): Promise<void>
   if (terminal.json) {
     const refusing = await listRefusing(store.db, REFUSED_IN_ROW)
     const messages = deliveries.map((one) => deliveryJson(one, outages))
-    return terminal.printJson('outbox list', messages, {
+    return terminal.printJson(messages, {
       servers_away: outages.map(outageJson),
       refusing: refusing.map(({ recipient: to, report: of, issues, since: from, response }) => ({
         ...{ recipient: to, report: of, issues_in_a_row: issues, since: from, response },
@@ -132,6 +133,10 @@ const STATE_WORDS = new Map([
   ['data', 'sending'],
   ['unconfirmed', 'unconfirmed'],
 ])
+
+export function periodJson({ from, to, timeZone }: Period) {
+  return { from, to, time_zone: timeZone }
+}
 
 /** Returns the displayed word for a stored state. */
 export function wordOf(state: string): string {
@@ -221,7 +226,7 @@ async function resolveMessages(
       message_id: messageId,
       period: period && periodJson(period),
     }))
-    return terminal.printJson('outbox resolve', {
+    return terminal.printJson({
       report,
       recipient: address,
       finding: delivered ? 'delivered' : 'lost',
@@ -305,7 +310,7 @@ async function cancelMessages(
         ...{ message_id: messageId, recipient: to, report: of, period: about && periodJson(about) },
       }),
     )
-    return terminal.printJson('outbox cancel', { cancelled: yes, messages })
+    return terminal.printJson({ cancelled: yes, messages })
   }
   await printDeliveries(terminal, yes ? cancelled : waiting, [])
   terminal.note(

@@ -52,7 +52,7 @@ async function listRecipients(terminal: Terminal, name: string | undefined): Pro
   const reports = name === undefined ? config.reports : [findReport(config, name)]
   await using store = await openDataToRead(config)
   const lines = await readLines(store, config, reports, name)
-  if (terminal.json) return terminal.printJson('recipients list', lines.map(jsonOf))
+  if (terminal.json) return terminal.printJson(lines.map(jsonOf))
   if (lines.length === 0) {
     return terminal.note(
       'No report has recipients: set recipients (LEADSHEET_RECIPIENTS) or recipients_file.',
@@ -223,7 +223,7 @@ async function change(
     changed.push(await changePreference(store, key, choice, by, new Date()))
   }
   if (changed.length === 0) terminal.note('leadsheet has paused nobody.')
-  if (terminal.json) return terminal.printJson('recipients pause', changed.map(changedJson))
+  if (terminal.json) return terminal.printJson(changed.map(changedJson))
   await terminal.printTable<ChangedPreference>(
     [
       { title: 'RECIPIENT', value: ({ preference }) => preference.address, isWhole: true },
@@ -343,7 +343,7 @@ async function printLinks(terminal: Terminal, address: string, report: string | 
   const lines = (await reportsOf(store, config, address, report)).map((name) => ({
     ...{ address, report: name, url: linkOf({ address, report: name }) },
   }))
-  if (terminal.json) return terminal.printJson('recipients link', lines)
+  if (terminal.json) return terminal.printJson(lines)
   for (const { report: name, url } of lines) terminal.print(`${name}  ${url}`)
   terminal.note('Anybody with this link can change what the recipient gets.')
 }
@@ -374,5 +374,5 @@ async function revokeLinks(terminal: Terminal, isMeant: boolean): Promise<void> 
     await lease.release()
     terminal.note('The links in all mails sent so far are revoked; new mails have new links.')
   }
-  if (terminal.json) terminal.printJson('recipients revoke-links', { revoked: isMeant })
+  if (terminal.json) terminal.printJson({ revoked: isMeant })
 }

@@ -15,9 +15,9 @@ import { type KeptMessage, listKeptMessages } from '../../../store/outbox/kept-m
 import { readMessage } from '../../../store/outbox/stored-message.ts'
 import type { IssueKey } from '../../../store/reports/issue.ts'
 import { addExamples, instant } from '../../command.ts'
-import { periodJson } from '../../json/parts.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
+import { periodJson } from './outbox.ts'
 import { previewKind, writePreview } from './report-output.ts'
 
 const AT = 'use the last issue made by this time (default: now)'
@@ -93,8 +93,7 @@ async function showAsSent(
   const head = { report, period: periodJson(period) }
   if (recipient === null && output === null) {
     if (messages.length === 0) throw notKept(report, period)
-    if (terminal.json)
-      return terminal.printJson('report show', { ...head, messages: messages.map(messageJson) })
+    if (terminal.json) return terminal.printJson({ ...head, messages: messages.map(messageJson) })
     return await printMessages(terminal, messages)
   }
   const kept = messages.find((message) => recipient === null || message.recipient === recipient)
@@ -105,7 +104,7 @@ async function showAsSent(
   const file = output === null ? null : resolve(output)
   const files = message.files.filter(({ cid }) => cid === null).map(({ name }) => name)
   if (terminal.json)
-    return terminal.printJson('report show', { ...head, ...messageJson(kept), subject, files, output: file })
+    return terminal.printJson({ ...head, ...messageJson(kept), subject, files, output: file })
   await terminal.printFields({
     Report: `${report}, ${formatDates(period)} (${period.timeZone})`,
     To: kept.recipient,

@@ -12,9 +12,8 @@ import type { Report } from '../../../jobs/reports/report-definition.ts'
 import type { DkimKey } from '../../../mail/message.ts'
 import { buildMessage } from '../../../mail/message.ts'
 import { withPictures } from '../../../report/archive/page.ts'
-import { periodJson } from '../../json/parts.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
-import { wordOf } from './outbox.ts'
+import { periodJson, wordOf } from './outbox.ts'
 
 const PREVIEWS = ['.html', '.txt', '.eml'] as const
 type PreviewKind = (typeof PREVIEWS)[number]
@@ -66,7 +65,7 @@ export async function printIssues(terminal: Terminal, report: Report, output: Ou
   const preview = output.preview === null ? null : resolve(output.preview)
   noteFailed(terminal, enqueuedIssues)
   if (terminal.json)
-    return terminal.printJson('report send', jsonOf(report, { enqueuedIssues, deliveries, preview, leftOut }))
+    return terminal.printJson(jsonOf(report, { enqueuedIssues, deliveries, preview, leftOut }))
   for (const { issue, page, notSent } of enqueuedIssues) {
     const { period, variant, subject } = issue
     await terminal.printFields({

@@ -87,7 +87,7 @@ async function makeReport(terminal: Terminal, name: string, { from }: Options): 
     terminal.end('partly')
   }
   if (terminal.json) {
-    terminal.printJson('report new', { report: name, file, is_listed: isListed, schedule })
+    terminal.printJson({ report: name, file, is_listed: isListed, schedule })
     return
   }
   terminal.print(

@@ -17,9 +17,8 @@ import {
   type ResendPlan,
 } from '../../../jobs/reports/resend.ts'
 import { addExamples, instant } from '../../command.ts'
-import { periodJson } from '../../json/parts.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
-import { wordOf } from './outbox.ts'
+import { periodJson, wordOf } from './outbox.ts'
 
 interface Options {
   readonly at?: string
@@ -117,8 +116,7 @@ function requireNewMail({ which }: ResendChoice, reason: string | undefined): vo
 
 async function showPlan(terminal: Terminal, plan: ResendPlan, why: 'nothing' | 'asks'): Promise<void> {
   terminal.end('usage')
-  if (terminal.json)
-    return terminal.printJson('report resend', { sent: false, ...planJson(plan), deliveries: [] })
+  if (terminal.json) return terminal.printJson({ sent: false, ...planJson(plan), deliveries: [] })
   const rows = rowsOf(plan)
   if (rows.length > 0) {
     await terminal.printTable<Row>(
@@ -147,7 +145,7 @@ async function showSent(
   if (sent < deliveries.length) terminal.end(sent > 0 ? 'partly' : 'failed')
   if (terminal.json) {
     const outcomes = deliveries.map(({ recipient, state, response }) => ({ recipient, state, response }))
-    return terminal.printJson('report resend', { sent: true, ...planJson(plan), deliveries: outcomes })
+    return terminal.printJson({ sent: true, ...planJson(plan), deliveries: outcomes })
   }
   await terminal.printTable<DeliverySummary>(
     [

@@ -41,7 +41,7 @@ async function checkSettings(terminal: Terminal): Promise<void> {
   const notLogged = [...aboutDashboard, ...ofWebhooks, ...ofSchedules]
   const warnings = [...config.warnings.filter((warning) => !isAboutDashboard(warning)), ...notLogged]
   if (terminal.json) {
-    terminal.printJson('config check', { file: config.file, settings, warnings })
+    terminal.printJson({ file: config.file, settings, warnings })
   } else {
     await terminal.printTable(
       [

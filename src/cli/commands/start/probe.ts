@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { proxyOf } from '../../../app/configured-upstream.ts'
+import { MAX_WAIT_MS, proxyOf } from '../../../app/configured-upstream.ts'
 import { CALLED, errorText, LeadsheetError, shellCommand } from '../../../errors.ts'
 import type { Finding } from '../../../probe/ask.ts'
 import { type Auth, openAsker } from '../../../probe/ask.ts'
@@ -54,7 +54,7 @@ async function runProbe(terminal: Terminal, argument: string | undefined, option
   await using asker = openAsker({
     apiKey: key,
     headers: Object.fromEntries((options.header ?? []).map((text) => headerOf('--header', text))),
-    maxWaitMs: config.api.maxWaitSeconds * 1000,
+    maxWaitMs: MAX_WAIT_MS,
     proxy: proxyOf(config),
     log: await terminal.log(),
     signal: terminal.signal,
@@ -72,7 +72,7 @@ async function runProbe(terminal: Terminal, argument: string | undefined, option
       ? null
       : profileText(result.input, result, url.href, new Date().toISOString().slice(0, 10))
   if (options.output !== undefined && text !== null) writeProfile(options.output, text)
-  if (terminal.json) terminal.printJson('probe', jsonOf(result, url, asker.requests))
+  if (terminal.json) terminal.printJson(jsonOf(result, url, asker.requests))
   else await printResult(terminal, result, options.output ?? null, text)
   terminal.note(`${asker.requests} requests in ${((performance.now() - started) / 1000).toFixed(1)} s`)
   terminal.end(

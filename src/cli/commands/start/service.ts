@@ -69,7 +69,7 @@ async function serve(terminal: Terminal, options: ServeOptions): Promise<void> {
   const key = await service.createKey({ name: 'service run', scope: 'write' })
   if (options.keyFile !== undefined) await writeKey(options.keyFile, key)
   if (terminal.json) {
-    terminal.printJson('service run', { url: service.url, key, scope: 'write', database: file })
+    terminal.printJson({ url: service.url, key, scope: 'write', database: file })
   } else {
     await terminal.printFields({
       Service: service.url,
