@@ -231,7 +231,7 @@ export const OF_OPERATION: readonly Sabotage[] = [
     ],
     caughtBy: [
       {
-        title: 'secrets and their folder are for their owner alone',
+        title: 'five answers make settings that work, a test mail comes, and no secret was ever shown',
         because: /AssertionError/,
       },
     ],
