@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000
  */
 const SETTINGS = `
 api: { page_size: 100 }
-enrichment: { policy: top, top: 1 }
+enrichment: { per_run: 1 }
 snapshot: { when: never }
 recipients: [ana@example.com, ben@example.com]
 `
