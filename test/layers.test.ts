@@ -62,7 +62,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   service: ['contract', 'errors', 'http-post', 'log', 'retry'],
   web: [
-    ...['errors', 'domain', 'log', 'time', 'checks'],
+    ...['errors', 'domain', 'log', 'packages', 'time', 'checks'],
     ...['upstream', 'store', 'queue', 'report', 'mail', 'schedule', 'jobs'],
   ],
   app: [

@@ -238,7 +238,10 @@ export function readFacts(installation: Installation, knowledge: Knowledge, now:
   const lastUptime = once(() => findLastUptime(db))
   return {
     ...installation,
-    ...{ db, place, now, lastUptime },
+    db,
+    place,
+    now,
+    lastUptime,
     /** Returns the state of the daemon that uses this store. */
     daemonState: once(async (): Promise<DaemonState> => {
       if (knowledge.isDaemon) return 'alive'

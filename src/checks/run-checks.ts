@@ -109,7 +109,8 @@ export async function readHealth(
   return {
     status: worst?.status ?? 'ok',
     sentence: worst ? formatWrong(worst, others) : await formatAllWell(facts, freshness),
-    ...{ checks, freshness },
+    checks,
+    freshness,
   }
 }
 

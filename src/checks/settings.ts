@@ -36,7 +36,9 @@ export const SETTINGS_CHECKS = {
 
 function mistaken(mistake: string): Finding {
   return {
-    ...{ subject: mistake, message: `Left out here: ${mistake}`, brief: 'the settings have a mistake' },
+    subject: mistake,
+    message: `Left out here: ${mistake}`,
+    brief: 'the settings have a mistake',
     hint: `Correct it until ${shellCommand('config check')} finds no mistake. A daemon that runs keeps its settings.`,
   }
 }

@@ -47,7 +47,11 @@ export interface OtherEndpoints {
 
 export const NO_OTHER_ENDPOINTS: OtherEndpoints = {
   endpoints: { lead: 'none', pipelines: 'none', stats: 'none', webhooks: 'none', agents: 'none' },
-  ...{ envelope: {}, stat: {}, agent: {}, findings: [], gaps: [] },
+  envelope: {},
+  stat: {},
+  agent: {},
+  findings: [],
+  gaps: [],
 }
 
 /**

@@ -111,7 +111,12 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
     ...others.findings,
   ]
   const input = draftProfile({
-    ...{ asker, base, list, paging, fields, others },
+    asker,
+    base,
+    list,
+    paging,
+    fields,
+    others,
     since: since?.filter ?? null,
     sort: order?.sort ?? {},
   })

@@ -121,7 +121,7 @@ function isDue({ files, version, now }: PublishDeps, info: SnapshotInfo | null, 
   if (!existsSync(files.metadata)) return true
   const ageMs = now().getTime() - Date.parse(info.madeAt)
   if (ageMs < WAIT_PER_BUILD * info.buildMs) return false
-  if (news.issues + news.details > 0) return true
+  if (news.others > 0) return true
   if (news.wholeRunId === info.runId) return false
   return news.changes > 0 || ageMs >= IDLE_MS
 }

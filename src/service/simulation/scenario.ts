@@ -29,7 +29,10 @@ const effectSchema = z.discriminatedUnion(
   [
     /** Multiplies the number of discovered leads that meet all the conditions. */
     z.strictObject({
-      ...{ effect: z.literal('discoveries'), times, ...span, pipeline },
+      effect: z.literal('discoveries'),
+      times,
+      ...span,
+      pipeline,
       source: nameOf(AGENTS.flatMap((agent) => agent.sources)).optional(),
       country: z.string().min(1).optional(),
       agent: nameOf(AGENTS.filter(({ kind }) => kind === 'discovery').map(({ id }) => id)).optional(),
@@ -38,7 +41,9 @@ const effectSchema = z.discriminatedUnion(
     z.strictObject({ effect: z.literal('wins'), times, ...span, pipeline }),
     /** Leaves leads of this stage there for ever. */
     z.strictObject({
-      ...{ effect: z.literal('dead-stage'), ...span, pipeline },
+      effect: z.literal('dead-stage'),
+      ...span,
+      pipeline,
       stage: z.enum(['qualified', 'contacted', 'replied', 'meeting']),
     }),
     /**
@@ -48,7 +53,8 @@ const effectSchema = z.discriminatedUnion(
     z.strictObject({ effect: z.literal('quarter-end'), win_rate: share, otherwise: share }),
     /** Multiplies the number of discovered leads on these dates of every year. */
     z.strictObject({
-      ...{ effect: z.literal('holidays'), times },
+      effect: z.literal('holidays'),
+      times,
       dates: z.array(z.string().regex(/^\d\d-\d\d$/, { error: 'a month and a day such as 12-25' })).min(1),
     }),
   ],

@@ -34,8 +34,10 @@ export async function readSimulation(db: ServiceDatabase): Promise<SimulationSta
   const row = await db.selectFrom('simulation').selectAll().executeTakeFirst()
   return (
     row && {
-      ...{ seed: row.seed, epochAt: row.epoch_at },
-      ...{ madeAt: row.made_at, simulatedUntil: row.simulated_until },
+      seed: row.seed,
+      epochAt: row.epoch_at,
+      madeAt: row.made_at,
+      simulatedUntil: row.simulated_until,
       scenario: row.scenario === null ? null : parseScenario(JSON.parse(row.scenario), 'the database'),
     }
   )

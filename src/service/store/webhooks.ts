@@ -85,7 +85,10 @@ export async function enableWebhook(db: ServiceDatabase, id: string): Promise<We
   await db
     .updateTable('webhook')
     .set({
-      ...{ status: 'active', disabled_reason: null, disabled_at: null, failing_since: null },
+      status: 'active',
+      disabled_reason: null,
+      disabled_at: null,
+      failing_since: null,
       last_event_id: newestEventId,
     })
     .where('id', '=', id)
@@ -259,8 +262,12 @@ function queueEventsOf(
       .filter(({ type }) => wanted.includes(type))
       .map((event) => ({
         ...messageOf(event),
-        ...{ webhook_id: webhookId, event_id: event.id },
-        ...{ state: 'waiting' as const, attempts: 0, created_at: now, next_attempt_at: now },
+        webhook_id: webhookId,
+        event_id: event.id,
+        state: 'waiting' as const,
+        attempts: 0,
+        created_at: now,
+        next_attempt_at: now,
       }))
     await insertMessages(trx, messages)
     await trx.updateTable('webhook').set({ last_event_id: last.id }).where('id', '=', webhookId).execute()

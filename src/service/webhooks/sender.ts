@@ -215,8 +215,12 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     async ping(webhook) {
       const message: WebhookMessageRow = {
         ...pingMessage(webhook.id, simulatedNow()),
-        ...{ webhook_id: webhook.id, event_id: null, state: 'waiting', attempts: 0 },
-        ...{ created_at: now(), next_attempt_at: null },
+        webhook_id: webhook.id,
+        event_id: null,
+        state: 'waiting',
+        attempts: 0,
+        created_at: now(),
+        next_attempt_at: null,
       }
       const made = await attempt(webhook, message)
       await save([made])
@@ -314,8 +318,13 @@ async function finishAttempts(
 
 function attemptRow({ message, at, outcome }: Attempt): NewAttempt {
   return {
-    ...{ webhook_id: message.webhook_id, message_id: message.id, attempt: message.attempts + 1, at },
-    ...{ status: outcome.status, error: outcome.error, duration_ms: outcome.durationMs },
+    webhook_id: message.webhook_id,
+    message_id: message.id,
+    attempt: message.attempts + 1,
+    at,
+    status: outcome.status,
+    error: outcome.error,
+    duration_ms: outcome.durationMs,
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Deletes old rows, in transactions of one day or of a few rows. A sample is what was known of an agent or a
+ * Deletes old rows, in short transactions. A sample is what was known of an agent or a
  * pipeline at one time: of the old samples of a day, the first stays, each with a new status, and the very
  * last. States of leads and events go as a whole.
  */
@@ -45,13 +45,28 @@ export async function pruneSamples(store: Store, series: Series, options: PruneO
   let from = await findFirstDay(store.db, series)
   while (from !== null && from < options.before) {
     const day = { from, to: new Date(Date.parse(from) + DAY_MS).toISOString() }
-    deleted += options.isDry
-      ? await countRows(store.db, surplusOf(series, day))
-      : await store.write((trx) => deleteSamples(trx, series, day, options.now))
+    for (const id of await listOwners(store.db, series)) {
+      const surplus = surplusOf(series, id, day)
+      deleted += options.isDry
+        ? await countRows(store.db, surplus)
+        : await store.write(async (trx) => {
+            const rows = await deleteSamples(trx, series, surplus)
+            await addPruned(trx, series, { before: day.from, rows }, options.now)
+            return rows
+          })
+      await options.pause()
+    }
+    if (!options.isDry) {
+      await store.write((trx) => addPruned(trx, series, { before: day.to, rows: 0 }, options.now))
+    }
     from = day.to
-    await options.pause()
   }
   return deleted
+}
+
+async function listOwners(db: Db, series: Series): Promise<string[]> {
+  const owners = sql<{ id: string }>`SELECT id FROM ${sql.table(SERIES[series].owner)} ORDER BY id`
+  return (await owners.execute(db)).rows.map(({ id }) => id)
 }
 
 interface Day {
@@ -69,8 +84,8 @@ async function findFirstDay(db: Db, series: Series): Promise<Instant | null> {
   return at === null ? null : new Date(Math.floor(Date.parse(at) / DAY_MS) * DAY_MS).toISOString()
 }
 
-/** Selects the samples of a day that can go. */
-function surplusOf(series: Series, { from, to }: Day): RawBuilder<unknown> {
+/** Selects the samples of one agent or pipeline on a day that can go. */
+function surplusOf(series: Series, id: string, { from, to }: Day): RawBuilder<unknown> {
   const [table, key, status] = [
     sql.table(series),
     sql.ref(SERIES[series].key),
@@ -78,25 +93,21 @@ function surplusOf(series: Series, { from, to }: Day): RawBuilder<unknown> {
   ]
   return sql`SELECT ${key}, observed_at FROM (
       SELECT ${key}, observed_at,
-        ${status} = lag(${status}) OVER (PARTITION BY ${key} ORDER BY observed_at) AS is_surplus
-      FROM ${table} WHERE ${key} IN (SELECT id FROM ${sql.table(SERIES[series].owner)})
-        AND observed_at >= ${from} AND observed_at < ${to}) AS sample
+        ${status} = lag(${status}) OVER (ORDER BY observed_at) AS is_surplus
+      FROM ${table} WHERE ${key} = ${id} AND observed_at >= ${from} AND observed_at < ${to}) AS sample
     WHERE is_surplus
-      AND observed_at < (SELECT max(observed_at) FROM ${table} AS each WHERE each.${key} = sample.${key})`
+      AND observed_at < (SELECT max(observed_at) FROM ${table} WHERE ${key} = ${id})`
 }
 
-async function deleteSamples(trx: Trx, series: Series, day: Day, now: Instant): Promise<number> {
+async function deleteSamples(trx: Trx, series: Series, surplus: RawBuilder<unknown>): Promise<number> {
   const { key, part } = SERIES[series]
-  const surplus = surplusOf(series, day)
   const deleteFrom = async (table: string): Promise<number> => {
     const { numAffectedRows } = await sql`DELETE FROM ${sql.table(table)}
       WHERE (${sql.ref(key)}, observed_at) IN (${surplus})`.execute(trx)
     return Number(numAffectedRows ?? 0)
   }
   if (part !== null) await deleteFrom(part)
-  const deleted = await deleteFrom(series)
-  await addPruned(trx, series, { before: day.to, rows: deleted }, now)
-  return deleted
+  return deleteFrom(series)
 }
 
 /**

@@ -6,13 +6,11 @@ import { sql } from 'kysely'
 
 /** A table with states of leads. In the SQL below, `state` is a row of it. */
 interface StateTable {
-  /** The tables and conditions that give each state with its lead, from the states on. */
   readonly states: string
-  /** The same, from the leads on. */
-  readonly leads: string
-  readonly stateLeadId: string
   readonly leadId: string
   readonly createdAt: string
+  /** The leads with their states, found by the leads, and the columns of the leads. */
+  readonly byLead: { readonly leads: string; readonly leadId: string; readonly createdAt: string }
   readonly began: string
   readonly changed: string
   /** Null if the states have not ended. */
@@ -25,11 +23,14 @@ interface StateTable {
 
 /** The stored states, of leads that have changed since they were first read. */
 const STORED: StateTable = {
-  states: 'lead_history AS state CROSS JOIN lead WHERE lead.id = state.lead_id',
-  leads: 'lead CROSS JOIN lead_history AS state WHERE state.lead_id = lead.id',
-  stateLeadId: 'state.lead_id',
-  leadId: 'lead.id',
-  createdAt: 'lead.created_at',
+  states: 'lead_history AS state WHERE true',
+  leadId: 'state.lead_id',
+  createdAt: '(SELECT created_at FROM lead WHERE lead.id = state.lead_id)',
+  byLead: {
+    leads: 'lead CROSS JOIN lead_history AS state WHERE state.lead_id = lead.id',
+    leadId: 'lead.id',
+    createdAt: 'lead.created_at',
+  },
   began: 'state.valid_from',
   changed: 'state.changed_at',
   ended: 'state.valid_to',
@@ -41,10 +42,13 @@ const STORED: StateTable = {
 /** The rows of leads that have not changed since they were first read: each is the only state of its lead. */
 const ONLY: StateTable = {
   states: 'lead AS state WHERE derived_version IS NOT NULL',
-  leads: 'lead AS state WHERE derived_version IS NOT NULL',
-  stateLeadId: 'state.id',
   leadId: 'state.id',
   createdAt: 'state.created_at',
+  byLead: {
+    leads: 'lead AS state WHERE derived_version IS NOT NULL',
+    leadId: 'state.id',
+    createdAt: 'state.created_at',
+  },
   began: 'state.status_changed_at',
   changed: 'state.updated_at',
   ended: null,
@@ -59,17 +63,17 @@ const AMOUNT = 'ifnull(state.value_amount, 0)'
  * Builds the SQL of the events of one table. Whether a lead with no known status of the funnel had one before is not
  * known, unless its first known status began within a minute after the creation of the lead.
  */
-function eventsOf({ states, leads, stateLeadId, leadId, createdAt, ...state }: StateTable): string[] {
+function eventsOf({ states, leadId, createdAt, byLead, ...state }: StateTable): string[] {
   const { began, changed, ended, first, position } = state
   const isLate = `${first} > ${createdAt} AND ${first} > strftime('%Y-%m-%dT%H:%M:%fZ', ${createdAt}, '+60 seconds')`
   const event = (at: string, isKnown: string, count: string): string => `
-    SELECT ${at} AS at, ${stateLeadId} AS lead_id, state.pipeline_id, state.status, ${CURRENCY} AS value_currency,
+    SELECT ${at} AS at, ${leadId} AS lead_id, state.pipeline_id, state.status, ${CURRENCY} AS value_currency,
       ${isKnown} AS is_known, coalesce(${position}, iif(${isLate}, -1, 0)) AS reached,
       ${count} AS leads, ${count} * ${AMOUNT} AS value_amount`
   const unknown = (at: string, id: string, count: string): string => `
     SELECT ${at}, ${id}, state.pipeline_id, CAST('' AS TEXT), ${CURRENCY}, 0, iif(${isLate}, -1, 0), ${count}, ${count} * ${AMOUNT}`
   const isKnownAtOnce = `${changed} <= ${began}`
-  const isFirst = `${createdAt} < ${began} AND ${began} = ${first}`
+  const isFirst = `${began} = ${first} AND ${createdAt} < ${began}`
   const isUpdated = `${changed} > ${began}${ended === null ? '' : ` AND (${ended} IS NULL OR ${changed} < ${ended})`}`
   return [
     `${event(began, `iif(${isKnownAtOnce}, 1, 0)`, '1')}
@@ -86,9 +90,9 @@ function eventsOf({ states, leads, stateLeadId, leadId, createdAt, ...state }: S
     FROM ${states} AND ${ended} IS NOT NULL`,
         ]),
     // From its creation until its first known state, a lead has no known status.
-    `${unknown(createdAt, leadId, '1')}
-    FROM ${leads} AND ${isFirst}`,
-    `${unknown(began, stateLeadId, '-1')}
+    `${unknown(byLead.createdAt, byLead.leadId, '1')}
+    FROM ${byLead.leads} AND ${isFirst}`,
+    `${unknown(began, leadId, '-1')}
     FROM ${states} AND ${isFirst}`,
   ]
 }

@@ -42,7 +42,10 @@ export const PRIVATE: readonly string[] = [
   'installation',
   'missing_lead',
   'lead_fingerprint',
-  ...['detail_queue', 'event', 'event_queue', 'event_count'],
+  'detail_queue',
+  'event',
+  'event_queue',
+  'event_count',
   'delivery',
   'message',
   'message_file',
@@ -71,8 +74,13 @@ export const PRIVATE: readonly string[] = [
  * not copied into the snapshot.
  */
 export const OWN: readonly string[] = [
-  ...['snapshot_info', 'figure', 'dictionary', 'dictionary_table'],
-  ...['lead_text', 'lead_fts', 'lead_search'],
+  'snapshot_info',
+  'figure',
+  'dictionary',
+  'dictionary_table',
+  'lead_text',
+  'lead_fts',
+  'lead_search',
 ]
 
 /** Columns with personal data. The dictionary shows no examples of them. */

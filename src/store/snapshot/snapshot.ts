@@ -214,10 +214,8 @@ export interface SnapshotNews {
   readonly wholeRunId: string | null
   /** The number of inserts, updates and deletions of leads by later syncs and events. */
   readonly changes: number
-  /** The number of leads whose details were read after the snapshot. */
-  readonly details: number
-  /** The number of issues that were made after the snapshot. */
-  readonly issues: number
+  /** The number of issues that were made, and of leads whose details were read, after the snapshot. */
+  readonly others: number
 }
 
 /**
@@ -232,8 +230,8 @@ export async function readSnapshotNews(db: Db, info: SnapshotInfo | null): Promi
       coalesce(sum(leads_inserted + leads_updated + leads_deleted), 0)
         + (SELECT count(*) FROM event WHERE done_at > ${madeAt} AND outcome IN ('inserted', 'updated', 'deleted')
           AND received_at > coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', nullif(${madeAt}, ''), '-1 day'), '')) AS changes,
-      coalesce(sum(details_read) FILTER (WHERE finished_at > ${madeAt}), 0) AS details,
-      (SELECT count(*) FROM report_issue WHERE rendered_at > ${madeAt}) AS issues
+      coalesce(sum(details_read) FILTER (WHERE finished_at > ${madeAt}), 0)
+        + (SELECT count(*) FROM report_issue WHERE rendered_at > ${madeAt}) AS others
     FROM sync_run
     WHERE rowid > coalesce((SELECT rowid FROM sync_run WHERE id = ${info?.runId ?? null}), 0)`.execute(db)
   const [news] = rows

@@ -56,15 +56,24 @@ const TIMES = FIELDS.filter(({ type }) => type === 'instant')
 const VALUES = FIELDS.filter(({ name, type }) => name !== 'id' && type !== 'instant')
 const NOTHING: Readonly<Record<string, unknown>> = {
   ...Object.fromEntries(FIELDS.map(({ name }) => [name, null])),
-  ...{ raw: '', cleaned: [], cut: 0, unsure: [] },
+  raw: '',
+  cleaned: [],
+  cut: 0,
+  unsure: [],
 }
 
 type Ranges = readonly (readonly [name: string, range: NumberRange])[]
 
 const LEAD_RANGES: Ranges = fieldsWith('range').map(({ column, range }) => [column, range])
 const STAT_RANGES: Ranges = Object.entries({
-  ...{ leads: COUNT, open: COUNT, won: COUNT, lost: COUNT, disqualified: COUNT },
-  ...{ win_rate: RATE, open_value_amount: AMOUNT, won_value_amount: AMOUNT },
+  leads: COUNT,
+  open: COUNT,
+  won: COUNT,
+  lost: COUNT,
+  disqualified: COUNT,
+  win_rate: RATE,
+  open_value_amount: AMOUNT,
+  won_value_amount: AMOUNT,
 })
 const STAGE_RANGES: Ranges = Object.entries({
   reached: COUNT,

@@ -79,8 +79,12 @@ function closestBranch(branches: readonly (readonly z.core.$ZodIssue[])[]): read
 }
 
 const KINDS: Readonly<Record<string, string>> = {
-  ...{ string: 'a text', number: 'a number', int: 'a whole number', boolean: 'true or false' },
-  ...{ array: 'a list', object: 'a group of names with values' },
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a group of names with values',
 }
 
 function acceptedBy(issue: z.core.$ZodIssue): string {

@@ -130,7 +130,8 @@ function valueAt(place: WebhookProfile['id'], event: object, { message }: Sent):
  */
 function unreadable({ message, index }: Sent, problem: string): UpstreamEvent {
   return {
-    ...{ ...NOTHING, problem },
+    ...NOTHING,
+    problem,
     id: digestOf(`${index}:`, message.body),
     type: null,
     occurredAt: null,

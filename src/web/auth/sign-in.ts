@@ -134,7 +134,8 @@ export function createSignInGuard(options: GuardOptions): SignInGuard {
     return { session, formToken: null, mayAct: true, flash }
   }
   return {
-    ...{ signIn, flashes },
+    signIn,
+    flashes,
     check: async (request, reply) => {
       const met = await find(request)
       if ('mayAct' in met) {
@@ -206,7 +207,8 @@ interface Refused extends ErrorPage {
 }
 
 const TOO_MANY: Refused = {
-  ...{ status: 429, headers: { 'Retry-After': LOCKED_SECONDS } },
+  status: 429,
+  headers: { 'Retry-After': LOCKED_SECONDS },
   title: 'Too many wrong tokens',
   text: `They came from your network. Try again in ${LOCKED_SECONDS / 60} minutes.`,
 }

@@ -17,7 +17,7 @@ import { dateOf, localDay } from '../../schedule/zone.ts'
 import type { AgentSpan, AgentState, Overview } from '../../store/figures/pipeline-overview.ts'
 import type { ListedAgent } from '../../store/sync/samples.ts'
 import { listAgents } from '../../store/sync/samples.ts'
-import type { Clock, DataAge, Moment, Tag } from '../server/format.ts'
+import type { Clock } from '../server/format.ts'
 import { clockOf, count, dataAgeOf, LOCALE, lengthOf } from '../server/format.ts'
 import type { DashboardDeps } from '../server/frame.ts'
 import { frameOf } from '../server/frame.ts'
@@ -31,7 +31,7 @@ interface AgentsDeps extends DashboardDeps {
 const PATH = '/agents'
 
 export function agentsRoutes({ store, pages, overview, now, timeZone }: AgentsDeps): AddRoutes {
-  const page = pages.page<AgentsView & { readonly dataAge: DataAge }>('agents')
+  const page = pages.page('agents')
   return (app) => {
     app.get(PATH, async (request, reply) => {
       const { from } = daysBefore(now(), PERIOD_DAYS, timeZone)
@@ -48,47 +48,6 @@ export function agentsRoutes({ store, pages, overview, now, timeZone }: AgentsDe
   }
 }
 
-interface AgentsView {
-  /** A sentence such as `11 of 12 agents are well, 1 is failing`. */
-  readonly sentence: string
-  readonly readAt: Moment | null
-  readonly readAgo: Moment | null
-  readonly agents: readonly AgentRow[]
-  /** The states over the last 30 days; null if they have not been counted yet. */
-  readonly past: PastView | null
-}
-
-interface AgentRow {
-  readonly name: string
-  readonly kind: string
-  readonly tag: Tag
-  readonly since: Moment | null
-  readonly task: string
-  readonly lastSeen: Moment | null
-  readonly tasks: string
-  readonly errors: string
-  readonly error: string
-  readonly errorAt: Moment | null
-  readonly uptimeBar: UptimeBar | null
-}
-
-interface PastView {
-  readonly from: string
-  readonly to: string
-  readonly asOf: Moment
-  /** The longest time between two samples that leaves no gap, such as `2 h`. In a gap, nothing is known. */
-  readonly gap: string
-  /** The outages, newest first. */
-  readonly outages: readonly {
-    readonly agent: string
-    readonly began: Moment
-    /** The end of the outage; null while the outage lasts. */
-    readonly ended: Moment | null
-    readonly length: string
-  }[]
-  readonly more: string
-}
-
 const NAME_LENGTH = 60
 const ERROR_LENGTH = 200
 const OUTAGES = 20
@@ -102,7 +61,7 @@ export function composeAgents(
   past: Overview['agents'] | null,
   locale: LocaleContext,
   clock: Clock,
-): AgentsView {
+) {
   const spans = Map.groupBy(past?.spans ?? [], ({ agentId }) => agentId)
   const readAt = agents.reduce<string | null>(
     (last, { observedAt }) => (last !== null && last > observedAt ? last : observedAt),
@@ -137,7 +96,7 @@ function sentenceOf(agents: readonly ListedAgent[]): string {
   return `${count(well)} of ${counted(there.length, 'agent')} ${well === 1 ? 'is' : 'are'} well${failed}`
 }
 
-function rowOf(agent: ListedAgent, locale: LocaleContext, clock: Clock): Omit<AgentRow, 'uptimeBar'> {
+function rowOf(agent: ListedAgent, locale: LocaleContext, clock: Clock) {
   const { deletedSince, statusChangedAt, taskType, taskPipeline, taskProgress } = agent
   const isErrorNews =
     stateOf(agent) !== 'well' ||
@@ -168,7 +127,7 @@ function composePast(
   { from, to, gapMs, outages }: Overview['agents'],
   { tag, timeZone }: LocaleContext,
   clock: Clock,
-): PastView {
+) {
   const write = (at: string) => formatLocalDay(tag, dateOf(localDay(Date.parse(at), timeZone)))
   const newest = outages.toSorted((one, other) => (one.beganAt < other.beganAt ? 1 : -1))
   return {

@@ -20,15 +20,19 @@ export function annotationsRoutes({ store, pages, now, timeZone }: DashboardDeps
       const names = new Map(pipelines.map(({ id, name }) => [id, nameOf(name)]))
       const clock = clockOf(timeZone, now())
       const view = {
-        ...{ path: ACTION_PATHS.annotate, textMax: ANNOTATION_TEXT_MAX },
+        path: ACTION_PATHS.annotate,
+        textMax: ANNOTATION_TEXT_MAX,
         howTo: withInlineCode(`${shellCommand('annotate 2026-11-13 campaign')} notes one.`),
         // The form suggests yesterday, because most notes are about the last day that a report covers.
         day: localDates(dayBefore(now(), timeZone)),
         pipelines: pipelines.map(({ id, name }) => ({ id, name: nameOf(name) })),
         rows: (await listAnnotations(store.db)).toReversed().map((each) => ({
-          ...{ days: daysOf(each), text: each.text, isLeftOut: each.isLeftOut },
+          days: daysOf(each),
+          text: each.text,
+          isLeftOut: each.isLeftOut,
           of: each.pipelineId === null ? 'all leads' : (names.get(each.pipelineId) ?? each.pipelineId),
-          ...{ writtenAt: clock.at(each.writtenAt), writtenBy: each.writtenBy },
+          writtenAt: clock.at(each.writtenAt),
+          writtenBy: each.writtenBy,
           remove: removeAnnotationButton(each.id, `${daysOf(each)}: ${each.text}`),
         })),
       }

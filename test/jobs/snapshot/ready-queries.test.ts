@@ -73,15 +73,10 @@ describe('the ready queries', () => {
     expect(rows).toEqual(ask(snapshot, text).map(roughly))
   })
 
-  it('that depend on the history of leads say of how many it is known', async () => {
+  it('about the leads a week ago count all that were there', async () => {
     const rows = async (name: string) => {
       const query = (await readQueries(QUERIES)).find((each) => each.name === name)
       return ask<Record<string, number>>(snapshot, query?.sql ?? '')
-    }
-    for (const name of ['moves-by-day', 'days-in-stage']) {
-      const all = await rows(name)
-      expect(all.some((row) => (row['known_for'] ?? 0) < (row['of_leads'] ?? 0))).toBe(true)
-      expect(all.every((row) => (row['known_for'] ?? 0) <= (row['of_leads'] ?? 0))).toBe(true)
     }
     const ago = await rows('leads-a-week-ago')
     const [asOf] = ask<{ at: string }>(
@@ -93,7 +88,7 @@ describe('the ready queries', () => {
       `SELECT count(*) AS leads FROM lead WHERE created_at <= '${asOf?.at}'`,
     )
     expect(ago.reduce((sum, row) => sum + (row['leads'] ?? 0), 0)).toBe(there?.leads)
-    expect(ago.at(-1)).toMatchObject({ status: null })
+    expect(ago.at(-1)).toMatchObject({ status: '' })
   })
 
   it('say what they ask, are in the documentation, and none else is', async () => {

@@ -122,8 +122,10 @@ export const ACTIONS: Readonly<Record<keyof typeof ACTION_PATHS, Action>> = {
   annotate: async ({ work, timeZone }, form) => {
     const [first = '', last = '', pipeline = ''] = ['first', 'last', 'pipeline'].map((name) => form.get(name))
     const given = {
-      ...{ days: last === '' ? first : `${first}..${last}`, text: form.get('text') ?? '' },
-      ...{ pipelineId: pipeline === '' ? null : pipeline, isLeftOut: form.get('effect') !== 'only_mark' },
+      days: last === '' ? first : `${first}..${last}`,
+      text: form.get('text') ?? '',
+      pipelineId: pipeline === '' ? null : pipeline,
+      isLeftOut: form.get('effect') !== 'only_mark',
       writtenBy: 'dashboard',
     }
     const { text } = await annotate(work.store, given, { now: work.now(), timeZone })

@@ -5,45 +5,9 @@ import { preferenceText } from '../../../jobs/reports/preferences.ts'
 import { oneLine } from '../../../report/words/clean-text.ts'
 import type { DeliveryRowState } from '../../../store/outbox/delivery.ts'
 import type { IssueMessage } from '../../../store/outbox/kept-messages.ts'
-import { type Clock, count, type Moment, type Tag } from '../../server/format.ts'
-import {
-  type Button,
-  pauseButton,
-  resendButton,
-  resendFailedButton,
-  resumeButton,
-} from '../actions/buttons.ts'
+import { type Clock, count, type Tag } from '../../server/format.ts'
+import { pauseButton, resendButton, resendFailedButton, resumeButton } from '../actions/buttons.ts'
 import { issueHref } from './list.ts'
-
-export interface MessagesView {
-  readonly rows: readonly MessageRow[]
-  /** The button to send refused messages again; null if no message was refused or a newer issue exists. */
-  readonly resend: Button | null
-  /** The command that resolves an unconfirmed message by hand; null if no message needs it. */
-  readonly resolveCommand: string | null
-  /** The link to the messages that are not shown; null if all messages are shown. */
-  readonly more: { readonly text: string; readonly href: string } | null
-}
-
-interface MessageRow {
-  readonly recipient: string
-  /**
-   * The recipient's preference, such as `paused by the operator on 2026-11-20`; null without a preference.
-   */
-  readonly choice: string | null
-  readonly tag: Tag
-  readonly since: Moment
-  /** The time of the next try; null if no further try is planned. */
-  readonly next: Moment | null
-  /** The language of the message, such as `German`; null if the message is no longer kept. */
-  readonly language: string | null
-  readonly attempts: number
-  readonly response: string | null
-  readonly isShown: boolean
-  /** The paths of the message's page and of its `.eml` file; null if the message is no longer kept. */
-  readonly links: { readonly show: string; readonly eml: string } | null
-  readonly buttons: readonly Button[]
-}
 
 const SHOWN_MAX = 100
 const RESPONSE_LENGTH = 300
@@ -71,7 +35,7 @@ export function composeMessages(
   shown: string | null,
   isAll: boolean,
   clock: Clock,
-): MessagesView {
+) {
   const urgencyOf = ({ state }: IssueMessage) => URGENCY.indexOf(TAGS[state].kind)
   const ordered = messages.toSorted((one, other) => urgencyOf(one) - urgencyOf(other))
   const rows = isAll ? ordered : ordered.slice(0, SHOWN_MAX)
@@ -95,7 +59,7 @@ export function composeMessages(
         : { text: `Show the other ${count(others)}`, href: `${issueHref(issue.id)}?messages=all#messages` },
   }
 
-  function rowOf(message: IssueMessage): MessageRow {
+  function rowOf(message: IssueMessage) {
     const { messageId, recipient, response, lang, attempts, stateAt, nextAttemptAt } = message
     const choice = choices.get(recipient.toLowerCase())
     const isOut = choice !== undefined && choice.state !== 'active'

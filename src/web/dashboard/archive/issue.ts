@@ -18,7 +18,6 @@ import {
 } from '../../../jobs/reports/issue-page.ts'
 import type { DkimKey } from '../../../mail/message.ts'
 import { buildMessage } from '../../../mail/message.ts'
-import type { ExplainedBlock } from '../../../report/archive/about.ts'
 import { withPictures } from '../../../report/archive/page.ts'
 import { listDeliveries } from '../../../store/outbox/delivery.ts'
 import type { IssueMessage } from '../../../store/outbox/kept-messages.ts'
@@ -26,25 +25,16 @@ import { findMessage } from '../../../store/outbox/stored-message.ts'
 import type { Issue } from '../../../store/reports/issue.ts'
 import { readIssue } from '../../../store/reports/issue.ts'
 import type { IssueName } from '../../../store/reports/issue-list.ts'
-import type { Clock, Moment, Tag } from '../../server/format.ts'
+import type { Clock } from '../../server/format.ts'
 import { bytes, clockOf } from '../../server/format.ts'
 import type { DashboardDeps } from '../../server/frame.ts'
 import { frameOf } from '../../server/frame.ts'
 import { MAIL_HEADERS, sendDownload } from '../../server/headers.ts'
 import type { AddRoutes } from '../../server/server.ts'
 import { sendPage } from '../../server/server.ts'
-import type { Button } from '../actions/buttons.ts'
 import { testButton } from '../actions/buttons.ts'
-import type { MessagesView } from './issue-messages.ts'
 import { composeMessages, messageHref, messageName, tagOf } from './issue-messages.ts'
-import type { IssueLine } from './list.ts'
 import { aboutIssue, issueHref, issueLine, issueTag } from './list.ts'
-
-interface FiguresView extends IssueHead {
-  readonly files: readonly { readonly text: string; readonly href: string }[]
-  /** The explanations of the figures; null if the issue has none. */
-  readonly blocks: readonly ExplainedBlock[] | null
-}
 
 interface Route {
   readonly Params: { readonly issue: string }
@@ -52,8 +42,8 @@ interface Route {
 }
 
 export function issueRoutes({ store: { db }, pages, now, timeZone }: DashboardDeps): AddRoutes {
-  const issuePage = pages.page<IssueView>('issue')
-  const figuresPage = pages.page<FiguresView>('issue-figures')
+  const issuePage = pages.page('issue')
+  const figuresPage = pages.page('issue-figures')
   const find = async ({ params }: FastifyRequest<Route>): Promise<KeptIssue> => {
     const kept = await readKeptIssue(db, params.issue, now())
     if (kept === null) throw unknownIssue()
@@ -114,58 +104,6 @@ const ROUND_IT_PX = 500
 // The estimated height of one line of text, at the width of a phone.
 const LINE_PX = 34
 
-interface IssueHead {
-  readonly subject: string
-  readonly about: string
-  readonly tag: Tag
-  readonly places: readonly { readonly href: string; readonly text: string; readonly isHere: boolean }[]
-  /** The previous issue of the same report; null if this issue is the first. */
-  readonly older: NeighbourView | null
-  readonly newer: NeighbourView | null
-}
-
-interface IssueView extends IssueHead {
-  readonly banner: { readonly kind: 'warn' | 'off'; readonly lines: readonly string[] } | null
-  readonly mail: MailView
-  readonly facts: readonly { readonly name: string; readonly value: string }[]
-  readonly made: Moment
-  readonly files: readonly { readonly name: string; readonly href: string; readonly size: string }[]
-  readonly samePeriod: readonly IssueLine[]
-  readonly messages: MessagesView
-  readonly test: Button
-}
-
-interface NeighbourView {
-  readonly href: string
-  readonly dates: string
-}
-
-interface MailView {
-  readonly heading: string
-  /**
-   * The subject of the message; null if it equals the subject of the issue. A message in another language has
-   * another subject.
-   */
-  readonly subject: string | null
-  readonly tag: Tag | null
-  readonly since: Moment | null
-  /** The URL of the mail that its frame loads; null if the text is shown or the message is no longer kept. */
-  readonly src: string | null
-  /** The estimated height of the frame in pixels. The frame runs no script that could measure it. */
-  readonly height: string
-  /** The mail as plain text; null if the HTML is shown. */
-  readonly text: string | null
-  /** The mail as plain text, which is printed in the place of its frame. */
-  readonly printed: string
-  /** The link to the same mail as HTML. */
-  readonly asHtml: string
-  /** The link to the same mail as text. */
-  readonly asText: string
-  readonly eml: string | null
-  /** The link to the issue as it was made, without a recipient; null if that is already shown. */
-  readonly kept: string | null
-}
-
 /** The mail that the page shows, and whether as HTML or as text. */
 interface MailChoice {
   /** The chosen message; null for the issue as it was made, without a recipient. */
@@ -184,7 +122,7 @@ export function composeIssue(
   isAllMessages: boolean,
   clock: Clock,
   timeZone: string,
-): IssueView {
+) {
   const { issue } = kept
   const { period, variant, report, renderedAt, programVersion, figures } = issue
   const banner = bannerOf(issue, timeZone)
@@ -222,7 +160,7 @@ export function composeIssue(
 }
 
 /** @param here the current page; the links to the neighbouring issues open the same page */
-function headOf({ issue, line, older, newer }: KeptIssue, here: 'mail' | 'figures'): IssueHead {
+function headOf({ issue, line, older, newer }: KeptIssue, here: 'mail' | 'figures') {
   const pathOf = (id: string, place: typeof here) =>
     `${issueHref(id)}${place === 'figures' ? '/figures' : ''}`
   const neighbour = (name: IssueName | null) =>
@@ -240,7 +178,7 @@ function headOf({ issue, line, older, newer }: KeptIssue, here: 'mail' | 'figure
   }
 }
 
-function composeMail({ issue }: KeptIssue, { message, content, isText }: MailChoice, clock: Clock): MailView {
+function composeMail({ issue }: KeptIssue, { message, content, isText }: MailChoice, clock: Clock) {
   const name = message === null ? KEPT : messageName(message.messageId)
   const shown = (as: 'html' | 'text') =>
     `${issueHref(issue.id)}?${new URLSearchParams({ message: name, ...(as === 'text' ? { as } : {}) })}#mail`

@@ -10,20 +10,6 @@ import { type Clock, clockOf, count, type Moment, type Tag } from '../../server/
 import { type DashboardDeps, frameOf } from '../../server/frame.ts'
 import { type AddRoutes, sendPage } from '../../server/server.ts'
 
-interface IssuesView {
-  /** A sentence such as `10,000 issues, the newest first.` */
-  readonly summary: string
-  readonly text: string
-  readonly reports: readonly Option[]
-  readonly states: readonly Option[]
-  readonly isFiltered: boolean
-  readonly months: readonly { readonly name: string; readonly issues: readonly IssueLine[] }[]
-  /** The title and text that are shown instead of an empty list; null if the list has issues. */
-  readonly empty: Empty | null
-  readonly newest: string | null
-  readonly older: string | null
-}
-
 interface Option {
   readonly value: string
   readonly text: string
@@ -48,7 +34,7 @@ const STATE_TEXTS: Readonly<Record<IssueState, string>> = {
 }
 
 export function issuesRoutes({ store: { db }, pages, now, timeZone }: DashboardDeps): AddRoutes {
-  const page = pages.page<IssuesView>('issues')
+  const page = pages.page('issues')
   return (app) => {
     app.get<{ Querystring: Query }>(PATH, async (request, reply) => {
       const choice = choiceOf(request.query)
@@ -113,7 +99,7 @@ function optionsOf(
   return all.map(([value, text]) => ({ value, text, isChosen: value === chosen }))
 }
 
-function monthsOf(issues: readonly ListedIssue[], clock: Clock): IssuesView['months'] {
+function monthsOf(issues: readonly ListedIssue[], clock: Clock) {
   const byMonth = Map.groupBy(issues, ({ period }) => localDates(period).slice(0, 'yyyy-mm'.length))
   return [...byMonth].map(([month, all]) => ({
     name: monthName(month),

@@ -253,7 +253,9 @@ function composePipeline(
   // The chart shows only this pipeline, so the notes in it do not name the pipeline.
   const notes = annotations.filter((each) => isAbout(each, [id])).map((each) => ({ ...each, pipeline: null }))
   return {
-    ...{ id, name: nameOf(name), status: status === null ? '' : capitalise(status) },
+    id,
+    name: nameOf(name),
+    status: status === null ? '' : capitalise(status),
     trend: composeTrend(trend, days, `/pipelines/${encodeURIComponent(id)}`, locale, notes),
     funnel: composeFunnel(funnel, locale, clock),
     statistics: composeStatistics(statistics, locale, clock),

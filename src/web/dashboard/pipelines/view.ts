@@ -136,7 +136,9 @@ function sumOf(pipelines: readonly PipelineOverview[]): Counted {
     won: sum(({ won }) => won),
     winRate: { part: sum(({ winRate }) => winRate.part), whole: sum(({ winRate }) => winRate.whole) },
     trend: days.map((day, index) => ({
-      ...{ day, newLeads: onDay(index, 'newLeads'), won: onDay(index, 'won') },
+      day,
+      newLeads: onDay(index, 'newLeads'),
+      won: onDay(index, 'won'),
     })),
   }
 }
@@ -227,7 +229,9 @@ export function composeTrend(
   return {
     days,
     choices: CHOICES.map((each) => ({
-      ...{ days: each, href: `${path}?days=${each}`, isChosen: each === days },
+      days: each,
+      href: `${path}?days=${each}`,
+      isChosen: each === days,
     })),
     chart: shown.some(({ newLeads }) => newLeads !== null) ? chartOf(drawn, shown, locale, notes) : null,
     rows: shown.toReversed().map(({ day, newLeads, won }) => ({
@@ -258,8 +262,10 @@ function chartOf(
       text,
     })),
     noted: layout.marks.map(({ left, right, letter, middle }, index) => ({
-      ...{ x: percent(across(left)), width: percent(across(right) - across(left)) },
-      ...{ middle: percent(across(middle)), letter },
+      x: percent(across(left)),
+      width: percent(across(right) - across(left)),
+      middle: percent(across(middle)),
+      letter,
       text: marks[index] ? writeNote(marks[index], locale) : '',
     })),
     series: layout.lines.map(({ series, daily, mean, end }) => ({
