@@ -17,7 +17,7 @@ export interface ConfiguredSchedule extends ScheduleSettings {
 }
 
 /** All missed runs of a report are made up for only within this time. */
-const ALL_WITHIN_HOURS = 24
+const ALL_WITHIN_HOURS = 31 * 24
 
 /**
  * The rule for missed runs of syncs and snapshots. Only the latest missed run is made up for, because it

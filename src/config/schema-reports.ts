@@ -152,7 +152,7 @@ export const reportSchema = section({
   }),
   catch_up: z.enum(CATCH_UP_POLICIES, { error: 'latest, all or none' }).default('latest').meta({
     description:
-      'Which missed runs are caught up: latest (until the next run), all of the last 24 hours (oldest first) or none.',
+      'Which missed runs are caught up: latest (until the next run), all of the last 31 days (oldest first) or none.',
   }),
   period: z
     .enum(PERIOD_KINDS, { error: PERIOD_KINDS.join(', ') })

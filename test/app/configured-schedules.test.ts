@@ -7,7 +7,7 @@ import { folderWith } from '../support/folder.ts'
 describe('a missed report', () => {
   it.each([
     ['latest', Number.POSITIVE_INFINITY],
-    ['all', 24],
+    ['all', 31 * 24],
   ])('with catch_up %s is made up for within %s hours', (policy, hours) => {
     const yaml = `reports: [{ name: daily, catch_up: ${policy} }]`
     const config = loadConfig({ cwd: folderWith({ 'leadsheet.yaml': yaml }), env: {} })

@@ -8,7 +8,7 @@ it('sync tells of how many leads it read the details, and what became of the oth
   const [gone = '', refused = ''] = upstream.leads.keys()
   upstream.detailFaults.set(gone, status(404)).set(refused, status(400))
   const cwd = folderWith({
-    'one.yaml': 'enrichment: { policy: top, top: 3 }',
+    'one.yaml': 'enrichment: { per_run: 3 }',
     'none.yaml': 'enrichment: { policy: none }',
   })
   const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' }
@@ -17,8 +17,8 @@ it('sync tells of how many leads it read the details, and what became of the oth
   expect(all.stdout).toContain('details of 7 leads read; 1 not found, 1 failed and will be retried\n')
 
   upstream.detailFaults.clear()
-  const top = await runWarm(['sync', '--config', 'one.yaml', '--json'], { cwd, env })
-  expect(JSON.parse(top.stdout).data.details).toEqual({ read: 3, not_found: 0, failed: 0 })
+  const some = await runWarm(['sync', '--config', 'one.yaml', '--json'], { cwd, env })
+  expect(JSON.parse(some.stdout).data.details).toEqual({ read: 3, not_found: 0, failed: 0 })
 
   upstream.requests.length = 0
   const none = await runWarm(['sync', '--config', 'none.yaml'], { cwd, env })

@@ -85,7 +85,7 @@ describe('leadsheet schedule', () => {
       'held',
       'Wed 2026-11-25 02:30 +01:00',
       '2026-11-25 01:30Z',
-      'latest, 24 hours',
+      'latest',
     ])
     expect(lines).toContainEqual([
       'report:weekly',
@@ -105,7 +105,7 @@ describe('leadsheet schedule', () => {
       '-',
       'Fri 2026-11-27 17:00 +01:00',
       '2026-11-27 16:00Z',
-      'all',
+      'all, 744 hours',
     ])
     expect(stdout).toMatch(/^sync +\*\/15 \* \* \* \* +Europe\/Vienna +2026-11-24 11:45Z +waits /m)
     expect(stderr).toContain(

@@ -12,7 +12,7 @@ recipients_file: people.csv
 reports:
   - name: daily
   - name: weekly
-    pipelines: [eu]
+    filter: { pipelines: [eu] }
     recipients:
       - { address: dana@example.com, name: Dana, locale: de-DE, filter: { score: { min: 60 } }, blocks: [kpis] }
 `
