@@ -36,8 +36,6 @@ export const ERROR_CODES = {
   report_not_kept: 'no such issue or message of the report is kept',
   report_unknown: 'no report has this name',
   report_no_data: 'there is no data yet; run a sync first',
-  report_unreadable:
-    'the figures of the issue are damaged, or have the format of another version of leadsheet',
   report_template: 'a template cannot be compiled or rendered, or a report.yaml has a mistake',
   run_interrupted: 'Ctrl-C or a signal stopped the command before it finished',
   service_port: 'the reference service cannot listen on that port',

@@ -267,15 +267,13 @@ time_zone: UTC
     const database = new Database(file)
     database.pragma('wal_checkpoint(TRUNCATE)')
     const page = database
-      .prepare<[], number>(
-        "SELECT rootpage FROM sqlite_schema WHERE type = 'index' AND name = 'lead_by_change'",
-      )
+      .prepare<[], number>("SELECT rootpage FROM sqlite_schema WHERE name = 'lead_day'")
       .pluck()
       .get()
     const size = Number(database.pragma('page_size', { simple: true }))
     database.close()
     const bytes = readFileSync(file)
-    const start = (page ?? 0) * size - 60
+    const start = ((page ?? 1) - 1) * size
     for (let at = start; at < start + 40; at++) bytes[at] = (bytes[at] ?? 0) ^ 0xff
     writeFileSync(file, bytes)
     const damaged = await runWarm(['status', '--json'], { cwd, env })

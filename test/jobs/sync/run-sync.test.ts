@@ -1,7 +1,8 @@
 // @both-stores
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { IN_POSTGRES } from '../../support/store.ts'
+import { markDeleted } from '../../../src/store/sync/soft-delete.ts'
+import { IN_POSTGRES, seenAt } from '../../support/store.ts'
 import { openSyncing, type Syncing } from '../../support/syncing.ts'
 import { body, cut, startUpstream, status } from '../../support/upstream.ts'
 
@@ -388,11 +389,12 @@ describe('the statistics of a sync', () => {
     upstream.put(1, { pipeline_id: 'there' })
     upstream.put(2, { pipeline_id: 'gone' })
     await syncing.sync(LEADS)
-    await syncing.store.db
-      .updateTable('lead')
+    const gone = await syncing.store.db
+      .selectFrom('lead')
       .where('pipeline_id', '=', 'gone')
-      .set({ deleted_at: '2026-11-21T06:00:00.000Z' })
+      .select(['no', 'id'])
       .execute()
+    await syncing.store.write((trx) => markDeleted(trx, gone, seenAt('2026-11-21T06:00:00.000Z')))
     upstream.requests.length = 0
     await syncing.sync({ parts: ['stats'], pipelineIds: ['wanted'] })
     expect(upstream.requests.map((request) => request.path)).toEqual([

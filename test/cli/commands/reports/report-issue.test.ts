@@ -1,9 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { openStore } from '../../../../src/store/open.ts'
 import { folderWith } from '../../../support/folder.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { startService } from '../../../support/service.ts'
@@ -80,67 +78,20 @@ test('preview and test make it anew, leave what was sent as it is, and say so', 
   database.close()
 })
 
-test('compare says that nothing differs, and what does', async () => {
-  const { folder, report } = await openSent()
-  for (const how of [[], ['--as-known']]) {
-    const same = await report('compare', ...how)
-    expect(same.stdout).toContain('All figures are unchanged.')
-    expect(same.status).toBe(0)
-  }
-  await using store = await openStore(join(folder, 'data', 'leadsheet.db'), NOW)
-  await sql`UPDATE report_issue SET program_version = '0.0.0',
-    figures = json_set(figures, '$.newLeads.current', json_extract(figures, '$.newLeads.current') + 7)`.execute(
-    store.db,
-  )
-  const { status, stdout } = await report('compare')
-  expect(status).toBe(3)
-  expect(stdout).toContain('1 figure differs: another version of leadsheet made the issue')
-  expect(stdout).toMatch(/new_leads\.current +\d+ +\d+ +-7\n/)
-  const { differences } = JSON.parse((await report('compare', '--json')).stdout).data
-  expect(differences).toEqual([
-    { figure: 'new_leads.current', kept: expect.any(Number), now: expect.any(Number) },
-  ])
-})
-
-test('compare of a day without an issue says so', async () => {
-  const { status, stderr } = await reportIn(folderWith({ 'leadsheet.yaml': SETTINGS }), 'compare')
-  expect(status).toBe(1)
-  expect(stderr).toContain('No issue of daily for 2025-11-20 is kept')
-})
-
-test('compare for somebody who is no recipient is refused', async () => {
-  const folder = folderWith({ 'leadsheet.yaml': SETTINGS })
-  const { status, stderr } = await reportIn(folder, 'compare', ['--for', 'eve@example.com'])
-  expect(status).toBe(2)
-  expect(stderr).toContain('eve@example.com is no recipient of the report daily')
-})
-
 test.each([
   ['are no JSON', "'damaged'", '1'],
   ['are null', "'null'", '1'],
   ['have another format', 'figures', '99'],
-])(
-  'an issue whose figures %s is shown and sent as stored, and compare says why it cannot',
-  async (_, figures, format) => {
-    const { folder, report } = await openSent()
-    const database = new Database(join(folder, 'data', 'leadsheet.db'))
-    database.exec(`UPDATE report_issue SET figures = ${figures}, figures_format = ${format}`)
-    database.close()
-    expect((await report('show', '--for', 'ana@example.com', '-o', 'sent.html')).status).toBe(0)
-    const compared = await report('compare')
-    expect([compared.status, compared.stderr]).toEqual([
-      1,
-      expect.stringMatching(
-        /The issue of daily for 2025-11-20 cannot be compared: .*\nhint: .*report show daily --at \S+ -o sent\.html/,
-      ),
-    ])
-    const hint = /report (show) daily (--at \S+ -o sent\.html)/.exec(compared.stderr)?.[2] ?? ''
-    expect((await runWarm(['report', 'show', 'daily', ...hint.split(' ')], { cwd: folder })).status).toBe(0)
-    const resent = await report('resend', '--all', '--yes')
-    expect([resent.status, resent.stderr]).toEqual([0, expect.not.stringContaining('bug')])
-    for (const line of ['status', 'report history', 'snapshot', 'report send daily']) {
-      const { stderr } = await runWarm(line.split(' '), { cwd: folder })
-      expect([line, stderr]).toEqual([line, expect.not.stringContaining('bug in leadsheet')])
-    }
-  },
-)
+])('an issue whose figures %s is shown and sent as stored', async (_, figures, format) => {
+  const { folder, report } = await openSent()
+  const database = new Database(join(folder, 'data', 'leadsheet.db'))
+  database.exec(`UPDATE report_issue SET figures = ${figures}, figures_format = ${format}`)
+  database.close()
+  expect((await report('show', '--for', 'ana@example.com', '-o', 'sent.html')).status).toBe(0)
+  const resent = await report('resend', '--all', '--yes')
+  expect([resent.status, resent.stderr]).toEqual([0, expect.not.stringContaining('bug')])
+  for (const line of ['status', 'report history', 'snapshot', 'report send daily']) {
+    const { stderr } = await runWarm(line.split(' '), { cwd: folder })
+    expect([line, stderr]).toEqual([line, expect.not.stringContaining('bug in leadsheet')])
+  }
+})
