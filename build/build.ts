@@ -22,7 +22,9 @@ if (status !== 0) process.exit(1)
 // The copy fails if it would overwrite a file that the compiler wrote. Imported JSON files are skipped,
 // because the compiler has already copied them.
 cpSync(SOURCES, BUILT, {
-  ...{ recursive: true, force: false, errorOnExist: true },
+  recursive: true,
+  force: false,
+  errorOnExist: true,
   filter: (path, target) =>
     statSync(path).isDirectory() || !(path.endsWith('.ts') || (path.endsWith('.json') && existsSync(target))),
 })

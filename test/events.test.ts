@@ -95,7 +95,10 @@ async function openUpstream(): Promise<Upstream> {
   const service = await openService({
     file: join(folderWith(), 'service.db'),
     companiesFile: COMPANIES,
-    ...{ historyDays: 20, now: () => clock.ms, speed: SPEED, playFrom: workday(clock.ms) },
+    historyDays: 20,
+    now: () => clock.ms,
+    speed: SPEED,
+    playFrom: workday(clock.ms),
     webhooksToLoopback: true,
   })
   const key = await service.createKey({ name: 'test', scope: 'write' })
@@ -104,7 +107,9 @@ async function openUpstream(): Promise<Upstream> {
     return ((await answer.json()) as { data: T[] }).data
   }
   return {
-    ...{ url: service.url, key, now: () => service.now().toISOString() },
+    url: service.url,
+    key,
+    now: () => service.now().toISOString(),
     async pass(ms) {
       clock.ms += ms
       await service.catchUp()

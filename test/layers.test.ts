@@ -235,6 +235,16 @@ describe('imports between files', () => {
   })
 })
 
+test('no line is packed by spreading a literal', () => {
+  const files = globSync('{src,test,build}/**/*.ts', {
+    cwd: ROOT,
+    exclude: (path) => path.includes('node_modules'),
+  })
+  expect(files.length).toBeGreaterThan(500)
+  const packed = files.filter((path) => readFileSync(join(ROOT, path), 'utf8').includes(`...${'{'}`))
+  expect(packed).toEqual([])
+})
+
 describe('what is kept in one place', () => {
   test.each(Object.entries(KEPT_IN))('%s is imported only in %s', (name, places) => {
     const users = sources.filter((source) =>

@@ -87,7 +87,8 @@ describe('what is called a secret', () => {
       err: { cookie: 'x=1', note: json({ secret: 'b' }) },
     })
     expect(JSON.parse(withoutNamedSecrets(line))).toEqual({
-      ...{ msg: 'said "no"', pass: '[redacted]' },
+      msg: 'said "no"',
+      pass: '[redacted]',
       err: { cookie: '[redacted]', note: json({ secret: '[redacted]' }) },
     })
   })
@@ -97,7 +98,10 @@ describe('the log', () => {
   it.each([false, true])('has no secret in any field, error or cause (pretty: %s)', async (pretty) => {
     const lines: string[] = []
     const log = await openLog({
-      ...{ level: 'debug', pretty, color: false, secrets: [SECRET] },
+      level: 'debug',
+      pretty,
+      color: false,
+      secrets: [SECRET],
       write: (line) => lines.push(line),
     })
     const cause = Object.assign(new Error(`refused ${SECRET}`), {

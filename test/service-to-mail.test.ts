@@ -93,7 +93,10 @@ describe('what a report of a planted history claims', () => {
   /** @returns the HTML of the daily report after a sync of the history of a scenario */
   async function reportOf(scenario: Scenario): Promise<string> {
     await using service = await openService({
-      ...{ file: join(folderWith(), 'service.db'), companiesFile: COMPANIES, seed: 7, scenario },
+      file: join(folderWith(), 'service.db'),
+      companiesFile: COMPANIES,
+      seed: 7,
+      scenario,
       now: () => NOW.getTime(),
     })
     await using syncing = await openSyncing(

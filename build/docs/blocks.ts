@@ -51,10 +51,16 @@ function listViews(name: (typeof BLOCKS)[number]): unknown[] {
       title: 'By industry',
       note: 'A note',
       columns: ['industry', 'leads'],
-      ...{ sql: '', isCut: false, rows: [] },
+      sql: '',
+      isCut: false,
+      rows: [],
     })
     const figures = sampleFigures({
-      ...{ kind, period, prior: priorOf(kind, period), stalledDays: 7, topScore: 80 },
+      kind,
+      period,
+      prior: priorOf(kind, period),
+      stalledDays: 7,
+      topScore: 80,
       queries: [query],
     })
     const { agents } = figures
@@ -76,9 +82,15 @@ const CHARTS: readonly ChartName[] = [
 ]
 const CHART = { light: 'cid:light', dark: 'cid:dark', width: 600, height: 200 }
 const CONTEXT: BlockContext = {
-  ...{ title: 'Daily leads', recipient: 'ana@example.com', leadUrl: 'https://crm.example.com/{id}' },
-  ...{ moreUrl: 'https://leads.example.com/archive', resend: null, unsubscribe: null },
-  ...{ leftOut: [], notMade: [], failed: [] },
+  title: 'Daily leads',
+  recipient: 'ana@example.com',
+  leadUrl: 'https://crm.example.com/{id}',
+  moreUrl: 'https://leads.example.com/archive',
+  resend: null,
+  unsubscribe: null,
+  leftOut: [],
+  notMade: [],
+  failed: [],
   charts: new Map(CHARTS.map((name) => [name, CHART])),
   attached: new Map(BLOCKS.map((name) => [name, `${name}.xlsx`])),
 }

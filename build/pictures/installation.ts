@@ -81,8 +81,12 @@ export async function openInstallation(): Promise<Installation> {
   utimesSync(settings, now, now)
   const upstream = await openInTime(service.url, () => now)
   const env = {
-    ...{ PATH: process.env.PATH ?? '', HOME: cwd, TZ: 'UTC' },
-    ...{ LEADSHEET_API_URL: upstream.url, LEADSHEET_WEB_LISTEN: '127.0.0.1:0', LEADSHEET_WEB_TOKEN: TOKEN },
+    PATH: process.env.PATH ?? '',
+    HOME: cwd,
+    TZ: 'UTC',
+    LEADSHEET_API_URL: upstream.url,
+    LEADSHEET_WEB_LISTEN: '127.0.0.1:0',
+    LEADSHEET_WEB_TOKEN: TOKEN,
     LEADSHEET_API_KEY: await service.createKey({ name: 'pictures', scope: 'read' }),
   }
   const start = (args: readonly string[], clock: Readonly<Record<string, string>>): ChildProcess =>

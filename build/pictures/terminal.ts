@@ -57,7 +57,8 @@ async function record(cwd: string): Promise<Recording> {
   const began = performance.now()
   const program = `stty cols ${COLUMNS} rows 50; exec "${process.execPath}" "${join(ROOT, 'src/main.ts')}" demo`
   const child = spawn('script', ['-qfec', program, '/dev/null'], {
-    ...{ cwd, stdio: ['ignore', 'pipe', 'inherit'] },
+    cwd,
+    stdio: ['ignore', 'pipe', 'inherit'],
     env: { PATH, HOME: cwd, TZ: 'UTC', NO_COLOR: '1', SHELL: '/bin/sh', TERM: 'xterm', ...clockAt(SHOWN_AT) },
   })
   const [lines, bars]: Line[][] = [[], []]

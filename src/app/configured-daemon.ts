@@ -125,7 +125,8 @@ export async function openConfiguredDaemon(
   }
   const { now } = work
   const messages = createOutboxTask({
-    ...{ ...work, queue },
+    ...work,
+    queue,
     onSent: () => pauseRefused({ ...work, suppressAfterBounces: config.mail.suppressAfterBounces }),
   })
   const clockAheadMs = () => syncAheadMs ?? source.clockAheadMs()
@@ -155,7 +156,10 @@ export async function openConfiguredDaemon(
   const schedules = schedulesIn(config, templates, work, publishing)
   let wake = (): void => undefined
   const eventWorker = createEventWorker({
-    ...{ source, store, log, now },
+    source,
+    store,
+    log,
+    now,
     wantsDetails: config.enrichment !== null,
     concurrency: EVENTS_AT_ONCE,
     perTenSeconds: EVENTS_PER_TEN_SECONDS,
@@ -165,7 +169,16 @@ export async function openConfiguredDaemon(
   const intake = createWebhookIntake({ store, now, wake: isShared ? events.wake : eventWorker.wakeSoon })
   const post = combineTasks([alerts, messages])
   const daemon = {
-    ...{ store, log, now, monotonicMs, schedules, queue, post, events, faults, clockTrust },
+    store,
+    log,
+    now,
+    monotonicMs,
+    schedules,
+    queue,
+    post,
+    events,
+    faults,
+    clockTrust,
     ...(isShared && { own: snapshots }),
   }
   const formatAlive = isWatchedBySystemd() ? openWatchdog((message) => log.warn(message)) : () => {}

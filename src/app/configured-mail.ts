@@ -36,9 +36,18 @@ export async function tryMessage(config: Config): Promise<void> {
     parseMailbox(address)
   const [first] = recipients
   const message: Message = {
-    ...{ from, replyTo, to: first?.address ?? from, toName: first?.name ?? null },
-    ...{ subject: 'test', html: '<p>test</p>', text: 'test', lang: config.locale, files: [] },
-    ...{ messageId: '<test@localhost.invalid>', date: new Date(0).toISOString(), report: 'test' },
+    from,
+    replyTo,
+    to: first?.address ?? from,
+    toName: first?.name ?? null,
+    subject: 'test',
+    html: '<p>test</p>',
+    text: 'test',
+    lang: config.locale,
+    files: [],
+    messageId: '<test@localhost.invalid>',
+    date: new Date(0).toISOString(),
+    report: 'test',
     unsubscribe: { mailto: unsubscribe.mailto, url: null },
   }
   await buildMessage(message, dkimOf(config.mail))

@@ -77,7 +77,11 @@ export async function openConfiguredWeb(
   const allowed = createAllowedHosts(publicUrl, allowedHosts)
   const sendErrorPage = createErrorPages(dashboardPages)
   const guard = createSignInGuard({
-    ...{ hosts: allowed, sendErrorPage, log, now, remedy: TOKEN_REMEDY },
+    hosts: allowed,
+    sendErrorPage,
+    log,
+    now,
+    remedy: TOKEN_REMEDY,
     ended: endedSessionsIn(store),
     token: token?.reveal() ?? null,
     isOpen: dashboardAccess({ listen, publicUrl, allowedHosts, hasToken: token !== null }) === 'look',
@@ -85,12 +89,21 @@ export async function openConfiguredWeb(
   const canAct = guard.signIn !== null
   const deps: DashboardDeps = { store, pages: dashboardPages, now, timeZone: config.timeZone, canAct }
   const status = {
-    ...{ ...deps, installation, log, version: readVersion() },
-    ...{ settingsFile: config.file, snapshotFile: pathsIn(config.dataDir).snapshot },
+    ...deps,
+    installation,
+    log,
+    version: readVersion(),
+    settingsFile: config.file,
+    snapshotFile: pathsIn(config.dataDir).snapshot,
   }
   const actions = {
-    ...{ guard, hosts: allowed, pages: dashboardPages, reports, operators: config.alerts.recipients },
-    ...{ ...daemon, timeZone: config.timeZone },
+    guard,
+    hosts: allowed,
+    pages: dashboardPages,
+    reports,
+    operators: config.alerts.recipients,
+    ...daemon,
+    timeZone: config.timeZone,
   }
   const dkim = dkimOf(config.mail)
   await using opening = new AsyncDisposableStack()

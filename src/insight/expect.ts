@@ -120,7 +120,11 @@ function judgeOne(numbers: DailyNumbers, days: ReportDays, scale: Scale): One {
   const isShown = isReady && isJudged && isBelieved
   const anomaly = last?.anomaly ?? null
   const base: Expectation = {
-    ...{ figure, pipeline, actual, record: record.of > 0 ? record : null, shift: null },
+    figure,
+    pipeline,
+    actual,
+    record: record.of > 0 ? record : null,
+    shift: null,
     judgement: !isJudged ? 'left_out' : isShown ? 'usual' : isReady ? 'withheld' : 'learning',
     range: isShown && range ? plus(range, leftOut) : null,
     expected: isShown ? expected.mean + leftOut : null,

@@ -138,7 +138,9 @@ function requestOf({ now, timeZone, stalledDays }: OverviewDeps, asOf: Instant):
   const period = daysBefore(new Date(asOf), PERIOD_DAYS, timeZone)
   const samples = daysBefore(now(), PERIOD_DAYS, timeZone)
   return {
-    ...{ asOf, period, stalledDays },
+    asOf,
+    period,
+    stalledDays,
     trendDays: daysUpTo(period.to, TREND_DAYS_MAX + MEAN_DAYS - 1, timeZone),
     agents: { from: samples.from, to: now().toISOString(), well: WELL, failing: FAILING },
   }
@@ -192,7 +194,11 @@ export function createOutlook(deps: {
     const leftOut = { pipelineIds, annotations, holidays, trackRecord }
     const names = await listNames(store.db)
     const paces = await forecastEnds(reader, {
-      ...{ goals, fiscalYearStarts, names, isWithMonths: true, ...leftOut },
+      goals,
+      fiscalYearStarts,
+      names,
+      isWithMonths: true,
+      ...leftOut,
     })
     const rates = await readReportRates(reader, names, leftOut)
     return {

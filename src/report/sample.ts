@@ -46,8 +46,14 @@ const ABOUT = 'Plans and runs production lines for mid-sized makers of parts'
 function sampleRate(pipeline: JudgedWinRate['pipeline'], won: number, decided: number): JudgedWinRate {
   const wide = Math.round(2 * Math.sqrt(won * (1 - won / decided)))
   return {
-    ...{ pipeline, won, decided, judgement: 'usual', expected: won / decided, origin: null },
-    ...{ range: { low: won - wide, high: won + wide }, periods: { known: 24, needed: 8 } },
+    pipeline,
+    won,
+    decided,
+    judgement: 'usual',
+    expected: won / decided,
+    origin: null,
+    range: { low: won - wide, high: won + wide },
+    periods: { known: 24, needed: 8 },
     record: { hits: 15, of: 16 },
   }
 }
@@ -101,7 +107,9 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
       return { day: localDates(day), newLeads: wave(index, 59), won: wave(index + 3, 4) }
     }),
     funnel: {
-      ...{ source: 'service', coverage: null, daysCoverage: { known: 2840, of: 2840 } },
+      source: 'service',
+      coverage: null,
+      daysCoverage: { known: 2840, of: 2840 },
       asOf: ago(-6),
       stages: [
         { status: 'discovered', reached: 3003, conversion: null, medianDays: 0.4 },
@@ -186,29 +194,35 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
       ],
       wonValues: [
         {
-          ...{ currency: CURRENCY, amount: times(54_500), judgement: 'usual' },
-          ...{ range: { low: times(9_500), high: times(84_000) }, days: { known: 700, needed: 182 } },
+          currency: CURRENCY,
+          amount: times(54_500),
+          judgement: 'usual',
+          range: { low: times(9_500), high: times(84_000) },
+          days: { known: 700, needed: 182 },
           record: { hits: 348, of: 365 },
         },
       ],
       drivers: [
         {
-          ...{ figure: 'new_leads', actual: times(59), expected: times(50), dimension: 'source' },
+          figure: 'new_leads',
+          actual: times(59),
+          expected: times(50),
+          dimension: 'source',
           parts: [{ name: 'web_search', actual: times(31), expected: times(22), difference: times(9) }],
           rest: 0,
         },
       ],
       pace: [
         {
-          ...{
-            figure: 'won',
-            currency: null,
-            pipelines: null,
-            span: 'month',
-            lastDay: localDates(daysUpTo(period.to, 1, period.timeZone)[0] ?? period),
-          },
+          figure: 'won',
+          currency: null,
+          pipelines: null,
+          span: 'month',
+          lastDay: localDates(daysUpTo(period.to, 1, period.timeZone)[0] ?? period),
           goal: { name: 'Wins of the month', target: 80, owner: 'Ana' },
-          ...{ soFar: 41, daysLeft: 10, perDay: 1.6 },
+          soFar: 41,
+          daysLeft: 10,
+          perDay: 1.6,
           end: { low: 55, high: 68, expected: 61, record: { hits: 41, of: 50 } },
         },
       ],
@@ -279,7 +293,13 @@ export function emptyFigures(figures: ReportFigures): ReportFigures {
 
 function sampleExpectation(figure: ExpectedFigure, actual: number, low: number, high: number): Expectation {
   return {
-    ...{ figure, pipeline: null, actual, judgement: 'usual', range: { low, high }, band: [], shift: null },
+    figure,
+    pipeline: null,
+    actual,
+    judgement: 'usual',
+    range: { low, high },
+    band: [],
+    shift: null,
     expected: (low + high) / 2,
     periods: { known: 26, needed: 8 },
     record: { hits: 187, of: 196 },

@@ -18,7 +18,8 @@ it('the daemon serves the page that a link leads to, and does what is chosen on 
   await using upstream = await startUpstream(5)
   const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
   const env = {
-    ...{ LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' },
+    LEADSHEET_API_URL: upstream.url,
+    LEADSHEET_API_KEY: 'test-key',
     LEADSHEET_WEB_LISTEN: '127.0.0.1:0',
   }
   const daemon = startLeadsheet(['run'], { cwd, env })

@@ -6,8 +6,12 @@ import { type Registration, registrationFile, saveState } from '../../src/jobs/e
 import { folderWith } from '../support/folder.ts'
 
 const REGISTERED: Registration = {
-  ...{ id: 'wh_1', url: 'https://reports.example.com/webhooks/leads', events: ['lead.created'] },
-  ...{ secret: 'canary-first', oldSecret: null, oldSecretUntil: null },
+  id: 'wh_1',
+  url: 'https://reports.example.com/webhooks/leads',
+  events: ['lead.created'],
+  secret: 'canary-first',
+  oldSecret: null,
+  oldSecretUntil: null,
   registeredAt: '2026-11-20T09:00:00.000Z',
 }
 

@@ -83,8 +83,10 @@ function copyIssues(database: Database.Database): void {
   const one = copy(
     'report_issue',
     {
-      ...{ id: 'id || :days', period_from: before('period_from'), period_to: before('period_to') },
-      ...{ rendered_at: before('rendered_at') },
+      id: 'id || :days',
+      period_from: before('period_from'),
+      period_to: before('period_to'),
+      rendered_at: before('rendered_at'),
     },
     'id = :issue',
   )

@@ -104,10 +104,12 @@ export const GOALS: readonly Goal[] = [
     { leads: 'largest' },
   ),
   value(named('growth-first', 'First sync, a lead among the most against the fewest'), 'ours first', 1, '×', {
-    ...{ as: 'growth', kinds: BOTH },
+    as: 'growth',
+    kinds: BOTH,
   }),
   value(named('growth-unchanged', 'Nothing changed, the same'), 'ours unchanged', 1, '×', {
-    ...{ as: 'growth', kinds: BOTH },
+    as: 'growth',
+    kinds: BOTH,
   }),
   value(named('memory', 'Most memory of the process'), 'memory', 350, 'MB'),
   speed(
@@ -154,7 +156,8 @@ export const GOALS: readonly Goal[] = [
     ...SMALLEST,
   }),
   value(named('start-sync', '`sync` of nothing new over bare Node'), 'start sync', 400, 'ms', {
-    ...{ kinds: BOTH, ...SMALLEST },
+    kinds: BOTH,
+    ...SMALLEST,
   }),
   value(named('size-installed', 'Packages without Node'), 'size installed', 110, 'MB', SMALLEST),
   value(named('size-direct', 'Direct dependencies'), 'size direct', 24, '', SMALLEST),

@@ -48,7 +48,8 @@ describe.skipIf(!hasBrowser)('every page of the dashboard', () => {
     }
     expect(faults).toEqual([])
     await using plain = await browser.newContext({
-      ...{ javaScriptEnabled: false, storageState: await visitor.storageState() },
+      javaScriptEnabled: false,
+      storageState: await visitor.storageState(),
     })
     for (const found of pages) await readWithoutScript(plain, url, found)
   })

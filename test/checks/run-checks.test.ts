@@ -108,22 +108,18 @@ async function scheduledRun(name: string, minutes: number, state: ScheduledRun['
 function alert(id: number, change: Partial<Alert>): Alert {
   const nothing = { reopenedAt: null, resolvedAt: null, announced: 'open', acknowledgedAt: null } as const
   return {
-    ...{
-      id,
-      check: 'clock_wrong',
-      subject: '',
-      state: 'open',
-      seen: 3,
-      message: 'It fails.',
-      hint: 'Look.',
-    },
-    ...{
-      firstSeenAt: minutesAgo(90),
-      openedAt: minutesAgo(60),
-      announcedAt: minutesAgo(60),
-      ...nothing,
-      ...change,
-    },
+    id,
+    check: 'clock_wrong',
+    subject: '',
+    state: 'open',
+    seen: 3,
+    message: 'It fails.',
+    hint: 'Look.',
+    firstSeenAt: minutesAgo(90),
+    openedAt: minutesAgo(60),
+    announcedAt: minutesAgo(60),
+    ...nothing,
+    ...change,
   }
 }
 
@@ -208,8 +204,13 @@ describe('where not', () => {
       const subject = `${secret} of daily`
       await upsertAlerts(trx, [alert(1, { subject, message: `550 ${secret}` })])
       await saveMailOutage(trx, {
-        ...{ server: 'smtp://mail.example.com:587', kind: 'configuration', beganAt: minutesAgo(300) },
-        ...{ failures: 3, nextAttemptAt: minutesAgo(-5), replyCode: 535, response: `535 no ${secret}` },
+        server: 'smtp://mail.example.com:587',
+        kind: 'configuration',
+        beganAt: minutesAgo(300),
+        failures: 3,
+        nextAttemptAt: minutesAgo(-5),
+        replyCode: 535,
+        response: `535 no ${secret}`,
       })
     })
     const said = JSON.stringify(
@@ -266,19 +267,21 @@ it('statistics and agents that are old only warn', async () => {
   await store.db
     .insertInto('pipeline_stat')
     .values({
-      ...{
-        pipeline_id: 'p1',
-        observed_at: minutesAgo(27 * HOUR),
-        as_of: minutesAgo(27 * HOUR),
-        run_id: run.id,
-      },
-      ...{ leads: 1, open: 1, won: 0, lost: 0, disqualified: 0, win_rate: null, raw: '{}' },
-      ...{
-        open_value_amount: null,
-        open_value_currency: null,
-        won_value_amount: null,
-        won_value_currency: null,
-      },
+      pipeline_id: 'p1',
+      observed_at: minutesAgo(27 * HOUR),
+      as_of: minutesAgo(27 * HOUR),
+      run_id: run.id,
+      leads: 1,
+      open: 1,
+      won: 0,
+      lost: 0,
+      disqualified: 0,
+      win_rate: null,
+      raw: '{}',
+      open_value_amount: null,
+      open_value_currency: null,
+      won_value_amount: null,
+      won_value_currency: null,
     })
     .execute()
   await store.db.updateTable('sync_run').set({ parts: '["leads","stats","agents"]', stats: 1 }).execute()

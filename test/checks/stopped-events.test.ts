@@ -83,10 +83,13 @@ async function openTold(isFollowed: boolean) {
   const registeredAt = clock.now.toISOString()
   const way: EventSource = {
     readRegistration: async () => ({ events: [...EVENT_TYPES], registeredAt }),
-    ...{ isByHand: false, canRegister: true },
+    isByHand: false,
+    canRegister: true,
   }
   return {
-    ...{ store, clock, passTime },
+    store,
+    clock,
+    passTime,
     find: async () => (await findStopped(factsOf(store, clock.now), way))[0] ?? null,
     /** Runs the check that the daemon makes each quarter of an hour. */
     async liveOn(): Promise<void> {
@@ -160,7 +163,8 @@ describe('case by case', () => {
   function registered(events: readonly string[], minutes = 600): EventSource {
     return {
       readRegistration: async () => ({ events: [...events], registeredAt: at(minutes) }),
-      ...{ isByHand: false, canRegister: true },
+      isByHand: false,
+      canRegister: true,
     }
   }
 
@@ -180,15 +184,17 @@ describe('case by case', () => {
     await store.db
       .insertInto('sync_run')
       .values({
-        ...{
-          id: `run-${minutes}`,
-          started_at: at(minutes),
-          finished_at: at(minutes),
-          mode,
-          parts: '["leads"]',
-        },
-        ...{ outcome: isWhole ? 'ok' : 'failed', leads_as_of: isWhole ? at(minutes) : null, duration_ms: 1 },
-        ...{ leads_inserted: inserted, leads_updated: updated, not_before: null },
+        id: `run-${minutes}`,
+        started_at: at(minutes),
+        finished_at: at(minutes),
+        mode,
+        parts: '["leads"]',
+        outcome: isWhole ? 'ok' : 'failed',
+        leads_as_of: isWhole ? at(minutes) : null,
+        duration_ms: 1,
+        leads_inserted: inserted,
+        leads_updated: updated,
+        not_before: null,
       })
       .execute()
   }

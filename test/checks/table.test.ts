@@ -45,7 +45,8 @@ const unexpected = (thrown: unknown): void => {
 beforeEach(async () => {
   store = await openEmptyStore()
   installation = bareInstallation(store, {
-    ...{ reports: ['daily'], mailServer: 'smtp://mail.example.com:587' },
+    reports: ['daily'],
+    mailServer: 'smtp://mail.example.com:587',
   })
   findViolations = async () => []
 })
@@ -107,8 +108,17 @@ async function run(
     await finishRun(
       trx,
       {
-        ...{ runId, outcome, complete: problems.length === 0, leads: counts, scan: null, ...none },
-        ...{ requests: 1, retries: 0, durationMs: 1000, problems, notBefore: null },
+        runId,
+        outcome,
+        complete: problems.length === 0,
+        leads: counts,
+        scan: null,
+        ...none,
+        requests: 1,
+        retries: 0,
+        durationMs: 1000,
+        problems,
+        notBefore: null,
       },
       at,
     )
@@ -298,7 +308,11 @@ describe('reports', () => {
     const period = { from, to: new Date(Date.parse(from) + 24 * HOUR_MS).toISOString(), timeZone: 'UTC' }
     await store.write(async (trx) => {
       const issue = await saveIssue(trx, {
-        ...{ report: 'daily', period, variant: '', renderedAt: period.to, programVersion: '1.0.0' },
+        report: 'daily',
+        period,
+        variant: '',
+        renderedAt: period.to,
+        programVersion: '1.0.0',
         figures: { ...busyDay(), period, failed },
         ...CONTENT,
       })
@@ -317,8 +331,15 @@ describe('reports', () => {
 describe('messages', () => {
   async function sendMail(id: string, values: Record<string, string | number | null>): Promise<void> {
     const row = {
-      ...{ message_id: id, issue_id: null, recipient: 'ana@example.com', state: 'pending' },
-      ...{ queued_at: hoursAgo(5), state_at: hoursAgo(5), next_attempt_at: null, response: null, ...values },
+      message_id: id,
+      issue_id: null,
+      recipient: 'ana@example.com',
+      state: 'pending',
+      queued_at: hoursAgo(5),
+      state_at: hoursAgo(5),
+      next_attempt_at: null,
+      response: null,
+      ...values,
     }
     await sql`INSERT INTO delivery (message_id, issue_id, recipient, state, queued_at, state_at, next_attempt_at,
         deferred_at, reply_code, response)

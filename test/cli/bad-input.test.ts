@@ -209,7 +209,9 @@ describe('bad input', () => {
 describe('status without a daemon', () => {
   const changed = (records: number, prefix: string) =>
     Array.from({ length: records }, (_, index) => ({
-      ...{ id: `${prefix}${index}`, status: 'new', name: `Company ${index}` },
+      id: `${prefix}${index}`,
+      status: 'new',
+      name: `Company ${index}`,
       updated_at: '2026-11-20T10:00:00Z',
     }))
 

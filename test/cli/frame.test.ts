@@ -240,7 +240,8 @@ test('a sync whose reader leaves early ends as it would have', async () => {
   const main = join(ROOT, 'src/main.ts')
   const cwd = folderWith()
   const env = {
-    ...{ ...process.env, LEADSHEET_API_URL: service.url },
+    ...process.env,
+    LEADSHEET_API_URL: service.url,
     LEADSHEET_API_KEY: await service.createKey({ name: 'test', scope: 'read' }),
   }
   const command = `set -o pipefail; "${process.execPath}" "${main}" sync --verbose 2>&1 | head -n 1`

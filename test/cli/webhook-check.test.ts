@@ -14,14 +14,26 @@ import { SILENT } from '../support/syncing.ts'
 const URL = 'https://reports.example.com/webhooks/leads'
 const REGISTERED: RegistrationState = {
   registration: {
-    ...{ id: 'wh_1', url: URL, events: ['lead.created'], secret: 'whsec_c2VjcmV0' },
-    ...{ oldSecret: null, oldSecretUntil: null, registeredAt: '2026-11-20T09:00:00.000Z' },
+    id: 'wh_1',
+    url: URL,
+    events: ['lead.created'],
+    secret: 'whsec_c2VjcmV0',
+    oldSecret: null,
+    oldSecretUntil: null,
+    registeredAt: '2026-11-20T09:00:00.000Z',
   },
-  ...{ pending: null, replaced: null },
+  pending: null,
+  replaced: null,
 }
 const ACTIVE: WireWebhook = {
-  ...{ id: 'wh_1', url: URL, events: ['lead.created'], description: null, status: 'active' },
-  ...{ disabled_reason: null, disabled_at: null, failing_since: null },
+  id: 'wh_1',
+  url: URL,
+  events: ['lead.created'],
+  description: null,
+  status: 'active',
+  disabled_reason: null,
+  disabled_at: null,
+  failing_since: null,
   created_at: '2026-11-20T09:00:00.000Z',
 }
 const PUBLIC = 'web: { public_url: "https://reports.example.com", token: "0123456789abcdef" }\n'

@@ -42,7 +42,9 @@ test('the example shows every setting, and all of them are right', () => {
     loadConfig({
       cwd,
       env: {
-        ...{ API_KEY: 'k-123456', WEB_TOKEN: 't-1234567890123456', MAIL_DKIM_KEY: privateKey() },
+        API_KEY: 'k-123456',
+        WEB_TOKEN: 't-1234567890123456',
+        MAIL_DKIM_KEY: privateKey(),
         EVENTS_SECRET: 'whsec_12345678',
       },
     }).warnings,

@@ -80,7 +80,9 @@ async function startNginx(upstream: string): Promise<number> {
     .replaceAll('http://127.0.0.1:8080', upstream)
   const folder = folderWith({
     'nginx.conf': `pid nginx.pid; daemon off; events {} http { access_log off; include site.conf; }`,
-    ...{ 'site.conf': site, 'certificate.pem': CERTIFICATE, 'key.pem': CERTIFICATE_KEY },
+    'site.conf': site,
+    'certificate.pem': CERTIFICATE,
+    'key.pem': CERTIFICATE_KEY,
   })
   const nginx = startProcess(NGINX, ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr'])
   await untilTrue(nginx, async () => (await ask(port, '/healthz')).status === 200)
@@ -95,8 +97,13 @@ function ask(
 ): Promise<Answer> {
   const type = body instanceof URLSearchParams ? { 'content-type': 'application/x-www-form-urlencoded' } : {}
   const options = {
-    ...{ host: '127.0.0.1', port, path, servername: HOST, rejectUnauthorized: false },
-    ...{ method: body === undefined ? 'GET' : 'POST', headers: { host: HOST, ...type, ...headers } },
+    host: '127.0.0.1',
+    port,
+    path,
+    servername: HOST,
+    rejectUnauthorized: false,
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { host: HOST, ...type, ...headers },
   }
   return new Promise((resolve, reject) => {
     const asked = request(options, (response) => {

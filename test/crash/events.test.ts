@@ -37,12 +37,11 @@ it(`a daemon killed at any point while events come and a sync runs has lost none
     args: ['run'],
     cwd,
     env: {
-      ...{
-        LEADSHEET_API_URL: upstream.url,
-        LEADSHEET_API_KEY: 'test-key',
-        LEADSHEET_DATA_DIR: join(cwd, 'data'),
-      },
-      ...{ LEADSHEET_EVENTS_SECRET: EVENTS_SECRET, LEADSHEET_WEB_LISTEN: '127.0.0.1:0' },
+      LEADSHEET_API_URL: upstream.url,
+      LEADSHEET_API_KEY: 'test-key',
+      LEADSHEET_DATA_DIR: join(cwd, 'data'),
+      LEADSHEET_EVENTS_SECRET: EVENTS_SECRET,
+      LEADSHEET_WEB_LISTEN: '127.0.0.1:0',
     },
   }
   const sender = openSender(upstream, () => Math.floor(next() * LEADS))

@@ -128,16 +128,25 @@ it.skipIf(!isRoot || !hasSqlite3)(
     chmodSync(folder, 0o755)
     chmodSync(shared, 0o555)
     const asked = spawnSync('sqlite3', ['snapshot.db', 'SELECT min(score), max(score), count(*) FROM lead'], {
-      ...{ cwd: shared, uid: NOBODY, gid: NOBODY, encoding: 'utf8' },
+      cwd: shared,
+      uid: NOBODY,
+      gid: NOBODY,
+      encoding: 'utf8',
     })
     expect(asked).toMatchObject({ status: 0, stdout: `7|7|${LEADS}\n` })
     const search = "SELECT count(*) FROM lead_search WHERE words MATCH 'company'"
     const searched = spawnSync('sqlite3', ['snapshot.db', search], {
-      ...{ cwd: shared, uid: NOBODY, gid: NOBODY, encoding: 'utf8' },
+      cwd: shared,
+      uid: NOBODY,
+      gid: NOBODY,
+      encoding: 'utf8',
     })
     expect(searched).toMatchObject({ status: 0, stdout: `${LEADS}\n` })
     const written = spawnSync('sqlite3', ['snapshot.db', 'DELETE FROM lead'], {
-      ...{ cwd: shared, uid: NOBODY, gid: NOBODY, encoding: 'utf8' },
+      cwd: shared,
+      uid: NOBODY,
+      gid: NOBODY,
+      encoding: 'utf8',
     })
     expect(written.stderr).toContain('readonly')
     expect(readdirSync(shared).sort()).toEqual(['metadata.json', 'snapshot.db'])

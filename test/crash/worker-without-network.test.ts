@@ -23,7 +23,9 @@ describe.skipIf(!hasPostgres || process.env['CRASH'] !== 'full')('a worker that 
     const isBack = Promise.withResolvers<void>()
     const steps: string[] = []
     const cutOff = scheduleOf({
-      ...{ ...MINUTELY, name: 'sync', leaseName: 'sync' },
+      ...MINUTELY,
+      name: 'sync',
+      leaseName: 'sync',
       run: async () => {
         steps.push('begun by the first')
         begun.resolve()
@@ -32,7 +34,9 @@ describe.skipIf(!hasPostgres || process.env['CRASH'] !== 'full')('a worker that 
       },
     })
     const other = scheduleOf({
-      ...{ ...MINUTELY, name: 'sync', leaseName: 'sync' },
+      ...MINUTELY,
+      name: 'sync',
+      leaseName: 'sync',
       run: async () => {
         steps.push('done by the second')
         return { state: 'done', message: null }

@@ -20,8 +20,14 @@ import { type Metric, readMetrics } from '../support/web/prometheus.ts'
 
 const AT = NOW.toISOString()
 const PING = {
-  ...{ id: 'msg_1', type: 'webhook.ping', occurredAt: AT, resource: null, resourceId: '' },
-  ...{ isDeletion: false, record: null, problem: null },
+  id: 'msg_1',
+  type: 'webhook.ping',
+  occurredAt: AT,
+  resource: null,
+  resourceId: '',
+  isDeletion: false,
+  record: null,
+  problem: null,
 } as const
 /** The labels that Prometheus adds to each series, and the series that it makes itself. */
 const ADDED_LABELS = ['job', 'instance']

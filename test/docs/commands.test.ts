@@ -108,8 +108,13 @@ let env: Record<string, string> = {}
 
 beforeAll(async () => {
   const service = await openService({
-    ...{ file: join(base, 'data/service/service.db'), companiesFile: COMPANIES, seed: 7, historyDays: 60 },
-    ...{ rateLimitPerMinute: 1_000_000, webhooksToLoopback: true, now: () => Date.parse(SHOWN_AT) },
+    file: join(base, 'data/service/service.db'),
+    companiesFile: COMPANIES,
+    seed: 7,
+    historyDays: 60,
+    rateLimitPerMinute: 1_000_000,
+    webhooksToLoopback: true,
+    now: () => Date.parse(SHOWN_AT),
   })
   const upstream = await openInTime(service.url, () => new Date(SHOWN_AT))
   const mail = await openMailServer()
@@ -270,7 +275,9 @@ async function runInShell(
   const script = `set -o pipefail; ${line.replaceAll(/\bjq /g, 'jq -e ').replaceAll('~', cwd)}`
   for (const [path] of script.matchAll(/(?<=>>? ?)\/\S+\//g)) mkdirSync(path, { recursive: true })
   const { status, stderr } = spawnSync('bash', ['-c', script], {
-    ...{ cwd: folder, input, encoding: 'utf8' },
+    cwd: folder,
+    input,
+    encoding: 'utf8',
     env: { PATH: process.env['PATH'], HOME: env['HOME'] },
   })
   return status === 0 ? [] : [`${shown}: ${status}: ${stderr}`]

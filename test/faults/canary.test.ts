@@ -64,11 +64,16 @@ reports: [{ name: daily, schedule: "0 7 * * *" }]
 /** The stored state of the webhook. */
 const REGISTERED: RegistrationState = {
   registration: {
-    ...{ id: 'wh_1', url: 'https://reports.example.com/webhooks/leads', events: ['lead.created'] },
-    ...{ secret: registered, oldSecret: null, oldSecretUntil: null },
+    id: 'wh_1',
+    url: 'https://reports.example.com/webhooks/leads',
+    events: ['lead.created'],
+    secret: registered,
+    oldSecret: null,
+    oldSecretUntil: null,
     registeredAt: '2026-11-20T09:00:00.000Z',
   },
-  ...{ pending: null, replaced: null },
+  pending: null,
+  replaced: null,
 }
 
 const WELL = [

@@ -74,7 +74,10 @@ const OF_SETTINGS: Readonly<Record<string, string>> = {
 async function listen(secrets: readonly string[]) {
   const said: string[] = []
   const log = await openLog({
-    ...{ level: 'debug', pretty: false, color: false, secrets },
+    level: 'debug',
+    pretty: false,
+    color: false,
+    secrets,
     write: (line) => said.push(line),
   })
   const hear = async (kind: string, deed: () => Promise<unknown>): Promise<void> => {
@@ -229,8 +232,13 @@ describe('no secret is in what is told and logged', () => {
     for (const [kind, fault] of Object.entries(OF_UPSTREAM)) {
       upstream.faults.splice(0, Number.POSITIVE_INFINITY, fault, fault)
       const source = openSource({
-        ...{ profile: PROFILE, baseUrl: upstream.url, apiKey: key, maxWaitMs: 0, log },
-        ...{ backoff: { attempts: 2, baseMs: 0, maxMs: 0 }, deadlines: { attemptMs: 300 } },
+        profile: PROFILE,
+        baseUrl: upstream.url,
+        apiKey: key,
+        maxWaitMs: 0,
+        log,
+        backoff: { attempts: 2, baseMs: 0, maxMs: 0 },
+        deadlines: { attemptMs: 300 },
       })
       await hear(kind, () => source.listLeads({}, null, 10))
       await source.close()

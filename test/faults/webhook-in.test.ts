@@ -47,8 +47,12 @@ describe('a message to the receiver of events', () => {
     expect([status, text, outcomes]).toEqual([204, '', ['taken']])
     expect(await events()).toMatchObject([
       {
-        ...{ id: 'msg_1', type: 'lead.updated', resource: 'lead', resource_id: 'ld_1' },
-        ...{ occurred_at: '2026-11-21T08:59:59.000Z', received_at: RECEIVED_AT.toISOString() },
+        id: 'msg_1',
+        type: 'lead.updated',
+        resource: 'lead',
+        resource_id: 'ld_1',
+        occurred_at: '2026-11-21T08:59:59.000Z',
+        received_at: RECEIVED_AT.toISOString(),
       },
     ])
     expect(await queued()).toMatchObject([{ resource: 'lead', resource_id: 'ld_1', events: 1 }])

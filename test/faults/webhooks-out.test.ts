@@ -27,7 +27,10 @@ let receiver: Receiver
 beforeAll(async () => {
   receiver = await openReceiver()
   api = await startService({
-    ...{ historyDays: 1, webhooksToLoopback: true, rateLimitPerMinute: 1_000_000, logger: log },
+    historyDays: 1,
+    webhooksToLoopback: true,
+    rateLimitPerMinute: 1_000_000,
+    logger: log,
   })
 })
 afterAll(async () => {

@@ -11,8 +11,11 @@ const NOW = new Date('2026-11-21T09:00:00Z')
 async function openKeeper(): Promise<{ store: Store; overview: OverviewKeeper }> {
   const store = await openEmptyStore()
   const overview = openOverview({
-    ...{ store, now: () => NOW, timeZone: 'Europe/Berlin' },
-    ...{ stalledDays: 7, log: SILENT },
+    store,
+    now: () => NOW,
+    timeZone: 'Europe/Berlin',
+    stalledDays: 7,
+    log: SILENT,
   })
   onTestFinished(async () => {
     await overview[Symbol.asyncDispose]()
@@ -35,7 +38,10 @@ describe('the overview', () => {
     const { store, overview } = await openKeeper()
     await save(store, [lead('1')])
     expect(await overview.read()).toEqual({
-      ...{ overview: null, dataAsOf: null, isBeingCounted: false, failure: null },
+      overview: null,
+      dataAsOf: null,
+      isBeingCounted: false,
+      failure: null,
     })
   })
 

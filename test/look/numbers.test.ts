@@ -95,9 +95,16 @@ describe('the numbers of a mail', () => {
       const { report, figures } = demo.daily
       const { kind, period } = figures
       const request = {
-        ...{ kind, period, prior: figures.prior, filter: figures.filter, since: null },
-        ...{ stalledDays: report.stalledDays, topScore: report.topScore, rowsMax: SHOWN },
-        ...{ sparkPeriods: periodsUpTo(kind, period), trendDays: daysUpTo(period.to, 96, period.timeZone) },
+        kind,
+        period,
+        prior: figures.prior,
+        filter: figures.filter,
+        since: null,
+        stalledDays: report.stalledDays,
+        topScore: report.topScore,
+        rowsMax: SHOWN,
+        sparkPeriods: periodsUpTo(kind, period),
+        trendDays: daysUpTo(period.to, 96, period.timeZone),
       }
       const ask = (sql: string | null): readonly Row[] => {
         if (sql === null) return []

@@ -45,8 +45,13 @@ describe('what the probe cannot tell', () => {
   test('a field that nothing reads is named with the kind of its values, and without one of them', async () => {
     const record = (number: number) => ({
       ...PLAIN.record(number),
-      ...{ contact: { mail: `p${number}@private.example` }, opened: 1_760_000_000 + number, board: 'north' },
-      ...{ cents: number, tags: ['a'], isHot: number % 2 === 0, mixed: number % 2 === 0 ? 1 : 'x' },
+      contact: { mail: `p${number}@private.example` },
+      opened: 1_760_000_000 + number,
+      board: 'north',
+      cents: number,
+      tags: ['a'],
+      isHot: number % 2 === 0,
+      mixed: number % 2 === 0 ? 1 : 'x',
     })
     await using foreign = await startForeign({ ...PLAIN, record })
     const probed = await probeForeign(`${foreign.url}/leads`)

@@ -28,7 +28,8 @@ test('the id is the unique field by which one record can be asked for, and no mo
   })
   const { findings } = await probeForeign(`${foreign.url}/leads`)
   expect(findings.find(({ place }) => place === 'mapping.lead.id')).toMatchObject({
-    ...{ value: 'documentId', confidence: 'proved' },
+    value: 'documentId',
+    confidence: 'proved',
     evidence: expect.stringMatching(
       /^unique in .* can be asked for by it; whether it stays .* was not tried$/,
     ),

@@ -31,8 +31,11 @@ test('what a written profile says of webhooks holds once its lines count', async
     .replace(/^#(?! )/gm, '')
     .replace(/^#( {2,}(?:verify|id|type|time|lead|deleted):)/gm, '$1')
   expect(parseProfile(parse(counted), 'profile.yaml').webhook).toMatchObject({
-    ...{ verify: { scheme: 'standard' }, id: { header: 'webhook-id' } },
-    ...{ type: { path: ['type'] }, time: { path: ['timestamp'] }, deleted: ['lead.deleted'] },
+    verify: { scheme: 'standard' },
+    id: { header: 'webhook-id' },
+    type: { path: ['type'] },
+    time: { path: ['timestamp'] },
+    deleted: ['lead.deleted'],
   })
 })
 

@@ -38,8 +38,16 @@ const expected = (
   high: number,
   change: Partial<Expectation> = {},
 ): Expectation => ({
-  ...{ figure, pipeline: null, actual, judgement: 'usual', range: { low, high }, expected: (low + high) / 2 },
-  ...{ periods: { known: 26, needed: 8 }, record: { hits: 187, of: 196 }, band: [], shift: null },
+  figure,
+  pipeline: null,
+  actual,
+  judgement: 'usual',
+  range: { low, high },
+  expected: (low + high) / 2,
+  periods: { known: 26, needed: 8 },
+  record: { hits: 187, of: 196 },
+  band: [],
+  shift: null,
   ...change,
 })
 const NOTHING_URGENT = {
@@ -172,10 +180,18 @@ describe('the headline', () => {
           winRates: [
             {
               pipeline: null,
-              ...{ won: 41, decided: 100, judgement: 'high', range: { low: 22, high: 35 }, expected: 0.28 },
-              ...{ periods: { known: 30, needed: 8 }, record: { hits: 21, of: 22 } },
+              won: 41,
+              decided: 100,
+              judgement: 'high',
+              range: { low: 22, high: 35 },
+              expected: 0.28,
+              periods: { known: 30, needed: 8 },
+              record: { hits: 21, of: 22 },
               origin: {
-                ...{ dimension: 'source', difference: 127, mix: 20, rest: 7 },
+                dimension: 'source',
+                difference: 127,
+                mix: 20,
+                rest: 7,
                 parts: [{ name: 'Partner', within: 100 }],
               },
               ...change,
@@ -273,7 +289,11 @@ describe('the headline', () => {
   it('has the usual range of the won value beside that of the won leads, in the main currency', () => {
     const judged = judge(day([42, 50], [3, 2]))
     const worth = (currency: string, low: number, high: number): JudgedMoney => ({
-      ...{ currency, amount: 0, judgement: 'usual', range: { low, high }, record: { hits: 4, of: 10 } },
+      currency,
+      amount: 0,
+      judgement: 'usual',
+      range: { low, high },
+      record: { hits: 4, of: 10 },
       days: { known: 400, needed: 182 },
     })
     const withWorth = (...wonValues: JudgedMoney[]): ReportFigures => ({
@@ -655,7 +675,9 @@ describe('thirty pipelines', () => {
     ...busy,
     byPipeline: Array.from({ length: 30 }, (_, index) => ({
       ...(line as PipelineLine),
-      ...{ id: `pl_${index}`, name: `Pipeline ${String(index + 1).padStart(2, '0')}`, leads: 10 + index },
+      id: `pl_${index}`,
+      name: `Pipeline ${String(index + 1).padStart(2, '0')}`,
+      leads: 10 + index,
       newLeads: { current: newLeads(index), prior: 5 },
     })),
   })
@@ -681,8 +703,15 @@ describe('thirty pipelines', () => {
 
   it('have the usual ranges of their numbers, as far as these are known', () => {
     const rate: JudgedWinRate = {
-      ...{ pipeline: { id: 'pl_1', name: '' }, won: 9, decided: 60, judgement: 'usual', origin: null },
-      ...{ range: { low: 5, high: 13 }, expected: 0.15, periods: { known: 9, needed: 8 }, record: null },
+      pipeline: { id: 'pl_1', name: '' },
+      won: 9,
+      decided: 60,
+      judgement: 'usual',
+      origin: null,
+      range: { low: 5, high: 13 },
+      expected: 0.15,
+      periods: { known: 9, needed: 8 },
+      record: null,
     }
     const pipeline = { id: 'pl_1', name: '' }
     const judgedBy = (ofWon: 'high' | 'low'): ReportFigures => ({
@@ -733,12 +762,19 @@ describe('goals', () => {
   const pace = (change: Partial<Pace>): ReportFigures => ({
     ...busyDay(),
     insight: {
-      ...{ ...NOTHING_URGENT, expectations: [] },
+      ...NOTHING_URGENT,
+      expectations: [],
       pace: [
         {
-          ...{ figure: 'won', currency: null, pipelines: null, span: 'month', lastDay: '2026-11-30' },
+          figure: 'won',
+          currency: null,
+          pipelines: null,
+          span: 'month',
+          lastDay: '2026-11-30',
           goal: { name: 'Wins of the month', target: 80, owner: 'Ana' },
-          ...{ soFar: 41, daysLeft: 10, perDay: 1.6 },
+          soFar: 41,
+          daysLeft: 10,
+          perDay: 1.6,
           end: { low: 55, high: 68, expected: 61.2, record: { hits: 41, of: 50 } },
           ...change,
         },
@@ -749,7 +785,9 @@ describe('goals', () => {
 
   it('say the way so far, the expected end with its range, and what is needed', () => {
     expect(lineOf()).toMatchObject({
-      ...{ name: 'Wins of the month', scope: 'Ana', soFar: '41 of 80' },
+      name: 'Wins of the month',
+      scope: 'Ana',
+      soFar: '41 of 80',
       needed: '3.9 a day needed, 1.6 now',
     })
     expect(lineOf()?.end).toMatch(/61.*30 Nov.*55.*68/)
@@ -768,16 +806,29 @@ describe('leads that are about to stall', () => {
   const busy = busyDay()
   const leads = busy.stalled.rows.slice(0, 3).map((lead, index) => ({
     ...lead,
-    ...{ stageDays: 11 + index, limitDays: 14.2, isOfWinners: true, isNew: index === 0 },
+    stageDays: 11 + index,
+    limitDays: 14.2,
+    isOfWinners: true,
+    isNew: index === 0,
   }))
   const figures: ReportFigures = {
     ...busy,
     insight: {
-      ...{ expectations: [], lastUnusual: {}, drivers: [], winRates: [], wonValues: [], pace: [], notes: [] },
+      expectations: [],
+      lastUnusual: {},
+      drivers: [],
+      winRates: [],
+      wonValues: [],
+      pace: [],
+      notes: [],
       urgent: { total: 3, rows: leads },
       oldLeads: {
-        ...{ old: 212, open: 345, value: [{ amount: 1_900_000, currency: 'USD' }] },
-        ...{ ageDays: 93.4, winners: 812, countedAt: '2026-11-21T02:10:00.000Z' },
+        old: 212,
+        open: 345,
+        value: [{ amount: 1_900_000, currency: 'USD' }],
+        ageDays: 93.4,
+        winners: 812,
+        countedAt: '2026-11-21T02:10:00.000Z',
       },
     },
   }

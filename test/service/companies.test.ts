@@ -8,9 +8,18 @@ import { folderWith } from '../support/folder.ts'
 import { COMPANIES } from '../support/service.ts'
 
 const RECORD = {
-  ...{ id: 7, name: 'Acme', website: 'https://acme.com', location: 'Oslo, Norway', one_liner: 'Anvils' },
-  ...{ team_size: 12, industry: 'Industrials', subindustry: null, tags: ['Hardware'], regions: ['Europe'] },
-  ...{ status: 'Active', is_hiring: false },
+  id: 7,
+  name: 'Acme',
+  website: 'https://acme.com',
+  location: 'Oslo, Norway',
+  one_liner: 'Anvils',
+  team_size: 12,
+  industry: 'Industrials',
+  subindustry: null,
+  tags: ['Hardware'],
+  regions: ['Europe'],
+  status: 'Active',
+  is_hiring: false,
 }
 
 function fileWith(...lines: readonly string[]): string {

@@ -194,7 +194,9 @@ test('what a service keeps, secrets of webhooks among it, is for its user alone'
   await using _service = await openService(optionsIn(folder))
   const modes = readdirSync(folder).map((name) => [name, statSync(join(folder, name)).mode & 0o777])
   expect(Object.fromEntries(modes)).toEqual({
-    ...{ 'service.db': 0o600, 'service.db-shm': 0o600, 'service.db-wal': 0o600 },
+    'service.db': 0o600,
+    'service.db-shm': 0o600,
+    'service.db-wal': 0o600,
   })
 })
 

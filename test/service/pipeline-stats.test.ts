@@ -85,13 +85,11 @@ describe.each([
 
 test('the statistics say what they cover and as of when', async () => {
   expect(await stats()).toMatchObject({
-    ...{
-      pipeline_id: PIPELINE,
-      name: 'North America B2B',
-      status: 'active',
-      from: null,
-      to: null,
-    },
+    pipeline_id: PIPELINE,
+    name: 'North America B2B',
+    status: 'active',
+    from: null,
+    to: null,
     as_of: new Date(NOW).toISOString(),
   })
   expect(await stats('?from=2026-11-01T00:00:00Z')).toMatchObject({

@@ -53,7 +53,10 @@ describe('each code', () => {
       expect(answer.status).toBe(status)
       expect(answer.headers['content-type']).toMatch(/^application\/problem\+json\b/)
       expect(problemSchema.parse(answer.json)).toMatchObject({
-        ...{ type: `urn:leadsheet:problem:${code}`, title, status, code },
+        type: `urn:leadsheet:problem:${code}`,
+        title,
+        status,
+        code,
         detail: expect.stringMatching(/\.$/),
       })
     },

@@ -44,7 +44,8 @@ async function openDaemon(schedules: Parameters<typeof scheduleOf>[0][]) {
       schedules: schedules.map((settings) => {
         const { name, ...schedule } = scheduleOf(settings)
         return {
-          ...{ ...schedule, name },
+          ...schedule,
+          name,
           run: async ({ due_at }) => {
             ran.push({ name, due_at: due_at.toISOString(), at: Date.now() })
             return { state: 'done', message: null }
@@ -56,7 +57,8 @@ async function openDaemon(schedules: Parameters<typeof scheduleOf>[0][]) {
   )
   const ended = keepTicking(daemon).finally(daemon.stop)
   return {
-    ...{ ran, store },
+    ran,
+    store,
     async [Symbol.asyncDispose]() {
       controller.abort()
       await ended

@@ -44,12 +44,13 @@ enrichment: { policy: none }
   const child = startLeadsheet(['run'], {
     cwd: installation.cwd,
     env: {
-      ...{
-        ...installation.env,
-        LEADSHEET_RECIPIENTS: 'ana@example.com',
-        LEADSHEET_FROM: 'reports@example.com',
-      },
-      ...{ LD_PRELOAD: LIBRARY ?? '', FAKETIME_TIMESTAMP_FILE: clock, FAKETIME_NO_CACHE: '1', ...env },
+      ...installation.env,
+      LEADSHEET_RECIPIENTS: 'ana@example.com',
+      LEADSHEET_FROM: 'reports@example.com',
+      LD_PRELOAD: LIBRARY ?? '',
+      FAKETIME_TIMESTAMP_FILE: clock,
+      FAKETIME_NO_CACHE: '1',
+      ...env,
     },
   })
   return {

@@ -57,7 +57,7 @@ export function createWorld(options: WorldOptions): World {
   function create(): WorldLead {
     const at = clock.now.toISOString()
     const id = `l${String(past.size).padStart(3, '0')}-${Math.floor(random() * 1000)}`
-    return put({ ...{ id, name: `Company ${id}`, status: 'new', score: 0 }, ...{ created: at, updated: at } })
+    return put({ id, name: `Company ${id}`, status: 'new', score: 0, created: at, updated: at })
   }
 
   function changeOne(): { readonly lead: WorldLead; readonly type: string } {
@@ -83,8 +83,13 @@ export function createWorld(options: WorldOptions): World {
       clock.now = new Date(clock.now.getTime() + 1 + Math.floor(random() * 2000))
       const { lead, type } = changeOne()
       return {
-        ...{ id: `event-${++events}`, type, occurredAt: clock.now.toISOString() },
-        ...{ resource: 'lead', resourceId: lead.id, isDeletion: type === 'removed', problem: null },
+        id: `event-${++events}`,
+        type,
+        occurredAt: clock.now.toISOString(),
+        resource: 'lead',
+        resourceId: lead.id,
+        isDeletion: type === 'removed',
+        problem: null,
         record: bringsRecord ? JSON.stringify(recordOf(lead, hasTimes)) : null,
       }
     },
@@ -165,7 +170,11 @@ function profileOf({ hasTimes, bringsRecord, hasOtherForm }: WorldOptions): Prof
     filters: hasTimes ? { updated_since: { param: 'updated_since' } } : {},
     mapping: {
       lead: {
-        ...{ id: 'id', company_name: 'name', status: 'status', score: 'score', created_at: 'created' },
+        id: 'id',
+        company_name: 'name',
+        status: 'status',
+        score: 'score',
+        created_at: 'created',
         ...(hasTimes ? { updated_at: 'updated' } : {}),
       },
       enrichment: 'found',

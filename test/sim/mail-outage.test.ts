@@ -75,7 +75,11 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
   const source = openSource({ baseUrl: upstream.url, apiKey: 'test-key', maxWaitMs: 0, log: SILENT, now })
   const work = {
     ...reportDeps(store, now, join(folder, 'archive')),
-    ...{ source, transport, log: SILENT, publish: async () => {}, wake: () => messages.wake() },
+    source,
+    transport,
+    log: SILENT,
+    publish: async () => {},
+    wake: () => messages.wake(),
     policy: {
       rateLimit: createRateLimit(PER_MINUTE),
       isRecipient: () => true,
@@ -95,7 +99,12 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
   const onSent = () => pauseRefused({ ...work, suppressAfterBounces: 5 })
   const messages = createOutboxTask({ ...work, queue, onSent })
   const operators = {
-    ...{ store, log: SILENT, now, poster, heartbeat: null, knowledge: { clockAheadMs: () => null } },
+    store,
+    log: SILENT,
+    now,
+    poster,
+    heartbeat: null,
+    knowledge: { clockAheadMs: () => null },
     installation: bareInstallation(store, { mailServer: transport.name }),
     alerts: {
       mail: { recipients: ['ops@example.com'], from: 'r@example.com', replyTo: null, render },

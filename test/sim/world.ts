@@ -148,7 +148,13 @@ export async function openWorld({
     if (running !== null) ticks.push(lived)
   }
   return {
-    ...{ store, planned, from, clock, runs, ticks, kills },
+    store,
+    planned,
+    from,
+    clock,
+    runs,
+    ticks,
+    kills,
     isUp: () => running !== null,
     async start() {
       await store.write((trx) => trx.updateTable('lease').set({ pid: DEAD_PID }).execute())

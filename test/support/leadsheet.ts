@@ -35,7 +35,7 @@ function startScript(args: readonly string[], { cwd, env }: RunOptions): ChildPr
   const { PATH = '', HOME = '' } = process.env
   const child = spawn(process.execPath, args, {
     cwd,
-    env: { ...{ PATH, HOME, TZ: 'UTC', NODE_COMPILE_CACHE: COMPILED }, ...env },
+    env: { PATH, HOME, TZ: 'UTC', NODE_COMPILE_CACHE: COMPILED, ...env },
   })
   onTestFinished(() => void child.kill('SIGKILL'))
   return child

@@ -173,7 +173,8 @@ async function serveMetrics() {
     ...bareInstallation(store),
     schedules: [
       {
-        ...{ name: 'sync', timing: timing('*/15 * * * *') },
+        name: 'sync',
+        timing: timing('*/15 * * * *'),
         catchUp: { policy: 'latest', windowHours: 24 },
       },
     ],

@@ -176,7 +176,9 @@ describe('one click of a mail program', () => {
   ])('of %s changes nothing', async (_, type, body, status) => {
     const { pageOf, standingOf } = await openPages()
     const answer = await fetch(pageOf('ana@example.com'), {
-      ...{ method: 'POST', body, headers: { 'content-type': type } },
+      method: 'POST',
+      body,
+      headers: { 'content-type': type },
     })
     expect(answer.status).toBe(status)
     expect(await answer.text()).toContain('Nothing was changed.')
@@ -224,7 +226,10 @@ describe('the server of the pages', () => {
   it('says nothing of a failure but that there was one, and logs no token', async () => {
     const lines: string[] = []
     const log = await openLog({
-      ...{ level: 'debug', pretty: false, color: false, secrets: [] },
+      level: 'debug',
+      pretty: false,
+      color: false,
+      secrets: [],
       write: (line) => lines.push(line),
     })
     const { pages } = await openPages()

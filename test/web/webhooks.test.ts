@@ -13,22 +13,28 @@ import {
 const PUBLIC_URL = 'https://leads.example.com'
 const HUBSPOT = profileOf({
   verify: {
-    ...{ scheme: 'hmac', header: 'X-HubSpot-Signature-v3', encoding: 'base64' },
-    ...{ signed: '{method}{url}{body}{timestamp}', timestamp_header: 'X-HubSpot-Request-Timestamp' },
+    scheme: 'hmac',
+    header: 'X-HubSpot-Signature-v3',
+    encoding: 'base64',
+    signed: '{method}{url}{body}{timestamp}',
+    timestamp_header: 'X-HubSpot-Request-Timestamp',
   },
   lead: 'objectId',
 })
 
 it('knows the address that was signed, which is the public one, whatever proxy stands before it', async () => {
   const { url, events } = await openReceiver({
-    ...{ webhook: HUBSPOT, publicUrl: PUBLIC_URL, secrets: () => ['client-secret'] },
+    webhook: HUBSPOT,
+    publicUrl: PUBLIC_URL,
+    secrets: () => ['client-secret'],
   })
   const body = JSON.stringify([{ objectId: 512 }, { objectId: 513 }])
   const time = String(RECEIVED_AT.getTime())
   const answerTo = async (address: string, path = '') => {
     const signature = createHmac('sha256', 'client-secret').update(`POST${address}${body}${time}`)
     const headers = {
-      ...{ 'content-type': 'application/json', 'x-hubspot-request-timestamp': time },
+      'content-type': 'application/json',
+      'x-hubspot-request-timestamp': time,
       'x-hubspot-signature-v3': signature.digest('base64'),
     }
     return (await send(`${url}${path}`, body, headers)).status

@@ -95,7 +95,8 @@ async function forecastOne(
     currency === null && daysLeft > 0 && !isDistrusted
       ? forecastEnd(
           {
-            ...{ values, places: dates.map(weekdayOf) },
+            values,
+            places: dates.map(weekdayOf),
             isLeftOut: leftOutOf(dates, annotations, pipelines ?? pipelineIds),
             isHoliday: [...dates, ...ahead].map((date) => holidays.includes(date)),
           },
@@ -104,7 +105,11 @@ async function forecastOne(
         )
       : null
   return {
-    ...{ figure, currency, span: period, lastDay, daysLeft },
+    figure,
+    currency,
+    span: period,
+    lastDay,
+    daysLeft,
     pipelines: pipelines === null ? null : pipelines.map((id) => names.get(id) ?? id),
     goal: goal && { name: goal.name, target: goal.target, owner: goal.owner },
     soFar: total(values.slice(from)),

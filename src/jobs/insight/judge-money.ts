@@ -56,7 +56,9 @@ export function judgePeriodMoney(
     const isReady = known >= MONEY_DAYS_NEEDED
     const isShown = range !== undefined && isTrusted && !isExplained
     return {
-      ...{ currency, amount, days: { known, needed: MONEY_DAYS_NEEDED } },
+      currency,
+      amount,
+      days: { known, needed: MONEY_DAYS_NEEDED },
       judgement: isShown ? 'usual' : !isReady ? 'learning' : isTrusted ? 'left_out' : 'withheld',
       range: isShown ? { low: range.low + leftOut, high: range.high + leftOut } : null,
       record: record.judged > 0 ? { hits: record.hits95, of: record.judged } : null,

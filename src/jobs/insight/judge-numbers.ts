@@ -113,7 +113,8 @@ export async function judgeNumbers(
     .map(({ expectation }) => expectation)
     .sort((one, other) => Number(one.pipeline !== null) - Number(other.pipeline !== null))
   const wonValues = judgePeriodMoney(moneys, {
-    ...{ kind, length },
+    kind,
+    length,
     isExplained: leftOutOf(dates.slice(-length), annotations, filter.pipelineIds).includes(true),
   })
   return {
@@ -124,7 +125,8 @@ export async function judgeNumbers(
       ...wonValues.map((each) => ({ ...each, figure: 'won_value' as const, pipeline: null })),
     ]),
     drivers: await findDrivers(reader, judged, {
-      ...{ names, pipelineIds: filter.pipelineIds },
+      names,
+      pipelineIds: filter.pipelineIds,
       isLeftOut,
     }),
     winRates: [
@@ -136,7 +138,10 @@ export async function judgeNumbers(
     ],
     wonValues,
     pace: await forecastEnds(reader, {
-      ...{ goals, fiscalYearStarts, names, ...leftOut },
+      goals,
+      fiscalYearStarts,
+      names,
+      ...leftOut,
       isWithMonths: kind !== 'month' && kind !== 'quarter',
     }),
   }
@@ -198,7 +203,10 @@ export async function readNumbers(
     const byPipeline = await reader.read(figure, 'pipeline_id')
     const add = (pipeline: CountedPipeline, values: readonly number[]) =>
       numbers.push({
-        ...{ figure, pipeline, values, isLeftOut: daysLeftOut(dates, pipeline, leftOut) },
+        figure,
+        pipeline,
+        values,
+        isLeftOut: daysLeftOut(dates, pipeline, leftOut),
         distrusted: leftOut.trackRecord.distrusted(figure, pipelinesOf(pipeline, leftOut)),
       })
     add(null, sumOf([...byPipeline.values()], dates.length))

@@ -57,7 +57,11 @@ export function judgeWinRate({ pipeline, isDistrusted, ...days }: RateNumbers): 
   const isShown = forecast !== null && isTrusted && !isDistrusted
   return {
     judged: {
-      ...{ pipeline, won, decided, origin: null, periods: { known, needed: RATE_NEEDED } },
+      pipeline,
+      won,
+      decided,
+      origin: null,
+      periods: { known, needed: RATE_NEEDED },
       judgement: isShown ? 'usual' : forecast === null ? 'learning' : 'withheld',
       range: isShown ? forecast.range95 : null,
       expected: isShown ? forecast.rate : null,

@@ -99,7 +99,10 @@ async function readNotes(
   return (await listAnnotations(db))
     .filter((each) => each.firstDay <= last && each.lastDay >= first && isAbout(each, filter.pipelineIds))
     .map(({ firstDay, lastDay, text, pipelineId: id, isLeftOut }) => ({
-      ...{ firstDay, lastDay, text, isLeftOut },
+      firstDay,
+      lastDay,
+      text,
+      isLeftOut,
       pipeline: id === null ? null : { id, name: names.get(id) ?? id },
     }))
 }

@@ -121,7 +121,11 @@ async function makeUp(
   const period = periodOf(kind, now(), timeZone, { ...report, lastEnd: null })
   const prior = priorOf(kind, period)
   const figures = sampleFigures({
-    ...{ kind, period, prior, stalledDays, topScore },
+    kind,
+    period,
+    prior,
+    stalledDays,
+    topScore,
     queries: tables.map(sampleTable),
   })
   const readAt = Date.parse(figures.freshness.dataAsOf ?? period.to)

@@ -105,7 +105,11 @@ export function createContents(
       charts: findCharts(charts, (name) => `cid:${cidOf(name)}`),
       attached: attachedLists(kept),
       leftOut: left.map(({ name, content }) => ({ name, megabytes: content.length / MEGABYTE })),
-      ...{ notMade, failed, resend, recipient: null, unsubscribe: null },
+      notMade,
+      failed,
+      resend,
+      recipient: null,
+      unsubscribe: null,
     })
     return { view, shown, left, files: kept.map(({ file }) => file) }
   }

@@ -46,7 +46,12 @@ export async function openAlertMail(folder: string, own: string | null): Promise
     const subject = finishSubject(`[leadsheet] ${view.title}`)
     const preheader = view.sections.flatMap(({ lines }) => lines.map(({ message }) => message)).join(' ')
     const page = {
-      ...{ ...view, subject, preheader: preheader.slice(0, 200), lang: 'en', dir: 'ltr', banner: null },
+      ...view,
+      subject,
+      preheader: preheader.slice(0, 200),
+      lang: 'en',
+      dir: 'ltr',
+      banner: null,
       footer: { lines: view.footer, unsubscribe: null },
     }
     return { subject, html: finishHtml(pageOf(page), styles), text: finishText(textOf(view)) }

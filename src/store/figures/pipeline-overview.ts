@@ -96,8 +96,11 @@ export async function readOverviewMark(db: Db): Promise<string> {
 }
 
 const NO_FUNNEL: Funnel = {
-  ...{ source: 'service', coverage: null, daysCoverage: { known: 0, of: 0 } },
-  ...{ asOf: null, stages: [] },
+  source: 'service',
+  coverage: null,
+  daysCoverage: { known: 0, of: 0 },
+  asOf: null,
+  stages: [],
 }
 
 /**
@@ -113,7 +116,8 @@ export async function readOverview(db: Db, request: OverviewRequest): Promise<Ov
     stalledDays,
     pipelines: await readPipelines(trx, scope, request),
     agents: {
-      ...{ from: agents.from, to: agents.to },
+      from: agents.from,
+      to: agents.to,
       ...(await readAgentSpans(trx, { ...scope, ...agents }, agents)),
       outages: await readRows<Outage>(trx, OUTAGES, { ...scope, ...agents }),
     },
@@ -143,12 +147,16 @@ async function readPipelines(
     const level = levels.get(id) ?? []
     const { newLeads = 0, won = 0, part = 0, whole = 0 } = counts.get(id) ?? {}
     return {
-      ...{ id, name, status },
+      id,
+      name,
+      status,
       leads: level.reduce((sum, row) => sum + row.leads, 0),
       open: level.reduce((sum, row) => sum + row.open, 0),
       openValue: openValueOf(level),
       stalled: stalled.get(id)?.stalled ?? 0,
-      ...{ newLeads, won, winRate: { part, whole } },
+      newLeads,
+      won,
+      winRate: { part, whole },
       trend: trends.get(id) ?? [],
       funnel: funnels.get(id) ?? NO_FUNNEL,
       statistics: statistics.get(id) ?? [],
@@ -231,7 +239,8 @@ export async function readAgentSpans(
   const [usual] = await readRows<{ ms: number }>(trx, USUAL_DISTANCE, scope)
   const gapMs = Math.max(LEAST_GAP_MS, USUAL_DISTANCES * Math.round(usual?.ms ?? 0))
   const spans = await readRows<AgentSpan>(trx, SPANS, scope, {
-    ...{ well: JSON.stringify(well), failing: JSON.stringify(failing) },
+    well: JSON.stringify(well),
+    failing: JSON.stringify(failing),
     gap_ms: gapMs,
   })
   return { spans, gapMs }

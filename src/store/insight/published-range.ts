@@ -32,10 +32,17 @@ export async function savePublishedRanges(
 ): Promise<void> {
   if (ranges.length === 0) return
   const rows = ranges.map(({ kind, pipelineIds, asOfDay, firstDay, lastDay, range, ...given }) => ({
-    ...{ time_zone: timeZone, kind, pipelines: textOf(pipelineIds), ...given },
+    time_zone: timeZone,
+    kind,
+    pipelines: textOf(pipelineIds),
+    ...given,
     time_window: kind === '30_days' ? windowOf(lastDay) : lastDay,
-    ...{ as_of_day: asOfDay, first_day: firstDay, last_day: lastDay },
-    ...{ low: range.low, high: range.high, issue_id: issueId },
+    as_of_day: asOfDay,
+    first_day: firstDay,
+    last_day: lastDay,
+    low: range.low,
+    high: range.high,
+    issue_id: issueId,
   }))
   await trx
     .insertInto('published_range')
@@ -103,14 +110,12 @@ export async function readPublishedRecords(
   const { rows } =
     await sql<RecordRow>`${publishedRecords(isLast)} ORDER BY kind, figure, pipelines, currency`.execute(db)
   return rows.map(({ kind, figure, pipelines, currency, ranges, hits, windows, windows_hit }) => ({
-    ...{
-      kind,
-      figure,
-      currency,
-      pipelineIds: pipelines === '' ? null : JSON.parse(pipelines),
-      hits,
-      of: ranges,
-    },
+    kind,
+    figure,
+    currency,
+    pipelineIds: pipelines === '' ? null : JSON.parse(pipelines),
+    hits,
+    of: ranges,
     windows: { hits: windows_hit, of: windows },
   }))
 }

@@ -193,7 +193,9 @@ export async function findLead(db: Db, id: string): Promise<FoundLead | undefine
     .executeTakeFirst()
   return (
     row && {
-      ...{ id, no: row.no, isDeleted: row.deleted_at !== null },
+      id,
+      no: row.no,
+      isDeleted: row.deleted_at !== null,
       writtenBy: `${row.run_id} ${row.observed_at}`,
     }
   )
@@ -306,7 +308,10 @@ function rawsOf(rows: readonly LeadRow[]) {
 function pipelinesOf(rows: readonly LeadRow[], seen: Observation) {
   const ids = new Set(rows.map(({ lead }) => lead.pipeline_id))
   return [...ids].map((id) => ({
-    ...{ id, name: id, status: null },
-    ...{ first_seen_at: seen.at, observed_at: seen.at },
+    id,
+    name: id,
+    status: null,
+    first_seen_at: seen.at,
+    observed_at: seen.at,
   }))
 }

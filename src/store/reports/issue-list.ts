@@ -128,16 +128,28 @@ async function list(db: Db, condition: RawBuilder<boolean>, limit: number): Prom
       GROUP BY listed.id) AS message_count ON counted = listed.id
     ORDER BY "to" DESC, "renderedAt" DESC, report, variant`.execute(db)
   return rows.map((row) => ({
-    ...{ id: row.id, report: row.report, kind: row.kind, variant: row.variant, subject: row.subject },
-    ...{ renderedAt: row.renderedAt, programVersion: row.programVersion, notSent: row.notSent },
+    id: row.id,
+    report: row.report,
+    kind: row.kind,
+    variant: row.variant,
+    subject: row.subject,
+    renderedAt: row.renderedAt,
+    programVersion: row.programVersion,
+    notSent: row.notSent,
     period: { from: row.from, to: row.to, timeZone: row.timeZone },
     messages: {
-      ...{ total: row.first_total, sent: row.first_sent, failed: row.first_failed },
-      ...{ unconfirmed: row.first_unconfirmed, withdrawn: row.first_withdrawn },
+      total: row.first_total,
+      sent: row.first_sent,
+      failed: row.first_failed,
+      unconfirmed: row.first_unconfirmed,
+      withdrawn: row.first_withdrawn,
     },
     copies: {
-      ...{ total: row.copy_total, sent: row.copy_sent, failed: row.copy_failed },
-      ...{ unconfirmed: row.copy_unconfirmed, withdrawn: row.copy_withdrawn },
+      total: row.copy_total,
+      sent: row.copy_sent,
+      failed: row.copy_failed,
+      unconfirmed: row.copy_unconfirmed,
+      withdrawn: row.copy_withdrawn,
     },
   }))
 }

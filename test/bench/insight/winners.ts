@@ -92,8 +92,17 @@ async function saveWinners(store: Store, winners: readonly Winner[]): Promise<vo
     const leads = winners.map((winner): Lead => {
       const [createdAt, changedAt] = [at(winner.created), at(winner[changed])]
       const fields = {
-        ...{ ...BLANK_LEAD, id: winner.id, pipelineId: 'p', status, companyName: winner.id },
-        ...{ cleaned: [], cut: 0, unsure: [], createdAt, updatedAt: changedAt, statusChangedAt: changedAt },
+        ...BLANK_LEAD,
+        id: winner.id,
+        pipelineId: 'p',
+        status,
+        companyName: winner.id,
+        cleaned: [],
+        cut: 0,
+        unsure: [],
+        createdAt,
+        updatedAt: changedAt,
+        statusChangedAt: changedAt,
       }
       return { ...fields, raw: JSON.stringify(fields) }
     })

@@ -62,7 +62,8 @@ describe('a goal', () => {
     medians.add('ours first cpu', 5000, 19)
     expect(judge(goalNamed('growth-first'), medians, [1000])[0]).toMatchObject({ verdict: 'not measured' })
     expect(judge(goalNamed('growth-first'), medians, [1000, 5000])[0]).toMatchObject({
-      ...{ measured: 0.95, verdict: 'met' },
+      measured: 0.95,
+      verdict: 'met',
     })
   })
 })

@@ -53,8 +53,10 @@ function bodyOf(index: number): { readonly id: string; readonly body: string } {
   const id = `msg_${index}`
   const lead = generateLead(changed[index % changed.length] ?? 0)
   const data = {
-    ...{ lead_id: lead.id, pipeline_id: lead.pipeline_id },
-    ...{ from_status: lead.status, to_status: lead.status },
+    lead_id: lead.id,
+    pipeline_id: lead.pipeline_id,
+    from_status: lead.status,
+    to_status: lead.status,
   }
   const timestamp = new Date().toISOString()
   return { id, body: JSON.stringify({ id, type: 'lead.status_changed', version: '1', timestamp, data }) }

@@ -12,7 +12,9 @@ function openTyped() {
   })
   const stop = new AbortController()
   return {
-    ...{ input, stop, prompter: openPrompter({ input, output }, stop.signal) },
+    input,
+    stop,
+    prompter: openPrompter({ input, output }, stop.signal),
     type: (keys: string) => void input.write(keys),
     shows: (text: string) => expect.poll(() => shown).toContain(text),
     shown: () => shown,

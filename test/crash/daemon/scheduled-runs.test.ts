@@ -171,7 +171,10 @@ async function openTicking(store: Store, clock: { readonly now: Date }, work: ()
   const controller = new AbortController()
   const daemon = await startDaemon(
     {
-      ...{ store, log: SILENT, now: () => clock.now, monotonicMs: () => clock.now.getTime() },
+      store,
+      log: SILENT,
+      now: () => clock.now,
+      monotonicMs: () => clock.now.getTime(),
       schedules: [scheduleOf({ run: work })],
       ...openTasks(),
     },

@@ -21,11 +21,17 @@ interface Case {
 const CASES: readonly Case[] = [
   {
     title: 'before its message left sends none of it',
-    ...{ hold: 'RCPT', state: 'sent', unconfirmed_count: 0, copies: 1 },
+    hold: 'RCPT',
+    state: 'sent',
+    unconfirmed_count: 0,
+    copies: 1,
   },
   {
     title: 'after its message left leaves it to the other, who sends the same once more',
-    ...{ hold: 'reply', state: 'sent', unconfirmed_count: 1, copies: 2 },
+    hold: 'reply',
+    state: 'sent',
+    unconfirmed_count: 1,
+    copies: 2,
   },
 ]
 

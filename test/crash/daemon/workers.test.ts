@@ -86,14 +86,20 @@ interface Workers {
 
 const DISRUPTIONS: readonly Disruption[] = [
   {
-    ...{ what: 'one of them is killed', times: KILLS, eachMs: KILL_EACH_MS, leads: LEADS },
+    what: 'one of them is killed',
+    times: KILLS,
+    eachMs: KILL_EACH_MS,
+    leads: LEADS,
     async open() {
       const url = await newDatabase({ template: await migratedDatabase() })
       return { url, befall: async (workers) => workers.killOne() }
     },
   },
   {
-    ...{ what: 'PostgreSQL crashes', times: CRASHES, eachMs: CRASH_EACH_MS, leads: CRASH_LEADS },
+    what: 'PostgreSQL crashes',
+    times: CRASHES,
+    eachMs: CRASH_EACH_MS,
+    leads: CRASH_LEADS,
     async open() {
       const postgres = await startOwnPostgres()
       return { url: postgres.url, befall: ({ next }) => crash(postgres, next) }
@@ -109,9 +115,13 @@ describe.skipIf(!hasPostgres)(`${WORKERS} workers on one PostgreSQL, SEED=${SEED
       await using upstream = await startUpstream(leads / 2)
       const sink = await startSink(FAULTS)
       const env = {
-        ...{ LEADSHEET_DATABASE_URL: url, LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'key' },
-        ...{ LEADSHEET_SMTP_URL: sink.url, LEADSHEET_FROM: 'reports@example.com' },
-        ...{ LEADSHEET_EVENTS_SECRET: EVENTS_SECRET, LEADSHEET_WEB_LISTEN: '127.0.0.1:0' },
+        LEADSHEET_DATABASE_URL: url,
+        LEADSHEET_API_URL: upstream.url,
+        LEADSHEET_API_KEY: 'key',
+        LEADSHEET_SMTP_URL: sink.url,
+        LEADSHEET_FROM: 'reports@example.com',
+        LEADSHEET_EVENTS_SECRET: EVENTS_SECRET,
+        LEADSHEET_WEB_LISTEN: '127.0.0.1:0',
       }
       const begin = (files: Files): Worker => follow(start({ args: ['run'], cwd: folderWith(files), env }))
       await using store = await openStore(url, new Date())

@@ -78,9 +78,11 @@ describe.skipIf(!hasPostgres)('a PostgreSQL in mid-sync', () => {
       const postgres = await startOwnPostgres()
       await using proxy = await openTcpProxy(Number(new URL(postgres.url).port))
       const env = {
-        ...{ LEADSHEET_DATABASE_URL: proxy.urlOf(postgres.url), LEADSHEET_API_KEY: 'key' },
-        ...{ LEADSHEET_API_URL: await startSlowUpstream() },
-        ...{ LEADSHEET_SMTP_URL: 'file:./outbox', LEADSHEET_FROM: 'reports@example.com' },
+        LEADSHEET_DATABASE_URL: proxy.urlOf(postgres.url),
+        LEADSHEET_API_KEY: 'key',
+        LEADSHEET_API_URL: await startSlowUpstream(),
+        LEADSHEET_SMTP_URL: 'file:./outbox',
+        LEADSHEET_FROM: 'reports@example.com',
       }
       const begin = () => start({ args: ['run'], cwd: folderWith({ 'leadsheet.yaml': SETTINGS }), env })
       {

@@ -46,7 +46,11 @@ describe.skipIf(!hasPostgres)(`a PostgreSQL that crashes ${CRASHES} times, SEED=
     await using upstream = await startUpstream(0)
     const open = (): Source =>
       openSource({
-        ...{ baseUrl: upstream.url, apiKey: 'key', maxWaitMs: 60_000, log: SILENT, now },
+        baseUrl: upstream.url,
+        apiKey: 'key',
+        maxWaitMs: 60_000,
+        log: SILENT,
+        now,
         backoff: { attempts: 5, baseMs: 0, maxMs: 0 },
       })
     await using store = await openStore(postgres.url, now())

@@ -27,7 +27,10 @@ export function start({ main = MAIN, args, cwd, env }: Program): ChildProcess {
     {
       cwd,
       env: {
-        ...{ PATH, HOME, TZ: 'UTC', NODE_COMPILE_CACHE: COMPILED },
+        PATH,
+        HOME,
+        TZ: 'UTC',
+        NODE_COMPILE_CACHE: COMPILED,
         // Without this, all daemons would ask for the same port.
         ...(args[0] === 'run' && { LEADSHEET_WEB_LISTEN: 'none' }),
         ...env,

@@ -27,8 +27,15 @@ async function keep(store: Store, subject: string, kept: Kept) {
   const { report = 'daily', from, to, timeZone = 'UTC', variant = '', text = '', notSent = null } = kept
   return store.write(async (trx) => {
     const { id } = await saveIssue(trx, {
-      ...{ report, period: periodBetween(from, to, timeZone), variant, subject, text, html: '' },
-      ...{ renderedAt: `${to}T07:00:00.000Z`, programVersion: '1.2.3', figures: busyDay() },
+      report,
+      period: periodBetween(from, to, timeZone),
+      variant,
+      subject,
+      text,
+      html: '',
+      renderedAt: `${to}T07:00:00.000Z`,
+      programVersion: '1.2.3',
+      figures: busyDay(),
     })
     if (notSent !== null) await noteNotSent(trx, id, notSent)
     for (const [recipient, state] of Object.entries(kept.messages ?? {})) {
@@ -44,20 +51,30 @@ async function keep(store: Store, subject: string, kept: Kept) {
 async function openKept() {
   const store = await openEmptyStore()
   await keep(store, 'Thursday', {
-    ...{ from: '2026-11-19', to: '2026-11-20', text: 'Leads in the copy: 5,706\nMüller & Söhne is new' },
+    from: '2026-11-19',
+    to: '2026-11-20',
+    text: 'Leads in the copy: 5,706\nMüller & Söhne is new',
     messages: { 'ana@example.com': 'sent', 'ben@example.com': 'failed' },
   })
   await keep(store, 'Friday', {
-    ...{ from: '2026-11-20', to: '2026-11-21', timeZone: 'Europe/Berlin', text: 'Leads in the copy: 5,711' },
+    from: '2026-11-20',
+    to: '2026-11-21',
+    timeZone: 'Europe/Berlin',
+    text: 'Leads in the copy: 5,711',
     messages: { 'ana@example.com': 'sent' },
   })
   await keep(store, 'Friday in Germany', {
-    ...{ from: '2026-11-20', to: '2026-11-21', timeZone: 'Europe/Berlin' },
+    from: '2026-11-20',
+    to: '2026-11-21',
+    timeZone: 'Europe/Berlin',
     variant: '{"pipelineIds":["eu-mid"],"conditions":[{"field":"company_country","in":["Germany"]}]}',
     messages: { 'ana@example.com': 'unconfirmed', 'cem@example.com': 'pending' },
   })
   await keep(store, 'The week', {
-    ...{ report: 'weekly', from: '2026-11-09', to: '2026-11-16', notSent: 'quiet' },
+    report: 'weekly',
+    from: '2026-11-09',
+    to: '2026-11-16',
+    notSent: 'quiet',
   })
   // A notice belongs to no issue.
   for (const state of ['failed', 'unconfirmed', 'pending'] as const) {

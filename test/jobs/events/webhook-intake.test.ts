@@ -22,13 +22,11 @@ async function openBusyStore() {
   let wakes = 0
   const intake = createWebhookIntake({ store: busy, now: () => OPENED_AT, wake: () => void wakes++ })
   return {
-    ...{
-      intake,
-      letGo: free.resolve,
-      fail: free.reject,
-      wakes: () => wakes,
-      transactions: () => transactions,
-    },
+    intake,
+    letGo: free.resolve,
+    fail: free.reject,
+    wakes: () => wakes,
+    transactions: () => transactions,
     ids: async () => (await store.db.selectFrom('event').select('id').execute()).map(({ id }) => id),
     [Symbol.asyncDispose]: store.close,
   }

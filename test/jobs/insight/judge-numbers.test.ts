@@ -48,8 +48,16 @@ async function storeWith({ mean, isExact }: Planted): Promise<Store> {
 function requestOf(change: Partial<ReportRequest> = {}, kind: ReportRequest['kind'] = 'day'): ReportRequest {
   const period: Period = periodOf(kind, NOW, ZONE, { holidays: [], lastEnd: null })
   return {
-    ...{ kind, period, prior: priorOf(kind, period), filter: EVERY_LEAD, stalledDays: 14, topScore: 80 },
-    ...{ rowsMax: 10, since: null, sparkPeriods: periodsUpTo(kind, period), trendDays: [] },
+    kind,
+    period,
+    prior: priorOf(kind, period),
+    filter: EVERY_LEAD,
+    stalledDays: 14,
+    topScore: 80,
+    rowsMax: 10,
+    since: null,
+    sparkPeriods: periodsUpTo(kind, period),
+    trendDays: [],
     ...change,
   }
 }
@@ -63,7 +71,7 @@ const judge = (
   judgeNumbers(
     { store, now: () => NOW },
     request,
-    { ...{ holidays: [], goals: [], fiscalYearStarts: 1 }, ...change },
+    { holidays: [], goals: [], fiscalYearStarts: 1, ...change },
     lastUnusual,
   )
 const previous = (date: string) => new Date(Date.parse(date) - 86_400_000).toISOString().slice(0, 10)
@@ -147,7 +155,12 @@ describe('the numbers of a day', () => {
     const conditions = [{ field: 'score', min: 50, max: null }]
     const filtered = requestOf({ filter: { pipelineIds: null, conditions } })
     expect(await judge(store, filtered)).toEqual({
-      ...{ expectations: [], lastUnusual: {}, drivers: [], pace: [], winRates: [], wonValues: [] },
+      expectations: [],
+      lastUnusual: {},
+      drivers: [],
+      pace: [],
+      winRates: [],
+      wonValues: [],
     })
     const one = await judge(store, requestOf({ filter: { pipelineIds: ['p2'], conditions: [] } }))
     expect(one.expectations.map(({ pipeline }) => pipeline)).toEqual([null, null])
@@ -243,7 +256,12 @@ it('judges a week with a left-out day by its other days, and makes no claim wher
 
 describe('goals', () => {
   const goal = (change: Partial<Goal> = {}): Goal => ({
-    ...{ name: 'New', figure: 'new_leads', period: 'month', target: 500, currency: null, pipelines: null },
+    name: 'New',
+    figure: 'new_leads',
+    period: 'month',
+    target: 500,
+    currency: null,
+    pipelines: null,
     owner: 'Ana',
     ...change,
   })
@@ -258,7 +276,13 @@ describe('goals', () => {
     ]
     const { pace } = await judge(store, requestOf(), { goals, fiscalYearStarts: 11 })
     const judged = pace.map(({ figure, goal, soFar, lastDay, daysLeft, perDay, pipelines }) => ({
-      ...{ figure, name: goal?.name ?? null, soFar, lastDay, daysLeft, perDay, pipelines },
+      figure,
+      name: goal?.name ?? null,
+      soFar,
+      lastDay,
+      daysLeft,
+      perDay,
+      pipelines,
     }))
     // There are twenty leads a day, half of them in each pipeline. 20 November is day 20 of the month.
     const month = { figure: 'new_leads', lastDay: '2026-11-30', daysLeft: 10, pipelines: null }

@@ -48,7 +48,8 @@ async function judge(
             pipelineId: pipelineOf(source),
             status,
             ...times,
-            ...{ valueAmount: 100 * (1 + (each % 3)), valueCurrency: 'EUR' },
+            valueAmount: 100 * (1 + (each % 3)),
+            valueCurrency: 'EUR',
           }),
         )
       }
@@ -59,7 +60,11 @@ async function judge(
   const period = periodOf('day', NOW, ZONE, { holidays: [], lastEnd: null })
   const request = {
     ...({ kind: 'day', period, prior: priorOf('day', period), filter: EVERY_LEAD, stalledDays: 14 } as const),
-    ...{ topScore: 80, rowsMax: 10, since: null, sparkPeriods: periodsUpTo('day', period), trendDays: [] },
+    topScore: 80,
+    rowsMax: 10,
+    since: null,
+    sparkPeriods: periodsUpTo('day', period),
+    trendDays: [],
   }
   const report = { holidays: [], goals: [], fiscalYearStarts: 1 }
   return await judgeNumbers({ store, now: () => NOW }, request, report, {})
@@ -81,7 +86,9 @@ it('a win rate as ever is usual, with a range and a record', async () => {
 it('a win rate that rose is unusual, and came from the source whose rate rose', async () => {
   const [judged] = await judgeRatesOf((ago) => (ago < 30 ? { web: [5, 5], referral: [1, 5] } : asEver(ago)))
   expect(judged).toMatchObject({
-    ...{ won: 180, decided: 300, judgement: 'high' },
+    won: 180,
+    decided: 300,
+    judgement: 'high',
     origin: { dimension: 'source', difference: 300, mix: 0, parts: [{ name: 'web', within: 300 }], rest: 0 },
   })
 })
@@ -91,7 +98,9 @@ it('a win rate that fell although no source wins less came from the mix', async 
     ago < 30 ? { web: [0, 0], referral: [2, 10] } : { web: [3, 5], referral: [1, 5] },
   )
   expect(judged).toMatchObject({
-    ...{ won: 60, decided: 300, judgement: 'low' },
+    won: 60,
+    decided: 300,
+    judgement: 'low',
     origin: { dimension: 'source', difference: -200, mix: -200, parts: [], rest: 0 },
   })
 })
@@ -154,8 +163,12 @@ it('the won value has a usual range in its currency, from the same weekdays', as
   // Three wins are worth 100, 200 and 300.
   expect(wonValues).toEqual([
     {
-      ...{ currency: 'EUR', amount: 600, judgement: 'usual', range: { low: 600, high: 600 } },
-      ...{ days: { known: 328, needed: 182 }, record: { hits: 146, of: 146 } },
+      currency: 'EUR',
+      amount: 600,
+      judgement: 'usual',
+      range: { low: 600, high: 600 },
+      days: { known: 328, needed: 182 },
+      record: { hits: 146, of: 146 },
     },
   ])
 })

@@ -43,8 +43,18 @@ it('a report stores its ranges when it is sent, once, and not when it is only ma
       insight?.expectations.filter(({ figure }) => figure === 'new_leads')[index] ?? {}
     const day = '2026-11-20'
     expect(published[index]).toEqual({
-      ...{ time_zone: ZONE, kind: 'day', figure: 'new_leads', pipelines, currency: '', actual, ...range },
-      ...{ time_window: day, as_of_day: day, first_day: day, last_day: day, issue_id: enqueued?.issue.id },
+      time_zone: ZONE,
+      kind: 'day',
+      figure: 'new_leads',
+      pipelines,
+      currency: '',
+      actual,
+      ...range,
+      time_window: day,
+      as_of_day: day,
+      first_day: day,
+      last_day: day,
+      issue_id: enqueued?.issue.id,
     })
   }
   await enqueueDue(deps, [ana, recipient('ben@example.com')], OF_DAY)

@@ -21,10 +21,24 @@ const DAYS = 120
 const CAMPAIGN = '2026-11-13'
 const { signal } = new AbortController()
 const REPORT: Report = {
-  ...{ name: 'daily', template: 'daily', title: null, kind: 'day', holidays: [], goals: [] },
-  ...{ fiscalYearStarts: 1, sendWhen: 'always', gate: DAILY.gate, locale: 'en-GB', timeZone: ZONE },
-  ...{ filter: { pipelineIds: null, conditions: [] }, blocks: BLOCKS, attachments: [], stalledDays: 7 },
-  ...{ topScore: 80, queries: [], leadUrl: null },
+  name: 'daily',
+  template: 'daily',
+  title: null,
+  kind: 'day',
+  holidays: [],
+  goals: [],
+  fiscalYearStarts: 1,
+  sendWhen: 'always',
+  gate: DAILY.gate,
+  locale: 'en-GB',
+  timeZone: ZONE,
+  filter: { pipelineIds: null, conditions: [] },
+  blocks: BLOCKS,
+  attachments: [],
+  stalledDays: 7,
+  topScore: 80,
+  queries: [],
+  leadUrl: null,
 }
 
 /** Renders the report of a morning. On the day of the campaign, there were three times the usual leads. */

@@ -9,9 +9,18 @@ const EVIL = '=cmd|" /C calc"!A0'
 function issueOf(change: Partial<ReportFigures> = {}): Issue {
   const figures = { ...busyDay(), ...change }
   return {
-    ...{ id: 'e', report: 'daily', variant: '', subject: '', text: '', isMailed: true, notSent: null },
-    ...{ period: figures.period, renderedAt: '2026-11-21T07:00:00.000Z', programVersion: '1.2.3' },
-    ...{ html: '<html lang="de-DE">', figures },
+    id: 'e',
+    report: 'daily',
+    variant: '',
+    subject: '',
+    text: '',
+    isMailed: true,
+    notSent: null,
+    period: figures.period,
+    renderedAt: '2026-11-21T07:00:00.000Z',
+    programVersion: '1.2.3',
+    html: '<html lang="de-DE">',
+    figures,
   }
 }
 

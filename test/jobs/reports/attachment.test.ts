@@ -43,8 +43,12 @@ const FIGURES: ListedFigures = {
         value: [{ amount: 12_500.5, currency: 'EUR' }],
         rows: [
           {
-            ...{ id: 'lead/1', companyName: 'Acme', pipelineName: 'EU mid-market' },
-            ...{ fromStatus: null, toStatus: 'won', at: '2026-11-20T09:00:00.000Z' },
+            id: 'lead/1',
+            companyName: 'Acme',
+            pipelineName: 'EU mid-market',
+            fromStatus: null,
+            toStatus: 'won',
+            at: '2026-11-20T09:00:00.000Z',
             value: { amount: 12_500.5, currency: 'EUR' },
           },
         ],
@@ -53,14 +57,20 @@ const FIGURES: ListedFigures = {
   },
   byPipeline: [
     {
-      ...{ id: 'eu', name: 'EU mid-market', leads: 120, stalled: 14 },
+      id: 'eu',
+      name: 'EU mid-market',
+      leads: 120,
+      stalled: 14,
       newLeads: { current: 59, prior: 50 },
       won: { current: 3, prior: 2 },
       winRate: { part: 45, whole: 190 },
       openValue: [{ amount: 1_305_000, currency: 'EUR' }],
     },
     {
-      ...{ id: 'us', name: 'US growth', leads: 0, stalled: 0 },
+      id: 'us',
+      name: 'US growth',
+      leads: 0,
+      stalled: 0,
       newLeads: { current: 0, prior: 0 },
       won: { current: 0, prior: 0 },
       winRate: { part: 0, whole: 0 },
@@ -77,7 +87,10 @@ const FIGURES: ListedFigures = {
   ],
   queries: [
     {
-      ...{ name: 'by-industry', title: 'By industry', note: null, sql: 'SELECT 1' },
+      name: 'by-industry',
+      title: 'By industry',
+      note: null,
+      sql: 'SELECT 1',
       columns: ['industry', 'leads', 'first_at'],
       rows: [
         ['=SUM(A1)', 7, '2026-11-20T08:00:00.000Z'],
@@ -122,10 +135,20 @@ describe('an attached list', () => {
     const [headings = [], row = []] = await sheetOf('stalled.xlsx')
     const cells = Object.fromEntries(headings.map((heading, index) => [String(heading), row[index]]))
     expect(cells).toEqual({
-      ...{ Company: 'Acme, "the" one', Pipeline: 'EU mid-market', Stage: 'Meeting booked' },
-      ...{ 'Days idle': 142, Score: 91, Value: 12_500.5, Currency: 'EUR' },
-      ...{ Contact: 'Zoë Müller', Title: null, Country: 'Germany', Website: 'acme.example' },
-      ...{ About: 'Anvils and more', Source: 'web', ID: 'lead/1' },
+      Company: 'Acme, "the" one',
+      Pipeline: 'EU mid-market',
+      Stage: 'Meeting booked',
+      'Days idle': 142,
+      Score: 91,
+      Value: 12_500.5,
+      Currency: 'EUR',
+      Contact: 'Zoë Müller',
+      Title: null,
+      Country: 'Germany',
+      Website: 'acme.example',
+      About: 'Anvils and more',
+      Source: 'web',
+      ID: 'lead/1',
       'Created (Europe/Berlin)': new Date('2026-11-21T00:00:00Z'),
       'Last change (Europe/Berlin)': new Date('2026-07-01T12:00:00Z'),
     })

@@ -90,8 +90,10 @@ describe('the recipients of a report', () => {
     const [enqueued] = await enqueueDue(world.deps, [
       recipient('ana@example.com'),
       recipient('dana@example.com', {
-        ...{ locale: 'de-DE', timeZone: 'Asia/Tokyo' },
-        ...{ blocks: ['headline', 'freshness', 'kpis'], attachments: ['top_leads.csv', 'charts'] },
+        locale: 'de-DE',
+        timeZone: 'Asia/Tokyo',
+        blocks: ['headline', 'freshness', 'kpis'],
+        attachments: ['top_leads.csv', 'charts'],
       }),
     ])
     const messages = await messagesOf(world.store, enqueued?.issue ?? { id: '' })

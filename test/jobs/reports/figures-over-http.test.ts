@@ -171,8 +171,14 @@ function medianDays(
 function requestOf(kind: PeriodKind, at: string) {
   const period = periodOf(kind, new Date(at), ZONE, { holidays: [], lastEnd: null })
   return {
-    ...{ kind, period, prior: priorOf(kind, period), filter: EVERY_LEAD, stalledDays: STALLED_DAYS },
-    ...{ topScore: 80, rowsMax: 10, since: null },
+    kind,
+    period,
+    prior: priorOf(kind, period),
+    filter: EVERY_LEAD,
+    stalledDays: STALLED_DAYS,
+    topScore: 80,
+    rowsMax: 10,
+    since: null,
     sparkPeriods: periodsUpTo(kind, period),
     trendDays: daysUpTo(period.to, 96, ZONE),
   }
@@ -249,8 +255,12 @@ describe('the figures of a seeded service over HTTP', () => {
     const first = moments.toSorted()[0] ?? ''
     let nowMs = Date.parse(first)
     await using service = await openService({
-      ...{ file: join(folderWith(), 'service.db'), companiesFile: COMPANIES, seed: 1 },
-      ...{ historyDays: 5, rateLimitPerMinute: 1_000_000, now: () => nowMs },
+      file: join(folderWith(), 'service.db'),
+      companiesFile: COMPANIES,
+      seed: 1,
+      historyDays: 5,
+      rateLimitPerMinute: 1_000_000,
+      now: () => nowMs,
     })
     const key = await service.createKey({ name: 'test', scope: 'read' })
     const ask = async (path: string): Promise<unknown> => {

@@ -47,20 +47,36 @@ async function openWorld(gate: Partial<GateSettings> = {}) {
   const store = await openNewStore(join(folder, 'leadsheet.db'), clock.now)
   const transport = openTransport(pathToFileURL(join(folder, 'outbox')).href, { log: SILENT })
   const source = openSource({
-    ...{ baseUrl: upstream.url, apiKey: 'test-key', maxWaitMs: 0, log: SILENT },
-    ...{ now: () => clock.now, backoff: { attempts: 2, baseMs: 0, maxMs: 0 } },
+    baseUrl: upstream.url,
+    apiKey: 'test-key',
+    maxWaitMs: 0,
+    log: SILENT,
+    now: () => clock.now,
+    backoff: { attempts: 2, baseMs: 0, maxMs: 0 },
   })
   const work: ScheduledReportDeps = {
     ...reportDeps(store, () => clock.now),
-    ...{ source, transport, log: SILENT, publish: async () => {}, wake: () => {} },
+    source,
+    log: SILENT,
+    publish: async () => {},
+    wake: () => {},
     syncOptions: (stop) => ({
-      ...{ full: false, parts: SYNC_PARTS, pageSize: 100, overlapMs: 0, pipelineIds: [], signal: stop },
+      full: false,
+      parts: SYNC_PARTS,
+      pageSize: 100,
+      overlapMs: 0,
+      pipelineIds: [],
+      signal: stop,
     }),
   }
   await sync(work, work.syncOptions(signal))
   const report: Report = { ...DAILY, gate: { ...DAILY.gate, ...gate } }
   return {
-    ...{ upstream, store, work, report, clock },
+    upstream,
+    store,
+    work,
+    report,
+    clock,
     /** Runs the scheduled report at a time. */
     async run(now: Date, due: Partial<DueRun> = {}): Promise<RunEnd> {
       clock.now = now
@@ -165,8 +181,11 @@ describe('a report whose data do not cover its period', () => {
   it('says for which days before it no report was made', async () => {
     await using world = await openWorld()
     const row = (day: string, state: 'done' | 'skipped' | 'failed') => ({
-      ...{ schedule: 'report:daily', due_at: `2026-11-${day}T07:00:00.000Z`, state },
-      ...{ noted_at: '2026-11-21T06:00:00.000Z', attempts: 0 },
+      schedule: 'report:daily',
+      due_at: `2026-11-${day}T07:00:00.000Z`,
+      state,
+      noted_at: '2026-11-21T06:00:00.000Z',
+      attempts: 0,
     })
     const rows = [
       row('16', 'skipped'),

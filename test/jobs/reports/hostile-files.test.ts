@@ -26,8 +26,15 @@ function leadNamed(name: string): ListedLead & { idleDays: number } {
   return {
     ...BLANK_LISTED,
     ...Object.fromEntries(LISTED_FIELDS.map((field) => [field, name])),
-    ...{ id: name, companyName: name, pipelineId: name, pipelineName: name, status: name },
-    ...{ score: 90, value: { amount: 1, currency: 'EUR' }, createdAt: NOW, changedAt: NOW },
+    id: name,
+    companyName: name,
+    pipelineId: name,
+    pipelineName: name,
+    status: name,
+    score: 90,
+    value: { amount: 1, currency: 'EUR' },
+    createdAt: NOW,
+    changedAt: NOW,
     idleDays: 20,
   }
 }
@@ -47,7 +54,9 @@ async function filesOf(format: 'csv' | 'xlsx'): Promise<readonly MessageFile[]> 
     {
       report: 'daily',
       figures: {
-        ...{ kind: 'day', period: DAY, prior: DAY },
+        kind: 'day',
+        period: DAY,
+        prior: DAY,
         topLeads: { minScore: 80, total, rows },
         insight: null,
         stalled: { days: 14, coverage: { known: total, of: total }, total, rows },
@@ -57,12 +66,21 @@ async function filesOf(format: 'csv' | 'xlsx'): Promise<readonly MessageFile[]> 
           kinds: [{ kind: 'won', total, value: [], rows: moved }],
         },
         byPipeline: rows.map(({ id, companyName }) => ({
-          ...{ id, name: companyName, ...line, leads: 1, openValue: [], stalled: 0 },
+          id,
+          name: companyName,
+          ...line,
+          leads: 1,
+          openValue: [],
+          stalled: 0,
         })),
         bySource: NAMES.map((source) => ({ source, ...line })),
         queries: [
           {
-            ...{ name: 'own', title: '=1+1', note: null, sql: 'SELECT 1', isCut: false },
+            name: 'own',
+            title: '=1+1',
+            note: null,
+            sql: 'SELECT 1',
+            isCut: false,
             columns: ['=1+1', 'value'],
             rows: NAMES.map((name) => [name, 1]),
           },

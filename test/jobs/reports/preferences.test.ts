@@ -39,7 +39,9 @@ async function openDaily(report: Report = DAILY) {
   const clock = { now: SYNCED }
   const deps = reportDeps(store, () => clock.now)
   return {
-    ...{ store, clock, deps },
+    store,
+    clock,
+    deps,
     /** @param day the day of the report; 0 is the Monday */
     async send(day: number) {
       clock.now = new Date(Date.parse(`${MONDAY}T07:00:00Z`) + day * DAY_MS)

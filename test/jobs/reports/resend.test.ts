@@ -40,7 +40,10 @@ async function openMailed() {
   }
   clock.now = new Date('2026-11-21T09:00:00Z')
   return {
-    ...{ deps, store, clock, rows },
+    deps,
+    store,
+    clock,
+    rows,
     [Symbol.asyncDispose]: () => store.close(),
   }
 }
@@ -72,7 +75,9 @@ describe('a report that is sent again', () => {
     expect(
       told(await planResend(deps, DAILY, PEOPLE, { which: 'all' }, new Date('2026-11-20T12:00:00Z'))),
     ).toEqual({
-      ...{ again: [], anew: [], leftOut: [] },
+      again: [],
+      anew: [],
+      leftOut: [],
     })
   })
 
@@ -83,7 +88,8 @@ describe('a report that is sent again', () => {
     await changePreference(store, { address: 'ana@example.com', report: 'daily' }, 'stop', choice, clock.now)
     const plan = await planResend(deps, DAILY, PEOPLE.slice(0, 2), { which: 'all' }, clock.now)
     expect(told(plan)).toEqual({
-      ...{ again: [], anew: ['ben'] },
+      again: [],
+      anew: ['ben'],
       leftOut: [
         'ana: unsubscribed by themselves on 2026-11-21',
         ...['cleo', 'dan', 'eve'].map((name) => `${name}: the settings name them no more`),

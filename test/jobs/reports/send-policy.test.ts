@@ -19,9 +19,16 @@ async function readEmptyDay(): Promise<ReportFigures> {
   await using store = await openStore(':memory:', new Date('2026-11-21T07:00:00Z'))
   const period = periodBetween('2026-11-20', '2026-11-21', 'UTC')
   return await readReportFigures(store.db, {
-    ...{ kind: 'day', period, prior: priorOf('day', period), filter: EVERY_LEAD },
-    ...{ stalledDays: 7, topScore: 80, rowsMax: 10, since: null },
-    ...{ sparkPeriods: [period], trendDays: daysUpTo(period.to, 96, 'UTC') },
+    kind: 'day',
+    period,
+    prior: priorOf('day', period),
+    filter: EVERY_LEAD,
+    stalledDays: 7,
+    topScore: 80,
+    rowsMax: 10,
+    since: null,
+    sparkPeriods: [period],
+    trendDays: daysUpTo(period.to, 96, 'UTC'),
   })
 }
 

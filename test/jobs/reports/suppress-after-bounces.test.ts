@@ -63,7 +63,12 @@ async function openDays() {
   const preferences = async () =>
     (await listPreferences(store.db)).map(({ address, state }) => [address, state])
   return {
-    ...{ store, clock, refusal, pause, passDays, preferences },
+    store,
+    clock,
+    refusal,
+    pause,
+    passDays,
+    preferences,
     async [Symbol.asyncDispose]() {
       await transport.close()
       await server[Symbol.asyncDispose]()
@@ -94,7 +99,10 @@ describe('a recipient whose server refuses issue after issue', () => {
     await days.pause(5)
     expect(await listPreferences(days.store.db)).toMatchObject([
       {
-        ...{ address: GONE, report: 'daily', state: 'paused', changedBy: 'leadsheet' },
+        address: GONE,
+        report: 'daily',
+        state: 'paused',
+        changedBy: 'leadsheet',
         reason: '5 issues in a row were refused: 550 no such user',
       },
     ])

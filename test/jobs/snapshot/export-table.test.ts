@@ -159,13 +159,21 @@ describe('an export as Parquet', () => {
     )
     expect(rows).toEqual([
       {
-        ...{ company: '=1+1', score: '90', share: -0.5, big: '9007199254740993', mixed: '1' },
+        company: '=1+1',
+        score: '90',
+        share: -0.5,
+        big: '9007199254740993',
+        mixed: '1',
         ms: String(Date.parse('2026-11-21T06:00:00Z')),
       },
       { company: 'a, "b"\nc', score: '-5', share: 0.25, big: '-1', mixed: 'x', ms: null },
       { company: '', score: null, share: null, big: null, mixed: null, ms: null },
       {
-        ...{ company: null, score: '7', share: 1, big: '0', mixed: '-2.5' },
+        company: null,
+        score: '7',
+        share: 1,
+        big: '0',
+        mixed: '-2.5',
         ms: String(Date.parse('2026-11-21T06:00:01.500Z')),
       },
     ])

@@ -40,8 +40,10 @@ describe('publishing', () => {
     ])
     expect(ask(published.file, 'SELECT * FROM snapshot_info')).toMatchObject([
       {
-        ...{ made_at: '2026-11-21T06:30:00.000Z', leads_as_of: '2026-11-21T06:00:00.000Z' },
-        ...{ run_id: run, leadsheet_version: '0.0.0' },
+        made_at: '2026-11-21T06:30:00.000Z',
+        leads_as_of: '2026-11-21T06:00:00.000Z',
+        run_id: run,
+        leadsheet_version: '0.0.0',
       },
     ])
   })

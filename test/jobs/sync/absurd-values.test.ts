@@ -26,13 +26,11 @@ const LEADS = 300
 const REPORT_MS = 5_000
 
 const AGENT = {
-  ...{
-    id: 'a',
-    name: 'Scout',
-    kind: 'discovery',
-    status: 'failing',
-    status_changed_at: '2026-11-19T01:14:00Z',
-  },
+  id: 'a',
+  name: 'Scout',
+  kind: 'discovery',
+  status: 'failing',
+  status_changed_at: '2026-11-19T01:14:00Z',
   current_task: {
     type: 'crawl',
     pipeline_id: 'pipeline-1',

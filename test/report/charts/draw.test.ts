@@ -19,7 +19,8 @@ const english = labelsIn('en-GB')
 const OF_DAY = {
   kind: 'day' as const,
   period: {
-    ...{ from: '2026-11-19T23:00:00.000Z', to: '2026-11-20T23:00:00.000Z' },
+    from: '2026-11-19T23:00:00.000Z',
+    to: '2026-11-20T23:00:00.000Z',
     timeZone: 'Europe/Berlin',
   },
 }

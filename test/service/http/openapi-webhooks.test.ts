@@ -82,7 +82,10 @@ test('the recorded events are as the document says a webhook receives them', () 
     const validate = described.messageValidator(type)
     for (const { id, at, data } of own) {
       validate({
-        ...{ id: `evt_${id}`, type, version: EVENT_VERSION, timestamp: new Date(at).toISOString() },
+        id: `evt_${id}`,
+        type,
+        version: EVENT_VERSION,
+        timestamp: new Date(at).toISOString(),
         data: JSON.parse(data),
       })
       expect(validate.errors).toBeNull()

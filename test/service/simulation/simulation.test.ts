@@ -53,8 +53,12 @@ async function addPipeline(db: ServiceDatabase): Promise<void> {
   const at = NOW - 8 * DAY_MS
   const criteria = JSON.stringify({ countries: ['India'], limit: 40 })
   await insertPipeline(db, {
-    ...{ id: 'pl_client', name: 'India', criteria, status: 'active' },
-    ...{ created_at: at, updated_at: at },
+    id: 'pl_client',
+    name: 'India',
+    criteria,
+    status: 'active',
+    created_at: at,
+    updated_at: at,
   })
 }
 

@@ -31,7 +31,8 @@ export function webhookCalls(api: TestService): WebhookCalls {
   const authorization = `Bearer ${api.writeKey}`
   const act: WebhookCalls['act'] = (id, action, idempotencyKey) =>
     api.get(`/webhooks/${id}/${action}`, {
-      ...{ method: 'POST', authorization },
+      method: 'POST',
+      authorization,
       headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
     })
   const list: WebhookCalls['list'] = async () =>
@@ -39,7 +40,9 @@ export function webhookCalls(api: TestService): WebhookCalls {
   const remove: WebhookCalls['remove'] = (id) =>
     api.get(`/webhooks/${id}`, { method: 'DELETE', authorization })
   return {
-    ...{ act, list, remove },
+    act,
+    list,
+    remove,
     register: async (body) => webhookWithSecretSchema.parse((await api.post('/webhooks', body)).json),
     show: async (id) => webhookSchema.parse((await api.get(`/webhooks/${id}`)).json),
     removeAll: async () => {

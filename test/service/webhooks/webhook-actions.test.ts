@@ -98,8 +98,13 @@ describe('a test', () => {
     const { id } = await registered()
     const attempt = await hooks.ping(id)
     expect(attempt).toMatchObject({
-      ...{ message_id: lastPost().headers['webhook-id'], type: 'webhook.ping', attempt: 1 },
-      ...{ at: new Date(api.clock.at).toISOString(), outcome: 'delivered', status: 200, error: null },
+      message_id: lastPost().headers['webhook-id'],
+      type: 'webhook.ping',
+      attempt: 1,
+      at: new Date(api.clock.at).toISOString(),
+      outcome: 'delivered',
+      status: 200,
+      error: null,
       next_attempt_at: null,
     })
     expect(pingSchema.parse(JSON.parse(lastPost().body)).data).toEqual({ webhook_id: id })
@@ -123,7 +128,8 @@ describe('a test', () => {
     await gone[Symbol.asyncDispose]()
     const { id } = await hooks.register({ url: gone.url, events: ['lead.created'] })
     expect(await hooks.ping(id)).toMatchObject({
-      ...{ outcome: 'failed', status: null },
+      outcome: 'failed',
+      status: null,
       error: expect.stringContaining('ECONNREFUSED'),
     })
   })
@@ -178,7 +184,9 @@ describe('a disabled webhook', () => {
 
   test('says since when and why', async () => {
     expect(await hooks.show(await disabled())).toMatchObject({
-      ...{ status: 'disabled', disabled_reason: 'gone', disabled_at: new Date(api.clock.at).toISOString() },
+      status: 'disabled',
+      disabled_reason: 'gone',
+      disabled_at: new Date(api.clock.at).toISOString(),
     })
   })
 
@@ -189,7 +197,10 @@ describe('a disabled webhook', () => {
     const enabled = webhookSchema.parse((await hooks.act(id, 'enable')).json)
     expect(enabled).toEqual(await hooks.show(id))
     expect(enabled).toMatchObject({
-      ...{ status: 'active', disabled_reason: null, disabled_at: null, failing_since: null },
+      status: 'active',
+      disabled_reason: null,
+      disabled_at: null,
+      failing_since: null,
     })
     await create('Afterwards')
     await expect.poll(() => namesSince(before)).toContain('Afterwards')

@@ -28,7 +28,10 @@ beforeAll(async () => {
   const rows = api.rows<EventRow>('select * from event order by id')
   events = rows.map(({ id, type, at, data }) =>
     eventSchema.parse({
-      ...{ id: `evt_${id}`, type, version: EVENT_VERSION, timestamp: new Date(at).toISOString() },
+      id: `evt_${id}`,
+      type,
+      version: EVENT_VERSION,
+      timestamp: new Date(at).toISOString(),
       data: JSON.parse(data),
     }),
   )
@@ -50,7 +53,10 @@ describe('a registration', () => {
         url: body.url,
         events: ['lead.created'],
         description: 'CRM',
-        ...{ status: 'active', disabled_reason: null, disabled_at: null, failing_since: null },
+        status: 'active',
+        disabled_reason: null,
+        disabled_at: null,
+        failing_since: null,
         secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
         created_at: new Date(NOW + DAY_MS).toISOString(),
       },

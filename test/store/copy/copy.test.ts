@@ -134,14 +134,12 @@ describe.skipIf(!hasPostgres)('a copy is refused', () => {
         trx
           .insertInto('daemon_uptime')
           .values({
-            ...{
-              began_at: tick,
-              began_after: 'down' as const,
-              last_heartbeat_at: tick,
-              ended_at: end,
-              host: 'b',
-              pid: 7,
-            },
+            began_at: tick,
+            began_after: 'down' as const,
+            last_heartbeat_at: tick,
+            ended_at: end,
+            host: 'b',
+            pid: 7,
           })
           .execute(),
       )

@@ -29,7 +29,9 @@ describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
     )
     await using store = await openStore(url, OPENED_AT)
     expect(await checkServer(store.db)).toMatchObject({
-      ...{ what: 'database', status: 'fail', found: 'PostgreSQL lets this user only read' },
+      what: 'database',
+      status: 'fail',
+      found: 'PostgreSQL lets this user only read',
       remedy: expect.stringContaining('default_transaction_read_only'),
     })
   })

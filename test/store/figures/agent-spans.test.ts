@@ -31,8 +31,13 @@ async function told(samples: Readonly<Record<string, string>>): Promise<string[]
 describe('the states of an agent', () => {
   it('last from the reading that finds them to the first that finds another', async () => {
     const samples = {
-      ...{ '06:00': 'running', '06:15': 'idle', '06:30': 'failing', '06:45': 'Down' },
-      ...{ '07:00': 'paused', '07:15': 'running', '07:30': 'running' },
+      '06:00': 'running',
+      '06:15': 'idle',
+      '06:30': 'failing',
+      '06:45': 'Down',
+      '07:00': 'paused',
+      '07:15': 'running',
+      '07:30': 'running',
     }
     expect(await told(samples)).toEqual([
       'well 06:00-06:30',

@@ -31,9 +31,16 @@ describe.skipIf(!hasSqlProgram)('the SQL of a report', () => {
     const { db } = store
     await db.updateTable('pipeline_stat').set({ leads: 1 }).where('pipeline_id', '=', 'pl_emea').execute()
     const request = {
-      ...{ kind: 'day' as const, period: PERIOD, prior: priorOf('day', PERIOD), filter },
-      ...{ topScore: 60, stalledDays: 3, rowsMax: 50, since: null },
-      ...{ sparkPeriods: periodsUpTo('day', PERIOD), trendDays: daysUpTo(PERIOD.to, 20, ZONE) },
+      kind: 'day' as const,
+      period: PERIOD,
+      prior: priorOf('day', PERIOD),
+      filter,
+      topScore: 60,
+      stalledDays: 3,
+      rowsMax: 50,
+      since: null,
+      sparkPeriods: periodsUpTo('day', PERIOD),
+      trendDays: daysUpTo(PERIOD.to, 20, ZONE),
     }
     const figures = await readReportFigures(db, request)
     expect(figures.newLeads.current).toBeGreaterThan(0)

@@ -55,8 +55,13 @@ async function saveActivity(store: Store, id: string, at: readonly string[]): Pr
 }
 
 const ENTRY = {
-  ...{ type: null, agent_id: null, summary: null, from_status: null, to_status: null },
-  ...{ first_seen_at: noon(24), run_id: 'run' },
+  type: null,
+  agent_id: null,
+  summary: null,
+  from_status: null,
+  to_status: null,
+  first_seen_at: noon(24),
+  run_id: 'run',
 }
 
 const one = (value: number | null) => [{ of: null, value, part: null, whole: null }]
@@ -260,8 +265,16 @@ describe('the SQL that is shown', () => {
       }
     }
     const report = await readReportFigures(db, {
-      ...{ kind: 'day', period, prior: weekBefore(period), filter: EVERY_LEAD },
-      ...{ topScore: 80, stalledDays: 7, rowsMax: 5, since: null, sparkPeriods: [], trendDays: [] },
+      kind: 'day',
+      period,
+      prior: weekBefore(period),
+      filter: EVERY_LEAD,
+      topScore: 80,
+      stalledDays: 7,
+      rowsMax: 5,
+      since: null,
+      sparkPeriods: [],
+      trendDays: [],
     })
     const numberOf = async (name: FigureName) => (await readFigure(db, name, whole))[0]?.value
     expect(report.won.current).toBe(await numberOf('won'))

@@ -212,7 +212,10 @@ describe(`random pasts (SEED=${SEED})`, () => {
     const asOf = day(DAYS - next() * 3)
     const trendDays = daysUpTo(period.to, 30, 'Europe/Berlin')
     const { pipelines } = await readOverview(store.db, {
-      ...{ asOf, period, trendDays, stalledDays: 3 },
+      asOf,
+      period,
+      trendDays,
+      stalledDays: 3,
       agents: { from: period.from, to: asOf, well: [], failing: [] },
     })
     expect(pipelines.map(({ id }) => id)).toEqual(['p1', 'p2'])
@@ -232,7 +235,8 @@ describe(`random pasts (SEED=${SEED})`, () => {
         won: (await figure('won'))?.value,
         winRate: { part: (await figure('win_rate'))?.part, whole: (await figure('win_rate'))?.whole },
         openValue: (await readFigure(store.db, 'open_value', then)).map(({ of: currency, value }) => ({
-          ...{ amount: value, currency },
+          amount: value,
+          currency,
         })),
       })
       const trx = { db: store.db, tempTables: new Map() }

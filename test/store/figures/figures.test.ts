@@ -36,8 +36,16 @@ async function figuresOf(
   await prepare(store)
   const period = change.period ?? FRIDAY
   const figures = await readReportFigures(store.db, {
-    ...{ kind: 'day', period, prior: weekBefore(period), filter: EVERY_LEAD },
-    ...{ topScore: 80, stalledDays: 7, rowsMax: 5, since: null, sparkPeriods: [], trendDays: [] },
+    kind: 'day',
+    period,
+    prior: weekBefore(period),
+    filter: EVERY_LEAD,
+    topScore: 80,
+    stalledDays: 7,
+    rowsMax: 5,
+    since: null,
+    sparkPeriods: [],
+    trendDays: [],
     ...change,
   })
   await store.close()
@@ -360,15 +368,22 @@ describe('the pipelines of a report', () => {
 describe('agents', () => {
   it('are those of the last reading, without the ones that are gone', async () => {
     const agent = (id: string, status: string) => ({
-      ...{ id, name: `Agent ${id}`, kind: null, status, statusChangedAt: null, taskType: null },
-      ...{
-        taskPipelineId: 'p1',
-        taskLeadId: null,
-        taskStartedAt: null,
-        taskProgress: null,
-        lastSeenAt: null,
-      },
-      ...{ tasks24h: null, errors24h: null, lastErrorAt: null, lastErrorMessage: null, raw: '{}' },
+      id,
+      name: `Agent ${id}`,
+      kind: null,
+      status,
+      statusChangedAt: null,
+      taskType: null,
+      taskPipelineId: 'p1',
+      taskLeadId: null,
+      taskStartedAt: null,
+      taskProgress: null,
+      lastSeenAt: null,
+      tasks24h: null,
+      errors24h: null,
+      lastErrorAt: null,
+      lastErrorMessage: null,
+      raw: '{}',
     })
     const { agents } = await figuresOf([lead('1')], {}, async (store) => {
       const keep = (agents: ReturnType<typeof agent>[], at: string, isWhole = true): Promise<void> =>

@@ -11,8 +11,14 @@ import { lead, openEmptyStore, save, saveWholeRun } from '../../support/store.ts
 
 const PERIOD = { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z', timeZone: 'UTC' }
 const REQUEST: ReportRequest = {
-  ...{ kind: 'day', period: PERIOD, prior: priorOf('day', PERIOD), filter: EVERY_LEAD },
-  ...{ stalledDays: 7, topScore: 80, rowsMax: 10, since: null },
+  kind: 'day',
+  period: PERIOD,
+  prior: priorOf('day', PERIOD),
+  filter: EVERY_LEAD,
+  stalledDays: 7,
+  topScore: 80,
+  rowsMax: 10,
+  since: null,
   sparkPeriods: periodsUpTo('day', PERIOD),
   trendDays: daysUpTo(PERIOD.to, 96, 'UTC'),
 }

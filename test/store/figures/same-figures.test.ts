@@ -200,8 +200,14 @@ describe.skipIf(!hasPostgres)(`figures in both databases (SEED=${SEED})`, () => 
       const period = periodOf('week', new Date(day(18)), zone, { holidays: [], lastEnd: null })
       const [plain, shared] = await inBoth(({ db }) =>
         readReportFigures(db, {
-          ...{ kind: 'week', period, prior: priorOf('week', period), filter, stalledDays: 2 },
-          ...{ topScore: 20, rowsMax: 15, sparkPeriods: periodsUpTo('week', period) },
+          kind: 'week',
+          period,
+          prior: priorOf('week', period),
+          filter,
+          stalledDays: 2,
+          topScore: 20,
+          rowsMax: 15,
+          sparkPeriods: periodsUpTo('week', period),
           trendDays: daysUpTo(period.to, 15, zone),
           since: { at: day(6), knownAt: day(8) },
         }),
@@ -217,7 +223,10 @@ describe.skipIf(!hasPostgres)(`figures in both databases (SEED=${SEED})`, () => 
     const period = { from: day(3), to: day(17), timeZone: 'UTC' }
     const [plain, shared] = await inBoth(({ db }) =>
       readOverview(db, {
-        ...{ asOf: day(18), period, trendDays: daysUpTo(period.to, 10, 'UTC'), stalledDays: 3 },
+        asOf: day(18),
+        period,
+        trendDays: daysUpTo(period.to, 10, 'UTC'),
+        stalledDays: 3,
         agents: { from: day(0), to: day(20), well: ['active', 'idle'], failing: ['failing', 'down'] },
       }),
     )

@@ -47,8 +47,13 @@ it('counts the ranges of each number apart, and how many held; both bounds belon
     { ...all, pipelineIds: null },
     { ...all, pipelineIds: ['p1', 'p2'], hits: 2, of: 2, windows: { hits: 2, of: 2 } },
     {
-      ...{ ...all, figure: 'won_value', currency: 'EUR', pipelineIds: null },
-      ...{ hits: 0, of: 1, windows: { hits: 0, of: 1 } },
+      ...all,
+      figure: 'won_value',
+      currency: 'EUR',
+      pipelineIds: null,
+      hits: 0,
+      of: 1,
+      windows: { hits: 0, of: 1 },
     },
     { ...all, figure: 'won', kind: 'week', pipelineIds: null, hits: 1, of: 1, windows: { hits: 1, of: 1 } },
   ])
@@ -57,8 +62,15 @@ it('counts the ranges of each number apart, and how many held; both bounds belon
     store.db,
   )
   expect(rows[2]).toEqual({
-    ...{ time_zone: ZONE, kind: 'day', figure: 'new_leads', pipelines: '["p1","p2"]', currency: '' },
-    ...{ ranges: 2, hits: 2, windows: 2, windows_hit: 2 },
+    time_zone: ZONE,
+    kind: 'day',
+    figure: 'new_leads',
+    pipelines: '["p1","p2"]',
+    currency: '',
+    ranges: 2,
+    hits: 2,
+    windows: 2,
+    windows_hit: 2,
   })
 })
 
@@ -86,7 +98,8 @@ it('counts win rates of the same 30 days as one window, and the ends of one mont
   )
   const ends = [10, 11, 12, 40].map((day) =>
     ofDay(day, {
-      ...{ kind: 'month_end', actual: day === 10 ? 30 : 15 },
+      kind: 'month_end',
+      actual: day === 10 ? 30 : 15,
       lastDay: day < 31 ? '2026-01-31' : '2026-02-28',
     }),
   )
@@ -103,8 +116,13 @@ it('notes what came of a span three days after its end, from the counts of its p
   await using store = await openEmptyStore()
   const counts = Array.from({ length: 40 }, (_, day) =>
     ['p1', 'p2'].map((member) => ({
-      ...{ time_zone: ZONE, figure: 'won', dimension: 'pipeline_id', currency: '' },
-      ...{ day: dateOf(day), member, value: member === 'p1' ? 1 : 2 },
+      time_zone: ZONE,
+      figure: 'won',
+      dimension: 'pipeline_id',
+      currency: '',
+      day: dateOf(day),
+      member,
+      value: member === 'p1' ? 1 : 2,
     })),
   ).flat()
   await store.write((trx) => trx.insertInto('daily_count').values(counts).execute())

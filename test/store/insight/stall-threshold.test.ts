@@ -142,7 +142,10 @@ describe('urgent leads', () => {
       ['idle 2', 1],
     ])
     const scope = {
-      ...{ from: ago(1), to: NOW.toISOString(), filter: EVERY_LEAD, stalledDays: 14 },
+      from: ago(1),
+      to: NOW.toISOString(),
+      filter: EVERY_LEAD,
+      stalledDays: 14,
     }
     const stalled = await inReadTransaction(store.db, async (trx) =>
       readStalled(await fillFilteredLeads(trx, scope), scope, 10),

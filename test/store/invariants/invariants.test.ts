@@ -246,14 +246,21 @@ describe('the rules of the store in the middle of a scan', () => {
     await using store = await openEmptyStore()
     const list = createShiftingList({
       random: random(1),
-      ...{ rows: 120, order: one.kind === 'cursor' ? 'updated_asc' : 'updated_desc', kind: one.kind },
-      ...{ changesAPage: 1, hasUpdatedSince: true },
+      rows: 120,
+      order: one.kind === 'cursor' ? 'updated_asc' : 'updated_desc',
+      kind: one.kind,
+      changesAPage: 1,
+      hasUpdatedSince: true,
     })
     const run = (source: ShiftingList['source'], full: boolean) =>
       sync(
         { store, source, log: SILENT, now: () => list.clock.now },
         {
-          ...{ full, parts: ['leads'], pageSize: 5, overlapMs: 0, pipelineIds: [] },
+          full,
+          parts: ['leads'],
+          pageSize: 5,
+          overlapMs: 0,
+          pipelineIds: [],
           signal: new AbortController().signal,
         },
       )

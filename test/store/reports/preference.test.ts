@@ -23,8 +23,13 @@ import { IN_POSTGRES, OPENED_AT, openEmptyStore } from '../../support/store.ts'
 
 const AT = OPENED_AT.toISOString()
 const STOPPED: Preference = {
-  ...{ address: 'ana@example.com', report: 'daily', state: 'unsubscribed', cadence: 'as_scheduled' },
-  ...{ changedAt: AT, changedBy: 'recipient', reason: null },
+  address: 'ana@example.com',
+  report: 'daily',
+  state: 'unsubscribed',
+  cadence: 'as_scheduled',
+  changedAt: AT,
+  changedBy: 'recipient',
+  reason: null,
 }
 
 /** Saves an issue with a message to each of these addresses, which are the ids too. */

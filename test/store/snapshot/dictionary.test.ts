@@ -80,8 +80,11 @@ describe('the dictionary', () => {
         (entry) => entry.table_name === table && entry.column_name === column,
       )
     expect(of('lead', 'company_employees')).toMatchObject({
-      ...{ unit: 'people', source_path: 'company.employees', type: 'INTEGER' },
-      ...{ first_seen: '2026-11-21T06:00:00.000Z', null_share: expect.closeTo(0.02, 1) },
+      unit: 'people',
+      source_path: 'company.employees',
+      type: 'INTEGER',
+      first_seen: '2026-11-21T06:00:00.000Z',
+      null_share: expect.closeTo(0.02, 1),
       examples: expect.stringMatching(/^\[\d+,\d+,\d+\]$/),
     })
     expect(of('lead', 'created_at')).toMatchObject({ unit: 'UTC', source_path: 'created_at', null_share: 0 })

@@ -7,8 +7,14 @@ import type { EventOutcome } from '../../../src/store/tables/lead-tables.ts'
 /** Returns an event. It is about a lead unless `change` says otherwise. */
 export function event(id: string, change: Partial<Omit<UpstreamEvent, 'id'>> = {}): UpstreamEvent {
   return {
-    ...{ id, type: 'lead.updated', occurredAt: null, resource: 'lead', resourceId: 'a' },
-    ...{ isDeletion: false, record: null, problem: null },
+    id,
+    type: 'lead.updated',
+    occurredAt: null,
+    resource: 'lead',
+    resourceId: 'a',
+    isDeletion: false,
+    record: null,
+    problem: null,
     ...change,
   }
 }

@@ -2,7 +2,9 @@
  * A store with rows in most of its tables, for tests of programs that copy a store whole. The values include
  * bytes, nulls and large numbers.
  */
+
 import { brotliCompressSync } from 'node:zlib'
+import { sql } from 'kysely'
 import type { Store } from '../../../src/store/db/store.ts'
 import { folderWith } from '../folder.ts'
 import { startService } from '../service.ts'
@@ -47,29 +49,36 @@ async function furnish(at: string): Promise<void> {
     await trx
       .insertInto('report_issue')
       .values({
-        ...{ id: 'e1', report: 'daily', period_from: '2026-11-20T00:00:00.000Z', period_to: AT, variant: '' },
-        ...{
-          time_zone: 'Europe/Vienna',
-          rendered_at: AT,
-          run_id: null,
-          figures: JSON.stringify(FIGURES),
-          kind: 'day',
-        },
-        ...{
-          subject: 'Übersicht',
-          html: '<p>Grüße</p>',
-          text: 'Grüße',
-          not_sent: null,
-          program_version: null,
-        },
+        id: 'e1',
+        report: 'daily',
+        period_from: '2026-11-20T00:00:00.000Z',
+        period_to: AT,
+        variant: '',
+        time_zone: 'Europe/Vienna',
+        rendered_at: AT,
+        run_id: null,
+        figures: JSON.stringify(FIGURES),
+        kind: 'day',
+        subject: 'Übersicht',
+        html: '<p>Grüße</p>',
+        text: 'Grüße',
+        not_sent: null,
+        program_version: null,
       })
       .execute()
     await trx
       .insertInto('delivery')
       .values({
-        ...{ message_id: '<1@test>', issue_id: 'e1', recipient: 'ann@example.com', state: 'sent' },
-        ...{ queued_at: AT, state_at: AT, next_attempt_at: null, deferred_at: null },
-        ...{ reply_code: 250, response: '2.0.0 “Ok”\r\n\tqueued' },
+        message_id: '<1@test>',
+        issue_id: 'e1',
+        recipient: 'ann@example.com',
+        state: 'sent',
+        queued_at: AT,
+        state_at: AT,
+        next_attempt_at: null,
+        deferred_at: null,
+        reply_code: 250,
+        response: '2.0.0 “Ok”\r\n\tqueued',
       })
       .execute()
     await trx
@@ -83,20 +92,8 @@ async function furnish(at: string): Promise<void> {
       })
       .execute()
     // Rows with gaps: an id that is not the next one, and a lead without its fingerprint.
-    await trx
-      .insertInto('daemon_uptime')
-      .values({
-        ...{
-          id: 41,
-          began_at: AT,
-          began_after: 'down',
-          last_heartbeat_at: AT,
-          ended_at: AT,
-          host: 'here',
-          pid: 1,
-        },
-      })
-      .execute()
+    await sql`INSERT INTO daemon_uptime (id, began_at, began_after, last_heartbeat_at, ended_at, host, pid)
+      VALUES (41, ${AT}, 'down', ${AT}, ${AT}, 'here', 1)`.execute(trx)
     await trx
       .insertInto('event_count')
       .values({ hour: '2026-11-20T06', outcome: 'updated', events: 7, seconds: 0.1 + 0.2 })

@@ -33,7 +33,10 @@ export async function openReceiver(settings: Settings = {}) {
   const lines: string[] = []
   const outcomes: WebhookOutcome[] = []
   const log = await openLog({
-    ...{ level: 'debug', pretty: false, color: false, secrets: [SECRET] },
+    level: 'debug',
+    pretty: false,
+    color: false,
+    secrets: [SECRET],
     write: (line) => lines.push(line),
   })
   const now = () => RECEIVED_AT
@@ -53,7 +56,9 @@ export async function openReceiver(settings: Settings = {}) {
     await store.close()
   })
   return {
-    ...{ lines, outcomes, url: `${server.url}${WEBHOOK_PATH}` },
+    lines,
+    outcomes,
+    url: `${server.url}${WEBHOOK_PATH}`,
     close: () => server[Symbol.asyncDispose](),
     events: () => store.db.selectFrom('event').selectAll().orderBy('id').execute(),
     queued: () => store.db.selectFrom('event_queue').selectAll().orderBy('resource_id').execute(),
@@ -64,8 +69,11 @@ export async function openReceiver(settings: Settings = {}) {
 export function standardProfile(header_prefix?: string): WebhookProfile {
   return profileOf({
     verify: { scheme: 'standard', ...(header_prefix === undefined ? {} : { header_prefix }) },
-    ...{ id: { header: `${header_prefix ?? 'webhook-'}id` }, type: 'type', time: 'timestamp' },
-    ...{ lead: 'data.lead_id', deleted: ['lead.removed'] },
+    id: { header: `${header_prefix ?? 'webhook-'}id` },
+    type: 'type',
+    time: 'timestamp',
+    lead: 'data.lead_id',
+    deleted: ['lead.removed'],
   })
 }
 
@@ -77,7 +85,10 @@ export function profileOf(written: object): WebhookProfile {
 /** Returns the body of an event about a changed lead. */
 export function eventBody(id: string, leadId = 'ld_1'): string {
   return JSON.stringify({
-    ...{ id, type: 'lead.updated', version: '1', timestamp: '2026-11-21T08:59:59.000Z' },
+    id,
+    type: 'lead.updated',
+    version: '1',
+    timestamp: '2026-11-21T08:59:59.000Z',
     data: { lead_id: leadId, pipeline_id: 'pl_1', changed: ['score'] },
   })
 }

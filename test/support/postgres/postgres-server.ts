@@ -54,7 +54,9 @@ export async function openPostgresServer(isDurable: boolean): Promise<PostgresSe
   const folder = mkdtempSync(join(quickFolder(), 'leadsheet-postgres-'))
   if (programs.user !== null) chownSync(folder, programs.user.uid, programs.user.gid)
   const guard = spawn('/bin/sh', ['-c', GUARD, 'sh', programs.folder, folder], {
-    ...{ ...programs.user, cwd: '/', detached: true },
+    ...programs.user,
+    cwd: '/',
+    detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })
   const port = await freePort()

@@ -29,8 +29,12 @@ export async function makeReportDue(file: string): Promise<void> {
   const dueAt = new Date(Date.now() - 3 * HOUR_MS).toISOString()
   await store.write((trx) =>
     addScheduledRun(trx, {
-      ...{ schedule: 'report:daily', due_at: dueAt, state: 'skipped', noted_at: dueAt },
-      ...{ not_before: null, message: null },
+      schedule: 'report:daily',
+      due_at: dueAt,
+      state: 'skipped',
+      noted_at: dueAt,
+      not_before: null,
+      message: null,
     }),
   )
 }

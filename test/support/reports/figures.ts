@@ -381,8 +381,11 @@ export function emptyDay(): ReportFigures {
     sparklines: { newLeads: unknown, won: unknown, winRate: unknown, openValue: unknown },
     trend: trendUpTo('2026-11-20', 0),
     funnel: {
-      ...{ source: 'service', asOf: null, stages: [] },
-      ...{ coverage: null, daysCoverage: NONE_IN_QUESTION },
+      source: 'service',
+      asOf: null,
+      stages: [],
+      coverage: null,
+      daysCoverage: NONE_IN_QUESTION,
     },
     changes: { since: PERIOD.from, coverage: NONE_IN_QUESTION, kinds: [] },
     topLeads: { minScore: 80, total: 0, rows: [] },
@@ -469,7 +472,9 @@ export function wideDay(): ReportFigures {
       ...busy.funnel,
       stages: ['Prequalification', 'Proposal/Price Quote', 'disqualified', ...busy.funnel.stages].map(
         (stage) => ({
-          ...{ reached: million, conversion: 0.999, medianDays: 323 },
+          reached: million,
+          conversion: 0.999,
+          medianDays: 323,
           ...(typeof stage === 'string' ? { status: stage } : { status: stage.status }),
         }),
       ),
@@ -487,17 +492,20 @@ export function wideDay(): ReportFigures {
       ...busy.stalled,
       total: million,
       rows: busy.stalled.rows.map((row) => ({
-        ...{
-          ...row,
-          companyName: 'EquipmentShare',
-          contactName: 'Bartholomew Featherstonehaugh',
-          idleDays: 3_232,
-        },
-        ...{ status: 'disqualified', value: yen },
+        ...row,
+        companyName: 'EquipmentShare',
+        contactName: 'Bartholomew Featherstonehaugh',
+        idleDays: 3_232,
+        status: 'disqualified',
+        value: yen,
       })),
     },
     byPipeline: busy.byPipeline.map((line) => ({
-      ...{ ...line, name: 'North America Mid-market', newLeads: counts, won: counts, stalled: million },
+      ...line,
+      name: 'North America Mid-market',
+      newLeads: counts,
+      won: counts,
+      stalled: million,
       openValue: [yen, ...line.openValue],
     })),
     bySource: busy.bySource.map((line) => ({ ...line, newLeads: counts, won: counts })),
@@ -508,7 +516,11 @@ export function wideDay(): ReportFigures {
     ],
     queries: [
       {
-        ...{ name: 'wide', title: 'Widest', note: null, sql: '', isCut: false },
+        name: 'wide',
+        title: 'Widest',
+        note: null,
+        sql: '',
+        isCut: false,
         columns: ['subindustry', 'new_leads', 'median_days', 'open_value'],
         rows: [
           ['Telecommunications', million, 12.5, 123_400_000.5],

@@ -28,18 +28,19 @@ export async function publishRanges(
     const ago = (index + 1) * (kind === 'day' ? 1 : 30) * DAY_MS
     const last_day = new Date(Date.parse(before) - ago).toISOString().slice(0, 10)
     return {
-      ...{
-        time_zone: timeZone,
-        currency,
-        kind,
-        figure,
-        pipelines,
-        time_window: last_day,
-        as_of_day: last_day,
-        first_day: last_day,
-        last_day,
-      },
-      ...{ low: 1, high: 5, actual: index < hits ? 3 : 9, issue_id: 'before' },
+      time_zone: timeZone,
+      currency,
+      kind,
+      figure,
+      pipelines,
+      time_window: last_day,
+      as_of_day: last_day,
+      first_day: last_day,
+      last_day,
+      low: 1,
+      high: 5,
+      actual: index < hits ? 3 : 9,
+      issue_id: 'before',
     }
   })
   await store.write((trx) => trx.insertInto('published_range').values(rows).execute())

@@ -46,7 +46,12 @@ export async function startMachine(
   const queue = await openPgBossQueue(store.place, log)
   const worker = await startDaemon(
     {
-      ...{ store, log, now, schedules, queue, monotonicMs: () => now().getTime() },
+      store,
+      log,
+      now,
+      schedules,
+      queue,
+      monotonicMs: () => now().getTime(),
       post: createSerialTask(queue, 'alerts', async () => onAlerts()),
       events: createSerialTask(queue, 'events', async () => undefined),
     },
@@ -63,7 +68,10 @@ export async function startMachine(
   }
   onTestFinished(stop)
   return {
-    ...{ store, queue, lines, stop },
+    store,
+    queue,
+    lines,
+    stop,
     async tick(at) {
       company.now = new Date(at)
       await worker.tick()

@@ -21,7 +21,10 @@ export async function openTakeJob(url: string): Promise<TakeJob> {
   const boss = new PgBoss({
     connectionString: place.url,
     schema: jobSchemaOf(place),
-    ...{ max: 1, supervise: false, schedule: false, migrate: false },
+    max: 1,
+    supervise: false,
+    schedule: false,
+    migrate: false,
   })
   boss.on('error', () => undefined)
   await boss.start()

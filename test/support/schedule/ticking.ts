@@ -48,7 +48,10 @@ export async function openTicking(
   })
   const scheduledRuns = () => store.db.selectFrom('scheduled_run').selectAll().orderBy('due_at').execute()
   const ticking: Ticking = {
-    ...{ store, clock, ran: [] as DueRun[], scheduledRuns },
+    store,
+    clock,
+    ran: [] as DueRun[],
+    scheduledRuns,
     schedule: scheduleOf({
       run: (due) => {
         ticking.ran.push(due)

@@ -34,16 +34,14 @@ export async function openFollowing(url: string, options: Options = {}): Promise
   const { store, source, clock } = syncing
   const now = () => clock.now
   const worker = createEventWorker({
-    ...{
-      store,
-      source,
-      log: SILENT,
-      now,
-      wantsDetails: true,
-      concurrency: 4,
-      perTenSeconds: 10_000,
-      syncs: null,
-    },
+    store,
+    source,
+    log: SILENT,
+    now,
+    wantsDetails: true,
+    concurrency: 4,
+    perTenSeconds: 10_000,
+    syncs: null,
     ...wanted,
   })
   const end = new AbortController()

@@ -59,7 +59,10 @@ export async function openArchive(): Promise<OpenedArchive> {
     if (!(await deliverDue({ ...deps, transport, log: SILENT, policy: AT_ONCE }, signal))) return
   }
   return {
-    ...{ ...dashboard, deps, mailServer, deliver },
+    ...dashboard,
+    deps,
+    mailServer,
+    deliver,
     async mail(at, report = REPORT, recipients = PEOPLE) {
       clock.now = at
       await enqueueDue(deps, recipients, report)

@@ -42,7 +42,9 @@ export const hasBrowser = !isSkippedButInCi(
 export async function openBrowser(more: readonly string[] = []): Promise<Browser> {
   if (CHROMIUM === null) throw new Error('Chromium is not installed')
   const browser = await chromium.launch({
-    ...{ executablePath: CHROMIUM, args: [...ARGUMENTS, ...more], headless: true },
+    executablePath: CHROMIUM,
+    args: [...ARGUMENTS, ...more],
+    headless: true,
     timeout: WITHIN_MS,
   })
   browser.on('context', (context) => context.setDefaultTimeout(WITHIN_MS))

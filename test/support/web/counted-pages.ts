@@ -41,12 +41,10 @@ export async function countDays(store: Store): Promise<void> {
 export async function countNow(store: Store): Promise<KeptOverview> {
   const period = daysBefore(new Date(READ_AT), PERIOD_DAYS, ZONE)
   const overview = await readOverview(store.db, {
-    ...{
-      asOf: READ_AT,
-      period,
-      trendDays: daysUpTo(period.to, TREND_DAYS_MAX + MEAN_DAYS - 1, ZONE),
-      stalledDays: 7,
-    },
+    asOf: READ_AT,
+    period,
+    trendDays: daysUpTo(period.to, TREND_DAYS_MAX + MEAN_DAYS - 1, ZONE),
+    stalledDays: 7,
     agents: { from: period.from, to: LOOKED_AT.toISOString(), well: WELL, failing: FAILING },
   })
   return { overview, dataAsOf: READ_AT, isBeingCounted: false, failure: null }
@@ -79,8 +77,14 @@ export async function openCountedPages(
     [assetRoutes(dashboardPages)],
     {
       guard: createSignInGuard({
-        ...{ token: null, ended: endedSessionsIn(store), isOpen: true, remedy: '', log: SILENT, now },
-        ...{ hosts: createAllowedHosts(null), sendErrorPage: createErrorPages(dashboardPages) },
+        token: null,
+        ended: endedSessionsIn(store),
+        isOpen: true,
+        remedy: '',
+        log: SILENT,
+        now,
+        hosts: createAllowedHosts(null),
+        sendErrorPage: createErrorPages(dashboardPages),
       }),
       parts: [
         ...[pipelinesRoutes({ ...deps, outlook, files, called: 'leadsheet' }), agentsRoutes(deps)],

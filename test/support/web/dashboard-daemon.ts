@@ -22,8 +22,10 @@ export async function startDashboardDaemon(): Promise<DashboardDaemon> {
   const { stderr } = startLeadsheet(['run'], {
     cwd: installation.cwd,
     env: {
-      ...{ ...installation.env, ...clockAt(at('07:01')) },
-      ...{ LEADSHEET_WEB_LISTEN: '127.0.0.1:0', LEADSHEET_WEB_TOKEN: TOKEN },
+      ...installation.env,
+      ...clockAt(at('07:01')),
+      LEADSHEET_WEB_LISTEN: '127.0.0.1:0',
+      LEADSHEET_WEB_TOKEN: TOKEN,
     },
   })
   const url = await readAddress(stderr)

@@ -75,7 +75,10 @@ export async function openDashboard(
   const transport = openTransport(`file:${outbox}`, { log: SILENT })
   const lines: string[] = []
   const log = await openLog({
-    ...{ level: 'debug', pretty: false, color: false, secrets: [] },
+    level: 'debug',
+    pretty: false,
+    color: false,
+    secrets: [],
     write: (line) => lines.push(line),
   })
   const schedules = schedulesOf(config).map(({ report, ...schedule }) => ({
@@ -86,7 +89,9 @@ export async function openDashboard(
   }))
   let woken = 0
   const daemon = {
-    ...{ schedules, sinceTickMs: () => 0, signal: new AbortController().signal },
+    schedules,
+    sinceTickMs: () => 0,
+    signal: new AbortController().signal,
     wake: () => {
       woken += 1
     },

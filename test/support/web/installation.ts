@@ -6,8 +6,16 @@ export function bareInstallation(
   change: Partial<Installation> = {},
 ): Installation {
   return {
-    ...{ store, schedules: [], reports: [], resources: ['leads'], snapshotAfterSync: null, events: null },
-    ...{ runMinutes: 15, mailServer: null, settingsFile: null, settingsMistakes: [] },
+    store,
+    schedules: [],
+    reports: [],
+    resources: ['leads'],
+    snapshotAfterSync: null,
+    events: null,
+    runMinutes: 15,
+    mailServer: null,
+    settingsFile: null,
+    settingsMistakes: [],
     ...change,
   }
 }

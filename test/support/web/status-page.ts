@@ -57,8 +57,14 @@ export async function openStatusPage(options: StatusPageOptions = {}): Promise<S
     scheduleOf({ name: 'report:daily', timing: timing('0 15 * * *') }),
   ]
   const guard = createSignInGuard({
-    ...{ token: null, ended: endedSessionsIn(store), isOpen: true, remedy: '', log: SILENT, now },
-    ...{ hosts: createAllowedHosts(null), sendErrorPage: createErrorPages(dashboardPages) },
+    token: null,
+    ended: endedSessionsIn(store),
+    isOpen: true,
+    remedy: '',
+    log: SILENT,
+    now,
+    hosts: createAllowedHosts(null),
+    sendErrorPage: createErrorPages(dashboardPages),
   })
   const server = await openWeb(
     { host: '127.0.0.1', port, publicUrl: null, pages, log: SILENT },
@@ -67,8 +73,15 @@ export async function openStatusPage(options: StatusPageOptions = {}): Promise<S
       guard,
       parts: [
         statusRoutes({
-          ...{ store, pages: dashboardPages, now, timeZone: 'Europe/Vienna', canAct, log: SILENT },
-          ...{ version: '1.2.3', settingsFile: null, snapshotFile: join(fileOf(store), '../snapshot.db') },
+          store,
+          pages: dashboardPages,
+          now,
+          timeZone: 'Europe/Vienna',
+          canAct,
+          log: SILENT,
+          version: '1.2.3',
+          settingsFile: null,
+          snapshotFile: join(fileOf(store), '../snapshot.db'),
           installation: bareInstallation(store, { schedules, resources, events }),
         }),
       ],
@@ -81,7 +94,11 @@ export async function openStatusPage(options: StatusPageOptions = {}): Promise<S
   })
   const readHtml = async () => (await fetch(server.url)).text()
   return {
-    ...{ url: server.url, store, clock, readHtml, close },
+    url: server.url,
+    store,
+    clock,
+    readHtml,
+    close,
     read: async () => textOf(await readHtml()),
   }
 }

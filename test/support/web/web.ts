@@ -44,14 +44,19 @@ export async function openPages({
       recipient('Ben@Example.com', berlin),
       recipient('dana@example.com', {
         ...berlin,
-        ...{ locale: 'de-DE', filter, attachments: ['stalled.xlsx', 'charts'] },
+        locale: 'de-DE',
+        filter,
+        attachments: ['stalled.xlsx', 'charts'],
       }),
     ],
     timing,
   }
   const desk = openPreferencePage({
-    ...{ store, log: SILENT, now: () => NOW },
-    ...{ reports: [listed], reader: { locale: 'en-GB', timeZone: 'UTC' } },
+    store,
+    log: SILENT,
+    now: () => NOW,
+    reports: [listed],
+    reader: { locale: 'en-GB', timeZone: 'UTC' },
   })
   const pages = await openWebPages(TEMPLATES_FOLDER)
   const publicUrl = 'https://reports.example.com'
@@ -65,7 +70,9 @@ export async function openPages({
   })
   const key = await readOrCreateLinkKey(store, NOW)
   return {
-    ...{ store, server, pages },
+    store,
+    server,
+    pages,
     /** Returns the URL of a recipient's page on the test's server. */
     pageOf: (address: string, report = 'daily') =>
       preferencesUrl(server.url, signLink(key, { address, report })),

@@ -211,7 +211,9 @@ describe('a lead', () => {
 
   it('has the largest numbers that somebody could mean, and no zero below zero', () => {
     expect(lead(parseJson('{"id":1,"worth":-1e15,"score":-0,"employees":-1}'))).toMatchObject({
-      ...{ valueAmount: -1e15, score: 0, companyEmployees: -1 },
+      valueAmount: -1e15,
+      score: 0,
+      companyEmployees: -1,
     })
     expect(Object.is(lead(parseJson('{"id":1,"score":-0}')).score, 0)).toBe(true)
   })
@@ -356,14 +358,18 @@ describe('a number that nobody can mean', () => {
     ],
   ])('holds the statistics of a pipeline: %j', (statistics, reason) => {
     expect(mapPipelineStat(statistics, 'p', REFERENCE_PROFILE, '2026-11-21T06:00:00.000Z')).toMatchObject({
-      ...{ resource: 'pipeline_stat', id: 'p', reason },
+      resource: 'pipeline_stat',
+      id: 'p',
+      reason,
     })
   })
 
   it('holds an agent', () => {
     const sent = { id: 'a', current_task: { progress: -1e308 } }
     expect(mapAgent(sent, REFERENCE_PROFILE)).toMatchObject({
-      ...{ resource: 'agent', id: 'a', reason: 'task_progress: -1e+308 is not between 0 and 100' },
+      resource: 'agent',
+      id: 'a',
+      reason: 'task_progress: -1e+308 is not between 0 and 100',
     })
   })
 })

@@ -181,22 +181,16 @@ test(`whatever a message is and a profile says, events come of it, and nothing i
   const place = () => (next() < 0.2 ? { header: pick(names) || 'x' } : path())
   const maybe = (key: string, value: unknown) => (next() < 0.6 ? { [key]: value } : {})
   const profile = () => ({
-    ...{
-      verify: { scheme: 'token' },
-      lead: next() < 0.5 ? path() : { from: [[pick(names) || 'x']], transform: 'join' },
-    },
-    ...{
-      ...maybe('items', path()),
-      ...maybe('id', place()),
-      ...maybe('type', place()),
-      ...maybe('time', place()),
-    },
-    ...{
-      ...maybe('pipeline', path()),
-      ...maybe('agent', path()),
-      ...maybe('record', path()),
-      deleted: ['1', 'x'],
-    },
+    verify: { scheme: 'token' },
+    lead: next() < 0.5 ? path() : { from: [[pick(names) || 'x']], transform: 'join' },
+    ...maybe('items', path()),
+    ...maybe('id', place()),
+    ...maybe('type', place()),
+    ...maybe('time', place()),
+    ...maybe('pipeline', path()),
+    ...maybe('agent', path()),
+    ...maybe('record', path()),
+    deleted: ['1', 'x'],
   })
   const value = (depth: number): unknown => {
     const kind = Math.floor(next() * (depth > 4 ? 6 : 8))

@@ -14,8 +14,14 @@ import { SILENT } from '../../support/syncing.ts'
 const { signal } = new AbortController()
 const SECRET = 'a-secret-of-theirs'
 const WEBHOOK = {
-  ...{ id: 'hook/1', url: 'https://reports.example.com/in', events: ['lead.created'], description: null },
-  ...{ status: 'active', disabled_reason: null, disabled_at: null, failing_since: null },
+  id: 'hook/1',
+  url: 'https://reports.example.com/in',
+  events: ['lead.created'],
+  description: null,
+  status: 'active',
+  disabled_reason: null,
+  disabled_at: null,
+  failing_since: null,
   created_at: '2026-11-20T09:00:00.000Z',
 }
 
@@ -38,12 +44,18 @@ async function openUpstream(answers: Readonly<Record<string, readonly Answer[]>>
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const profile: ProfileInput = {
-    ...{ name: 'theirs', paging: { kind: 'none' }, mapping: { lead: { id: 'id' } } },
+    name: 'theirs',
+    paging: { kind: 'none' },
+    mapping: { lead: { id: 'id' } },
     ...more,
   }
   const source = openSource({
-    ...{ baseUrl: `http://127.0.0.1:${port}/api/v1`, apiKey: 'test-key', maxWaitMs: 0, log: SILENT },
-    ...{ profile: parseProfile(profile, 'test'), backoff: { attempts: 3, baseMs: 0, maxMs: 0 } },
+    baseUrl: `http://127.0.0.1:${port}/api/v1`,
+    apiKey: 'test-key',
+    maxWaitMs: 0,
+    log: SILENT,
+    profile: parseProfile(profile, 'test'),
+    backoff: { attempts: 3, baseMs: 0, maxMs: 0 },
     otherSecrets: () => [SECRET],
   })
   onTestFinished(async () => {

@@ -48,8 +48,11 @@ const VECTORS: Readonly<Record<string, Vector>> = {
   },
   'HubSpot, version 3': {
     verify: {
-      ...{ scheme: 'hmac', header: 'X-HubSpot-Signature-v3', encoding: 'base64' },
-      ...{ signed: '{method}{url}{body}{timestamp}', timestamp_header: 'X-HubSpot-Request-Timestamp' },
+      scheme: 'hmac',
+      header: 'X-HubSpot-Signature-v3',
+      encoding: 'base64',
+      signed: '{method}{url}{body}{timestamp}',
+      timestamp_header: 'X-HubSpot-Request-Timestamp',
     },
     secret: 'yyyyyyyy-yyyy-yyyy-yyyy-yyyyyyyyyyyy',
     headers: {
@@ -61,8 +64,11 @@ const VECTORS: Readonly<Record<string, Vector>> = {
   },
   Close: {
     verify: {
-      ...{ scheme: 'hmac', header: 'close-sig-hash', key: 'hex' },
-      ...{ signed: '{timestamp}{body}', timestamp_header: 'close-sig-timestamp' },
+      scheme: 'hmac',
+      header: 'close-sig-hash',
+      key: 'hex',
+      signed: '{timestamp}{body}',
+      timestamp_header: 'close-sig-timestamp',
     },
     secret: '5a0d2b7c5a0d2b7c5a0d2b7c5a0d2b7c',
     headers: {
@@ -112,8 +118,10 @@ function profileOf(verify: object): WebhookProfile {
 function messageOf({ headers, body }: Pick<Vector, 'headers' | 'body'>): WebhookMessage {
   const values = Object.entries(headers).map(([name, value]) => [name, [value]])
   return {
-    ...{ method: 'POST', url: 'https://leads.example.com/webhooks/leads' },
-    ...{ headers: Object.fromEntries(values), body: Buffer.from(body) },
+    method: 'POST',
+    url: 'https://leads.example.com/webhooks/leads',
+    headers: Object.fromEntries(values),
+    body: Buffer.from(body),
   }
 }
 
@@ -261,8 +269,9 @@ test(`whatever comes is verified or not, and nothing is thrown, SEED=${SEED}`, (
     const headers: Record<string, readonly string[] | undefined> = {}
     for (let count = next() * 6; count > 0; count--)
       Object.defineProperty(headers, pick(names).toLowerCase(), {
-        ...{ value: Array.from({ length: Math.floor(next() * 3) }, () => pick(values)) },
-        ...{ enumerable: true, configurable: true },
+        value: Array.from({ length: Math.floor(next() * 3) }, () => pick(values)),
+        enumerable: true,
+        configurable: true,
       })
     const message = {
       method: pick(['POST', '']),

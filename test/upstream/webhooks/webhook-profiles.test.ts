@@ -51,14 +51,27 @@ const SENDERS: Readonly<Record<string, Sender>> = {
     }),
     body: [
       {
-        ...{ eventId: 567890123, subscriptionId: 234567, portalId: 12345678, appId: 987654 },
-        ...{ occurredAt: 1708986598741, subscriptionType: 'contact.creation', attemptNumber: 0 },
-        ...{ objectId: 65059681032, changeFlag: 'CREATED', changeSource: 'CRM_UI' },
+        eventId: 567890123,
+        subscriptionId: 234567,
+        portalId: 12345678,
+        appId: 987654,
+        occurredAt: 1708986598741,
+        subscriptionType: 'contact.creation',
+        attemptNumber: 0,
+        objectId: 65059681032,
+        changeFlag: 'CREATED',
+        changeSource: 'CRM_UI',
       },
       {
-        ...{ eventId: 567890123, subscriptionId: 234568, portalId: 12345678, appId: 987654 },
-        ...{ occurredAt: 1708986598999, subscriptionType: 'contact.deletion', attemptNumber: 0 },
-        ...{ objectId: 65059681033, changeFlag: 'DELETED' },
+        eventId: 567890123,
+        subscriptionId: 234568,
+        portalId: 12345678,
+        appId: 987654,
+        occurredAt: 1708986598999,
+        subscriptionType: 'contact.deletion',
+        attemptNumber: 0,
+        objectId: 65059681033,
+        changeFlag: 'DELETED',
       },
     ],
     events: [
@@ -72,12 +85,10 @@ const SENDERS: Readonly<Record<string, Sender>> = {
       'stripe-signature': `t=${SECONDS},v1=${hmac('whsec_test_secret', `${SECONDS}.${body}`).digest('hex')}`,
     }),
     body: {
-      ...{
-        id: 'evt_1MqqbKLt4dXK03v5qaIbiNCC',
-        object: 'event',
-        created: 1680064028,
-        type: 'customer.updated',
-      },
+      id: 'evt_1MqqbKLt4dXK03v5qaIbiNCC',
+      object: 'event',
+      created: 1680064028,
+      type: 'customer.updated',
       data: {
         object: { id: 'cus_NcLYdDxLHxlFo7', object: 'customer' },
         previous_attributes: { currency: null },
@@ -85,8 +96,10 @@ const SENDERS: Readonly<Record<string, Sender>> = {
     },
     events: [
       {
-        ...{ id: 'evt_1MqqbKLt4dXK03v5qaIbiNCC', type: 'customer.updated' },
-        ...{ resourceId: 'cus_NcLYdDxLHxlFo7', occurredAt: '2023-03-29T04:27:08.000Z' },
+        id: 'evt_1MqqbKLt4dXK03v5qaIbiNCC',
+        type: 'customer.updated',
+        resourceId: 'cus_NcLYdDxLHxlFo7',
+        occurredAt: '2023-03-29T04:27:08.000Z',
       },
     ],
   },
@@ -95,8 +108,13 @@ const SENDERS: Readonly<Record<string, Sender>> = {
     headers: () => ({ authorization: `Basic ${Buffer.from('leads:passw0rd').toString('base64')}` }),
     body: {
       meta: {
-        ...{ action: 'delete', entity: 'lead', company_id: 123123, version: '2.0', attempt: 1 },
-        ...{ entity_id: 'adf21080-0e10-11eb-879b-05d71fb426ec', id: '8f1a7c3e-0b2d-4f3e-9b1a-2c3d4e5f6a7b' },
+        action: 'delete',
+        entity: 'lead',
+        company_id: 123123,
+        version: '2.0',
+        attempt: 1,
+        entity_id: 'adf21080-0e10-11eb-879b-05d71fb426ec',
+        id: '8f1a7c3e-0b2d-4f3e-9b1a-2c3d4e5f6a7b',
         timestamp: '2026-11-21T08:59:58.000Z',
       },
       data: null,
@@ -104,8 +122,11 @@ const SENDERS: Readonly<Record<string, Sender>> = {
     },
     events: [
       {
-        ...{ id: '8f1a7c3e-0b2d-4f3e-9b1a-2c3d4e5f6a7b', type: 'delete', isDeletion: true },
-        ...{ resourceId: 'adf21080-0e10-11eb-879b-05d71fb426ec', occurredAt: '2026-11-21T08:59:58.000Z' },
+        id: '8f1a7c3e-0b2d-4f3e-9b1a-2c3d4e5f6a7b',
+        type: 'delete',
+        isDeletion: true,
+        resourceId: 'adf21080-0e10-11eb-879b-05d71fb426ec',
+        occurredAt: '2026-11-21T08:59:58.000Z',
       },
     ],
   },
@@ -117,19 +138,21 @@ const SENDERS: Readonly<Record<string, Sender>> = {
     }),
     body: {
       event: {
-        ...{ id: 'ev_2sYKRjcrA79yKxi3S4Crd7', action: 'updated', object_type: 'opportunity' },
-        ...{
-          date_created: '2019-01-15T12:48:23.395000',
-          lead_id: 'lead_zwqYhEFwzPyfCErS8uQ77is2wFLvr9BgVi6cTfbFM68',
-        },
+        id: 'ev_2sYKRjcrA79yKxi3S4Crd7',
+        action: 'updated',
+        object_type: 'opportunity',
+        date_created: '2019-01-15T12:48:23.395000',
+        lead_id: 'lead_zwqYhEFwzPyfCErS8uQ77is2wFLvr9BgVi6cTfbFM68',
         data: { id: 'oppo_8H4sjNso7FyBFaeR3RXi5PMJbilfo0c6UPCxsJtEhCO', status_label: 'Won' },
       },
       subscription_id: 'whsub_5E6SuY0jmT4qsU6VC7yyLC',
     },
     events: [
       {
-        ...{ id: 'ev_2sYKRjcrA79yKxi3S4Crd7', type: 'updated', isDeletion: false },
-        ...{ resourceId: 'lead_zwqYhEFwzPyfCErS8uQ77is2wFLvr9BgVi6cTfbFM68' },
+        id: 'ev_2sYKRjcrA79yKxi3S4Crd7',
+        type: 'updated',
+        isDeletion: false,
+        resourceId: 'lead_zwqYhEFwzPyfCErS8uQ77is2wFLvr9BgVi6cTfbFM68',
         occurredAt: '2019-01-15T12:48:23.395Z',
       },
     ],

@@ -263,7 +263,9 @@ describe('signing in', () => {
     ]
     for (const to of elsewhere) {
       const signed = await ask(`${url}/sign-in`, {
-        ...{ method: 'POST', headers: { origin }, form: { token: TOKEN, to } },
+        method: 'POST',
+        headers: { origin },
+        form: { token: TOKEN, to },
       })
       const location = String(signed.headers.location)
       expect([to, new URL(location, url).origin]).toEqual([to, origin])
@@ -406,8 +408,11 @@ describe('every answer of the dashboard', () => {
       "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; frame-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
     )
     expect(headers).toMatchObject({
-      ...{ 'cache-control': 'no-store', 'referrer-policy': 'same-origin', 'x-frame-options': 'DENY' },
-      ...{ 'x-content-type-options': 'nosniff', 'cross-origin-opener-policy': 'same-origin' },
+      'cache-control': 'no-store',
+      'referrer-policy': 'same-origin',
+      'x-frame-options': 'DENY',
+      'x-content-type-options': 'nosniff',
+      'cross-origin-opener-policy': 'same-origin',
     })
   })
 

@@ -30,10 +30,20 @@ alerts: { recipients: [ops@example.com] }
 recipients: [ana@example.com, { address: ben@example.com, name: Ben }]
 `
 const PROBLEM: Alert = {
-  ...{ id: 7, check: 'sync_late', subject: '', state: 'open', seen: 1 },
-  ...{ message: 'No sync for 30 hours', hint: 'Look at the log.' },
-  ...{ firstSeenAt: '2026-11-20T08:00:00.000Z', openedAt: '2026-11-20T08:00:00.000Z' },
-  ...{ reopenedAt: null, resolvedAt: null, announced: 'open', announcedAt: null, acknowledgedAt: null },
+  id: 7,
+  check: 'sync_late',
+  subject: '',
+  state: 'open',
+  seen: 1,
+  message: 'No sync for 30 hours',
+  hint: 'Look at the log.',
+  firstSeenAt: '2026-11-20T08:00:00.000Z',
+  openedAt: '2026-11-20T08:00:00.000Z',
+  reopenedAt: null,
+  resolvedAt: null,
+  announced: 'open',
+  announcedAt: null,
+  acknowledgedAt: null,
 }
 
 async function openOperated() {
@@ -414,7 +424,9 @@ describe.skipIf(!hasBrowser)('an operator at a keyboard', () => {
     const texts = [
       await ask(`${dashboard.url}/sign-in`),
       await ask(`${dashboard.url}/sign-in`, {
-        ...{ method: 'POST', headers: { origin: dashboard.url }, form: { token: 'wrong' } },
+        method: 'POST',
+        headers: { origin: dashboard.url },
+        form: { token: 'wrong' },
       }),
       await act(dashboard.url, '/actions/test', session, { report: 'daily' }),
       await act(dashboard.url, '/actions/resend', session, { report: 'daily', to: 'ana@example.com' }),

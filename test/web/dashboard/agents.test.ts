@@ -26,13 +26,20 @@ describe('the page of agents', () => {
   it('begins with those that fail, says since when and why, and what the others do', async () => {
     const failing = {
       ...agent('b', 'failing'),
-      ...{ statusChangedAt: '2026-11-21T08:30:00.000Z', errors24h: 14, tasks24h: 3 },
-      ...{ lastErrorMessage: 'quota used up', lastErrorAt: '2026-11-21T08:59:00.000Z' },
+      statusChangedAt: '2026-11-21T08:30:00.000Z',
+      errors24h: 14,
+      tasks24h: 3,
+      lastErrorMessage: 'quota used up',
+      lastErrorAt: '2026-11-21T08:59:00.000Z',
     }
     const busy = {
       ...agent('a', 'running'),
-      ...{ kind: 'enrichment', taskType: 'read_site', taskPipelineId: 'p1', taskProgress: 0.5 },
-      ...{ lastErrorMessage: 'of long ago', lastErrorAt: '2026-11-01T08:59:00.000Z' },
+      kind: 'enrichment',
+      taskType: 'read_site',
+      taskPipelineId: 'p1',
+      taskProgress: 0.5,
+      lastErrorMessage: 'of long ago',
+      lastErrorAt: '2026-11-01T08:59:00.000Z',
     }
     const text = await readAgents(
       await openStore({ '2026-11-21T09:00:00.000Z': [busy, failing, agent('c', 'paused')] }),
@@ -105,16 +112,12 @@ describe('the page of agents', () => {
     'has a dozen agents on two screens of a phone or so, and does not scroll sideways',
     async () => {
       const dozen = Array.from({ length: 12 }, (_, index) => ({
-        ...{
-          ...agent(`agent-${index}`, index === 0 ? 'failing' : 'idle'),
-          kind: 'enrichment',
-          taskType: 'enrich',
-        },
-        ...{
-          statusChangedAt: '2026-11-20T08:30:00.000Z',
-          lastSeenAt: '2026-11-20T08:59:00.000Z',
-          tasks24h: 1_234,
-        },
+        ...agent(`agent-${index}`, index === 0 ? 'failing' : 'idle'),
+        kind: 'enrichment',
+        taskType: 'enrich',
+        statusChangedAt: '2026-11-20T08:30:00.000Z',
+        lastSeenAt: '2026-11-20T08:59:00.000Z',
+        tasks24h: 1_234,
       }))
       const store = await openStore({ '2026-11-19T09:00:00.000Z': dozen, '2026-11-20T09:00:00.000Z': dozen })
       const browser = await openBrowser()
@@ -141,7 +144,10 @@ describe('the page of agents', () => {
 describe('the uptime bar of an agent', () => {
   const DAY = { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z' }
   const span = (state: AgentState, from: string, to: string): AgentSpan => ({
-    ...{ agentId: 'a', state, from: `2026-11-20T${from}:00.000Z`, to: `2026-11-20T${to}:00.000Z` },
+    agentId: 'a',
+    state,
+    from: `2026-11-20T${from}:00.000Z`,
+    to: `2026-11-20T${to}:00.000Z`,
   })
 
   it('has each span in its place, those of failing on top and wide enough to be seen', () => {

@@ -23,7 +23,9 @@ async function open() {
   const page = async (path = '/annotations') =>
     (await ask(`${dashboard.url}${path}`, { headers: { ...AS_BROWSER, cookie: session.cookie } })).text
   return {
-    ...{ ...dashboard, session, page },
+    ...dashboard,
+    session,
+    page,
     /** Sends a form and returns the message that follows. */
     act: async (path: string, form: Readonly<Record<string, string>>) => {
       await act(dashboard.url, path, session, { back: '/annotations', ...form })
@@ -45,8 +47,13 @@ describe('the page of annotations', () => {
     expect(await listAnnotations(store.db)).toMatchObject([
       { firstDay: '2026-11-10', lastDay: '2026-11-10', text: 'fair', pipelineId: null, isLeftOut: false },
       {
-        ...{ firstDay: '2026-11-13', lastDay: '2026-11-14', text: 'a <b>campaign</b>', pipelineId: 'p1' },
-        ...{ isLeftOut: true, writtenBy: 'dashboard', writtenAt: NOW.toISOString() },
+        firstDay: '2026-11-13',
+        lastDay: '2026-11-14',
+        text: 'a <b>campaign</b>',
+        pipelineId: 'p1',
+        isLeftOut: true,
+        writtenBy: 'dashboard',
+        writtenAt: NOW.toISOString(),
       },
     ])
     const html = await page()

@@ -52,14 +52,14 @@ async function keepMessage(
   const to = new Date(Date.parse(figures.period.to) + number).toISOString()
   return store.write(async (trx) => {
     const { id } = await saveIssue(trx, {
-      ...{ report: 'daily', variant: JSON.stringify({ pipelineIds: [mail.subject], conditions: [] }) },
-      ...{
-        period: { from, to, timeZone },
-        renderedAt: to,
-        programVersion: '1.2.3',
-        text: mail.text ?? mail.subject,
-      },
-      ...{ figures, ...mail },
+      report: 'daily',
+      variant: JSON.stringify({ pipelineIds: [mail.subject], conditions: [] }),
+      period: { from, to, timeZone },
+      renderedAt: to,
+      programVersion: '1.2.3',
+      text: mail.text ?? mail.subject,
+      figures,
+      ...mail,
     })
     const message = {
       ...MESSAGE,
@@ -205,8 +205,13 @@ describe.skipIf(!hasBrowser)('a mail in the archive', () => {
         for (const host of ['com', 'org'])
           await moveDelivery(trx, `<${number}@example.${host}>`, ['pending'], move)
         await savePreference(trx, {
-          ...{ address: subject, report: 'daily', state: 'paused', cadence: 'as_scheduled' },
-          ...{ changedAt: MESSAGE.date, changedBy: 'operator', reason: subject },
+          address: subject,
+          report: 'daily',
+          state: 'paused',
+          cadence: 'as_scheduled',
+          changedAt: MESSAGE.date,
+          changedBy: 'operator',
+          reason: subject,
         })
       })
     }

@@ -59,9 +59,15 @@ describe('the list of the archive', () => {
       const to = new Date(Date.UTC(2025, 11, 32 - number)).toISOString().slice(0, 10)
       await store.write((trx) =>
         saveIssue(trx, {
-          ...{ report: number % 2 === 0 ? 'daily' : 'sales & more', variant: '', programVersion: '1.2.3' },
-          ...{ period: periodBetween(from, to, 'UTC'), renderedAt: `${to}T07:00:00.000Z` },
-          ...{ subject: `Issue ${number}`, html: '', text: `text of ${number}`, figures: busyDay() },
+          report: number % 2 === 0 ? 'daily' : 'sales & more',
+          variant: '',
+          programVersion: '1.2.3',
+          period: periodBetween(from, to, 'UTC'),
+          renderedAt: `${to}T07:00:00.000Z`,
+          subject: `Issue ${number}`,
+          html: '',
+          text: `text of ${number}`,
+          figures: busyDay(),
         }),
       )
     }
@@ -129,8 +135,13 @@ describe('an issue in the archive', () => {
     await archive.deliver()
     await store.write((trx) =>
       savePreference(trx, {
-        ...{ address: 'clara@example.com', report: 'daily', state: 'paused', cadence: 'as_scheduled' },
-        ...{ changedAt: '2026-11-20T10:00:00.000Z', changedBy: 'operator', reason: 'on leave' },
+        address: 'clara@example.com',
+        report: 'daily',
+        state: 'paused',
+        cadence: 'as_scheduled',
+        changedAt: '2026-11-20T10:00:00.000Z',
+        changedBy: 'operator',
+        reason: 'on leave',
       }),
     )
     const page = await get(url, await pathOf(store))
@@ -210,8 +221,12 @@ describe('an issue in the archive', () => {
     const times = { beganAt: minutes(-5), nextAttemptAt: minutes(15) }
     await store.write((trx) =>
       saveMailOutage(trx, {
-        ...{ server: 'smtp://mail.example.com', kind: 'transient', failures: 3, ...times },
-        ...{ replyCode: null, response: 'connect ECONNREFUSED' },
+        server: 'smtp://mail.example.com',
+        kind: 'transient',
+        failures: 3,
+        ...times,
+        replyCode: null,
+        response: 'connect ECONNREFUSED',
       }),
     )
     const { text } = await get(url, await pathOf(store))
@@ -349,18 +364,15 @@ describe('an issue in the archive', () => {
     const { url, store } = await openDashboard()
     const { id } = await store.write((trx) =>
       saveIssue(trx, {
-        ...{
-          report: 'daily',
-          variant: '',
-          programVersion: null,
-          subject: 'of before',
-          text: 'text of before',
-        },
-        ...{
-          period: periodBetween('2025-12-30', '2025-12-31', 'UTC'),
-          renderedAt: '2025-12-31T07:00:00.000Z',
-        },
-        ...{ html: '<p>of before</p>', figures: { leads: 3, freshness: {} } as never },
+        report: 'daily',
+        variant: '',
+        programVersion: null,
+        subject: 'of before',
+        text: 'text of before',
+        period: periodBetween('2025-12-30', '2025-12-31', 'UTC'),
+        renderedAt: '2025-12-31T07:00:00.000Z',
+        html: '<p>of before</p>',
+        figures: { leads: 3, freshness: {} } as never,
       }),
     )
     expect(wordsOf((await get(url, `/archive/${id}`)).text)).toContain('an older leadsheet')

@@ -35,8 +35,14 @@ async function openNamed(names: readonly string[]): Promise<Store> {
   )
   await store.write(async (trx) => {
     const agents = names.map((name, index) => ({
-      ...{ ...agent(`a${index}`, 'failing'), name, kind: name, taskType: name, taskPipelineId: name },
-      ...{ lastErrorMessage: name, lastErrorAt: READ_AT, statusChangedAt: READ_AT },
+      ...agent(`a${index}`, 'failing'),
+      name,
+      kind: name,
+      taskType: name,
+      taskPipelineId: name,
+      lastErrorMessage: name,
+      lastErrorAt: READ_AT,
+      statusChangedAt: READ_AT,
     }))
     await saveAgents(trx, agents, seen, { isWhole: true })
     for (const [index, name] of names.entries()) {
@@ -61,8 +67,13 @@ async function openNamed(names: readonly string[]): Promise<Store> {
     await upsertAlerts(
       trx,
       names.map((name, index) => ({
-        ...{ ...at, ...told, id: index + 1, check: 'sync_failing' },
-        ...{ subject: name, message: name, hint: name },
+        ...at,
+        ...told,
+        id: index + 1,
+        check: 'sync_failing',
+        subject: name,
+        message: name,
+        hint: name,
       })),
     )
   })

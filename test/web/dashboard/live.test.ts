@@ -96,9 +96,20 @@ it('sends all parts at first, and then only those that have changed', async () =
   await store.write((trx) =>
     upsertAlerts(trx, [
       {
-        ...{ id: 1, check: 'clock_wrong', subject: 'sync', state: 'open', seen: 1, message: 'It <hangs>.' },
-        ...{ hint: 'Look.', firstSeenAt: at, openedAt: at, reopenedAt: null, resolvedAt: null },
-        ...{ announced: 'open', announcedAt: at, acknowledgedAt: null },
+        id: 1,
+        check: 'clock_wrong',
+        subject: 'sync',
+        state: 'open',
+        seen: 1,
+        message: 'It <hangs>.',
+        hint: 'Look.',
+        firstSeenAt: at,
+        openedAt: at,
+        reopenedAt: null,
+        resolvedAt: null,
+        announced: 'open',
+        announcedAt: at,
+        acknowledgedAt: null,
       },
     ]),
   )

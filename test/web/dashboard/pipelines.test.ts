@@ -31,8 +31,12 @@ async function openFilledStore(): Promise<Store> {
   onTestFinished(() => store.close())
   const on = (day: string) => `2026-11-${day}T10:00:00.000Z`
   const change = (status: string, day: string) => ({
-    ...{ status, statusChangedAt: on(day), updatedAt: on(day) },
-    ...{ createdAt: '2026-11-02T10:00:00.000Z', valueAmount: 500_000, valueCurrency: 'EUR' },
+    status,
+    statusChangedAt: on(day),
+    updatedAt: on(day),
+    createdAt: '2026-11-02T10:00:00.000Z',
+    valueAmount: 500_000,
+    valueCurrency: 'EUR',
   })
   await save(store, [
     ...['18', '19', '10'].map((day, index) => lead(`open${index}`, change('new', day))),
@@ -186,7 +190,8 @@ describe('the goals and the outlook', () => {
     const store = await openDailyStore(400)
     await countDays(store)
     const set = goals.map((goal) => ({
-      ...{ ...goal, owner: goal.name === 'Sold' ? 'Ana' : null },
+      ...goal,
+      owner: goal.name === 'Sold' ? 'Ana' : null,
       currency: goal.figure === 'won_value' ? 'EUR' : null,
     }))
     const url = await openCountedPages(store, await countNow(store), set)

@@ -22,7 +22,8 @@ import { fillWithProblems } from '../../support/web/store-with-problems.ts'
 
 const REGISTERED: EventSource = {
   readRegistration: async () => ({ events: ['lead.updated'], registeredAt: '2026-11-21T06:00:00.000Z' }),
-  ...{ isByHand: false, canRegister: true },
+  isByHand: false,
+  canRegister: true,
 }
 const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined: 0 }
 
@@ -227,9 +228,20 @@ function haltingTimer(halts: Readonly<Record<number, PromiseWithResolvers<void>>
 
 function openAlert(id: number, check: string, openedAt = STATUS_AT.toISOString()): Alert {
   return {
-    ...{ id, check, subject: '', state: 'open', seen: 1, message: 'm', hint: 'h' },
-    ...{ firstSeenAt: openedAt, openedAt, reopenedAt: null, resolvedAt: null },
-    ...{ announced: 'open', announcedAt: null, acknowledgedAt: null },
+    id,
+    check,
+    subject: '',
+    state: 'open',
+    seen: 1,
+    message: 'm',
+    hint: 'h',
+    firstSeenAt: openedAt,
+    openedAt,
+    reopenedAt: null,
+    resolvedAt: null,
+    announced: 'open',
+    announcedAt: null,
+    acknowledgedAt: null,
   }
 }
 
@@ -245,14 +257,18 @@ async function fail({ store }: StatusPage, at: string): Promise<void> {
     await finishRun(
       trx,
       {
-        ...{ runId: id, outcome: 'failed', complete: false, leads: NONE, scan: null, stats: 0, agents: 0 },
-        ...{
-          details: { read: 0, notFound: 0, failed: 0 },
-          pages: 0,
-          requests: 6,
-          retries: 5,
-          durationMs: 1_000,
-        },
+        runId: id,
+        outcome: 'failed',
+        complete: false,
+        leads: NONE,
+        scan: null,
+        stats: 0,
+        agents: 0,
+        details: { read: 0, notFound: 0, failed: 0 },
+        pages: 0,
+        requests: 6,
+        retries: 5,
+        durationMs: 1_000,
         problems: [{ part: 'leads', code: 'api_unreachable', message: 'nobody answers', hint: null }],
         notBefore: null,
       },

@@ -58,10 +58,20 @@ async function scheduledRun(
 
 function notice(id: number, change: Partial<Alert> = {}): Alert {
   return {
-    ...{ id, check: 'sync_failing', subject: '', state: 'open', seen: 3 },
-    ...{ message: 'The last 3 syncs failed.', hint: 'Look at the upstream.' },
-    ...{ firstSeenAt: ago(90), openedAt: ago(60), reopenedAt: null, resolvedAt: null },
-    ...{ announced: 'open', announcedAt: ago(60), acknowledgedAt: null },
+    id,
+    check: 'sync_failing',
+    subject: '',
+    state: 'open',
+    seen: 3,
+    message: 'The last 3 syncs failed.',
+    hint: 'Look at the upstream.',
+    firstSeenAt: ago(90),
+    openedAt: ago(60),
+    reopenedAt: null,
+    resolvedAt: null,
+    announced: 'open',
+    announcedAt: ago(60),
+    acknowledgedAt: null,
     ...change,
   }
 }
@@ -185,14 +195,18 @@ it('unfolds what went wrong in a sync, and counts it in the strip of the day', a
     await finishRun(
       trx,
       {
-        ...{ runId: id, outcome: 'failed', complete: false, leads: NONE, scan: null, stats: 0, agents: 0 },
-        ...{
-          details: { read: 0, notFound: 0, failed: 0 },
-          pages: 0,
-          requests: 6,
-          retries: 5,
-          durationMs: 75_000,
-        },
+        runId: id,
+        outcome: 'failed',
+        complete: false,
+        leads: NONE,
+        scan: null,
+        stats: 0,
+        agents: 0,
+        details: { read: 0, notFound: 0, failed: 0 },
+        pages: 0,
+        requests: 6,
+        retries: 5,
+        durationMs: 75_000,
         problems: [{ part: 'leads', code: 'api_unreachable', message: 'nobody <answers>', hint: 'Look.' }],
         notBefore: null,
       },
@@ -256,8 +270,15 @@ it('shows what became of the last issues, and which messages may not have arrive
   const figures = busyDay()
   const issue = await store.write((trx) =>
     saveIssue(trx, {
-      ...{ report: 'daily', period: figures.period, renderedAt: ago(30), figures, variant: '' },
-      ...{ programVersion: null, subject: '31 new leads', html: 'h', text: 't' },
+      report: 'daily',
+      period: figures.period,
+      renderedAt: ago(30),
+      figures,
+      variant: '',
+      programVersion: null,
+      subject: '31 new leads',
+      html: 'h',
+      text: 't',
     }),
   )
   await store.write(async (trx) => {
@@ -299,15 +320,19 @@ it('unfolds which records are held and why, and which fields changed', async () 
     await saveQuarantinedRecords(trx, [{ ...record, id: null, raw: '{}' }], ago(10))
     const id = await startRun(trx, { mode: 'full', parts: ['leads'], at: ago(10) })
     const report: ScanReport = {
-      ...{
-        mode: 'full',
-        startedAt: ago(10),
-        scan_result: 'complete',
-        stop: 'end',
-        reportedTotal: 2,
-        distinct: 2,
-      },
-      ...{ pages: 1, passes: 1, moved: 0, cleaned: 0, cut: 0, heldBack: 0, warnings: [] },
+      mode: 'full',
+      startedAt: ago(10),
+      scan_result: 'complete',
+      stop: 'end',
+      reportedTotal: 2,
+      distinct: 2,
+      pages: 1,
+      passes: 1,
+      moved: 0,
+      cleaned: 0,
+      cut: 0,
+      heldBack: 0,
+      warnings: [],
       drift: [
         { change: 'vanished', path: 'company.name', types: ['string'] },
         { change: 'retyped', path: 'score', types: ['string'] },

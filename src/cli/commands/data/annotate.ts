@@ -59,8 +59,11 @@ async function runAnnotate(
   const config = await terminal.config()
   await using store = await openData(config)
   const given = {
-    ...{ days: days ?? '', text: text ?? '', pipelineId: pipeline ?? null },
-    ...{ isLeftOut: onlyMark !== true, writtenBy: userInfo().username },
+    days: days ?? '',
+    text: text ?? '',
+    pipelineId: pipeline ?? null,
+    isLeftOut: onlyMark !== true,
+    writtenBy: userInfo().username,
   }
   const changed =
     remove === undefined
@@ -98,7 +101,13 @@ function daysOf({ firstDay, lastDay }: Annotation): string {
 
 function annotationJson({ id, firstDay, lastDay, text, ...rest }: Annotation) {
   return {
-    ...{ id, first_day: firstDay, last_day: lastDay, text, pipeline_id: rest.pipelineId },
-    ...{ left_out: rest.isLeftOut, written_at: rest.writtenAt, written_by: rest.writtenBy },
+    id,
+    first_day: firstDay,
+    last_day: lastDay,
+    text,
+    pipeline_id: rest.pipelineId,
+    left_out: rest.isLeftOut,
+    written_at: rest.writtenAt,
+    written_by: rest.writtenBy,
   }
 }

@@ -93,7 +93,10 @@ function printJson(terminal: Terminal, asked: Asked, groups: readonly Group[]): 
     prior: { from: prior.from, to: prior.to },
     data_as_of: dataAsOf,
     figures: FIGURES.map(({ name, title, unit, meaning }) => ({
-      ...{ name, title, unit, meaning },
+      name,
+      title,
+      unit,
+      meaning,
       values: groups.map((group) => ({
         pipeline_id: group.id,
         current: figureJson(unit, group.current.get(name) ?? []),
@@ -243,10 +246,19 @@ async function explain(terminal: Terminal, given: string, options: ScopeOptions)
     const { from, to, timeZone } = period
     const value = figureJson(unit, rows)
     const coverage = query && {
-      ...{ ...known, meaning: query.meaning, sql: explainQuery(query, scope, {}) },
+      ...known,
+      meaning: query.meaning,
+      sql: explainQuery(query, scope, {}),
     }
     terminal.printJson({
-      ...{ name, title, meaning, unit, period: { from, to, time_zone: timeZone }, value, coverage, sql },
+      name,
+      title,
+      meaning,
+      unit,
+      period: { from, to, time_zone: timeZone },
+      value,
+      coverage,
+      sql,
     })
     return
   }

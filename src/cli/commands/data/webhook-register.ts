@@ -158,7 +158,12 @@ async function tell(
   const { id, url, events, registeredAt } = registration
   if (terminal.json) {
     return terminal.printJson({
-      ...{ id, url, events, registered_at: registeredAt, outcome, left_over: leftOver },
+      id,
+      url,
+      events,
+      registered_at: registeredAt,
+      outcome,
+      left_over: leftOver,
       test: typeof trial === 'string' ? null : trial,
     })
   }

@@ -81,9 +81,17 @@ function printAlert(terminal: Terminal, alert: Alert): void {
 export function alertJson(alert: Alert) {
   const { id, check, subject, state, message, hint } = alert
   return {
-    ...{ id, check, title: alertFacts(check).title, subject, state, message, hint },
-    ...{ since: alert.openedAt, until: alert.resolvedAt },
-    ...{ announced_at: alert.announcedAt, acknowledged_at: alert.acknowledgedAt },
+    id,
+    check,
+    title: alertFacts(check).title,
+    subject,
+    state,
+    message,
+    hint,
+    since: alert.openedAt,
+    until: alert.resolvedAt,
+    announced_at: alert.announcedAt,
+    acknowledged_at: alert.acknowledgedAt,
   }
 }
 
@@ -175,13 +183,22 @@ async function* tryMail(terminal: Terminal, config: Config, message: AlertMessag
 
 function testMessage(config: Config, at: string): AlertMessage {
   const line = {
-    ...{ id: NOT_STORED, check: 'test', title: 'a test', subject: '' },
+    id: NOT_STORED,
+    check: 'test',
+    title: 'a test',
+    subject: '',
     message: 'This is a test alert. Nothing is wrong.',
     hint: 'There is nothing to do.',
-    ...{ since: at, until: null },
+    since: at,
+    until: null,
   }
   return {
-    ...{ subject: '1 alert: a test', made_at: at, place: placeOf(config) },
-    ...{ opened: [line], reminded: [], resolved: [], open: 0 },
+    subject: '1 alert: a test',
+    made_at: at,
+    place: placeOf(config),
+    opened: [line],
+    reminded: [],
+    resolved: [],
+    open: 0,
   }
 }

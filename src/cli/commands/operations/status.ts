@@ -63,7 +63,9 @@ function statusJson(database: string, { health, ...status }: Status) {
     sentence: health.sentence,
     checks: health.checks.map(({ what, status, found, remedy }) => ({ what, status, found, remedy })),
     freshness: health.freshness.map(({ resource, asOf, isFresh }) => ({
-      ...{ resource, as_of: asOf, is_fresh: isFresh },
+      resource,
+      as_of: asOf,
+      is_fresh: isFresh,
     })),
     database,
     leads: status.leads,
@@ -80,7 +82,11 @@ function statusJson(database: string, { health, ...status }: Status) {
     events: status.events && eventsJson(status.events),
     workers:
       status.workers?.map(({ host, pid, since, lastHeartbeat, inFlight }) => ({
-        ...{ host, pid, since, last_heartbeat: lastHeartbeat, running: inFlight },
+        host,
+        pid,
+        since,
+        last_heartbeat: lastHeartbeat,
+        running: inFlight,
       })) ?? null,
     jobs: status.jobs,
   }
@@ -124,9 +130,15 @@ function eventsJson({ last, recent, waiting }: NonNullable<Status['events']>) {
     waiting: waiting.toRead,
     waiting_since: waiting.since,
     last: last.map((event) => ({
-      ...{ id: event.id, type: event.type, resource: event.resource, resource_id: event.resourceId },
-      ...{ occurred_at: event.occurredAt, received_at: event.receivedAt, done_at: event.doneAt },
-      ...{ outcome: event.outcome, problem: event.problem },
+      id: event.id,
+      type: event.type,
+      resource: event.resource,
+      resource_id: event.resourceId,
+      occurred_at: event.occurredAt,
+      received_at: event.receivedAt,
+      done_at: event.doneAt,
+      outcome: event.outcome,
+      problem: event.problem,
     })),
   }
 }

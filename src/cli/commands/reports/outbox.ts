@@ -74,7 +74,11 @@ async function listMessages(terminal: Terminal, options: Options): Promise<void>
     return terminal.printJson(messages, {
       servers_away: outages.map(outageJson),
       refusing: refusing.map(({ recipient: to, report: of, issues, since: from, response }) => ({
-        ...{ recipient: to, report: of, issues_in_a_row: issues, since: from, response },
+        recipient: to,
+        report: of,
+        issues_in_a_row: issues,
+        since: from,
+        response,
       })),
     })
   }
@@ -172,8 +176,13 @@ export function outageJson({
   response,
 }: MailOutage) {
   return {
-    ...{ server, kind, since: beganAt, failures, next_attempt_at: nextAttemptAt },
-    ...{ reply_code: replyCode, response },
+    server,
+    kind,
+    since: beganAt,
+    failures,
+    next_attempt_at: nextAttemptAt,
+    reply_code: replyCode,
+    response,
   }
 }
 
@@ -307,7 +316,10 @@ async function cancelMessages(
   if (terminal.json) {
     const messages = (yes ? cancelled : waiting).map(
       ({ messageId, recipient: to, report: of, period: about }) => ({
-        ...{ message_id: messageId, recipient: to, report: of, period: about && periodJson(about) },
+        message_id: messageId,
+        recipient: to,
+        report: of,
+        period: about && periodJson(about),
       }),
     )
     return terminal.printJson({ cancelled: yes, messages })

@@ -102,8 +102,11 @@ async function readLines(
       const about = { preference: choices.get(key) ?? null, refusing: refusing.get(key) ?? null }
       choices.delete(key)
       return {
-        ...{ address: recipient.address, report: report.name, recipient },
-        ...{ from: sourceOf(config, report), ...about },
+        address: recipient.address,
+        report: report.name,
+        recipient,
+        from: sourceOf(config, report),
+        ...about,
       }
     }),
   )
@@ -128,10 +131,13 @@ function jsonOf({ recipient, preference, refusing, ...line }: Line) {
   const { filter, timeZone, ...rest } = recipient ?? {}
   const { state = 'active', cadence = 'as_scheduled' } = preference ?? {}
   return {
-    ...{ ...rest, ...line, ...(timeZone === undefined ? {} : { time_zone: timeZone }) },
+    ...rest,
+    ...line,
+    ...(timeZone === undefined ? {} : { time_zone: timeZone }),
     ...(filter && { filter: { pipeline_ids: filter.pipelineIds, conditions: filter.conditions } }),
     in_settings: recipient !== null,
-    ...{ state, cadence },
+    state,
+    cadence,
     changed_at: preference?.changedAt ?? null,
     changed_by: preference?.changedBy ?? null,
     reason: preference?.reason ?? null,
@@ -305,7 +311,13 @@ function onlyFrequent(config: Config, names: readonly string[]): readonly string
 function changedJson({ preference, withdrawn }: ChangedPreference) {
   const { address, report, state, cadence, changedAt, changedBy, reason } = preference
   return {
-    ...{ address, report, state, cadence, changed_at: changedAt, changed_by: changedBy, reason },
+    address,
+    report,
+    state,
+    cadence,
+    changed_at: changedAt,
+    changed_by: changedBy,
+    reason,
     mails_withdrawn: withdrawn,
   }
 }
@@ -341,7 +353,9 @@ async function printLinks(terminal: Terminal, address: string, report: string | 
     )
   }
   const lines = (await reportsOf(store, config, address, report)).map((name) => ({
-    ...{ address, report: name, url: linkOf({ address, report: name }) },
+    address,
+    report: name,
+    url: linkOf({ address, report: name }),
   }))
   if (terminal.json) return terminal.printJson(lines)
   for (const { report: name, url } of lines) terminal.print(`${name}  ${url}`)

@@ -169,7 +169,9 @@ function rowsOf({ again, anew, leftOut }: ResendPlan): Row[] {
   const row =
     (what: string) =>
     ({ issue, message }: ResendPlan['again'][number]) => ({
-      ...{ recipient: message.recipient, state: wordOf(message.state), what },
+      recipient: message.recipient,
+      state: wordOf(message.state),
+      what,
       period: formatDates(issue.period),
     })
   return [

@@ -81,7 +81,8 @@ function rateOf(
   const other = { name: words('drivers.rest'), difference: rest }
   return {
     text: words('drivers.win_rate', {
-      ...{ rate: numbers.rate(won / decided), dimension },
+      rate: numbers.rate(won / decided),
+      dimension,
       difference: signed(difference, points),
     }),
     parts: barsOf(

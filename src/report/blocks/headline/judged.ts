@@ -181,12 +181,17 @@ function sentenceOf(expectation: Expectation, names: PeriodNames, locale: Locale
   const where = pipeline && oneLine(pipeline.name, NAME_LENGTH)
   if (range !== null && isUnusual(judgement))
     return words(`headline.unusual.${figure}`, {
-      ...{ ...names, where, actual, direction: judgement },
+      ...names,
+      where,
+      actual,
+      direction: judgement,
       range: words('rangeInWords', boundsOf(range)),
     })
   if (shift === null) return ''
   return words(`headline.shift.${figure}`, {
-    ...{ where, actual: shift.actual, days: shift.days },
+    where,
+    actual: shift.actual,
+    days: shift.days,
     direction: directionOf(expectation),
     expected: numbers.count(Math.round(shift.expected)),
   })

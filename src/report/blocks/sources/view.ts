@@ -49,7 +49,8 @@ export function composeSources(
       winRate: words('pipelines.winRate'),
     },
     lines: shown.map((line) => ({
-      ...{ detail: '', usual: null },
+      detail: '',
+      usual: null,
       name: line.source === null ? words('sources.unknown') : nameStatus(line.source, locale),
       newLeads: compareCell(line.newLeads, isComparable, locale),
       won: compareCell(line.won, isComparable, locale),

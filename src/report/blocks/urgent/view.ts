@@ -110,7 +110,10 @@ export function listUrgent(figures: ListedFigures, locale: LocaleContext, option
  */
 function noteOf(rows: readonly UrgentLead[], total: number, still: number, { words }: LocaleContext): string {
   return words('urgent.note', {
-    ...{ n: total, fresh: total - still, isAllNew: still === 0, isOne: total === 1 },
+    n: total,
+    fresh: total - still,
+    isAllNew: still === 0,
+    isOne: total === 1,
     isPast: rows.some(({ stageDays, limitDays }) => stageDays >= limitDays),
     limit: rows.every(({ isOfWinners }) => isOfWinners) ? 'winners' : 'other',
   })
@@ -129,7 +132,11 @@ function oldSentence({ insight }: ReportFigures, locale: LocaleContext): string 
   const { old, open, value, ageDays, winners, countedAt } = insight.oldLeads
   if (old < open * OLD_SHARE_MIN) return ''
   return locale.words('urgent.old', {
-    ...{ old, open, winners, age: Math.ceil(ageDays), at: locale.dates.recent(countedAt) },
+    old,
+    open,
+    winners,
+    age: Math.ceil(ageDays),
+    at: locale.dates.recent(countedAt),
     value: formatMoneys(value, locale) || null,
   })
 }

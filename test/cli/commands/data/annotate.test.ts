@@ -63,8 +63,11 @@ it('shows the annotations of a pipeline to analysts', async () => {
   const { stdout } = await runWarm(['query', 'SELECT * FROM annotation', '--json'], options)
   expect(JSON.parse(stdout).data).toMatchObject([
     {
-      ...{ first_day: '2026-11-13', last_day: '2026-11-13', text: 'campaign' },
-      ...{ pipeline_id: pipeline, is_left_out: 1 },
+      first_day: '2026-11-13',
+      last_day: '2026-11-13',
+      text: 'campaign',
+      pipeline_id: pipeline,
+      is_left_out: 1,
     },
   ])
 })

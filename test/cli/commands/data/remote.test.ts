@@ -139,13 +139,12 @@ describe('pipelines', () => {
     expect(created).toMatchObject({
       name: 'Robots',
       criteria: {
-        ...{
-          industries: ['Industrials', 'Healthcare'],
-          regions: ['Europe'],
-          countries: [],
-          keywords: ['robot'],
-        },
-        ...{ employees: { min: 10 }, limit: 9 },
+        industries: ['Industrials', 'Healthcare'],
+        regions: ['Europe'],
+        countries: [],
+        keywords: ['robot'],
+        employees: { min: 10 },
+        limit: 9,
       },
     })
   })

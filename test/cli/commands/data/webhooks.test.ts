@@ -76,7 +76,10 @@ describe('the webhook of a daemon', () => {
     expect(again).toMatchObject({ id: first.id, outcome: 'already', test: delivered })
     expect(list).toMatchObject([{ id: first.id, status: 'active', is_own: true }])
     expect(examined.checks).toContainEqual({
-      ...{ what: 'webhook', status: 'ok', found: `${first.id} is active, at ${url}`, remedy: null },
+      what: 'webhook',
+      status: 'ok',
+      found: `${first.id} is active, at ${url}`,
+      remedy: null,
     })
     expect([removed, none]).toEqual([{ id: first.id, outcome: 'removed' }, []])
     expect(stdout + stderr).not.toContain('whsec_')

@@ -17,9 +17,15 @@ async function installation(env: Readonly<Record<string, string>> = {}): Promise
   const cwd = folderWith({ 'data/.keep': '', 'leadsheet.yaml': '' })
   await using store = await openStore(join(cwd, 'data/leadsheet.db'), new Date(AT))
   const row: Omit<Alert, 'id' | 'check' | 'state' | 'message' | 'resolvedAt'> = {
-    ...{ subject: '', seen: 1, hint: 'do this', firstSeenAt: AT, openedAt: AT, reopenedAt: null },
+    subject: '',
+    seen: 1,
+    hint: 'do this',
+    firstSeenAt: AT,
+    openedAt: AT,
+    reopenedAt: null,
     announced: 'open',
-    ...{ announcedAt: AT, acknowledgedAt: null },
+    announcedAt: AT,
+    acknowledgedAt: null,
   }
   await store.write((trx) =>
     upsertAlerts(trx, [
@@ -83,8 +89,10 @@ describe('alerts test', () => {
     await using mailServer = await openMailServer()
     await using receiver = await openReceiver()
     const options = await installation({
-      ...{ LEADSHEET_SMTP_URL: mailServer.url, LEADSHEET_FROM: 'r@example.com' },
-      ...{ LEADSHEET_ALERT_RECIPIENTS: 'ops@example.com', LEADSHEET_ALERT_WEBHOOK_URL: receiver.url },
+      LEADSHEET_SMTP_URL: mailServer.url,
+      LEADSHEET_FROM: 'r@example.com',
+      LEADSHEET_ALERT_RECIPIENTS: 'ops@example.com',
+      LEADSHEET_ALERT_WEBHOOK_URL: receiver.url,
       LEADSHEET_ALERT_HEARTBEAT_URL: receiver.url.replace('hook', 'ping'),
     })
     const { status, stdout, stderr } = await runWarm(['alerts', 'test'], options)
@@ -106,8 +114,10 @@ describe('alerts test', () => {
     await using receiver = await openReceiver()
     receiver.answer = 403
     const options = await installation({
-      ...{ LEADSHEET_SMTP_URL: 'smtp://127.0.0.1:1', LEADSHEET_FROM: 'r@example.com' },
-      ...{ LEADSHEET_ALERT_RECIPIENTS: 'ops@example.com', LEADSHEET_ALERT_WEBHOOK_URL: receiver.url },
+      LEADSHEET_SMTP_URL: 'smtp://127.0.0.1:1',
+      LEADSHEET_FROM: 'r@example.com',
+      LEADSHEET_ALERT_RECIPIENTS: 'ops@example.com',
+      LEADSHEET_ALERT_WEBHOOK_URL: receiver.url,
     })
     const { status, stdout } = await runWarm(['alerts', 'test', '--json'], options)
     expect(status).toBe(1)

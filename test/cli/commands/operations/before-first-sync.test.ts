@@ -13,8 +13,12 @@ describe('looking before the first sync', () => {
     const status = await runWarm(['status', '--json'], { cwd, env })
     expect(status.status).toBe(1)
     expect(JSON.parse(status.stdout).data).toMatchObject({
-      ...{ status: 'fail', sentence: 'No sync has read all leads yet.' },
-      ...{ leads: 0, data_as_of: null, runs: [], deliveries: {} },
+      status: 'fail',
+      sentence: 'No sync has read all leads yet.',
+      leads: 0,
+      data_as_of: null,
+      runs: [],
+      deliveries: {},
       events: { last_24_hours: {}, waiting: 0, waiting_since: null, last: [] },
     })
     const report = await runWarm(['report', 'preview', 'daily'], {

@@ -43,30 +43,30 @@ async function installation(): Promise<string> {
       '2026-11-24T12:00:00.000Z',
     )
     await addScheduledRun(trx, {
-      ...{
-        schedule: 'report:daily',
-        due_at: '2026-11-20T06:00:00.000Z',
-        noted_at: '2026-11-20T06:00:00.000Z',
-      },
-      ...{ state: 'skipped', not_before: null, message: SET_UP },
+      schedule: 'report:daily',
+      due_at: '2026-11-20T06:00:00.000Z',
+      noted_at: '2026-11-20T06:00:00.000Z',
+      state: 'skipped',
+      not_before: null,
+      message: SET_UP,
     })
     for (const day of ['21', '22', '23', '24']) {
       await addScheduledRun(trx, {
-        ...{
-          schedule: 'report:daily',
-          due_at: `2026-11-${day}T01:30:00.000Z`,
-          noted_at: '2026-11-24T06:00:00.000Z',
-        },
-        ...{
-          state: day === '24' ? 'held' : 'skipped',
-          not_before: null,
-          message: day === '24' ? 'the data are old' : MISSED,
-        },
+        schedule: 'report:daily',
+        due_at: `2026-11-${day}T01:30:00.000Z`,
+        noted_at: '2026-11-24T06:00:00.000Z',
+        state: day === '24' ? 'held' : 'skipped',
+        not_before: null,
+        message: day === '24' ? 'the data are old' : MISSED,
       })
     }
     await addScheduledRun(trx, {
-      ...{ schedule: 'sync', due_at: '2026-11-24T11:45:00.000Z', noted_at: '2026-11-24T11:45:00.000Z' },
-      ...{ state: 'pending', not_before: '2026-11-24T12:30:00.000Z', message: 'deferred' },
+      schedule: 'sync',
+      due_at: '2026-11-24T11:45:00.000Z',
+      noted_at: '2026-11-24T11:45:00.000Z',
+      state: 'pending',
+      not_before: '2026-11-24T12:30:00.000Z',
+      message: 'deferred',
     })
   })
   return cwd

@@ -50,11 +50,22 @@ describe('the recipients', () => {
     const { stdout } = await runWarm(args, { cwd: folderWith(FILES) })
     expect(JSON.parse(stdout).data).toEqual([
       {
-        ...{ address: 'dana@example.com', name: 'Dana', report: 'weekly', from: 'leadsheet.yaml:8:7' },
-        ...{ locale: 'de-DE', time_zone: 'UTC', blocks: ['kpis'], attachments: [] },
+        address: 'dana@example.com',
+        name: 'Dana',
+        report: 'weekly',
+        from: 'leadsheet.yaml:8:7',
+        locale: 'de-DE',
+        time_zone: 'UTC',
+        blocks: ['kpis'],
+        attachments: [],
         filter: { pipeline_ids: ['eu'], conditions: [{ field: 'score', min: 60, max: null }] },
-        ...{ in_settings: true, state: 'active', cadence: 'as_scheduled', refused_in_a_row: 0 },
-        ...{ changed_at: null, changed_by: null, reason: null },
+        in_settings: true,
+        state: 'active',
+        cadence: 'as_scheduled',
+        refused_in_a_row: 0,
+        changed_at: null,
+        changed_by: null,
+        reason: null,
       },
     ])
   })
