@@ -18,7 +18,8 @@ export const COVERAGES: Readonly<
     title: 'Coverage',
     meaning: 'leads whose statuses in the period are all known, out of the leads that existed in it',
     reads: ['level_before', 'new_lead', 'unknown_entry'],
-    sql: `SELECT leads - unknown AS known, leads AS "of" FROM (
+    // Leads that were deleted in the period are among the unknown ones, but not among the new ones.
+    sql: `SELECT max(0, leads - unknown) AS known, leads AS "of" FROM (
     SELECT coalesce(sum(leads), 0) + (SELECT count(*) FROM new_lead) AS leads,
       coalesce(sum(leads) FILTER (WHERE is_unknown), 0) + (SELECT coalesce(sum(entered), 0) FROM unknown_entry) AS unknown
     FROM level_before) AS counted`,

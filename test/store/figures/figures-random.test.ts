@@ -107,7 +107,7 @@ function randomScope(next: Next): FigureScope {
 /** The figures and coverages of a scope, counted one lead after another. */
 function plainFigures(past: Past, chosen: ReadonlySet<string>, scope: FigureScope) {
   const { from, to, filter } = scope
-  const isIn = ({ id, pipelineId }: PastLead) =>
+  const isIn = ({ id, pipelineId }: Pick<PastLead, 'id' | 'pipelineId'>) =>
     chosen.has(id) && (filter.pipelineIds?.includes(pipelineId) ?? true)
   const there = past.at(to).filter(isIn)
   const before = past.at(from).filter(isIn)
@@ -148,14 +148,17 @@ function plainFigures(past: Past, chosen: ReadonlySet<string>, scope: FigureScop
     open_value: money(open),
     stalled: number(open.filter((lead) => lead.isKnown && lead.changedAt <= stalledSince).length),
   }
-  const isWhole = ({ createdAt, firstAt }: PastLead) => Date.parse(firstAt) - Date.parse(createdAt) <= 60_000
-  const inPeriod = covered(before, ({ status }) => status !== null)[0]
-  const newOnes = covered(created, isWhole)[0]
+  const isLate = ({ createdAt, firstAt }: Pick<PastLead, 'createdAt' | 'firstAt'>) =>
+    Date.parse(firstAt) - Date.parse(createdAt) > 60_000
+  const unknown =
+    before.filter((lead) => lead.status === null && isLate(lead)).length +
+    past.leads.filter((lead) => isIn(lead) && isLate(lead) && lead.createdAt >= from && lead.createdAt < to)
+      .length
   const coverages: Record<CoverageName, unknown> = {
     period: [
       {
-        known: (inPeriod?.known ?? 0) + (newOnes?.known ?? 0),
-        of: (inPeriod?.of ?? 0) + (newOnes?.of ?? 0),
+        known: Math.max(0, before.length + created.length - unknown),
+        of: before.length + created.length,
       },
     ],
     end: covered(there, ({ status }) => status !== null),

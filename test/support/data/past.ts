@@ -34,6 +34,8 @@ export interface PastLead {
 const MINUTE_MS = 60_000
 
 export interface Past {
+  /** When all leads, also deleted ones, were created and first known. */
+  readonly leads: readonly Pick<PastLead, 'id' | 'pipelineId' | 'createdAt' | 'firstAt'>[]
   /** Returns the leads that existed just before an instant. */
   at(instant: string): PastLead[]
   /** Returns the stays in a status that ended at or after `from` and before `to`. */
@@ -120,6 +122,12 @@ export async function loadPast(db: Db): Promise<Past> {
   }
 
   return {
+    leads: leads.flatMap(({ id, created_at }) => {
+      const first = versions.get(id)?.[0]
+      return first
+        ? [{ id, pipelineId: first.pipeline_id, createdAt: created_at, firstAt: first.valid_from }]
+        : []
+    }),
     at: (instant) => leads.flatMap((lead) => pastOf(lead, instant)),
     staysEnded: (from, to) =>
       [...moves.values()].flat().flatMap(({ lead_id, moved_at, from_status, days_before }) => {

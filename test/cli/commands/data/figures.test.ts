@@ -41,7 +41,6 @@ describe('figures', () => {
         time_zone: 'Europe/Berlin',
       },
       prior: { from: '2026-11-18T23:00:00.000Z', to: '2026-11-19T23:00:00.000Z' },
-      as_known_at: null,
       data_as_of: NOW.toISOString(),
     })
     expect(printed.figures.map((figure: { name: string }) => figure.name)).toEqual(

@@ -52,7 +52,7 @@ it('status sees what a running process has written last', async () => {
   using database = Object.assign(new Database(join(cwd, 'data/leadsheet.db')), {
     [Symbol.dispose]: () => void database.close(),
   })
-  database.exec("UPDATE lead SET deleted_at = '2026-11-21T06:00:00.000Z'")
+  database.exec("DELETE FROM lead_day")
   const { stdout } = await runWarm(['status', '--json'], { cwd, env })
   expect(JSON.parse(stdout).data.leads).toBe(0)
 })
