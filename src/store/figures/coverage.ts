@@ -3,6 +3,7 @@
  * present state of leads may lack what happened before the first sync.
  */
 import type { HistoryCoverage } from '../../domain/model.ts'
+import { isTraced } from '../leads/lead-day.ts'
 import type { CoverageName } from './definition.ts'
 import type { ReadTrx } from './query.ts'
 import { type FigureScope, type Query, readRows } from './query.ts'
@@ -28,18 +29,19 @@ export const COVERAGES: Readonly<
     title: 'Coverage',
     meaning: 'leads whose status at the end of the period is known, out of all leads that existed then',
     reads: ['level'],
-    sql: `SELECT coalesce(sum(leads) FILTER (WHERE status <> ''), 0) AS known, coalesce(sum(leads), 0) AS "of" FROM level`,
+    sql: `SELECT coalesce(sum(leads) FILTER (WHERE status <> '' OR reached <> -1), 0) AS known, coalesce(sum(leads), 0) AS "of" FROM level`,
   },
   cohort: {
     title: 'Coverage',
     meaning: 'leads whose status at the end of the period is known, out of the leads created in it',
     reads: ['new_lead'],
-    sql: `SELECT count(*) FILTER (WHERE known_since < :to) AS known, count(*) AS "of" FROM new_lead`,
+    sql: `SELECT count(*) FILTER (WHERE known_since < :to OR ${isTraced('new_lead.lead_id', 'new_lead.created_at')}) AS known, count(*) AS "of"
+  FROM new_lead`,
   },
   life: {
     title: 'Coverage',
     meaning:
-      'leads with a known status of the funnel, out of all leads that existed at the end of the period; a lead that was first read outside the funnel, such as lost, is not known',
+      'leads whose statuses up to the end of the period are all known, out of all leads that existed then',
     reads: ['level'],
     sql: `SELECT coalesce(sum(leads) FILTER (WHERE reached >= 0), 0) AS known, coalesce(sum(leads), 0) AS "of" FROM level`,
   },

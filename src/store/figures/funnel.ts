@@ -42,7 +42,7 @@ export const SERVICE_FUNNEL = {
 export const REACHED = {
   title: 'Funnel',
   meaning:
-    'leads that are known to have reached the stage or a later one by the end of the period; every lead counts in the first stage; a lead that was first read outside the funnel, such as lost, is left out',
+    'leads that had reached the stage or a later one by the end of the period, among those whose whole history is known; every lead counts in the first stage',
   reads: ['level'],
   sql: `SELECT status, (SELECT coalesce(sum(leads), 0) FROM level WHERE level.reached >= 0
       AND (level.reached >= stage.position OR stage.position = (SELECT min(position) FROM stage WHERE in_funnel = 1))) AS reached

@@ -240,6 +240,6 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
 }
 
 /** The condition that the status of leads is not known, and that they may have moved meanwhile. */
-const IS_UNKNOWN = "(status = '' AND reached < 0)"
+const IS_UNKNOWN = "(status = '' AND reached = -1)"
 /** The columns that name a state of a level. */
 const LEVEL_STATE = 'pipeline_id, status, value_currency, is_known, reached'

@@ -40,6 +40,16 @@ const addEvents = statement((db, { ids, sign }: { ids: string; sign: number }) =
 )
 
 /**
+ * Builds the condition that the moves of a lead, which its activity names, tell all its statuses since its creation.
+ * Before its first move, a lead is taken to have had the first status of the funnel.
+ */
+export const isTraced = (leadId: string, createdAt: string): string => `EXISTS (
+        SELECT count(*) FROM stage_move AS move WHERE move.lead_id = ${leadId}
+        HAVING min(coalesce(entered_at, ${createdAt})) <= strftime('%Y-%m-%dT%H:%M:%fZ', ${createdAt}, '+60 seconds')
+          AND count(*) FILTER (WHERE entered_at IS NULL AND from_status IS DISTINCT FROM (
+            SELECT status FROM stage WHERE in_funnel = 1 ORDER BY position LIMIT 1)) = 0)`
+
+/**
  * Counts all leads anew in one statement. A first load runs it at its end, and a change of the stages of the
  * funnel, because `reached` follows from them.
  */

@@ -10,7 +10,7 @@ import { deleteRows, insertRows, rowDifference, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Trx } from '../db/store.ts'
 import type { StageMoveTable } from '../tables/lead-tables.ts'
-import { COUNT_ALL_DAYS } from './lead-day.ts'
+import { COUNT_ALL_DAYS, withLeadDays } from './lead-day.ts'
 import type { Step } from './lead-history.ts'
 import { lastSightingOf, readHistories, statesOf, stepsOf } from './lead-history.ts'
 
@@ -37,7 +37,8 @@ export type StageMove = Omit<StageMoveTable, 'lead_id'>
  */
 export async function refreshStageMoves(trx: Trx, leadIds: readonly string[]): Promise<void> {
   const histories = await readHistories(trx, leadIds)
-  await saveStageMoves(trx, new Map([...histories].map(([id, known]) => [id, stepsOf(statesOf(known))])))
+  const steps = new Map([...histories].map(([id, known]) => [id, stepsOf(statesOf(known))]))
+  await withLeadDays(trx, leadIds, () => saveStageMoves(trx, steps))
 }
 
 /**

@@ -63,7 +63,7 @@ export async function openDemo(): Promise<Demo> {
     await service.catchUp()
     syncing.clock.now = service.now()
     await syncing.sync({ pageSize: 500, details: { perRun: 10_000, concurrency: 8 } })
-    const deps = reportDeps(syncing.store, () => at, folder)
+    const deps = reportDeps(syncing.store, () => at, folder, folder)
     const period = await findPeriod(syncing.store, report, at)
     const read = await readIssueFigures(deps, report, period, [report], SIGNAL)
     // The id of a run is random, so a fixed one takes its place.

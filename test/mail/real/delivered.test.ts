@@ -97,7 +97,7 @@ describe.skipIf(isWithoutServers)('a message', () => {
         expect.stringContaining('450 4.2.0'),
       ])
       expect(await refused({ ...MESSAGE, text: 'ohne Ende\n'.repeat(MAX_BYTES / 10) })).toEqual([
-        'sender',
+        'permanent',
         expect.stringContaining(`takes at most ${MAX_BYTES}`),
       ])
       await transport.send(MESSAGE, { signal })

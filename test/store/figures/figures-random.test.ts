@@ -148,8 +148,8 @@ function plainFigures(past: Past, chosen: ReadonlySet<string>, scope: FigureScop
     open_value: money(open),
     stalled: number(open.filter((lead) => lead.isKnown && lead.changedAt <= stalledSince).length),
   }
-  const isLate = ({ createdAt, firstAt }: Pick<PastLead, 'createdAt' | 'firstAt'>) =>
-    Date.parse(firstAt) - Date.parse(createdAt) > 60_000
+  const isLate = ({ createdAt, firstAt, isTraced }: Pick<PastLead, 'createdAt' | 'firstAt' | 'isTraced'>) =>
+    Date.parse(firstAt) - Date.parse(createdAt) > 60_000 && !isTraced
   const unknown =
     before.filter((lead) => lead.status === null && isLate(lead)).length +
     past.leads.filter((lead) => isIn(lead) && isLate(lead) && lead.createdAt >= from && lead.createdAt < to)
@@ -161,8 +161,8 @@ function plainFigures(past: Past, chosen: ReadonlySet<string>, scope: FigureScop
         of: before.length + created.length,
       },
     ],
-    end: covered(there, ({ status }) => status !== null),
-    cohort: covered(created, ({ status }) => status !== null),
+    end: covered(there, ({ status, ...lead }) => status !== null || !isLate(lead)),
+    cohort: covered(created, ({ status, isTraced }) => status !== null || isTraced),
     life: covered(there, ({ reached }) => reached !== null),
     value: covered(open, ({ isKnown }) => isKnown),
     stalled: covered(open, ({ isKnown }) => isKnown),

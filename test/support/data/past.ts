@@ -14,6 +14,8 @@ export interface PastLead {
   readonly createdAt: string
   /** The beginning of its first known state. */
   readonly firstAt: string
+  /** True if its moves tell all its statuses since its creation. */
+  readonly isTraced: boolean
   /** The status; null before the first known state. */
   readonly status: string | null
   /** The status, also known from moves before the first known state. */
@@ -27,7 +29,7 @@ export interface PastLead {
   readonly changedAt: string
   /** True if the lead was read as it was then: its state had begun, and was not first read after a later update. */
   readonly isKnown: boolean
-  /** The highest position in the funnel of its statuses so far; null if it may have been in the funnel unseen. */
+  /** The highest position in the funnel of its statuses so far; null if its earlier statuses are not known. */
   readonly reached: number | null
 }
 
@@ -35,7 +37,7 @@ const MINUTE_MS = 60_000
 
 export interface Past {
   /** When all leads, also deleted ones, were created and first known. */
-  readonly leads: readonly Pick<PastLead, 'id' | 'pipelineId' | 'createdAt' | 'firstAt'>[]
+  readonly leads: readonly Pick<PastLead, 'id' | 'pipelineId' | 'createdAt' | 'firstAt' | 'isTraced'>[]
   /** Returns the leads that existed just before an instant. */
   at(instant: string): PastLead[]
   /** Returns the stays in a status that ended at or after `from` and before `to`. */
@@ -70,6 +72,19 @@ export async function loadPast(db: Db): Promise<Past> {
       (gone) => gone.deleted_since < instant && (gone.returned_at === null || gone.returned_at >= instant),
     )
 
+  const firstStatus = [...stages.values()]
+    .filter((stage) => stage.in_funnel === 1)
+    .sort((a, b) => a.position - b.position)[0]?.status
+  function isTraced(lead: (typeof leads)[number]): boolean {
+    const known = moves.get(lead.id) ?? []
+    const begun = known.map((move) => Date.parse(move.entered_at ?? lead.created_at))
+    return (
+      known.length > 0 &&
+      Math.min(...begun) <= Date.parse(lead.created_at) + MINUTE_MS &&
+      known.every((move) => move.entered_at !== null || move.from_status === firstStatus)
+    )
+  }
+
   function pastOf(lead: (typeof leads)[number], instant: string): PastLead[] {
     const states = versions.get(lead.id) ?? []
     const known = states.filter((state) => state.valid_from < instant)
@@ -79,8 +94,14 @@ export async function loadPast(db: Db): Promise<Past> {
     const read = [...states, ...(minorUpdates.get(lead.id) ?? [])].map((each) => each.changed_at)
     const told = (activities.get(lead.id) ?? []).map((each) => each.at)
     const firstAt = states[0]?.valid_from ?? ''
-    const isWhole = known.length > 0 && Date.parse(firstAt) - Date.parse(lead.created_at) <= MINUTE_MS
-    const positions = known.map((each) => stages.get(each.status)).filter((stage) => stage?.in_funnel === 1)
+    const isWhole = Date.parse(firstAt) - Date.parse(lead.created_at) <= MINUTE_MS || isTraced(lead)
+    const moved = (moves.get(lead.id) ?? []).filter((move) => move.moved_at <= (state.valid_from ?? ''))
+    const positions = [
+      ...known.map((each) => each.status),
+      ...moved.flatMap((move) => [move.from_status, move.to_status]),
+    ]
+      .map((each) => stages.get(each ?? ''))
+      .flatMap((stage) => (stage?.in_funnel === 1 ? stage.position : []))
     const status = known.length > 0 ? state.status : null
     return [
       {
@@ -90,6 +111,7 @@ export async function loadPast(db: Db): Promise<Past> {
         country: lead.company_country,
         createdAt: lead.created_at,
         firstAt,
+        isTraced: isTraced(lead),
         status,
         activityStatus:
           (moves.get(lead.id) ?? [])
@@ -110,22 +132,23 @@ export async function loadPast(db: Db): Promise<Past> {
             ? null
             : { amount: state.value_amount, currency: state.value_currency },
         isKnown: known.length > 0 && state.changed_at < instant,
-        reached:
-          positions.length > 0
-            ? Math.max(...positions.map((stage) => stage?.position ?? 0))
-            : isWhole
-              ? 0
-              : null,
+        reached: known.length > 0 && isWhole ? Math.max(0, ...positions) : null,
         changedAt: [...read, ...told].filter((at) => at < instant).reduce((a, b) => (a > b ? a : b), ''),
       },
     ]
   }
 
   return {
-    leads: leads.flatMap(({ id, created_at }) => {
-      const first = versions.get(id)?.[0]
+    leads: leads.flatMap((lead) => {
+      const first = versions.get(lead.id)?.[0]
       return first
-        ? [{ id, pipelineId: first.pipeline_id, createdAt: created_at, firstAt: first.valid_from }]
+        ? {
+            id: lead.id,
+            pipelineId: first.pipeline_id,
+            createdAt: lead.created_at,
+            firstAt: first.valid_from,
+            isTraced: isTraced(lead),
+          }
         : []
     }),
     at: (instant) => leads.flatMap((lead) => pastOf(lead, instant)),

@@ -165,7 +165,7 @@ export const LEADS = [
     status TEXT NOT NULL, -- stage.status; empty from the creation of a lead until its first known state
     value_currency TEXT NOT NULL, -- ISO 4217; empty for leads without a value or without a currency
     is_known INTEGER NOT NULL, -- 1: the leads were read as they were then; 0: they were first read after a later update, which may have changed their value
-    reached INTEGER NOT NULL, -- highest known stage.position of the leads in the funnel; 0: none; -1: none, but they may have been in it before
+    reached INTEGER NOT NULL, -- highest stage.position of the leads in the funnel; 0: none; -1: their earlier statuses are not known; -2: only their moves tell them
     leads INTEGER NOT NULL, -- number of leads that entered the state, minus those that left it
     entered INTEGER NOT NULL, -- number of leads that entered it
     value_amount REAL NOT NULL, -- sum of the values of leads, in whole units of value_currency

@@ -52,7 +52,7 @@ it('status sees what a running process has written last', async () => {
   using database = Object.assign(new Database(join(cwd, 'data/leadsheet.db')), {
     [Symbol.dispose]: () => void database.close(),
   })
-  database.exec("DELETE FROM lead_day")
+  database.exec('DELETE FROM lead_day')
   const { stdout } = await runWarm(['status', '--json'], { cwd, env })
   expect(JSON.parse(stdout).data.leads).toBe(0)
 })
