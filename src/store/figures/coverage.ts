@@ -7,6 +7,7 @@ import { isTraced } from '../leads/lead-day.ts'
 import type { CoverageName } from './definition.ts'
 import type { ReadTrx } from './query.ts'
 import { type FigureScope, type Query, readRows } from './query.ts'
+import { STALLED_SINCE } from './relation.ts'
 
 /** The SQL for the open leads that were read as they were at the end of the period. */
 const KNOWN_OPEN = `SELECT coalesce(sum(leads) FILTER (WHERE is_known = 1), 0) AS known, coalesce(sum(leads), 0) AS "of"
@@ -64,8 +65,10 @@ export const COVERAGES: Readonly<
     title: 'Coverage',
     meaning:
       'leads for which it is known whether they were stalled, out of the leads that were open at the end of the period',
-    reads: ['level'],
-    sql: KNOWN_OPEN,
+    reads: ['level', 'lead_then'],
+    // A lead that was created in the days before cannot have stalled.
+    sql: `SELECT known + (SELECT count(*) FROM lead_then
+      WHERE created_at > ${STALLED_SINCE} AND outcome = 'open' AND NOT is_known) AS known, "of" FROM (${KNOWN_OPEN}) AS counted`,
   },
 }
 

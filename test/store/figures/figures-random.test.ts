@@ -165,7 +165,7 @@ function plainFigures(past: Past, chosen: ReadonlySet<string>, scope: FigureScop
     cohort: covered(created, ({ status, isTraced }) => status !== null || isTraced),
     life: covered(there, ({ reached }) => reached !== null),
     value: covered(open, ({ isKnown }) => isKnown),
-    stalled: covered(open, ({ isKnown }) => isKnown),
+    stalled: covered(open, ({ isKnown, createdAt }) => isKnown || createdAt > stalledSince),
     won_value: covered(closed('won'), ({ isKnown }) => isKnown),
   }
   const furthest = there.flatMap(({ reached }) => reached ?? [])
