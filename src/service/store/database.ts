@@ -121,7 +121,6 @@ interface SimulationTable {
   epoch_at: number
   made_at: number
   simulated_until: number
-  scenario: string | null
 }
 
 interface ApiKeyTable {

@@ -20,8 +20,7 @@ const STATEMENTS = [
     seed integer not null,
     epoch_at integer not null,
     simulated_until integer not null,
-    made_at integer not null,
-    scenario text check (scenario is null or json_valid(scenario))
+    made_at integer not null
   ) strict`,
 
   sql`create table api_key (
