@@ -5,11 +5,10 @@
  */
 import { createHash } from 'node:crypto'
 import { maxHeaderSize } from 'node:http'
-import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { ProblemCode } from '../../contract/api.ts'
-import { API_PREFIX, PROBLEM_TYPE } from '../../contract/api.ts'
+import { PROBLEM_TYPE } from '../../contract/api.ts'
 import { injectFaults } from '../faults/inject.ts'
 import type { Faults } from '../faults/rules.ts'
 import type { ServiceDatabase } from '../store/database.ts'
@@ -17,13 +16,10 @@ import type { RateLimiter } from './authentication.ts'
 import { authenticate } from './authentication.ts'
 import type { Context, Endpoint } from './endpoint.ts'
 import { ProblemError, parseInput, problemOf } from './endpoint.ts'
-import { describeApi } from './openapi.ts'
 
-const OPENAPI_PATH = `${API_PREFIX}/openapi.json`
 const BODY_LIMIT_BYTES = 256 * 1024
 /** The maximum time, in milliseconds, that a request may take to arrive. */
 const REQUEST_TIMEOUT_MS = 30_000
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
 /** The part of the logger pino that the service uses. */
 export interface ServiceLog {
@@ -45,13 +41,12 @@ export function createServer(options: ServerOptions): FastifyInstance {
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     routerOptions: { maxParamLength: maxHeaderSize },
-    clientErrorHandler: refuseUnreadable,
     frameworkErrors: (error, _request, reply) => void sendFailure(options.log, error, reply),
   })
   app.removeContentTypeParser('text/plain')
   app.setErrorHandler((error, _request, reply) => sendFailure(options.log, error, reply))
   app.setNotFoundHandler((request) => {
-    throw new ProblemError('not_found', `There is no path ${request.url}; ${OPENAPI_PATH} lists them.`)
+    throw new ProblemError('not_found', `There is no ${request.method} ${request.url}.`)
   })
   app.addHook('onResponse', async (request, reply) => {
     const { method, url } = request
@@ -60,13 +55,6 @@ export function createServer(options: ServerOptions): FastifyInstance {
   })
   if (options.faults !== undefined) injectFaults(app, options.faults)
   for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options)
-  for (const [path, own] of Map.groupBy(options.endpoints, (endpoint) => endpoint.path)) {
-    const methods = own.map((endpoint) => endpoint.method)
-    refuseOtherMethods(app, path, methods)
-  }
-  const document = describeApi(options.endpoints)
-  app.get(OPENAPI_PATH, async () => document)
-  refuseOtherMethods(app, OPENAPI_PATH, ['GET'])
   return app
 }
 
@@ -127,18 +115,6 @@ async function answer(
   return once.answer
 }
 
-function refuseOtherMethods(app: FastifyInstance, url: string, own: readonly string[]): void {
-  const allowed = METHODS.filter((one) => own.includes(one === 'HEAD' ? 'GET' : one))
-  const refuse = async (request: FastifyRequest): Promise<never> => {
-    const allow = allowed.join(', ')
-    throw new ProblemError('method_not_allowed', `${request.method} is not for ${url}; it takes ${allow}.`, {
-      headers: { allow },
-    })
-  }
-  const method = METHODS.filter((one) => !allowed.includes(one))
-  app.route({ method, url, onRequest: refuse, handler: refuse })
-}
-
 function sendFailure(log: ServiceLog, failure: unknown, reply: FastifyReply): FastifyReply {
   const error = failure instanceof ProblemError ? failure : fromFastify(failure)
   if (error === undefined) log.error({ err: failure }, 'request failed')
@@ -148,17 +124,6 @@ function sendFailure(log: ServiceLog, failure: unknown, reply: FastifyReply): Fa
     .headers(error?.headers ?? {})
     .type(PROBLEM_TYPE)
     .send(JSON.stringify(problem))
-}
-
-/**
- * Answers a request that is not valid HTTP or that arrives too slowly. Fastify has no reply object for such a
- * request, so this function writes the answer to the connection and ends the connection.
- */
-function refuseUnreadable(error: Error, socket: Socket): void {
-  if (!socket.writable) return void socket.destroy(error)
-  const body = JSON.stringify(problemOf('invalid_request', `The request cannot be read: ${error.message}.`))
-  const head = `HTTP/1.1 400 Bad Request\r\nContent-Type: ${PROBLEM_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}`
-  socket.end(`${head}\r\nConnection: close\r\n\r\n${body}`)
 }
 
 /**

@@ -249,10 +249,6 @@ interface WebhookTable {
   /** The secret in plain text, because signing a message needs it. */
   secret: string
   created_at: number
-  /** The secret before the last rotation; null if there was no rotation. */
-  old_secret: string | null
-  /** The time until which both secrets sign messages; null if there was no rotation. */
-  old_secret_until: number | null
   disabled_reason: (typeof DISABLED_REASONS)[number] | null
   disabled_at: number | null
   /** The time of the first failure since a message was last delivered; null if there was no failure. */

@@ -139,8 +139,6 @@ const STATEMENTS = [
     status text not null check (status in ('active', 'disabled')),
     secret text not null,
     created_at integer not null,
-    old_secret text,
-    old_secret_until integer,
     disabled_reason text,
     disabled_at integer,
     failing_since integer,

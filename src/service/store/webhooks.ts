@@ -59,44 +59,6 @@ export async function deleteWebhook(db: ServiceDatabase, id: string): Promise<bo
   return numDeletedRows > 0n
 }
 
-/**
- * Sets a new secret. Until `oldUntil`, messages are also signed with the secret that was valid so far. A
- * secret that an earlier rotation replaced no longer signs messages.
- */
-export function rotateWebhookSecret(
-  db: ServiceDatabase,
-  id: string,
-  secret: string,
-  oldUntil: number,
-): Promise<WebhookRow | undefined> {
-  return db
-    .updateTable('webhook')
-    .set((eb) => ({ secret, old_secret: eb.ref('secret'), old_secret_until: oldUntil }))
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst()
-}
-
-/**
- * Enables a disabled webhook, which then gets only events that happen from now on. An active webhook stays
- * unchanged.
- */
-export async function enableWebhook(db: ServiceDatabase, id: string): Promise<WebhookRow | undefined> {
-  await db
-    .updateTable('webhook')
-    .set({
-      status: 'active',
-      disabled_reason: null,
-      disabled_at: null,
-      failing_since: null,
-      last_event_id: newestEventId,
-    })
-    .where('id', '=', id)
-    .where('status', '=', 'disabled')
-    .execute()
-  return findWebhook(db, id)
-}
-
 export function toWireWebhook(row: WebhookRow): WireWebhook {
   const instant = (at: number | null): string | null => (at === null ? null : instantOf(at))
   return {
