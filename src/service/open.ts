@@ -83,7 +83,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const { speed = 1, seed = 1, historyDays = 120, rateLimitPerMinute = 1200, now = Date.now } = options
   const log = options.logger ?? warnOfErrors
   const companies = readCompanies(options.companiesFile)
-  const db = await openServiceDatabase(options.file)
+  const db = openServiceDatabase(options.file)
   try {
     const simulation = await openSimulation(db, { seed, companies, historyDays, now: now() })
     const playFrom = options.playFrom?.getTime()

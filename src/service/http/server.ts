@@ -11,7 +11,7 @@ import type { ProblemCode } from '../../contract/api.ts'
 import { PROBLEM_TYPE } from '../../contract/api.ts'
 import { injectFaults } from '../faults/inject.ts'
 import type { Faults } from '../faults/rules.ts'
-import type { ServiceDatabase } from '../store/database.ts'
+import type { IdempotentAnswer, ServiceDatabase } from '../store/database.ts'
 import type { RateLimiter } from './authentication.ts'
 import { authenticate } from './authentication.ts'
 import type { Context, Endpoint } from './endpoint.ts'
@@ -109,7 +109,8 @@ async function answer(
   reply.code(endpoint.status)
   if (endpoint.actsOnce !== true) return answerFrom(context.db)
   const path = endpoint.path.replace(':id', () => call.id)
-  const name = idempotencyKey === undefined ? undefined : { keyId, path, idempotencyKey }
+  const name =
+    idempotencyKey === undefined ? undefined : { key_id: keyId, path, idempotency_key: idempotencyKey }
   const once = await answerOnce(context.db, name, call.body, context.realNow(), answerFrom)
   if (once.isReplay) reply.header(REPLAYED_HEADER, 'true')
   return once.answer
@@ -157,11 +158,6 @@ const IDEMPOTENCY_HEADER = 'idempotency-key'
 const REPLAYED_HEADER = 'idempotency-replayed'
 const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/
 
-interface OnceAnswer {
-  readonly answer: unknown
-  readonly isReplay: boolean
-}
-
 /**
  * Returns the Idempotency-Key; undefined if the request has none.
  * @throws ProblemError invalid_request if the key is not valid
@@ -174,89 +170,45 @@ function parseIdempotencyKey(header: string | readonly string[] | undefined): st
   )
 }
 
+const KEPT_MS = 24 * 60 * 60_000
+
 /**
  * Returns the stored answer for the key. If there is none, makes and stores the answer.
+ * @param name the columns that name the request; undefined if the request has no Idempotency-Key
  * @param body the parsed body; spaces and the order of its keys make no difference
  * @param create makes the answer inside the given transaction
  * @throws ProblemError idempotency_conflict if the key was already used with another body
  */
 function answerOnce(
   db: ServiceDatabase,
-  name: RequestName | undefined,
+  name: Pick<IdempotentAnswer, 'key_id' | 'path' | 'idempotency_key'> | undefined,
   body: unknown,
   now: number,
   create: (trx: ServiceDatabase) => Promise<unknown>,
-): Promise<OnceAnswer> {
+): Promise<{ readonly answer: unknown; readonly isReplay: boolean }> {
   return db.transaction().execute(async (trx) => {
-    await deleteOldAnswers(trx, now)
+    // Deleting comes first, so that the transaction locks the database for writing from the start.
+    const old = now - KEPT_MS
+    await trx.deleteFrom('idempotent_answer').where('created_at', '<=', old).execute()
     if (name === undefined) return { answer: await create(trx), isReplay: false }
-    const requestSha256 = createHash('sha256')
+    const request_sha256 = createHash('sha256')
       .update(JSON.stringify(body ?? null))
       .digest('hex')
-    const kept = await findAnswer(trx, name)
-    if (kept !== undefined && kept.requestSha256 !== requestSha256) {
+    const kept = await trx
+      .selectFrom('idempotent_answer')
+      .select(['request_sha256', 'answer'])
+      .where((eb) => eb.and(name))
+      .executeTakeFirst()
+    if (kept !== undefined && kept.request_sha256 !== request_sha256) {
       throw new ProblemError(
         'idempotency_conflict',
-        `The Idempotency-Key ${JSON.stringify(name.idempotencyKey)} was used for another body; take a new key.`,
+        `The Idempotency-Key ${JSON.stringify(name.idempotency_key)} was used for another body; take a new key.`,
       )
     }
     if (kept !== undefined) return { answer: JSON.parse(kept.answer), isReplay: true }
     const answer = await create(trx)
-    await insertAnswer(trx, name, { requestSha256, answer: JSON.stringify(answer) }, now)
+    const made = { ...name, request_sha256, answer: JSON.stringify(answer), created_at: now }
+    await trx.insertInto('idempotent_answer').values(made).execute()
     return { answer, isReplay: false }
   })
-}
-
-const KEPT_MS = 24 * 60 * 60_000
-
-interface RequestName {
-  readonly keyId: string
-  readonly path: string
-  readonly idempotencyKey: string
-}
-
-interface KeptAnswer {
-  /** A digest of the request's body. */
-  readonly requestSha256: string
-  readonly answer: string
-}
-
-/**
- * Deletes stored answers that are older than a day. This is the first statement of its transaction, so that
- * the transaction locks the database for writing from the start.
- */
-async function deleteOldAnswers(db: ServiceDatabase, now: number): Promise<void> {
-  await db
-    .deleteFrom('idempotent_answer')
-    .where('created_at', '<=', now - KEPT_MS)
-    .execute()
-}
-
-function findAnswer(db: ServiceDatabase, name: RequestName): Promise<KeptAnswer | undefined> {
-  return db
-    .selectFrom('idempotent_answer')
-    .select(['request_sha256 as requestSha256', 'answer'])
-    .where('key_id', '=', name.keyId)
-    .where('path', '=', name.path)
-    .where('idempotency_key', '=', name.idempotencyKey)
-    .executeTakeFirst()
-}
-
-async function insertAnswer(
-  db: ServiceDatabase,
-  name: RequestName,
-  kept: KeptAnswer,
-  now: number,
-): Promise<void> {
-  await db
-    .insertInto('idempotent_answer')
-    .values({
-      key_id: name.keyId,
-      path: name.path,
-      idempotency_key: name.idempotencyKey,
-      request_sha256: kept.requestSha256,
-      answer: kept.answer,
-      created_at: now,
-    })
-    .execute()
 }

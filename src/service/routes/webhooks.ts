@@ -18,7 +18,6 @@ import {
   listAttempts,
   listWebhooks,
   toWireWebhook,
-  toWireWebhookWithSecret,
 } from '../store/webhooks.ts'
 
 const MAX_WEBHOOKS = 50
@@ -50,9 +49,10 @@ export const registerWebhookEndpoint = endpoint({
       url: body.url,
       events: [...new Set(body.events)],
       description: body.description ?? null,
-      secret: newSecret(),
+      // The prefix and a random key in base64, as Standard Webhooks requires.
+      secret: `whsec_${randomBytes(32).toString('base64')}`,
     }
-    return toWireWebhookWithSecret(await insertWebhook(db, webhook, now()))
+    return { ...toWireWebhook(await insertWebhook(db, webhook, now())), secret: webhook.secret }
   },
 })
 
@@ -71,26 +71,18 @@ export const deleteWebhookEndpoint = endpoint({
   scope: 'write',
   status: 204,
   answerTo: async ({ db }, { id }) => {
-    if (!(await deleteWebhook(db, id))) throw noSuchWebhook(id)
+    found(await findWebhook(db, id), id)
+    await deleteWebhook(db, id)
   },
 })
-
-/** Makes a secret: the prefix `whsec_` and a random key in base64, as Standard Webhooks requires. */
-function newSecret(): string {
-  return `whsec_${randomBytes(32).toString('base64')}`
-}
 
 /**
  * Returns the webhook if it is defined.
  * @throws ProblemError not_found if it is undefined
  */
 function found(webhook: WebhookRow | undefined, id: string): WebhookRow {
-  if (webhook === undefined) throw noSuchWebhook(id)
-  return webhook
-}
-
-function noSuchWebhook(id: string): ProblemError {
-  return new ProblemError('not_found', `There is no webhook ${JSON.stringify(id)}.`)
+  if (webhook !== undefined) return webhook
+  throw new ProblemError('not_found', `There is no webhook ${JSON.stringify(id)}.`)
 }
 
 const MAX_ATTEMPTS_LISTED = 100

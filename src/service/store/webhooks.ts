@@ -50,13 +50,9 @@ export function findWebhook(db: ServiceDatabase, id: string): Promise<WebhookRow
   return db.selectFrom('webhook').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/**
- * Deletes a webhook with its messages and their attempts.
- * @returns false if there is no such webhook
- */
-export async function deleteWebhook(db: ServiceDatabase, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db.deleteFrom('webhook').where('id', '=', id).executeTakeFirst()
-  return numDeletedRows > 0n
+/** Deletes a webhook with its messages and their attempts. */
+export async function deleteWebhook(db: ServiceDatabase, id: string): Promise<void> {
+  await db.deleteFrom('webhook').where('id', '=', id).execute()
 }
 
 export function toWireWebhook(row: WebhookRow): WireWebhook {
@@ -72,11 +68,6 @@ export function toWireWebhook(row: WebhookRow): WireWebhook {
     failing_since: instant(row.failing_since),
     created_at: instantOf(row.created_at),
   }
-}
-
-/** Converts a webhook for an answer that also shows the secret. */
-export function toWireWebhookWithSecret(row: WebhookRow): WireWebhookWithSecret {
-  return { ...toWireWebhook(row), secret: row.secret }
 }
 
 /** Lists the attempts to send messages to a webhook, the newest first. */
