@@ -128,11 +128,6 @@ export const DEFINITIONS: readonly Definition[] = [
     ({ waitingEvents: { since }, now }) => one(since === null ? 0 : secondsSince(since, now)),
   ),
   gauge(
-    'leadsheet_event_last_received_timestamp_seconds',
-    'When the last event arrived; absent after a week without events.',
-    ({ lastEventAt }) => atInstant(lastEventAt),
-  ),
-  gauge(
     'leadsheet_scheduled_runs',
     `Scheduled runs in the database, by state: ${SCHEDULED_RUN_STATES.join(', ')}.`,
     ({ schedules, scheduledRuns }) =>
@@ -186,11 +181,6 @@ export const DEFINITIONS: readonly Definition[] = [
     'leadsheet_disk_free_bytes',
     'Free space on the disk of the database; absent with PostgreSQL.',
     ({ size }) => (size.room === null ? [] : one(size.room.free)),
-  ),
-  gauge(
-    'leadsheet_snapshot_timestamp_seconds',
-    'When the last snapshot was made; absent if snapshots are not made after syncs.',
-    ({ snapshotMadeAt }) => atInstant(snapshotMadeAt),
   ),
   gauge(
     'leadsheet_daemon_last_heartbeat_timestamp_seconds',
