@@ -44,7 +44,7 @@ export function createProgram(signal: AbortSignal): {
     loaded.add(command)
     const entry = COMMANDS.find(({ name }) => name === command.name())
     const define = await entry?.load()
-    define?.(command, terminal, loadAll)
+    define?.(command, terminal)
   }
   async function loadAll(): Promise<Command> {
     for (const command of program.commands) await load(command)

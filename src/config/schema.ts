@@ -279,15 +279,6 @@ function wholeSchema() {
   return known
 }
 
-/** The JSON Schema that `leadsheet config schema` prints and docs/reference/leadsheet.schema.json holds. */
-export function settingsJsonSchema(): Record<string, unknown> {
-  const isOurs = (key: string, value: unknown) =>
-    key === 'settingNames' || (['env', 'secret', 'isWhole'].includes(key) && !isTree(value))
-  const text = JSON.stringify(wholeSchema(), (key, value) => (isOurs(key, value) ? undefined : value))
-  const { $schema, ...schema } = JSON.parse(text)
-  return { $schema, title: 'Settings of leadsheet', ...schema }
-}
-
 /** Finds the schema of a setting; undefined if there is no setting at this path. */
 export function schemaAt(path: SettingPath): SettingSchema | undefined {
   return path.reduce<SettingSchema | undefined>((schema, key) => {

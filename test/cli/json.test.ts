@@ -14,8 +14,8 @@ import { listCommands } from '../support/docs/commands.ts'
 import { runWarm } from '../support/process/warm-leadsheet.ts'
 import { COMPANIES } from '../support/service.ts'
 
-/** Commands without a result: they print a script, a schema or pages, or run until they are stopped. */
-const NO_EXAMPLE = ['completion', 'config schema', 'report watch', 'run']
+/** Commands without a result: they print pages, or run until they are stopped. */
+const NO_EXAMPLE = ['report watch', 'run']
 const NOT_CALLED = [...NO_EXAMPLE, 'service run', 'demo']
 
 /** Commands with their required arguments. Some need the results of others, so their order matters. */

@@ -35,7 +35,6 @@ const READING: Readonly<Record<string, 'api' | 'time_zone' | null>> = {
   'report show daily': null,
   recipients: null,
   outbox: null,
-  schema: null,
   'query SELECT+1': null,
   'query SELECT+1 --format csv': null,
   'export lead -o leads.csv': null,
@@ -66,7 +65,7 @@ const STRICT = [
 ]
 
 /** Commands that read no settings file, or, like `doctor`, show its mistakes as a result. */
-const WITHOUT = ['demo', 'init', 'config schema', 'service', 'completion', 'doctor']
+const WITHOUT = ['demo', 'init', 'service', 'doctor']
 
 let upstream: Upstream
 let cwd: string

@@ -30,7 +30,7 @@ interface Options {
 
 export function defineExport(command: Command, terminal: Terminal): void {
   command
-    .argument('<table>', `table or view of the snapshot; ${shellCommand('schema')} lists them`)
+    .argument('<table>', 'table or view of the snapshot')
     .addOption(
       new Option(
         '--format <format>',
@@ -213,7 +213,7 @@ function mistakeIn(file: string, message: string): LeadsheetError {
   const [, kind, name = ''] = /^no such (table|column): (?:\w+\.)?(.+)$/.exec(message) ?? []
   const meant = kind === undefined ? null : nearest(name, namesIn(file, kind))
   return new LeadsheetError('query_failed', message, {
-    hint: `${meant === null ? '' : `Did you mean ${meant}? `}${shellCommand('schema')} shows tables and columns.`,
+    hint: `${meant === null ? '' : `Did you mean ${meant}? `}${shellCommand('query "SELECT * FROM dictionary"')} shows tables and columns.`,
   })
 }
 

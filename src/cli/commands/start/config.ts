@@ -1,11 +1,10 @@
-/** `leadsheet config`: prints the settings in force with the origin of each, and their JSON Schema. */
+/** `leadsheet config`: prints the settings in force with the origin of each. */
 import type { Command } from 'commander'
 import { tryMessage } from '../../../app/configured-mail.ts'
 import { tryReports } from '../../../app/configured-reports.ts'
 import { periodWarnings, scheduleWarnings } from '../../../app/configured-schedules.ts'
 import { needsKey, profileOf } from '../../../app/configured-upstream.ts'
 import { effectiveSettings, lackOfDaemon, requireSettings } from '../../../config/config.ts'
-import { settingsJsonSchema } from '../../../config/schema.ts'
 import { isAboutDashboard } from '../../../config/schema-web.ts'
 import { shellCommand } from '../../../errors.ts'
 import { refuseUnsendable } from '../../../upstream/client/authorize.ts'
@@ -19,12 +18,6 @@ export function defineConfig(command: Command, terminal: Terminal): void {
     .description('check the settings, and print each value in force with its source; secrets stay hidden')
     .action(() => checkSettings(terminal))
   addExamples(check, ['config check', 'config check --config deploy/leadsheet.yaml --json'])
-
-  const schema = command
-    .command('schema')
-    .description('print the JSON Schema of the settings file, for use in editors')
-    .action(() => terminal.print(JSON.stringify(settingsJsonSchema(), null, 2)))
-  addExamples(schema, ['config schema > leadsheet.schema.json'])
 }
 
 async function checkSettings(terminal: Terminal): Promise<void> {
