@@ -51,7 +51,7 @@ export function composeMessages(
     rows: rows.map((message) => rowOf(message)),
     resend: isLast && hasFailed ? resendFailedButton(issue.report) : null,
     resolveCommand: unconfirmed
-      ? `${CALLED} outbox resolve ${issue.report} ${unconfirmed.recipient} --delivered`
+      ? `${CALLED} outbox resolve --report ${issue.report} --recipient ${unconfirmed.recipient} --as delivered --yes`
       : null,
     more:
       others === 0

@@ -161,7 +161,7 @@ function composeMeanings(
       const { title, meaning } = findFigure(name)
       return { title, meaning: meaning.replace('`stalled_days`', String(stalledDays)) }
     }),
-    command: `${called} figures explain won --from ${from} --to ${to}${scope}`,
+    command: `${called} figures won --from ${from} --to ${to}${scope}`,
   }
 }
 
