@@ -1,9 +1,9 @@
 /** Collects all generated files by their paths, relative to the root of the project. */
-import { exampleYaml } from '../../src/config/starter-file.ts'
 import { blocksPage } from './blocks.ts'
 import { commandsPage, manPage } from './commands.ts'
 import { databasePage } from './database.ts'
 import { dependenciesPage } from './dependencies.ts'
+import { exampleYaml } from './example-yaml.ts'
 import { RECORD_PAGE, recordPage } from './insight-record.ts'
 import { jsonOutputPage } from './json-output.ts'
 import { settingsJsonSchema, settingsPage } from './settings.ts'

@@ -29,8 +29,7 @@ export function settingsPage(): string {
 
 /** Returns the JSON Schema of the settings file, without the properties that only the program knows. */
 export function settingsJsonSchema(): Record<string, unknown> {
-  const isOurs = (key: string, value: unknown) =>
-    key === 'settingNames' || (['env', 'secret', 'isWhole'].includes(key) && !isTree(value))
+  const isOurs = (key: string, value: unknown) => ['env', 'secret', 'isWhole'].includes(key) && !isTree(value)
   const text = JSON.stringify(schemaAt([]), (key, value) => (isOurs(key, value) ? undefined : value))
   const { $schema, ...schema } = JSON.parse(text)
   return { $schema, title: 'Settings of leadsheet', ...schema }

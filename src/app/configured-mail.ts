@@ -17,11 +17,11 @@ import { preferencesUrl } from '../web/preferences.ts'
 const NOBODY = 'leadsheet@localhost.invalid'
 
 export function senderOf(
-  { from, replyTo, unsubscribe }: Config['mail'],
+  { from, replyTo }: Config['mail'],
   pageOf: Sender['unsubscribe']['pageOf'],
 ): Sender {
   const sender = from ?? NOBODY
-  return { from: sender, replyTo, unsubscribe: { mailto: unsubscribe ?? replyTo ?? sender, pageOf } }
+  return { from: sender, replyTo, unsubscribe: { mailto: replyTo ?? sender, pageOf } }
 }
 
 /**

@@ -114,7 +114,7 @@ function isNear(message: string, suggestion: string | undefined): suggestion is 
   return found === undefined || meant === undefined || nearest(found, [meant]) !== null
 }
 
-/** Returns an error for a mistyped subcommand, such as `recipients pauze x`; null if there is none. */
+/** Returns an error for a mistyped subcommand, such as `recipients sett x`; null if there is none. */
 function subcommandMeant(program: Command, args: readonly string[]): LeadsheetError | null {
   let command = program
   for (const word of args.filter((arg) => !arg.startsWith('-'))) {

@@ -287,10 +287,10 @@ describe('a hint leads to what is wrong', () => {
   it.each([
     ['leads list --sort foo', 2, /argument 'foo' is invalid\. Allowed choices are /, /./],
     [
-      'recipients pauze ana@example.com',
+      'recipients sett paused ana@example.com',
       2,
-      /^error: unknown command 'pauze'$/m,
-      /^hint: Did you mean pause\?$/m,
+      /^error: unknown command 'sett'$/m,
+      /^hint: Did you mean set\?$/m,
     ],
     [
       'sync --full --only agents',
