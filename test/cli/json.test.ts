@@ -39,6 +39,7 @@ const GIVEN: readonly string[] = [
   'recipients set as_scheduled you@example.com',
   'recipients link you@example.com',
   'recipients link --revoke',
+  'outbox resolve --recipient you@example.com --as lost --yes',
   'outbox resolve --recipient ops@example.com --as cancelled',
   'leads list --remote',
   'leads list --limit 2',
