@@ -3,7 +3,7 @@
 import type { CheckResult } from '../checks/check.ts'
 import type { ErrorCode } from '../errors.ts'
 import { LeadsheetError } from '../errors.ts'
-import type { Terminal } from './terminal/terminal.ts'
+import type { Page } from './terminal/table.ts'
 
 export const EXIT_STATUS = {
   done: { status: 0, meaning: 'done' },
@@ -44,7 +44,7 @@ export const STATUS_ENDINGS = { ok: 'done', warn: 'partly', fail: 'failed' } as 
 >
 
 /** Formats a check as a line, with the remedy on a second line. */
-export function checkText({ style }: Pick<Terminal, 'style'>, check: CheckResult): string {
+export function checkText({ style }: Pick<Page, 'style'>, check: CheckResult): string {
   const { what, status, found, remedy } = check
   const mark = style(STATUS_COLORS[status], status.padEnd(4))
   const line = `${mark}  ${what.padEnd(14)}  ${found.replaceAll('\n', ' ')}`

@@ -22,7 +22,7 @@ export interface Column<Row> {
 export interface Page {
   /** The width of the terminal; Infinity to cut nothing. */
   readonly width: number
-  readonly style: (format: 'bold' | 'dim', text: string) => string
+  readonly style: (format: 'bold' | 'dim' | 'red' | 'green' | 'yellow', text: string) => string
 }
 
 /** A paragraph of a result for people: its lines, or a function that lays them out. Empty ones are left out. */

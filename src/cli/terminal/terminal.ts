@@ -60,7 +60,7 @@ export interface Terminal {
   /** Prints a line on stderr, such as a hint on what to do next. Prints nothing with `--quiet`. */
   note(text: string): void
   /** Adds a style if stdout shows colours. */
-  style(format: 'bold' | 'dim' | 'red' | 'green' | 'yellow', text: string): string
+  readonly style: Page['style']
   /** Shows progress until disposed: `using progress = await terminal.progress('Leads')`. */
   progress(label: string): Promise<Progress>
   /** Sets how the command ends if it does not throw. The default is `done`. */
