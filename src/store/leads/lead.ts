@@ -7,7 +7,7 @@ import type { Instant, Lead } from '../../domain/model.ts'
 import { insertRows, listOf, numbersOf, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import { type Db, isOfEvent, type Observation, type Trx } from '../db/store.ts'
-import type { LeadVersionTable } from '../tables/lead-tables.ts'
+import type { Row } from '../tables/tables.ts'
 import { withLeadDays } from './lead-day.ts'
 import {
   changedColumns,
@@ -115,7 +115,7 @@ async function writeChanges(
   { rows, arrived, stored }: PageChanges,
   seen: Observation,
 ): Promise<void> {
-  const derived = new Map<string, LeadVersionTable>()
+  const derived = new Map<string, Row<'lead_history'>>()
   for (const { id } of arrived.present) {
     const version = derivedVersion(stored.get(id))
     if (version !== null) derived.set(id, version)

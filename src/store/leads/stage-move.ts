@@ -9,7 +9,7 @@ import type { Instant, Stage } from '../../domain/model.ts'
 import { deleteRows, insertRows, rowDifference, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Trx } from '../db/store.ts'
-import type { StageMoveTable } from '../tables/lead-tables.ts'
+import type { Row } from '../tables/tables.ts'
 import { COUNT_ALL_DAYS, withLeadDays } from './lead-day.ts'
 import type { Step } from './lead-history.ts'
 import { lastSightingOf, readHistories, statesOf, stepsOf } from './lead-history.ts'
@@ -29,7 +29,7 @@ export interface StatusActivity {
   readonly first_seen_at: Instant
 }
 
-export type StageMove = Omit<StageMoveTable, 'lead_id'>
+export type StageMove = Omit<Row<'stage_move'>, 'lead_id'>
 
 /**
  * Derives the moves of leads again. Call this function after the activity of the leads was written. When the
