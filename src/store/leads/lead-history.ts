@@ -17,7 +17,7 @@ export const TRACKED = fieldsWith('hasHistory')
 
 /** The state of a lead as one read found it. */
 export type LeadState = Pick<
-  Row<'lead_history'>,
+  Row<'lead_version'>,
   'changed_at' | 'status_changed_at' | 'observed_at' | 'run_id' | TrackedColumn
 >
 
@@ -38,7 +38,7 @@ export interface Step {
   readonly minorUpdates: readonly LeadState[]
 }
 
-type LeadVersion = LeadState & Pick<Row<'lead_history'>, 'valid_from' | 'valid_to'>
+type LeadVersion = LeadState & Pick<Row<'lead_version'>, 'valid_from' | 'valid_to'>
 
 export function hasSameTracked(one: LeadState, other: LeadState): boolean {
   return TRACKED.every(({ column }) => one[column] === other[column])
@@ -120,7 +120,7 @@ function after(at: Instant): Instant {
 }
 
 export interface KnownHistory {
-  readonly versions: readonly Row<'lead_history'>[]
+  readonly versions: readonly Row<'lead_version'>[]
   readonly minorUpdates: readonly Row<'lead_minor_update'>[]
   readonly deletions: readonly Deletion[]
 }
@@ -131,7 +131,7 @@ export async function readHistories(db: Db, ids: readonly string[]): Promise<Map
     ids.map((id) => [
       id,
       {
-        versions: [] as Row<'lead_history'>[],
+        versions: [] as Row<'lead_version'>[],
         minorUpdates: [] as Row<'lead_minor_update'>[],
         deletions: [] as Deletion[],
       },
@@ -196,7 +196,7 @@ export function statesOf({ versions, minorUpdates }: KnownHistory): LeadState[] 
       waiting.shift()
     }
   }
-  let last: Row<'lead_history'> | undefined
+  let last: Row<'lead_version'> | undefined
   for (const row of versions) {
     if (last && last.changed_at === row.changed_at && hasSameTracked(last, row)) continue
     takeUpdates(row.changed_at)

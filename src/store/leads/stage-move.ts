@@ -13,6 +13,7 @@ import type { Row } from '../tables/tables.ts'
 import { COUNT_ALL_DAYS, withLeadDays } from './lead-day.ts'
 import type { Step } from './lead-history.ts'
 import { lastSightingOf, readHistories, statesOf, stepsOf } from './lead-history.ts'
+import { SET_REACHED } from './reached.ts'
 
 const DAY_MS = 86_400_000
 /**
@@ -227,6 +228,7 @@ export async function saveStages(trx: Trx, stages: readonly Stage[]): Promise<vo
   }))
   await insertRows(trx, 'stage', rows)
   if (funnelOf(rows) === funnelOf(before)) return
+  await trx.executeQuery(CompiledQuery.raw(SET_REACHED))
   await trx.deleteFrom('lead_day').execute()
   await trx.executeQuery(CompiledQuery.raw(COUNT_ALL_DAYS))
 }

@@ -33,7 +33,7 @@ export const LEADS = [
     derived_version INTEGER -- null: lead_history has its states; else this row is its only state, and 1: the upstream gave status_changed_at, 0: it did not
   ) STRICT`,
   `CREATE UNIQUE INDEX lead_by_id ON lead (id)`,
-  `CREATE INDEX lead_by_creation ON lead (created_at)`,
+  `CREATE INDEX lead_by_creation ON lead (created_at, id)`,
   // The index includes deleted_at, although deleted_at is null in all its entries. Otherwise SQLite would
   // read every row to check that deleted_at is null.
   `CREATE INDEX lead_by_score ON lead (score, deleted_at) WHERE deleted_at IS NULL`,
@@ -62,6 +62,7 @@ export const LEADS = [
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we first read this state
     ${columnsOf(fieldsWith('hasHistory'))}
     run_id TEXT NOT NULL, -- sync_run.id of the sync that read it; event:TIME if a webhook event made us read it at that time
+    reached INTEGER NOT NULL DEFAULT -1, -- highest stage.position of the lead in the funnel up to this state; 0: none; -1: its earlier statuses are not known
     PRIMARY KEY (lead_id, valid_from)
   ) STRICT, WITHOUT ROWID`,
   `CREATE INDEX lead_history_by_start ON lead_history (valid_from, status, pipeline_id, value_currency, value_amount)`,

@@ -79,7 +79,7 @@ type Stored = {
 
 export interface Tables extends Stored {
   /** The view of the versions of all leads. `lead_history` has no version of a lead that never changed. */
-  lead_version: Stored['lead_history']
+  lead_version: Omit<Stored['lead_history'], 'reached'>
 }
 
 /** A row as it is read. */
