@@ -136,7 +136,7 @@ describe('a mistake in the file', () => {
     ],
     [
       'mail: { from: "a@b.c\\nBcc: x@y.z" }',
-      '1:15  mail.from: found "a@b.c\\nBcc: x@y.z", expected an e-mail address, or Name <address>; U+000A LINE FEED at position 6 of mail.from',
+      '1:15  mail.from: found "a@b.c\\nBcc: x@y.z", expected an e-mail address, or Name <address>; U+000A a control character at position 6 of mail.from',
     ],
     [
       'recipients: ana@example.com',
