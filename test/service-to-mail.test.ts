@@ -1,16 +1,13 @@
-import { join } from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { DeliverDeps } from '../src/jobs/outbox/send-batch.ts'
 import { type DeliverySummary, deliverIssues } from '../src/jobs/outbox/send-due.ts'
 import type { ReportDeps } from '../src/jobs/reports/enqueue-report.ts'
 import { openTransport } from '../src/mail/transport.ts'
-import { openService } from '../src/service/open.ts'
-import { parseScenario, type Scenario } from '../src/service/simulation/scenario.ts'
 import { folderWith } from './support/folder.ts'
-import { enqueueDue, makeDue, recipient, reportDeps } from './support/mail/reports.ts'
+import { enqueueDue, recipient, reportDeps } from './support/mail/reports.ts'
 import { openMailServer } from './support/mail-server.ts'
-import { COMPANIES, startService } from './support/service.ts'
+import { startService } from './support/service.ts'
 import { openSyncing, SILENT, type Syncing } from './support/syncing.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')
@@ -86,41 +83,6 @@ describe('from the service to the mail', () => {
     expect(server.received.map((one) => one.to[0])).toEqual(RECIPIENTS)
     const ids = server.received.map((one) => one.mail.messageId)
     expect(new Set(ids).size).toBe(2)
-  })
-})
-
-describe('what a report of a planted history claims', () => {
-  /** @returns the HTML of the daily report after a sync of the history of a scenario */
-  async function reportOf(scenario: Scenario): Promise<string> {
-    await using service = await openService({
-      file: join(folderWith(), 'service.db'),
-      companiesFile: COMPANIES,
-      seed: 7,
-      scenario,
-      now: () => NOW.getTime(),
-    })
-    await using syncing = await openSyncing(
-      service.url,
-      await service.createKey({ name: 'test', scope: 'read' }),
-    )
-    syncing.clock.now = NOW
-    await syncing.sync({ pageSize: 500 })
-    return (await makeDue(reportDeps(syncing.store, () => NOW))).issue.html
-  }
-
-  it('is that nothing is unusual where nothing changed', async () => {
-    const html = await reportOf(parseScenario({ history_days: 150 }, 'a test'))
-    expect(html).toContain(': a usual Friday.')
-    expect(html).toContain('usual for a Friday:')
-    expect(html).not.toContain('Where the difference came from')
-  })
-
-  it('is the country that was planted as the cause', async () => {
-    const effect = { effect: 'discoveries', times: 0, country: 'United States', from_day: 147 }
-    const html = await reportOf(parseScenario({ history_days: 150, effects: [effect] }, 'a test'))
-    expect(html).toContain('Fewer new leads than usual')
-    expect(html).toContain('Where the difference came from')
-    expect(html).toContain('Most of all it came from United States: 0 instead of')
   })
 })
 

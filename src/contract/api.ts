@@ -13,8 +13,6 @@ export const PATHS = {
   webhook: `${API_PREFIX}/webhooks/:id`,
   webhookAttempts: `${API_PREFIX}/webhooks/:id/attempts`,
   webhookTest: `${API_PREFIX}/webhooks/:id/test`,
-  webhookRotate: `${API_PREFIX}/webhooks/:id/rotate`,
-  webhookEnable: `${API_PREFIX}/webhooks/:id/enable`,
 } as const
 
 export type EndpointPath = (typeof PATHS)[keyof typeof PATHS]
@@ -26,7 +24,6 @@ export const PROBLEMS = {
   unauthorized: { status: 401, title: 'The API key is missing or not valid' },
   forbidden: { status: 403, title: 'The API key may not do this' },
   not_found: { status: 404, title: 'There is no such resource' },
-  method_not_allowed: { status: 405, title: 'This path does not take that method' },
   invalid_request: { status: 400, title: 'The request does not fit the API' },
   invalid_cursor: { status: 400, title: 'The cursor is not one of this list' },
   invalid_json: { status: 400, title: 'The body is not JSON' },
@@ -39,14 +36,12 @@ export const PROBLEMS = {
 } as const satisfies Record<string, { status: number; title: string }>
 export type ProblemCode = keyof typeof PROBLEMS
 
-export const problemSchema = z
-  .object({
-    type: z.string(),
-    title: z.string(),
-    status: z.int(),
-    code: z.string(),
-    detail: z.string(),
-    errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-  })
-  .meta({ id: 'Problem' })
+export const problemSchema = z.object({
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  code: z.string(),
+  detail: z.string(),
+  errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+})
 export type Problem = z.infer<typeof problemSchema>

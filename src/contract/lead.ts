@@ -34,30 +34,29 @@ export const FUNNEL_STATUSES: readonly LeadStatus[] = STAGES.filter(
  */
 export const instantSchema = z.iso.datetime('expected an instant in UTC such as 2026-11-20T08:15:00.000Z')
 
-const companySchema = z
-  .object({
-    name: z.string(),
-    domain: z.string().nullable(),
-    industry: z.string().nullable(),
-    subindustry: z.string().nullable(),
-    employees: z.int().nonnegative().nullable(),
-    city: z.string().nullable(),
-    country: z.string().nullable(),
-    region: z.string().nullable(),
-    one_liner: z.string().nullable(),
-  })
-  .meta({ id: 'Company' })
+const companySchema = z.object({
+  name: z.string(),
+  domain: z.string().nullable(),
+  industry: z.string().nullable(),
+  subindustry: z.string().nullable(),
+  employees: z.int().nonnegative().nullable(),
+  city: z.string().nullable(),
+  country: z.string().nullable(),
+  region: z.string().nullable(),
+  one_liner: z.string().nullable(),
+})
 
-const contactSchema = z
-  .object({ name: z.string(), title: z.string().nullable(), email: z.email().nullable() })
-  .meta({ id: 'Contact' })
+const contactSchema = z.object({
+  name: z.string(),
+  title: z.string().nullable(),
+  email: z.email().nullable(),
+})
 
-export const moneySchema = z
-  .object({
-    amount: z.number().meta({ description: 'in whole units of the currency' }),
-    currency: z.string().length(3).meta({ description: 'ISO 4217' }),
-  })
-  .meta({ id: 'Money' })
+export const moneySchema = z.object({
+  /** In whole units of the currency. */
+  amount: z.number(),
+  currency: z.string().length(3),
+})
 
 const leadShape = {
   id: z.string().min(1),
@@ -65,41 +64,37 @@ const leadShape = {
   status: z.enum(LEAD_STATUSES),
   company: companySchema,
   contact: contactSchema.nullable(),
-  score: z.int().min(0).max(100).nullable().meta({ description: '0 to 100, null until scored' }),
-  value: moneySchema.nullable().meta({ description: 'expected deal value, null until qualified' }),
-  source: z.string().meta({ description: 'where the agent found the company' }),
-  agent_id: z.string().nullable().meta({ description: 'the agent that worked on the lead last' }),
+  /** Null until the lead is scored. */
+  score: z.int().min(0).max(100).nullable(),
+  /** The expected value of the deal; null until the lead is qualified. */
+  value: moneySchema.nullable(),
+  source: z.string(),
+  agent_id: z.string().nullable(),
   tags: z.array(z.string()),
   created_at: instantSchema,
   updated_at: instantSchema,
   status_changed_at: instantSchema,
 }
 
-const leadSchema = z.object(leadShape).meta({ id: 'Lead' })
+const leadSchema = z.object(leadShape)
 export type WireLead = z.infer<typeof leadSchema>
 
-const activitySchema = z
-  .object({
-    id: z.string(),
-    type: z.enum(['discovered', 'enriched', 'scored', 'status_changed', 'note', 'error']),
-    at: instantSchema,
-    agent_id: z.string().nullable(),
-    summary: z.string(),
-    from_status: z.enum(LEAD_STATUSES).nullable(),
-    to_status: z.enum(LEAD_STATUSES).nullable(),
-  })
-  .meta({ id: 'Activity' })
+const activitySchema = z.object({
+  id: z.string(),
+  type: z.enum(['discovered', 'enriched', 'scored', 'status_changed', 'note', 'error']),
+  at: instantSchema,
+  agent_id: z.string().nullable(),
+  summary: z.string(),
+  from_status: z.enum(LEAD_STATUSES).nullable(),
+  to_status: z.enum(LEAD_STATUSES).nullable(),
+})
 export type WireActivity = z.infer<typeof activitySchema>
 
-export const leadDetailSchema = z
-  .object({
-    ...leadShape,
-    enrichment: z.looseObject({}).nullable().meta({
-      description: 'open object: technologies, funding, hiring, social, and a confidence for each',
-    }),
-    activity: z.array(activitySchema).meta({ description: 'oldest first' }),
-  })
-  .meta({ id: 'LeadDetail' })
+export const leadDetailSchema = z.object({
+  ...leadShape,
+  enrichment: z.looseObject({}).nullable(),
+  activity: z.array(activitySchema),
+})
 export type WireLeadDetail = z.infer<typeof leadDetailSchema>
 
 const PAGE_LIMIT_DEFAULT = 100
@@ -134,28 +129,23 @@ const repeatable = <T extends z.ZodType>(item: T) =>
 /** The query string of `GET /leads`. An unknown parameter is an error. */
 export const leadQuerySchema = z.strictObject({
   pipeline_id: z.string().optional(),
-  status: repeatable(z.enum(LEAD_STATUSES)).meta({ description: 'repeatable' }),
-  updated_since: instantSchema.optional().meta({ description: 'updated_at at or after this instant' }),
-  created_since: instantSchema.optional().meta({ description: 'created_at at or after this instant' }),
+  status: repeatable(z.enum(LEAD_STATUSES)),
+  updated_since: instantSchema.optional(),
+  created_since: instantSchema.optional(),
   min_score: digits(z.int().min(0).max(100)).optional(),
-  q: z.string().trim().min(1).max(200).optional().meta({
-    description: 'words that must all occur in the names, domain or address of company and contact',
-  }),
+  /** Words that must all occur in the names, domain or address of company and contact. */
+  q: z.string().trim().min(1).max(200).optional(),
   sort: z.enum(LEAD_SORTS).default('updated_at'),
   limit: digits(z.int().min(1).max(PAGE_LIMIT_MAX)).default(PAGE_LIMIT_DEFAULT),
-  cursor: z.string().optional().meta({ description: 'opaque; from page.next_cursor of the page before' }),
+  cursor: z.string().optional(),
 })
 export type LeadQuery = z.infer<typeof leadQuerySchema>
 
-const pageSchema = z
-  .object({
-    next_cursor: z.string().nullable(),
-    has_more: z.boolean(),
-    total: z.int().nonnegative().meta({ description: 'leads that match the filters at this moment' }),
-  })
-  .meta({ id: 'Page' })
+const pageSchema = z.object({
+  next_cursor: z.string().nullable(),
+  has_more: z.boolean(),
+  total: z.int().nonnegative(),
+})
 
-export const leadListSchema = z
-  .object({ data: z.array(leadSchema), page: pageSchema })
-  .meta({ id: 'LeadList' })
+export const leadListSchema = z.object({ data: z.array(leadSchema), page: pageSchema })
 export type WireLeadList = z.infer<typeof leadListSchema>

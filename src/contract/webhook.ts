@@ -21,13 +21,11 @@ export const PING_TYPE = 'webhook.ping'
 /** The version of the event format. A new field keeps the version; any other change makes a new version. */
 export const EVENT_VERSION = '1'
 
-export const webhookCreateSchema = z
-  .strictObject({
-    url: z.url({ protocol: /^https?$/ }).max(2000),
-    events: z.array(z.enum(EVENT_TYPES)).min(1).max(EVENT_TYPES.length),
-    description: z.string().max(200).optional(),
-  })
-  .meta({ id: 'WebhookCreate' })
+export const webhookCreateSchema = z.strictObject({
+  url: z.url({ protocol: /^https?$/ }).max(2000),
+  events: z.array(z.enum(EVENT_TYPES)).min(1).max(EVENT_TYPES.length),
+  description: z.string().max(200).optional(),
+})
 
 /**
  * The reasons for disabling a webhook: `gone` if its address answered 410, `failing` if every attempt failed
@@ -43,50 +41,39 @@ const webhookShape = {
   status: z.enum(['active', 'disabled']),
   disabled_reason: z.enum(DISABLED_REASONS).nullable(),
   disabled_at: instantSchema.nullable(),
-  failing_since: instantSchema.nullable().meta({
-    description: 'when the first attempt failed after the last success; null if none has failed since',
-  }),
+  /** When the first attempt failed after the last success; null if none has failed since. */
+  failing_since: instantSchema.nullable(),
   created_at: instantSchema,
 }
 
 /** A webhook without its secret. The API shows a secret only once, in the answer that makes the secret. */
-export const webhookSchema = z.object(webhookShape).meta({ id: 'Webhook' })
+export const webhookSchema = z.object(webhookShape)
 export type WireWebhook = z.infer<typeof webhookSchema>
 
-export const webhookWithSecretSchema = z
-  .object({
-    ...webhookShape,
-    secret: z
-      .string()
-      .min(1)
-      .meta({ description: 'the secret that signs messages; no later answer shows it' }),
-  })
-  .meta({ id: 'WebhookWithSecret' })
+export const webhookWithSecretSchema = z.object({
+  ...webhookShape,
+  secret: z.string().min(1),
+})
 export type WireWebhookWithSecret = z.infer<typeof webhookWithSecretSchema>
 
-export const webhookListSchema = z.object({ data: z.array(webhookSchema) }).meta({ id: 'WebhookList' })
+export const webhookListSchema = z.object({ data: z.array(webhookSchema) })
 
 /** An attempt to send a message to a webhook, with its outcome. */
-export const webhookAttemptSchema = z
-  .object({
-    message_id: z
-      .string()
-      .meta({ description: 'the `webhook-id` header, the same for each attempt of a message' }),
-    type: z.string().meta({ description: 'the type of the event' }),
-    attempt: z.int().min(1),
-    at: instantSchema,
-    outcome: z.enum(['delivered', 'failed']),
-    status: z.int().nullable().meta({ description: 'the HTTP status of the answer; null without an answer' }),
-    error: z.string().nullable().meta({ description: 'why the attempt failed; null after a success' }),
-    duration_ms: z.int().nonnegative(),
-    next_attempt_at: instantSchema.nullable().meta({ description: 'null if no further attempt is made' }),
-  })
-  .meta({ id: 'WebhookAttempt' })
+export const webhookAttemptSchema = z.object({
+  /** The header `webhook-id`, which is the same for each attempt of a message. */
+  message_id: z.string(),
+  type: z.string(),
+  attempt: z.int().min(1),
+  at: instantSchema,
+  outcome: z.enum(['delivered', 'failed']),
+  status: z.int().nullable(),
+  error: z.string().nullable(),
+  duration_ms: z.int().nonnegative(),
+  next_attempt_at: instantSchema.nullable(),
+})
 export type WireWebhookAttempt = z.infer<typeof webhookAttemptSchema>
 
-export const webhookAttemptListSchema = z
-  .object({ data: z.array(webhookAttemptSchema).meta({ description: 'the newest attempt first' }) })
-  .meta({ id: 'WebhookAttemptList' })
+export const webhookAttemptListSchema = z.object({ data: z.array(webhookAttemptSchema) })
 
 const leadKeys = { lead_id: z.string(), pipeline_id: z.string() }
 const leadStatus = z.enum(LEAD_STATUSES)
@@ -96,45 +83,33 @@ const pipelineData = z.object({
   status: z.enum(PIPELINE_STATUSES),
 })
 
-const envelope = <T extends string, D extends z.ZodType>(id: string, type: T, data: D) =>
-  z
-    .object({
-      id: z.string(),
-      type: z.literal(type),
-      version: z.literal(EVENT_VERSION),
-      timestamp: instantSchema.meta({ description: 'when the event happened' }),
-      data,
-    })
-    .meta({ id })
+const envelope = <T extends string, D extends z.ZodType>(type: T, data: D) =>
+  z.object({
+    id: z.string(),
+    type: z.literal(type),
+    version: z.literal(EVENT_VERSION),
+    timestamp: instantSchema,
+    data,
+  })
 
 /**
  * The format of an event. An event intentionally contains little: it names the resource, and a GET returns
  * the newest state of that resource.
  */
 export const eventSchema = z.discriminatedUnion('type', [
+  envelope('lead.created', z.object({ ...leadKeys, status: leadStatus, company_name: z.string() })),
   envelope(
-    'LeadCreatedEvent',
-    'lead.created',
-    z.object({ ...leadKeys, status: leadStatus, company_name: z.string() }),
-  ),
-  envelope(
-    'LeadUpdatedEvent',
     'lead.updated',
     z.object({
       ...leadKeys,
-      changed: z.array(z.string()).meta({ description: 'fields of the lead other than its status' }),
+      changed: z.array(z.string()),
     }),
   ),
+  envelope('lead.status_changed', z.object({ ...leadKeys, from_status: leadStatus, to_status: leadStatus })),
+  envelope('lead.removed', z.object({ ...leadKeys, reason: z.string() })),
+  envelope('pipeline.created', pipelineData),
+  envelope('pipeline.updated', pipelineData),
   envelope(
-    'LeadStatusChangedEvent',
-    'lead.status_changed',
-    z.object({ ...leadKeys, from_status: leadStatus, to_status: leadStatus }),
-  ),
-  envelope('LeadRemovedEvent', 'lead.removed', z.object({ ...leadKeys, reason: z.string() })),
-  envelope('PipelineCreatedEvent', 'pipeline.created', pipelineData),
-  envelope('PipelineUpdatedEvent', 'pipeline.updated', pipelineData),
-  envelope(
-    'AgentStatusChangedEvent',
     'agent.status_changed',
     z.object({
       agent_id: z.string(),
@@ -145,7 +120,7 @@ export const eventSchema = z.discriminatedUnion('type', [
 ])
 export type WireEvent = z.infer<typeof eventSchema>
 
-export const pingSchema = envelope('PingEvent', PING_TYPE, z.object({ webhook_id: z.string() }))
+export const pingSchema = envelope(PING_TYPE, z.object({ webhook_id: z.string() }))
 export type WirePing = z.infer<typeof pingSchema>
 
 /**

@@ -13,7 +13,6 @@ import { createServer } from './http/server.ts'
 import { ENDPOINTS } from './routes/endpoints.ts'
 import { DAY_MS, HOUR_MS } from './simulation/calendar.ts'
 import { readCompanies } from './simulation/companies.ts'
-import type { Scenario } from './simulation/scenario.ts'
 import type { Simulation } from './simulation/simulation.ts'
 import { openSimulation } from './simulation/simulation.ts'
 import type { KeyScope } from './store/database.ts'
@@ -43,8 +42,6 @@ export interface ServiceOptions {
   readonly now?: () => number
   /** The length of a new history in days; 120 by default. The history begins at midnight (UTC). */
   readonly historyDays?: number
-  /** The scenario (a set of known effects) of a new history; none by default. It replaces `historyDays`. */
-  readonly scenario?: Scenario | undefined
   /** The maximum number of requests that one key may send in a minute; 1,200 by default. */
   readonly rateLimitPerMinute?: number
   /** The faults to inject, for practice and tests; none by default. */
@@ -86,15 +83,9 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const { speed = 1, seed = 1, historyDays = 120, rateLimitPerMinute = 1200, now = Date.now } = options
   const log = options.logger ?? warnOfErrors
   const companies = readCompanies(options.companiesFile)
-  const db = await openServiceDatabase(options.file)
+  const db = openServiceDatabase(options.file)
   try {
-    const simulation = await openSimulation(db, {
-      seed,
-      companies,
-      historyDays,
-      scenario: options.scenario,
-      now: now(),
-    })
+    const simulation = await openSimulation(db, { seed, companies, historyDays, now: now() })
     const playFrom = options.playFrom?.getTime()
     const clock = createClock(now, { speed, notBefore: simulation.until(), playFrom })
     const { onProgress, signal } = options

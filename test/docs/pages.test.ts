@@ -91,10 +91,11 @@ describe('the documentation', () => {
       use?.startsWith('an extension'),
     ])
     expect(listed).toEqual(
-      ENDPOINTS.map(({ method, path, scope, isExtension }) => [
+      // The API's own document has the first six.
+      ENDPOINTS.map(({ method, path, scope }, index) => [
         `${method} ${path.slice(API_PREFIX.length)}`,
         scope,
-        isExtension === true,
+        index >= 6,
       ]),
     )
   })

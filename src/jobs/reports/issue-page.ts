@@ -21,7 +21,7 @@ import { listMailOutages, nextTry } from '../../store/outbox/send-limits.ts'
 import type { Issue } from '../../store/reports/issue.ts'
 import { findLastMailedEnd, readIssue } from '../../store/reports/issue.ts'
 import type { IssueName, ListedIssue } from '../../store/reports/issue-list.ts'
-import { findNeighbours, listIssuesOf, listSamePeriodIssues } from '../../store/reports/issue-list.ts'
+import { findNeighbours, listIssuesOf } from '../../store/reports/issue-list.ts'
 import type { Preference } from '../../store/reports/preference.ts'
 import { listPreferences } from '../../store/reports/preference.ts'
 import { explainIssue } from '../archive/archive.ts'
@@ -42,11 +42,6 @@ export interface KeptIssue {
   readonly choices: ReadonlyMap<string, Preference>
   readonly older: IssueName | null
   readonly newer: IssueName | null
-  /**
-   * The other issues of the same report whose periods end at the same time: issues for other filters, or
-   * weekly issues.
-   */
-  readonly samePeriod: readonly ListedIssue[]
   /** True if the command `resend` would send this issue. */
   readonly isLast: boolean
 }
@@ -71,7 +66,6 @@ export async function readKeptIssue(db: Db, id: string, now: Date): Promise<Kept
     ...(await findNeighbours(db, line)),
     messages: messages.map((one) => ({ ...one, nextAttemptAt: nextTry(one.nextAttemptAt, outages) })),
     choices: new Map(choices.map((one) => [one.address, one])),
-    samePeriod: await listSamePeriodIssues(db, line),
     isLast: issue.isMailed && issue.period.to === lastEnd,
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Describes endpoints, their error answers, and the cursor of the lead list. The server and the OpenAPI
- * document both use these descriptions. An error is sent as `application/problem+json` (RFC 9457).
+ * Describes endpoints, their error answers, and the cursor of the lead list. An error is sent as
+ * `application/problem+json` (RFC 9457).
  */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
@@ -46,9 +46,6 @@ interface Call<Query, Body> {
 export interface Endpoint<Query = unknown, Body = unknown, Answer = unknown> {
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: EndpointPath
-  readonly operationId: string
-  readonly summary: string
-  readonly description?: string
   readonly scope: KeyScope
   readonly query?: z.ZodType<Query>
   readonly body?: z.ZodType<Body>
@@ -56,10 +53,6 @@ export interface Endpoint<Query = unknown, Body = unknown, Answer = unknown> {
   readonly status: 200 | 201 | 204
   /** The schema of the answer; a 204 has none. */
   readonly answer?: z.ZodType<Answer>
-  /** The reasons for which this endpoint may refuse a request, besides the reasons of every endpoint. */
-  readonly problems: readonly ProblemCode[]
-  /** Marks an endpoint that only the reference service has; the API's document does not describe it. */
-  readonly isExtension?: true
   /**
    * Makes the endpoint act only once for each Idempotency-Key. `answerTo` then runs in one transaction and
    * must wait for nothing but the database.

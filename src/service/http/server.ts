@@ -5,25 +5,21 @@
  */
 import { createHash } from 'node:crypto'
 import { maxHeaderSize } from 'node:http'
-import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { ProblemCode } from '../../contract/api.ts'
-import { API_PREFIX, PROBLEM_TYPE } from '../../contract/api.ts'
+import { PROBLEM_TYPE } from '../../contract/api.ts'
 import { injectFaults } from '../faults/inject.ts'
 import type { Faults } from '../faults/rules.ts'
-import type { ServiceDatabase } from '../store/database.ts'
+import type { IdempotentAnswer, ServiceDatabase } from '../store/database.ts'
 import type { RateLimiter } from './authentication.ts'
 import { authenticate } from './authentication.ts'
 import type { Context, Endpoint } from './endpoint.ts'
 import { ProblemError, parseInput, problemOf } from './endpoint.ts'
-import { describeApi } from './openapi.ts'
 
-const OPENAPI_PATH = `${API_PREFIX}/openapi.json`
 const BODY_LIMIT_BYTES = 256 * 1024
 /** The maximum time, in milliseconds, that a request may take to arrive. */
 const REQUEST_TIMEOUT_MS = 30_000
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
 /** The part of the logger pino that the service uses. */
 export interface ServiceLog {
@@ -45,13 +41,12 @@ export function createServer(options: ServerOptions): FastifyInstance {
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     routerOptions: { maxParamLength: maxHeaderSize },
-    clientErrorHandler: refuseUnreadable,
     frameworkErrors: (error, _request, reply) => void sendFailure(options.log, error, reply),
   })
   app.removeContentTypeParser('text/plain')
   app.setErrorHandler((error, _request, reply) => sendFailure(options.log, error, reply))
   app.setNotFoundHandler((request) => {
-    throw new ProblemError('not_found', `There is no path ${request.url}; ${OPENAPI_PATH} lists them.`)
+    throw new ProblemError('not_found', `There is no ${request.method} ${request.url}.`)
   })
   app.addHook('onResponse', async (request, reply) => {
     const { method, url } = request
@@ -60,13 +55,6 @@ export function createServer(options: ServerOptions): FastifyInstance {
   })
   if (options.faults !== undefined) injectFaults(app, options.faults)
   for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options)
-  for (const [path, own] of Map.groupBy(options.endpoints, (endpoint) => endpoint.path)) {
-    const methods = own.map((endpoint) => endpoint.method)
-    refuseOtherMethods(app, path, methods)
-  }
-  const document = describeApi(options.endpoints)
-  app.get(OPENAPI_PATH, async () => document)
-  refuseOtherMethods(app, OPENAPI_PATH, ['GET'])
   return app
 }
 
@@ -121,22 +109,11 @@ async function answer(
   reply.code(endpoint.status)
   if (endpoint.actsOnce !== true) return answerFrom(context.db)
   const path = endpoint.path.replace(':id', () => call.id)
-  const name = idempotencyKey === undefined ? undefined : { keyId, path, idempotencyKey }
+  const name =
+    idempotencyKey === undefined ? undefined : { key_id: keyId, path, idempotency_key: idempotencyKey }
   const once = await answerOnce(context.db, name, call.body, context.realNow(), answerFrom)
   if (once.isReplay) reply.header(REPLAYED_HEADER, 'true')
   return once.answer
-}
-
-function refuseOtherMethods(app: FastifyInstance, url: string, own: readonly string[]): void {
-  const allowed = METHODS.filter((one) => own.includes(one === 'HEAD' ? 'GET' : one))
-  const refuse = async (request: FastifyRequest): Promise<never> => {
-    const allow = allowed.join(', ')
-    throw new ProblemError('method_not_allowed', `${request.method} is not for ${url}; it takes ${allow}.`, {
-      headers: { allow },
-    })
-  }
-  const method = METHODS.filter((one) => !allowed.includes(one))
-  app.route({ method, url, onRequest: refuse, handler: refuse })
 }
 
 function sendFailure(log: ServiceLog, failure: unknown, reply: FastifyReply): FastifyReply {
@@ -148,17 +125,6 @@ function sendFailure(log: ServiceLog, failure: unknown, reply: FastifyReply): Fa
     .headers(error?.headers ?? {})
     .type(PROBLEM_TYPE)
     .send(JSON.stringify(problem))
-}
-
-/**
- * Answers a request that is not valid HTTP or that arrives too slowly. Fastify has no reply object for such a
- * request, so this function writes the answer to the connection and ends the connection.
- */
-function refuseUnreadable(error: Error, socket: Socket): void {
-  if (!socket.writable) return void socket.destroy(error)
-  const body = JSON.stringify(problemOf('invalid_request', `The request cannot be read: ${error.message}.`))
-  const head = `HTTP/1.1 400 Bad Request\r\nContent-Type: ${PROBLEM_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}`
-  socket.end(`${head}\r\nConnection: close\r\n\r\n${body}`)
 }
 
 /**
@@ -192,11 +158,6 @@ const IDEMPOTENCY_HEADER = 'idempotency-key'
 const REPLAYED_HEADER = 'idempotency-replayed'
 const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/
 
-interface OnceAnswer {
-  readonly answer: unknown
-  readonly isReplay: boolean
-}
-
 /**
  * Returns the Idempotency-Key; undefined if the request has none.
  * @throws ProblemError invalid_request if the key is not valid
@@ -209,89 +170,45 @@ function parseIdempotencyKey(header: string | readonly string[] | undefined): st
   )
 }
 
+const KEPT_MS = 24 * 60 * 60_000
+
 /**
  * Returns the stored answer for the key. If there is none, makes and stores the answer.
+ * @param name the columns that name the request; undefined if the request has no Idempotency-Key
  * @param body the parsed body; spaces and the order of its keys make no difference
  * @param create makes the answer inside the given transaction
  * @throws ProblemError idempotency_conflict if the key was already used with another body
  */
 function answerOnce(
   db: ServiceDatabase,
-  name: RequestName | undefined,
+  name: Pick<IdempotentAnswer, 'key_id' | 'path' | 'idempotency_key'> | undefined,
   body: unknown,
   now: number,
   create: (trx: ServiceDatabase) => Promise<unknown>,
-): Promise<OnceAnswer> {
+): Promise<{ readonly answer: unknown; readonly isReplay: boolean }> {
   return db.transaction().execute(async (trx) => {
-    await deleteOldAnswers(trx, now)
+    // Deleting comes first, so that the transaction locks the database for writing from the start.
+    const old = now - KEPT_MS
+    await trx.deleteFrom('idempotent_answer').where('created_at', '<=', old).execute()
     if (name === undefined) return { answer: await create(trx), isReplay: false }
-    const requestSha256 = createHash('sha256')
+    const request_sha256 = createHash('sha256')
       .update(JSON.stringify(body ?? null))
       .digest('hex')
-    const kept = await findAnswer(trx, name)
-    if (kept !== undefined && kept.requestSha256 !== requestSha256) {
+    const kept = await trx
+      .selectFrom('idempotent_answer')
+      .select(['request_sha256', 'answer'])
+      .where((eb) => eb.and(name))
+      .executeTakeFirst()
+    if (kept !== undefined && kept.request_sha256 !== request_sha256) {
       throw new ProblemError(
         'idempotency_conflict',
-        `The Idempotency-Key ${JSON.stringify(name.idempotencyKey)} was used for another body; take a new key.`,
+        `The Idempotency-Key ${JSON.stringify(name.idempotency_key)} was used for another body; take a new key.`,
       )
     }
     if (kept !== undefined) return { answer: JSON.parse(kept.answer), isReplay: true }
     const answer = await create(trx)
-    await insertAnswer(trx, name, { requestSha256, answer: JSON.stringify(answer) }, now)
+    const made = { ...name, request_sha256, answer: JSON.stringify(answer), created_at: now }
+    await trx.insertInto('idempotent_answer').values(made).execute()
     return { answer, isReplay: false }
   })
-}
-
-const KEPT_MS = 24 * 60 * 60_000
-
-interface RequestName {
-  readonly keyId: string
-  readonly path: string
-  readonly idempotencyKey: string
-}
-
-interface KeptAnswer {
-  /** A digest of the request's body. */
-  readonly requestSha256: string
-  readonly answer: string
-}
-
-/**
- * Deletes stored answers that are older than a day. This is the first statement of its transaction, so that
- * the transaction locks the database for writing from the start.
- */
-async function deleteOldAnswers(db: ServiceDatabase, now: number): Promise<void> {
-  await db
-    .deleteFrom('idempotent_answer')
-    .where('created_at', '<=', now - KEPT_MS)
-    .execute()
-}
-
-function findAnswer(db: ServiceDatabase, name: RequestName): Promise<KeptAnswer | undefined> {
-  return db
-    .selectFrom('idempotent_answer')
-    .select(['request_sha256 as requestSha256', 'answer'])
-    .where('key_id', '=', name.keyId)
-    .where('path', '=', name.path)
-    .where('idempotency_key', '=', name.idempotencyKey)
-    .executeTakeFirst()
-}
-
-async function insertAnswer(
-  db: ServiceDatabase,
-  name: RequestName,
-  kept: KeptAnswer,
-  now: number,
-): Promise<void> {
-  await db
-    .insertInto('idempotent_answer')
-    .values({
-      key_id: name.keyId,
-      path: name.path,
-      idempotency_key: name.idempotencyKey,
-      request_sha256: kept.requestSha256,
-      answer: kept.answer,
-      created_at: now,
-    })
-    .execute()
 }

@@ -31,12 +31,9 @@ import {
 import { eventRow } from '../store/simulation.ts'
 import {
   deleteWebhookEndpoint,
-  enableWebhookEndpoint,
   listWebhookAttemptsEndpoint,
   listWebhooksEndpoint,
   registerWebhookEndpoint,
-  rotateWebhookEndpoint,
-  showWebhookEndpoint,
   testWebhookEndpoint,
 } from './webhooks.ts'
 
@@ -45,30 +42,19 @@ import {
 const listLeadsEndpoint = endpoint({
   method: 'GET',
   path: PATHS.leads,
-  operationId: 'listLeads',
-  summary: 'List leads, filtered, sorted and in pages',
-  description:
-    'The `cursor` of a page leads to the next page. Sorted by `id`, `created_at` or `-created_at`, every lead is ' +
-    'listed once, even if leads change between two pages. Sorted by `updated_at`, no lead is left out, but a lead ' +
-    'that changes between two pages is listed again. Sorted by `-updated_at` or by score, a lead that changes ' +
-    'between two pages may be left out. `limit` may change from page to page; filters and sort must not.',
   scope: 'read',
   query: leadQuerySchema,
   status: 200,
   answer: leadListSchema,
-  problems: ['invalid_request', 'invalid_cursor'],
   answerTo: ({ db }, { query }) => pageOf(db, query),
 })
 
 const showLeadEndpoint = endpoint({
   method: 'GET',
   path: PATHS.lead,
-  operationId: 'getLead',
-  summary: 'One lead with its enrichment and its activity history',
   scope: 'read',
   status: 200,
   answer: leadDetailSchema,
-  problems: ['invalid_request', 'not_found'],
   answerTo: async ({ db }, { id }) => {
     const lead = await findLead(db, id)
     if (lead === undefined) throw new ProblemError('not_found', `There is no lead ${JSON.stringify(id)}.`)
@@ -118,16 +104,10 @@ function orderOf(sort: LeadQuery['sort']): LeadOrder {
 const createPipelineEndpoint = endpoint({
   method: 'POST',
   path: PATHS.pipelines,
-  operationId: 'createPipeline',
-  summary: 'Create a discovery pipeline with targeting criteria',
-  description:
-    'The agents begin immediately, so there are first leads within an hour. A pipeline is `completed` when its ' +
-    'limit is reached or no further company matches its criteria.',
   scope: 'write',
   body: pipelineCreateSchema,
   status: 201,
   answer: pipelineSchema,
-  problems: [],
   actsOnce: true,
   answerTo: async ({ db, now }, { body }) => {
     const at = now()
@@ -150,16 +130,10 @@ const createPipelineEndpoint = endpoint({
 const pipelineStatsEndpoint = endpoint({
   method: 'GET',
   path: PATHS.pipelineStats,
-  operationId: 'getPipelineStats',
-  summary: 'Totals, funnel, times, values and win rate of a pipeline',
-  description:
-    'Counts all leads, or the leads created from `from` (included) to `to` (not included), whatever their present ' +
-    'status is. Removed leads are not counted.',
   scope: 'read',
   query: statsQuerySchema,
   status: 200,
   answer: pipelineStatsSchema,
-  problems: ['invalid_request', 'not_found'],
   answerTo: async ({ db, simulation }, { id, query }) => {
     const pipeline = await findPipeline(db, id)
     if (pipeline === undefined) {
@@ -182,12 +156,9 @@ const pipelineStatsEndpoint = endpoint({
 const agentsEndpoint = endpoint({
   method: 'GET',
   path: PATHS.agents,
-  operationId: 'getAgentsStatus',
-  summary: 'The current task of each agent, and its last 24 hours',
   scope: 'read',
   status: 200,
   answer: agentListSchema,
-  problems: ['invalid_request'],
   answerTo: async ({ db, simulation }) => {
     const asOf = simulation.until()
     const facts = await readAgentFacts(db, asOf)
@@ -204,10 +175,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   registerWebhookEndpoint,
   agentsEndpoint,
   listWebhooksEndpoint,
-  showWebhookEndpoint,
   deleteWebhookEndpoint,
   listWebhookAttemptsEndpoint,
-  rotateWebhookEndpoint,
   testWebhookEndpoint,
-  enableWebhookEndpoint,
 ]

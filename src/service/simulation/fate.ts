@@ -7,14 +7,13 @@ import type { PipelineRow } from '../store/database.ts'
 import { pickAgent } from './agents.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay, WEEKDAY_ACTIVITY, weekday } from './calendar.ts'
 import type { Character } from './characters.ts'
-import { characterOf, READY_PIPELINES } from './characters.ts'
+import { characterOf } from './characters.ts'
 import type { Company } from './companies.ts'
 import type { Random } from './random.ts'
 import { randomFor } from './random.ts'
-import { discoveryFactor, drawNear, meetsAlways } from './scenario.ts'
 import type { World } from './world.ts'
 
-/** The later course of a lead. An effect of a scenario can change it. */
+/** The later course of a lead. */
 export interface Fate {
   readonly score: number
   readonly isQualified: boolean
@@ -31,8 +30,6 @@ export interface Fate {
   /** True if the first meeting has no result and a second meeting follows. */
   readonly isSetBack: boolean
   readonly wins: boolean
-  /** The chance, from 0 to 1, that the lead is won after a meeting. */
-  readonly winChance: number
   /** The time from the first contact to the reply. */
   readonly replyAfterMs: number
   readonly meetingAfterMs: number
@@ -56,19 +53,16 @@ export function fateOf(
   const score = drawScore(company, random)
   const warmth = 0.75 + Math.max(0, score - 50) / 80
   const drift = 1 + character.replyDrift * (trendAt(world, lead.created_at) - 0.5)
-  const isTrending = world.scenario === null
-  const replies = random.chance(character.replyRate * warmth * (isTrending ? drift : 1))
+  const replies = random.chance(character.replyRate * warmth * drift)
   const meets = replies && random.chance(character.meetingRate * warmth)
-  const winChance = character.winRate * warmth
-  const wins = meets && random.chance(winChance)
-  const fate = {
+  const wins = meets && random.chance(character.winRate * warmth)
+  return {
     score,
     isQualified: score >= character.qualifyingScore,
     dealUsd: drawDeal(company, character, random),
     replies,
     meets,
     wins,
-    winChance,
     isDropped: random.chance(DROP_RATE),
     bounces: random.chance(BOUNCE_RATE),
     isSetBack: random.chance(SET_BACK_RATE),
@@ -77,8 +71,6 @@ export function fateOf(
     meetingAfterMs: drawDays(random, 2.8 * character.pace, 0.45, [1, 5]) * DAY_MS,
     decisionAfterMs: drawDays(random, 12 * character.pace, 0.4, [6, 24]) * DAY_MS,
   }
-  const isBrought = world.scenario !== null && meetsAlways(world.scenario)
-  return isBrought ? { ...fate, replies: true, meets: true, stallsAt: null } : fate
 }
 
 function drawScore(company: Company, random: Random): number {
@@ -134,8 +126,6 @@ const FIRST_SWEEP_MS = 90 * MINUTE_MS
 /** The share of discoveries made in the daytime. The other discoveries are spread over the 24 hours. */
 const DAYTIME_SHARE = 0.85
 
-const READY_LEADS_PER_DAY = READY_PIPELINES.reduce((sum, one) => sum + one.character.leadsPerDay, 0)
-
 /** Lists the discoveries of the pipeline with `from < at <= to`, in order of time. */
 export function listDiscoveries(
   world: World,
@@ -169,27 +159,11 @@ function discoveriesOfDay(
   }
   return planned
     .map((at) => withAgent(world, pipeline, at, random))
-    .flatMap((discovery) => multiply(world, discovery, random))
     .filter((discovery) => discovery.at > pipeline.created_at)
-}
-
-/**
- * Returns copies of the discovery, one second apart. The effects of the scenario decide how many copies there
- * are. Without effects, there is one.
- */
-function multiply(world: World, found: Discovery, random: Random): readonly Discovery[] {
-  const { scenario, epochAt } = world
-  if (scenario === null) return [found]
-  const count = drawNear(discoveryFactor({ scenario, epochAt }, found), random)
-  return Array.from({ length: count }, (_, index) => ({ ...found, at: found.at + index * 1000 }))
 }
 
 function countOfDay(world: World, pipelineId: string, day: number, random: Random): number {
   const { leadsPerDay, growth } = characterOf(pipelineId)
-  if (world.scenario !== null) {
-    const size = (leadsPerDay / READY_LEADS_PER_DAY) * world.scenario.leads_per_day
-    return random.poisson(size * (WEEKDAY_ACTIVITY[weekday(day)] ?? 1))
-  }
   const trend = 1 + growth * (trendAt(world, day) - 0.5)
   const expected = leadsPerDay * (WEEKDAY_ACTIVITY[weekday(day)] ?? 1) * trend * random.between(0.75, 1.25)
   return Math.floor(expected) + (random.chance(expected % 1) ? 1 : 0)

@@ -16,8 +16,6 @@ export interface Random {
    * vary little, with 1 a lot.
    */
   spread(median: number, sigma: number): number
-  /** Returns a random number of events (Poisson distribution) with the given mean. */
-  poisson(mean: number): number
 }
 
 /**
@@ -39,11 +37,6 @@ export function randomFor(...parts: readonly (string | number)[]): Random {
       return item
     },
     spread: (median, sigma) => median * Math.exp(sigma * normal(unit)),
-    poisson: (mean) => {
-      let count = -1
-      for (let waited = 0; waited < mean; count++) waited -= Math.log(1 - unit())
-      return Math.max(0, count)
-    },
   }
 }
 

@@ -23,10 +23,7 @@ import type { Company } from './companies.ts'
 import type { Discovery } from './fate.ts'
 import { listDiscoveries } from './fate.ts'
 import { lineFor } from './lead-details.ts'
-import type { Random } from './random.ts'
 import { createHeap, idFor, randomFor } from './random.ts'
-import type { Scenario } from './scenario.ts'
-import { discoveryFactor, drawNear, listCountries } from './scenario.ts'
 import { planFirstStep, takeStep } from './steps.ts'
 import type { Pool, World } from './world.ts'
 import { createPool, createWorld } from './world.ts'
@@ -56,10 +53,8 @@ interface AdvanceOptions {
 interface SimulationOptions {
   readonly seed: number
   readonly companies: readonly Company[]
-  /** The length of a new history in days. A scenario has its own length. */
+  /** The length of a new history in days. */
   readonly historyDays: number
-  /** The scenario of a new history. A history in the database keeps its own scenario. */
-  readonly scenario?: Scenario | undefined
   readonly now: number
 }
 
@@ -112,8 +107,7 @@ export async function openSimulation(db: ServiceDatabase, options: SimulationOpt
 }
 
 async function begin(db: ServiceDatabase, options: SimulationOptions): Promise<SimulationState> {
-  const { seed, now, scenario = null } = options
-  const historyDays = scenario?.history_days ?? options.historyDays
+  const { seed, now, historyDays } = options
   const epochAt = startOfDay(now) - historyDays * DAY_MS
   const pipelines = READY_PIPELINES.map(
     ({ id, name, criteria }): PipelineRow => ({
@@ -125,7 +119,7 @@ async function begin(db: ServiceDatabase, options: SimulationOptions): Promise<S
       updated_at: epochAt,
     }),
   )
-  const state = { seed, epochAt, madeAt: now, simulatedUntil: epochAt, scenario }
+  const state = { seed, epochAt, madeAt: now, simulatedUntil: epochAt }
   await insertSimulation(db, state, pipelines)
   return state
 }
@@ -178,7 +172,8 @@ function simulate(
   for (const one of searched) {
     for (const discovery of listDiscoveries(world, one.pipeline, from, to)) {
       const happen = (): void => {
-        for (const lead of discover(world, changes, one, discovery)) queue(lead)
+        const lead = discover(world, changes, one, discovery)
+        if (lead !== null) queue(lead)
       }
       heap.push({ at: discovery.at, key: one.pipeline.id, happen })
     }
@@ -188,46 +183,26 @@ function simulate(
   return changes
 }
 
+/** Makes a lead of the next company. Returns null if there is none, or if the search was in vain. */
 function discover(
   world: World,
   changes: Changes,
   { pipeline, pool }: Searched,
   found: Discovery,
-): readonly LeadRow[] {
-  if (pipeline.status !== 'active') return []
+): LeadRow | null {
+  if (pipeline.status !== 'active') return null
   if (pool.remaining() === 0) {
     complete(changes, pipeline, found.at)
-    return []
+    return null
   }
   const random = randomFor(world.seed, 'found', pipeline.id, found.at)
-  if (!random.chance(pool.remainingShare() / SCARCE_SHARE)) return []
-  const leads = takeCompanies(world, pool, found, random).map((company) => {
-    const lead = newLead(world, company, found)
-    recordDiscovery(changes, lead, lineFor('discovered', random, { source: found.source }))
-    planFirstStep(world, lead, company)
-    return lead
-  })
+  if (!random.chance(pool.remainingShare() / SCARCE_SHARE)) return null
+  const company = pool.take()
+  const lead = newLead(world, company, found)
+  recordDiscovery(changes, lead, lineFor('discovered', random, { source: found.source }))
+  planFirstStep(world, lead, company)
   if (pool.remaining() === 0) complete(changes, pipeline, found.at)
-  return leads
-}
-
-/**
- * Takes the next company. If effects of the scenario apply to its country, takes as many companies of that
- * country as the effects require.
- */
-function takeCompanies(world: World, pool: Pool, found: Discovery, random: Random): readonly Company[] {
-  const { scenario, epochAt } = world
-  const countries = scenario === null ? [] : listCountries(scenario)
-  if (scenario === null || countries.length === 0) return [pool.take()]
-  // The country is drawn before a company is taken, because an effect may require that no company is taken.
-  let drawn = random.unit()
-  for (const country of countries) {
-    drawn -= pool.shareOf(country)
-    if (drawn >= 0) continue
-    const count = drawNear(discoveryFactor({ scenario, epochAt }, found, country), random)
-    return Array.from({ length: count }, () => pool.take((company) => company.country === country))
-  }
-  return [pool.take((company) => company.country === null || !countries.includes(company.country))]
+  return lead
 }
 
 function complete(changes: Changes, pipeline: PipelineRow, at: number): void {

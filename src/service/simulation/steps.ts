@@ -8,7 +8,6 @@ import type { Company } from './companies.ts'
 import { type Fate, fateOf } from './fate.ts'
 import { inventEnrichment, type LineName, lineFor } from './lead-details.ts'
 import { type Random, randomFor } from './random.ts'
-import { isDead, isWonAfterMeeting } from './scenario.ts'
 import { isStep, rest, type Step, schedule } from './schedule.ts'
 import type { World } from './world.ts'
 
@@ -34,8 +33,6 @@ export function takeStep(world: World, changes: Changes, lead: LeadRow): void {
   changes.leads.set(lead.id, lead)
   // If the companies' file no longer has the company, the lead stays as it is for ever.
   if (company === undefined || at === null || !isStep(step)) return
-  const { scenario, epochAt } = world
-  if (scenario !== null && isDead({ scenario, epochAt }, lead, at)) return
   const random = randomFor(world.seed, 'step', lead.id, lead.step_count)
   lead.step_count += 1
   const fate = fateOf(world, lead, company)
@@ -176,15 +173,9 @@ function negotiate(moment: Moment): Next {
 
 function close(moment: Moment): Next {
   const { fate, lead } = moment
-  const isWon = lead.status === 'meeting' && fate.stallsAt === null && isWinner(moment)
+  const isWon = lead.status === 'meeting' && fate.stallsAt === null && fate.wins
   move(moment, isWon ? 'won' : 'lost', isWon ? 'won' : lossOf(lead.status))
   return null
-}
-
-function isWinner({ world, fate, lead, at }: Moment): boolean {
-  const { scenario, epochAt, seed } = world
-  if (scenario === null) return fate.wins
-  return isWonAfterMeeting({ scenario, epochAt, seed }, lead, at, fate.winChance)
 }
 
 /** Plans to close the lead after weeks without any work on it. */

@@ -9,7 +9,6 @@ import type { Company } from './companies.ts'
 import { isTargeted } from './lead-details.ts'
 import type { Random } from './random.ts'
 import { randomFor } from './random.ts'
-import type { Scenario } from './scenario.ts'
 
 export interface World {
   readonly seed: number
@@ -17,33 +16,18 @@ export interface World {
   readonly epochAt: number
   readonly companies: ReadonlyMap<number, Company>
   readonly incidents: IncidentCalendar
-  /** The scenario; null for the usual history, in which trends and incidents happen. */
-  readonly scenario: Scenario | null
 }
 
 export function createWorld(
-  { seed, epochAt, madeAt, scenario }: Omit<SimulationState, 'simulatedUntil'>,
+  { seed, epochAt, madeAt }: Omit<SimulationState, 'simulatedUntil'>,
   companies: readonly Company[],
 ): World {
   return {
     seed,
     epochAt,
-    companies: new Map((scenario === null ? companies : repeat(companies)).map((one) => [one.id, one])),
-    incidents: scenario === null ? createIncidentCalendar(seed, madeAt) : NO_INCIDENTS,
-    scenario,
+    companies: new Map(companies.map((one) => [one.id, one])),
+    incidents: createIncidentCalendar(seed, madeAt),
   }
-}
-
-/**
- * The number of copies of each company in a scenario. A scenario lasts for years, so without copies it would
- * run out of companies.
- */
-const COMPANY_COPIES = 12
-
-function repeat(companies: readonly Company[]): readonly Company[] {
-  return Array.from({ length: COMPANY_COPIES }, (_, copy) =>
-    companies.map((company) => ({ ...company, id: company.id + copy * 10_000_000 })),
-  ).flat()
 }
 
 /** The companies that a pipeline can still discover, in the order in which it will discover them. */
@@ -54,12 +38,9 @@ export interface Pool {
   remainingShare(): number
   /**
    * Takes the next company.
-   * @param isWanted returns whether a company may be taken; if absent, any company may be taken
    * @throws RangeError if no company that may be taken is left
    */
-  take(isWanted?: (company: Company) => boolean): Company
-  /** Returns the share of a country among the companies that are left, from 0 to 1. */
-  shareOf(country: string): number
+  take(): Company
 }
 
 /**
@@ -90,11 +71,8 @@ export function createPool(world: World, pipeline: PipelineRow, taken: ReadonlyS
   return {
     remaining: () => Math.min(mayTake, candidates.length),
     remainingShare: () => (targeted.length === 0 ? 0 : candidates.length / targeted.length),
-    shareOf: (country) =>
-      candidates.filter((company) => company.country === country).length / candidates.length,
-    take: (isWanted) => {
-      const place = isWanted === undefined ? candidates.length - 1 : candidates.findLastIndex(isWanted)
-      const company = mayTake > 0 && place >= 0 ? candidates.splice(place, 1)[0] : undefined
+    take: () => {
+      const company = mayTake > 0 ? candidates.pop() : undefined
       if (company === undefined) throw new RangeError(`pipeline ${pipeline.id} has nothing left to discover`)
       mayTake -= 1
       return company
@@ -129,12 +107,6 @@ interface IncidentCalendar {
   startingOn(at: number): Incident | undefined
   /** Returns the incident that keeps an agent from working at the instant; undefined if there is none. */
   duringWork(agentId: string, at: number): Incident | undefined
-}
-
-/** A calendar without incidents, for scenarios. */
-const NO_INCIDENTS: IncidentCalendar = {
-  startingOn: () => undefined,
-  duringWork: () => undefined,
 }
 
 /**

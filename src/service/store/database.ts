@@ -7,12 +7,11 @@ import { dirname } from 'node:path'
 import SQLite from 'better-sqlite3'
 import type { Generated, Insertable, Selectable } from 'kysely'
 import { Kysely, SqliteDialect } from 'kysely'
-import { Migrator } from 'kysely/migration'
 import type { LeadStatus, WireActivity } from '../../contract/lead.ts'
 import type { AGENT_STATUSES, WirePipeline } from '../../contract/pipeline.ts'
 import type { DISABLED_REASONS, EventType } from '../../contract/webhook.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'
-import { MIGRATIONS } from './migrations.ts'
+import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
 
 export type ServiceDatabase = Kysely<ServiceTables>
 
@@ -27,18 +26,7 @@ const MODE = 0o600
  * @param file created with its folder if it does not exist
  * @throws LeadsheetError data_unwritable, store_corrupt, store_newer
  */
-export async function openServiceDatabase(file: string): Promise<ServiceDatabase> {
-  const db = new Kysely<ServiceTables>({ dialect: new SqliteDialect({ database: openFile(file) }) })
-  try {
-    await migrate(db, file)
-    return db
-  } catch (error) {
-    await db.destroy()
-    throw error
-  }
-}
-
-function openFile(file: string): SQLite.Database {
+export function openServiceDatabase(file: string): ServiceDatabase {
   let sqlite: SQLite.Database | undefined
   try {
     mkdirSync(dirname(file), { recursive: true })
@@ -47,11 +35,28 @@ function openFile(file: string): SQLite.Database {
     sqlite.pragma('journal_mode = WAL')
     sqlite.pragma('synchronous = NORMAL')
     sqlite.pragma('foreign_keys = ON')
-    return sqlite
+    sqlite.transaction(createTables).immediate(sqlite, file)
+    return new Kysely<ServiceTables>({ dialect: new SqliteDialect({ database: sqlite }) })
   } catch (error) {
     sqlite?.close()
-    throw openError(file, error)
+    throw error instanceof LeadsheetError ? error : openError(file, error)
   }
+}
+
+function createTables(sqlite: SQLite.Database, file: string): void {
+  const version = sqlite.pragma('user_version', { simple: true })
+  if (version === SCHEMA_VERSION) return
+  if (version !== 0) {
+    throw new LeadsheetError(
+      'store_newer',
+      `The service's database ${file} was written by a newer leadsheet.`,
+      {
+        hint: 'Use the newer version, or name another file.',
+      },
+    )
+  }
+  sqlite.exec(SCHEMA)
+  sqlite.pragma(`user_version = ${SCHEMA_VERSION}`)
 }
 
 function openError(file: string, cause: unknown): LeadsheetError {
@@ -66,31 +71,6 @@ function openError(file: string, cause: unknown): LeadsheetError {
     `The service's database ${file} cannot be opened: ${errorText(cause)}.`,
     { hint: 'Check that the folder exists and may be written.', cause },
   )
-}
-
-async function migrate(db: ServiceDatabase, file: string): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } })
-  const unknown = await unknownMigrations(db)
-  if (unknown.length > 0) {
-    throw new LeadsheetError(
-      'store_newer',
-      `The service's database ${file} was written by a newer leadsheet (it has ${unknown.join(', ')}).`,
-      { hint: 'Use the newer version, or name another file.' },
-    )
-  }
-  const { error } = await migrator.migrateToLatest()
-  if (error !== undefined) throw error
-}
-
-async function unknownMigrations(db: ServiceDatabase): Promise<readonly string[]> {
-  const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
-  if (!tables.some((table) => table.name === 'kysely_migration')) return []
-  const done = await db
-    .withTables<{ kysely_migration: { name: string } }>()
-    .selectFrom('kysely_migration')
-    .select('name')
-    .execute()
-  return done.map((row) => row.name).filter((name) => !(name in MIGRATIONS))
 }
 
 /** Converts a stored instant to the text that the API sends: RFC 3339 in UTC. */
@@ -111,7 +91,7 @@ export interface ServiceTables {
   webhook: WebhookTable
   webhook_message: WebhookMessageTable
   webhook_attempt: WebhookAttemptTable
-  idempotent_answer: IdempotentAnswerTable
+  idempotent_answer: IdempotentAnswer
 }
 
 /** The state of the simulation, in the only row of its table. */
@@ -121,7 +101,6 @@ interface SimulationTable {
   epoch_at: number
   made_at: number
   simulated_until: number
-  scenario: string | null
 }
 
 interface ApiKeyTable {
@@ -250,10 +229,6 @@ interface WebhookTable {
   /** The secret in plain text, because signing a message needs it. */
   secret: string
   created_at: number
-  /** The secret before the last rotation; null if there was no rotation. */
-  old_secret: string | null
-  /** The time until which both secrets sign messages; null if there was no rotation. */
-  old_secret_until: number | null
   disabled_reason: (typeof DISABLED_REASONS)[number] | null
   disabled_at: number | null
   /** The time of the first failure since a message was last delivered; null if there was no failure. */
@@ -295,7 +270,7 @@ interface WebhookAttemptTable {
 }
 export type WebhookAttemptRow = Selectable<WebhookAttemptTable>
 
-interface IdempotentAnswerTable {
+export interface IdempotentAnswer {
   key_id: string
   path: string
   idempotency_key: string

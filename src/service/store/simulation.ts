@@ -6,8 +6,6 @@
 import type { Insertable } from 'kysely'
 import type { EventData } from '../../contract/webhook.ts'
 import { LeadsheetError } from '../../errors.ts'
-import type { Scenario } from '../simulation/scenario.ts'
-import { parseScenario } from '../simulation/scenario.ts'
 import type {
   AgentIncidentRow,
   LeadRow,
@@ -27,7 +25,6 @@ export interface SimulationState {
   /** The real time at which this history was created. */
   readonly madeAt: number
   readonly simulatedUntil: number
-  readonly scenario: Scenario | null
 }
 
 export async function readSimulation(db: ServiceDatabase): Promise<SimulationState | undefined> {
@@ -38,7 +35,6 @@ export async function readSimulation(db: ServiceDatabase): Promise<SimulationSta
       epochAt: row.epoch_at,
       madeAt: row.made_at,
       simulatedUntil: row.simulated_until,
-      scenario: row.scenario === null ? null : parseScenario(JSON.parse(row.scenario), 'the database'),
     }
   )
 }
@@ -50,11 +46,10 @@ export async function insertSimulation(
   pipelines: readonly PipelineRow[],
 ): Promise<void> {
   const { seed, epochAt, madeAt, simulatedUntil } = state
-  const scenario = state.scenario === null ? null : JSON.stringify(state.scenario)
   await db.transaction().execute(async (trx) => {
     await trx
       .insertInto('simulation')
-      .values({ id: 1, seed, epoch_at: epochAt, made_at: madeAt, simulated_until: simulatedUntil, scenario })
+      .values({ id: 1, seed, epoch_at: epochAt, made_at: madeAt, simulated_until: simulatedUntil })
       .execute()
     await trx.insertInto('pipeline').values(pipelines).execute()
   })

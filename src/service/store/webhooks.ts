@@ -50,51 +50,9 @@ export function findWebhook(db: ServiceDatabase, id: string): Promise<WebhookRow
   return db.selectFrom('webhook').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/**
- * Deletes a webhook with its messages and their attempts.
- * @returns false if there is no such webhook
- */
-export async function deleteWebhook(db: ServiceDatabase, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db.deleteFrom('webhook').where('id', '=', id).executeTakeFirst()
-  return numDeletedRows > 0n
-}
-
-/**
- * Sets a new secret. Until `oldUntil`, messages are also signed with the secret that was valid so far. A
- * secret that an earlier rotation replaced no longer signs messages.
- */
-export function rotateWebhookSecret(
-  db: ServiceDatabase,
-  id: string,
-  secret: string,
-  oldUntil: number,
-): Promise<WebhookRow | undefined> {
-  return db
-    .updateTable('webhook')
-    .set((eb) => ({ secret, old_secret: eb.ref('secret'), old_secret_until: oldUntil }))
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst()
-}
-
-/**
- * Enables a disabled webhook, which then gets only events that happen from now on. An active webhook stays
- * unchanged.
- */
-export async function enableWebhook(db: ServiceDatabase, id: string): Promise<WebhookRow | undefined> {
-  await db
-    .updateTable('webhook')
-    .set({
-      status: 'active',
-      disabled_reason: null,
-      disabled_at: null,
-      failing_since: null,
-      last_event_id: newestEventId,
-    })
-    .where('id', '=', id)
-    .where('status', '=', 'disabled')
-    .execute()
-  return findWebhook(db, id)
+/** Deletes a webhook with its messages and their attempts. */
+export async function deleteWebhook(db: ServiceDatabase, id: string): Promise<void> {
+  await db.deleteFrom('webhook').where('id', '=', id).execute()
 }
 
 export function toWireWebhook(row: WebhookRow): WireWebhook {
@@ -110,11 +68,6 @@ export function toWireWebhook(row: WebhookRow): WireWebhook {
     failing_since: instant(row.failing_since),
     created_at: instantOf(row.created_at),
   }
-}
-
-/** Converts a webhook for an answer that also shows the secret. */
-export function toWireWebhookWithSecret(row: WebhookRow): WireWebhookWithSecret {
-  return { ...toWireWebhook(row), secret: row.secret }
 }
 
 /** Lists the attempts to send messages to a webhook, the newest first. */

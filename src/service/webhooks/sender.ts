@@ -185,11 +185,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   async function attempt(webhook: WebhookRow, message: WebhookMessageRow): Promise<Attempt> {
     const at = now()
     const signed = { id: message.id, timestamp: Math.floor(at / 1000), body: message.body }
-    const outcome = await poster.post(
-      webhook.url,
-      standardHeaders(secretsOf(webhook, at), signed),
-      message.body,
-    )
+    const outcome = await poster.post(webhook.url, standardHeaders([webhook.secret], signed), message.body)
     return { message, at, outcome }
   }
 
@@ -236,14 +232,6 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       await saveEnded().catch(logFailure)
     },
   }
-}
-
-/**
- * Returns the secrets that sign a message, the newest first. For a while after a rotation, the old secret
- * signs too.
- */
-function secretsOf({ secret, old_secret, old_secret_until }: WebhookRow, now: number): readonly string[] {
-  return old_secret === null || (old_secret_until ?? 0) <= now ? [secret] : [secret, old_secret]
 }
 
 const DISABLED_WORDS: Readonly<Record<Disabled['reason'], string>> = {

@@ -88,27 +88,6 @@ export async function findNeighbours(
   }
 }
 
-/**
- * Lists the other issues of the same report whose period ends at the same time. Such an issue is, for
- * example, for other leads or for a whole week.
- */
-export async function listSamePeriodIssues(
-  db: Db,
-  { id, report, period }: Pick<ListedIssue, 'id' | 'report' | 'period'>,
-): Promise<ListedIssue[]> {
-  const rows = await db
-    .selectFrom('report_issue')
-    .where('period_to', '=', period.to)
-    .where('report', '=', report)
-    .where('id', '<>', id)
-    .select('id')
-    .execute()
-  return listIssuesOf(
-    db,
-    rows.map((row) => row.id),
-  )
-}
-
 function nameOf({ id, ...period }: Period & { readonly id: string }): IssueName {
   return { id, period }
 }

@@ -34,7 +34,7 @@ interface SignInView {
 
 /** Adds the routes for signing in and out. Users need no session to reach them. */
 export function signInRoutes({ guard, hosts, pages, sendErrorPage, log }: SignInDeps): AddRoutes {
-  const page = pages.page<SignInView>('sign-in')
+  const page = pages.page('sign-in')
   const show = (reply: FastifyReply, status: number, view: SignInView) =>
     sendPage(reply.code(status), page(view, bareFrame('Sign in')))
   return (app) => {

@@ -2,7 +2,6 @@
  * The agents page: the present state of each agent, and a bar of its states over the last 30 days. The bar
  * shows the states by height as well as by colour.
  */
-import type { Outage } from '../../domain/lists.ts'
 import { daysBefore } from '../../domain/period.ts'
 import type { OverviewKeeper } from '../../jobs/overview.ts'
 import { PERIOD_DAYS } from '../../jobs/overview.ts'
@@ -17,7 +16,6 @@ import { dateOf, localDay } from '../../schedule/zone.ts'
 import type { AgentSpan, AgentState, Overview } from '../../store/figures/pipeline-overview.ts'
 import type { ListedAgent } from '../../store/sync/samples.ts'
 import { listAgents } from '../../store/sync/samples.ts'
-import type { Clock } from '../server/format.ts'
 import { clockOf, count, dataAgeOf, LOCALE, lengthOf } from '../server/format.ts'
 import type { DashboardDeps } from '../server/frame.ts'
 import { frameOf } from '../server/frame.ts'
@@ -40,10 +38,10 @@ export function agentsRoutes({ store, pages, overview, now, timeZone }: AgentsDe
       const clock = clockOf(timeZone, now())
       const locale = createLocaleContext(LOCALE, timeZone, clock.now.toISOString())
       const view = {
-        ...composeAgents(agents, kept.overview?.agents ?? null, locale, clock),
-        dataAge: dataAgeOf(kept, PATH, clock),
+        ...composeAgents(agents, kept.overview?.agents ?? null, locale, clock.now),
+        dataAge: dataAgeOf(kept, PATH),
       }
-      return sendPage(reply, page(view, frameOf(request, 'Agents', PATH)))
+      return sendPage(reply, page(view, frameOf(request, 'Agents', PATH), clock))
     })
   }
 }
@@ -56,28 +54,27 @@ const ERROR_HOURS = 24
 const TAGS = { well: 'ok', failing: 'fail', other: 'off' } as const
 const ORDER: readonly (AgentHealth | 'deleted')[] = ['failing', 'other', 'well', 'deleted']
 
-export function composeAgents(
+function composeAgents(
   agents: readonly ListedAgent[],
   past: Overview['agents'] | null,
   locale: LocaleContext,
-  clock: Clock,
+  now: Date,
 ) {
   const spans = Map.groupBy(past?.spans ?? [], ({ agentId }) => agentId)
-  const readAt = agents.reduce<string | null>(
-    (last, { observedAt }) => (last !== null && last > observedAt ? last : observedAt),
-    null,
-  )
   return {
     sentence: sentenceOf(agents),
-    readAt: clock.at(readAt),
-    readAgo: clock.ago(readAt),
+    readAt:
+      agents
+        .map(({ observedAt }) => observedAt)
+        .sort()
+        .at(-1) ?? null,
     agents: agents
       .toSorted((one, other) => ORDER.indexOf(stateOf(one)) - ORDER.indexOf(stateOf(other)))
       .map((agent) => ({
-        ...rowOf(agent, locale, clock),
+        ...rowOf(agent, locale, now),
         uptimeBar: past && composeUptimeBar(spans.get(agent.id) ?? [], past),
       })),
-    past: past && composePast(past, locale, clock),
+    past: past && composePast(past, locale),
   }
 }
 
@@ -96,73 +93,44 @@ function sentenceOf(agents: readonly ListedAgent[]): string {
   return `${count(well)} of ${counted(there.length, 'agent')} ${well === 1 ? 'is' : 'are'} well${failed}`
 }
 
-function rowOf(agent: ListedAgent, locale: LocaleContext, clock: Clock) {
+function rowOf(agent: ListedAgent, locale: LocaleContext, now: Date) {
   const { deletedSince, statusChangedAt, taskType, taskPipeline, taskProgress } = agent
   const isErrorNews =
-    stateOf(agent) !== 'well' ||
-    Date.parse(agent.lastErrorAt ?? '') > clock.now.getTime() - ERROR_HOURS * HOUR_MS
+    stateOf(agent) !== 'well' || Date.parse(agent.lastErrorAt ?? '') > now.getTime() - ERROR_HOURS * HOUR_MS
   const task = [
     taskType && capitalise(taskType),
     taskType && taskPipeline && `for ${oneLine(taskPipeline, NAME_LENGTH)}`,
     taskType && taskProgress !== null && `(${locale.numbers.percent(taskProgress)} done)`,
   ]
   return {
+    ...agent,
     name: oneLine(agent.name, NAME_LENGTH),
     kind: agent.kind === null ? '' : capitalise(agent.kind),
     tag:
       deletedSince === null
         ? { kind: TAGS[healthOf(agent)], text: nameStatus(agent.status, locale) }
         : { kind: 'warn', text: 'Deleted' },
-    since: clock.at(deletedSince ?? statusChangedAt),
+    since: deletedSince ?? statusChangedAt,
     task: deletedSince === null ? task.filter(Boolean).join(' ') : '',
-    lastSeen: clock.at(agent.lastSeenAt),
-    tasks: agent.tasks24h === null ? '' : count(agent.tasks24h),
-    errors: agent.errors24h === null ? '' : count(agent.errors24h),
     error: (isErrorNews && oneLineOrNull(agent.lastErrorMessage, ERROR_LENGTH)) || '',
-    errorAt: clock.at(agent.lastErrorAt),
   }
 }
 
-function composePast(
-  { from, to, gapMs, outages }: Overview['agents'],
-  { tag, timeZone }: LocaleContext,
-  clock: Clock,
-) {
+function composePast({ from, to, gapMs, outages }: Overview['agents'], { tag, timeZone }: LocaleContext) {
   const write = (at: string) => formatLocalDay(tag, dateOf(localDay(Date.parse(at), timeZone)))
   const newest = outages.toSorted((one, other) => (one.beganAt < other.beganAt ? 1 : -1))
   return {
     from: write(from),
     to: write(to),
-    asOf: clock.at(to),
+    asOf: to,
     gap: lengthOf(gapMs),
-    outages: newest.slice(0, OUTAGES).map((outage) => outageOf(outage, clock)),
+    outages: newest.slice(0, OUTAGES).map((outage) => ({
+      ...outage,
+      agent: oneLine(outage.agentName, NAME_LENGTH),
+      length: lengthOf(outage.hours * HOUR_MS),
+    })),
     more: newest.length > OUTAGES ? `and ${count(newest.length - OUTAGES)} before` : '',
   }
-}
-
-function outageOf({ agentName, beganAt, endedAt, hours }: Outage, clock: Clock) {
-  return {
-    agent: oneLine(agentName, NAME_LENGTH),
-    began: clock.at(beganAt),
-    ended: clock.at(endedAt),
-    length: lengthOf(hours * HOUR_MS),
-  }
-}
-
-interface UptimeBar {
-  readonly label: string
-  readonly width: number
-  readonly spans: readonly {
-    readonly state: AgentState
-    readonly x: string
-    readonly y: number
-    readonly width: string
-    readonly height: number
-  }[]
-  /** A text such as `99.2% of 29 days known`; empty if less than an hour is known. */
-  readonly uptime: string
-  /** The text that is shown if `uptime` is empty. */
-  readonly unknown: string
 }
 
 // The width of every bar. For 30 days, one unit of the width is one hour.
@@ -184,7 +152,7 @@ const KNOWN_LEAST_MS = HOUR_MS
 export function composeUptimeBar(
   spans: readonly AgentSpan[],
   { from, to }: { readonly from: string; readonly to: string },
-): UptimeBar {
+) {
   const [fromMs, toMs] = [Date.parse(from), Date.parse(to)]
   const scale = STRIP_WIDTH / (toMs - fromMs)
   const drawn = spans.map(({ state, from, to }) => {
@@ -209,6 +177,7 @@ export function composeUptimeBar(
     spans: drawn.toSorted(
       (one, other) => Number(one.state === 'failing') - Number(other.state === 'failing'),
     ),
+    /** A text such as `99.2% of 29 days known`; empty if less than an hour is known. */
     uptime: known < KNOWN_LEAST_MS ? '' : `${shareUp(failing, known)} of ${lengthOf(known)} known`,
     unknown: spans.length === 0 ? 'nothing known' : TOO_FEW,
     label:

@@ -1,12 +1,11 @@
 /** The annotations page: a list of the operators' notes about days, and a form to add a note. */
 import { ANNOTATION_TEXT_MAX, type Annotation } from '../../domain/insight.ts'
 import { dayBefore, localDates } from '../../domain/period.ts'
-import { shellCommand } from '../../errors.ts'
 import { formatLocalDays } from '../../report/words/dates.ts'
 import { listPipelines } from '../../store/figures/report-figures.ts'
 import { listAnnotations } from '../../store/insight/annotation.ts'
 import { clockOf, LOCALE, nameOf } from '../server/format.ts'
-import { type DashboardDeps, frameOf, withInlineCode } from '../server/frame.ts'
+import { type DashboardDeps, frameOf } from '../server/frame.ts'
 import { type AddRoutes, sendPage } from '../server/server.ts'
 import { ACTION_PATHS, removeAnnotationButton } from './actions/buttons.ts'
 
@@ -22,21 +21,17 @@ export function annotationsRoutes({ store, pages, now, timeZone }: DashboardDeps
       const view = {
         path: ACTION_PATHS.annotate,
         textMax: ANNOTATION_TEXT_MAX,
-        howTo: withInlineCode(`${shellCommand('annotate 2026-11-13 campaign')} notes one.`),
         // The form suggests yesterday, because most notes are about the last day that a report covers.
         day: localDates(dayBefore(now(), timeZone)),
         pipelines: pipelines.map(({ id, name }) => ({ id, name: nameOf(name) })),
         rows: (await listAnnotations(store.db)).toReversed().map((each) => ({
+          ...each,
           days: daysOf(each),
-          text: each.text,
-          isLeftOut: each.isLeftOut,
           of: each.pipelineId === null ? 'all leads' : (names.get(each.pipelineId) ?? each.pipelineId),
-          writtenAt: clock.at(each.writtenAt),
-          writtenBy: each.writtenBy,
           remove: removeAnnotationButton(each.id, `${daysOf(each)}: ${each.text}`),
         })),
       }
-      return sendPage(reply, page(view, frameOf(request, 'Annotations', PATH)))
+      return sendPage(reply, page(view, frameOf(request, 'Annotations', PATH), clock))
     })
   }
 }

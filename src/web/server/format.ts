@@ -7,41 +7,29 @@ import { datesOf } from '../../report/words/dates.ts'
 import { FEW, numbersOf } from '../../report/words/numbers.ts'
 import { formatSpan } from '../../time.ts'
 
-/** An instant: as text for people, and in ISO 8601 for machines. The template `{{> time}}` shows it. */
-export interface Moment {
-  readonly iso: Instant
-  readonly text: string
-}
-
 export interface Clock {
   readonly now: Date
   /** Formats an instant of today as `06:00`, any other as `Fri 20 Nov, 06:00`. */
-  readonly at: Tell
+  at(instant: Instant): string
   /** Formats a past instant as `4 min ago`. */
-  readonly ago: Tell
+  ago(instant: Instant): string
   /** Formats a future instant as `in 3 h`. */
-  readonly until: Tell
+  until(instant: Instant): string
   /** Replaces each instant in a sentence, such as `2026-11-20 07:00 UTC`, by the text that `at` makes. */
-  readonly within: (sentence: string) => string
+  within(sentence: string): string
 }
 
 // Matches instants in ISO 8601, and instants as `formatUtc` writes them.
 const INSTANT = /(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?: UTC|:\d\d(?:\.\d+)?Z)/g
-
-/** A function that formats an instant and returns null for null. */
-interface Tell {
-  (instant: Instant): Moment
-  (instant: Instant | null): Moment | null
-}
 
 export function clockOf(timeZone: string, now: Date): Clock {
   const { recent } = datesOf(LOCALE, timeZone, now.toISOString())
   const away = (instant: Instant) => formatSpan(now.getTime() - Date.parse(instant))
   return {
     now,
-    at: telling(recent),
-    ago: telling((instant) => `${away(instant)} ago`),
-    until: telling((instant) => `in ${away(instant)}`),
+    at: recent,
+    ago: (instant) => `${away(instant)} ago`,
+    until: (instant) => `in ${away(instant)}`,
     within: (sentence) =>
       sentence.replace(INSTANT, (text, day: string, time: string) => {
         const instant = `${day}T${time}:00.000Z`
@@ -49,15 +37,6 @@ export function clockOf(timeZone: string, now: Date): Clock {
         return Number.isNaN(Date.parse(instant)) ? text : recent(instant)
       }),
   }
-}
-
-function telling(write: (instant: Instant) => string): Tell {
-  function tell(instant: Instant): Moment
-  function tell(instant: Instant | null): Moment | null
-  function tell(instant: Instant | null): Moment | null {
-    return instant === null ? null : { iso: instant, text: write(instant) }
-  }
-  return tell
 }
 
 export const LOCALE = 'en-GB'
@@ -125,30 +104,18 @@ export interface Tag {
 }
 
 /**
- * The time of the data behind a page's figures, and whether figures of newer data are being counted. The
+ * Returns the time of the data behind a page's figures, and whether figures of newer data are being counted. The
  * template `{{> data-age}}` shows it.
+ * @param here the path of the page that shows the data age
  */
-export interface DataAge {
-  readonly here: string
-  readonly asOf: Moment | null
-  readonly ago: Moment | null
-  /** The time of the newer data whose figures are being counted now; null if nothing is being counted. */
-  readonly newer: Moment | null
-  readonly failure: string | null
-  /** True if there are no figures yet, because nothing was read or the first count is still running. */
-  readonly isMissing: boolean
-  readonly isUnread: boolean
-}
-
-/** @param here the path of the page that shows the data age */
-export function dataAgeOf(kept: KeptOverview, here: string, clock: Clock): DataAge {
-  const { overview, dataAsOf, isBeingCounted, failure } = kept
+export function dataAgeOf({ overview, dataAsOf, isBeingCounted, failure }: KeptOverview, here: string) {
   return {
     here,
-    asOf: overview && clock.at(overview.asOf),
-    ago: overview && clock.ago(overview.asOf),
-    newer: overview !== null && isBeingCounted && dataAsOf !== null ? clock.at(dataAsOf) : null,
+    asOf: overview?.asOf ?? null,
+    /** The time of the newer data whose figures are being counted now; null if nothing is being counted. */
+    newer: overview !== null && isBeingCounted ? dataAsOf : null,
     failure,
+    /** True if there are no figures yet, because nothing was read or the first count is still running. */
     isMissing: overview === null && failure === null,
     isUnread: dataAsOf === null,
   }

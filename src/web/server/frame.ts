@@ -9,8 +9,8 @@ import type { HtmlHelper } from '../../report/render/template-files.ts'
 import { createCompiler, escapeHtml, readTemplateFiles } from '../../report/render/template-files.ts'
 import { counted } from '../../report/words/numbers.ts'
 import type { Store } from '../../store/db/store.ts'
-import type { Clock, Moment } from './format.ts'
-import { bytes, count, duration } from './format.ts'
+import type { Clock } from './format.ts'
+import { bytes, count, duration, NONE } from './format.ts'
 import type { AddRoutes } from './server.ts'
 
 /** The values that the dashboard's pages need. */
@@ -41,7 +41,7 @@ interface Frame {
   readonly places: readonly { readonly path: string; readonly name: string; readonly isHere: boolean }[]
   /** The hidden fields of each form; null if the user may not send forms. */
   readonly acts: { readonly formToken: string; readonly back: string } | null
-  readonly flash: { readonly text: InlineCode; readonly isWrong: boolean } | null
+  readonly flash: Flash | null
 }
 
 interface Asked {
@@ -56,7 +56,7 @@ export function frameOf({ user, url }: Asked, title: string, place: Place | null
     title,
     places: PLACES.map(({ path, name }) => ({ path, name, isHere: path === place })),
     acts: formToken === null ? null : { formToken, back: url },
-    flash: flash && { text: withInlineCode(flash.text), isWrong: flash.isWrong },
+    flash,
   }
 }
 
@@ -65,37 +65,29 @@ export function bareFrame(title: string): Frame {
   return { title, places: [], acts: null, flash: null }
 }
 
-/** A sentence whose parts in backticks are shown as code. The template `{{> inline-code}}` shows it. */
-export type InlineCode = readonly { readonly text: string; readonly isCode: boolean }[]
-
-export function withInlineCode(sentence: string): InlineCode {
-  return sentence
-    .split('`')
-    .map((text, index) => ({ text, isCode: index % 2 === 1 }))
-    .filter(({ text }) => text !== '')
-}
-
 /**
  * The helpers of the dashboard's templates, over the facts of a view. Instants are shown by the clock that the
  * page is filled in with.
  */
 const HELPERS: Readonly<Record<string, HtmlHelper>> = {
   /** Shows an instant as a time of the day, or with its date. */
-  timeAt: (at: Instant, { clock }: PageData) => timeHtml(clock.at(at)),
+  timeAt: (at: Instant, { clock }: PageData) => timeHtml(at, clock.at(at)),
   /** Shows a past instant, such as `4 min ago`. */
-  timeAgo: (at: Instant, { clock }: PageData) => timeHtml(clock.ago(at)),
+  timeAgo: (at: Instant, { clock }: PageData) => timeHtml(at, clock.ago(at)),
   /** Shows a future instant, such as `in 3 h`. */
-  timeUntil: (at: Instant, { clock }: PageData) => timeHtml(clock.until(at)),
-  number: (value: number) => escapeHtml(count(value)),
+  timeUntil: (at: Instant, { clock }: PageData) => timeHtml(at, clock.until(at)),
+  /** Shows a number, or a dash if it is not known. */
+  number: (value: number | null) => escapeHtml(value === null ? NONE : count(value)),
   /** Shows a number of things, such as `3 messages`. */
   counted: (value: number, _: PageData, thing: unknown) => escapeHtml(counted(value, String(thing))),
   inBytes: (value: number) => escapeHtml(bytes(value)),
   /** Shows a duration in milliseconds; empty if it is not known. */
   lasted: (ms: number | null) => (ms === null ? '' : escapeHtml(duration(ms))),
-  /** Shows a sentence with the parts in backticks as code, and its instants by the clock of the page. */
-  prose: (text: string, { clock }: PageData) =>
-    withInlineCode(clock.within(text))
-      .map((part) => (part.isCode ? `<code>${escapeHtml(part.text)}</code>` : escapeHtml(part.text)))
+  /** Shows a sentence with the parts in backticks as code, and its instants by the clock of the page, if it has one. */
+  prose: (text: string, { clock }: Partial<PageData>) =>
+    (clock?.within(text) ?? text)
+      .split('`')
+      .map((part, index) => (index % 2 === 1 ? `<code>${escapeHtml(part)}</code>` : escapeHtml(part)))
       .join(''),
 }
 
@@ -103,22 +95,22 @@ interface PageData {
   readonly clock: Clock
 }
 
-function timeHtml({ iso, text }: Moment): string {
-  return `<time datetime="${escapeHtml(iso)}">${escapeHtml(text)}</time>`
+function timeHtml(at: Instant, text: string): string {
+  return `<time datetime="${escapeHtml(at)}">${escapeHtml(text)}</time>`
 }
 
 /** The templates of the dashboard. The functions compile a template and return a function that renders it. */
 export interface DashboardPages {
   readonly stylesheet: string
   /** @throws LeadsheetError report_template */
-  page<View extends object>(name: string): (view: View, frame: Frame, clock?: Clock) => string
+  page(name: string): (view: object, frame: Frame, clock?: Clock) => string
   /** Compiles the template of one part of the status page. */
-  statusPart<View extends object>(name: string): (view: View, clock: Clock) => string
+  statusPart(name: string): (view: object, clock: Clock) => string
 }
 
 const FOLDER = 'dashboard'
 /**
- * The folders of the templates that pages include: `{{> time}}` is `parts/time.hbs`, and `{{> status-head}}`
+ * The folders of the templates that pages include: `{{> button}}` is `parts/button.hbs`, and `{{> status-head}}`
  * is `status/head.hbs`.
  */
 const PARTIALS = [
@@ -182,12 +174,6 @@ export interface ErrorPage {
   readonly next?: string
 }
 
-export interface ErrorPageView {
-  readonly title: string
-  readonly text: InlineCode
-  readonly next: string | null
-}
-
 export type SendErrorPage = (
   request: FastifyRequest,
   reply: FastifyReply,
@@ -197,16 +183,13 @@ export type SendErrorPage = (
 
 /** @throws LeadsheetError report_template */
 export function createErrorPages(pages: DashboardPages): SendErrorPage {
-  const fill = pages.page<ErrorPageView>('error-page')
+  const fill = pages.page('error-page')
   return (request, reply, status, { title, text, next = null }) => {
     if (!wantsPage(request))
       return reply.code(status).type('text/plain; charset=utf-8').send(`${title}: ${text}\n`)
     // Signed-in users get the page frame so that they can navigate back.
     const frame = request.user === null ? bareFrame(title) : frameOf(request, title, null)
-    return reply
-      .code(status)
-      .type('text/html; charset=utf-8')
-      .send(fill({ title, text: withInlineCode(text), next }, frame))
+    return reply.code(status).type('text/html; charset=utf-8').send(fill({ title, text, next }, frame))
   }
 }
 

@@ -120,7 +120,6 @@ export async function openWeb(
       if (await isTooMany(request)) return refuse(request, reply.header('Retry-After', '60'), 429, 'tooMany')
     }
   }
-  const answerOtherMethods = watchMethods(app)
   const limitUnknown = limited(limits.perMinute)
   app.setNotFoundHandler(
     async (request, reply) => (await limitUnknown(request, reply)) ?? refuse(request, reply, 404, 'unknown'),
@@ -145,9 +144,6 @@ export async function openWeb(
       for (const addRoutes of guarded.parts) addRoutes(dashboard)
     })
   }
-  answerOtherMethods(
-    async (request, reply) => (await limitUnknown(request, reply)) ?? refuse(request, reply, 405, 'choice'),
-  )
   await listen(app, host, options.port)
   const { port } = app.server.address() as AddressInfo
   return {
@@ -261,30 +257,6 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
         cause,
       },
     )
-  }
-}
-
-const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'] as const
-
-type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
-
-/**
- * Records the methods of all routes that are added after this call.
- * @returns a function to call after the last route is added. The function makes these routes answer all other
- * methods with 405 and the header `Allow`.
- */
-function watchMethods(app: FastifyInstance): (answer: Answer) => void {
-  const known = new Map<string, Set<string>>()
-  app.addHook('onRoute', ({ url, method }) => {
-    known.set(url, new Set([...(known.get(url) ?? []), ...[method].flat()]))
-  })
-  return (answer) => {
-    for (const [url, methods] of [...known]) {
-      const allow = [...methods].join(', ')
-      const notAllowed: Answer = (request, reply) => answer(request, reply.code(405).header('Allow', allow))
-      const method = METHODS.filter((each) => !methods.has(each))
-      app.route({ url, method, onRequest: notAllowed, handler: notAllowed })
-    }
   }
 }
 

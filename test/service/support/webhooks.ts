@@ -5,7 +5,7 @@ import {
   type WireWebhookAttempt,
   type WireWebhookWithSecret,
   webhookAttemptListSchema,
-  webhookSchema,
+  webhookListSchema,
   webhookWithSecretSchema,
 } from '../../../src/contract/webhook.ts'
 import type { TestService } from './service.ts'
@@ -18,7 +18,7 @@ export interface TestWebhook {
   attempts(): Promise<readonly WireWebhookAttempt[]>
   /** Waits until there are so many attempts. */
   attempted(count: number): Promise<readonly WireWebhookAttempt[]>
-  act(action: 'rotate' | 'test' | 'enable'): Promise<unknown>
+  ping(): Promise<unknown>
 }
 
 /** Registers a webhook for created pipelines, which `happen` makes. */
@@ -31,12 +31,17 @@ export async function register(api: TestService, url: string): Promise<TestWebho
     id,
     secret,
     attempts,
-    show: async () => webhookSchema.parse((await api.get(`/webhooks/${id}`)).json),
+    show: async () => {
+      const { data } = webhookListSchema.parse((await api.get('/webhooks')).json)
+      const found = data.find((each) => each.id === id)
+      if (found === undefined) throw new Error(`there is no webhook ${id}`)
+      return found
+    },
     attempted: async (count) => {
       await expect.poll(async () => (await attempts()).length, { interval: 10 }).toBeGreaterThanOrEqual(count)
       return attempts()
     },
-    act: async (action) => (await api.post(`/webhooks/${id}/${action}`, {})).json,
+    ping: async () => (await api.post(`/webhooks/${id}/test`, {})).json,
   }
 }
 

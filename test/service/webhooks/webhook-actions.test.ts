@@ -1,14 +1,8 @@
 /** The actions on a registered webhook that are not in the service's document. */
-import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import {
-  type EventType,
-  pingSchema,
-  type WireWebhookWithSecret,
-  webhookSchema,
-} from '../../../src/contract/webhook.ts'
+import { type EventType, pingSchema } from '../../../src/contract/webhook.ts'
 import { openReceiver, type ReceivedPost, type Receiver } from '../../support/network/receiver.ts'
-import { DAY_MS, HOUR_MS, startService, type TestService } from '../support/service.ts'
+import { HOUR_MS, startService, type TestService } from '../support/service.ts'
 import { type WebhookCalls, webhookCalls } from '../support/webhook-calls.ts'
 
 let api: TestService
@@ -33,65 +27,11 @@ function registered(events: readonly EventType[] = ['agent.status_changed']) {
   return hooks.register({ url: receiver.url, events })
 }
 
-/** True if another library makes the same signature of the last message with this secret. */
-function isSignedWith(secret: string): boolean {
-  const { headers, body } = lastPost()
-  const at = new Date(Number(headers['webhook-timestamp']) * 1000)
-  const signature = new Webhook(secret).sign(String(headers['webhook-id']), at, body)
-  return String(headers['webhook-signature']).split(' ').includes(signature)
-}
-
 function lastPost(): ReceivedPost {
   const post = receiver.posts.at(-1)
   if (post === undefined) throw new Error('nothing was sent')
   return post
 }
-
-describe('a rotation', () => {
-  test('shows a new secret, this once', async () => {
-    const { secret, ...shown } = await registered()
-    const rotated = await hooks.rotate(shown.id)
-    expect(rotated).toEqual({ ...shown, secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) })
-    expect(rotated.secret).not.toBe(secret)
-    expect((await api.get(`/webhooks/${shown.id}`)).text).not.toContain('whsec_')
-  })
-
-  test('lets both secrets sign for 24 hours, and then the new one', async () => {
-    const { id, secret: old } = await registered()
-    const { secret } = await hooks.rotate(id)
-    await hooks.ping(id)
-    expect([isSignedWith(old), isSignedWith(secret)]).toEqual([true, true])
-    api.clock.at += DAY_MS - 1
-    await hooks.ping(id)
-    expect([isSignedWith(old), isSignedWith(secret)]).toEqual([true, true])
-    api.clock.at += 1
-    await hooks.ping(id)
-    expect([isSignedWith(old), isSignedWith(secret)]).toEqual([false, true])
-  })
-
-  test('sent twice with one Idempotency-Key shows the same secret, and another key another one', async () => {
-    const { id } = await registered()
-    const first = await hooks.act(id, 'rotate', 'turn-1')
-    const again = await hooks.act(id, 'rotate', 'turn-1')
-    expect([again.headers['idempotency-replayed'], again.json]).toEqual(['true', first.json])
-    expect((await hooks.rotate(id, 'turn-2')).secret).not.toBe((first.json as WireWebhookWithSecret).secret)
-  })
-
-  test('of one webhook does not answer for another with the same Idempotency-Key', async () => {
-    const [one, other] = [await registered(), await registered()]
-    const rotated = [await hooks.rotate(one.id, 'same'), await hooks.rotate(other.id, 'same')]
-    expect(rotated.map(({ id }) => id)).toEqual([one.id, other.id])
-    expect(new Set([one, other, ...rotated].map(({ secret }) => secret)).size).toBe(4)
-  })
-
-  test('soon after another ends the oldest secret at once', async () => {
-    const { id, secret: oldest } = await registered()
-    const { secret: old } = await hooks.rotate(id)
-    const { secret } = await hooks.rotate(id)
-    await hooks.ping(id)
-    expect([oldest, old, secret].map((each) => isSignedWith(each))).toEqual([false, true, true])
-  })
-})
 
 describe('a test', () => {
   test('sends a ping at once, whatever the webhook is registered for, and answers with its attempt', async () => {
@@ -169,17 +109,13 @@ describe('a disabled webhook', () => {
     const { id } = await registered(['pipeline.created'])
     receiver.answer = 410
     await create('Gone')
-    await expect.poll(async () => (await hooks.show(id)).status).toBe('disabled')
+    await expect.poll(async () => (await hooks.show(id))?.status).toBe('disabled')
     receiver.answer = 200
     return id
   }
 
   async function create(name: string): Promise<void> {
     await api.post('/pipelines', { name, criteria: {} })
-  }
-
-  function namesSince(count: number): readonly string[] {
-    return receiver.posts.slice(count).map(({ body }) => JSON.parse(body).data.name)
   }
 
   test('says since when and why', async () => {
@@ -190,34 +126,9 @@ describe('a disabled webhook', () => {
     })
   })
 
-  test('is told after it was enabled of what happens from then on', async () => {
-    const id = await disabled()
-    const before = receiver.posts.length
-    await create('Meanwhile')
-    const enabled = webhookSchema.parse((await hooks.act(id, 'enable')).json)
-    expect(enabled).toEqual(await hooks.show(id))
-    expect(enabled).toMatchObject({
-      status: 'active',
-      disabled_reason: null,
-      disabled_at: null,
-      failing_since: null,
-    })
-    await create('Afterwards')
-    await expect.poll(() => namesSince(before)).toContain('Afterwards')
-    expect(namesSince(before)).toEqual(['Afterwards'])
-  })
-
-  test('can be tried before it is enabled', async () => {
+  test('can be tried', async () => {
     const id = await disabled()
     expect(await hooks.ping(id)).toMatchObject({ outcome: 'delivered' })
-    expect((await hooks.show(id)).status).toBe('disabled')
-  })
-
-  test('loses nothing by being enabled twice', async () => {
-    const id = await disabled()
-    await hooks.act(id, 'enable')
-    const before = receiver.posts.length
-    await Promise.all([create('Between'), hooks.act(id, 'enable'), hooks.act(id, 'enable')])
-    await expect.poll(() => namesSince(before)).toEqual(['Between'])
+    expect((await hooks.show(id))?.status).toBe('disabled')
   })
 })

@@ -5,13 +5,11 @@ import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { savePipelineStat } from '../../../src/store/sync/samples.ts'
 import { composeAnalysts } from '../../../src/web/dashboard/pipelines/routes.ts'
-import { clockOf } from '../../../src/web/server/format.ts'
 import { publishRanges } from '../../support/reports/published-ranges.ts'
 import { lead, openEmptyStore, save, saveWholeRun, seenAt, stat } from '../../support/store.ts'
 import {
   countDays,
   countNow,
-  LOOKED_AT,
   openCountedPages,
   openDailyStore,
   READ_AT,
@@ -250,11 +248,9 @@ describe('usual win rates', () => {
 })
 
 describe('the way to single leads', () => {
-  const clock = clockOf('Europe/Vienna', LOOKED_AT)
-
   it('is a command that a shell takes as it stands', () => {
     const files = { snapshot: "/srv/it's here/snapshot.db", metadata: '/srv/metadata.json' }
-    expect(composeAnalysts(files, clock)).toEqual({
+    expect(composeAnalysts(files)).toEqual({
       file: files.snapshot,
       command: `datasette '/srv/it'\\''s here/snapshot.db' -m /srv/metadata.json`,
       madeAt: null,

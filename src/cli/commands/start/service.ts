@@ -10,7 +10,6 @@ import type { Faults } from '../../../service/faults/rules.ts'
 import { readFaults } from '../../../service/faults/rules.ts'
 import type { Service } from '../../../service/open.ts'
 import { openService } from '../../../service/open.ts'
-import { readScenario, SCENARIO_NAMES } from '../../../service/simulation/scenario.ts'
 import { makeFolder } from '../../../store/db/file-system.ts'
 import { addExamples, wholeNumber } from '../../command.ts'
 import { findListenFault } from '../../installation-checks.ts'
@@ -27,7 +26,6 @@ interface ServeOptions {
   readonly seed: number
   readonly speed: number
   readonly faults?: string
-  readonly scenario?: string
   readonly webhooksToLoopback?: boolean
 }
 
@@ -44,10 +42,6 @@ export function defineService(command: Command, terminal: Terminal): void {
       'seed of a new history; the same seed gives the same history',
       wholeNumber(0, 2 ** 31),
       1,
-    )
-    .option(
-      '--scenario <name>',
-      `history with planted changes only: ${SCENARIO_NAMES.join(', ')}, or a YAML or JSON file`,
     )
     .option('--speed <factor>', 'simulated seconds per second', speed, 1)
     .option('--faults <file>', 'YAML or JSON file of faults that the service simulates, to test a client')
@@ -132,7 +126,6 @@ async function startService(
     host,
     port,
     seed: options.seed,
-    scenario: options.scenario === undefined ? undefined : readScenario(options.scenario),
     speed: options.speed,
     faults,
     webhooksToLoopback: options.webhooksToLoopback ?? false,

@@ -5,7 +5,7 @@ import { preferenceText } from '../../../jobs/reports/preferences.ts'
 import { oneLine } from '../../../report/words/clean-text.ts'
 import type { DeliveryRowState } from '../../../store/outbox/delivery.ts'
 import type { IssueMessage } from '../../../store/outbox/kept-messages.ts'
-import { type Clock, count, type Tag } from '../../server/format.ts'
+import { count, type Tag } from '../../server/format.ts'
 import { pauseButton, resendButton, resendFailedButton, resumeButton } from '../actions/buttons.ts'
 import { issueHref } from './list.ts'
 
@@ -34,7 +34,6 @@ export function composeMessages(
   { issue, messages, choices, isLast }: KeptIssue,
   shown: string | null,
   isAll: boolean,
-  clock: Clock,
 ) {
   const urgencyOf = ({ state }: IssueMessage) => URGENCY.indexOf(TAGS[state].kind)
   const ordered = messages.toSorted((one, other) => urgencyOf(one) - urgencyOf(other))
@@ -71,8 +70,8 @@ export function composeMessages(
           ? null
           : preferenceText(choice),
       tag: tagOf(message),
-      since: clock.at(stateAt),
-      next: clock.at(nextAttemptAt),
+      since: stateAt,
+      next: nextAttemptAt,
       language: lang === null ? null : (languages.of(lang) ?? lang),
       attempts,
       response: response === null ? null : oneLine(response, RESPONSE_LENGTH),

@@ -25,8 +25,7 @@ import { findMessage } from '../../../store/outbox/stored-message.ts'
 import type { Issue } from '../../../store/reports/issue.ts'
 import { readIssue } from '../../../store/reports/issue.ts'
 import type { IssueName } from '../../../store/reports/issue-list.ts'
-import type { Clock } from '../../server/format.ts'
-import { bytes, clockOf } from '../../server/format.ts'
+import { clockOf } from '../../server/format.ts'
 import type { DashboardDeps } from '../../server/frame.ts'
 import { frameOf } from '../../server/frame.ts'
 import { MAIL_HEADERS, sendDownload } from '../../server/headers.ts'
@@ -34,7 +33,7 @@ import type { AddRoutes } from '../../server/server.ts'
 import { sendPage } from '../../server/server.ts'
 import { testButton } from '../actions/buttons.ts'
 import { composeMessages, messageHref, messageName, tagOf } from './issue-messages.ts'
-import { aboutIssue, issueHref, issueLine, issueTag } from './list.ts'
+import { aboutIssue, issueHref, issueTag } from './list.ts'
 
 interface Route {
   readonly Params: { readonly issue: string }
@@ -46,7 +45,7 @@ export function issueRoutes({ store: { db }, pages, now, timeZone }: DashboardDe
   const figuresPage = pages.page('issue-figures')
   const find = async ({ params }: FastifyRequest<Route>): Promise<KeptIssue> => {
     const kept = await readKeptIssue(db, params.issue, now())
-    if (kept === null) throw unknownIssue()
+    if (kept === null) throw unknown('issue')
     return kept
   }
   return (app) => {
@@ -56,8 +55,9 @@ export function issueRoutes({ store: { db }, pages, now, timeZone }: DashboardDe
       const message = chooseMessage(kept, wanted)
       const content = message && (await findMessage(db, message.messageId))
       const choice = { message, content, isText: as === 'text' }
-      const view = composeIssue(kept, choice, messages === 'all', clockOf(timeZone, now()), timeZone)
-      return sendPage(reply, issuePage(view, frameOf(request, kept.issue.subject, '/archive')))
+      const view = composeIssue(kept, choice, messages === 'all', timeZone)
+      const frame = frameOf(request, kept.issue.subject, '/archive')
+      return sendPage(reply, issuePage(view, frame, clockOf(timeZone, now())))
     })
     app.get<Route>('/archive/:issue/figures', async (request, reply) => {
       const kept = await find(request)
@@ -75,15 +75,10 @@ export function issueRoutes({ store: { db }, pages, now, timeZone }: DashboardDe
   }
 }
 
-function unknownIssue(): LeadsheetError {
-  return new LeadsheetError('report_not_kept', 'There is no such issue', {
-    hint: 'The archive lists those that there are.',
-  })
-}
-
-function unknownMessage(): LeadsheetError {
-  return new LeadsheetError('report_not_kept', 'There is no such message', {
-    hint: 'The page of the issue lists those that there are.',
+function unknown(what: 'issue' | 'message'): LeadsheetError {
+  const where = what === 'issue' ? 'The archive' : 'The page of the issue'
+  return new LeadsheetError('report_not_kept', `There is no such ${what}`, {
+    hint: `${where} lists those that there are.`,
   })
 }
 
@@ -95,7 +90,7 @@ function chooseMessage({ messages }: KeptIssue, wanted: unknown): IssueMessage |
   if (wanted === KEPT) return null
   if (typeof wanted !== 'string') return messages[0] ?? null
   const found = messages.find(({ messageId }) => messageName(messageId) === wanted)
-  if (found === undefined) throw unknownMessage()
+  if (found === undefined) throw unknown('message')
   return found
 }
 
@@ -114,47 +109,23 @@ interface MailChoice {
 }
 
 /** The word that stands in URLs for the issue as it was made, without a recipient. */
-export const KEPT = 'issue'
+const KEPT = 'issue'
 
-export function composeIssue(
-  kept: KeptIssue,
-  choice: MailChoice,
-  isAllMessages: boolean,
-  clock: Clock,
-  timeZone: string,
-) {
+function composeIssue(kept: KeptIssue, choice: MailChoice, isAllMessages: boolean, timeZone: string) {
   const { issue } = kept
   const { period, variant, report, renderedAt, programVersion, figures } = issue
   const banner = bannerOf(issue, timeZone)
-  const { message, content } = choice
   return {
     ...headOf(kept, 'mail'),
     banner: banner && { kind: banner.isWarning ? 'warn' : 'off', lines: banner.lines },
-    mail: composeMail(kept, choice, clock),
-    facts: [
-      { name: 'Period', value: `${formatDates(period)} (${period.timeZone})` },
-      ...(programVersion === null ? [] : [{ name: 'Compared with', value: formatDates(figures.prior) }]),
-      { name: 'Leads', value: variantText(variant) ?? 'all that the report is about' },
-      ...(programVersion === null ? [] : [{ name: 'Data as of', value: dataAsOf(kept, clock) }]),
-      {
-        name: 'Made by',
-        value: programVersion === null ? 'an older leadsheet' : `leadsheet ${programVersion}`,
-      },
-    ],
-    made: clock.at(renderedAt),
-    files: (content?.files ?? []).flatMap((file, index) =>
-      file.cid !== null || message === null
-        ? []
-        : [
-            {
-              name: file.name,
-              href: `${messageHref(issue.id, message.messageId)}/file/${index}`,
-              size: bytes(file.content.length),
-            },
-          ],
-    ),
-    samePeriod: kept.samePeriod.map((other) => issueLine(other, clock)),
-    messages: composeMessages(kept, message?.messageId ?? null, isAllMessages, clock),
+    mail: composeMail(kept, choice),
+    period: `${formatDates(period)} (${period.timeZone})`,
+    prior: programVersion === null ? null : formatDates(figures.prior),
+    leads: variantText(variant),
+    programVersion,
+    dataAsOf: programVersion === null ? null : figures.freshness.dataAsOf,
+    made: renderedAt,
+    messages: composeMessages(kept, choice.message?.messageId ?? null, isAllMessages),
     test: testButton(report),
   }
 }
@@ -178,7 +149,7 @@ function headOf({ issue, line, older, newer }: KeptIssue, here: 'mail' | 'figure
   }
 }
 
-function composeMail({ issue }: KeptIssue, { message, content, isText }: MailChoice, clock: Clock) {
+function composeMail({ issue }: KeptIssue, { message, content, isText }: MailChoice) {
   const name = message === null ? KEPT : messageName(message.messageId)
   const shown = (as: 'html' | 'text') =>
     `${issueHref(issue.id)}?${new URLSearchParams({ message: name, ...(as === 'text' ? { as } : {}) })}#mail`
@@ -188,7 +159,7 @@ function composeMail({ issue }: KeptIssue, { message, content, isText }: MailCho
     heading: message === null ? 'As it was made, for no recipient in particular' : `To ${message.recipient}`,
     subject: content === null || content.subject === issue.subject ? null : content.subject,
     tag: message && tagOf(message),
-    since: message && clock.at(message.stateAt),
+    since: message?.stateAt ?? null,
     src: isThere && !isText ? `${issueHref(issue.id)}/mail/${encodeURIComponent(name)}` : null,
     height: String(ROUND_IT_PX + LINE_PX * (text ?? '').split('\n').length),
     text: isText ? text : null,
@@ -200,74 +171,48 @@ function composeMail({ issue }: KeptIssue, { message, content, isText }: MailCho
   }
 }
 
-function dataAsOf({ issue: { figures } }: KeptIssue, clock: Clock): string {
-  const { dataAsOf: at } = figures.freshness
-  return at === null ? 'no complete sync' : clock.at(at).text
-}
-
 interface IssueFilesDeps extends Pick<DashboardDeps, 'store'> {
   /** The key that signs the `.eml` files like the sent messages; null if messages are not signed. */
   readonly dkim: DkimKey | null
 }
 
 interface FileRoute {
-  readonly Params: {
-    readonly issue: string
-    readonly message: string
-    readonly file: string
-    readonly list: string
-  }
+  readonly Params: Readonly<Record<'issue' | 'message' | 'list', string>>
 }
-
-type Params = Partial<FileRoute['Params']>
-
-const EML = '.eml'
-// Matches the types of attachments. A file of another type is sent as plain bytes.
-const KNOWN_TYPES =
-  /^(?:text\/csv; charset=utf-8|image\/png|application\/vnd\.openxmlformats-officedocument\.spreadsheetml\.sheet)$/
 
 /** Adds the routes of the files. Each file is looked up within its issue, so no URL reaches other data. */
 export function issueFilesRoutes({ store: { db }, dkim }: IssueFilesDeps): AddRoutes {
-  const findIssue = async ({ issue: id = '' }: Params): Promise<Issue> => {
+  const findIssue = async (id: string): Promise<Issue> => {
     const issue = await readIssue(db, id)
-    if (issue === undefined) throw unknownIssue()
+    if (issue === undefined) throw unknown('issue')
     return issue
   }
-  const findKept = async ({ issue = '', message: name }: Params): Promise<Message> => {
+  const findKept = async (issue: string, name: string): Promise<Message> => {
     const messages = await listDeliveries(db, issue)
     const found = messages.find(({ messageId }) => messageName(messageId) === name)
     const message = found === undefined ? null : await findMessage(db, found.messageId)
-    if (message === null) throw unknownMessage()
+    if (message === null) throw unknown('message')
     return message
   }
   return (app) => {
-    app.get<FileRoute>('/archive/:issue/mail/:message', async ({ params }, reply) => {
+    app.get<FileRoute>('/archive/:issue/mail/:message', async ({ params: { issue, message } }, reply) => {
       const html =
-        params.message === KEPT
-          ? await keptHtml(await findIssue(params))
-          : withPictures(await findKept(params))
+        message === KEPT
+          ? await keptHtml(await findIssue(issue))
+          : withPictures(await findKept(issue, message))
       return sendPage(reply.headers(MAIL_HEADERS), html)
     })
-    app.get<FileRoute>('/archive/:issue/message/:file', async ({ params: { issue, file } }, reply) => {
-      if (!file.endsWith(EML)) throw unknownMessage()
-      const message = await findKept({ issue, message: file.slice(0, -EML.length) })
-      const name = `${message.report}-${message.date.slice(0, 10)}-${message.to}${EML}`
+    app.get<FileRoute>('/archive/:issue/message/:message.eml', async ({ params }, reply) => {
+      const message = await findKept(params.issue, params.message)
       return sendDownload(reply, {
-        name,
+        name: `${message.report}-${message.date.slice(0, 10)}-${message.to}.eml`,
         contentType: 'message/rfc822',
         content: await buildMessage(message, dkim),
       })
     })
-    app.get<FileRoute>('/archive/:issue/message/:message/file/:file', async ({ params }, reply) => {
-      const { files } = await findKept(params)
-      const file = /^\d{1,3}$/.test(params.file) ? files[Number(params.file)] : undefined
-      if (file === undefined) throw unknownMessage()
-      const contentType = KNOWN_TYPES.test(file.contentType) ? file.contentType : 'application/octet-stream'
-      return sendDownload(reply, { ...file, contentType })
-    })
     app.get<FileRoute>('/archive/:issue/csv/:list', async ({ params }, reply) => {
-      const file = await makeFigureFile(await findIssue(params), params.list)
-      if (file === null) throw unknownIssue()
+      const file = await makeFigureFile(await findIssue(params.issue), params.list)
+      if (file === null) throw unknown('issue')
       return sendDownload(reply, file)
     })
   }

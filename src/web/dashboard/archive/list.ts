@@ -6,20 +6,9 @@ import { issueState, variantText } from '../../../jobs/archive/archive.ts'
 import { type IssueChoice, searchIssues } from '../../../jobs/archive/search-issues.ts'
 import { countIssues, type ListedIssue, type MessageCounts } from '../../../store/reports/issue-list.ts'
 import { ISSUE_STATES, type IssueState, listIssueReports } from '../../../store/reports/issue-search.ts'
-import { type Clock, clockOf, count, type Moment, type Tag } from '../../server/format.ts'
+import { clockOf, count, type Tag } from '../../server/format.ts'
 import { type DashboardDeps, frameOf } from '../../server/frame.ts'
 import { type AddRoutes, sendPage } from '../../server/server.ts'
-
-interface Option {
-  readonly value: string
-  readonly text: string
-  readonly isChosen: boolean
-}
-
-interface Empty {
-  readonly title: string
-  readonly text: string
-}
 
 const PATH = '/archive'
 const PAGE_LINES = 50
@@ -47,21 +36,19 @@ export function issuesRoutes({ store: { db }, pages, now, timeZone }: DashboardD
       const view = {
         summary: summaryOf(total),
         text: choice.text,
-        reports: optionsOf(
-          reports.map((name) => [name, name]),
-          choice.report,
-        ),
-        states: optionsOf(
-          ISSUE_STATES.map((state) => [state, STATE_TEXTS[state]]),
-          choice.state,
-        ),
+        reports: reports.map((name) => ({ name, isChosen: name === choice.report })),
+        states: ISSUE_STATES.map((state) => ({
+          state,
+          text: STATE_TEXTS[state],
+          isChosen: state === choice.state,
+        })),
         isFiltered,
-        months: monthsOf(shown, clockOf(timeZone, now())),
+        months: monthsOf(shown),
         empty: shown.length > 0 ? null : emptyOf(total, choice),
         newest: choice.after === null ? null : hrefOf({ ...choice, after: null }),
         older: last === null ? null : hrefOf({ ...choice, after: last }),
       }
-      return sendPage(reply, page(view, frameOf(request, 'Archive', PATH)))
+      return sendPage(reply, page(view, frameOf(request, 'Archive', PATH), clockOf(timeZone, now())))
     })
   }
 }
@@ -92,18 +79,11 @@ function hrefOf({ text, report, state, after }: IssueChoice): string {
   return query.size === 0 ? PATH : `${PATH}?${query}`
 }
 
-function optionsOf(
-  all: readonly (readonly [value: string, text: string])[],
-  chosen: string | null,
-): Option[] {
-  return all.map(([value, text]) => ({ value, text, isChosen: value === chosen }))
-}
-
-function monthsOf(issues: readonly ListedIssue[], clock: Clock) {
+function monthsOf(issues: readonly ListedIssue[]) {
   const byMonth = Map.groupBy(issues, ({ period }) => localDates(period).slice(0, 'yyyy-mm'.length))
   return [...byMonth].map(([month, all]) => ({
     name: monthName(month),
-    issues: all.map((issue) => issueLine(issue, clock)),
+    issues: all.map(issueLine),
   }))
 }
 
@@ -119,7 +99,7 @@ function summaryOf(total: number): string {
   return `${count(total)} issues, the newest first, exactly as they were sent.`
 }
 
-function emptyOf(total: number, { after }: IssueChoice): Empty {
+function emptyOf(total: number, { after }: IssueChoice) {
   if (total === 0) {
     return {
       title: 'No report has been made yet.',
@@ -133,25 +113,10 @@ function emptyOf(total: number, { after }: IssueChoice): Empty {
   }
 }
 
-/** An issue in a list of issues. */
-export interface IssueLine {
-  readonly href: string
-  readonly subject: string
-  /** The report and the date, such as `daily · 2026-11-20`, and the filter of leads if the issue has one. */
-  readonly about: string
-  readonly made: Moment
-  readonly tag: Tag
-}
-
-export function issueLine(issue: ListedIssue, clock: Clock): IssueLine {
+/** Returns what a list of issues shows of one: its subject, its report and date, and its state. */
+export function issueLine(issue: ListedIssue) {
   const { id, subject, renderedAt } = issue
-  return {
-    href: issueHref(id),
-    subject,
-    about: aboutIssue(issue),
-    made: clock.at(renderedAt),
-    tag: issueTag(issue),
-  }
+  return { href: issueHref(id), subject, about: aboutIssue(issue), made: renderedAt, tag: issueTag(issue) }
 }
 
 export function issueHref(id: string): string {

@@ -5,7 +5,6 @@ import { type Annotation, isAbout } from '../../../domain/insight.ts'
 import { formatDates } from '../../../domain/period.ts'
 import type { OutlookReader, OverviewKeeper } from '../../../jobs/overview.ts'
 import { writeDays } from '../../../report/blocks/funnel/view.ts'
-import type { PaceView } from '../../../report/blocks/pace/view.ts'
 import { composePace } from '../../../report/blocks/pace/view.ts'
 import { writeStat } from '../../../report/blocks/service-stats/view.ts'
 import { composeHistory } from '../../../report/context.ts'
@@ -21,13 +20,13 @@ import { findFigure } from '../../../store/figures/query.ts'
 import type { StatPair } from '../../../store/figures/service-stats.ts'
 import { listAnnotations } from '../../../store/insight/annotation.ts'
 import { readSnapshotInfo } from '../../../store/snapshot/snapshot.ts'
-import type { Clock, Moment } from '../../server/format.ts'
-import { clockOf, count, dataAgeOf, LOCALE, NONE, nameOf, share } from '../../server/format.ts'
-import type { DashboardDeps, ErrorPageView } from '../../server/frame.ts'
-import { frameOf, withInlineCode } from '../../server/frame.ts'
+import type { Clock } from '../../server/format.ts'
+import { clockOf, dataAgeOf, LOCALE, NONE, nameOf, share } from '../../server/format.ts'
+import type { DashboardDeps } from '../../server/frame.ts'
+import { frameOf } from '../../server/frame.ts'
 import type { AddRoutes } from '../../server/server.ts'
 import { sendPage } from '../../server/server.ts'
-import type { PipelineLine, TrendDays, TrendView } from './view.ts'
+import type { TrendDays } from './view.ts'
 import { cellsOf, composeList, composeTrend, trendDaysOf } from './view.ts'
 
 interface PipelinesDeps extends DashboardDeps {
@@ -39,11 +38,9 @@ interface PipelinesDeps extends DashboardDeps {
 }
 
 const PATH = '/pipelines'
-const UNKNOWN: ErrorPageView = {
+const UNKNOWN = {
   title: 'There is no such pipeline',
-  text: withInlineCode(
-    'No lead that was read belongs to one of this id. Perhaps the address was cut when it was copied.',
-  ),
+  text: 'No lead that was read belongs to one of this id. Perhaps the address was cut when it was copied.',
   next: null,
 }
 
@@ -51,7 +48,7 @@ export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
   const { store, pages, overview, outlook, now, timeZone, called, files } = deps
   const list = pages.page('pipelines')
   const one = pages.page('pipeline')
-  const unknown = pages.page<ErrorPageView>('error-page')
+  const unknown = pages.page('error-page')
   const localeOf = ({ now: at }: Clock) => createLocaleContext(LOCALE, timeZone, at.toISOString())
   return (app) => {
     app.get(PATH, async (request, reply) => {
@@ -60,16 +57,16 @@ export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
       const counted = kept.overview
       const insight = counted && (await outlook.read(null))
       const view = {
-        dataAge: dataAgeOf(kept, PATH, clock),
+        dataAge: dataAgeOf(kept, PATH),
         list: counted && {
           ...periodOf(counted),
           lines: composeList(counted.pipelines, insight?.winRates ?? []),
-          meanings: composeMeanings(counted, called, null, clock),
+          meanings: composeMeanings(counted, called, null),
         },
         outlook: composeOutlook(insight, localeOf(clock)),
-        analysts: composeAnalysts(files, clock),
+        analysts: composeAnalysts(files),
       }
-      return sendPage(reply, list(view, frameOf(request, 'Pipelines', PATH)))
+      return sendPage(reply, list(view, frameOf(request, 'Pipelines', PATH), clock))
     })
 
     app.get<{ Params: { id: string }; Querystring: { days?: unknown } }>(
@@ -86,19 +83,19 @@ export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
         const annotations = await listAnnotations(store.db)
         const insight = await outlook.read(id)
         const view = {
-          dataAge: dataAgeOf(kept, request.url, clock),
+          dataAge: dataAgeOf(kept, request.url),
           one:
             kept.overview === null || found === undefined
               ? null
               : {
-                  ...composePipeline(found, trendDaysOf(request.query.days), locale, clock, annotations),
                   ...cellsOf(found, insight?.winRates[0]),
+                  ...composePipeline(found, trendDaysOf(request.query.days), locale, annotations),
                   ...periodOf(kept.overview),
                   outlook: composeOutlook(insight, locale),
-                  meanings: composeMeanings(kept.overview, called, id, clock),
+                  meanings: composeMeanings(kept.overview, called, id),
                 },
         }
-        return sendPage(reply, one(view, frameOf(request, view.one?.name ?? 'Pipeline', PATH)))
+        return sendPage(reply, one(view, frameOf(request, view.one?.name ?? 'Pipeline', PATH), clock))
       },
     )
   }
@@ -108,32 +105,15 @@ function periodOf({ period, stalledDays }: Overview) {
   return { period: namePeriod(LOCALE, 'since_last', period).short, stalledDays }
 }
 
-/** The progress of goals and the expected result of the month. The template `{{> outlook}}` shows it. */
-interface OutlookView extends PaceView {
-  /** The last day that is counted, such as `20 November`. */
-  readonly lastDay: string
-}
-
-/** Returns null if there is neither a goal nor an expected result. */
-function composeOutlook(
-  outlook: Awaited<ReturnType<OutlookReader['read']>>,
-  locale: LocaleContext,
-): OutlookView | null {
+/**
+ * Returns the progress of goals and the expected result of the month, which the template `{{> outlook}}` shows; null
+ * if there is neither.
+ */
+function composeOutlook(outlook: Awaited<ReturnType<OutlookReader['read']>>, locale: LocaleContext) {
   const [view] = outlook === null ? [] : composePace(outlook.paces, locale)
   return view === undefined || outlook === null
     ? null
     : { ...view, lastDay: formatLocalDay(locale.tag, outlook.lastDay) }
-}
-
-/** The definitions of the figures, as in reports and commands. The template `{{> meanings}}` shows them. */
-interface MeaningsView {
-  /** The period that the figures count, such as `2026-10-22 to 2026-11-20`. */
-  readonly period: string
-  /** The time of the figures that are counted at one time and not for a period, such as the open leads. */
-  readonly asOf: Moment
-  readonly figures: readonly { readonly title: string; readonly meaning: string }[]
-  /** The command that prints the SQL of one figure. */
-  readonly command: string
 }
 
 /** The figures in the order of the table's columns. */
@@ -143,20 +123,16 @@ const SHOWN = [
 ] satisfies readonly FigureName[]
 
 /**
+ * Returns the definitions of the figures, as in reports and commands. The template `{{> meanings}}` shows them.
  * @param called the program's name in commands, such as `leadsheet`
  * @param pipelineId the pipeline to which the figures are limited; null for all pipelines
  */
-function composeMeanings(
-  { asOf, period, stalledDays }: Overview,
-  called: string,
-  pipelineId: string | null,
-  clock: Clock,
-): MeaningsView {
+function composeMeanings({ asOf, period, stalledDays }: Overview, called: string, pipelineId: string | null) {
   const [from, to] = [period.from, period.to].map((at) => dateOf(localDay(Date.parse(at), period.timeZone)))
   const scope = pipelineId === null ? '' : ` --pipeline ${pipelineId}`
   return {
     period: formatDates(period),
-    asOf: clock.at(asOf),
+    asOf,
     figures: SHOWN.map((name) => {
       const { title, meaning } = findFigure(name)
       return { title, meaning: meaning.replace('`stalled_days`', String(stalledDays)) }
@@ -171,20 +147,13 @@ interface SnapshotFiles {
   readonly metadata: string
 }
 
-/** The command that opens the snapshot in the program Datasette, where users can see single leads. */
-interface AnalystsView {
-  readonly file: string
-  readonly command: string
-  /** The time at which the snapshot was made; null if there is no snapshot yet. */
-  readonly madeAt: Moment | null
-}
-
-export function composeAnalysts({ snapshot, metadata }: SnapshotFiles, clock: Clock): AnalystsView {
-  const info = readSnapshotInfo(snapshot)
+/** Returns the command that opens the snapshot in the program Datasette, where users can see single leads. */
+export function composeAnalysts({ snapshot, metadata }: SnapshotFiles) {
   return {
     file: snapshot,
     command: `datasette ${quoted(snapshot)} -m ${quoted(metadata)}`,
-    madeAt: info && clock.at(info.madeAt),
+    /** The time at which the snapshot was made; null if there is no snapshot yet. */
+    madeAt: readSnapshotInfo(snapshot)?.madeAt ?? null,
   }
 }
 
@@ -198,57 +167,12 @@ function quoted(path: string): string {
  * our own figures.
  */
 
-interface PipelineView extends Pick<PipelineLine, 'name' | 'status'> {
-  readonly id: string
-  readonly trend: TrendView
-  readonly funnel: FunnelView
-  readonly statistics: StatisticsView
-}
-
-interface FunnelView {
-  readonly isOurs: boolean
-  /**
-   * A note on how many leads have a known history, such as `known for 200 of 2,996 leads`; empty if all have
-   * one. If too few have one, the stages are left out.
-   */
-  readonly known: string
-  readonly asOf: Moment | null
-  /**
-   * A note that says for how many leads the days in the stages are known, such as `known for 200 of 2,996
-   * leads`. It is empty if they are known for all leads. It begins with `not shown` if they are known for too
-   * few.
-   */
-  readonly daysKnown: string
-  readonly stages: readonly {
-    readonly name: string
-    readonly reached: string
-    readonly conversion: string
-    readonly days: string
-    /** The width of the bar, as a percentage of the widest bar. */
-    readonly bar: string
-  }[]
-}
-
-interface StatisticsView {
-  /** The time at which the upstream's statistics were read; null if none have been read. */
-  readonly asOf: Moment | null
-  readonly isSame: boolean
-  readonly rows: readonly {
-    readonly figure: string
-    readonly ours: string
-    readonly upstream: string
-    /** The difference between our value and the upstream's; empty if both are the same. */
-    readonly difference: string
-  }[]
-}
-
 function composePipeline(
   pipeline: PipelineOverview,
   days: TrendDays,
   locale: LocaleContext,
-  clock: Clock,
   annotations: readonly Annotation[],
-): PipelineView {
+) {
   const { id, name, status, trend, funnel, statistics } = pipeline
   // The chart shows only this pipeline, so the notes in it do not name the pipeline.
   const notes = annotations.filter((each) => isAbout(each, [id])).map((each) => ({ ...each, pipeline: null }))
@@ -257,30 +181,28 @@ function composePipeline(
     name: nameOf(name),
     status: status === null ? '' : capitalise(status),
     trend: composeTrend(trend, days, `/pipelines/${encodeURIComponent(id)}`, locale, notes),
-    funnel: composeFunnel(funnel, locale, clock),
-    statistics: composeStatistics(statistics, locale, clock),
+    funnel: composeFunnel(funnel, locale),
+    statistics: composeStatistics(statistics, locale),
   }
 }
 
-function composeFunnel(
-  { source, asOf, stages: all, coverage, daysCoverage }: Funnel,
-  locale: LocaleContext,
-  clock: Clock,
-): FunnelView {
+function composeFunnel({ source, asOf, stages: all, coverage, daysCoverage }: Funnel, locale: LocaleContext) {
   const history = coverage === null ? null : composeHistory(coverage, locale)
   const stages = history?.isShown === false ? [] : all
   const ofDays = composeHistory(daysCoverage, locale)
   const most = Math.max(1, ...stages.map(({ reached }) => reached))
   return {
     isOurs: source === 'ours',
+    /** For how many leads the history is known; empty if for all. If for too few, the stages are left out. */
     known: history?.note ?? '',
-    asOf: clock.at(asOf),
+    asOf,
+    /** For how many leads the days in the stages are known; empty if for all. */
     daysKnown: ofDays.isShown ? ofDays.note : `not shown, ${ofDays.note}`,
     stages: stages.map(({ status, reached, medianDays }, index) => {
       const before = stages[index - 1]
       return {
         name: nameStatus(status, locale),
-        reached: count(reached),
+        reached,
         conversion: before === undefined ? NONE : share({ part: reached, whole: before.reached }),
         days: medianDays === null || !ofDays.isShown ? NONE : writeDays(medianDays, locale),
         // The bar is at least 1 % wide, so that a stage with any leads has a visible bar.
@@ -290,10 +212,10 @@ function composeFunnel(
   }
 }
 
-function composeStatistics(pairs: readonly StatPair[], locale: LocaleContext, clock: Clock): StatisticsView {
-  const asOf = pairs[0]?.asOf
+function composeStatistics(pairs: readonly StatPair[], locale: LocaleContext) {
   return {
-    asOf: asOf === undefined ? null : clock.at(asOf),
+    /** The time at which the upstream's statistics were read; null if none have been read. */
+    asOf: pairs[0]?.asOf ?? null,
     isSame: pairs.every(({ isSame }) => isSame),
     rows: pairs.map((pair) => ({
       figure: locale.words(`service_stats.figures.${pair.figure}`),

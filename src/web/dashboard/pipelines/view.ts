@@ -20,34 +20,7 @@ import { marksOfDays, writeNote } from '../../../report/day-notes.ts'
 import { capitalise } from '../../../report/words/clean-text.ts'
 import type { LocaleContext } from '../../../report/words/locale-context.ts'
 import type { PipelineOverview } from '../../../store/figures/pipeline-overview.ts'
-import { count, LOCALE, moneys, NONE, nameOf, numbers, share } from '../../server/format.ts'
-
-export interface PipelineLine {
-  /** The link to the page of the pipeline; null in the row for all pipelines together. */
-  readonly href: string | null
-  readonly name: string
-  /** The state of the pipeline in the upstream's words; empty if the upstream gives none. */
-  readonly status: string
-  readonly leads: string
-  readonly open: string
-  readonly openValue: string
-  readonly stalled: string
-  readonly newLeads: string
-  readonly won: string
-  readonly conversion: string
-  readonly winRate: string
-  /** The usual range of the win rate, such as `9–21%`; empty if it is not known. */
-  readonly usualRate: string
-  readonly spark: Spark
-}
-
-/** A sparkline (a tiny line chart) of the new leads of each day. */
-interface Spark {
-  readonly label: string
-  /** The SVG path data (attribute `d`) of each part of the line. */
-  readonly lines: readonly string[]
-  readonly end: Point | null
-}
+import { count, LOCALE, moneys, nameOf, numbers, share } from '../../server/format.ts'
 
 type Counted = Pick<
   PipelineOverview,
@@ -58,38 +31,27 @@ type Counted = Pick<
  * Composes the rows. If there are several pipelines, a last row is for all of them together.
  * @param rates the known win rates of single pipelines and of all pipelines, each with its usual range
  */
-export function composeList(
-  pipelines: readonly PipelineOverview[],
-  rates: readonly JudgedWinRate[],
-): PipelineLine[] {
+export function composeList(pipelines: readonly PipelineOverview[], rates: readonly JudgedWinRate[]) {
   const rateOf = (id: string | null) => rates.find(({ pipeline }) => (pipeline?.id ?? null) === id)
   const lines = pipelines.map((pipeline) => ({
+    ...cellsOf(pipeline, rateOf(pipeline.id)),
     href: `/pipelines/${encodeURIComponent(pipeline.id)}`,
     name: nameOf(pipeline.name),
     status: pipeline.status === null ? '' : capitalise(pipeline.status),
-    ...cellsOf(pipeline, rateOf(pipeline.id)),
   }))
   if (pipelines.length < 2) return lines
-  return [
-    ...lines,
-    { href: null, name: 'All pipelines', status: '', ...cellsOf(sumOf(pipelines), rateOf(null)) },
-  ]
+  const all = { ...cellsOf(sumOf(pipelines), rateOf(null)), href: null, name: 'All pipelines', status: '' }
+  return [...lines, all]
 }
 
-export function cellsOf(
-  counted: Counted,
-  rate: JudgedWinRate | undefined,
-): Omit<PipelineLine, 'href' | 'name' | 'status'> {
-  const { leads, open, openValue, stalled, newLeads, won, winRate, trend } = counted
+export function cellsOf(counted: Counted, rate: JudgedWinRate | undefined) {
+  const { openValue, newLeads, won, winRate, trend } = counted
   return {
-    leads: count(leads),
-    open: count(open),
+    ...counted,
     openValue: moneys(openValue),
-    stalled: count(stalled),
-    newLeads: count(newLeads),
-    won: count(won),
     conversion: share({ part: won, whole: newLeads }),
     winRate: share(winRate),
+    /** The usual range of the win rate, such as `9–21%`; empty if it is not known. */
     usualRate: rate === undefined ? '' : writeUsual(rate, winRate),
     spark: sparkOf(trend.slice(-PERIOD_DAYS).map((day) => day.newLeads)),
   }
@@ -105,7 +67,8 @@ function writeUsual({ won, decided, range }: JudgedWinRate, { part, whole }: Rat
   return low === high ? `${low}%` : `${low}–${high}%`
 }
 
-function sparkOf(values: readonly (number | null)[]): Spark {
+/** Lays out a sparkline (a tiny line chart) of the new leads of each day. */
+function sparkOf(values: readonly (number | null)[]) {
   const { runs, end } = layoutSparkline(values)
   const known = values.filter((value) => value !== null)
   const [low, high] = [Math.min(...known), Math.max(...known)]
@@ -114,6 +77,7 @@ function sparkOf(values: readonly (number | null)[]): Spark {
       known.length === 0
         ? 'New leads a day: not known yet'
         : `New leads a day: ${count(low)} to ${count(high)}, on the last day ${count(known.at(-1) ?? 0)}`,
+    /** The SVG path data (attribute `d`) of each part of the line. */
     lines: runs.filter((run) => run.length > 1).map(pathOf),
     end,
   }
@@ -150,51 +114,6 @@ function sumMoneys(values: readonly Money[]): Money[] {
     .map(([currency, all]) => ({ amount: all.reduce((sum, { amount }) => sum + amount, 0), currency }))
 }
 
-export interface TrendView {
-  readonly days: number
-  readonly choices: readonly { readonly days: number; readonly href: string; readonly isChosen: boolean }[]
-  /** The chart; null if no figure of the shown days is known. */
-  readonly chart: TrendChart | null
-  /** The days, newest first. */
-  readonly rows: readonly { readonly day: string; readonly newLeads: string; readonly won: string }[]
-}
-
-interface TrendChart {
-  /** A sentence that describes the chart for screen readers. */
-  readonly summary: string
-  /** The lines of the grid; `y` is in percent of the plot's height. */
-  readonly grid: readonly { readonly y: string; readonly text: string }[]
-  readonly marks: readonly { readonly x: string; readonly anchor: string; readonly text: string }[]
-  readonly series: readonly TrendSeries[]
-  /**
-   * The areas of days about which operators wrote a note, each with the note. The positions are in percent of
-   * the plot's width.
-   */
-  readonly noted: readonly NotedArea[]
-}
-
-interface NotedArea {
-  readonly x: string
-  readonly width: string
-  readonly middle: string
-  readonly letter: string
-  readonly text: string
-}
-
-interface TrendSeries {
-  readonly name: 'new' | 'won'
-  readonly legend: string
-  /**
-   * The line of the daily numbers as SVG path data, in thousandths of the plot's size; empty if there is no
-   * line.
-   */
-  readonly daily: string
-  /** The line of the running mean, in the same format. */
-  readonly mean: string
-  /** The position of the last point in percent of the plot's size; null if no value is known. */
-  readonly end: { readonly x: string; readonly y: string } | null
-}
-
 const CHOICES = [30, 90, 365] as const
 export type TrendDays = (typeof CHOICES)[number]
 const DAYS_DEFAULT: TrendDays = 90
@@ -222,7 +141,7 @@ export function composeTrend(
   path: string,
   locale: LocaleContext,
   notes: readonly DayNote[],
-): TrendView {
+) {
   const drawn = trend.slice(-(days + MEAN_DAYS - 1))
   const shown = trend.slice(-days)
   const write = dayWriter({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' })
@@ -234,10 +153,11 @@ export function composeTrend(
       isChosen: each === days,
     })),
     chart: shown.some(({ newLeads }) => newLeads !== null) ? chartOf(drawn, shown, locale, notes) : null,
+    /** The days, newest first. */
     rows: shown.toReversed().map(({ day, newLeads, won }) => ({
       day: write(day),
-      newLeads: newLeads === null ? NONE : count(newLeads),
-      won: won === null ? NONE : count(won),
+      newLeads,
+      won,
     })),
   }
 }
@@ -248,7 +168,7 @@ function chartOf(
   shown: readonly TrendDay[],
   locale: LocaleContext,
   notes: readonly DayNote[],
-): TrendChart {
+) {
   const marks = marksOfDays(notes, shown)
   const layout = layoutTrend(drawn, drawn.length - shown.length, chartLabels(locale), marks)
   const across = shareOf(layout.left, layout.right)

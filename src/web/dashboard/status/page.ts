@@ -48,8 +48,8 @@ const PARTS = [
 
 export function statusRoutes(deps: StatusDeps): AddRoutes {
   const { pages, store, now, timeZone, log } = deps
-  const page = pages.page<StatusView>('status')
-  const parts = PARTS.map((name) => ({ name, render: pages.statusPart<object>(name) }))
+  const page = pages.page('status')
+  const parts = PARTS.map((name) => ({ name, render: pages.statusPart(name) }))
   const live = liveRoutes(
     {
       readStamp: () => readChangeStamp(store.db),
@@ -63,7 +63,7 @@ export function statusRoutes(deps: StatusDeps): AddRoutes {
           }),
         )
       },
-      formatTime: () => clockOf(timeZone, now()).at(now().toISOString()).text,
+      formatTime: () => clockOf(timeZone, now()).at(now().toISOString()),
     },
     log,
   )
@@ -109,7 +109,7 @@ async function readStatusView(deps: StatusDeps, clock: Clock) {
           now,
         })),
       runs: await readRuns(db, clock, progress !== null),
-      messages: await readMessages(db, clock),
+      messages: await readMessages(db, now),
       records: await readRecords(db, now),
       workers: await readWorkers(installation.store, now),
       installation: await readInstallation({ ...store, db }, deps, now),
@@ -195,13 +195,13 @@ const ISSUES = 8
 const UNCONFIRMED_SHOWN_MAX = 20
 const WEEK_MS = 7 * DAY_MS
 
-async function readMessages(db: Db, clock: Clock) {
-  const weekAgo = new Date(clock.now.getTime() - WEEK_MS).toISOString()
+async function readMessages(db: Db, now: Date) {
+  const weekAgo = new Date(now.getTime() - WEEK_MS).toISOString()
   const { messages, since } = await countWaiting(db)
   const issues = await listIssues(db, null, ISSUES)
   const unconfirmed = await listUnconfirmedMessages(db, weekAgo, UNCONFIRMED_SHOWN_MAX)
   return {
-    issues: issues.map((issue) => ({ id: issue.id, ...issueLine(issue, clock) })),
+    issues: issues.map((issue) => ({ id: issue.id, ...issueLine(issue) })),
     waiting: since === null ? null : { messages, since },
     servers: (await listMailOutages(db)).map((outage) => ({ ...outage, problem: outageProblem(outage) })),
     // The messages that became unconfirmed in the last week: nobody knows whether they arrived.

@@ -68,7 +68,7 @@ function dayOf(runs: readonly RunBrief[], clock: Clock, underWay: string | undef
     const kind = worstOf(tags)
     const words = [counted(tags.length, 'sync'), ...new Set(tags.map(({ text }) => text))]
     const height = HEIGHTS[kind]
-    const title = tags.length === 0 ? null : `${clock.at(isoOf(x)).text}: ${words.join(', ')}`
+    const title = tags.length === 0 ? null : `${clock.at(isoOf(x))}: ${words.join(', ')}`
     return { kind, x, y: 10 - height, height, title }
   })
   return {

@@ -48,30 +48,6 @@ describe('service run', () => {
     expect(stderr).toContain('faults.yaml  faults[1].fault: fault "nap" is not one of status, delay')
   })
 
-  test('begins with the history of a scenario', async () => {
-    const cwd = folderWith({ 'plan.yaml': 'leads_per_day: 5\nhistory_days: 10\n' })
-    const serving = startLeadsheet(['service', 'run', '--port', '0', '--json', '--scenario', 'plan.yaml'], {
-      cwd,
-    })
-    const said = await firstObject(serving.stdout)
-    const env = { LEADSHEET_API_URL: String(said.url), LEADSHEET_API_KEY: String(said.key) }
-    const { stdout } = await runWarm(['sync', '--json'], { cwd, env })
-    const { leads } = JSON.parse(stdout).data
-    expect(leads.inserted).toBeGreaterThan(10)
-    expect(leads.inserted).toBeLessThan(100)
-  })
-
-  test('refuses a scenario that there is not, or with mistakes, and says what there is', async () => {
-    const cwd = folderWith({ 'plan.yaml': 'effects: [{ effect: wins, times: many }]' })
-    const unknown = await runWarm(['service', 'run', '--scenario', 'storm'], { cwd })
-    expect([unknown.status, unknown.stderr]).toEqual([2, expect.stringContaining('null, shift, cause')])
-    const wrong = await runWarm(['service', 'run', '--scenario', 'plan.yaml'], { cwd })
-    expect([wrong.status, wrong.stderr]).toEqual([
-      2,
-      expect.stringContaining('plan.yaml  effects.0.times: a number from 0 to 10'),
-    ])
-  })
-
   test.each([
     [['--port', '65536'], 'Expected a whole number from 0 to 65535.'],
     [['--speed', '0'], 'Expected a number above 0 and up to 100000.'],

@@ -1,49 +1,37 @@
-/** The migration that creates the tables of the service's database. */
-import { type Kysely, sql } from 'kysely'
-import type { Migration } from 'kysely/migration'
+/** The tables of the service's database. */
 
-export const MIGRATIONS: Record<string, Migration> = { '001-initial': { up } }
+/** The number that marks a file with these tables, in the pragma `user_version`. */
+export const SCHEMA_VERSION = 1
 
-/**
- * Creates the tables in one transaction. Kysely itself starts no transaction for SQLite. Without one, a
- * failure would leave only some of the tables.
- */
-async function up(db: Kysely<unknown>): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    for (const statement of STATEMENTS) await statement.execute(trx)
-  })
-}
-
-const STATEMENTS = [
-  sql`create table simulation (
+export const SCHEMA = `
+  create table simulation (
     id integer primary key check (id = 1),
     seed integer not null,
     epoch_at integer not null,
     simulated_until integer not null,
-    made_at integer not null,
-    scenario text check (scenario is null or json_valid(scenario))
-  ) strict`,
+    made_at integer not null
+  ) strict;
 
-  sql`create table api_key (
+  create table api_key (
     id text primary key,
     name text not null,
     scope text not null check (scope in ('read', 'write')),
     prefix text not null,
     sha256 text not null unique,
     created_at integer not null
-  ) strict`,
-  sql`create index api_key_prefix on api_key (prefix)`,
+  ) strict;
+  create index api_key_prefix on api_key (prefix);
 
-  sql`create table pipeline (
+  create table pipeline (
     id text primary key,
     name text not null,
     criteria text not null check (json_valid(criteria)),
     status text not null check (status in ('active', 'paused', 'completed')),
     created_at integer not null,
     updated_at integer not null
-  ) strict`,
+  ) strict;
 
-  sql`create table lead (
+  create table lead (
     id text primary key,
     pipeline_id text not null references pipeline (id),
     company_id integer not null,
@@ -77,23 +65,23 @@ const STATEMENTS = [
     next_task_at integer,
     step_count integer not null,
     unique (pipeline_id, company_id)
-  ) strict`,
-  // The indexes for the sort orders of the list. The id at the end orders leads with equal values.
-  sql`create index lead_created on lead (created_at, id)`,
-  sql`create index lead_updated on lead (updated_at, id)`,
-  sql`create index lead_score on lead (ifnull(score, -1), id)`,
-  sql`create index lead_pipeline_updated on lead (pipeline_id, updated_at, id)`,
-  sql`create index lead_status_updated on lead (status, updated_at, id)`,
-  sql`create index lead_next on lead (next_at) where next_at is not null`,
+  ) strict;
+  -- The indexes for the sort orders of the list. The id at the end orders leads with equal values.
+  create index lead_created on lead (created_at, id);
+  create index lead_updated on lead (updated_at, id);
+  create index lead_score on lead (ifnull(score, -1), id);
+  create index lead_pipeline_updated on lead (pipeline_id, updated_at, id);
+  create index lead_status_updated on lead (status, updated_at, id);
+  create index lead_next on lead (next_at) where next_at is not null;
 
-  sql`create table removed_lead (
+  create table removed_lead (
     lead_id text primary key,
     pipeline_id text not null references pipeline (id),
     company_id integer not null,
     deleted_at integer not null
-  ) strict`,
+  ) strict;
 
-  sql`create table activity (
+  create table activity (
     id integer primary key autoincrement,
     lead_id text not null references lead (id) on delete cascade,
     type text not null,
@@ -102,11 +90,11 @@ const STATEMENTS = [
     summary text not null,
     from_status text,
     to_status text
-  ) strict`,
-  sql`create index activity_lead on activity (lead_id, id)`,
-  sql`create index activity_agent on activity (agent_id, at)`,
+  ) strict;
+  create index activity_lead on activity (lead_id, id);
+  create index activity_agent on activity (agent_id, at);
 
-  sql`create table event (
+  create table event (
     id integer primary key autoincrement,
     type text not null,
     at integer not null,
@@ -114,25 +102,25 @@ const STATEMENTS = [
     lead_id text,
     agent_id text,
     data text not null check (json_valid(data))
-  ) strict`,
+  ) strict;
 
-  sql`create table agent_incident (
+  create table agent_incident (
     agent_id text not null,
     status text not null check (status in ('failing', 'paused')),
     started_at integer not null,
     ends_at integer not null,
     primary key (agent_id, started_at)
-  ) strict`,
+  ) strict;
 
-  sql`create table agent_error (
+  create table agent_error (
     id integer primary key,
     agent_id text not null,
     at integer not null,
     message text not null
-  ) strict`,
-  sql`create index agent_error_agent on agent_error (agent_id, at)`,
+  ) strict;
+  create index agent_error_agent on agent_error (agent_id, at);
 
-  sql`create table webhook (
+  create table webhook (
     id text primary key,
     url text not null,
     events text not null check (json_valid(events)),
@@ -140,16 +128,14 @@ const STATEMENTS = [
     status text not null check (status in ('active', 'disabled')),
     secret text not null,
     created_at integer not null,
-    old_secret text,
-    old_secret_until integer,
     disabled_reason text,
     disabled_at integer,
     failing_since integer,
     paused_until integer,
     last_event_id integer not null default 0
-  ) strict`,
+  ) strict;
 
-  sql`create table webhook_message (
+  create table webhook_message (
     id text primary key,
     webhook_id text not null references webhook (id) on delete cascade,
     event_id integer references event (id),
@@ -160,11 +146,11 @@ const STATEMENTS = [
     created_at integer not null,
     next_attempt_at integer,
     unique (webhook_id, event_id)
-  ) strict`,
-  sql`create index webhook_message_due on webhook_message (webhook_id, next_attempt_at) where state = 'waiting'`,
-  sql`create index webhook_message_created on webhook_message (created_at)`,
+  ) strict;
+  create index webhook_message_due on webhook_message (webhook_id, next_attempt_at) where state = 'waiting';
+  create index webhook_message_created on webhook_message (created_at);
 
-  sql`create table webhook_attempt (
+  create table webhook_attempt (
     id integer primary key autoincrement,
     webhook_id text not null references webhook (id) on delete cascade,
     message_id text not null references webhook_message (id) on delete cascade,
@@ -173,11 +159,11 @@ const STATEMENTS = [
     status integer,
     error text,
     duration_ms integer not null
-  ) strict`,
-  sql`create index webhook_attempt_webhook on webhook_attempt (webhook_id, id)`,
-  sql`create index webhook_attempt_message on webhook_attempt (message_id)`,
+  ) strict;
+  create index webhook_attempt_webhook on webhook_attempt (webhook_id, id);
+  create index webhook_attempt_message on webhook_attempt (message_id);
 
-  sql`create table idempotent_answer (
+  create table idempotent_answer (
     key_id text not null references api_key (id),
     path text not null,
     idempotency_key text not null,
@@ -185,5 +171,5 @@ const STATEMENTS = [
     answer text not null,
     created_at integer not null,
     primary key (key_id, path, idempotency_key)
-  ) strict`,
-]
+  ) strict;
+`
