@@ -100,7 +100,7 @@ export async function* examine(
   if (config.proxy.http !== null || config.proxy.https !== null) yield ok('proxy', proxyText(config))
   const openSource = async () =>
     openSourceOf(config, await patient.log(), { backoff: BACKOFF.upstreamWhileWaiting })
-  const clock: Knowledge = profile.status === 'ok' ? yield* checkSource(openSource, patient.signal) : {}
+  const clock = profile.status === 'ok' ? yield* checkSource(openSource, patient.signal) : null
   const isRunning = yield* checkData(config, { whole, now, clock })
   if (profile.status === 'ok') yield* checkWebhook(config, openSource, patient.signal)
   yield checkTimes(config, now)
@@ -125,7 +125,7 @@ export async function* examine(
 /** Checks the data, and returns whether a daemon runs on them. */
 async function* checkData(
   config: Config,
-  { whole, now, clock }: { readonly whole: boolean; readonly now: Date; readonly clock: Knowledge },
+  { whole, now, clock }: { readonly whole: boolean; readonly now: Date; readonly clock: Knowledge | null },
 ): AsyncGenerator<CheckResult, boolean> {
   const folder = await attempt('data directory', FOLDER_REMEDY, () => checkFolder(config))
   yield folder
@@ -144,9 +144,12 @@ async function* checkData(
     if (place.kind === 'postgres') checks.push(...(await Array.fromAsync(checkPostgres(store.db))))
     checks.push(...(await checkRules(store, { whole, now })))
     const installation = installationOf(config, store)
-    const { checks: parts, freshness } = await readHealth(installation, now, clock)
+    const { checks: parts, freshness } = await readHealth(installation, now, clock ?? {})
     const isNew = freshness.every(({ asOf }) => asOf === null)
-    checks.push(...parts.filter(({ what }) => what !== 'database').flatMap((part) => resultsOf(part, isNew)))
+    // An upstream that could not be asked has its row already.
+    const isKnown = ({ what, status }: PartResult) => what === 'upstream' && status === 'ok' && clock === null
+    const others = parts.filter((part) => part.what !== 'database' && !isKnown(part))
+    checks.push(...others.flatMap((part) => resultsOf(part, isNew)))
     const database = parts.filter(({ what, status }) => what === 'database' && status !== 'ok')
     checks.push(...database.flatMap((part) => resultsOf(part, isNew)))
     const known = new Set(parts.flatMap(({ findings }) => findings.map(({ check }) => check as string)))
@@ -225,13 +228,13 @@ function proxyText(config: Config): string {
   return `${proxy.origin} to ${new URL(url).host}, from HTTPS_PROXY or HTTP_PROXY`
 }
 
-/** Asks the upstream, and returns what its answers tell of the clock. */
+/** Asks the upstream, and returns what its answers tell of the clock; null if it could not be asked. */
 async function* checkSource(
   open: () => Promise<Source>,
   signal: AbortSignal,
-): AsyncGenerator<CheckResult, Knowledge> {
+): AsyncGenerator<CheckResult, Knowledge | null> {
   const checks: CheckResult[] = []
-  let clock: Knowledge = {}
+  let clock: Knowledge | null = null
   const whole = await attempt('upstream', 'set api.url and api.key', async () => {
     const source = await open()
     try {
