@@ -14,6 +14,11 @@ export function formatSpan(ms: number): string {
   return `${Math.floor(minutes / 60 / 24)} days`
 }
 
+/** Formats how long ago an instant was. */
+export function formatAge(now: Date, since: Instant): string {
+  return formatSpan(now.getTime() - Date.parse(since))
+}
+
 /** Formats an instant as `2026-11-20 07:00 UTC`. */
 export function formatUtc(instant: Instant): string {
   return `${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC`

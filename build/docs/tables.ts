@@ -12,27 +12,17 @@ import { FIGURES } from '../../src/store/figures/definition.ts'
 import { openMetrics } from '../../src/web/monitoring.ts'
 import { code, page, table } from './markdown.ts'
 
-const ANNOUNCED = { at_once: 'at once', after_failures: 'after failures', once: 'once' } as const
-
 export function checksPage(): string {
-  const alerting = CHECK_IDS.filter((id) => CHECKS[id].meaning !== null)
   return page(
     'Checks and alerts',
     'The daemon runs every check once a minute. `status`, `doctor`, `/readyz`, `/metrics`, the alerts and the dashboard all read the same findings.',
-    '## All checks\n\n`fail` means that something important does not work, and `warn` that something needs attention. A single finding can have the other severity. The setting is the one to look at first.',
+    '`fail` means that something important does not work, and `warn` that something needs attention. A single finding can have the other severity.',
+    'An alert opens at once, or after three failures in a row. An alert that is announced once reports a past event. leadsheet sends no reminder of it and does not resolve it.',
     table(
-      ['Name of the check', 'Question', 'Severity', 'Setting', 'Shown in'],
+      ['Check', 'In the subject', 'Severity', 'Alert', 'Shown in', 'When'],
       CHECK_IDS.map((id) => {
-        const { question, severity, setting = '', shownIn } = CHECKS[id]
-        return [code(id), question, severity, code(setting), shownIn.join(', ')]
-      }),
-    ),
-    '## Checks that open alerts\n\nAn alert opens at once, or after three failures in a row. An alert that is announced once reports a past event. leadsheet sends no reminder of it and does not resolve it.',
-    table(
-      ['Check', 'In the subject', 'Announced', 'When'],
-      alerting.map((id) => {
-        const { title, alert = 'at_once', meaning } = CHECKS[id]
-        return [code(id), title, ANNOUNCED[alert], meaning ?? '']
+        const { title, severity, alert = 'none', shownIn, meaning } = CHECKS[id]
+        return [code(id), title, severity, alert.replace('_', ' '), shownIn.join(', '), meaning]
       }),
     ),
   )
@@ -62,7 +52,7 @@ export function errorsPage(): string {
 export function figuresPage(): string {
   return page(
     'Figures',
-    'Every figure has one definition. For the same period and leads, reports, `npx leadsheet figures`, `npx leadsheet figures explain NAME` and the table `figure` of the snapshot give the same number.',
+    'Every figure has one definition. For the same period and leads, reports, `npx leadsheet figures`, `npx leadsheet figures NAME` and the table `figure` of the snapshot give the same number.',
     table(
       ['Figure', 'Title', 'Unit', 'Meaning'],
       FIGURES.map(({ name, title, unit, meaning }) => [code(name), title, unit, meaning]),

@@ -28,18 +28,12 @@ import { findLastRead } from '../store/sync/watermark.ts'
 export interface Check {
   /** The line of `status`, `doctor`, /readyz and /metrics in which the check's findings are shown. */
   readonly part: Part
-  readonly question: string
   /** The short name of the problem in mail subjects, headings and sentences. */
   readonly title: string
-  /**
-   * The condition under which the check finds a problem, worded as in docs/reference/checks.md; null if the
-   * check opens no alert.
-   */
-  readonly meaning: string | null
+  /** The condition under which the check finds a problem, as docs/reference/checks.md says it. */
+  readonly meaning: string
   /** The severity of the check's findings, unless a finding has its own. */
   readonly severity: Severity
-  /** The name of the setting that changes the threshold of the check, such as `sync.schedule`. */
-  readonly setting?: string
   readonly shownIn: readonly Place[]
   /**
    * The time at which a finding opens an alert. `at_once`: when the finding first occurs. `after_failures`:
@@ -58,9 +52,13 @@ export interface Check {
 export type Severity = 'warn' | 'fail'
 export type Place = 'status' | 'doctor' | 'readyz' | 'metrics' | 'alerts'
 
-export const SHOWN: readonly Place[] = ['status', 'doctor', 'metrics']
-/** The values that most checks share: a finding is a warning, is shown, and opens an alert at once. */
-export const ALERTED = { severity: 'warn', shownIn: [...SHOWN, 'alerts'], alert: 'at_once' } as const
+const SHOWN_IN: readonly Place[] = ['status', 'doctor', 'metrics']
+/** The values of most checks: a finding is a warning, is shown, and opens an alert at once. */
+export const ALERTED = { severity: 'warn', shownIn: [...SHOWN_IN, 'alerts'], alert: 'at_once' } as const
+/** The values of checks that open no alert. */
+export const SHOWN = { severity: 'warn', shownIn: SHOWN_IN } as const
+/** The values of checks without which the installation does nothing. */
+export const VITAL = { severity: 'fail', shownIn: [...SHOWN_IN, 'readyz'] } as const
 
 /** The lines of `status` and /metrics, in the order in which they are shown. */
 export const PARTS = [
@@ -95,12 +93,19 @@ export interface Finding {
   readonly last?: Instant
 }
 
+type MoreOfFinding = Omit<Finding, 'subject' | 'message' | 'hint'>
+
 /**
- * Makes the finding of a check that never has more than one finding.
+ * Makes the finding of a check that never has more than one.
  * @param message a text without addresses and without text from other servers
  */
-export function plain(message: string, hint: string): Finding {
-  return { subject: '', message, brief: message, hint }
+export function plain(message: string, hint: string, more: MoreOfFinding = {}): [Finding] {
+  return internal(message, hint, { brief: message, ...more })
+}
+
+/** Makes such a finding with a text that only operators may read. */
+export function internal(message: string, hint: string, more: MoreOfFinding = {}): [Finding] {
+  return [{ subject: '', message, hint, ...more }]
 }
 
 /** One line of `status`, `doctor` and `init`. */
@@ -165,9 +170,9 @@ export interface EventSource {
  * The facts that the checks examine. A fact is read only if a check needs it, and only once for all checks.
  */
 
-/** The maximum number of syncs to read. At the default interval, a day has fewer syncs. */
 /** The failures in a row after which an alert opens whose problem may pass by itself. */
 export const ALERT_FAILURES = 3
+/** The maximum number of syncs to read. At the default interval, a day has fewer syncs. */
 const RUNS_MAX = 100
 const ALERTS_MAX = 1_000
 
@@ -238,6 +243,7 @@ export function readFacts(installation: Installation, knowledge: Knowledge, now:
   const lastUptime = once(() => findLastUptime(db))
   return {
     ...installation,
+    ...knowledge,
     db,
     place,
     now,
@@ -262,11 +268,6 @@ export function readFacts(installation: Installation, knowledge: Knowledge, now:
     ),
     jobs: once((): Promise<QueueCounts[] | null> => countJobs(store)),
     openAlerts: once((): Promise<Alert[]> => listAlerts(db, 'open', ALERTS_MAX)),
-    clockAheadMs: () => knowledge.clockAheadMs?.() ?? null,
-    lastFault: () => (knowledge.lastFault === undefined ? undefined : knowledge.lastFault()),
-    snapshotFault: () => knowledge.snapshotFault?.() ?? null,
-    clockDoubt: () => knowledge.clockDoubt?.() ?? null,
-    knowsClock: knowledge.clockAheadMs !== undefined,
     violations: once(async () => (await knowledge.findViolations?.(now)) ?? null),
   }
 }

@@ -5,6 +5,7 @@ import { shellCommand } from '../errors.ts'
 import { counted } from '../report/words/numbers.ts'
 import { hasDroppedIndexes } from '../store/db/dropped-index.ts'
 import type { Db } from '../store/db/store.ts'
+import type { EventOutcome } from '../store/events/event.ts'
 import type { EventCount } from '../store/events/event-stats.ts'
 import {
   countEvents,
@@ -14,8 +15,7 @@ import {
 } from '../store/events/event-stats.ts'
 import type { RunSummary } from '../store/sync/sync-run.ts'
 import { findProfileSince } from '../store/sync/watermark.ts'
-import type { EventOutcome } from '../store/tables/lead-tables.ts'
-import { formatSpan, formatUtc, minutesBefore } from '../time.ts'
+import { formatAge, formatUtc, minutesBefore } from '../time.ts'
 import type { Check, EventSource, Facts, Finding, KnownRegistration } from './check.ts'
 import { ALERTED, daemonStateOf, plain } from './check.ts'
 
@@ -86,14 +86,12 @@ export async function findStopped(facts: Facts, way: EventSource): Promise<Findi
   const count = found.reduce((sum, each) => sum + each, 0)
   if (found.length < SYNCS_LEAST || count < CHANGES_LEAST) return []
   const isForgotten = lastAt === null && since <= minutesBefore(now, WEEK_MINUTES)
-  return [
-    plain(
-      `No event about a lead has come ${isForgotten ? 'for a week' : `since ${formatUtc(since)}`}, though ${found.length} syncs found ${counted(count, 'change')} meanwhile.`,
-      registration === null
-        ? 'Look at the webhook where it was registered: whether it is on, where it posts to, by which secret it signs. Until it works changes come with each sync.'
-        : `${shellCommand('webhooks list')} shows whether the upstream still has it on, ${shellCommand('webhooks register --self')} tries the way to here. Until it works changes come with each sync.`,
-    ),
-  ]
+  return plain(
+    `No event about a lead has come ${isForgotten ? 'for a week' : `since ${formatUtc(since)}`}, though ${found.length} syncs found ${counted(count, 'change')} meanwhile.`,
+    registration === null
+      ? 'Look at the webhook where it was registered: whether it is on, where it posts to, by which secret it signs. Until it works changes come with each sync.'
+      : `${shellCommand('webhooks list')} shows whether the upstream still has it on, ${shellCommand('webhooks register --self')} tries the way to here. Until it works changes come with each sync.`,
+  )
 }
 
 async function expect(
@@ -116,10 +114,8 @@ function changesOf(types: readonly string[]): Change[] {
   // An update may or may not change the status. So an update surely causes an event only if the webhook sends
   // both types of events.
   const areUpdates = types.includes('lead.updated') && types.includes('lead.status_changed')
-  return [
-    ...(types.includes('lead.created') ? (['inserted'] as const) : []),
-    ...(areUpdates ? (['updated'] as const) : []),
-  ]
+  const areInserts = types.includes('lead.created')
+  return (['inserted', 'updated'] as const).filter((each) => (each === 'inserted' ? areInserts : areUpdates))
 }
 
 /**
@@ -134,12 +130,8 @@ async function expectByHand(db: Db, { isByHand }: EventSource, now: Date): Promi
 }
 
 function usualChanges(counts: readonly EventCount[]): Change[] {
-  const brought = (['inserted', 'updated'] as const).map((change) => ({
-    change,
-    events: counts.find(({ outcome }) => outcome === change)?.events ?? 0,
-  }))
-  const all = brought.reduce((sum, { events }) => sum + events, 0)
-  return brought.filter(({ events }) => events > KIND_SHARE * all).map(({ change }) => change)
+  const all = countIn(counts, ['inserted', 'updated'])
+  return (['inserted', 'updated'] as const).filter((each) => countIn(counts, [each]) > KIND_SHARE * all)
 }
 
 function countChanges(run: RunSummary, changes: readonly Change[]): number {
@@ -176,7 +168,6 @@ export const EVENT_CHECKS = {
   events_stopped: {
     ...ALERTED,
     part: 'events',
-    question: 'Do events arrive?',
     title: 'events stopped',
     meaning:
       'no events arrive, although at least two syncs in a row found new or changed leads; a webhook registered by hand has three days',
@@ -185,7 +176,6 @@ export const EVENT_CHECKS = {
   events_waiting: {
     ...ALERTED,
     part: 'events',
-    question: 'Are events processed in time?',
     title: 'events waiting',
     meaning: 'leads that events announced are still not read after half an hour',
     find: whereEvents(findWaiting),
@@ -193,7 +183,6 @@ export const EVENT_CHECKS = {
   events_failing: {
     ...ALERTED,
     part: 'events',
-    question: 'Can events be read and processed?',
     title: 'events failing',
     meaning:
       'at least a tenth of the events of a day, and no fewer than five, could not be read or processed',
@@ -215,11 +204,11 @@ export async function formatArrivals({ db, now }: Facts, way: EventSource): Prom
     const recent = countIn(await countRecentEvents(db, now))
     const { toRead } = await countWaitingEvents(db)
     const waiting = toRead === 0 ? '' : `, ${toRead.toLocaleString('en')} to be read`
-    return `the last one came ${formatSpan(now.getTime() - Date.parse(lastAt))} ago, ${counted(recent, 'event')} of the last 24 hours followed${waiting}`
+    return `the last one came ${formatAge(now, lastAt)} ago, ${counted(recent, 'event')} of the last 24 hours followed${waiting}`
   }
   const registration = await way.readRegistration()
   if (registration !== null) {
-    return `none has come since the webhook was registered, ${formatSpan(now.getTime() - Date.parse(registration.registeredAt))} ago`
+    return `none has come since the webhook was registered, ${formatAge(now, registration.registeredAt)} ago`
   }
   return way.isByHand ? 'none has come yet' : 'no webhook is registered: changes come with each sync'
 }
@@ -230,12 +219,10 @@ async function findWaiting({ db, now }: Facts): Promise<Finding[]> {
   if (since === null || since > minutesBefore(now, WAIT_MINUTES) || (await hasDroppedIndexes(db))) return []
   const wait =
     toRead === 1 ? 'one waits to be read,' : `${toRead.toLocaleString('en')} wait to be read, the first`
-  return [
-    plain(
-      `Of the leads that events told of ${wait} since ${formatUtc(since)}.`,
-      `${shellCommand('doctor')} asks the upstream. The next whole sync reads them, too.`,
-    ),
-  ]
+  return plain(
+    `Of the leads that events told of ${wait} since ${formatUtc(since)}.`,
+    `${shellCommand('doctor')} asks the upstream. The next whole sync reads them, too.`,
+  )
 }
 
 async function findFailing({ db, now }: Facts): Promise<Finding[]> {
@@ -243,12 +230,10 @@ async function findFailing({ db, now }: Facts): Promise<Finding[]> {
   const all = countIn(counts)
   const failed = countIn(counts, ['failed', 'unreadable'])
   if (failed < FAILED_LEAST || failed < FAILED_SHARE * all) return []
-  return [
-    plain(
-      `${failed.toLocaleString('en')} of ${counted(all, 'event')} of the last 24 hours could not be read or followed.`,
-      'The status page lists the last of them with the reason. Look at the part `webhook` of the profile, and at the upstream.',
-    ),
-  ]
+  return plain(
+    `${failed.toLocaleString('en')} of ${counted(all, 'event')} of the last 24 hours could not be read or followed.`,
+    'The status page lists the last of them with the reason. Look at the part `webhook` of the profile, and at the upstream.',
+  )
 }
 
 /**

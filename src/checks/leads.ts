@@ -6,7 +6,7 @@ import { listDrift } from '../store/sync/schema-drift.ts'
 import { listWarningsOfChanges, listWholeScans, type WholeScan } from '../store/sync/watermark.ts'
 import { formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
-import { ALERTED, type Check, type Finding } from './check.ts'
+import { ALERTED, type Check, type Finding, internal } from './check.ts'
 
 const DAY_MINUTES = 24 * 60
 /** Two scans that both found fewer leads are not compared, because small numbers often halve or double. */
@@ -16,7 +16,6 @@ export const LEAD_CHECKS = {
   deletions_refused: {
     ...ALERTED,
     part: 'upstream',
-    question: 'Did the last complete scan find most of the known leads?',
     title: 'mass deletion refused',
     meaning:
       'more than a fifth of the leads were missing from a complete scan, so none of them was marked as deleted',
@@ -25,7 +24,6 @@ export const LEAD_CHECKS = {
   counts_unusual: {
     ...ALERTED,
     part: 'upstream',
-    question: 'Did the last complete scan find about as many leads as the one before?',
     title: 'unusual number of leads',
     meaning: 'a complete scan found less than half, or more than twice, as many leads as the one before',
     alert: 'once',
@@ -37,7 +35,6 @@ export const LEAD_CHECKS = {
   filter_wrong: {
     ...ALERTED,
     part: 'upstream',
-    question: 'Does the list of changes contain the known changes?',
     title: 'wrong filter of changes',
     meaning: 'a list of changes was without a lead that it must have, so each sync reads the whole list',
     find: async ({ db }) => findFilterWarning(await listWarningsOfChanges(db)),
@@ -45,7 +42,6 @@ export const LEAD_CHECKS = {
   fields_changed: {
     ...ALERTED,
     part: 'upstream',
-    question: 'Do records still have the same fields?',
     title: 'fields changed',
     meaning: 'a field has disappeared from the records, or its type has changed',
     alert: 'once',
@@ -54,7 +50,6 @@ export const LEAD_CHECKS = {
   records_quarantined: {
     ...ALERTED,
     part: 'quarantined records',
-    question: 'Can all records be mapped?',
     title: 'records quarantined',
     meaning: 'records of the last day cannot be mapped',
     find: findQuarantined,
@@ -64,37 +59,32 @@ export const LEAD_CHECKS = {
 function findFilterWarning(warnings: readonly string[]): Finding[] {
   return warnings
     .filter((warning) => warning.startsWith('filters.updated_since '))
-    .map((message) => ({
-      subject: '',
-      message,
-      brief: 'a list of changes was without a known change',
-      hint: `${shellCommand('doctor')} asks the upstream; correct filters.updated_since of the profile, or leave it out.`,
-    }))
+    .flatMap((message) =>
+      internal(
+        message,
+        `${shellCommand('doctor')} asks the upstream; correct filters.updated_since of the profile, or leave it out.`,
+        { brief: 'a list of changes was without a known change' },
+      ),
+    )
 }
 
 function findRefused(scan: WholeScan | undefined): Finding[] {
   if (scan === undefined || scan.heldBack === 0) return []
   const of = (scan.leads + scan.heldBack).toLocaleString('en')
-  return [
-    {
-      subject: '',
-      message: `${scan.heldBack.toLocaleString('en')} of ${of} leads were missing from the last whole scan: taken for a fault of the upstream, none is marked as deleted.`,
-      hint: `Look at the upstream. If they are really deleted, confirm it: ${shellCommand('sync --full --accept-deletions')}.`,
-    },
-  ]
+  return internal(
+    `${scan.heldBack.toLocaleString('en')} of ${of} leads were missing from the last whole scan: taken for a fault of the upstream, none is marked as deleted.`,
+    `Look at the upstream. If they are really deleted, confirm it: ${shellCommand('sync --full --accept-deletions')}.`,
+  )
 }
 
 function findUnusual(scan: WholeScan | undefined, before: WholeScan | undefined): Finding[] {
   if (scan === undefined || before === undefined) return []
   if (Math.max(scan.leads, before.leads) < LEADS_LEAST) return []
   if (scan.leads >= before.leads / 2 && scan.leads <= before.leads * 2) return []
-  return [
-    {
-      subject: '',
-      message: `The last whole scan met ${scan.leads.toLocaleString('en')} leads, the one before ${before.leads.toLocaleString('en')}.`,
-      hint: 'Look at the upstream, and whether the key still sees the same leads.',
-    },
-  ]
+  return internal(
+    `The last whole scan met ${scan.leads.toLocaleString('en')} leads, the one before ${before.leads.toLocaleString('en')}.`,
+    'Look at the upstream, and whether the key still sees the same leads.',
+  )
 }
 
 async function findChangedFields({ db, now }: Facts): Promise<Finding[]> {
@@ -116,11 +106,11 @@ async function findChangedFields({ db, now }: Facts): Promise<Finding[]> {
 
 async function findQuarantined({ db, now }: Facts): Promise<Finding[]> {
   return (await countQuarantinedSince(db, minutesBefore(now, DAY_MINUTES))).map(
-    ({ resource, records, reason }) => ({
-      subject: resource,
-      message: `${counted(records, `${resource.replace('_', ' ')} record`)} of the last day cannot be read: ${reason}`,
-      brief: `${counted(records, `${resource.replace('_', ' ')} record`)} of the last day cannot be read`,
-      hint: 'They are kept whole in the table quarantined_record; correct the mapping of the profile, and they are read again.',
-    }),
+    ({ resource, records, reason }) => {
+      const brief = `${counted(records, `${resource.replace('_', ' ')} record`)} of the last day cannot be read`
+      const hint =
+        'They are kept whole in the table quarantined_record; correct the mapping of the profile, and they are read again.'
+      return { subject: resource, message: `${brief}: ${reason}`, brief, hint }
+    },
   )
 }

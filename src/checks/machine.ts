@@ -7,9 +7,20 @@ import { readServerState } from '../store/db/postgres.ts'
 import type { Db } from '../store/db/store.ts'
 import { isOfDaemon } from '../store/schedule/lease.ts'
 import { findClockSet } from '../store/schedule/uptime.ts'
-import { formatSpan, formatUtc, minutesBefore } from '../time.ts'
+import { formatAge, formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
-import { ALERTED, type Check, type CheckResult, type Finding, fail, ok, plain, SHOWN, warn } from './check.ts'
+import {
+  ALERTED,
+  type Check,
+  type CheckResult,
+  type Finding,
+  fail,
+  internal,
+  ok,
+  plain,
+  VITAL,
+  warn,
+} from './check.ts'
 
 const MB = 1_000_000
 /** The free disk space that a heartbeat needs. With less, nothing at all can be written. */
@@ -39,18 +50,15 @@ const CONNECTIONS_LEAST = 10
 
 export const MACHINE_CHECKS = {
   database_unwritable: {
+    ...VITAL,
     part: 'database',
-    question: 'Can the database be written?',
     title: 'database unwritable',
-    meaning: null,
-    severity: 'fail',
-    shownIn: [...SHOWN, 'readyz'],
+    meaning: 'the database is gone or cannot be written, or its disk is full',
     find: findUnwritable,
   },
   database_faults: {
     ...ALERTED,
     part: 'database',
-    question: 'Could the daemon write the database all day?',
     title: 'database was unwritable',
     meaning: 'the database could not be written for a while: its disk was full, or another program locked it',
     alert: 'once',
@@ -59,25 +67,21 @@ export const MACHINE_CHECKS = {
   store_damaged: {
     ...ALERTED,
     part: 'database',
-    question: 'Is the data in the database consistent?',
     title: 'database rules broken',
     meaning: 'one of the consistency rules that `doctor` checks is broken; checked once an hour',
     severity: 'fail',
     find: findDamage,
   },
   daemon_away: {
+    ...VITAL,
     part: 'daemon',
-    question: 'Is the daemon alive?',
     title: 'daemon away',
-    meaning: null,
-    severity: 'fail',
-    shownIn: [...SHOWN, 'readyz'],
+    meaning: 'the daemon was stopped, or has sent no heartbeat for three minutes',
     find: findDaemonAway,
   },
   disk_low: {
     ...ALERTED,
     part: 'disk',
-    question: 'Is there disk space for another snapshot and for the log of a sync?',
     title: 'disk nearly full',
     meaning: 'there is not enough disk space for another snapshot and the log of a sync',
     alert: 'after_failures',
@@ -86,7 +90,6 @@ export const MACHINE_CHECKS = {
   log_large: {
     ...ALERTED,
     part: 'log',
-    question: 'Is the write-ahead log being emptied?',
     title: 'write-ahead log large',
     meaning: 'the write-ahead log is larger than 128 MB although no sync is running',
     alert: 'after_failures',
@@ -95,17 +98,14 @@ export const MACHINE_CHECKS = {
   snapshot_old: {
     ...ALERTED,
     part: 'snapshot',
-    question: 'Is the snapshot as recent as the synced data?',
     title: 'snapshot old',
     meaning:
       'a snapshot could not be made, or the database has newer data although none is being made, or has had them for two hours',
-    setting: 'snapshot.when',
     find: findSnapshotOld,
   },
   clock_set: {
     ...ALERTED,
     part: 'clock',
-    question: 'Did the clock run without jumps today?',
     title: 'clock set',
     meaning: 'the clock went back or jumped by more than two minutes, or the machine slept',
     alert: 'once',
@@ -114,7 +114,6 @@ export const MACHINE_CHECKS = {
   clock_wrong: {
     ...ALERTED,
     part: 'clock',
-    question: 'Do the clocks of this machine and of the upstream agree?',
     title: 'clock wrong',
     meaning:
       'the clock of this machine and the clock of the upstream differ by more than two minutes, or the clock was set and the upstream cannot confirm it',
@@ -124,16 +123,13 @@ export const MACHINE_CHECKS = {
   job_stuck: {
     ...ALERTED,
     part: 'jobs',
-    question: 'Do jobs finish in time?',
     title: 'job stuck',
     meaning: 'a sync, report or delivery has run far longer than its limit',
-    setting: 'api.run_minutes',
     find: findStuck,
   },
   jobs_dead: {
     ...ALERTED,
     part: 'jobs',
-    question: 'Are all jobs of the workers done or still being tried?',
     title: 'jobs given up',
     meaning: 'jobs of the workers failed repeatedly and are not tried any more; only with PostgreSQL',
     find: findDeadJobs,
@@ -144,34 +140,28 @@ async function findUnwritable(facts: Facts): Promise<Finding[]> {
   const { db, place } = facts
   if (place.kind === 'postgres') {
     const { status, found, remedy } = await checkServer(db)
-    return status === 'ok' ? [] : [{ ...plain(found, remedy ?? ''), severity: status }]
+    return status === 'ok' ? [] : plain(found, remedy ?? '', { severity: status })
   }
   if (place.file === ':memory:') return []
   if (!(await mayWrite(place.file))) {
-    return [
-      plain(
-        'the database is gone or cannot be written',
-        'see that data_dir is there, that this user may write to it, and that its disk is not mounted read-only',
-      ),
-    ]
+    return plain(
+      'the database is gone or cannot be written',
+      'see that data_dir is there, that this user may write to it, and that its disk is not mounted read-only',
+    )
   }
   const { room } = await facts.size()
   if (room === null || room.free >= SCARCE_BYTES) return []
   const isFull = room.free < FULL_BYTES
-  return [
-    {
-      ...plain(
-        `less than ${megabytes(isFull ? FULL_BYTES : SCARCE_BYTES)} are free on the disk of the database`,
-        `make room: ${shellCommand('db prune')}, or a larger disk`,
-      ),
-      severity: isFull ? 'fail' : 'warn',
-    },
-  ]
+  return plain(
+    `less than ${megabytes(isFull ? FULL_BYTES : SCARCE_BYTES)} are free on the disk of the database`,
+    `make room: ${shellCommand('db prune')}, or a larger disk`,
+    { severity: isFull ? 'fail' : 'warn' },
+  )
 }
 
 async function findFaults({ lastFault, now }: Facts): Promise<Finding[] | null> {
+  if (lastFault === undefined) return null
   const fault = lastFault()
-  if (fault === undefined) return null
   if (fault === null || fault.to === null || fault.to < minutesBefore(now, DAY_MINUTES)) return []
   const { from, to, message, hint } = fault
   return [
@@ -241,17 +231,17 @@ async function findDaemonAway(facts: Facts): Promise<Finding[]> {
   const daemonState = await facts.daemonState()
   const uptime = await facts.lastUptime()
   if (daemonState === 'none' || daemonState === 'alive' || uptime === undefined) return []
-  const since = formatSpan(facts.now.getTime() - Date.parse(uptime.last_heartbeat_at))
-  if (daemonState === 'dead') {
-    return [
-      plain(
+  const since = formatAge(facts.now, uptime.last_heartbeat_at)
+  return daemonState === 'dead'
+    ? plain(
         `the daemon has sent no heartbeat for ${since}`,
         'start it again, and see its log for why it ended or cannot write',
-      ),
-    ]
-  }
-  const stopped = `the daemon was stopped ${since} ago: nothing is synced or mailed by itself`
-  return [{ ...plain(stopped, `start it: ${shellCommand('run')}`), severity: 'warn' }]
+      )
+    : plain(
+        `the daemon was stopped ${since} ago: nothing is synced or mailed by itself`,
+        `start it: ${shellCommand('run')}`,
+        { severity: 'warn' },
+      )
 }
 
 async function findDiskLow(facts: Facts): Promise<Finding[]> {
@@ -260,26 +250,23 @@ async function findDiskLow(facts: Facts): Promise<Finding[]> {
   const { free, database } = room
   const wanted = Math.max(FREE_LEAST_BYTES, FREE_SHARE * database)
   if (free >= wanted) return []
-  return [
-    plain(
-      // The free space is rounded up to the next 100 MB, and a full disk too, so that the text of the alert does
-      // not change each minute.
-      `Less than ${megabytes(Math.max(1, Math.ceil(free / (100 * MB))) * 100 * MB)} are free in the data directory; ${megabytes(wanted)} are wanted beside a database of ${megabytes(database)}.`,
-      `Make room: ${shellCommand('db prune')}, or a larger disk.`,
-    ),
-  ]
+  // The free space is rounded up to the next 100 MB, and a full disk too, so that the text of the alert does not
+  // change each minute.
+  const rounded = Math.max(1, Math.ceil(free / (100 * MB))) * 100 * MB
+  return plain(
+    `Less than ${megabytes(rounded)} are free in the data directory; ${megabytes(wanted)} are wanted beside a database of ${megabytes(database)}.`,
+    `Make room: ${shellCommand('db prune')}, or a larger disk.`,
+  )
 }
 
 async function findLogLarge(facts: Facts): Promise<Finding[]> {
   const room = await readRoom(facts)
   if (room === null || room.log <= LOG_MAX_BYTES) return []
   if ((await facts.leases()).some(({ name }) => name === 'sync')) return []
-  return [
-    plain(
-      `The write-ahead log beside the database has ${megabytes(room.log)}, more than ${megabytes(LOG_MAX_BYTES)}, though no sync runs.`,
-      'Somebody has the live database open and reads: end that, and have them open snapshot.db. The next sync empties the log.',
-    ),
-  ]
+  return plain(
+    `The write-ahead log beside the database has ${megabytes(room.log)}, more than ${megabytes(LOG_MAX_BYTES)}, though no sync runs.`,
+    'Somebody has the live database open and reads: end that, and have them open snapshot.db. The next sync empties the log.',
+  )
 }
 
 /**
@@ -293,8 +280,8 @@ export async function readRoom(facts: Facts) {
 }
 
 async function findSnapshotOld(facts: Facts): Promise<Finding[]> {
-  const fault = facts.snapshotFault()
-  if (fault !== null) return [plain(fault.message, fault.hint ?? '')]
+  const fault = facts.snapshotFault?.() ?? null
+  if (fault !== null) return plain(fault.message, fault.hint ?? '')
   if (facts.snapshotAfterSync === null) return []
   const info = await facts.snapshot()
   const newer = (await facts.runs()).filter(
@@ -307,12 +294,10 @@ async function findSnapshotOld(facts: Facts): Promise<Finding[]> {
     !(await facts.leases()).some(({ name }) => name === 'sync' || name === 'snapshot')
   if (oldest == null || (!isIdle && oldest > minutesBefore(facts.now, SNAPSHOT_MINUTES))) return []
   const age = info === null ? 'There is no snapshot' : `The snapshot is of ${formatUtc(info.madeAt)}`
-  return [
-    plain(
-      `${age}, though syncs have brought new data since ${formatUtc(oldest)}.`,
-      `${shellCommand('snapshot')} makes it now, and says what keeps it from being made.`,
-    ),
-  ]
+  return plain(
+    `${age}, though syncs have brought new data since ${formatUtc(oldest)}.`,
+    `${shellCommand('snapshot')} makes it now, and says what keeps it from being made.`,
+  )
 }
 
 async function findClockSets({ db, now }: Facts): Promise<Finding[]> {
@@ -327,23 +312,22 @@ async function findClockSets({ db, now }: Facts): Promise<Finding[]> {
   ]
 }
 
-async function findClockWrong({ knowsClock, clockAheadMs, clockDoubt }: Facts): Promise<Finding[] | null> {
-  if (!knowsClock) return null
-  const doubt = clockDoubt()
+async function findClockWrong({ clockAheadMs, clockDoubt }: Facts): Promise<Finding[] | null> {
+  if (clockAheadMs === undefined) return null
+  const doubt = clockDoubt?.() ?? null
   if (doubt !== null) {
-    const hint = 'Let the machine set its clock by NTP. If its clock is right, start the daemon again.'
-    return [{ subject: '', message: doubt, hint }]
+    return internal(
+      doubt,
+      'Let the machine set its clock by NTP. If its clock is right, start the daemon again.',
+    )
   }
   const aheadMs = clockAheadMs()
   if (aheadMs === null || Math.abs(aheadMs) <= CLOCK_AHEAD_MAX_MS) return []
   const minutes = Math.round(Math.abs(aheadMs) / 60_000)
-  return [
-    {
-      subject: '',
-      message: `Our clock is ${minutes} minutes ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the upstream.`,
-      hint: 'Let the machine set its clock by NTP: scheduled runs, and what counts as changed since, hang on it.',
-    },
-  ]
+  return internal(
+    `Our clock is ${minutes} minutes ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the upstream.`,
+    'Let the machine set its clock by NTP: scheduled runs, and what counts as changed since, depend on it.',
+  )
 }
 
 async function findStuck(facts: Facts): Promise<Finding[]> {

@@ -12,9 +12,9 @@ import {
 } from '../store/outbox/delivery-problems.ts'
 import { findMailOutage, type MailOutage } from '../store/outbox/send-limits.ts'
 import { listPreferences } from '../store/reports/preference.ts'
-import { formatSpan, formatUtc, minutesBefore } from '../time.ts'
+import { formatAge, formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
-import { ALERTED, type Check, type Finding, plain, SHOWN } from './check.ts'
+import { ALERTED, type Check, type Finding, internal, plain, SHOWN } from './check.ts'
 
 const DEFERRED_MINUTES = 120
 /** The number of issues in a row that a recipient's mail server must refuse before this is reported. */
@@ -25,36 +25,30 @@ export const MAIL_CHECKS = {
   mail_away: {
     ...ALERTED,
     part: 'messages',
-    question: 'Does the mail server accept messages?',
     title: 'mail waiting',
     meaning:
       'the mail server cannot be reached, refuses the login, or takes nothing from this sender (such as past a daily limit); the alert shows how many messages are waiting and since when',
-    setting: 'smtp.url',
     alert: 'after_failures',
     find: findOutage,
   },
   messages_waiting: {
     ...ALERTED,
     part: 'messages',
-    question: 'Are messages sent in time?',
     title: 'messages deferred',
     meaning:
       'the mail server has deferred messages for more than two hours, or refuses them and names no recipient; they are tried for two days',
     find: findWaiting,
   },
   outbox_late: {
+    ...SHOWN,
     part: 'messages',
-    severity: 'warn',
-    question: 'Is the outbox being emptied?',
     title: 'messages waiting',
-    meaning: null,
-    shownIn: SHOWN,
+    meaning: 'messages have waited for more than two hours, although the mail server can be reached',
     find: findLate,
   },
   messages_failed: {
     ...ALERTED,
     part: 'messages',
-    question: 'Are messages accepted?',
     title: 'messages refused',
     meaning:
       'messages of the last week were refused for good or given up, and no later message to the same recipient was sent',
@@ -63,7 +57,6 @@ export const MAIL_CHECKS = {
   messages_unconfirmed: {
     ...ALERTED,
     part: 'messages',
-    question: 'Is it clear for every message whether it arrived?',
     title: 'messages unconfirmed',
     meaning: 'messages may or may not have arrived, and a person has to decide',
     find: async ({ db, now }) =>
@@ -72,7 +65,6 @@ export const MAIL_CHECKS = {
   recipient_failing: {
     ...ALERTED,
     part: 'recipients',
-    question: 'Do the addresses of recipients accept mail?',
     title: 'recipient failing',
     meaning: 'three or more issues in a row to one recipient were refused',
     find: async ({ db }) => (await listRefusing(db, REFUSED_IN_ROW)).map(failing),
@@ -80,11 +72,9 @@ export const MAIL_CHECKS = {
   recipient_paused: {
     ...ALERTED,
     part: 'recipients',
-    question: 'Do all recipients still get their reports?',
     title: 'recipient paused',
     meaning:
       'too many issues in a row to one recipient were refused, so leadsheet sends this recipient no more',
-    setting: 'mail.suppress_after_bounces',
     find: findPaused,
   },
 } as const satisfies Record<string, Check>
@@ -93,7 +83,7 @@ export const MAIL_CHECKS = {
 export async function formatWaiting({ db, now }: Pick<Facts, 'db' | 'now'>): Promise<string> {
   const { messages, since } = await countWaiting(db)
   if (since === null) return 'none waits'
-  const span = formatSpan(now.getTime() - Date.parse(since))
+  const span = formatAge(now, since)
   return messages === 1
     ? `1 message waits, for ${span}`
     : `${counted(messages, 'message')} wait, the oldest for ${span}`
@@ -105,8 +95,19 @@ async function findOutage(facts: Facts): Promise<Finding[]> {
   // ignored.
   const outage = mailServer === null ? undefined : await findMailOutage(db, mailServer)
   if (outage === undefined) return []
-  const brief = `the mail server ${outageProblem(outage)}; ${await formatWaiting(facts)}`
-  return [{ ...away(outage, (await countWaiting(db)).messages), brief }]
+  const { server, kind, beganAt, failures, response } = outage
+  const { messages } = await countWaiting(db)
+  const waiting = `${counted(messages, 'message')} ${messages === 1 ? 'waits' : 'wait'}`
+  return internal(
+    `${server} ${outageProblem(outage)} since ${formatUtc(beganAt)}, and ${waiting}: ${response}`,
+    AWAY_HINTS[kind],
+    {
+      brief: `the mail server ${outageProblem(outage)}; ${await formatWaiting(facts)}`,
+      // Neither a wrong setting nor a daily limit is over soon. An infinite number of failures opens the alert
+      // at once.
+      failures: kind === 'transient' ? failures : Number.POSITIVE_INFINITY,
+    },
+  )
 }
 
 async function findWaiting(facts: Facts): Promise<Finding[]> {
@@ -124,7 +125,7 @@ async function findLate(facts: Facts): Promise<Finding[]> {
   const { since } = await countWaiting(facts.db)
   if (since === null || since >= minutesBefore(facts.now, DEFERRED_MINUTES)) return []
   if ((await findOutage(facts)).length > 0) return []
-  return [plain(await formatWaiting(facts), `${shellCommand('outbox list')} lists them.`)]
+  return plain(await formatWaiting(facts), `${shellCommand('outbox list')} lists them.`)
 }
 
 async function findPaused({ db }: Facts): Promise<Finding[]> {
@@ -134,7 +135,7 @@ async function findPaused({ db }: Facts): Promise<Finding[]> {
   return paused.map(({ address, report, changedAt, reason }) => ({
     subject: `${address} of ${report}`,
     message: `${address} gets the report ${report} no more since ${formatUtc(changedAt)}: ${reason ?? 'too many of the messages were refused'}`,
-    hint: `Correct the address in the settings, or go on: ${shellCommand(`recipients resume ${address}`)}, or ${shellCommand('recipients resume --all')} for all whom leadsheet paused.`,
+    hint: `Correct the address in the settings, or go on: ${shellCommand(`recipients set active ${address}`)}, or ${shellCommand('recipients set active --all')} for all whom leadsheet paused.`,
   }))
 }
 
@@ -143,18 +144,6 @@ export function outageProblem({ kind, replyCode }: Pick<MailOutage, 'kind' | 're
   if (kind === 'configuration') return 'does not let us in'
   if (kind === 'sender') return 'takes no message from us'
   return replyCode === null ? 'cannot be reached' : 'defers all messages'
-}
-
-function away(outage: MailOutage, messages: number): Finding {
-  const { server, kind, beganAt, failures, response } = outage
-  return {
-    subject: '',
-    message: `${server} ${outageProblem(outage)} since ${formatUtc(beganAt)}, and ${counted(messages, 'message')} ${messages === 1 ? 'waits' : 'wait'}: ${response}`,
-    hint: AWAY_HINTS[kind],
-    // Neither a wrong setting nor a daily limit is over soon. An infinite number of failures opens the alert at
-    // once.
-    failures: kind === 'transient' ? failures : Number.POSITIVE_INFINITY,
-  }
 }
 
 const AWAY_HINTS = {

@@ -12,7 +12,7 @@ import {
 } from '../store/schedule/scheduled-run.ts'
 import { formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
-import { ALERTED, type Check, type Finding, plain, SHOWN } from './check.ts'
+import { ALERTED, type Check, type Finding, plain, VITAL } from './check.ts'
 
 /** The delay in minutes after which a scheduled run counts as late. */
 const LATE_MINUTES = 30
@@ -20,18 +20,15 @@ const DAY_MINUTES = 24 * 60
 
 export const REPORT_CHECKS = {
   schedule_behind: {
+    ...VITAL,
     part: 'schedules',
-    question: 'Are due runs started in time?',
     title: 'schedule behind',
-    meaning: null,
-    severity: 'fail',
-    shownIn: [...SHOWN, 'readyz'],
+    meaning: 'a run that was due more than half an hour ago has not begun, although the daemon is alive',
     find: findBehind,
   },
   report_held: {
     ...ALERTED,
     part: 'schedules',
-    question: 'Is no report held for approval?',
     title: 'report held',
     meaning: 'a report waits until a person approves it',
     find: forEachReport((report, run) => (run?.state === 'held' ? [held(report, run)] : [])),
@@ -39,21 +36,18 @@ export const REPORT_CHECKS = {
   report_failed: {
     ...ALERTED,
     part: 'reports',
-    question: 'Did the last run of each report succeed?',
     title: 'report failed',
     meaning: 'the last scheduled run of a report sent no messages because it failed or was skipped',
     find: forEachReport((report, run) => (run === undefined ? [] : failed(report, run))),
   },
   report_late: {
+    ...ALERTED,
     part: 'reports',
-    question: 'Is each report made in time?',
     title: 'report late',
     meaning: 'a report is more than half an hour late and still not made',
-    severity: 'warn',
     // Only alerts show this finding, because a late report may just be waiting for the data of its period. A
     // report that has not even begun is shown in `status` by the check schedule_behind.
     shownIn: ['alerts'],
-    alert: 'at_once',
     find: forEachReport(async (report, last, { db, now }) =>
       last?.state === 'pending' || last?.state === 'running'
         ? late(report, await listOpenScheduledRuns(db, `report:${report}`, now.toISOString()), now)
@@ -63,7 +57,6 @@ export const REPORT_CHECKS = {
   report_missed: {
     ...ALERTED,
     part: 'reports',
-    question: 'Was every report of the last day made?',
     title: 'report missed',
     meaning: 'scheduled runs of a report were missed while the daemon was down, and were not caught up',
     alert: 'once',
@@ -77,7 +70,6 @@ export const REPORT_CHECKS = {
   sections_failed: {
     ...ALERTED,
     part: 'reports',
-    question: 'Was the last mailed issue of each report complete?',
     title: 'report incomplete',
     meaning: 'a block of the last mailed issue of a report could not be made',
     find: forEachReport(async (report, _, { db }) => incomplete(report, await listLastFailed(db, report))),
@@ -115,7 +107,7 @@ async function findBehind(facts: Facts): Promise<Finding[]> {
   }
   if (behind.length === 0) return []
   const hint = `${shellCommand('schedule')} shows what is due, and ${shellCommand('status')} what runs and what waits`
-  return [plain(`not begun: ${behind.join(', ')}`, hint)]
+  return plain(`not begun: ${behind.join(', ')}`, hint)
 }
 
 /**

@@ -8,7 +8,7 @@ import { counted } from '../report/words/numbers.ts'
 import { nextScheduledRun } from '../schedule/scheduled-runs.ts'
 import { countLeads } from '../store/leads/lead.ts'
 import { countQuarantinedRecords } from '../store/leads/quarantined-record.ts'
-import { formatSpan } from '../time.ts'
+import { formatAge, formatSpan } from '../time.ts'
 import type { Check, CheckResult, Facts, Finding, Installation, Knowledge, Part, Severity } from './check.ts'
 import { isInMemory, ok, PARTS, plain, readFacts } from './check.ts'
 import { EVENT_CHECKS, formatArrivals } from './events.ts'
@@ -96,16 +96,15 @@ export async function readHealth(
     const findings = (byPart.get(part) ?? []).sort((a, b) => weightOf(b.severity) - weightOf(a.severity))
     if (findings.length > 0) checks.push(resultOf(part, findings))
     else {
-      const well = await formatWell(part, facts)
+      const well = (await WELL[part]?.(facts)) ?? null
       if (well !== null) checks.push({ ...ok(part, well), findings })
     }
   }
   const freshness: Freshness[] = []
   for (const resource of facts.resources) freshness.push(await readFreshness(facts, resource))
-  const wrong = (['fail', 'warn'] as const).flatMap((status) =>
+  const [worst, ...others] = ['fail', 'warn'].flatMap((status) =>
     checks.filter((check) => check.status === status),
   )
-  const [worst, ...others] = wrong
   return {
     status: worst?.status ?? 'ok',
     sentence: worst ? formatWrong(worst, others) : await formatAllWell(facts, freshness),
@@ -122,7 +121,7 @@ async function findForStatus(facts: Facts, check: CheckId): Promise<Finding[]> {
   const alerts = (await facts.openAlerts()).filter((alert) => alert.check === check)
   const found = await CHECKS[check].find(facts).catch((thrown: unknown): Finding[] => {
     if (!(thrown instanceof LeadsheetError) || thrown.code.startsWith('store_')) throw thrown
-    return [plain(thrown.message, thrown.hint ?? '')]
+    return plain(thrown.message, thrown.hint ?? '')
   })
   if (found === null) {
     return alerts
@@ -176,76 +175,59 @@ async function formatAllWell(facts: Facts, [leads]: readonly Freshness[]): Promi
     .filter(({ name }) => name.startsWith('report:'))
     .flatMap(({ timing }) => nextScheduledRun(timing, now)?.getTime() ?? [])
   const parts = [
-    asOf === null ? null : `last sync ${formatSpan(now.getTime() - Date.parse(asOf))} ago`,
+    asOf === null ? null : `last sync ${formatAge(now, asOf)} ago`,
     counted(await countLeads(db), 'lead'),
     reports.length === 0 ? null : `next report in ${formatSpan(Math.min(...reports) - now.getTime())}`,
   ]
   return `All is well: ${parts.filter((part) => part !== null).join(', ')}`
 }
 
-/** Describes a part that has no findings; null if the installation does not use the part. */
-async function formatWell(part: Part, facts: Facts): Promise<string | null> {
-  const { db, now, place } = facts
-  const isAlive = (await facts.daemonState()) === 'alive'
-  switch (part) {
-    case 'database':
-      if (isInMemory(place)) return null
-      return place.kind === 'postgres' ? (await checkServer(db)).found : 'can be written'
-    case 'daemon': {
-      const uptime = await facts.lastUptime()
-      if (uptime === undefined) return 'none has run on these data'
-      return `sent a heartbeat ${formatSpan(now.getTime() - Date.parse(uptime.last_heartbeat_at))} ago`
-    }
-    case 'leads':
-      return formatFresh(facts, 'leads')
-    case 'statistics':
-      return formatFresh(facts, 'stats')
-    case 'agents':
-      return formatFresh(facts, 'agents')
-    case 'times':
-      return 'those of the leads differ, as they should'
-    case 'syncs':
-      return (await facts.runs()).length === 0 ? 'none has run yet' : 'the last one was well'
-    case 'upstream':
-      return 'nothing odd about what came'
-    case 'events':
-      return facts.events && formatArrivals(facts, facts.events)
-    case 'schedules':
-      return isAlive ? 'none is behind' : null
-    case 'messages':
-      return formatWaiting(facts)
-    case 'quarantined records': {
-      const total = await countQuarantinedRecords(db)
-      return total === 0 ? 'none' : `${total}, none of the last day`
-    }
-    case 'disk': {
-      const room = await readRoom(facts)
-      if (room === null) return null
-      const { free } = room
-      return `${free < 1e9 ? megabytes(free) : `${(free / 1e9).toFixed(1)} GB`} free`
-    }
-    case 'log': {
-      const room = await readRoom(facts)
-      return room === null ? null : megabytes(room.log)
-    }
-    case 'snapshot': {
-      if (facts.snapshotAfterSync === null) return null
-      const info = await facts.snapshot()
-      return info === null
-        ? 'there is none yet'
-        : `made ${formatSpan(now.getTime() - Date.parse(info.madeAt))} ago`
-    }
-    default:
-      return null
-  }
+type Well = string | null | Promise<string | null>
+
+/** Describes each part that has no findings; null if the installation does not use the part. */
+const WELL: Readonly<Partial<Record<Part, (facts: Facts) => Well>>> = {
+  database: async ({ db, place }) => {
+    if (isInMemory(place)) return null
+    return place.kind === 'postgres' ? (await checkServer(db)).found : 'can be written'
+  },
+  daemon: async ({ now, lastUptime }) => {
+    const uptime = await lastUptime()
+    if (uptime === undefined) return 'none has run on these data'
+    return `sent a heartbeat ${formatAge(now, uptime.last_heartbeat_at)} ago`
+  },
+  leads: (facts) => formatFresh(facts, 'leads'),
+  statistics: (facts) => formatFresh(facts, 'stats'),
+  agents: (facts) => formatFresh(facts, 'agents'),
+  times: () => 'those of the leads differ, as they should',
+  syncs: async ({ runs }) => ((await runs()).length === 0 ? 'none has run yet' : 'the last one was well'),
+  upstream: () => 'nothing odd about what came',
+  events: (facts) => facts.events && formatArrivals(facts, facts.events),
+  schedules: async ({ daemonState }) => ((await daemonState()) === 'alive' ? 'none is behind' : null),
+  messages: formatWaiting,
+  'quarantined records': async ({ db }) => {
+    const total = await countQuarantinedRecords(db)
+    return total === 0 ? 'none' : `${total}, none of the last day`
+  },
+  disk: async (facts) => {
+    const free = (await readRoom(facts))?.free
+    if (free === undefined) return null
+    return `${free < 1e9 ? megabytes(free) : `${(free / 1e9).toFixed(1)} GB`} free`
+  },
+  log: async (facts) => {
+    const room = await readRoom(facts)
+    return room && megabytes(room.log)
+  },
+  snapshot: async ({ now, snapshot, snapshotAfterSync }) => {
+    if (snapshotAfterSync === null) return null
+    const info = await snapshot()
+    return info === null ? 'there is none yet' : `made ${formatAge(now, info.madeAt)} ago`
+  },
 }
 
 async function formatFresh(facts: Facts, resource: Freshness['resource']): Promise<string | null> {
   if (!facts.resources.includes(resource)) return null
   const { asOf } = await readFreshness(facts, resource)
-  return asOf === null
-    ? 'none have come yet'
-    : `read ${formatSpan(facts.now.getTime() - Date.parse(asOf))} ago`
+  return asOf === null ? 'none have come yet' : `read ${formatAge(facts.now, asOf)} ago`
 }
 
 const TABLE = {

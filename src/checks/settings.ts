@@ -6,7 +6,7 @@ import type { Db } from '../store/db/store.ts'
 import { isOfDaemon, listHeldLeases } from '../store/schedule/lease.ts'
 import { formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
-import { ALERTED, type Check, type Finding, SHOWN } from './check.ts'
+import { ALERTED, type Check, type Finding, internal, SHOWN } from './check.ts'
 
 /**
  * The minutes after a change of the settings file in which nothing is reported, because a person may still be
@@ -16,18 +16,15 @@ const UNREAD_MINUTES = 60
 
 export const SETTINGS_CHECKS = {
   settings_wrong: {
+    ...SHOWN,
     part: 'settings',
-    question: 'Are the settings free of mistakes?',
     title: 'settings wrong',
-    meaning: null,
-    severity: 'warn',
-    shownIn: SHOWN,
+    meaning: 'a part of the settings has a mistake, and was left out',
     find: async ({ settingsMistakes }) => settingsMistakes.map(mistaken),
   },
   settings_old: {
     ...ALERTED,
     part: 'settings',
-    question: 'Does the daemon use the current settings file?',
     title: 'settings not in force',
     meaning: 'the settings file was changed an hour ago, and the daemon has not been started since',
     find: findOld,
@@ -48,13 +45,10 @@ async function findOld({ db, settingsFile, now }: Facts): Promise<Finding[]> {
   if (inForce === null) return []
   const { since, changedAt } = inForce
   if (changedAt === null || changedAt > minutesBefore(now, UNREAD_MINUTES)) return []
-  return [
-    {
-      subject: '',
-      message: `${settingsFile} was changed at ${formatUtc(changedAt)}, and has not been read since. Those of ${formatUtc(since)} are in force.`,
-      hint: `Correct them until ${shellCommand('config check')} finds no mistake, then restart the daemon.`,
-    },
-  ]
+  return internal(
+    `${settingsFile} was changed at ${formatUtc(changedAt)}, and has not been read since. Those of ${formatUtc(since)} are in force.`,
+    `Correct them until ${shellCommand('config check')} finds no mistake, then restart the daemon.`,
+  )
 }
 
 export interface SettingsInForce {

@@ -9,17 +9,18 @@ import { findImplausibleTimes, formatImplausible } from '../store/leads/quaranti
 import { findLastWholeRun, type RunSummary } from '../store/sync/sync-run.ts'
 import type { Resource } from '../store/sync/watermark.ts'
 import { readWatermark } from '../store/sync/watermark.ts'
-import { formatSpan, formatUtc, minutesBefore } from '../time.ts'
+import { formatAge, formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
 import {
   ALERT_FAILURES,
   ALERTED,
   type Check,
   type Finding,
+  internal,
   type Part,
   plain,
-  type Severity,
   SHOWN,
+  VITAL,
 } from './check.ts'
 
 const DEFERRED_MINUTES = 120
@@ -43,26 +44,22 @@ const OTHER_SOURCE: readonly string[] = ['store_other_source']
 const STOPPED_CODES: readonly string[] = ['run_interrupted', 'job_busy']
 
 export const SYNC_CHECKS = {
-  leads_stale: freshnessCheck('leads', 'leads', 'all leads', 'fail'),
-  statistics_stale: freshnessCheck('stats', 'statistics', 'the statistics', 'warn'),
-  agents_stale: freshnessCheck('agents', 'agents', 'the agents', 'warn'),
+  leads_stale: freshnessCheck('leads', 'leads', 'all leads'),
+  statistics_stale: freshnessCheck('stats', 'statistics', 'the statistics'),
+  agents_stale: freshnessCheck('agents', 'agents', 'the agents'),
   times_implausible: {
+    ...SHOWN,
     part: 'times',
-    question: 'Are the times of the leads plausible?',
     title: 'implausible times',
-    meaning: null,
-    severity: 'warn',
-    shownIn: SHOWN,
+    meaning: 'nearly all leads have the same day as one of their times, or the time at which they were read',
     find: findImplausible,
   },
   key_refused: {
     ...ALERTED,
     part: 'syncs',
-    question: 'Does the upstream accept the API key?',
     title: 'API key refused',
     meaning: 'the upstream rejects the API key, or does not allow it to read',
     severity: 'fail',
-    setting: 'api.key',
     find: async (facts) =>
       findByCode(
         await listEndedRuns(facts),
@@ -73,26 +70,21 @@ export const SYNC_CHECKS = {
   source_changed: {
     ...ALERTED,
     part: 'syncs',
-    question: 'Are leads read from the same source as before?',
     title: 'another source',
     meaning: 'the settings name another source than the one from which the stored leads were read',
     severity: 'fail',
-    setting: 'api.url',
     find: async (facts) => findByCode(await listEndedRuns(facts), OTHER_SOURCE, 'Put api.url back.'),
   },
   first_sync_unfinished: {
+    ...SHOWN,
     part: 'syncs',
-    question: 'Has a first sync finished?',
     title: 'first sync not finished',
-    meaning: null,
-    severity: 'warn',
-    shownIn: SHOWN,
+    meaning: 'the first sync was stopped, and no daemon runs that goes on with it',
     find: findFirstUnfinished,
   },
   sync_failing: {
     ...ALERTED,
     part: 'syncs',
-    question: 'Do syncs succeed?',
     title: 'sync failing',
     meaning: 'that many syncs in a row failed or were incomplete; the alert shows the last error',
     alert: 'after_failures',
@@ -101,21 +93,17 @@ export const SYNC_CHECKS = {
   sync_deferred: {
     ...ALERTED,
     part: 'syncs',
-    question: 'Does the upstream allow syncs as often as scheduled?',
     title: 'sync deferred',
     meaning: 'the upstream has made syncs wait for more than two hours, or asks for such a wait',
-    setting: 'sync.schedule',
     find: findDeferred,
   },
   sync_late: {
+    ...ALERTED,
     part: 'leads',
-    question: 'Has a sync read all leads within 26 hours?',
     title: 'data old',
     meaning: 'no sync has read all leads for 26 hours',
-    severity: 'warn',
     // Only alerts show this finding. All other places show leads_stale, which reports old data earlier.
     shownIn: ['alerts'],
-    alert: 'at_once',
     find: findLate,
   },
 } as const satisfies Record<string, Check>
@@ -152,27 +140,21 @@ function countDue(timing: Timing, since: Date, now: Date): number {
   return count
 }
 
-function freshnessCheck(resource: Resource, part: Part, words: string, severity: Severity): Check {
+function freshnessCheck(resource: Resource, part: Part, words: string): Check {
   return {
+    ...(resource === 'leads' ? VITAL : SHOWN),
     part,
-    question: `Are ${words} read often enough?`,
     title: `${part} old`,
-    meaning: null,
-    severity,
-    setting: 'sync.schedule',
-    shownIn: resource === 'leads' ? [...SHOWN, 'readyz'] : SHOWN,
+    meaning: `no sync has read ${words} for 26 hours, or three scheduled syncs in a row were missed`,
     async find(facts) {
       if (!facts.resources.includes(resource)) return []
       const { asOf, isFresh } = await readFreshness(facts, resource)
       if (isFresh || (asOf === null && resource !== 'leads')) return []
-      if (asOf === null) return [plain(`no sync has read ${words} yet`, `run ${shellCommand('sync')}`)]
-      const age = formatSpan(facts.now.getTime() - Date.parse(asOf))
-      return [
-        plain(
-          `no sync has read ${words} for ${age}, since ${formatUtc(asOf)}`,
-          `${shellCommand('status')} shows the last runs, and ${shellCommand('doctor')} asks the upstream`,
-        ),
-      ]
+      if (asOf === null) return plain(`no sync has read ${words} yet`, `run ${shellCommand('sync')}`)
+      return plain(
+        `no sync has read ${words} for ${formatAge(facts.now, asOf)}, since ${formatUtc(asOf)}`,
+        `${shellCommand('status')} shows the last runs, and ${shellCommand('doctor')} asks the upstream`,
+      )
     },
   }
 }
@@ -184,15 +166,11 @@ function freshnessCheck(resource: Resource, part: Part, words: string, severity:
 async function findImplausible({ db }: Facts): Promise<Finding[]> {
   const [first, ...others] = await findImplausibleTimes(db)
   if (first === undefined) return []
-  const found = [formatImplausible(first), ...others.map(({ field }) => `${field} is implausible too`)].join(
-    '; ',
+  const found = [formatImplausible(first), ...others.map(({ field }) => `${field} is implausible too`)]
+  return plain(
+    found.join('; '),
+    `correct mapping.lead.${first.field} in the profile; figures that go by it are doubtful until then`,
   )
-  return [
-    plain(
-      found,
-      `correct mapping.lead.${first.field} in the profile; figures that go by it are doubtful until then`,
-    ),
-  ]
 }
 
 /**
@@ -207,7 +185,7 @@ async function listEndedRuns(facts: Facts): Promise<RunSummary[]> {
 /** Returns a finding if the last run failed for one of these reasons, which no retry removes. */
 function findByCode([last]: readonly RunSummary[], codes: readonly string[], hint: string): Finding[] {
   const problem = last?.problems.find(({ code }) => codes.includes(code))
-  return problem ? [{ subject: '', message: problem.message, hint: problem.hint ?? hint }] : []
+  return problem ? internal(problem.message, problem.hint ?? hint) : []
 }
 
 /**
@@ -219,12 +197,10 @@ async function findFirstUnfinished(facts: Facts): Promise<Finding[]> {
   const ended = (await listEndedRuns(facts)).filter(({ outcome }) => outcome !== 'killed')
   if (last === undefined || ended.length > 0 || (await facts.daemonState()) === 'alive') return []
   if ((await facts.leases()).some(({ name }) => name === 'sync')) return []
-  return [
-    plain(
-      `the first sync has not finished: it was stopped after its start at ${formatUtc(last.startedAt)}`,
-      `run ${shellCommand('sync')}; it goes on from there`,
-    ),
-  ]
+  return plain(
+    `the first sync has not finished: it was stopped after its start at ${formatUtc(last.startedAt)}`,
+    `run ${shellCommand('sync')}; it goes on from there`,
+  )
 }
 
 async function findFailing(facts: Facts): Promise<Finding[]> {
@@ -242,18 +218,15 @@ async function findFailing(facts: Facts): Promise<Finding[]> {
   const [problem] = last.problems
   const error = problem ? `${problem.part}: ${problem.message}` : 'the process was killed'
   const times = failed.length === 1 ? 'The last sync' : `The last ${counted(failed.length, 'sync')}`
-  return [
+  return internal(
+    `${times} failed or came back incomplete, since ${formatUtc(oldest.startedAt)}. The last error: ${error}`,
+    problem?.hint ?? `${shellCommand('status')} shows the runs, ${shellCommand('doctor')} asks the upstream.`,
     {
-      subject: '',
-      message: `${times} failed or came back incomplete, since ${formatUtc(oldest.startedAt)}. The last error: ${error}`,
       brief: failed.length > 1 ? `sync failing, ${failed.length} times in a row` : 'sync failing',
-      hint:
-        problem?.hint ??
-        `${shellCommand('status')} shows the runs, ${shellCommand('doctor')} asks the upstream.`,
       failures: failed.length,
       severity: failed.length >= LASTING_FAILURES ? 'fail' : 'warn',
     },
-  ]
+  )
 }
 
 async function findDeferred(facts: Facts): Promise<Finding[]> {
@@ -267,28 +240,20 @@ async function findDeferred(facts: Facts): Promise<Finding[]> {
   const isFar = notBefore !== null && notBefore > minutesBefore(now, -DEFERRED_MINUTES)
   if (!isLong && !isFar) return []
   const until = notBefore === null ? '' : ` It asks for no request before ${formatUtc(notBefore)}.`
-  return [
-    {
-      subject: '',
-      message: `The upstream has been asking to wait since ${formatUtc(oldest.startedAt)}.${until}`,
-      hint: 'Ask its operator for a higher limit, sync less often (sync.schedule), or set limits.requests_per_second in the profile.',
-    },
-  ]
+  return internal(
+    `The upstream has been asking to wait since ${formatUtc(oldest.startedAt)}.${until}`,
+    'Ask its operator for a higher limit, sync less often (sync.schedule), or set limits.requests_per_second in the profile.',
+  )
 }
 
 async function findLate(facts: Facts): Promise<Finding[]> {
   const asOf = (await findLastWholeRun(facts.db))?.asOf ?? null
   const since = asOf ?? (await listEndedRuns(facts)).at(-1)?.startedAt
   if (since === undefined || since > minutesBefore(facts.now, LATE_HOURS * 60)) return []
-  const message =
+  return internal(
     asOf === null
-      ? `No sync has read all leads yet; the first was at ${formatUtc(since)}`
-      : `No sync has read all leads since ${formatUtc(since)}: what reports say is as old`
-  return [
-    {
-      subject: '',
-      message: `${message}.`,
-      hint: `${shellCommand('status')} shows the last runs, and whether any was begun.`,
-    },
-  ]
+      ? `No sync has read all leads yet; the first was at ${formatUtc(since)}.`
+      : `No sync has read all leads since ${formatUtc(since)}: what reports say is as old.`,
+    `${shellCommand('status')} shows the last runs, and whether any was begun.`,
+  )
 }

@@ -30,13 +30,8 @@ export async function* checkUpstream(source: Source, signal: AbortSignal): Async
     sample.push(...page.records.map((record) => record.value))
     const total = page.total === null ? '' : ` of ${page.total.toLocaleString('en')}`
     const found = `${page.records.length}${total} records on the first page`
-    return page.records.length > 0
-      ? ok('list of leads', found)
-      : warn(
-          'list of leads',
-          found,
-          'if there should be leads, check the key and envelope.leads of the profile',
-        )
+    const remedy = 'if there should be leads, check the key and envelope.leads of the profile'
+    return page.records.length > 0 ? ok('list of leads', found) : warn('list of leads', found, remedy)
   })
   yield first
   if (first.status !== 'ok') return

@@ -272,10 +272,7 @@ export interface Insight {
   /** The judged numbers, first those of all leads, then those of each pipeline. */
   readonly expectations: readonly Expectation[]
   readonly lastUnusual: LastUnusualDays
-  /**
-   * The record of the ranges that earlier issues published for all leads. Absent in issues of older program
-   * versions.
-   */
+  /** The record of the ranges that earlier issues published for all leads; absent if nothing was judged. */
   readonly publishedRecord?: RangeRecord
   readonly drivers: readonly Driver[]
   /**

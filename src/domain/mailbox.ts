@@ -63,44 +63,6 @@ function unseenIn(text: string, nameEnd: number): string | null {
   if (index === undefined) return null
   const code = text.codePointAt(index) ?? 0
   const number = code.toString(16).toUpperCase().padStart(4, '0')
-  const name = UNSEEN_NAMES[number] ?? (code < 0xa0 ? 'a control character' : 'an invisible character')
-  return `U+${number} ${name} at position ${[...text.slice(0, index)].length + 1}`
-}
-
-/** The names of the Unicode standard for characters that come into settings by pasting. */
-const UNSEEN_NAMES: Readonly<Record<string, string>> = {
-  '0000': 'NULL',
-  '0009': 'TAB',
-  '000A': 'LINE FEED',
-  '000D': 'CARRIAGE RETURN',
-  '001B': 'ESCAPE',
-  '007F': 'DELETE',
-  '00A0': 'NO-BREAK SPACE',
-  '00AD': 'SOFT HYPHEN',
-  '034F': 'COMBINING GRAPHEME JOINER',
-  '061C': 'ARABIC LETTER MARK',
-  '180E': 'MONGOLIAN VOWEL SEPARATOR',
-  '2009': 'THIN SPACE',
-  '200B': 'ZERO WIDTH SPACE',
-  '200C': 'ZERO WIDTH NON-JOINER',
-  '200D': 'ZERO WIDTH JOINER',
-  '200E': 'LEFT-TO-RIGHT MARK',
-  '200F': 'RIGHT-TO-LEFT MARK',
-  '2028': 'LINE SEPARATOR',
-  '2029': 'PARAGRAPH SEPARATOR',
-  '202A': 'LEFT-TO-RIGHT EMBEDDING',
-  '202B': 'RIGHT-TO-LEFT EMBEDDING',
-  '202C': 'POP DIRECTIONAL FORMATTING',
-  '202D': 'LEFT-TO-RIGHT OVERRIDE',
-  '202E': 'RIGHT-TO-LEFT OVERRIDE',
-  '202F': 'NARROW NO-BREAK SPACE',
-  '2060': 'WORD JOINER',
-  '2066': 'LEFT-TO-RIGHT ISOLATE',
-  '2067': 'RIGHT-TO-LEFT ISOLATE',
-  '2068': 'FIRST STRONG ISOLATE',
-  '2069': 'POP DIRECTIONAL ISOLATE',
-  '2800': 'BRAILLE PATTERN BLANK',
-  '3000': 'IDEOGRAPHIC SPACE',
-  '3164': 'HANGUL FILLER',
-  FEFF: 'ZERO WIDTH NO-BREAK SPACE',
+  const kind = code < 0xa0 ? 'a control character' : 'an invisible character'
+  return `U+${number} ${kind} at position ${[...text.slice(0, index)].length + 1}`
 }

@@ -35,7 +35,7 @@ export interface Freshness {
   readonly requests: number | null
   /** The number of quarantined records, which could not be mapped. */
   readonly quarantinedRecords: number
-  /** The fields of leads that contain implausible times; absent in figures of older program versions. */
+  /** The fields of leads that contain implausible times. */
   readonly implausibleTimes?: readonly ('created_at' | 'updated_at' | 'status_changed_at')[]
 }
 

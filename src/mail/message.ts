@@ -23,16 +23,12 @@ export interface MessageIdentity {
   readonly from: string
 }
 
-/**
- * Returns the Message-ID `<…@domain>`, with 40 letters and digits from a hash of the identity (RFC 5322,
- * 3.6.4).
- */
+/** Returns the Message-ID `<…@domain>`, with 40 hexadecimal digits from a hash of the identity (RFC 5322, 3.6.4). */
 export function messageId(identity: MessageIdentity): string {
   const { installationId, report, period, recipient, revision, from } = identity
-  const hash = createHash('sha256')
-    .update(JSON.stringify([installationId, report, period.from, period.to, recipient, revision]))
-    .digest()
-  return `<${base32(hash).slice(0, 40)}@${domainOf(from)}>`
+  const text = JSON.stringify([installationId, report, period.from, period.to, recipient, revision])
+  const hash = createHash('sha256').update(text).digest('hex')
+  return `<${hash.slice(0, 40)}@${domainOf(from)}>`
 }
 
 /**
@@ -94,13 +90,6 @@ function attachmentOf({ name, contentType, content, cid }: MessageFile) {
 function domainOf(from: string): string {
   const { address } = parseMailbox(from)
   return address.slice(address.lastIndexOf('@') + 1)
-}
-
-/** Encodes bytes in base32 (RFC 4648, 7, the extended hex alphabet), in lower case and without padding. */
-function base32(bytes: Uint8Array): string {
-  const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('')
-  const digits = bits.match(/.{1,5}/g) ?? []
-  return digits.map((five) => Number.parseInt(five.padEnd(5, '0'), 2).toString(32)).join('')
 }
 
 /*

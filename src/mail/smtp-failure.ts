@@ -25,7 +25,7 @@ export type SendFailure = 'transient' | 'permanent' | 'refused' | 'configuration
  */
 type SendConcern = 'message' | 'server' | 'either'
 
-/** The facts that {@link failedSendOf} derives from a failed attempt. */
+/** What is known of a failed attempt. */
 export interface FailedSend {
   readonly kind: SendFailure
   readonly concerns: SendConcern
@@ -33,11 +33,42 @@ export interface FailedSend {
   readonly isInMessage: boolean
   /** Tells whether the server refused MAIL FROM, before it knew the recipient. */
   readonly isOfMail: boolean
+  /** Tells whether the server, or the size that it announces, lets only smaller messages pass. */
+  readonly isTooLarge: boolean
+  /** Tells whether the session can carry another message: the server has refused only this one. */
+  readonly keepsSession: boolean
   /** The code of the server's reply; null if there was no reply, or if it was about the size of the message. */
   readonly replyCode: number | null
   /** The text of the server's reply, or the reason why there was no reply. */
   readonly said: string
 }
+
+const SAID_LENGTH = 300
+// The reply codes of RFC 4954, 6: authentication required, mechanism too weak, credentials refused,
+// encryption required.
+const AUTH_REPLIES = [530, 534, 535, 538]
+// The error codes with which nodemailer refuses a message or an address before it asks the server. Such a
+// message is not sent again.
+const REFUSED_HERE = ['EMESSAGE', 'EENVELOPE']
+const SETTINGS_AT_FAULT = /^(?:E(?:NO)?AUTH|E(?:REQUIRE)?TLS|EACCES|EPERM|EROFS|ENOTDIR|EISDIR)$/
+/** The code of an error of ours: the server has said that it takes only smaller messages (RFC 1870). */
+export const TOO_LARGE = 'ESIZE'
+const CERTIFICATE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_)/
+
+/**
+ * Returns what is known of a failed attempt; null if the error comes neither from the server nor from the
+ * message.
+ */
+export function failedSendOf(thrown: unknown): FailedSend | null {
+  if (!(thrown instanceof LeadsheetError)) return null
+  // An address that no mail can have is refused before the server is asked, as nodemailer refuses it.
+  if (thrown.code === 'config_invalid')
+    return judge(faultOf({ code: 'EENVELOPE' }, 'envelope'), thrown.message)
+  return failedSends.get(thrown) ?? null
+}
+
+/** The attempts behind the errors that {@link sendError} has made. */
+const failedSends = new WeakMap<LeadsheetError, FailedSend>()
 
 interface SendFault {
   readonly phase: SendPhase
@@ -53,82 +84,46 @@ interface SendFault {
   readonly reply: string
 }
 
-const SAID_LENGTH = 300
-// The reply codes of RFC 4954, 6: authentication required, mechanism too weak, credentials refused,
-// encryption required.
-const AUTH_REPLIES = [530, 534, 535, 538]
-// The error codes with which nodemailer refuses a message or an address before it asks the server. Such a
-// message is not sent again.
-const REFUSED_HERE = ['EMESSAGE', 'EENVELOPE']
-const SETTINGS_AT_FAULT = [
-  'EAUTH',
-  'ENOAUTH',
-  'ETLS',
-  'EREQUIRETLS',
-  'EACCES',
-  'EPERM',
-  'EROFS',
-  'ENOTDIR',
-  'EISDIR',
-]
-/** The code of an error of ours: the server has said that it takes only smaller messages (RFC 1870). */
-export const TOO_LARGE = 'ESIZE'
-const CERTIFICATE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_)/
-
-/**
- * Returns the facts of a failed attempt; null if the error comes neither from the server nor from the
- * message.
- */
-export function failedSendOf(thrown: unknown): FailedSend | null {
-  if (!(thrown instanceof LeadsheetError)) return null
-  if (thrown.code === 'config_invalid') {
-    return {
-      kind: 'permanent',
-      concerns: 'message',
-      isInMessage: true,
-      isOfMail: false,
-      replyCode: null,
-      said: thrown.message,
-    }
+function faultOf(thrown: unknown, phase: SendPhase): SendFault {
+  const facts: Readonly<Record<string, unknown>> = { ...Object(thrown) }
+  const text = (value: unknown) => (typeof value === 'string' ? value : '')
+  return {
+    phase,
+    command: text(facts.command),
+    code: text(facts.code),
+    originalCode: text(facts.originalCode),
+    replyCode: typeof facts.responseCode === 'number' ? facts.responseCode : null,
+    reply: text(facts.response),
   }
-  if (thrown.code !== 'mail_unreachable' && thrown.code !== 'mail_rejected') return null
-  const fault = faultOf(thrown)
-  const kind = classifySendFailure(thrown)
-  const said =
-    thrown.cause instanceof Error && 'said' in thrown.cause ? String(thrown.cause.said) : thrown.message
+}
+
+function judge(fault: SendFault, said: string): FailedSend {
+  const { phase, command, code, replyCode } = fault
+  const kind = kindOf(fault)
+  const isInMessage = !isBeforeMessage(phase)
+  const isOfMail = replyCode !== null && command === 'MAIL FROM'
+  const isTooLarge = replyCode === null ? code === TOO_LARGE : blameOf(fault) === 'size'
+  const isOne = isInMessage && replyCode !== null && replyCode !== 421 && !isOfMail
   return {
     kind,
     concerns: concernOf(kind, fault),
-    isInMessage: !isBeforeMessage(fault.phase),
-    isOfMail: fault.replyCode !== null && fault.command === 'MAIL FROM',
+    isInMessage,
+    isOfMail,
+    isTooLarge,
+    keepsSession: code === TOO_LARGE || isOne,
     // Refusals with a code count against the recipient.
-    replyCode: isTooLarge(thrown) ? null : fault.replyCode,
+    replyCode: isTooLarge ? null : replyCode,
     said,
   }
 }
 
-function concernOf(kind: SendFailure, fault: SendFault): SendConcern {
-  const { phase, code, replyCode } = fault
-  if (replyCode === null && [...REFUSED_HERE, TOO_LARGE].includes(code)) return 'message'
-  if (replyCode === 421 || kind === 'configuration' || kind === 'sender' || isBeforeMessage(phase)) {
-    return 'server'
-  }
-  return replyCode === null || (kind === 'transient' && blameOf(fault) === 'sender') ? 'either' : 'message'
-}
-
-/**
- * Returns what an error means for the message.
- * @param thrown an error of {@link sendError}, or the cause of such an error
- */
-export function classifySendFailure(thrown: unknown): SendFailure {
-  const fault = faultOf(thrown)
+function kindOf(fault: SendFault): SendFailure {
   const { phase, code, originalCode, replyCode } = fault
   if (replyCode !== null) return meaningOfReply(replyCode, fault)
   if (code === TOO_LARGE) return 'permanent'
   if (phase === 'data') return 'unknown'
   if (REFUSED_HERE.includes(code)) return 'permanent'
-  const isSetting =
-    SETTINGS_AT_FAULT.includes(code) || CERTIFICATE.test(originalCode) || CERTIFICATE.test(code)
+  const isSetting = SETTINGS_AT_FAULT.test(code) || CERTIFICATE.test(originalCode) || CERTIFICATE.test(code)
   return isSetting ? 'configuration' : 'transient'
 }
 
@@ -148,22 +143,18 @@ const MEANINGS = {
   size: 'permanent',
 } as const satisfies Record<Blame, SendFailure>
 
-/** Tells whether the server, or the size that it announces, lets only smaller messages pass. */
-export function isTooLarge(thrown: unknown): boolean {
-  const fault = faultOf(thrown)
-  return fault.code === TOO_LARGE || (fault.replyCode !== null && blameOf(fault) === 'size')
-}
-
-/** Tells whether the session can carry another message: the server has refused only this one. */
-export function keepsSession(thrown: unknown): boolean {
-  const { phase, command, code, replyCode } = faultOf(thrown)
-  if (code === TOO_LARGE) return true
-  return !isBeforeMessage(phase) && replyCode !== null && replyCode !== 421 && command !== 'MAIL FROM'
+function concernOf(kind: SendFailure, fault: SendFault): SendConcern {
+  const { phase, code, replyCode } = fault
+  if (replyCode === null && [...REFUSED_HERE, TOO_LARGE].includes(code)) return 'message'
+  if (replyCode === 421 || kind === 'configuration' || kind === 'sender' || isBeforeMessage(phase)) {
+    return 'server'
+  }
+  return replyCode === null || (kind === 'transient' && blameOf(fault) === 'sender') ? 'either' : 'message'
 }
 
 /** Tells whether a server refused the way of a login, and not the user and the password (RFC 4954, 6). */
 export function isMechanismRefused(thrown: unknown): boolean {
-  const { command, replyCode, reply } = faultOf(thrown)
+  const { command, replyCode, reply } = faultOf(thrown, 'login')
   if (command !== 'AUTH PLAIN' || replyCode === null) return false
   return (
     [500, 502, 504].includes(replyCode) ||
@@ -280,79 +271,57 @@ export function sendError(
   cause: unknown,
   phase: SendPhase,
   place: string,
-  options: { readonly recipient?: string; readonly secret?: string } = {},
+  { recipient, secret = '' }: { readonly recipient?: string; readonly secret?: string } = {},
 ): LeadsheetError {
-  const error = Object.assign(cause instanceof Error ? cause : new Error(String(cause)), { phase })
-  const kind = classifySendFailure(error)
-  const fault = faultOf(error)
-  const concerns = concernOf(kind, fault)
-  const isRefused = concerns === 'message' || (fault.replyCode !== null && concerns === 'either')
-  const words = fault.replyCode === null ? errorText(error) : replyOf(error)
+  const error = cause instanceof Error ? cause : new Error(String(cause))
+  const fault = faultOf(error, phase)
+  const words = fault.replyCode === null ? errorText(error) : fault.reply || error.message
   // Removes secrets before it cuts the text, because half a password at the cut would not be recognised.
-  const said = redactor([options.secret ?? ''])(words)
-    .replace(/\s+/g, ' ')
-    .slice(0, SAID_LENGTH)
-    .trim()
-  Object.assign(error, { said })
-  const whom = options.recipient === undefined ? '' : ` for ${options.recipient}`
-  const hasNoTls = fault.code === 'ETLS'
-  const isSize = isTooLarge(error)
-  const problem = isSize
-    ? 'takes no message of this size'
-    : isRefused
-      ? 'refused the message'
-      : hasNoTls
-        ? 'has no TLS to offer'
-        : PROBLEM[kind]
-  return new LeadsheetError(
+  const said = redactor([secret])(words).replace(/\s+/g, ' ').slice(0, SAID_LENGTH).trim()
+  const failed = judge(fault, said)
+  const { kind, concerns, isTooLarge } = failed
+  const isRefused = concerns === 'message' || (fault.replyCode !== null && concerns === 'either')
+  const { problem, hint } = WORDS[isTooLarge ? 'size' : fault.code === 'ETLS' ? 'no_tls' : kind]
+  const whom = recipient === undefined ? '' : ` for ${recipient}`
+  const made = new LeadsheetError(
     isRefused || kind === 'sender' ? 'mail_rejected' : 'mail_unreachable',
-    `${place} ${problem}${whom}: ${said}`,
-    { hint: isSize ? SIZE_HINT : hasNoTls ? TLS_HINT : HINTS[kind], cause: error },
+    `${place} ${isRefused && !isTooLarge ? REFUSED : problem}${whom}: ${said}`,
+    { hint, cause: error },
   )
+  failedSends.set(made, failed)
+  return made
 }
 
-const PROBLEM = {
-  transient: 'could not be reached',
-  configuration: 'did not let us in',
-  permanent: 'did not let us in',
-  refused: 'refused the message',
-  sender: 'takes no message from us',
-  unknown: 'was lost after the message was sent and before it was confirmed',
-} as const satisfies Record<SendFailure, string>
+const REFUSED = 'refused the message'
 
-const HINTS = {
-  transient: `Nothing was delivered; it can be tried again. If it keeps failing, check smtp.url (LEADSHEET_SMTP_URL): ${shellCommand('doctor')} tries it.`,
-  configuration: `Check the user, password, port and protocol of smtp.url (LEADSHEET_SMTP_URL), and the certificate of the server; ${shellCommand('doctor')} tries them.`,
-  permanent: 'Check the address of the recipient and of the sender.',
-  refused:
-    'The answer names no recipient, so it may be about the content or the sender: ask whoever runs the mail server.',
-  sender:
-    'This is about the sender and not about a recipient. Check the sending limits of the account, whether it may send as mail.from, and the SPF, DKIM and DMARC records of the domain.',
-  unknown: 'The message may have arrived. Sent again it has the same Message-ID.',
-} as const satisfies Record<SendFailure, string>
-
-const SIZE_HINT = 'Have the limit of the mail server raised, or give the report fewer blocks and rows.'
-
-const TLS_HINT =
-  'Take the port of the server that has TLS: smtp:// with STARTTLS, mostly 587, or smtps://, mostly 465. Where each machine on the way is trusted, ?insecure=true behind the mail URL goes without.'
-
-function faultOf(thrown: unknown): SendFault {
-  const error: unknown = thrown instanceof LeadsheetError ? thrown.cause : thrown
-  const facts: Readonly<Record<string, unknown>> = error instanceof Error ? { ...error } : {}
-  const text = (value: unknown) => (typeof value === 'string' ? value : '')
-  return {
-    phase: PHASES.find((phase) => phase === facts.phase) ?? 'connect',
-    code: text(facts.code),
-    originalCode: text(facts.originalCode),
-    command: text(facts.command),
-    replyCode: typeof facts.responseCode === 'number' ? facts.responseCode : null,
-    reply: text(facts.response),
-  }
-}
-
-const PHASES: readonly SendPhase[] = ['connect', 'login', 'envelope', 'data']
-
-/** Returns the text of the server's reply, or of the error if there was no reply. */
-function replyOf(error: Error): string {
-  return 'response' in error && typeof error.response === 'string' ? error.response : error.message
+const WORDS: Readonly<Record<SendFailure | 'size' | 'no_tls', { problem: string; hint: string }>> = {
+  transient: {
+    problem: 'could not be reached',
+    hint: `Nothing was delivered; it can be tried again. If it keeps failing, check smtp.url (LEADSHEET_SMTP_URL): ${shellCommand('doctor')} tries it.`,
+  },
+  configuration: {
+    problem: 'did not let us in',
+    hint: `Check the user, password, port and protocol of smtp.url (LEADSHEET_SMTP_URL), and the certificate of the server; ${shellCommand('doctor')} tries them.`,
+  },
+  permanent: { problem: REFUSED, hint: 'Check the address of the recipient and of the sender.' },
+  refused: {
+    problem: REFUSED,
+    hint: 'The answer names no recipient, so it may be about the content or the sender: ask whoever runs the mail server.',
+  },
+  sender: {
+    problem: 'takes no message from us',
+    hint: 'This is about the sender and not about a recipient. Check the sending limits of the account, whether it may send as mail.from, and the SPF, DKIM and DMARC records of the domain.',
+  },
+  unknown: {
+    problem: 'was lost after the message was sent and before it was confirmed',
+    hint: 'The message may have arrived. Sent again it has the same Message-ID.',
+  },
+  size: {
+    problem: 'takes no message of this size',
+    hint: 'Have the limit of the mail server raised, or give the report fewer blocks and rows.',
+  },
+  no_tls: {
+    problem: 'has no TLS to offer',
+    hint: 'Take the port of the server that has TLS: smtp:// with STARTTLS, mostly 587, or smtps://, mostly 465. Where each machine on the way is trusted, ?insecure=true behind the mail URL goes without.',
+  },
 }

@@ -12,15 +12,7 @@ import type { Log } from '../log.ts'
 import type { DkimKey, Receipt, TransportSendOptions } from './message.ts'
 import { buildMessage, fitFiles, parseMailbox, withoutFiles } from './message.ts'
 import type { SendPhase } from './smtp-failure.ts'
-import {
-  classifySendFailure,
-  failedSendOf,
-  isMechanismRefused,
-  isTooLarge,
-  keepsSession,
-  sendError,
-  TOO_LARGE,
-} from './smtp-failure.ts'
+import { failedSendOf, isMechanismRefused, sendError, TOO_LARGE } from './smtp-failure.ts'
 
 export interface SmtpOptions {
   readonly log: Log
@@ -82,27 +74,19 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
         throw thrown.cause
       }
       const { phase } = progress
-      const error = sendError(thrown, phase, server.name, {
-        recipient: message.to,
-        secret: server.password,
-      })
+      const { name, password: secret } = server
+      const error = sendError(thrown, phase, name, { recipient: message.to, secret })
+      const failed = failedSendOf(error)
       const session = kept
-      if (session === null || !keepsSession(error) || !(await isReset(session, server, options.signal)))
+      if (session === null || !failed?.keepsSession || !(await isReset(session, server, options.signal)))
         drop()
-      const isConnectionLost = error.code === 'mail_unreachable' && classifySendFailure(error) === 'transient'
-      const isMailRefused = failedSendOf(error)?.isOfMail ?? false
+      const isConnectionLost = error.code === 'mail_unreachable' && failed?.kind === 'transient'
+      const isClosed = isReused && phase === 'envelope' && (isConnectionLost || failed?.isOfMail)
+      if (!isClosed || options.signal.aborted) throw error
       // A server may close an idle connection just as the next message begins, or take no more messages over
       // it. No byte of the message was sent yet, so another attempt is safe. A third attempt never follows,
       // because the second one opens a new connection.
-      if (
-        isReused &&
-        phase === 'envelope' &&
-        (isConnectionLost || isMailRefused) &&
-        !options.signal.aborted
-      ) {
-        return attempt(message, bytes, options)
-      }
-      throw error
+      return attempt(message, bytes, options)
     }
   }
 
@@ -119,7 +103,7 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
     try {
       return await attempt(message, await buildMessage(message, dkim), { ...options, onData: once })
     } catch (thrown) {
-      if (!isTooLarge(thrown)) throw thrown
+      if (!failedSendOf(thrown)?.isTooLarge) throw thrown
       const attached = message.files.filter(({ cid }) => cid === null)
       const { left } = fitFiles(message.files, kept === null ? 0 : maxSizeOf(kept))
       const without = left.length > 0 ? left : attached
@@ -160,11 +144,8 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
  * not show whether the connection broke before or after the message was sent.
  */
 
-/**
- * Tells how far the session got. The session updates this object, so that the code that catches a failure can
- * read it.
- */
-export interface Progress {
+/** How far the session got. The session updates this, so that the code that catches a failure can read it. */
+interface Progress {
   phase: SendPhase
 }
 
@@ -172,11 +153,7 @@ export interface Progress {
 class NotBegun extends Error {}
 
 /** Opens a session, and logs in if the settings name a user. */
-export async function connect(
-  server: SmtpServer,
-  signal: AbortSignal,
-  progress: Progress,
-): Promise<SMTPConnection> {
+async function connect(server: SmtpServer, signal: AbortSignal, progress: Progress): Promise<SMTPConnection> {
   const { default: Connection } = await import('nodemailer/lib/smtp-connection')
   const connection = new Connection(server.connection)
   // An error during a step reaches the caller of the step. An error between two steps is ignored, because the
@@ -312,56 +289,39 @@ function step<T>(
   })
 }
 
-/** The connection details of a mail server, read from its URL. */
-interface SmtpServer {
-  /** The name of the server without the password, such as `smtp://mail.example.com:587`. */
-  readonly name: string
-  readonly connection: SMTPConnectionOptions
-  /** The name of the user; empty if the server needs no login. */
-  readonly user: string
-  readonly password: string
-  readonly timeouts: SmtpTimeouts
-}
+type SmtpServer = ReturnType<typeof serverOf>
 
 /** The times of RFC 5321, 4.5.3.2: servers that check a sender may take minutes for an answer. */
-export interface SmtpTimeouts {
-  readonly connectMs: number
-  readonly greetingMs: number
+const TIMEOUTS = {
+  connectMs: 30_000,
+  greetingMs: 300_000,
   /** The maximum time in a session without any data sent or received, such as for the answer to RCPT. */
-  readonly socketMs: number
+  socketMs: 300_000,
   /**
    * The maximum wait for the reply to a whole message. A short wait causes duplicates, because a message
    * without a reply is sent again (RFC 5321, 4.5.3.2.6).
    */
-  readonly dataReplyMs: number
-  /**
-   * The time for which an idle connection is kept for another message. It is shorter than the time that
-   * servers allow.
-   */
-  readonly idleMs: number
-  /** The time limit for all steps of one message together. */
-  readonly totalMs: number
-}
-
-const TIMEOUTS: SmtpTimeouts = {
-  connectMs: 30_000,
-  greetingMs: 300_000,
-  socketMs: 300_000,
   dataReplyMs: 600_000,
+  /** The time for which an idle connection is kept for another message; servers allow more. */
   idleMs: 10_000,
+  /** The time limit for all steps of one message together. */
   totalMs: 3_600_000,
 }
+export type SmtpTimeouts = Readonly<typeof TIMEOUTS>
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|::1)$/
 
-export function serverOf(url: URL, timeouts: Partial<SmtpTimeouts> = {}): SmtpServer {
+/** Reads the connection details of a mail server from its URL. */
+export function serverOf(url: URL, timeouts: Partial<SmtpTimeouts> = {}) {
   const isImplicitTls = url.protocol === 'smtps:'
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const port = Number(url.port) || (isImplicitTls ? 465 : 587)
   const isHere = LOOPBACK.test(host)
-  const all = { ...TIMEOUTS, ...timeouts }
+  const all: SmtpTimeouts = { ...TIMEOUTS, ...timeouts }
   return {
+    /** The name of the server without the password, such as `smtp://mail.example.com:587`. */
     name: `${url.protocol}//${url.hostname}:${port}`,
+    /** The name of the user; empty if the server needs no login. */
     user: decodeURIComponent(url.username),
     password: decodeURIComponent(url.password),
     timeouts: all,
@@ -379,6 +339,6 @@ export function serverOf(url: URL, timeouts: Partial<SmtpTimeouts> = {}): SmtpSe
       connectionTimeout: all.connectMs + all.greetingMs,
       greetingTimeout: all.greetingMs,
       socketTimeout: all.socketMs,
-    },
+    } satisfies SMTPConnectionOptions,
   }
 }

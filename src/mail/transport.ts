@@ -17,7 +17,7 @@ export interface Transport extends AsyncDisposable {
   /** The name of the destination without a password, such as `smtp://mail.example.com:587`. */
   readonly name: string
   /**
-   * Sends one message. `classifySendFailure` says what an error of this function means for the message.
+   * Sends one message. `failedSendOf` says what an error of this function means for the message.
    * @throws LeadsheetError mail_unreachable (no message can be sent now), mail_rejected (only this message
    *   cannot be sent)
    */

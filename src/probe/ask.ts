@@ -287,12 +287,20 @@ export interface Finding {
   readonly evidence: string
 }
 
+export function finding(place: string, value: string, confidence: Confidence, evidence: string): Finding {
+  return { place, value, confidence, evidence }
+}
+
 /** A part of the profile that the probe could not find out. */
 export interface Gap {
   readonly place: string
   readonly problem: string
   /** The lines of the profile that a person must write; null if nothing needs to be done. */
   readonly remedy: string | null
+}
+
+export function gap(place: string, problem: string, remedy: string | null = null): Gap {
+  return { place, problem, remedy }
 }
 
 /** Writes evidence such as `GET /leads?limit=3 -> 200, 3 records`. */

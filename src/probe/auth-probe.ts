@@ -7,19 +7,19 @@
 import { basicOf } from '../upstream/client/authorize.ts'
 import { findRecords } from '../upstream/values/json.ts'
 import type { Asker, Auth, Reply } from './ask.ts'
-import { evidenceOf, type Finding } from './ask.ts'
+import { evidenceOf, type Finding, finding } from './ask.ts'
+import { KEY_HEADERS, KEY_PARAMS } from './candidates.ts'
 
-const AUTHORIZATION = 'Authorization'
+const BASIC = 'Basic {basic}'
+const KEY_SCHEMES = [
+  'ApiKey {key}',
+  'Token token={key}',
+  'Zoho-oauthtoken {key}',
+  'Api-Token {key}',
+  'OAuth-Token {key}',
+  BASIC,
+]
 const ANOTHER_KEY = 'leadsheet-probes-with-a-wrong-key'
-const HEADER_FORMS = [
-  'X-Api-Key',
-  'Api-Key',
-  'X-Auth-Token',
-  'X-Api-Token',
-  'X-Access-Token',
-  'X-Token',
-] as const
-const QUERY_FORMS = ['api_key', 'apikey', 'api_token', 'key', 'access_token', 'token', 'apiKey'] as const
 const REFUSED_TEXT =
   /unauthori[sz]ed|unauthenticated|not authenticated|authentication (is )?required|(missing|invalid|no|provide|requires?)( an?| your| valid)? ?(api)?[ _-]?(key|token|credentials)|access denied/i
 
@@ -43,26 +43,18 @@ function authForms(challenge: Reply, key: string): Auth[] {
   const named = [...said.matchAll(/\b(x-[a-z]+(?:-[a-z]+)*|[a-z]+(?:-[a-z]+)*-(?:key|token))\b/gi)]
     .map((match) => match[1] ?? '')
     .filter((name) => /key|token|auth|secret|app/i.test(name) && !/request|correlation|trace/i.test(name))
-  const queries = QUERY_FORMS.filter((name) => new RegExp(`\\b${name}\\b`, 'i').test(said))
+  const queries = KEY_PARAMS.filter((name) => new RegExp(`\\b${name}\\b`, 'i').test(said))
   const standard = [
-    inHeader(AUTHORIZATION, 'Bearer {key}'),
-    inHeader(AUTHORIZATION, '{key}'),
-    inHeader(AUTHORIZATION, 'Token {key}'),
-    inHeader(HEADER_FORMS[0]),
-    inHeader(HEADER_FORMS[1]),
-    inHeader(AUTHORIZATION, 'ApiKey {key}'),
-    inHeader(AUTHORIZATION, 'Token token={key}'),
-    ...['Zoho-oauthtoken', 'Api-Token', 'OAuth-Token'].map((scheme) =>
-      inHeader(AUTHORIZATION, `${scheme} {key}`),
-    ),
-    inHeader(AUTHORIZATION, 'Basic {basic}'),
-    ...HEADER_FORMS.slice(2).map((name) => inHeader(name)),
-    ...QUERY_FORMS.map(inQuery),
+    ...['Bearer {key}', '{key}', 'Token {key}'].map(asAuthorization),
+    ...KEY_HEADERS.slice(0, 2).map(inHeader),
+    ...KEY_SCHEMES.map(asAuthorization),
+    ...KEY_HEADERS.slice(2).map(inHeader),
+    ...KEY_PARAMS.map(inQuery),
   ]
   const first = [
-    ...(key.includes(':') ? [inHeader(AUTHORIZATION, 'Basic {basic}')] : []),
-    ...(scheme === undefined ? [] : schemeForms(scheme)),
-    ...[...new Set(named)].map((name) => inHeader(name)),
+    ...(key.includes(':') ? [asAuthorization(BASIC)] : []),
+    ...(scheme === undefined ? [] : [asAuthorization(/^basic$/i.test(scheme) ? BASIC : `${scheme} {key}`)]),
+    ...named.map(inHeader),
     ...queries.flatMap((name) => (/header/i.test(said) ? [inHeader(name), inQuery(name)] : [inQuery(name)])),
   ]
   return distinct([...first, ...standard])
@@ -86,15 +78,9 @@ export async function findAuth(
     const isOdd = reply.status >= 400 && reply.status !== 404
     if (isOdd && !(await refusesAnother(asker, challenge, form))) continue
     asker.auth = form
-    return {
-      reply,
-      finding: {
-        place: 'auth',
-        value: authText(form),
-        confidence: reply.status < 300 || isOdd ? 'proved' : 'likely',
-        evidence: `${challenge.request} -> ${challenge.status} ${isOdd ? 'with another key' : 'without a key'}, ${reply.status} with it in this form`,
-      },
-    }
+    const confidence = reply.status < 300 || isOdd ? 'proved' : 'likely'
+    const evidence = `${challenge.request} -> ${challenge.status} ${isOdd ? 'with another key' : 'without a key'}, ${reply.status} with it in this form`
+    return { reply, finding: finding('auth', authText(form), confidence, evidence) }
   }
   asker.auth = 'none'
   return null
@@ -115,12 +101,8 @@ async function refusesAnother(asker: Asker, challenge: Reply, form: Auth): Promi
 
 /** Returns the finding for an upstream that answers without a key. */
 export function openFinding(reply: Reply): Finding {
-  return {
-    place: 'auth',
-    value: 'none',
-    confidence: 'proved',
-    evidence: `${evidenceOf(reply)} without any key: whoever reaches this address can read it`,
-  }
+  const evidence = `${evidenceOf(reply)} without any key: whoever reaches this address can read it`
+  return finding('auth', 'none', 'proved', evidence)
 }
 
 export function authText(auth: Auth): string {
@@ -128,26 +110,24 @@ export function authText(auth: Auth): string {
   return auth.query === undefined ? `${auth.header}: ${auth.value}` : `?${auth.query}={key}`
 }
 
-function schemeForms(scheme: string): Auth[] {
-  const form = /^basic$/i.test(scheme) ? 'Basic {basic}' : `${scheme} {key}`
-  return [inHeader(AUTHORIZATION, form)]
+function asAuthorization(value: string): Auth {
+  return { header: 'Authorization', value, headers: {} }
 }
 
-function inHeader(header: string, value = '{key}'): Auth {
-  return { header, value, headers: {} }
+function inHeader(header: string): Auth {
+  return { header, value: '{key}', headers: {} }
 }
 
 function inQuery(query: string): Auth {
-  return { header: AUTHORIZATION, value: '{key}', query, headers: {} }
+  return { header: 'Authorization', value: '{key}', query, headers: {} }
 }
 
+/** Drops forms that occurred before. Upper and lower case differ in names of parameters, but not of headers. */
 function distinct(forms: readonly Auth[]): Auth[] {
-  // Compares the forms in order to drop duplicates. The case matters in names of parameters, but not in names
-  // of headers.
-  const keyOf = (form: Auth): string =>
-    form !== 'none' && form.query === undefined ? authText(form).toLowerCase() : authText(form)
-  const first = new Map(forms.toReversed().map((form) => [keyOf(form), form]))
-  return [...new Set(forms.map(keyOf))].flatMap((key) => first.get(key) ?? [])
+  const texts = forms.map((form) =>
+    form !== 'none' && form.query === undefined ? authText(form).toLowerCase() : authText(form),
+  )
+  return forms.filter((_, index) => texts.indexOf(texts[index] ?? '') === index)
 }
 
 function shortText(body: unknown): string {

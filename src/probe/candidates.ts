@@ -2,65 +2,30 @@
  * The names of paths, parameters and fields that the probe tries, the most usual first. This file is only
  * data.
  */
-import type { LeadField } from '../domain/lead-fields.ts'
 import { fieldsWith } from '../domain/lead-fields.ts'
 
+function names(text: string): readonly string[] {
+  return text.trim().split(/\s+/)
+}
+
 /** Usual paths of lead lists, below the address that the user gave. */
-export const LIST_PATHS = [
-  '/api/v1/leads',
-  '/leads',
-  '/v1/leads',
-  '/api/leads',
-  '/contacts',
-  '/people',
-  '/companies',
-  '/deals',
-  '/prospects',
-  '/items/leads',
-  '/records',
-  '/customers',
-  '/users',
-  '/issues',
-  '/orders',
-] as const
+export const LIST_PATHS = names(`
+  /api/v1/leads /leads /v1/leads /api/leads /contacts /people /companies /deals /prospects
+  /items/leads /records /customers /users /issues /orders
+`)
 
 /** Paths of documents that list the paths of an API, such as OpenAPI documents. */
-export const INDEX_PATHS = [
-  '/openapi.json',
-  '/api/v1/openapi.json',
-  '/swagger.json',
-  '/api/v1',
-  '/api',
-] as const
+export const INDEX_PATHS = names('/openapi.json /api/v1/openapi.json /swagger.json /api/v1 /api')
 
 /** Words in a path that suggest a list of leads, the most promising first. */
-export const LIST_WORDS = [
-  ...[
-    'lead',
-    'prospect',
-    'contact',
-    'opportunit',
-    'deal',
-    'person',
-    'people',
-    'compan',
-    'account',
-    'candidate',
-  ],
-  ...[
-    'customer',
-    'client',
-    'subscriber',
-    'member',
-    'user',
-    'record',
-    'item',
-    'issue',
-    'ticket',
-    'order',
-    'invoice',
-  ],
-] as const
+export const LIST_WORDS = names(`
+  lead prospect contact opportunit deal person people compan account candidate customer client
+  subscriber member user record item issue ticket order invoice
+`)
+
+/** Headers and parameters that carry an API key. */
+export const KEY_HEADERS = names('X-Api-Key Api-Key X-Auth-Token X-Api-Token X-Access-Token X-Token')
+export const KEY_PARAMS = names('api_key apikey api_token key access_token token apiKey')
 
 /**
  * Parameters that set the page size. Each is listed with the parameters that usually select the page in the
@@ -121,92 +86,31 @@ export const SIZE_PARAMS_IN_BRACKETS: Readonly<Record<string, readonly string[]>
 }
 
 /** Parameters that select a page by its number, or by the position of its first record. */
-export const POSITION_PARAMS = [
-  ...['page', 'offset', 'skip', 'start', 'page_number', 'pageNumber', 'p', 'from', 'pageIndex', 'page_index'],
-  ...[
-    '$skip',
-    '_page',
-    '_start',
-    'startAt',
-    'start_at',
-    'startIndex',
-    'start_index',
-    'currentPage',
-    'current_page',
-  ],
-  ...[
-    'pg',
-    'page_no',
-    'pageNo',
-    'page-number',
-    'pageNum',
-    'page_num',
-    'pagenum',
-    'paged',
-    '_offset',
-    '_skip',
-  ],
-  ...['$offset', 'startFrom', 'begin', 'first', 'index', 'sysparm_offset'],
-] as const
+export const POSITION_PARAMS = names(`
+  page offset skip start page_number pageNumber p from pageIndex page_index $skip _page _start
+  startAt start_at startIndex start_index currentPage current_page pg page_no pageNo page-number
+  pageNum page_num pagenum paged _offset _skip $offset startFrom begin first index sysparm_offset
+`)
 
-export const POSITION_PARAMS_IN_BRACKETS = [
-  ...['page[number]', 'page[offset]', 'pagination[page]', 'pagination[start]', 'pagination[offset]'],
-  'filter[skip]',
-] as const
+export const POSITION_PARAMS_IN_BRACKETS = names(`
+  page[number] page[offset] pagination[page] pagination[start] pagination[offset] filter[skip]
+`)
 
 /** Parameters that take the cursor of the next page, which the previous answer contains. */
-export const CURSOR_PARAMS = [
-  ...['cursor', 'after', 'page_token', 'pageToken', 'next', 'starting_after', 'next_cursor', 'next_token'],
-  ...[
-    'nextToken',
-    'nextPageToken',
-    'next_page_token',
-    'continuation',
-    'continuation_token',
-    'continuationToken',
-  ],
-  ...[
-    'bookmark',
-    'marker',
-    'token',
-    'offset',
-    'page',
-    'start',
-    '_cursor',
-    'start_after',
-    'scroll_id',
-    'from',
-  ],
-] as const
-export const CURSOR_PARAMS_IN_BRACKETS = ['page[after]', 'page[cursor]', 'pagination[cursor]'] as const
+export const CURSOR_PARAMS = names(`
+  cursor after page_token pageToken next starting_after next_cursor next_token nextToken
+  nextPageToken next_page_token continuation continuation_token continuationToken bookmark marker
+  token offset page start _cursor start_after scroll_id from
+`)
+export const CURSOR_PARAMS_IN_BRACKETS = names('page[after] page[cursor] pagination[cursor]')
 
 /** Parameters that take the id of the last record of the previous page. */
-export const LAST_ID_PARAMS = [
-  ...[
-    'starting_after',
-    'after',
-    'since_id',
-    'after_id',
-    'last_id',
-    'lastId',
-    'afterId',
-    'start_after',
-    'from_id',
-  ],
-  ...[
-    'cursor',
-    'min_id',
-    'id_gt',
-    'id_after',
-    'startingAfter',
-    'startAfter',
-    'sinceId',
-    'last',
-    'last_seen_id',
-  ],
-] as const
+export const LAST_ID_PARAMS = names(`
+  starting_after after since_id after_id last_id lastId afterId start_after from_id cursor min_id
+  id_gt id_after startingAfter startAfter sinceId last last_seen_id
+`)
 
-export const LAST_ID_PARAMS_IN_BRACKETS = ['page[after]', 'id[gt]', 'id[after]', 'filter[id][gt]'] as const
+export const LAST_ID_PARAMS_IN_BRACKETS = names('page[after] id[gt] id[after] filter[id][gt]')
 
 /** The page sizes that are tried to find the largest page. */
 export const SIZES = [1000, 500, 250, 200, 100, 50, 20, 10] as const
@@ -219,89 +123,134 @@ export const ROUND_SIZES = [
 ] as const
 
 /** Headers that contain the total number of records. */
-export const TOTAL_HEADERS = [
-  ...[
-    'x-total-count',
-    'x-total',
-    'total-count',
-    'x-wp-total',
-    'x-total-results',
-    'x-count',
-    'x-record-count',
-  ],
-  ...['x-pagination-total-count', 'x-pagination-total', 'pagination-count', 'total', 'content-range'],
-] as const
-export const PAGES_HEADERS = [
-  ...['x-total-pages', 'x-wp-totalpages', 'x-pagination-page-count', 'x-page-count', 'pagination-page-count'],
-] as const
+export const TOTAL_HEADERS = names(`
+  x-total-count x-total total-count x-wp-total x-total-results x-count x-record-count
+  x-pagination-total-count x-pagination-total pagination-count total content-range
+`)
+export const PAGES_HEADERS = names(`
+  x-total-pages x-wp-totalpages x-pagination-page-count x-page-count pagination-page-count
+`)
 
 /** Parameters that take the name of the field by which the list is sorted. */
-export const SORT_PARAMS = [
-  ...[
-    'sort',
-    'order_by',
-    'sort_by',
-    '_sort',
-    'ordering',
-    'orderBy',
-    'sortBy',
-    '$orderby',
-    'orderby',
-    'order',
-  ],
-  ...['sort_field', 'sortField'],
-] as const
-export const SORT_PARAMS_IN_BRACKETS = ['sort[]', 'filter[order]'] as const
+export const SORT_PARAMS = names(`
+  sort order_by sort_by _sort ordering orderBy sortBy $orderby orderby order sort_field sortField
+`)
+export const SORT_PARAMS_IN_BRACKETS = names('sort[] filter[order]')
 
-/** Parameters that set the sort direction, each with its value for ascending order. */
-export const ASCENDING_PARAMS = {
-  direction: 'asc',
-  order: 'asc',
-  sort_order: 'asc',
-  sortOrder: 'asc',
-  sort_dir: 'asc',
-  dir: 'asc',
-  _order: 'asc',
-} as const
+/** Parameters that set the sort direction, with `asc` for ascending order. */
+export const ASCENDING_PARAMS = names('direction order sort_order sortOrder sort_dir dir _order')
+
+/**
+ * Names of parameters for "changed since", the most usual first. `{field}` stands for the name of the field
+ * with the time of the last change.
+ */
+export const SINCE_PARAMS = names(`
+  updated_since updated_after modified_since since updatedSince updatedAfter {field}_gte {field}:gte
+  {field}_after {field}_since {field}__gte {field}__gt {field}_from {field}_min {field}_gt
+  min_{field} {field}From {field}Min {field}After {field}Since modified_after modifiedSince
+  modifiedAfter changed_since changedSince changed_after updated_from updated_min updatedFrom
+  last_modified_since since_timestamp from_date start_date updated min_updated if_modified_since
+  lastModifiedSince update_time_from date_from {field}.gte {field}> from after_date
+`)
+export const SINCE_PARAMS_IN_BRACKETS = names(`
+  {field}[gte] {field}[gt] {field}[$gte] {field}[after] {field}[since] {field}[from] {field}[ge]
+  filters[{field}][$gte] filter[{field}][_gte] filter[where][{field}][gte] filter[{field}][gte]
+  filter[{field}][ge] filter[{field}][gt] filter[{field}][$gte] filter[{field}_since]
+  filter[{field}_after] filter[{field}] filter[updated_since] filter[updated_after] filter[since]
+  filter[updatedSince] filter[updatedAfter] filter[modified_since] filters[updated_since]
+  filters[{field}][gte] range[{field}][gte]
+`)
+
+/** Filters by two times, for records that have no time of change before their first change. */
+export const SINCE_BOTH = [
+  { param: 'filter', value: '{"_or":[{"{field}":{"_gte":"{value}"}},{"{created}":{"_gte":"{value}"}}]}' },
+  { param: '$filter', value: '({field} ge {value} or {created} ge {value})' },
+] as const
+
+/** Filters that are expressions: a parameter and its value. `{value}` stands for the time. */
+export const SINCE_EXPRESSIONS = [
+  { param: '{field}', value: 'gte.{value}' },
+  { param: 'filter', value: '({field}>="{value}")' },
+  { param: '$filter', value: '{field} ge {value}' },
+  { param: 'query', value: "{field}:>'{value}'" },
+  { param: 'q', value: '{field}:>={value}' },
+  { param: 'where', value: '{"{field}":{"$gte":{"__type":"Date","iso":"{value}"}}}' },
+  { param: '{field}', value: '>={value}' },
+  { param: '{field}', value: 'ge{value}' },
+  { param: '_{field}', value: 'ge{value}' },
+  { param: '{field}', value: '>{value}' },
+  { param: '{field}', value: 'gte:{value}' },
+  { param: '{field}', value: 'gt:{value}' },
+  { param: '{field}', value: 'ge:{value}' },
+  { param: '{field}', value: '{value}..' },
+  { param: 'filter', value: '{field} ge {value}' },
+  { param: 'filter', value: '{field}>={value}' },
+  { param: 'filter', value: '{field}:>{value}' },
+  { param: 'filter', value: '{field}:gte:{value}' },
+  { param: 'filter', value: '{field},gte,{value}' },
+  { param: 'filter', value: '{field} >= "{value}"' },
+  { param: 'query', value: '{field}:>{value}' },
+  { param: 'query', value: '{field}>={value}' },
+  { param: 'where', value: '{"{field}":{"$gte":"{value}"}}' },
+  { param: 'where', value: '{"{field}":{"gte":"{value}"}}' },
+  { param: 'where', value: "{field} >= '{value}'" },
+  { param: 'filter', value: '{"where":{"{field}":{"gte":"{value}"}}}' },
+  { param: 'filter', value: '{"{field}":{"gte":"{value}"}}' },
+  { param: 'filter', value: '{"{field}":{"$gte":"{value}"}}' },
+] as const
+
+/**
+ * Styles of parameter names. If a paging parameter of the upstream matches `paging`, its filter parameters
+ * usually match `since`.
+ */
+export const SINCE_FAMILIES = [
+  { paging: /^\$/, since: /^\$/ },
+  { paging: /^_/, since: /^_|[_:]gte$/ },
+  { paging: /^pagination\[/, since: /^filters\[/ },
+  { paging: /^(page|filter|options)\[/, since: /^filter\[/ },
+] as const
 
 /* The usual names of lead fields, and what their values look like. This part is data without logic. */
 
-export interface FieldSign {
-  readonly field: LeadField
-  /** The usual names of the field, the most promising first. */
-  readonly names: readonly string[]
-  readonly looks: LeadField['type'] | 'few' | 'email' | 'domain' | 'currency'
-}
-
-export const LEAD_SIGNS: readonly FieldSign[] = fieldsWith('probe').map((field) => ({
+export const LEAD_SIGNS = fieldsWith('probe').map((field) => ({
   field,
-  names: field.probe.split(/\s+/),
+  names: names(field.probe),
   looks: 'looks' in field ? field.looks : field.type,
 }))
+export type FieldSign = (typeof LEAD_SIGNS)[number]
 
-export const FIRST_NAMES = ['firstname', 'givenname', 'first', 'forename', 'fname'] as const
-export const LAST_NAMES = ['lastname', 'familyname', 'surname', 'last', 'lname'] as const
+/**
+ * Names of id fields, the most promising first. Only the last part of a path is compared with these names, in
+ * lower case and without digits and punctuation. For example, `data.lead_ID2` is compared as `leadid`.
+ */
+export const ID_NAMES = names('id uuid guid objectid sysid leadid contactid recordid hsobjectid gid')
+/** Less promising names of id fields. They rank after all names that end in `id`. */
+export const LATE_ID_NAMES = names('key slug number ref reference code externalid email')
+/**
+ * Names of fields that serve as the id only if there is no better field. In addition, at least
+ * NAMED_RECORDS_MIN records must have been seen, and all values must differ.
+ */
+export const RECORD_NAMES = names('name login username handle')
 
-/** Words which show that a status means won, lost or disqualified. The first entry that matches counts. */
+export const FIRST_NAMES = names('firstname givenname first forename fname')
+export const LAST_NAMES = names('lastname familyname surname last lname')
+
+/** Words which show that a status means won, lost or disqualified. The first row that matches counts. */
 export const OUTCOME_WORDS = [
-  {
-    outcome: 'disqualified',
-    words: /disqualif|unqualif|reject|invalid|spam|junk|not[ _-]?a[ _-]?fit|bad[ _-]?(fit|lead)|do[ _-]?not/i,
-  },
-  {
-    outcome: 'lost',
-    words:
-      /lost|dead|churn|cancel|abandon|closed[ _-]?(lost|dead)|no[ _-]?(sale|deal)|declin|expired|failed|verloren|perdu/i,
-  },
-  {
-    outcome: 'won',
-    words: /won\b|^won|closed[ _-]?won|customer|converted|signed|success|paid|gewonnen|gagn/i,
-  },
+  [
+    'disqualified',
+    /disqualif|unqualif|reject|invalid|spam|junk|not[ _-]?a[ _-]?fit|bad[ _-]?(fit|lead)|do[ _-]?not/i,
+  ],
+  [
+    'lost',
+    /lost|dead|churn|cancel|abandon|closed[ _-]?(lost|dead)|no[ _-]?(sale|deal)|declin|expired|failed|verloren|perdu/i,
+  ],
+  ['won', /won\b|^won|closed[ _-]?won|customer|converted|signed|success|paid|gewonnen|gagn/i],
 ] as const
 
 /** Words in the names of stages, in the order in which leads usually pass the stages. */
 export const FUNNEL_WORDS = [
-  /^(new|open|raw|created|incoming|intake|fresh|cold|lead|subscriber|discovered|backlog|todo|todo)/i,
+  /^(new|open|raw|created|incoming|intake|fresh|cold|lead|subscriber|discovered|backlog|todo)/i,
   /enrich|research|assign|pending|queued/i,
   /contact|attempt|outreach|reach|sent|warm/i,
   /repl|respon|engag|working|in[ _-]?progress|connected|nurtur|active/i,

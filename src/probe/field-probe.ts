@@ -6,7 +6,16 @@ import { fieldsOf, pathText, readPath } from '../upstream/values/json.ts'
 import { type DecimalSign, toInstant, toNumber } from '../upstream/values/scalar.ts'
 import type { Confidence } from './ask.ts'
 import type { FieldSign } from './candidates.ts'
-import { FIRST_NAMES, FUNNEL_WORDS, LAST_NAMES, LEAD_SIGNS, OUTCOME_WORDS } from './candidates.ts'
+import {
+  FIRST_NAMES,
+  FUNNEL_WORDS,
+  ID_NAMES,
+  LAST_NAMES,
+  LATE_ID_NAMES,
+  LEAD_SIGNS,
+  OUTCOME_WORDS,
+  RECORD_NAMES,
+} from './candidates.ts'
 
 const STATUSES_MAX = 30
 
@@ -215,7 +224,7 @@ function isConstant({ values }: Column): boolean {
 }
 
 function outcomeOf(status: string): FoundStage['outcome'] {
-  return OUTCOME_WORDS.find(({ words }) => words.test(status))?.outcome ?? 'open'
+  return OUTCOME_WORDS.find(([, words]) => words.test(status))?.[0] ?? 'open'
 }
 
 /**
@@ -253,54 +262,25 @@ function sampleOf({ values, of }: Column): string {
   return `${text.length > 40 ? `${text.slice(0, 39)}…` : text}${share}`
 }
 
-/**
- * Names of id fields, the most promising first. Only the last part of a path is compared with these names, in
- * lower case and without digits and punctuation. For example, `data.lead_ID2` is compared as `leadid`.
- */
-const NAMES = [
-  'id',
-  'uuid',
-  'guid',
-  'objectid',
-  'sysid',
-  'leadid',
-  'contactid',
-  'recordid',
-  'hsobjectid',
-  'gid',
-]
-/** Less promising names of id fields. They rank after all names that end in `id`. */
-const LATE_NAMES = ['key', 'slug', 'number', 'ref', 'reference', 'code', 'externalid', 'email']
-/**
- * Names of fields that serve as the id only if there is no better field. In addition, at least
- * NAMED_RECORDS_MIN records must have been seen, and all values must differ.
- */
-const NAMES_OF_RECORDS = ['name', 'login', 'username', 'handle']
 const NAMED_RECORDS_MIN = 10
 
-interface IdField {
-  readonly path: FieldPath
-}
-
-export function pickId(records: readonly unknown[]): IdField | null {
+export function pickId(records: readonly unknown[]): FieldPath | null {
   return listIds(records)[0] ?? null
 }
 
 /** Lists the fields that may be the id, the likeliest first. */
-export function listIds(records: readonly unknown[]): IdField[] {
-  const fields = [...fieldsOf(records[0])].filter(({ path }) => isUnique(records, path))
-  return fields
-    .map(({ path }) => ({ path, rank: rankOf(path) }))
+export function listIds(records: readonly unknown[]): FieldPath[] {
+  return [...fieldsOf(records[0])]
+    .map(({ path }) => ({ path, rank: rankOf(path), isName: isName(path) }))
+    .filter(({ path }) => isUnique(records, path))
     .filter(({ path, rank }) => rank < Number.POSITIVE_INFINITY || mayBeId(records, path))
-    .sort(
-      (a, b) =>
-        a.rank - b.rank || Number(isName(b.path)) - Number(isName(a.path)) || a.path.length - b.path.length,
-    )
+    .sort((a, b) => a.rank - b.rank || Number(b.isName) - Number(a.isName) || a.path.length - b.path.length)
+    .map(({ path }) => path)
 }
 
 /** Returns whether the field is a name and not a real id. Two records may have the same name. */
 export function isName(path: FieldPath): boolean {
-  return path.length === 1 && NAMES_OF_RECORDS.includes(plainNameOf(path))
+  return path.length === 1 && RECORD_NAMES.includes(plainNameOf(path))
 }
 
 /** Returns whether every record has a value at the path and all these values differ. */
@@ -311,12 +291,12 @@ export function isUnique(records: readonly unknown[], path: FieldPath): boolean 
 
 function rankOf(path: FieldPath): number {
   const name = plainNameOf(path)
-  const at = NAMES.indexOf(name)
+  const at = ID_NAMES.indexOf(name)
   // The id of something else inside the record, such as company.id, ranks after the record's own id.
   const depth = isOwnGroup(path) ? 0 : path.length - 1
   if (at >= 0) return at + depth * 20
   if (name.endsWith('id') || name.endsWith('uuid')) return 60 + depth
-  const late = LATE_NAMES.indexOf(name)
+  const late = LATE_ID_NAMES.indexOf(name)
   return late < 0 ? Number.POSITIVE_INFINITY : 100 + late + depth * 20
 }
 

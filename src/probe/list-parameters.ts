@@ -4,8 +4,8 @@ import { linkNext } from '../upstream/paging/paging.ts'
 import type { FieldPath } from '../upstream/values/json.ts'
 import { leavesAround, readPath } from '../upstream/values/json.ts'
 import { toInstant } from '../upstream/values/scalar.ts'
-import type { Asker, Budget, Effect, Finding, List, Page, Params } from './ask.ts'
-import { apart, clashes, evidenceOf, findEffective, readPage } from './ask.ts'
+import type { Asker, Budget, Confidence, Effect, Finding, List, Page, Params } from './ask.ts'
+import { apart, clashes, evidenceOf, findEffective, finding, readPage } from './ask.ts'
 import {
   ASCENDING_PARAMS,
   ROUND_SIZES,
@@ -32,78 +32,63 @@ export async function findOrder(
   times: { readonly updated: FieldPath; readonly created: FieldPath | null },
   unordered: Page,
 ): Promise<{ sort: Record<string, string>; finding: Finding } | null> {
-  const found = await findByChanges(asker, list, params, times.updated, unordered)
-  const [param] = Object.keys(found?.sort ?? {})
-  if (found === null || param === undefined || times.created === null) return found
-  const sort = { ...found.sort, [param]: times.created.at(-1) ?? '' }
-  const page = await readPage(asker, list, { ...params, ...sort })
-  return page !== null && isRising(page, times.created)
-    ? { sort, finding: findingOf(page, sort, 'oldest first') }
-    : found
-}
-
-async function findByChanges(
-  asker: Asker,
-  list: List,
-  params: Params,
-  updated: FieldPath,
-  unordered: Page,
-): Promise<{ sort: Record<string, string>; finding: Finding } | null> {
+  const { updated, created } = times
   const field = updated.at(-1) ?? ''
   if (unordered.ids.length < 4 || isRising(unordered, updated) || field === '') return null
-  const ask = (extra: Params): Promise<Page | null> => readPage(asker, list, { ...params, ...extra })
-  const test = async (some: readonly string[]): Promise<Effect> => {
+  const ask = (sort: Params): Promise<Page | null> => readPage(asker, list, { ...params, ...sort })
+  const budget = (): Budget => ({ left: Math.min(TRIES, asker.left(ORDER_QUESTIONS_MAX)) })
+  const param = await findSortParam(list, params, budget(), async (some) => {
     const page = await ask(Object.fromEntries(some.map((name) => [name, field])))
     if (page === null || page.ids.length === 0) return 'refused'
-    return isRising(page, updated) || (isFalling(page, updated) && !isFalling(unordered, updated))
-      ? 'effect'
-      : 'none'
-  }
-  const budget = { left: Math.min(TRIES, asker.left(ORDER_QUESTIONS_MAX)) }
-  let param: string | null = null
-  for (const names of apart([...SORT_PARAMS, ...SORT_PARAMS_IN_BRACKETS], (name) => name))
-    param ??= await findEffective(
-      names.filter(
-        (name) =>
-          !list.url.searchParams.has(name) && !Object.keys(params).some((other) => clashes(name, other)),
-      ),
-      test,
-      budget,
-      list.isStrict,
-    )
-  const page = param === null ? null : await ask({ [param]: field })
-  if (param === null || page === null) return null
-  if (isRising(page, updated))
-    return { sort: { [param]: field }, finding: findingOf(page, { [param]: field }) }
-  const directions = Object.entries(ASCENDING_PARAMS).filter(([name]) => name !== param)
-  const direction = await findEffective(
-    directions,
-    async (some) => {
-      const turned = await ask({ [param]: field, ...Object.fromEntries(some) })
+    const isTurned = isFalling(page, updated) && !isFalling(unordered, updated)
+    return isRising(page, updated) || isTurned ? 'effect' : 'none'
+  })
+  if (param === null) return null
+  let sort = { [param]: field }
+  let page = await ask(sort)
+  if (page !== null && !isRising(page, updated)) {
+    const ascending = (names: readonly string[]) => ({
+      [param]: field,
+      ...Object.fromEntries(names.map((name) => [name, 'asc'])),
+    })
+    const test = async (some: readonly string[]): Promise<Effect> => {
+      const turned = await ask(ascending(some))
       if (turned === null) return 'refused'
       return isRising(turned, updated) ? 'effect' : 'none'
-    },
-    { left: Math.min(TRIES, asker.left(ORDER_QUESTIONS_MAX)) },
-  )
-  if (direction === null) return null
-  const sort = { [param]: field, [direction[0]]: direction[1] }
-  const turned = await ask(sort)
-  return turned && { sort, finding: findingOf(turned, sort) }
+    }
+    const directions = ASCENDING_PARAMS.filter((name) => name !== param)
+    const direction = await findEffective(directions, test, budget())
+    if (direction === null) return null
+    sort = ascending([direction])
+    page = await ask(sort)
+  }
+  if (page === null) return null
+  const byCreation = { ...sort, [param]: created?.at(-1) ?? '' }
+  const createdPage = created === null ? null : await ask(byCreation)
+  return created !== null && createdPage !== null && isRising(createdPage, created)
+    ? orderOf(createdPage, byCreation, 'oldest first')
+    : orderOf(page, sort, 'oldest change first')
 }
 
-function findingOf(
-  page: Page,
-  sort: Readonly<Record<string, string>>,
-  order = 'oldest change first',
-): Finding {
-  return {
-    place: 'sort',
-    value: Object.entries(sort)
-      .map((pair) => pair.join('='))
-      .join('&'),
-    confidence: 'proved',
-    evidence: `${evidenceOf(page.reply, order)}`,
+async function findSortParam(
+  { url, isStrict }: List,
+  params: Params,
+  budget: Budget,
+  test: (names: readonly string[]) => Promise<Effect>,
+): Promise<string | null> {
+  const names = [...SORT_PARAMS, ...SORT_PARAMS_IN_BRACKETS].filter(
+    (name) => !url.searchParams.has(name) && !Object.keys(params).some((other) => clashes(name, other)),
+  )
+  for (const group of apart(names, (name) => name)) {
+    const found = await findEffective(group, test, budget, isStrict)
+    if (found !== null) return found
   }
+  return null
+}
+
+function orderOf(page: Page, sort: Record<string, string>, order: string) {
+  const pairs = Object.entries(sort).map((pair) => pair.join('='))
+  return { sort, finding: finding('sort', pairs.join('&'), 'proved', evidenceOf(page.reply, order)) }
 }
 
 function isRising(page: Page, path: FieldPath): boolean {
@@ -155,13 +140,8 @@ export async function findPageSize(asker: Asker, list: List, first: Page): Promi
       const param = await searchSize(asker, list, params, along, first, budget)
       const small = param === null ? null : await readPage(asker, list, { ...along, [param]: String(wanted) })
       if (param === null || small?.ids.length !== wanted) continue
-      const finding: Finding = {
-        place: 'paging.size_param',
-        value: param,
-        confidence: 'proved',
-        evidence: `${evidenceOf(small.reply, `${wanted} records`)} (${first.ids.length} without it)`,
-      }
-      return { param, along, small, finding }
+      const evidence = `${evidenceOf(small.reply, `${wanted} records`)} (${first.ids.length} without it)`
+      return { param, along, small, finding: finding('paging.size_param', param, 'proved', evidence) }
     }
   }
   return { param: null, along: {}, small: first, finding: null }
@@ -201,6 +181,12 @@ async function searchSize(
   return findEffective(params, test, budget, list.isStrict)
 }
 
+interface SizeMax {
+  readonly max: number
+  readonly largest: Page
+  readonly finding: Finding
+}
+
 /**
  * Finds the maximum page size: requests 1,000 records, then fewer, and counts the records of each answer.
  * @param total the number of all records; null if unknown
@@ -211,73 +197,42 @@ export async function findSizeMax(
   size: PageSize,
   total: number | null,
   hasMore: (page: Page) => boolean | null,
-): Promise<{ max: number; largest: Page; finding: Finding }> {
+): Promise<SizeMax> {
   const { param, small } = size
-  let best: { max: number; largest: Page; finding: Finding } | null = null
-  const place = 'paging.size_max'
+  const ask = (wanted: number): Promise<Page | null> =>
+    readPage(asker, list, { ...size.along, [param ?? '']: String(wanted) })
+  const result = (max: number, largest: Page, confidence: Confidence, evidence: string): SizeMax => ({
+    max,
+    largest,
+    finding: finding('paging.size_max', String(max), confidence, evidence),
+  })
+  let best: SizeMax | null = null
   for (const wanted of param === null ? [] : SIZES) {
     if (best !== null && wanted <= best.max) break
-    const page = await readPage(asker, list, { ...size.along, [param ?? '']: String(wanted) })
+    const page = await ask(wanted)
     // Some upstreams answer with an empty list if the requested size is too large.
     if (page === null || page.ids.length === 0) continue
     const count = page.ids.length
+    const evidence = evidenceOf(page.reply, `${count} records`)
+    if (count === wanted) return result(wanted, page, 'proved', evidence)
     const more = total === null ? hasMore(page) : count < total
     const isWhole = count !== small.ids.length && (more === null ? !isRound(count) : !more)
-    const evidence = evidenceOf(page.reply, `${count} records`)
-    if (count === wanted)
-      return {
-        max: wanted,
-        largest: page,
-        finding: { place, value: String(wanted), confidence: 'proved', evidence },
-      }
-    const smaller = SIZES.find((each) => each <= count)
-    if (isWhole && smaller !== undefined && wanted !== smaller) {
+    if (isWhole) {
       // The answer is the whole list, which has fewer records than were requested. Therefore only a size
       // below the length of the list can be proved.
-      const exact = await readPage(asker, list, { ...size.along, [param ?? '']: String(smaller) })
-      if (exact?.ids.length === smaller) {
-        const proof = evidenceOf(exact.reply, `${smaller} records; ${wanted} gave the whole list of ${count}`)
-        return {
-          max: smaller,
-          largest: page,
-          finding: { place, value: String(smaller), confidence: 'proved', evidence: proof },
-        }
-      }
+      const smaller = SIZES.find((each) => each <= count)
+      const exact = smaller === undefined ? null : await ask(smaller)
+      if (smaller === undefined || exact?.ids.length !== smaller)
+        return result(wanted, page, 'likely', `${evidence}, the whole list`)
+      const proof = evidenceOf(exact.reply, `${smaller} records; ${wanted} gave the whole list of ${count}`)
+      return result(smaller, page, 'proved', proof)
     }
-    if (isWhole) {
-      const finding: Finding = {
-        place,
-        value: String(wanted),
-        confidence: 'likely',
-        evidence: `${evidence}, the whole list`,
-      }
-      return { max: wanted, largest: page, finding }
-    }
-    if (best !== null && count <= best.max) {
-      if (best.max >= 100) break
-      continue
-    }
-    best = {
-      max: count,
-      largest: page,
-      finding: { place, value: String(count), confidence: 'proved', evidence: `${evidence}: cut to that` },
-    }
+    if (best === null || count > best.max) best = result(count, page, 'proved', `${evidence}: cut to that`)
     // The upstream cut the page to its own maximum. The smaller sizes cannot give more.
-    if (count >= 100) break
+    if (best.max >= 100) break
   }
   const max = small.ids.length
-  return (
-    best ?? {
-      max,
-      largest: small,
-      finding: {
-        place,
-        value: String(max),
-        confidence: 'likely',
-        evidence: evidenceOf(small.reply, `${max} records`),
-      },
-    }
-  )
+  return best ?? result(max, small, 'likely', evidenceOf(small.reply, `${max} records`))
 }
 
 /** Returns a page size so small that a list with `count` records has a second page. */

@@ -4,9 +4,9 @@
  */
 
 import { problemText, quote } from '../upstream/client/answer.ts'
-import { findRecords, isEmptyList } from '../upstream/values/json.ts'
+import { findRecords, isEmptyList, readPath } from '../upstream/values/json.ts'
 import type { Asker, Auth, Finding, Gap, List, Page, Reply } from './ask.ts'
-import { evidenceOf, pageOf } from './ask.ts'
+import { evidenceOf, finding, gap, pageOf } from './ask.ts'
 import { authText, findAuth, openFinding, wantsKey } from './auth-probe.ts'
 import { INDEX_PATHS, LIST_PATHS, LIST_WORDS } from './candidates.ts'
 import { pickId } from './field-probe.ts'
@@ -137,15 +137,9 @@ class Search {
       this.#withoutId ??= reply
       return null
     }
-    const list: List = { url: reply.url, envelope: found.path, id: id.path, isStrict: false }
+    const list: List = { url: reply.url, envelope: found.path, id, isStrict: false }
     const first = pageOf(reply, list)
-    return (
-      first && {
-        list,
-        first,
-        findings: [this.#auth ?? this.#authFinding(reply)],
-      }
-    )
+    return first && { list, first, findings: [this.#auth ?? this.#authFinding(reply)] }
   }
 
   /** Returns other addresses to try: the target of a redirect, or the paths that an index document lists. */
@@ -161,31 +155,34 @@ class Search {
   }
 
   missed(): Missed {
-    const gaps: Gap[] = []
-    if (this.#refused !== null && this.#auth === null) {
-      gaps.push({
-        place: 'auth',
-        problem:
-          this.#key === ''
-            ? `${evidenceOf(this.#refused)}: a key is wanted, and none was given (LEADSHEET_API_KEY or --key-file)`
-            : this.#given === null
-              ? `${evidenceOf(this.#refused)}: the key was taken in none of the usual forms: it is wrong, or wanted in another form`
-              : `${evidenceOf(this.#refused)}: the key was not taken as ${authText(this.#given)}`,
-        remedy: `look whether the key is right; then name the header that the upstream wants: --auth 'Name: value {key}', and others by --header 'Name: value'`,
-      })
-    }
-    if (this.isShutOut) return { findings: [], gaps, tried: this.#tried }
-    const hint = this.#empty ?? this.#withoutId
+    const findings = this.#auth === null ? [] : [this.#auth]
+    const gaps = this.#refused !== null && this.#auth === null ? [this.#keyGap(this.#refused)] : []
+    if (!this.isShutOut) gaps.push(this.#listGap())
+    return { findings, gaps, tried: this.#tried }
+  }
+
+  #keyGap(refused: Reply): Gap {
+    const why =
+      this.#key === ''
+        ? 'a key is wanted, and none was given (LEADSHEET_API_KEY or --key-file)'
+        : this.#given === null
+          ? 'the key was taken in none of the usual forms: it is wrong, or wanted in another form'
+          : `the key was not taken as ${authText(this.#given)}`
+    const remedy = `look whether the key is right; then name the header that the upstream wants: --auth 'Name: value {key}', and others by --header 'Name: value'`
+    return gap('auth', `${evidenceOf(refused)}: ${why}`, remedy)
+  }
+
+  #listGap(): Gap {
     const why = this.#why ?? this.#page
-    gaps.push({
-      place: 'endpoints.leads',
-      problem:
-        hint === null
-          ? `no list of records was found${why === null ? '' : `; ${why}`}${this.#auth === null ? '' : '; the key is taken'}`
-          : `${evidenceOf(hint)}: ${hint === this.#empty ? 'an empty list teaches nothing; put a few records there first' : 'records without an id that is unique'}`,
-      remedy: 'name the path of the list with --path, with the parameters that it wants: /leads?fields=name',
-    })
-    return { findings: this.#auth === null ? [] : [this.#auth], gaps, tried: this.#tried }
+    const problem =
+      this.#empty !== null
+        ? `${evidenceOf(this.#empty)}: an empty list teaches nothing; put a few records there first`
+        : this.#withoutId !== null
+          ? `${evidenceOf(this.#withoutId)}: records without an id that is unique`
+          : `no list of records was found${why === null ? '' : `; ${why}`}${this.#auth === null ? '' : '; the key is taken'}`
+    const remedy =
+      'name the path of the list with --path, with the parameters that it wants: /leads?fields=name'
+    return gap('endpoints.leads', problem, remedy)
   }
 
   #noted(reply: Reply): Reply {
@@ -199,9 +196,14 @@ class Search {
 
   #authFinding(reply: Reply): Finding {
     if (this.#asker.auth === 'none') return openFinding(reply)
-    if (this.#given === null) return bearerFinding(reply)
-    const evidence = `${evidenceOf(reply)} with the key as --auth says`
-    return { place: 'auth', value: authText(this.#given), confidence: 'likely', evidence }
+    if (this.#given === null)
+      return finding('auth', authText(BEARER), 'likely', `${evidenceOf(reply)} with the key, and 404 without`)
+    return finding(
+      'auth',
+      authText(this.#given),
+      'likely',
+      `${evidenceOf(reply)} with the key as --auth says`,
+    )
   }
 }
 
@@ -211,40 +213,33 @@ class Search {
  */
 function listPathsIn(body: unknown, from: URL): URL[] {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return []
-  const document = body as { paths?: unknown; basePath?: unknown; servers?: unknown }
+  const documented = readPath(body, ['paths'])
   const paths =
-    typeof document.paths === 'object' && document.paths !== null
-      ? Object.entries(document.paths)
-          .filter(
-            ([path, item]) =>
-              !path.includes('{') && typeof item === 'object' && item !== null && 'get' in item,
-          )
-          .map(([path]) => `${prefixOf(document)}${path}`)
+    typeof documented === 'object' && documented !== null
+      ? Object.entries(documented)
+          .filter(([path, item]) => !path.includes('{') && readPath(item, ['get']) !== undefined)
+          .map(([path]) => prefixOf(body) + path)
       : Object.entries(flat(body)).flatMap(([name, value]) => pathLike(value, name))
   const urls = paths.flatMap((path) => URL.parse(path, from.href) ?? [])
   return urls.filter((url) => !BESIDE_THE_POINT.test(url.pathname)).sort((a, b) => rank(a) - rank(b))
 }
 
-function prefixOf(document: { basePath?: unknown; servers?: unknown }): string {
-  if (typeof document.basePath === 'string') return document.basePath.replace(/\/$/, '')
-  const [server] = Array.isArray(document.servers) ? document.servers : []
-  const url: unknown = typeof server === 'object' && server !== null ? Reflect.get(server, 'url') : undefined
-  return typeof url === 'string' ? url.replace(/\/$/, '') : ''
+/** Returns the path of the API in a document of Swagger or OpenAPI. */
+function prefixOf(document: object): string {
+  const prefix = readPath(document, ['basePath']) ?? readPath(document, ['servers', '0', 'url'])
+  return typeof prefix === 'string' ? prefix.replace(/\/$/, '') : ''
 }
 
 /**
  * Flattens nested objects: `{"_links": {"leads": {"href": "/leads"}}}` becomes `{"_links.leads.href":
  * "/leads"}`.
  */
-function flat(body: object, depth = 3): Record<string, unknown> {
+function flat(body: object, depth = 3, prefix = ''): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(body).flatMap(([name, value]: [string, unknown]) =>
+    Object.entries(body).flatMap(([name, value]: [string, unknown]): [string, unknown][] =>
       typeof value === 'object' && value !== null && depth > 0
-        ? Object.entries(flat(value, depth - 1)).map(([inner, each]): [string, unknown] => [
-            `${name}.${inner}`,
-            each,
-          ])
-        : [[name, value] as [string, unknown]],
+        ? Object.entries(flat(value, depth - 1, `${prefix}${name}.`))
+        : [[prefix + name, value]],
     ),
   )
 }
@@ -274,11 +269,6 @@ function rank(url: URL): number {
 
 function isDescription(body: unknown): boolean {
   return typeof body === 'object' && body !== null && ('openapi' in body || 'swagger' in body)
-}
-
-function bearerFinding(reply: Reply): Finding {
-  const evidence = `${evidenceOf(reply)} with the key, and 404 without`
-  return { place: 'auth', value: 'Authorization: Bearer {key}', confidence: 'likely', evidence }
 }
 
 function below(base: URL, path: string): URL {

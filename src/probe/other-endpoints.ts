@@ -6,7 +6,7 @@ import type { AGENT_FIELDS, EndpointName, Profile } from '../upstream/profile/pr
 import { type FieldPath, fieldsOf, findRecords, pathText, readPath } from '../upstream/values/json.ts'
 import { toNumber } from '../upstream/values/scalar.ts'
 import type { Asker, List, Reply } from './ask.ts'
-import { evidenceOf, type Finding, type Gap } from './ask.ts'
+import { evidenceOf, type Finding, finding, type Gap, gap } from './ask.ts'
 import { columnsOf, pickId } from './field-probe.ts'
 import { endpointPath } from './list-probe.ts'
 
@@ -45,14 +45,14 @@ export interface OtherEndpoints {
   readonly gaps: readonly Gap[]
 }
 
-export const NO_OTHER_ENDPOINTS: OtherEndpoints = {
+export const NO_OTHER_ENDPOINTS = {
   endpoints: { lead: 'none', pipelines: 'none', stats: 'none', webhooks: 'none', agents: 'none' },
   envelope: {},
   stat: {},
   agent: {},
   findings: [],
   gaps: [],
-}
+} as const satisfies OtherEndpoints
 
 /**
  * Finds the other endpoints.
@@ -72,7 +72,7 @@ export async function findOtherEndpoints(
   const lead = await findLead(asker, base, list, ids)
   endpoints.lead = lead?.path ?? 'none'
   if (lead) envelope.lead = pathText(lead.envelope)
-  findings.push(lead?.finding ?? none('endpoints.lead', 'no answer with that record below the list'))
+  findings.push(lead?.finding ?? notFound('endpoints.lead', 'no answer with that record below the list'))
 
   const gaps: Gap[] = []
   const isList = ({ body }: Reply): boolean => holdsAny(body, list.id, new Set(ids))
@@ -81,13 +81,15 @@ export async function findOtherEndpoints(
   endpoints.stats = isRead ? stats.path : 'none'
   if (stats !== null && 'problem' in stats) gaps.push(stats)
   findings.push(
-    isRead ? stats.finding : none('endpoints.stats', stats?.problem ?? 'no statistics at the usual paths'),
+    isRead
+      ? stats.finding
+      : notFound('endpoints.stats', stats?.problem ?? 'no statistics at the usual paths'),
   )
 
   const agents = await findAgents(asker, base, isList)
   endpoints.agents = agents?.path ?? 'none'
   if (agents) envelope.agents = pathText(agents.envelope)
-  findings.push(agents?.finding ?? none('endpoints.agents', 'no list of agents at the usual paths'))
+  findings.push(agents?.finding ?? notFound('endpoints.agents', 'no list of agents at the usual paths'))
   return {
     endpoints,
     envelope,
@@ -116,8 +118,7 @@ export async function findLead(asker: Asker, base: URL, list: List, [id, other]:
     if (!isOwn) return null
     const path = leadPath(base, list, query)
     const evidence = evidenceOf(reply, 'the record itself')
-    const finding: Finding = { place: 'endpoints.lead', value: path, confidence: 'proved', evidence }
-    return { path, envelope, finding }
+    return { path, envelope, finding: finding('endpoints.lead', path, 'proved', evidence) }
   }
   return null
 }
@@ -170,11 +171,10 @@ async function findStats(
       endpointUrl(base.href, withEndpoint('stats', path), 'stats', pipelineId ?? ''),
     )
     if (!isFine(reply) || isList(reply)) continue
-    unread ??= {
-      place: 'endpoints.stats',
-      problem: `${evidenceOf(reply)}, but its numbers were not recognised, so that they are not read`,
-      remedy: null,
-    }
+    unread ??= gap(
+      'endpoints.stats',
+      `${evidenceOf(reply)}, but its numbers were not recognised, so that they are not read`,
+    )
     if (Array.isArray(reply.body)) continue
     const fields = [...fieldsOf(reply.body)]
     const mapping = mappingOf(
@@ -183,16 +183,8 @@ async function findStats(
       (name, at) => name === 'name' || toNumber(readPath(reply.body, at)) !== null,
     )
     if (Object.keys(mapping).filter((name) => name !== 'name').length < 2) continue
-    return {
-      path,
-      mapping,
-      finding: {
-        place: 'endpoints.stats',
-        value: path,
-        confidence: 'likely',
-        evidence: evidenceOf(reply, `numbers for ${Object.keys(mapping).join(', ')}`),
-      } satisfies Finding,
-    }
+    const evidence = evidenceOf(reply, `numbers for ${Object.keys(mapping).join(', ')}`)
+    return { path, mapping, finding: finding('endpoints.stats', path, 'likely', evidence) }
   }
   return unread
 }
@@ -204,17 +196,13 @@ async function findAgents(asker: Asker, base: URL, isList: (reply: Reply) => boo
     const id = found === null ? null : pickId(found.records)
     if (found === null || id === null) continue
     const columns = columnsOf(found.records).map((column) => column.path)
-    const mapping = { id: pathText(id.path), ...mappingOf(columns, AGENT_NAMES, () => true) }
+    const mapping = { id: pathText(id), ...mappingOf(columns, AGENT_NAMES, () => true) }
+    const evidence = evidenceOf(reply, `${found.records.length} records`)
     return {
       path,
       mapping,
       envelope: found.path,
-      finding: {
-        place: 'endpoints.agents',
-        value: path,
-        confidence: 'likely',
-        evidence: evidenceOf(reply, `${found.records.length} records`),
-      } satisfies Finding,
+      finding: finding('endpoints.agents', path, 'likely', evidence),
     }
   }
   return null
@@ -240,21 +228,13 @@ function mappingOf(
 }
 
 function withEndpoint(name: EndpointName, path: string): Pick<Profile, 'endpoints'> {
-  const none = {
-    leads: 'none',
-    lead: 'none',
-    pipelines: 'none',
-    stats: 'none',
-    webhooks: 'none',
-    agents: 'none',
-  }
-  return { endpoints: { ...none, [name]: path } }
+  return { endpoints: { leads: 'none', ...NO_OTHER_ENDPOINTS.endpoints, [name]: path } }
 }
 
 function isFine({ status, body }: Reply): boolean {
   return status >= 200 && status < 300 && typeof body === 'object' && body !== null
 }
 
-function none(place: string, evidence: string): Finding {
-  return { place, value: 'none', confidence: 'likely', evidence }
+function notFound(place: string, evidence: string): Finding {
+  return finding(place, 'none', 'likely', evidence)
 }

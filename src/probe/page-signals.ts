@@ -98,11 +98,10 @@ export function findTotal(pages: readonly Page[]): FoundTotal | null {
   const [first] = pages
   if (first === undefined) return null
   const seen = new Set(pages.flatMap(({ ids }) => ids)).size
-  const header = TOTAL_HEADERS.find((name) =>
-    pages.every(
-      (page) => headerNumber(page, name) !== null && headerNumber(page, name) === headerNumber(first, name),
-    ),
-  )
+  const header = TOTAL_HEADERS.find((name) => {
+    const [total, ...others] = pages.map((page) => headerNumber(page, name))
+    return total != null && others.every((each) => each === total)
+  })
   const inHeader = header === undefined ? null : headerNumber(first, header)
   if (header !== undefined && inHeader !== null && inHeader >= seen) {
     return { place: { header: properName(header) }, total: inHeader }
@@ -120,21 +119,17 @@ export function findTotal(pages: readonly Page[]): FoundTotal | null {
 }
 
 /** Finds the place of the number of pages. Its value must equal `total / size`, rounded up, on every page. */
-export function findPages(
-  pages: readonly { page: Page; size: number }[],
-  total: number | null,
-): Place | null {
-  const [first] = pages
-  if (first === undefined || total === null) return null
+export function findPages(pages: readonly [Page, Page], total: number | null): Place | null {
+  if (total === null) return null
   const isRight = (read: (page: Page) => number | null): boolean =>
-    pages.every(({ page, size }) => read(page) === Math.ceil(total / size))
+    pages.every((page) => read(page) === Math.ceil(total / page.ids.length))
   const header = PAGES_HEADERS.find((name) => isRight((page) => headerNumber(page, name)))
   if (header !== undefined) return { header: properName(header) }
-  const leaf = leaves(first.page).find(
+  const leaf = leaves(pages[0]).find(
     ({ path }) =>
       /page|^last$/i.test(pathText(path)) && isRight((page) => toNumber(readPath(page.reply.body, path))),
   )
-  return leaf === undefined || pages.length < 2 ? null : { path: leaf.path }
+  return leaf === undefined ? null : { path: leaf.path }
 }
 
 function leaves(page: Page): Leaf[] {

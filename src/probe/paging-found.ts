@@ -1,9 +1,18 @@
 /** Builds the paging part of a profile from the findings, and checks it by reading the list page by page. */
 
-import type { Place } from '../upstream/profile/profile.ts'
 import { pathText } from '../upstream/values/json.ts'
 import type { Asker, Headers } from './ask.ts'
-import { evidenceOf, type Finding, type Gap, type List, type Page, type Params, readPage } from './ask.ts'
+import {
+  evidenceOf,
+  type Finding,
+  finding,
+  type Gap,
+  gap,
+  type List,
+  type Page,
+  type Params,
+  readPage,
+} from './ask.ts'
 import { SIZES } from './candidates.ts'
 import { findPageSize, findSizeMax, isRound, type PageSize } from './list-parameters.ts'
 import {
@@ -42,25 +51,22 @@ export async function findPaging(asker: Asker, list: List, first: Page): Promise
   const total = findTotal([...pages, first]) ?? totalOfPages(pages, first)
   if (next === null) return withoutNextPage(list, first, size, total)
 
+  const count = total?.total ?? null
   const sizeMax =
     'unit' in next.paging
-      ? await findRangeMax(asker, list, next.paging.unit ?? 'items', total?.total ?? null)
-      : await findSizeMax(asker, list, size, total?.total ?? null, (page) => saysMore(page, next))
+      ? await findRangeMax(asker, list, next.paging.unit ?? 'items', count)
+      : await findSizeMax(asker, list, size, count, (page) => saysMore(page, next))
   const { largest, max } = sizeMax
-  const paging = assemble(size, next, total?.place ?? null, max, [size.small, largest], total?.total ?? null)
-  const walk = await walkList(asker, list, paging, alongOf(size, paging), total?.total ?? null)
-  const input = withEnd(paging, walk, total?.place ?? null)
+  const paging = assemble(size, next, total, sizeMax)
+  const walk = await walkList(asker, list, paging, alongOf(size, paging), count)
+  const input = withEnd(paging, walk)
+  const second = evidenceOf(next.second.reply, `${next.second.ids.length} records, none of the first page`)
   const findings: Finding[] = [
-    {
-      place: 'paging.kind',
-      value: kindText(input),
-      confidence: 'proved',
-      evidence: `${next.evidence}; ${evidenceOf(next.second.reply, `${next.second.ids.length} records, none of the first page`)}`,
-    },
+    finding('paging.kind', kindText(input), 'proved', `${next.evidence}; ${second}`),
     ...(size.finding === null ? [] : [size.finding]),
     ...(size.param === null && next.paging.kind !== 'range' ? [] : [sizeMax.finding]),
     ...(total === null ? [] : [totalFinding(total, size.small)]),
-    walkFinding(walk, total?.total ?? null),
+    walkFinding(walk, count),
   ]
   const sizeParams = size.param === null ? {} : { [size.param]: String(max) }
   return {
@@ -75,10 +81,19 @@ export async function findPaging(asker: Asker, list: List, first: Page): Promise
   }
 }
 
-/** Returns the result for an upstream that failed before its paging was found out. */
-export function unreadPaging({ first }: { readonly first: Page }): FoundPaging {
-  const known = { records: distinctRecords([first]), largest: first, params: {}, headers: {}, along: {} }
-  return { ...known, input: null, findings: [], gaps: [] }
+/** Returns what is known as long as the paging is not. */
+export function unreadPaging(first: Page): FoundPaging {
+  const byId = new Map(first.records.map((record, index) => [first.ids[index] ?? '', record]))
+  return {
+    input: null,
+    findings: [],
+    gaps: [],
+    records: [...byId.values()],
+    largest: first,
+    params: {},
+    headers: {},
+    along: {},
+  }
 }
 
 /** Looks for the total only in paged answers, because some upstreams give it only there. */
@@ -95,13 +110,8 @@ async function findRangeMax(asker: Asker, list: List, unit: string, total: numbe
   const max = page === null ? 25 : total === null || count < total ? count : wanted
   const largest = page ?? (await readPage(asker, list, {}, rangeHeader(unit, max)))
   if (largest === null) throw new Error('a range that was answered before is refused')
-  const finding: Finding = {
-    place: 'paging.size_max',
-    value: String(max),
-    confidence: 'likely',
-    evidence: evidenceOf(largest.reply, `${largest.ids.length} records`),
-  }
-  return { max, largest, finding }
+  const evidence = evidenceOf(largest.reply, `${largest.ids.length} records`)
+  return { max, largest, finding: finding('paging.size_max', String(max), 'likely', evidence) }
 }
 
 function rangeHeader(unit: string, size: number): Headers {
@@ -116,7 +126,7 @@ function rangeHeader(unit: string, size: number): Headers {
 function withoutNextPage(list: List, first: Page, size: PageSize, total: FoundTotal | null): FoundPaging {
   const count = first.ids.length
   const isWhole = total === null ? size.param === null && !isRound(count) : total.total === count
-  const page = { records: distinctRecords([first]), largest: first, params: {}, headers: {}, along: {} }
+  const page = unreadPaging(first)
   if (isWhole) {
     const why =
       total === null
@@ -124,14 +134,8 @@ function withoutNextPage(list: List, first: Page, size: PageSize, total: FoundTo
         : 'as many as its total says'
     const evidence = evidenceOf(first.reply, `${count} records: ${why}`)
     const input: PagingInput = { kind: 'none', ...(total === null ? {} : { total: placeInput(total.place) }) }
-    return {
-      ...page,
-      input,
-      gaps: [],
-      findings: [
-        { place: 'paging.kind', value: 'none', confidence: total === null ? 'likely' : 'proved', evidence },
-      ],
-    }
+    const confidence = total === null ? 'likely' : 'proved'
+    return { ...page, input, findings: [finding('paging.kind', 'none', confidence, evidence)] }
   }
   const signs = [
     ...nextUrls(first).map(({ path }) => pathText(path)),
@@ -140,50 +144,31 @@ function withoutNextPage(list: List, first: Page, size: PageSize, total: FoundTo
   const seen =
     signs.length === 0 ? '' : `; the answer has ${signs.join(', ')}, but no parameter tried takes it`
   const of = total === null ? '' : ` of ${total.total}`
+  const problem = `${evidenceOf(first.reply, `${count}${of} records`)}: cannot tell how to go on from ${list.url.pathname}${seen}`
+  const sizeParam = size.param === null ? '' : `, size_param: ${size.param}`
+  const remedy = `paging: { kind: page, param: page${sizeParam} }   # or offset, cursor, next_url, link, range, last_id, none`
   return {
     ...page,
-    input: null,
     findings: size.finding === null ? [] : [size.finding],
-    gaps: [
-      {
-        place: 'paging',
-        problem: `${evidenceOf(first.reply, `${count}${of} records`)}: cannot tell how to go on from ${list.url.pathname}${seen}`,
-        remedy: pagingRemedy(size),
-      },
-    ],
+    gaps: [gap('paging', problem, remedy)],
   }
 }
 
-function pagingRemedy({ param }: PageSize): string {
-  const size = param === null ? '' : `, size_param: ${param}`
-  return `paging: { kind: page, param: page${size} }   # or offset, cursor, next_url, link, range, last_id, none`
-}
-
 function assemble(
-  size: PageSize,
+  { param, small }: PageSize,
   { paging }: NextPage,
-  total: Place | null,
-  max: number,
-  sized: readonly Page[],
-  count: number | null,
+  total: FoundTotal | null,
+  { max, largest }: { readonly max: number; readonly largest: Page },
 ): PagingInput {
-  const isCounted = paging.kind === 'page' || paging.kind === 'offset'
-  const more =
-    isCounted || paging.kind === 'cursor' || paging.kind === 'last_id' ? hasMorePath(size.small) : null
-  const pages =
-    paging.kind === 'page'
-      ? findPages(
-          sized.map((page) => ({ page, size: page.ids.length })),
-          count,
-        )
-      : null
+  const more = /^(page|offset|cursor|last_id)$/.test(paging.kind) ? hasMorePath(small) : null
+  const pages = paging.kind === 'page' ? findPages([small, largest], total?.total ?? null) : null
   return {
     ...paging,
-    ...(size.param === null || paging.kind === 'range' ? {} : { size_param: size.param }),
-    ...(size.param === null && paging.kind !== 'range' ? {} : { size_max: max }),
+    ...(param === null || paging.kind === 'range' ? {} : { size_param: param }),
+    ...(param === null && paging.kind !== 'range' ? {} : { size_max: max }),
     ...(more === null ? {} : { has_more: pathText(more) }),
     ...(pages === null ? {} : { pages: placeInput(pages) }),
-    ...(total === null ? {} : { total: placeInput(total) }),
+    ...(total === null ? {} : { total: placeInput(total.place) }),
   } as PagingInput
 }
 
@@ -191,22 +176,19 @@ function assemble(
  * Makes the paging stop at the total number of records. This is necessary if the upstream answers a request
  * past the last page with an error, or with the last page again.
  */
-function withEnd(paging: PagingInput, walk: Walk, total: Place | null): PagingInput {
+function withEnd(paging: PagingInput, { ended }: Walk): PagingInput {
   const isCounted = paging.kind === 'page' || paging.kind === 'offset'
-  const isOdd = walk.ended === 'refused' || walk.ended === 'repeated'
-  return isCounted && isOdd && total !== null ? { ...paging, stop_at_total: true } : paging
+  const isOdd = ended === 'refused' || ended === 'repeated'
+  return isCounted && isOdd && paging.total !== undefined ? { ...paging, stop_at_total: true } : paging
 }
 
 function endGaps(paging: PagingInput, walk: Walk): Gap[] {
   if (walk.ended === 'end' || walk.ended === 'not reached') return []
   if ('stop_at_total' in paging && paging.stop_at_total) return []
   const what = walk.ended === 'refused' ? 'an error' : 'records that were there before'
+  const problem = `behind the last page the upstream gives ${what}, and nothing tells the end before`
   return [
-    {
-      place: 'paging',
-      problem: `behind the last page the upstream gives ${what}, and nothing tells the end before`,
-      remedy: 'paging.has_more or paging.pages: where an answer says that it is the last one',
-    },
+    gap('paging', problem, 'paging.has_more or paging.pages: where an answer says that it is the last one'),
   ]
 }
 
@@ -226,12 +208,8 @@ function saysMore(page: Page, { paging }: NextPage): boolean | null {
 }
 
 function totalFinding({ place, total }: FoundTotal, page: Page): Finding {
-  return {
-    place: 'paging.total',
-    value: placeText(place),
-    confidence: 'likely',
-    evidence: `${evidenceOf(page.reply)}: ${total}, the same with pages of another size`,
-  }
+  const evidence = `${evidenceOf(page.reply)}: ${total}, the same with pages of another size`
+  return finding('paging.total', placeText(place), 'likely', evidence)
 }
 
 function walkFinding(walk: Walk, total: number | null): Finding {
@@ -243,12 +221,10 @@ function walkFinding(walk: Walk, total: number | null): Finding {
     repeated: 'the last page again behind it',
     'not reached': 'more behind',
   }[walk.ended]
-  return {
-    place: 'paging',
-    value: isAll ? 'reads to the end' : `reads on: ${end}`,
-    confidence: isAll ? 'proved' : 'likely',
-    evidence: `${walk.pages.length} pages as a sync reads them: ${walk.seen}${of} records, then ${end}`,
-  }
+  const evidence = `${walk.pages.length} pages as a sync reads them: ${walk.seen}${of} records, then ${end}`
+  return isAll
+    ? finding('paging', 'reads to the end', 'proved', evidence)
+    : finding('paging', `reads on: ${end}`, 'likely', evidence)
 }
 
 function kindText(paging: PagingInput): string {
@@ -266,18 +242,10 @@ function kindText(paging: PagingInput): string {
 function seenRecords(walked: readonly Page[], others: readonly Page[]): unknown[] {
   const byText = new Map(walked.flatMap(({ records }) => records).map((each) => [JSON.stringify(each), each]))
   const ids = new Set(walked.flatMap((page) => page.ids))
-  const unread = others.flatMap(({ records, ids: theirs }) =>
-    records.flatMap((record, index) => {
-      const id = theirs[index] ?? ''
-      return ids.has(id) ? [] : [[id, record] as const]
-    }),
-  )
+  const unread = others
+    .flatMap(({ records, ids: theirs }) =>
+      records.map((record, index) => [theirs[index] ?? '', record] as const),
+    )
+    .filter(([id]) => !ids.has(id))
   return [...byText.values(), ...new Map(unread).values()]
-}
-
-function distinctRecords(pages: readonly Page[]): unknown[] {
-  const byId = new Map(
-    pages.flatMap(({ ids, records }) => records.map((record, index) => [ids[index] ?? '', record] as const)),
-  )
-  return [...byId.values()]
 }

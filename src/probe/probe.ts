@@ -8,8 +8,8 @@ import { parseProfile } from '../upstream/profile/profile.ts'
 import type { FieldPath } from '../upstream/values/json.ts'
 import { pathText, readPath, splitPath } from '../upstream/values/json.ts'
 import { toInstant } from '../upstream/values/scalar.ts'
-import type { Asker, Auth, Finding, Gap, List, Page } from './ask.ts'
-import { evidenceOf, readPage } from './ask.ts'
+import type { Asker, Auth, Finding, Gap, List } from './ask.ts'
+import { evidenceOf, finding, gap, readPage } from './ask.ts'
 import type { FoundField } from './field-probe.ts'
 import {
   columnsOf,
@@ -76,12 +76,12 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   if ('gaps' in found) return { ...found, input: null, profile: null }
 
   const cut = new Cut(onStep)
-  const [strict, paging] = await cut.go('pages', [null, unreadPaging(found)], async () => {
-    const strict = await mindsUnknown(asker, found)
-    return [strict, await findPaging(asker, { ...found.list, isStrict: strict !== null }, found.first)]
+  const [isStrict, paging] = await cut.go('pages', [false, unreadPaging(found.first)], async () => {
+    const isStrict = await mindsUnknown(asker, found)
+    return [isStrict, await findPaging(asker, { ...found.list, isStrict }, found.first)]
   })
   const records = paging.records
-  const safe = withSafeId({ ...found.list, isStrict: strict !== null }, records)
+  const safe = withSafeId({ ...found.list, isStrict }, records)
   const list = await cut.go('id', safe, () => withAskableId(asker, base, safe, records))
   const named = findFields(records, list.id)
   // All further requests are paged, and some upstreams nest the list of records elsewhere in paged answers.
@@ -97,8 +97,7 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
 
   const gaps = [...cut.gaps, ...paging.gaps, ...missingFields(fields), ...others.gaps]
   gaps.push(...unreadFields(records, list.id, fields))
-  if (!isUnique(records, list.id)) gaps.push(repeatedId(list))
-  else if (isName(list.id)) gaps.push(onlyName(list))
+  gaps.push(...idGaps(list, records))
   if (since === null && cut.gaps.length === 0) gaps.push(noSince(fields, records))
   const findings = [
     ...found.findings,
@@ -107,19 +106,12 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
     ...(since === null ? [] : [since.finding]),
     ...(order === null ? [] : [order.finding]),
     idFinding(list, records, others.endpoints.lead !== 'none'),
-    ...fields.map(fieldFinding),
+    ...fields.map(({ field, rule, confidence, evidence }) =>
+      finding(`mapping.lead.${field}`, ruleText(rule), confidence, evidence),
+    ),
     ...others.findings,
   ]
-  const input = draftProfile({
-    asker,
-    base,
-    list,
-    paging,
-    fields,
-    others,
-    since: since?.filter ?? null,
-    sort: order?.sort ?? {},
-  })
+  const input = draftProfile({ asker, base, list, paging, fields, others, since, order })
   const profile = paging.input === null ? null : parseProfile(input, 'probe')
   gaps.push(...(profile === null ? [] : listOverwritten(profile, base).map(overwritten)))
   return { findings, gaps, input, profile, tried: [] }
@@ -144,32 +136,28 @@ class Cut {
       return await look()
     } catch (thrown) {
       if (!(thrown instanceof LeadsheetError) || thrown.code === 'run_interrupted') throw thrown
-      this.gaps.push({
-        place: step,
-        problem: `the probe ended here, and from here on nothing was asked: ${thrown.message}`,
-        remedy: 'probe again when the upstream answers, or write these parts yourself',
-      })
+      const problem = `the probe ended here, and from here on nothing was asked: ${thrown.message}`
+      this.gaps.push(
+        gap(step, problem, 'probe again when the upstream answers, or write these parts yourself'),
+      )
       return otherwise
     }
   }
 }
 
 /**
- * Requests the list with a parameter that no upstream knows. Returns null if the upstream ignores it,
- * otherwise `refused` or the changed page. Unless the parameter is ignored, later steps try only one
- * parameter in each request.
+ * Requests the list with a parameter that no upstream knows. Unless the upstream ignores it, later steps try
+ * only one parameter in each request.
  */
-async function mindsUnknown(asker: Asker, { list, first }: FoundList): Promise<Page | 'refused' | null> {
+async function mindsUnknown(asker: Asker, { list, first }: FoundList): Promise<boolean> {
   const page = await readPage(asker, list, { leadsheet_probe: '1' })
-  if (page === null) return 'refused'
-  return page.ids.length === first.ids.length ? null : page
+  return page?.ids.length !== first.ids.length
 }
 
 /** If two of the records have the same id, chooses another field as the id. */
 function withSafeId(list: List, records: readonly unknown[]): List {
   if (isUnique(records, list.id)) return list
-  const id = pickId(records)
-  return id === null ? list : { ...list, id: id.path }
+  return { ...list, id: pickId(records) ?? list.id }
 }
 
 /** The maximum number of fields that are tried as the id. */
@@ -185,8 +173,8 @@ async function withAskableId(
   list: List,
   records: readonly unknown[],
 ): Promise<List> {
-  const others = listIds(records).filter(({ path }) => /id$/i.test(path.at(-1) ?? ''))
-  for (const path of [list.id, ...others.map((each) => each.path)].slice(0, IDS_TRIED)) {
+  const others = listIds(records).filter((path) => /id$/i.test(path.at(-1) ?? ''))
+  for (const path of [list.id, ...others].slice(0, IDS_TRIED)) {
     const ids = records.map((record) => toText(readPath(record, path)) ?? '')
     if ((await findLead(asker, base, { ...list, id: path }, ids)) !== null) return { ...list, id: path }
   }
@@ -215,37 +203,27 @@ function pathOf(fields: readonly FoundField[], name: FoundField['field']): Field
 }
 
 function listFindings(base: URL, { first }: FoundList, list: List): Finding[] {
+  const count = first.ids.length
   const path = endpointPath(base, list.url)
+  const envelope = list.envelope.length === 0 ? 'the answer itself' : pathText(list.envelope)
   return [
-    {
-      place: 'endpoints.leads',
-      value: path,
-      confidence: 'proved',
-      evidence: evidenceOf(first.reply, `${first.ids.length} records`),
-    },
-    {
-      place: 'envelope.leads',
-      value: list.envelope.length === 0 ? 'the answer itself' : pathText(list.envelope),
-      confidence: 'proved',
-      evidence: `${evidenceOf(first.reply)}, a list of ${first.ids.length} objects there`,
-    },
+    finding('endpoints.leads', path, 'proved', evidenceOf(first.reply, `${count} records`)),
+    finding(
+      'envelope.leads',
+      envelope,
+      'proved',
+      evidenceOf(first.reply, `a list of ${count} objects there`),
+    ),
   ]
 }
 
 function idFinding(list: List, records: readonly unknown[], isAskable: boolean): Finding {
-  const isSafe = isUnique(records, list.id)
-  return {
-    place: 'mapping.lead.id',
-    value: pathText(list.id),
-    confidence: !isSafe ? 'guessed' : isName(list.id) || !isAskable ? 'likely' : 'proved',
-    evidence: isSafe
-      ? `unique in ${records.length} records${isAskable ? ', and a record can be asked for by it' : ''}; whether it stays after a change was not tried`
-      : 'the only candidate, though it repeats',
-  }
-}
-
-function fieldFinding({ field, rule, confidence, evidence }: FoundField): Finding {
-  return { place: `mapping.lead.${field}`, value: ruleText(rule), confidence, evidence }
+  const id = pathText(list.id)
+  if (!isUnique(records, list.id))
+    return finding('mapping.lead.id', id, 'guessed', 'the only candidate, though it repeats')
+  const confidence = isName(list.id) || !isAskable ? 'likely' : 'proved'
+  const evidence = `unique in ${records.length} records${isAskable ? ', and a record can be asked for by it' : ''}; whether it stays after a change was not tried`
+  return finding('mapping.lead.id', id, confidence, evidence)
 }
 
 function ruleText(rule: FoundField['rule']): string {
@@ -256,21 +234,13 @@ function ruleText(rule: FoundField['rule']): string {
   return 'decimal' in rule ? `${rule.from} (decimal ${rule.decimal})` : rule.from.join(' or ')
 }
 
-/** Returns a gap for each important field that was not recognised. */
 function missingFields(fields: readonly FoundField[]): Gap[] {
   return (['status', 'company_name', 'created_at', 'updated_at'] as const)
     .filter((name) => !fields.some(({ field }) => field === name))
-    .map((name) => ({
-      place: `mapping.lead.${name}`,
-      problem: 'no field was recognised as this',
-      remedy: null,
-    }))
+    .map((name) => gap(`mapping.lead.${name}`, 'no field was recognised as this'))
 }
 
-/**
- * Returns a gap that lists the fields that the profile does not read, each with the kind of its values.
- * Returns no gap if the profile reads all fields.
- */
+/** Lists the fields that the profile does not read, each with the kind of its values. */
 function unreadFields(records: readonly unknown[], id: FieldPath, fields: readonly FoundField[]): Gap[] {
   const read = new Set([pathText(id), ...fields.flatMap(({ rule }) => pathsOf(rule))])
   const unread = columnsOf(records).filter(
@@ -279,13 +249,7 @@ function unreadFields(records: readonly unknown[], id: FieldPath, fields: readon
   if (unread.length === 0) return []
   const named = unread.slice(0, NAMED_MAX).map(({ path, values }) => `${pathText(path)} (${kindOf(values)})`)
   const more = unread.length > NAMED_MAX ? ` and ${unread.length - NAMED_MAX} more` : ''
-  return [
-    {
-      place: 'mapping.lead',
-      problem: `nothing reads these fields: ${named.join(', ')}${more}`,
-      remedy: null,
-    },
-  ]
+  return [gap('mapping.lead', `nothing reads these fields: ${named.join(', ')}${more}`)]
 }
 
 function pathsOf(rule: FoundField['rule']): string[] {
@@ -321,35 +285,23 @@ function noSince(fields: readonly FoundField[], records: readonly unknown[]): Ga
       : undated === 0
         ? none
         : `${undated} of ${records.length} records have no ${pathText(updated)}, and ${none} that lists them too`
-  return {
-    place: 'filters.updated_since',
-    problem: `${why}: every sync reads the whole list`,
-    remedy: null,
-  }
+  return gap('filters.updated_since', `${why}: every sync reads the whole list`)
 }
 
-function repeatedId({ id }: List): Gap {
-  return {
-    place: 'mapping.lead.id',
-    problem: `${pathText(id)} is not the id: different records have the same, and would be taken for one`,
-    remedy: 'mapping: { lead: { id: … } }   # a field that every record has, and no two share',
+function idGaps({ id }: List, records: readonly unknown[]): Gap[] {
+  const name = pathText(id)
+  if (!isUnique(records, id)) {
+    const problem = `${name} is not the id: different records have the same, and would be taken for one`
+    const remedy = 'mapping: { lead: { id: … } }   # a field that every record has, and no two share'
+    return [gap('mapping.lead.id', problem, remedy)]
   }
+  const problem = `records have nothing but their ${name} to tell them apart: two of the same would be taken for one`
+  return isName(id) ? [gap('mapping.lead.id', problem)] : []
 }
 
 function overwritten({ path, param, found }: Overwritten): Gap {
-  return {
-    place: path.join('.'),
-    problem: `the address that was probed has ${found}, which this would overwrite`,
-    remedy: `take ${param} out of api.url`,
-  }
-}
-
-function onlyName({ id }: List): Gap {
-  return {
-    place: 'mapping.lead.id',
-    problem: `records have nothing but their ${pathText(id)} to tell them apart: two of the same would be taken for one`,
-    remedy: null,
-  }
+  const problem = `the address that was probed has ${found}, which this would overwrite`
+  return gap(path.join('.'), problem, `take ${param} out of api.url`)
 }
 
 function pipelineOf(fields: readonly FoundField[], records: readonly unknown[]): string | null {
@@ -357,19 +309,20 @@ function pipelineOf(fields: readonly FoundField[], records: readonly unknown[]):
   return path && toText(readPath(records[0], path))
 }
 
-interface Found {
+interface FoundParts {
   readonly asker: Asker
   readonly base: URL
   readonly list: List
   readonly paging: FoundPaging
   readonly fields: readonly FoundField[]
-  readonly since: TimeFilter | null
-  readonly sort: Readonly<Record<string, string>>
   readonly others: OtherEndpoints
+  readonly since: Awaited<ReturnType<typeof findFilter>>
+  readonly order: Awaited<ReturnType<typeof findSort>>
 }
 
 /** Builds a profile that contains only what was found, without the default values. */
-function draftProfile({ asker, base, list, paging, fields, since, sort, others }: Found): ProfileInput {
+function draftProfile(found: FoundParts): ProfileInput {
+  const { asker, base, list, paging, fields, others, since, order } = found
   const status = fields.find(({ field }) => field === 'status')?.rule
   const stages = typeof status === 'string' ? findStages(paging.records, splitPath(status)) : []
   return {
@@ -378,8 +331,8 @@ function draftProfile({ asker, base, list, paging, fields, since, sort, others }
     auth: authInput(asker),
     ...(paging.input === null ? {} : { paging: paging.input }),
     envelope: { leads: pathText(paging.largest.envelope), ...others.envelope },
-    ...(since === null ? {} : { filters: { updated_since: sinceInput(since) } }),
-    ...(Object.keys(sort).length === 0 ? {} : { sort: { ...sort } }),
+    ...(since === null ? {} : { filters: { updated_since: sinceInput(since.filter) } }),
+    ...(order === null ? {} : { sort: order.sort }),
     mapping: {
       lead: { id: pathText(list.id), ...Object.fromEntries(fields.map(({ field, rule }) => [field, rule])) },
       ...(Object.keys(others.stat).length === 0 ? {} : { stat: others.stat }),

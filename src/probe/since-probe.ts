@@ -9,7 +9,14 @@ import type { FieldPath } from '../upstream/values/json.ts'
 import { readPath } from '../upstream/values/json.ts'
 import { toInstant } from '../upstream/values/scalar.ts'
 import type { Asker, Budget, Effect, Finding, Headers, List, Page, Params } from './ask.ts'
-import { apart, evidenceOf, findEffective, readPage } from './ask.ts'
+import { apart, evidenceOf, findEffective, finding, readPage } from './ask.ts'
+import {
+  SINCE_BOTH,
+  SINCE_EXPRESSIONS,
+  SINCE_FAMILIES,
+  SINCE_PARAMS,
+  SINCE_PARAMS_IN_BRACKETS,
+} from './candidates.ts'
 
 const FAR_FUTURE = '2150-01-01T00:00:00.000Z'
 const FAR_PAST = '1975-01-01T00:00:00.000Z'
@@ -112,7 +119,7 @@ async function proveSince(search: SinceSearch, filter: TimeFilter, between: stri
   if (page.records.some((record) => timeOf(search, record) < first)) return null
   const given = new Set(page.ids)
   const expected = search.records.filter((record) => timeOf(search, record) > between)
-  const missing = expected.filter((record) => !given.has(idText(record, search.list.id)))
+  const missing = expected.filter((record) => !given.has(String(readPath(record, search.list.id))))
   const undated = (each: unknown): boolean => isUndated(each, search.updated)
   if (missing.some(undated) && !page.records.some(undated)) return null
   // A full page may lack known records, because they may be on the next page. In that case, at least one
@@ -122,12 +129,8 @@ async function proveSince(search: SinceSearch, filter: TimeFilter, between: stri
   const isOlder = (record: unknown): boolean =>
     created !== null && (toInstant(readPath(record, created)) ?? first) < first
   if (missing.length > 0 && (page.ids.length < search.pageSize || !page.records.some(isOlder))) return null
-  return {
-    place: 'filters.updated_since',
-    value: filterText(filter),
-    confidence: 'proved',
-    evidence: `${evidenceOf(page.reply, `${page.ids.length} records, all at or after it`)}; none with a time in ${FAR_FUTURE.slice(0, 4)}`,
-  }
+  const evidence = `${evidenceOf(page.reply, `${page.ids.length} records, all at or after it`)}; none with a time in ${FAR_FUTURE.slice(0, 4)}`
+  return finding('filters.updated_since', filterText(filter), 'proved', evidence)
 }
 
 async function ask(
@@ -168,17 +171,13 @@ function roundsOf(search: SinceSearch): Round[] {
   const paging = Object.keys(search.params)
   const family = SINCE_FAMILIES.find((each) => paging.some((name) => each.paging.test(name)))
   const isAlike = ({ param }: Guess): boolean => family?.since.test(param) ?? false
+  const unlike = (guesses: readonly Guess[]): Guess[] => guesses.filter((each) => !isAlike(each))
   const [own = 'iso', ...others] = formatsFor(search)
   const inFormat = (guesses: readonly Guess[], format: TimeFilter['format']): Round[] =>
     apart(guesses, ({ param }) => param).map((each) => [each, format] as const)
   const rounds: Round[] = [
     ...inFormat([...plain, ...bracketed, ...expressions].filter(isAlike), own),
-    ...[plain, bracketed, expressions].flatMap((each) =>
-      inFormat(
-        each.filter((guess) => !isAlike(guess)),
-        own,
-      ),
-    ),
+    ...[plain, bracketed, expressions].flatMap((each) => inFormat(unlike(each), own)),
     [[{ ...guess('If-Modified-Since'), in: 'header' }], 'iso_seconds'],
     ...others.flatMap((format) => inFormat(plain, format)),
   ]
@@ -226,148 +225,7 @@ function guess(param: string): Guess {
   return { param, value: '{value}', in: 'query' }
 }
 
-function idText(record: unknown, path: FieldPath): string {
-  return String(readPath(record, path))
-}
-
 function filterText({ param, value, format, in: where }: TimeFilter): string {
   const place = where === 'header' ? `${param}: ` : `?${param}=`
   return `${place}${value.replaceAll('{value}', `{${format}}`)}`
 }
-
-/**
- * Names of parameters for "changed since", the most usual first. `{field}` stands for the name of the field
- * with the time of the last change.
- */
-const SINCE_PARAMS = [
-  ...[
-    'updated_since',
-    'updated_after',
-    'modified_since',
-    'since',
-    'updatedSince',
-    'updatedAfter',
-    '{field}_gte',
-    '{field}:gte',
-  ],
-  ...[
-    '{field}_after',
-    '{field}_since',
-    '{field}__gte',
-    '{field}__gt',
-    '{field}_from',
-    '{field}_min',
-    '{field}_gt',
-  ],
-  ...[
-    'min_{field}',
-    '{field}From',
-    '{field}Min',
-    '{field}After',
-    '{field}Since',
-    'modified_after',
-    'modifiedSince',
-  ],
-  ...[
-    'modifiedAfter',
-    'changed_since',
-    'changedSince',
-    'changed_after',
-    'updated_from',
-    'updated_min',
-    'updatedFrom',
-  ],
-  ...[
-    'last_modified_since',
-    'since_timestamp',
-    'from_date',
-    'start_date',
-    'updated',
-    'min_updated',
-    'if_modified_since',
-  ],
-  ...['lastModifiedSince', 'update_time_from', 'date_from', '{field}.gte', '{field}>', 'from', 'after_date'],
-] as const
-const SINCE_PARAMS_IN_BRACKETS = [
-  ...[
-    '{field}[gte]',
-    '{field}[gt]',
-    '{field}[$gte]',
-    '{field}[after]',
-    '{field}[since]',
-    '{field}[from]',
-    '{field}[ge]',
-  ],
-  'filters[{field}][$gte]',
-  ...[
-    'filter[{field}][_gte]',
-    'filter[where][{field}][gte]',
-    'filter[{field}][gte]',
-    'filter[{field}][ge]',
-    'filter[{field}][gt]',
-  ],
-  ...['filter[{field}][$gte]', 'filter[{field}_since]', 'filter[{field}_after]'],
-  ...[
-    'filter[{field}]',
-    'filter[updated_since]',
-    'filter[updated_after]',
-    'filter[since]',
-    'filter[updatedSince]',
-  ],
-  ...[
-    'filter[updatedAfter]',
-    'filter[modified_since]',
-    'filters[updated_since]',
-    'filters[{field}][gte]',
-    'range[{field}][gte]',
-  ],
-] as const
-
-/** Filters by two times, for records that have no time of change before their first change. */
-const SINCE_BOTH = [
-  { param: 'filter', value: '{"_or":[{"{field}":{"_gte":"{value}"}},{"{created}":{"_gte":"{value}"}}]}' },
-  { param: '$filter', value: '({field} ge {value} or {created} ge {value})' },
-] as const
-
-/** Filters that are expressions: a parameter and its value. `{value}` stands for the time. */
-const SINCE_EXPRESSIONS = [
-  { param: '{field}', value: 'gte.{value}' },
-  { param: 'filter', value: '({field}>="{value}")' },
-  { param: '$filter', value: '{field} ge {value}' },
-  { param: 'query', value: "{field}:>'{value}'" },
-  { param: 'q', value: '{field}:>={value}' },
-  { param: 'where', value: '{"{field}":{"$gte":{"__type":"Date","iso":"{value}"}}}' },
-  { param: '{field}', value: '>={value}' },
-  { param: '{field}', value: 'ge{value}' },
-  { param: '_{field}', value: 'ge{value}' },
-  { param: '{field}', value: '>{value}' },
-  { param: '{field}', value: 'gte:{value}' },
-  { param: '{field}', value: 'gt:{value}' },
-  { param: '{field}', value: 'ge:{value}' },
-  { param: '{field}', value: '{value}..' },
-  { param: 'filter', value: '{field} ge {value}' },
-  { param: 'filter', value: '{field}>={value}' },
-  { param: 'filter', value: '{field}:>{value}' },
-  { param: 'filter', value: '{field}:gte:{value}' },
-  { param: 'filter', value: '{field},gte,{value}' },
-  { param: 'filter', value: '{field} >= "{value}"' },
-  { param: 'query', value: '{field}:>{value}' },
-  { param: 'query', value: '{field}>={value}' },
-  { param: 'where', value: '{"{field}":{"$gte":"{value}"}}' },
-  { param: 'where', value: '{"{field}":{"gte":"{value}"}}' },
-  { param: 'where', value: "{field} >= '{value}'" },
-  { param: 'filter', value: '{"where":{"{field}":{"gte":"{value}"}}}' },
-  { param: 'filter', value: '{"{field}":{"gte":"{value}"}}' },
-  { param: 'filter', value: '{"{field}":{"$gte":"{value}"}}' },
-] as const
-
-/**
- * Styles of parameter names. If a paging parameter of the upstream matches `paging`, its filter parameters
- * usually match `since`.
- */
-const SINCE_FAMILIES = [
-  { paging: /^\$/, since: /^\$/ },
-  { paging: /^_/, since: /^_|[_:]gte$/ },
-  { paging: /^pagination\[/, since: /^filters\[/ },
-  { paging: /^(page|filter|options)\[/, since: /^filter\[/ },
-] as const

@@ -7,7 +7,7 @@
 import { ALERTING_IDS } from '../checks/run-checks.ts'
 import type { Instant } from '../domain/model.ts'
 import type { Measures } from '../jobs/metric-values.ts'
-import { EVENT_OUTCOMES } from '../store/tables/lead-tables.ts'
+import { EVENT_OUTCOMES } from '../store/events/event.ts'
 
 interface Sample {
   readonly labels: Readonly<Record<string, string>>

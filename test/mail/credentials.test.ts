@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setDefaultCACertificates } from 'node:tls'
 import { describe, expect, it } from 'vitest'
 import type { SmtpTimeouts } from '../../src/mail/smtp.ts'
-import { classifySendFailure } from '../../src/mail/smtp-failure.ts'
+import { failedSendOf } from '../../src/mail/smtp-failure.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { CERTIFICATE, CERTIFICATE_KEY } from '../support/mail/certificate.ts'
 import { MESSAGE } from '../support/mail/message.ts'
@@ -113,7 +113,7 @@ describe('credentials', () => {
     await using server = await openSecureServer(logins, TRUSTED)
     await using tap = await openTap(server.port)
     const failure = await send(tap.url.replace(PASSWORD, 'hunter33'))
-    expect(classifySendFailure(failure)).toBe('configuration')
+    expect(failedSendOf(failure)?.kind).toBe('configuration')
     expect(logins).toEqual([`${USER} hunter33`])
     expect(String(failure)).not.toContain('hunter33')
     expectNothingToldBy(tap)
@@ -135,7 +135,7 @@ describe('credentials', () => {
     await using server = await openSecureServer(logins, TRUSTED)
     const sent = (text: string) => text.replace('STARTTLS', 'XXXXXXXX')
     await using tap = await openTap(server.port, { said: stripped, sent })
-    expect(classifySendFailure(await send(tap.url))).toBe('configuration')
+    expect(failedSendOf(await send(tap.url))?.kind).toBe('configuration')
     expect([logins, server.received]).toEqual([[], []])
     expectNothingToldBy(tap)
   })
@@ -158,7 +158,7 @@ describe('credentials', () => {
     const logins: string[] = []
     await using server = await openSecureServer(logins, TRUSTED)
     await using tap = await openTap(server.port)
-    expect(classifySendFailure(await send(tap.url))).toBe('configuration')
+    expect(failedSendOf(await send(tap.url))?.kind).toBe('configuration')
     expect([logins, server.received]).toEqual([[], []])
     expectNothingToldBy(tap)
   })

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import PostalMime from 'postal-mime'
 import { expect, it, onTestFinished } from 'vitest'
 import { openLog } from '../../src/log.ts'
-import { classifySendFailure } from '../../src/mail/smtp-failure.ts'
+import { failedSendOf } from '../../src/mail/smtp-failure.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { folderWith } from '../support/folder.ts'
 import { MESSAGE } from '../support/mail/message.ts'
@@ -71,7 +71,7 @@ it('names a folder that cannot be written as a matter of settings', async () => 
     .catch((thrown: unknown) => thrown)
   expect(failure).toMatchObject({ code: 'mail_unreachable' })
   expect(String(failure)).toContain(join(folder, 'outbox'))
-  expect(classifySendFailure(failure)).toBe('configuration')
+  expect(failedSendOf(failure)?.kind).toBe('configuration')
   await expect(outbox(join(folder, 'outbox', 'mail')).verify(signal)).rejects.toThrow('ENOTDIR')
 })
 

@@ -2,7 +2,7 @@ import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import { describe, expect, it } from 'vitest'
 import { openLog } from '../../src/log.ts'
 import { type SmtpTimeouts, serverOf } from '../../src/mail/smtp.ts'
-import { classifySendFailure, type SendFailure } from '../../src/mail/smtp-failure.ts'
+import { failedSendOf, type SendFailure } from '../../src/mail/smtp-failure.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { FILES, MESSAGE } from '../support/mail/message.ts'
 import { type Answer, openMailServer, openScriptedServer, type Step } from '../support/mail-server.ts'
@@ -99,7 +99,7 @@ describe('a message sent over SMTP', () => {
     expect(timeouts.totalMs).toBeGreaterThan(30 * 60_000)
     // An address of RFC 5737 that nothing answers, or that no route leads to.
     await using transport = open('smtp://192.0.2.1:25', { connectMs: 200 })
-    expect(classifySendFailure(await failureOf(transport.send(MESSAGE, { signal })))).toBe('transient')
+    expect(failedSendOf(await failureOf(transport.send(MESSAGE, { signal })))?.kind).toBe('transient')
   })
 
   it.each(['RCPT', 'DATA', 'body'] as const)(
@@ -184,7 +184,7 @@ describe('a message sent over SMTP', () => {
         /takes no message of this size for .*: the message has \d+ bytes, and the server takes at most 500/,
       ),
     })
-    expect(classifySendFailure(failure)).toBe('permanent')
+    expect(failedSendOf(failure)?.kind).toBe('permanent')
   })
 
   it('leaves one recipient’s refusal to that one (row 59)', async () => {
@@ -356,7 +356,7 @@ describe('a failure', () => {
       code,
       message: expect.stringContaining(`smtp://127.0.0.1:${server.port}`),
     })
-    expect(classifySendFailure(failure)).toBe(means)
+    expect(failedSendOf(failure)?.kind).toBe(means)
     expect(hasLeft).toBe(mayHaveLeft)
     expect(JSON.stringify([String(failure), failure])).not.toContain('hunter22')
   })
@@ -369,12 +369,12 @@ describe('a failure', () => {
     expect(String(failure)).toMatch(
       new RegExp(`smtp://127\\.0\\.0\\.1:${server.port} could not be reached: .*ECONNREFUSED`),
     )
-    expect(classifySendFailure(failure)).toBe('transient')
+    expect(failedSendOf(failure)?.kind).toBe('transient')
   })
 
   it('by an unknown host is transient', async () => {
     await using transport = open('smtp://mail.invalid:25')
-    expect(classifySendFailure(await failureOf(transport.verify(signal)))).toBe('transient')
+    expect(failedSendOf(await failureOf(transport.verify(signal)))?.kind).toBe('transient')
   })
 
   it('that echoes the password does not carry it on', async () => {
@@ -392,7 +392,7 @@ describe('a failure', () => {
       signal: stop.signal,
       onData: () => void setTimeout(() => stop.abort(), 50),
     })
-    expect(classifySendFailure(await failureOf(sending))).toBe('unknown')
+    expect(failedSendOf(await failureOf(sending))?.kind).toBe('unknown')
   })
 
   it('by taking too long in all is transient', async () => {
@@ -400,7 +400,7 @@ describe('a failure', () => {
     await using transport = open(server.url, { totalMs: 150 })
     const failure = await failureOf(transport.send(MESSAGE, { signal }))
     expect(failure).toMatchObject({ code: 'mail_unreachable' })
-    expect(classifySendFailure(failure)).toBe('transient')
+    expect(failedSendOf(failure)?.kind).toBe('transient')
   })
 })
 
@@ -412,7 +412,7 @@ describe('encryption', () => {
     await using server = await openScriptedServer({})
     await using transport = open(elsewhere(server.url))
     const failure = await failureOf(transport.send(MESSAGE, { signal }))
-    expect(classifySendFailure(failure)).toBe('configuration')
+    expect(failedSendOf(failure)?.kind).toBe('configuration')
     expect(server.commands.filter((command) => /^(?:AUTH|MAIL|RCPT|DATA)/.test(command))).toEqual([])
     expect(server.bodies()).toBe(0)
   })
@@ -458,7 +458,7 @@ describe('encryption', () => {
       await using transport = open(elsewhere(url))
       const failure = await failureOf(transport.send(MESSAGE, { signal }))
       expect(failure).toMatchObject({ code: 'mail_unreachable' })
-      expect(classifySendFailure(failure)).toBe('configuration')
+      expect(failedSendOf(failure)?.kind).toBe('configuration')
     }
     expect([...started.received, ...secure.received]).toEqual([])
   })

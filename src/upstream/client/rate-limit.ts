@@ -7,98 +7,58 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { retryAfterMs } from '../../retry.ts'
 import { isTooFast } from './upstream-failure.ts'
 
-/** The rate limit of the requests of one process to the upstream. */
-interface RequestRate {
-  /**
-   * Reserves the next request. Each reserved request must be ended by {@link RequestRate.endRequest}.
-   * @param gapMs the minimum time between two requests by our own rate limit; 0 without a rate limit
-   * @returns the wait in milliseconds; nothing is reserved if the upstream asks for more than `maxWaitMs`
-   */
-  takeRequest(gapMs: number, maxWaitMs: number): { readonly isTaken: boolean; readonly inMs: number }
-  /** Returns how many milliseconds are left of the wait that the upstream asked for. */
-  blockedMs(): number
-  /** Records a wait that the upstream asked for. */
-  block(ms: number): void
-  /**
-   * Ends a reserved request.
-   * @param budget the number of requests that the upstream still allows; null if there was no answer, or if
-   * the answer does not contain the number
-   */
-  endRequest(budget: Budget | null): void
-  /**
-   * Called if the upstream asks for a wait that is so long that requests fail instead of waiting. Forgets the
-   * state, because the client itself refuses requests until the wait is over.
-   */
-  forget(): void
-}
-
-export interface RateState {
+/** Creates the rate limit of the requests of one process to the upstream. */
+export function createRequestRate(nowMs: () => number) {
   /** The earliest time at which our own rate limit allows the next request. */
-  readonly nextAt: number
+  let nextAt = 0
   /** The end of the wait that the upstream last asked for. */
-  readonly blockedUntil: number
+  let blockedUntil = 0
   /** The number of requests that the upstream still allows before `resetAt`; null if unknown. */
-  readonly left: number | null
-  readonly resetAt: number
-}
-
-export const UNLIMITED: RateState = { nextAt: 0, blockedUntil: 0, left: null, resetAt: 0 }
-
-/**
- * Computes when the next request may be sent, and the new state.
- * @param gapMs the minimum time between two requests by our own rate limit; 0 without a rate limit
- */
-export function admit(state: RateState, now: number, gapMs: number): { at: number; state: RateState } {
-  const at = Math.max(now, state.nextAt, upstreamFreeAt(state, now))
-  const left = state.left === null || state.resetAt <= at ? null : state.left - 1
-  return { at, state: { ...state, nextAt: at + gapMs, left } }
-}
-
-/**
- * Returns when the upstream accepts the next request, as far as we know. A time before `now` means at once.
- */
-export function upstreamFreeAt(state: RateState, now: number): number {
-  const isSpent = state.left !== null && state.left <= 0 && state.resetAt > now
-  return isSpent ? Math.max(state.blockedUntil, state.resetAt) : state.blockedUntil
-}
-
-/**
- * Records how many requests the upstream still allows. Unanswered requests are subtracted, because the
- * upstream may not have counted them yet.
- */
-export function recordBudget(state: RateState, budget: Budget, underWay: number, now: number): RateState {
-  return { ...state, left: budget.remaining - underWay, resetAt: now + budget.resetMs }
-}
-
-/** Records a wait that the upstream asked for. */
-export function block(state: RateState, until: number): RateState {
-  return { ...state, blockedUntil: Math.max(state.blockedUntil, until) }
-}
-
-/** Creates the rate limit of a single process. */
-export function createRequestRate(nowMs: () => number): RequestRate {
-  let state = UNLIMITED
+  let left: number | null = null
+  let resetAt = 0
   let underWay = 0
   return {
-    takeRequest(gapMs, maxWaitMs) {
-      const at = nowMs()
-      const upstreamMs = upstreamFreeAt(state, at) - at
-      if (upstreamMs > maxWaitMs) return { isTaken: false, inMs: upstreamMs }
-      const turn = admit(state, at, gapMs)
-      state = turn.state
+    /**
+     * Reserves the next request, which must be ended by `endRequest`.
+     * @param gapMs the minimum time between two requests by our own rate limit; 0 without a rate limit
+     * @returns the wait in milliseconds; nothing is reserved if the upstream asks for more than `maxWaitMs`
+     */
+    takeRequest(gapMs: number, maxWaitMs: number): { readonly isTaken: boolean; readonly inMs: number } {
+      const now = nowMs()
+      const isSpent = left !== null && left <= 0 && resetAt > now
+      const freeAt = isSpent ? Math.max(blockedUntil, resetAt) : blockedUntil
+      if (freeAt - now > maxWaitMs) return { isTaken: false, inMs: freeAt - now }
+      const at = Math.max(now, nextAt, freeAt)
+      nextAt = at + gapMs
+      left = left === null || resetAt <= at ? null : left - 1
       underWay++
-      return { isTaken: true, inMs: turn.at - at }
+      return { isTaken: true, inMs: at - now }
     },
-    blockedMs: () => Math.max(0, state.blockedUntil - nowMs()),
-    block(ms) {
-      state = block(state, nowMs() + ms)
+    /** Returns how many milliseconds are left of the wait that the upstream asked for. */
+    blockedMs: () => Math.max(0, blockedUntil - nowMs()),
+    /** Records a wait that the upstream asked for. */
+    block(ms: number): void {
+      blockedUntil = Math.max(blockedUntil, nowMs() + ms)
     },
-    endRequest(budget) {
+    /**
+     * Ends a reserved request. Unanswered requests count as spent, because the upstream may not have counted
+     * them yet.
+     * @param budget what the answer says of it; null if there was no answer, or if it does not say
+     */
+    endRequest(budget: Budget | null): void {
       underWay--
-      if (budget !== null) state = recordBudget(state, budget, underWay, nowMs())
+      if (budget === null) return
+      left = budget.remaining - underWay
+      resetAt = nowMs() + budget.resetMs
     },
-    forget() {
-      state = UNLIMITED
+    /**
+     * Forgets what the upstream has asked for, because the client itself refuses requests until a long wait
+     * is over.
+     */
+    forget(): void {
+      nextAt = 0
+      blockedUntil = 0
+      left = null
     },
   }
 }

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import type { Message } from '../../../src/domain/message.ts'
 import { openLog } from '../../../src/log.ts'
 import { buildMessage } from '../../../src/mail/message.ts'
-import { classifySendFailure } from '../../../src/mail/smtp-failure.ts'
+import { failedSendOf } from '../../../src/mail/smtp-failure.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { DKIM_KEY, verify } from '../../support/mail/dkim.ts'
 import { FILES, MESSAGE } from '../../support/mail/message.ts'
@@ -86,7 +86,7 @@ describe.skipIf(isWithoutServers)('a message', () => {
       await using transport = openTransport(servers.url, { log })
       const refused = async (message: Message) => {
         const failure = await transport.send(message, { signal }).catch((thrown: unknown) => thrown)
-        return [classifySendFailure(failure), String(failure)]
+        return [failedSendOf(failure)?.kind, String(failure)]
       }
       expect(await refused({ ...MESSAGE, to: GONE })).toEqual([
         'permanent',

@@ -1,59 +1,68 @@
 import { describe, expect, it } from 'vitest'
-import type { RateState } from '../../../src/upstream/client/rate-limit.ts'
 import {
-  admit,
-  block,
   budgetOf,
+  createRequestRate,
   isThrottled,
   readBudget,
-  recordBudget,
-  UNLIMITED,
-  upstreamFreeAt,
   wantedWaitMs,
 } from '../../../src/upstream/client/rate-limit.ts'
 
-/** Returns the times at which so many requests may leave that are all ready at `now`. */
-function departures(from: RateState, now: number, count: number, gapMs = 0): number[] {
-  const instants: number[] = []
-  let state = from
-  for (let request = 0; request < count; request++) {
-    const turn = admit(state, now, gapMs)
-    instants.push(turn.at)
-    state = turn.state
+/** Opens a rate limit on a clock that the test sets. */
+function openRate(gapMs = 0) {
+  const clock = { now: 1000 }
+  const rate = createRequestRate(() => clock.now)
+  return {
+    clock,
+    rate,
+    /** Returns the times at which so many requests may leave that are all ready now. */
+    departures: (count: number) =>
+      Array.from({ length: count }, () => clock.now + rate.takeRequest(gapMs, 60_000).inMs),
+    /** Lets an answer say how many requests are left, while so many others have no answer yet. */
+    answer(remaining: number, others = 0): void {
+      for (let request = 0; request <= others; request++) rate.takeRequest(0, 60_000)
+      rate.endRequest({ remaining, resetMs: 500 })
+    },
   }
-  return instants
 }
 
 describe('the rate of requests', () => {
   it('is free while nothing is known', () => {
-    expect(departures(UNLIMITED, 1000, 3)).toEqual([1000, 1000, 1000])
+    expect(openRate().departures(3)).toEqual([1000, 1000, 1000])
   })
 
   it('keeps the configured gap, and makes up for none that was not used', () => {
-    expect(departures(UNLIMITED, 1000, 3, 250)).toEqual([1000, 1250, 1500])
-    const { state } = admit(UNLIMITED, 1000, 250)
-    expect(departures(state, 9000, 2, 250)).toEqual([9000, 9250])
+    const { clock, departures } = openRate(250)
+    expect(departures(3)).toEqual([1000, 1250, 1500])
+    clock.now = 9000
+    expect(departures(2)).toEqual([9000, 9250])
   })
 
   it('uses what is left, and then waits for the reset', () => {
-    const state = recordBudget(UNLIMITED, { remaining: 2, resetMs: 500 }, 0, 1000)
-    expect(departures(state, 1000, 4)).toEqual([1000, 1000, 1500, 1500])
+    const { answer, departures } = openRate()
+    answer(2)
+    expect(departures(4)).toEqual([1000, 1000, 1500, 1500])
   })
 
   it('counts requests under way as used', () => {
-    const state = recordBudget(UNLIMITED, { remaining: 2, resetMs: 500 }, 2, 1000)
-    expect(departures(state, 1000, 1)).toEqual([1500])
+    const { answer, departures } = openRate()
+    answer(2, 2)
+    expect(departures(1)).toEqual([1500])
   })
 
   it('is free again after the reset', () => {
-    const state = recordBudget(UNLIMITED, { remaining: 0, resetMs: 500 }, 0, 1000)
-    expect(upstreamFreeAt(state, 1400)).toBe(1500)
-    expect(departures(state, 1600, 3)).toEqual([1600, 1600, 1600])
+    const { clock, answer, departures, rate } = openRate()
+    answer(0)
+    clock.now = 1400
+    expect(rate.takeRequest(0, 99)).toEqual({ isTaken: false, inMs: 100 })
+    clock.now = 1600
+    expect(departures(3)).toEqual([1600, 1600, 1600])
   })
 
   it('holds all requests as long as was asked for, also when a shorter wait is asked for later', () => {
-    const state = block(block(UNLIMITED, 3000), 2000)
-    expect(departures(state, 1000, 2)).toEqual([3000, 3000])
+    const { rate, departures } = openRate()
+    rate.block(2000)
+    rate.block(1000)
+    expect(departures(2)).toEqual([3000, 3000])
   })
 })
 

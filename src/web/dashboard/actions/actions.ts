@@ -248,7 +248,7 @@ async function sendTest(
       'usage_invalid',
       `${to} is neither an operator nor a recipient of ${report.name}`,
       {
-        hint: `${shellCommand('report test NAME --to ADDRESS')} sends a test anywhere.`,
+        hint: `${shellCommand('report preview NAME --to ADDRESS')} sends a test anywhere.`,
       },
     )
   }

@@ -50,7 +50,7 @@ export function composeMessages(
     rows: rows.map((message) => rowOf(message)),
     resend: isLast && hasFailed ? resendButton(issue.report, 'failed') : null,
     resolveCommand: unconfirmed
-      ? `${CALLED} outbox resolve ${issue.report} ${unconfirmed.recipient} --delivered`
+      ? `${CALLED} outbox resolve --report ${issue.report} --recipient ${unconfirmed.recipient} --as delivered --yes`
       : null,
     more:
       others === 0

@@ -57,6 +57,19 @@ test('doctor warns of a database that everybody on the machine can read', async 
   })
 })
 
+test('an upstream that cannot be asked has one row, and no good one', async () => {
+  await using upstream = await startUpstream(1)
+  const cwd = folderWith()
+  const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' }
+  const first = await runWarm(['sync', '--only', 'leads'], { cwd, env })
+  expect(first.status, first.stderr).toBe(0)
+  // No header can carry this key, so nothing is asked.
+  const unsendable = { ...env, LEADSHEET_API_KEY: 'test\u2013key' }
+  const { stdout } = await runWarm(['doctor', '--json'], { cwd, env: unsendable })
+  const { checks } = answerSchema.parse(JSON.parse(stdout).data)
+  expect(checks.filter(({ what }) => what === 'upstream').map(({ status }) => status)).toEqual(['fail'])
+})
+
 test('doctor reads the database through and says that its rules hold, and which run the snapshot shows', async () => {
   await using synced = await openSynced()
   expect(await synced.diagnose()).toMatchObject([
