@@ -24,8 +24,7 @@ import type { DashboardDeps } from '../../server/frame.ts'
 import { frameOf } from '../../server/frame.ts'
 import type { AddRoutes } from '../../server/server.ts'
 import { sendPage } from '../../server/server.ts'
-import type { Button } from '../actions/buttons.ts'
-import { acknowledgeButton, fullSyncButton, syncButton } from '../actions/buttons.ts'
+import { button } from '../actions/buttons.ts'
 import { issueHref, issueLine } from '../archive/list.ts'
 import type { InstallationFacts } from './daemon.ts'
 import { readInstallation, readSchedules, readWorkers } from './daemon.ts'
@@ -94,7 +93,7 @@ async function readStatusView(deps: StatusDeps, clock: Clock) {
         sentence: health.sentence,
         timeZone,
         asOf: now.toISOString(),
-        buttons: canAct ? [syncButton(), fullSyncButton()] : [],
+        buttons: canAct ? [button('sync', 'Sync now'), button('sync', 'Full sync', '', { full: 'yes' })] : [],
       },
       progress: { progress },
       findings: await readFindings(db, health, canAct),
@@ -118,20 +117,6 @@ async function readStatusView(deps: StatusDeps, clock: Clock) {
 }
 
 /* The problems on the status page, with what to do: open alerts, and findings that have no alert. */
-
-interface FindingView {
-  /** The id by which the browser recognizes a finding after the page was updated. */
-  readonly key: string
-  readonly kind: 'warn' | 'fail'
-  readonly title: string
-  readonly message: string
-  readonly remedy: string | null
-  readonly since: Instant | null
-  /** The time at which an operator acknowledged the alert; null if nobody has. */
-  readonly known: Instant | null
-  /** The button to acknowledge the alert; null if it is acknowledged or the user may not act. */
-  readonly acknowledge: Button | null
-}
 
 const ALERTS_MAX = 50
 
@@ -160,14 +145,15 @@ function isCovered({ what, findings }: PartResult, alerts: readonly Alert[]): bo
   )
 }
 
-function findingOf({ what, status, found, remedy }: PartResult): FindingView[] {
+function findingOf({ what, status, found, remedy }: PartResult) {
   if (status === 'ok') return []
+  // The browser recognizes a finding by its key after the page was updated.
   const key = `check-${what.replaceAll(' ', '-')}`
   const facts = { kind: status, title: what, message: upperFirst(found), remedy }
   return [{ key, ...facts, since: null, known: null, acknowledge: null }]
 }
 
-function fromAlert(alert: Alert, kind: FindingView['kind'], canAct: boolean): FindingView {
+function fromAlert(alert: Alert, kind: 'warn' | 'fail', canAct: boolean) {
   const { id, check, subject, openedAt, acknowledgedAt } = alert
   const { title } = alertFacts(check)
   return {
@@ -178,11 +164,14 @@ function fromAlert(alert: Alert, kind: FindingView['kind'], canAct: boolean): Fi
     remedy: alert.hint,
     since: openedAt,
     known: acknowledgedAt,
-    acknowledge: canAct && acknowledgedAt === null ? acknowledgeButton(id, title) : null,
+    acknowledge:
+      canAct && acknowledgedAt === null
+        ? button('acknowledge', 'Acknowledge', title, { alert: String(id) })
+        : null,
   }
 }
 
-function weightOf({ kind, known }: FindingView): number {
+function weightOf({ kind, known }: { readonly kind: string; readonly known: Instant | null }): number {
   return (known === null ? 0 : 2) + (kind === 'fail' ? 0 : 1)
 }
 
