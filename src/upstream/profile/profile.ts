@@ -265,8 +265,6 @@ export const profileSchema = group({
       }),
     )
     .default([]),
-  /** The time zone of times that are written without a zone. */
-  time_zone: z.enum(['UTC']).default('UTC'),
   limits: group({
     requests_per_second: z.number().positive().max(1000).optional(),
     /** The maximum number of pages that are fetched at the same time, if the paging allows it. */
