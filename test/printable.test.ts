@@ -1,7 +1,7 @@
 /** Text of others does no harm at any exit of the program. */
 import PostalMime from 'postal-mime'
 import { describe, expect, it } from 'vitest'
-import { formatFields, formatTable, plainText, styledText } from '../src/cli/terminal/table.ts'
+import { fields, type Paragraph, plainText, styledText, table } from '../src/cli/terminal/table.ts'
 import { encodeCsv } from '../src/jobs/snapshot/encode-text.ts'
 import { openLog } from '../src/log.ts'
 import { buildMessage } from '../src/mail/message.ts'
@@ -22,7 +22,10 @@ async function logged(pretty: boolean): Promise<string> {
 }
 
 const row = [{ title: HOSTILE, value: () => HOSTILE }]
-const style = { width: Number.POSITIVE_INFINITY, heading: (title: string) => title }
+const layOut = (paragraph: Paragraph) =>
+  typeof paragraph === 'string'
+    ? paragraph
+    : paragraph({ width: Number.POSITIVE_INFINITY, style: (_, text) => text })
 
 describe('control and direction characters of others', () => {
   it.each<[string, () => string | Promise<string>]>([
@@ -30,8 +33,8 @@ describe('control and direction characters of others', () => {
     ['a line of a mail', () => oneLine(HOSTILE, 100)],
     ['a terminal', () => plainText(HOSTILE)],
     ['a terminal with colours', () => styledText(HOSTILE)],
-    ['the cells and titles of a table', () => formatTable(row, [{}], style)],
-    ['fields and their names', () => formatFields({ [HOSTILE]: HOSTILE }, (name) => name)],
+    ['the cells and titles of a table', () => layOut(table([{}], row))],
+    ['fields and their names', () => layOut(fields({ [HOSTILE]: HOSTILE }))],
     ['the heading of a CSV file', () => [...encodeCsv([{ name: HOSTILE }], [], 'en')].join('')],
     ['the log', () => logged(false)],
     ['the log on a terminal', () => logged(true)],

@@ -2,11 +2,13 @@
  * Generates the page on the tables, views and columns of a snapshot, from the descriptions in an empty
  * snapshot.
  */
-import { describeEmpty, markdownOf } from '../../src/cli/commands/analysis/schema.ts'
+import { sourcePathsOf } from '../../src/jobs/snapshot/publish-snapshot.ts'
+import type { Dictionary } from '../../src/store/snapshot/dictionary.ts'
+import { readSnapshotDictionary, withEmptySnapshot } from '../../src/store/snapshot/snapshot.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
-import { code, page, table } from './markdown.ts'
+import { code, page, sentence, table } from './markdown.ts'
 
-const OPENING = `What analysts find in \`snapshot.db\`, table by table. The tables \`dictionary_table\` and \`dictionary\` of the file say the same, with row counts, the share of nulls and examples. \`npx leadsheet schema\` prints them.
+const OPENING = `What analysts find in \`snapshot.db\`, table by table. The tables \`dictionary_table\` and \`dictionary\` of the file say the same, with row counts, the share of nulls and examples.
 
 Our clock is the clock of the machine that runs leadsheet. A source is a path in the records of the upstream, \`ours\` for what leadsheet keeps itself, or \`computed\`. A type is empty where a view computes the column.
 
@@ -17,7 +19,7 @@ If the store is in PostgreSQL, [a role of its own](../how-to/postgresql-and-work
 - Only the snapshot has \`figure\`, \`dictionary\`, \`dictionary_table\`, \`snapshot_info\`, \`lead_text\`, \`lead_fts\` and \`lead_search\`.`
 
 export async function databasePage(): Promise<string> {
-  const dictionary = await describeEmpty(REFERENCE_PROFILE)
+  const dictionary = await describeEmpty()
   const index = dictionary.tables.map(({ table_name, kind, meaning }) => [
     code(table_name),
     kind,
@@ -27,6 +29,33 @@ export async function databasePage(): Promise<string> {
     'Database',
     OPENING,
     table(['Table or view', 'Kind', 'One row per'], index),
-    markdownOf(dictionary),
+    ...tableSections(dictionary),
   )
+}
+
+/** Returns the descriptions of the tables and columns of an empty snapshot. */
+export function describeEmpty(): Promise<Dictionary> {
+  return withEmptySnapshot(
+    sourcePathsOf(REFERENCE_PROFILE),
+    (file) => readSnapshotDictionary(file) ?? { tables: [], columns: [] },
+  )
+}
+
+function tableSections({ tables, columns }: Dictionary): string[] {
+  return tables.map(({ table_name: name, kind, meaning }) => {
+    const rows = columns
+      .filter((column) => column.table_name === name)
+      .map((column) => [
+        code(column.column_name),
+        column.type ?? '',
+        column.unit ?? '',
+        column.meaning,
+        column.source_path,
+      ])
+    return [
+      `## ${name}${kind === 'table' ? '' : ` (${kind})`}`,
+      sentence(meaning),
+      table(['Column', 'Type', 'Unit', 'Meaning', 'Source'], rows),
+    ].join('\n\n')
+  })
 }

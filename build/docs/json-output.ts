@@ -14,12 +14,14 @@ A later version may add fields. It does not remove or rename a field within a ma
 
 A failure is one line on standard error: \`{"error": {"code", "message", "hint"}}\`. An error with several mistakes also has \`mistakes\`. If the upstream asks for a wait, the error has \`not_before\`. [Exit status and error codes](exit-and-error-codes.md) lists the codes.
 
-\`completion\`, \`config schema\`, \`report watch\` and \`run\` print no result.`
+\`report preview --watch\` and \`run\` print no result.`
 
 export async function jsonOutputPage(): Promise<string> {
   const shown: Readonly<Record<string, unknown>> = examples
   const sections = (await listLeaves()).flatMap(({ name }) =>
-    shown[name] === undefined ? [] : [`## ${name}\n\n${fenced('json', compact(shown[name]))}`],
+    Object.entries(shown)
+      .filter(([line]) => line === name || line.startsWith(`${name} `))
+      .map(([line, example]) => `## ${line}\n\n${fenced('json', compact(example))}`),
   )
   return page('JSON output', OPENING, ABOUT, ...sections)
 }

@@ -1,13 +1,12 @@
 /** Collects all generated files by their paths, relative to the root of the project. */
-import { settingsJsonSchema } from '../../src/config/schema.ts'
-import { exampleYaml } from '../../src/config/starter-file.ts'
 import { blocksPage } from './blocks.ts'
 import { commandsPage, manPage } from './commands.ts'
 import { databasePage } from './database.ts'
 import { dependenciesPage } from './dependencies.ts'
+import { exampleYaml } from './example-yaml.ts'
 import { RECORD_PAGE, recordPage } from './insight-record.ts'
 import { jsonOutputPage } from './json-output.ts'
-import { settingsPage } from './settings.ts'
+import { settingsJsonSchema, settingsPage } from './settings.ts'
 import { checksPage, errorsPage, figuresPage, metricsPage, releasePages } from './tables.ts'
 
 export async function generatePages(): Promise<ReadonlyMap<string, string>> {

@@ -1,7 +1,7 @@
-/** Generates the page on all settings from their schema. */
+/** Generates the page on all settings, and their JSON Schema for editors. */
 import { VARIABLES } from '../../src/config/environment.ts'
 import { type SettingSchema, schemaAt } from '../../src/config/schema.ts'
-import { pathText, type SettingPath } from '../../src/config/setting-path.ts'
+import { isTree, pathText, type SettingPath } from '../../src/config/setting-path.ts'
 import { code, page, sentence, table } from './markdown.ts'
 
 const OPENING = `Every setting of \`leadsheet.yaml\`, with its default. An environment variable overrides the file. \`npx leadsheet config check\` shows all values in force, each with its source. A range in brackets says which whole numbers are allowed.
@@ -25,6 +25,14 @@ export function settingsPage(): string {
         section(name, sentence(schema.description ?? ''), settingRows({ [name]: schema }, [])),
       ),
   )
+}
+
+/** Returns the JSON Schema of the settings file, without the properties that only the program knows. */
+export function settingsJsonSchema(): Record<string, unknown> {
+  const isOurs = (key: string, value: unknown) => ['env', 'secret', 'isWhole'].includes(key) && !isTree(value)
+  const text = JSON.stringify(schemaAt([]), (key, value) => (isOurs(key, value) ? undefined : value))
+  const { $schema, ...schema } = JSON.parse(text)
+  return { $schema, title: 'Settings of leadsheet', ...schema }
 }
 
 function section(title: string, about: string, rows: readonly (readonly string[])[]): string {

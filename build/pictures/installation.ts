@@ -139,7 +139,10 @@ export async function openInstallation(): Promise<Installation> {
       return daemon
     },
     async startPreview() {
-      const child = start(['report', 'watch', 'daily', '--port', '0'], clockAt(`${FRIDAY}T08:30:00Z`))
+      const child = start(
+        ['report', 'preview', 'daily', '--watch', '--port', '0'],
+        clockAt(`${FRIDAY}T08:30:00Z`),
+      )
       child.stderr?.resume()
       for await (const part of child.stdout ?? []) {
         const [url] = /http:\S+/.exec(String(part)) ?? []

@@ -16,12 +16,9 @@ import { preferencesUrl } from '../web/preferences.ts'
 /** The sender that previews show if the settings name no sender. */
 const NOBODY = 'leadsheet@localhost.invalid'
 
-export function senderOf(
-  { from, replyTo, unsubscribe }: Config['mail'],
-  pageOf: Sender['unsubscribe']['pageOf'],
-): Sender {
+export function senderOf({ from, replyTo }: Config['mail'], pageOf: Sender['unsubscribe']['pageOf']): Sender {
   const sender = from ?? NOBODY
-  return { from: sender, replyTo, unsubscribe: { mailto: unsubscribe ?? replyTo ?? sender, pageOf } }
+  return { from: sender, replyTo, unsubscribe: { mailto: replyTo ?? sender, pageOf } }
 }
 
 /**

@@ -96,6 +96,9 @@ export function needsKey(profile: Profile): boolean {
   return sendsKey(profile.auth)
 }
 
+// How long before the last known change each sync begins to read, because some services write late.
+const OVERLAP_MS = 10 * 60_000
+
 /**
  * Returns the options of a sync. The sync is aborted by the given signal, or when it has run for
  * `api.run_minutes`.
@@ -105,7 +108,7 @@ export function syncOptions(config: Config, signal: AbortSignal): SyncOptions {
     full: false,
     parts: SYNC_PARTS,
     pageSize: config.api.pageSize,
-    overlapMs: config.sync.overlapMinutes * 60_000,
+    overlapMs: OVERLAP_MS,
     pipelineIds: config.sync.pipelines,
     ...(config.enrichment && { details: { ...config.enrichment, concurrency: DETAILS_AT_ONCE } }),
     signal: AbortSignal.any([signal, AbortSignal.timeout(config.api.runMinutes * 60_000)]),

@@ -5,6 +5,7 @@ import { shellCommand } from '../errors.ts'
 import { counted } from '../report/words/numbers.ts'
 import { hasDroppedIndexes } from '../store/db/dropped-index.ts'
 import type { Db } from '../store/db/store.ts'
+import type { EventOutcome } from '../store/events/event.ts'
 import type { EventCount } from '../store/events/event-stats.ts'
 import {
   countEvents,
@@ -14,7 +15,6 @@ import {
 } from '../store/events/event-stats.ts'
 import type { RunSummary } from '../store/sync/sync-run.ts'
 import { findProfileSince } from '../store/sync/watermark.ts'
-import type { EventOutcome } from '../store/tables/lead-tables.ts'
 import { formatAge, formatUtc, minutesBefore } from '../time.ts'
 import type { Check, EventSource, Facts, Finding, KnownRegistration } from './check.ts'
 import { ALERTED, daemonStateOf, plain } from './check.ts'

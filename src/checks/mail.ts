@@ -135,7 +135,7 @@ async function findPaused({ db }: Facts): Promise<Finding[]> {
   return paused.map(({ address, report, changedAt, reason }) => ({
     subject: `${address} of ${report}`,
     message: `${address} gets the report ${report} no more since ${formatUtc(changedAt)}: ${reason ?? 'too many of the messages were refused'}`,
-    hint: `Correct the address in the settings, or go on: ${shellCommand(`recipients resume ${address}`)}, or ${shellCommand('recipients resume --all')} for all whom leadsheet paused.`,
+    hint: `Correct the address in the settings, or go on: ${shellCommand(`recipients set active ${address}`)}, or ${shellCommand('recipients set active --all')} for all whom leadsheet paused.`,
   }))
 }
 

@@ -7,11 +7,8 @@ import { InvalidArgumentError } from 'commander'
 import { CALLED } from '../errors.ts'
 import type { Terminal } from './terminal/terminal.ts'
 
-/**
- * Defines the options, subcommands, examples and action of a command.
- * @param loadAll loads all commands and returns the program, for shell completion
- */
-export type DefineCommand = (command: Command, terminal: Terminal, loadAll: () => Promise<Command>) => void
+/** Defines the options, subcommands, examples and action of a command. */
+export type DefineCommand = (command: Command, terminal: Terminal) => void
 
 /** Adds example command lines below the help of a command. */
 export function addExamples(command: Command, examples: readonly string[]): void {

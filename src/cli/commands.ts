@@ -32,7 +32,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'config',
-    summary: 'check the settings, or print their JSON Schema',
+    summary: 'check the settings',
     group: START,
     load: async () => (await import('./commands/start/config.ts')).defineConfig,
   },
@@ -47,12 +47,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'run the reference service, for trying leadsheet out',
     group: START,
     load: async () => (await import('./commands/start/service.ts')).defineService,
-  },
-  {
-    name: 'completion',
-    summary: 'print a completion script for bash, zsh or fish',
-    group: START,
-    load: async () => (await import('./commands/start/completion.ts')).defineCompletion,
   },
   {
     name: 'sync',
@@ -119,12 +113,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'make the snapshot file for analysts now',
     group: ANALYSIS,
     load: async () => (await import('./commands/analysis/snapshot.ts')).defineSnapshot,
-  },
-  {
-    name: 'schema',
-    summary: 'show what each table, view and column of the snapshot means',
-    group: ANALYSIS,
-    load: async () => (await import('./commands/analysis/schema.ts')).defineSchema,
   },
   {
     name: 'query',

@@ -3,6 +3,7 @@
 import type { CheckResult } from '../checks/check.ts'
 import type { ErrorCode } from '../errors.ts'
 import { LeadsheetError } from '../errors.ts'
+import type { Page } from './terminal/table.ts'
 
 export const EXIT_STATUS = {
   done: { status: 0, meaning: 'done' },
@@ -41,6 +42,14 @@ export const STATUS_ENDINGS = { ok: 'done', warn: 'partly', fail: 'failed' } as 
   CheckStatus,
   Ending
 >
+
+/** Formats a check as a line, with the remedy on a second line. */
+export function checkText({ style }: Pick<Page, 'style'>, check: CheckResult): string {
+  const { what, status, found, remedy } = check
+  const mark = style(STATUS_COLORS[status], status.padEnd(4))
+  const line = `${mark}  ${what.padEnd(14)}  ${found.replaceAll('\n', ' ')}`
+  return remedy === null ? line : `${line}\n${' '.repeat(22)}${style('dim', remedy)}`
+}
 
 export function worstOf(checks: readonly CheckResult[]): CheckStatus {
   return (['fail', 'warn'] as const).find((status) => checks.some((check) => check.status === status)) ?? 'ok'

@@ -44,7 +44,7 @@ export function createProgram(signal: AbortSignal): {
     loaded.add(command)
     const entry = COMMANDS.find(({ name }) => name === command.name())
     const define = await entry?.load()
-    define?.(command, terminal, loadAll)
+    define?.(command, terminal)
   }
   async function loadAll(): Promise<Command> {
     for (const command of program.commands) await load(command)
@@ -114,7 +114,7 @@ function isNear(message: string, suggestion: string | undefined): suggestion is 
   return found === undefined || meant === undefined || nearest(found, [meant]) !== null
 }
 
-/** Returns an error for a mistyped subcommand, such as `recipients pauze x`; null if there is none. */
+/** Returns an error for a mistyped subcommand, such as `recipients sett x`; null if there is none. */
 function subcommandMeant(program: Command, args: readonly string[]): LeadsheetError | null {
   let command = program
   for (const word of args.filter((arg) => !arg.startsWith('-'))) {

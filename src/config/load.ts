@@ -16,10 +16,10 @@ import { draftSettings } from './merge.ts'
 import type { ReportConfig } from './report-config.ts'
 import { impossibleIn } from './report-config.ts'
 import type { Settings } from './schema.ts'
-import { schemaAt, settingPath, settingsIn, settingsSchema } from './schema.ts'
+import { schemaAt, settingName, settingsIn, settingsSchema } from './schema.ts'
 import { dashboardAccess, PROXY_REMEDY, TOKEN_REMEDY } from './schema-web.ts'
 import type { SettingPath, SettingTree } from './setting-path.ts'
-import { isTree, leavesOf, nearest, pathText, setValueAt, valueAt } from './setting-path.ts'
+import { leavesOf, nearest, pathText, setValueAt, valueAt } from './setting-path.ts'
 import type { FilledSetting, ProfileData, SettingsFile } from './settings-file.ts'
 import { DEFAULT_FILE, readProfile, readSettingsFile } from './settings-file.ts'
 
@@ -73,7 +73,7 @@ export function loadConfig(options: LoadOptions = {}): Config {
   const settings = parsed.success
     ? parsed.data
     : parseWithout(draft.tree, parsed.error, needed ?? [], problems)
-  const baseOf = (name: string) => draft.findOrigin(settingPath([name]), 'value').base
+  const baseOf = (name: string) => draft.findOrigin([settingName(name)], 'value').base
   const folder = settingsFile === null ? cwd : dirname(settingsFile.path)
   const config = configFrom(settings, profileOf(settings, draft, cwd), baseOf, folder)
   const impossible = config.reports.flatMap((report, index) => impossibleFilters(report, index, draft))
@@ -112,43 +112,23 @@ function readPatiently(
 }
 
 /**
- * Parses the settings without those that have mistakes.
- * @throws LeadsheetError config_invalid if a mistake is in the needed settings
+ * Parses the settings without the top-level ones that have mistakes.
+ * @throws LeadsheetError config_invalid if a mistake is in the needed settings, or its name is like one of them
  */
 function parseWithout(
   tree: SettingTree,
-  first: z.ZodError,
+  { issues }: z.ZodError,
   needed: readonly string[],
   problems: readonly string[],
 ): Settings {
-  const seen = new Set<string>()
-  for (let issues: readonly z.core.$ZodIssue[] = first.issues; ; ) {
-    const left = new Set<string>()
-    for (const { path, ...issue } of issues.toReversed()) {
-      const at = path.filter((key) => typeof key !== 'symbol')
-      const wrong = 'keys' in issue ? issue.keys.map((key) => [...at, key]) : [at]
-      for (const setting of wrong) {
-        const [top] = setting
-        if (typeof top !== 'string' || nearest(top, needed) !== null) throw invalid(problems)
-        // A setting that is missing, or wrong again, is left out with its whole group.
-        const isOnce = valueAt(tree, setting) !== undefined && !seen.has(pathText(setting))
-        seen.add(pathText(setting))
-        const part = top === 'reports' ? setting.slice(0, 2) : isOnce ? setting : [top]
-        if (!left.has(pathText(part))) leaveOut(tree, part)
-        left.add(pathText(part))
-      }
-    }
-    const parsed = settingsSchema.safeParse(tree)
-    if (parsed.success) return parsed.data
-    issues = parsed.error.issues
-  }
-}
-
-function leaveOut(tree: SettingTree, path: SettingPath): void {
-  const parent = valueAt(tree, path.slice(0, -1))
-  const key = path.at(-1)
-  if (Array.isArray(parent)) parent.splice(Number(key), 1)
-  else if (isTree(parent)) delete parent[String(key)]
+  const wrong = issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : [String(issue.path[0])],
+  )
+  if (wrong.some((name) => nearest(name, needed) !== null)) throw invalid(problems)
+  for (const name of wrong) delete tree[name]
+  // Without this list there would be a report that the settings do not have.
+  if (wrong.includes('reports')) tree.reports = []
+  return settingsSchema.parse(tree)
 }
 
 /**

@@ -52,12 +52,9 @@ export const mailSchema = section({
     description: 'Sender of the messages: an address, or a name with an address.',
     examples: ['Lead reports <reports@example.com>'],
   }),
-  reply_to: mailbox
-    .optional()
-    .meta({ description: 'Address for replies; the sender if absent.', examples: ['sales-ops@example.com'] }),
-  unsubscribe: mailbox.optional().meta({
+  reply_to: mailbox.optional().meta({
     description:
-      'Address to which the unsubscribe button of mail programs writes; if absent, reply_to, else the sender.',
+      'Address for replies, and for what the unsubscribe button of mail programs writes; the sender if absent.',
     examples: ['sales-ops@example.com'],
   }),
   max_mb: wholeNumber(1, 100).default(20).meta({

@@ -1,4 +1,4 @@
-/** The schema of the settings file. `section` in `validators.ts` can rename a setting for the program. */
+/** The schema of the settings file. The program knows each setting by its name in camelCase. */
 import { z } from 'zod'
 import { DEFAULT_LOCALE } from '../domain/choices.ts'
 import { LANGUAGES } from '../report/words/catalogue.ts'
@@ -8,7 +8,7 @@ import { alertsSchema, mailSchema, smtpSchema } from './schema-mail.ts'
 import { goalSettings, recipients, reportSchema } from './schema-reports.ts'
 import { eventsSchema, webSchema } from './schema-web.ts'
 import type { SecretKind } from './secrets.ts'
-import { isTree, pathText, type SettingPath } from './setting-path.ts'
+import { isTree, type SettingPath } from './setting-path.ts'
 import {
   apiKeyFault,
   apiUrlFault,
@@ -153,10 +153,6 @@ const topLevel = group({
     full_schedule: schedule.default('30 3 * * *').meta({
       description: 'When all leads are read again, to find deleted leads too.',
     }),
-    overlap_minutes: wholeNumber(0, 1440).default(10).meta({
-      description:
-        'How many minutes before the last known change each sync starts to read, to catch late writes.',
-    }),
     pipelines: pipelineIds.default([]).meta({
       description: 'Pipelines whose statistics are fetched even if none of their leads is known yet.',
       examples: [['eu-mid-market']],
@@ -242,8 +238,6 @@ export interface SettingSchema {
   /** The name of the environment variable for the setting. */
   readonly env?: string
   readonly secret?: SecretKind
-  /** For a group: maps the name of each setting in the file to its name in the program. */
-  readonly settingNames?: Readonly<Record<string, string>>
   /** True for a group that counts as a single setting, such as a filter. */
   readonly isWhole?: boolean
 }
@@ -279,15 +273,6 @@ function wholeSchema() {
   return known
 }
 
-/** The JSON Schema that `leadsheet config schema` prints and docs/reference/leadsheet.schema.json holds. */
-export function settingsJsonSchema(): Record<string, unknown> {
-  const isOurs = (key: string, value: unknown) =>
-    key === 'settingNames' || (['env', 'secret', 'isWhole'].includes(key) && !isTree(value))
-  const text = JSON.stringify(wholeSchema(), (key, value) => (isOurs(key, value) ? undefined : value))
-  const { $schema, ...schema } = JSON.parse(text)
-  return { $schema, title: 'Settings of leadsheet', ...schema }
-}
-
 /** Finds the schema of a setting; undefined if there is no setting at this path. */
 export function schemaAt(path: SettingPath): SettingSchema | undefined {
   return path.reduce<SettingSchema | undefined>((schema, key) => {
@@ -297,14 +282,9 @@ export function schemaAt(path: SettingPath): SettingSchema | undefined {
   }, wholeSchema())
 }
 
-/** Converts a path to the names in the settings file: `['mail', 'maxMb']` becomes `['mail', 'max_mb']`. */
-export function settingPath(path: SettingPath): SettingPath {
-  return path.map((key, index) => {
-    const names = schemaAt(settingPath(path.slice(0, index)))?.settingNames
-    const setting = names === undefined ? key : names[key]
-    if (setting === undefined) throw new TypeError(`${pathText(path)} is no setting`)
-    return setting
-  })
+/** Converts a name of the program to that in the settings file: `maxMb` becomes `max_mb`. */
+export function settingName(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
 /**
@@ -317,8 +297,7 @@ export function* settingsIn(tree: unknown, path: SettingPath = []): Generator<[S
   if (Array.isArray(tree) && tree.length > 0 && schema?.items?.properties !== undefined) {
     for (const [index, item] of tree.entries()) yield* settingsIn(item, [...path, index])
   } else if (isTree(tree) && isGroup && !schema?.isWhole) {
-    for (const [key, item] of Object.entries(tree))
-      yield* settingsIn(item, [...path, schema?.settingNames?.[key] ?? key])
+    for (const [key, item] of Object.entries(tree)) yield* settingsIn(item, [...path, settingName(key)])
   } else {
     yield [path, tree]
   }

@@ -1,13 +1,12 @@
 /**
- * Writes settings files from the schema, each setting with its description. Settings without a value are
- * commented out. The first settings file contains the answers that the user gave to `leadsheet init`.
+ * Writes the first settings file from the schema, each setting with its description. The file contains the
+ * answers that the user gave to `leadsheet init`. Settings without a value are commented out.
  */
 import type { PeriodKind } from '../domain/figures.ts'
 import { listCoveringRuns } from '../domain/period.ts'
 import { shellCommand } from '../errors.ts'
 import { loadPackage } from '../packages.ts'
 import type { Timing } from '../schedule/timing.ts'
-import { VARIABLES } from './environment.ts'
 import type { SettingSchema } from './schema.ts'
 import { schemaAt } from './schema.ts'
 import type { SettingPath } from './setting-path.ts'
@@ -44,7 +43,7 @@ export function settingsText(first: FirstSettings): string {
 # With web.public_url, ${shellCommand('webhooks register --self')} makes the service send its events.`
   const period =
     report.period === null ? { example: DEFAULT_PERIODS[report.name] ?? 'day' } : { value: report.period }
-  return settingsYaml(opening, {
+  const shown: Shown = {
     'api.url': escaped(first.apiUrl),
     'api.key_file': escaped(first.keyFile),
     'api.profile': escaped(first.profile),
@@ -67,7 +66,11 @@ export function settingsText(first: FirstSettings): string {
     'reports[0].name': { value: report.name },
     'reports[0].schedule': escaped({ value: report.schedule }),
     'reports[0].period': period,
-  })
+  }
+  const parts = Object.entries(schemaAt([])?.properties ?? {}).map(([name, schema]) =>
+    shownLines({ properties: { [name]: schema } }, [], '', shown).join('\n'),
+  )
+  return `${[opening, ...parts.filter((lines) => lines !== '')].join('\n\n')}\n`
 }
 
 /** The periods that built-in reports have by default. */
@@ -121,76 +124,24 @@ const WIDTH = 110
 export type Entry<Value = string> = { readonly value: Value } | { readonly variable: string }
 
 /**
- * The settings that a file shows, by name. A setting with a value is written with this value. Any other
+ * The settings that the file shows, by name. A setting with a value is written with this value. Any other
  * setting is commented out, and shows the given example or, if none is given, the usual example.
  */
 type Shown = Readonly<Record<string, Entry<unknown> | { readonly example: unknown } | null>>
 
-/** Returns the text of leadsheet.example.yaml, which lists every setting with its default or an example. */
-export function exampleYaml(): string {
-  return settingsYaml(`# yaml-language-server: $schema=docs/reference/leadsheet.schema.json
-# \`npm run docs\` writes this file from the schema of the settings.
-#
-# Every setting of leadsheet, with its default where it has one. Copy this file to leadsheet.yaml and take the #
-# away where you want something else, or take lines from it into the short one that \`init\` writes.
-# \`config check\` shows what is in force and where it came from.
-#
-# Values may hold \${VARIABLE} or \${VARIABLE:-default}. The variables LEADSHEET_… named below need no line here,
-# and win over this file. Relative paths count from this file.`)
-}
-
-/**
- * Writes a settings file in the order of the schema.
- * @param shown the settings to write; null writes all settings as comments
- */
-function settingsYaml(opening: string, shown: Shown | null = null): string {
-  const parts = Object.entries(schemaAt([])?.properties ?? {})
-    .map(([name, schema]) => settingLines(schema, [name], schemaAt([]), '', shown).join('\n'))
-    .filter((lines) => lines !== '')
-  return `${[opening, ...parts].join('\n\n')}\n`
-}
-
-/** @param margin the text before each line: spaces, and `#` if the group is commented out */
-function groupLines(group: SettingSchema, path: SettingPath, margin: string, shown: Shown | null): string[] {
-  return Object.entries(group.properties ?? {}).flatMap(([name, schema]) =>
-    settingLines(schema, [...path, name], group, margin, shown),
-  )
-}
-
-function settingLines(
-  schema: SettingSchema,
-  path: SettingPath,
-  parent: SettingSchema | undefined,
-  margin: string,
-  shown: Shown | null,
-): string[] {
-  const name = `${path.at(-1)}`
-  const setting = pathText(path)
-  const about = commentLines(schema, shown === null ? path : [], margin)
-  const entry = shown?.[setting]
-  if (entry !== undefined) return [...about, ...entryLines(name, entry, margin, exampleOf(schema, path))]
-  const isBelow = (other: string) => other.startsWith(`${setting}.`) || other.startsWith(`${setting}[`)
-  if (shown !== null && !Object.keys(shown).some(isBelow)) return []
-  const isGroup = schema.properties !== undefined && !schema.isWhole
-  if (isGroup && schema.required === undefined) {
-    return [...about, `${margin}${name}:`, ...groupLines(schema, path, `${margin}  `, shown)]
-  }
-  const isOn = shown !== null || (margin.includes('#') && !isSecondChoice(schema, name, parent))
-  const off = `${margin}${isOn ? '' : '#'}`
-  if (isGroup) return [...about, `${off}${name}:`, ...groupLines(schema, path, `${off}  `, shown)]
-  const item = [schema.items, ...(schema.items?.anyOf ?? [])].find((kind) => kind?.properties !== undefined)
-  if (item === undefined || path.length > 1) return [...about, `${off}${name}: ${exampleOf(schema, path)}`]
-  const plain: unknown[] = [schema.examples?.[0] ?? []].flat()
-  const lines = groupLines(item, [...path, 0], `${off}    `, shown)
-  const first = lines.findIndex((line) => !line.startsWith(`${off}    # `))
-  return [
-    ...about,
-    `${off}${name}:`,
-    ...plain.map((each) => `${off}  - ${flow(each)}`),
-    ...lines.map((line, index) =>
-      index > first ? line : `${off}  ${index === first ? '- ' : ''}${line.slice(off.length + 4)}`,
-    ),
-  ]
+/** Writes the shown settings in the order of the schema, each with its description. */
+function shownLines(group: SettingSchema, path: SettingPath, margin: string, shown: Shown): string[] {
+  return Object.entries(group.properties ?? {}).flatMap(([name, schema]) => {
+    const own = [...path, name]
+    const about = commentLines(schema.description, margin)
+    const entry = shown[pathText(own)]
+    if (entry !== undefined) return [...about, ...entryLines(name, entry, margin, exampleOf(schema, own))]
+    const inner = [
+      ...shownLines(schema, own, `${margin}  `, shown),
+      ...asItem(shownLines(schema.items ?? {}, [...own, 0], '', shown), `${margin}  `),
+    ]
+    return inner.length === 0 ? [] : [...about, `${margin}${name}:`, ...inner]
+  })
 }
 
 function entryLines(name: string, entry: Shown[string], margin: string, usual: string): string[] {
@@ -204,26 +155,19 @@ function entryLines(name: string, entry: Shown[string], margin: string, usual: s
   return [`${margin}#${name}: ${example}${note}`]
 }
 
-/**
- * Returns whether another setting is a better way to give the same value. A secret is better given in a file:
- * `key_file` is better than `key`. For other values, `recipients` is better than `recipients_file`.
- */
-function isSecondChoice(schema: SettingSchema, name: string, parent: SettingSchema | undefined): boolean {
-  const inFile = parent?.properties?.[name.replace(/_file$/, '')]
-  if (name.endsWith('_file')) return !inFile?.secret
-  return Boolean(schema.secret) && parent?.properties?.[`${name}_file`] !== undefined
+/** Makes the lines of a group an item of a list, which begins at the first line that is no comment. */
+export function asItem(lines: readonly string[], margin: string): string[] {
+  const first = lines.findIndex((line) => !line.startsWith('# '))
+  return lines.map((line, index) => {
+    const indent = index < first ? '' : index === first ? '- ' : '  '
+    return `${margin}${indent}${line}`
+  })
 }
 
-function commentLines(
-  { description = '', type }: SettingSchema,
-  path: SettingPath,
-  margin: string,
-): string[] {
-  const [variable] = Object.entries(VARIABLES).find(([, known]) => pathText(known) === pathText(path)) ?? []
-  const note = type === 'array' ? ', with commas between' : path.includes(0) ? ' for the first' : ''
-  const words = `${description}${variable === undefined ? '' : ` (${variable}${note})`}`.split(' ')
+/** Breaks a text into lines of a comment. */
+export function commentLines(text = '', margin = ''): string[] {
   const lines: string[] = []
-  for (const word of words) {
+  for (const word of text.split(' ')) {
     const longer = `${lines.at(-1)} ${word}`
     if (lines.length > 0 && longer.length <= WIDTH) lines[lines.length - 1] = longer
     else lines.push(`${margin}# ${word}`)
@@ -235,7 +179,7 @@ function commentLines(
  * Returns the default of a setting as text, or an example if it has no default. If it has neither, the text
  * is made from the name of the setting: the path of a file, or an environment variable.
  */
-function exampleOf({ default: standard, examples = [] }: SettingSchema, path: SettingPath): string {
+export function exampleOf({ default: standard, examples = [] }: SettingSchema, path: SettingPath): string {
   const isEmpty = standard === undefined || (Array.isArray(standard) && standard.length === 0)
   const shown = isEmpty ? (examples[0] ?? standard) : standard
   if (shown !== undefined) return flow(shown)
@@ -245,7 +189,7 @@ function exampleOf({ default: standard, examples = [] }: SettingSchema, path: Se
     : `\${${words.replaceAll('-', '_').toUpperCase()}}`
 }
 
-function flow(value: unknown): string {
+export function flow(value: unknown): string {
   const { stringify } = loadPackage('yaml')
   return stringify(value, { collectionStyle: 'flow', flowCollectionPadding: false, lineWidth: 0 }).trimEnd()
 }

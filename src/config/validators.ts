@@ -46,13 +46,6 @@ export function localeFault(tag: string): string | null {
   }
 }
 
-function dateFault(text: string): string | null {
-  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return 'it is written otherwise'
-  const at = Date.parse(text)
-  const isReal = Number.isFinite(at) && new Date(at).toISOString().startsWith(text)
-  return isReal ? null : 'there is no such day'
-}
-
 export function leadUrlFault(text: string): string | null {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) return 'it must begin with http:// or https://'
@@ -217,42 +210,29 @@ export function group<T extends z.ZodRawShape>(shape: T) {
 
 /**
  * The schema of a group whose settings have camelCase names in the program. An absent setting is null in the
- * program. `own` gives other names: with `{ per_minute: 'perMinuteMax' }`, `per_minute` in the file
- * is `perMinuteMax` in the program. A setting `…_file` is left out, because its file was already read.
+ * program. A setting `…_file` is left out, because its file was already read.
  */
-export function section<T extends z.ZodRawShape, const N extends OwnNames<T> = object>(shape: T, own?: N) {
-  return named(group(shape), own)
+export function section<T extends z.ZodRawShape>(shape: T) {
+  return named(group(shape))
 }
 
 /** Does the same as `section`, but for a group that has additional rules. */
-export function named<T extends z.ZodRawShape, const N extends OwnNames<T> = object>(
-  settings: z.ZodObject<T, z.core.$strict>,
-  own?: N,
-) {
-  const camelCase = (name: string) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
-  const nameOf = (setting: string) => valueAt(own, [setting]) ?? camelCase(setting)
-  const settingNames: Record<string, string> = Object.fromEntries(
-    Object.keys(settings.shape).flatMap((name) => (name.endsWith('_file') ? [] : [[nameOf(name), name]])),
-  )
-  return settings.meta({ settingNames }).transform((given) => {
-    const entries = Object.entries(settingNames).map(([name, setting]) => [
-      name,
-      valueAt(given, [setting]) ?? null,
-    ])
-    return Object.fromEntries(entries) as Named<T, N>
+export function named<T extends z.ZodRawShape>(settings: z.ZodObject<T, z.core.$strict>) {
+  const names = Object.keys(settings.shape).filter((name) => !name.endsWith('_file'))
+  return settings.transform((given) => {
+    const entries = names.map((name) => [camelCase(name), valueAt(given, [name]) ?? null])
+    return Object.fromEntries(entries) as Named<T>
   })
 }
 
-type OwnNames<T> = { readonly [K in keyof T]?: string }
+function camelCase(name: string): string {
+  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+}
 
 type CamelCase<S> = S extends `${infer Word}_${infer Rest}` ? `${Word}${Capitalize<CamelCase<Rest>>}` : S
 
-type Named<T extends z.ZodRawShape, N> = {
-  readonly [K in keyof T as K extends `${string}_file`
-    ? never
-    : K extends keyof N
-      ? N[K] & string
-      : CamelCase<K>]: Present<z.output<T[K]>>
+type Named<T extends z.ZodRawShape> = {
+  readonly [K in keyof T as K extends `${string}_file` ? never : CamelCase<K>]: Present<z.output<T[K]>>
 }
 
 type Present<V> = V extends undefined ? null : V extends readonly (infer Item)[] ? readonly Item[] : V
@@ -270,7 +250,7 @@ export const timeZone = text('a time zone of the IANA database, such as Europe/B
 export const locale = text('a locale such as en-GB or de-DE', localeFault).transform((tag) =>
   new Intl.Locale(tag).toString(),
 )
-export const date = text('a date such as 2026-12-25', dateFault)
+export const date = z.iso.date({ error: 'a date such as 2026-12-25' })
 export const slug = pattern(
   /^[a-z0-9]+(-[a-z0-9]+)*$/,
   'lower-case letters, digits and single hyphens, such as daily or weekly-emea',

@@ -91,32 +91,11 @@ export interface ReportFigures {
    * columns nor rows.
    */
   readonly queries: readonly QueryTable[]
-  /** The rows that the blocks' own queries returned, by block name; absent if no block has a query. */
-  readonly blockRows?: Readonly<Record<string, readonly BlockRow[]>>
   /** The parts of the report that could not be read. The fields of these parts are empty and mean nothing. */
   readonly failed: readonly FailedSection[]
   /** The warnings that stand above all numbers, whichever blocks the report has. */
   readonly warnings: readonly ReportWarning[]
 }
-
-/**
- * An SQL query for figures that only one block of a report shows. These figures are read, and explained to
- * people, together with all other figures.
- */
-export interface BlockQuery {
-  readonly title: string
-  /** A sentence that says what the query counts. */
-  readonly meaning: string
-  /** The names of the relations (subqueries in `store/figures/`) that the SQL reads, such as `closed`. */
-  readonly reads: readonly string[]
-  /**
-   * The SQL of the query. It may use `:from` and `:to`, the instants of the period, and the other values of
-   * `valuesOf` in `store/figures/`.
-   */
-  readonly sql: string
-}
-
-export type BlockRow = Readonly<Record<string, string | number | null>>
 
 /** A part of a report that could not be made. */
 export interface FailedSection {

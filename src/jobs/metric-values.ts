@@ -10,7 +10,6 @@ import {
   countEvents,
   countWaitingEvents,
   type EventCount,
-  findLastArrival,
   type WaitingEvents,
 } from '../store/events/event-stats.ts'
 import { countLeads } from '../store/leads/lead.ts'
@@ -26,7 +25,6 @@ import {
   type ScheduledRunCounts,
 } from '../store/schedule/run-counts.ts'
 import { findLastUptime } from '../store/schedule/uptime.ts'
-import { readSnapshotInfo } from '../store/snapshot/snapshot.ts'
 import { listRuns, type RunSummary } from '../store/sync/sync-run.ts'
 import { listWorkers, readScheduleStates, type ScheduleState } from './schedule/schedule-state.ts'
 
@@ -52,11 +50,8 @@ export interface Measures {
   /** The numbers of processed events by outcome, counted since the first event. */
   readonly events: readonly EventCount[]
   readonly waitingEvents: WaitingEvents
-  readonly lastEventAt: Instant | null
   readonly quarantined: readonly { readonly resource: string; readonly records: number }[]
   readonly size: StoreSize
-  /** The time of the last snapshot; null if there is none yet, or if no snapshot is made after syncs. */
-  readonly snapshotMadeAt: Instant | null
   readonly lastHeartbeatAt: Instant | null
   /** The number of running workers; null if the store is an SQLite file. */
   readonly workers: number | null
@@ -67,7 +62,7 @@ export interface Measures {
 const ALERTS_MAX = 1_000
 
 export function createMeasuring(installation: Installation): (now: Date) => Promise<Measures> {
-  const { store, schedules, snapshotAfterSync } = installation
+  const { store, schedules } = installation
   const { db } = store
   const countRuns = createRunCounter(db)
   return async (now) => ({
@@ -87,10 +82,8 @@ export function createMeasuring(installation: Installation): (now: Date) => Prom
       .map(({ check }) => check),
     events: await countEvents(db),
     waitingEvents: await countWaitingEvents(db),
-    lastEventAt: await findLastArrival(db, 'any'),
     quarantined: await countQuarantinedByKind(db),
     size: await readSize(store),
-    snapshotMadeAt: (snapshotAfterSync && readSnapshotInfo(snapshotAfterSync)?.madeAt) ?? null,
     lastHeartbeatAt: (await findLastUptime(db))?.last_heartbeat_at ?? null,
     workers: store.place.kind === 'sqlite' ? null : (await listWorkers(db, now)).length,
     jobs: await countJobs(store),

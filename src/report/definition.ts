@@ -224,7 +224,7 @@ function withQueries(blocks: readonly string[]): string[] {
   return [...others.slice(0, at), 'queries', ...others.slice(at)]
 }
 
-const QUERIES = `# A table each. SQL reads what ${shellCommand('schema')} shows, and knows
+const QUERIES = `# A table each. SQL reads what ${shellCommand('query "SELECT * FROM dictionary"')} shows, and knows
 #   :from, :to               the period, in UTC; :to is no more part of it
 #   :prior_from, :prior_to   the period that it is compared with
 #   chosen                   the ids of the leads that the report is about, after the filter of its recipient

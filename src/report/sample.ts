@@ -10,7 +10,6 @@ import type { ChangedLead, ChangeKind, ListedLead, QueryTable } from '../domain/
 import type { Instant, Money, Period } from '../domain/model.ts'
 import { daysUpTo, localDates, periodsUpTo } from '../domain/period.ts'
 import { DAY_MS } from '../schedule/zone.ts'
-import { BLOCK_QUERIES } from './blocks/registry.ts'
 
 interface SampleScope {
   readonly kind: PeriodKind
@@ -251,7 +250,6 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
       ],
     },
     queries: scope.queries,
-    blockRows: Object.fromEntries(BLOCK_QUERIES.map(({ block, sampleRows }) => [block, sampleRows])),
     failed: [],
     warnings: [],
   }
@@ -285,7 +283,6 @@ export function emptyFigures(figures: ReportFigures): ReportFigures {
     agents: { asOf: null, rows: [], outages: [] },
     serviceStats: [],
     dataQuality: { quarantined: [], drift: [], lastScan: null },
-    blockRows: {},
     insight: null,
     queries: figures.queries.map((query) => ({ ...query, rows: [] })),
   }

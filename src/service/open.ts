@@ -89,9 +89,9 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     const playFrom = options.playFrom?.getTime()
     const clock = createClock(now, { speed, notBefore: simulation.until(), playFrom })
     const { onProgress, signal } = options
-    await simulation.advance(clock.now(), { stretchMs: DAY_MS, onProgress, signal })
+    await simulation.advance(clock(), { stretchMs: DAY_MS, onProgress, signal })
     signal?.throwIfAborted()
-    const simulatedNow = () => Math.max(clock.now(), simulation.until())
+    const simulatedNow = () => Math.max(clock(), simulation.until())
     const { webhooksToLoopback: toLoopback = false, resolve } = options
     const guard = createAddressGuard({ toLoopback, resolve })
     const poster = createWebhookPoster(guard, now)
@@ -182,24 +182,18 @@ const TICK_MS = 1000
 /** The maximum simulated time of one step. Such a step blocks the event loop for only a few milliseconds. */
 const STRETCH_MS = 2 * HOUR_MS
 
-interface Ticker {
-  /** Simulates up to the current simulated time. */
-  catchUp(): Promise<void>
-  /** Stops the simulation. Resolves when its last step has ended. */
-  stop(): Promise<void>
-}
-
 /**
  * Starts the simulation.
  * @param onPlayed called after each step, when the changes of the step are in the database
  */
-function startTicker(simulation: Simulation, clock: Clock, log: ServiceLog, onPlayed: () => void): Ticker {
+function startTicker(simulation: Simulation, clock: () => number, log: ServiceLog, onPlayed: () => void) {
   const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
   let turn = Promise.resolve()
 
+  /** Simulates up to the current simulated time. */
   const catchUp = (): Promise<void> => {
-    turn = simulation.advance(clock.now(), {
+    turn = simulation.advance(clock(), {
       stretchMs: STRETCH_MS,
       onProgress: onPlayed,
       signal: stopping.signal,
@@ -224,6 +218,7 @@ function startTicker(simulation: Simulation, clock: Clock, log: ServiceLog, onPl
   wait()
   return {
     catchUp,
+    /** Stops the simulation. Resolves when its last step has ended. */
     stop: async () => {
       stopping.abort()
       clearTimeout(timer)
@@ -232,12 +227,6 @@ function startTicker(simulation: Simulation, clock: Clock, log: ServiceLog, onPl
       await turn.catch(() => undefined)
     },
   }
-}
-
-/** The simulated clock. It starts when the service opens, and runs at the speed of real time or faster. */
-interface Clock {
-  /** Returns the simulated time in milliseconds since 1970. */
-  now(): number
 }
 
 interface ClockOptions {
@@ -253,13 +242,14 @@ interface ClockOptions {
 }
 
 /**
- * Creates the simulated clock.
+ * Creates the simulated clock, which starts when the service opens.
  * @param realNow returns the real time in milliseconds since 1970
+ * @returns the function that returns the simulated time in milliseconds since 1970
  */
-function createClock(realNow: () => number, { speed, notBefore, playFrom }: ClockOptions): Clock {
+function createClock(realNow: () => number, { speed, notBefore, playFrom }: ClockOptions): () => number {
   const openedAt = realNow()
   const startsAt = Math.max(playFrom ?? openedAt, notBefore)
   const played = () => Math.floor(startsAt + (realNow() - openedAt) * speed)
-  if (playFrom === undefined) return { now: played }
-  return { now: () => Math.min(played(), Math.max(realNow(), startsAt)) }
+  if (playFrom === undefined) return played
+  return () => Math.min(played(), Math.max(realNow(), startsAt))
 }

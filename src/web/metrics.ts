@@ -7,9 +7,9 @@
 import { ALERTING_IDS } from '../checks/run-checks.ts'
 import type { Instant } from '../domain/model.ts'
 import type { Measures } from '../jobs/metric-values.ts'
-import { EVENT_OUTCOMES } from '../store/tables/lead-tables.ts'
+import { EVENT_OUTCOMES } from '../store/events/event.ts'
 
-export interface Sample {
+interface Sample {
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
 }
@@ -52,10 +52,7 @@ export const DEFINITIONS: readonly Definition[] = [
   gauge(
     'leadsheet_last_success_timestamp_seconds',
     'Time up to which the copy of a resource (leads, stats or agents) is complete; absent before its first complete sync.',
-    ({ health }) =>
-      health.freshness.flatMap(({ resource, asOf }) =>
-        asOf === null ? [] : sample({ resource }, secondsOf(asOf)),
-      ),
+    ({ health }) => health.freshness.flatMap(({ resource, asOf }) => atInstant(asOf, { resource })),
     ['resource'],
   ),
   gauge(
@@ -77,16 +74,13 @@ export const DEFINITIONS: readonly Definition[] = [
   gauge(
     'leadsheet_quarantined_records',
     'Quarantined records: records that leadsheet cannot map, and keeps until it can.',
-    ({ quarantined }) =>
-      QUARANTINED_KINDS.map((resource) =>
-        sample({ resource }, numberIn(quarantined, 'resource', resource, 'records')),
-      ),
+    ({ quarantined }) => each('resource', QUARANTINED_KINDS, quarantined, 'records'),
     ['resource'],
   ),
   counter(
     'leadsheet_sync_runs_total',
     `Finished syncs, by outcome: ${OUTCOMES.join(', ')}.`,
-    ({ runs }) => OUTCOMES.map((outcome) => sample({ outcome }, numberIn(runs, 'outcome', outcome, 'runs'))),
+    ({ runs }) => each('outcome', OUTCOMES, runs, 'runs'),
     ['outcome'],
   ),
   counter(
@@ -98,8 +92,7 @@ export const DEFINITIONS: readonly Definition[] = [
   counter(
     'leadsheet_sync_requests_total',
     'Requests that finished syncs sent to the source API, by the outcome of the sync.',
-    ({ runs }) =>
-      OUTCOMES.map((outcome) => sample({ outcome }, numberIn(runs, 'outcome', outcome, 'requests'))),
+    ({ runs }) => each('outcome', OUTCOMES, runs, 'requests'),
     ['outcome'],
   ),
   counter('leadsheet_sync_retries_total', 'Requests of finished syncs that were retries.', ({ runs }) =>
@@ -116,8 +109,7 @@ export const DEFINITIONS: readonly Definition[] = [
   counter(
     'leadsheet_events_received_total',
     `Processed webhook events from the source API, by outcome: ${EVENT_OUTCOMES.join(', ')}.`,
-    ({ events }) =>
-      EVENT_OUTCOMES.map((outcome) => sample({ outcome }, numberIn(events, 'outcome', outcome, 'events'))),
+    ({ events }) => each('outcome', EVENT_OUTCOMES, events, 'events'),
     ['outcome'],
   ),
   counter(
@@ -136,38 +128,26 @@ export const DEFINITIONS: readonly Definition[] = [
     ({ waitingEvents: { since }, now }) => one(since === null ? 0 : secondsSince(since, now)),
   ),
   gauge(
-    'leadsheet_event_last_received_timestamp_seconds',
-    'When the last event arrived; absent after a week without events.',
-    ({ lastEventAt }) => (lastEventAt === null ? [] : one(secondsOf(lastEventAt))),
-  ),
-  gauge(
     'leadsheet_scheduled_runs',
     `Scheduled runs in the database, by state: ${SCHEDULED_RUN_STATES.join(', ')}.`,
     ({ schedules, scheduledRuns }) =>
       namesOf(schedules, scheduledRuns).flatMap((schedule) => {
         const own = scheduledRuns.filter((scheduledRun) => scheduledRun.schedule === schedule)
-        return SCHEDULED_RUN_STATES.map((state) =>
-          sample({ schedule, state }, numberIn(own, 'state', state, 'runs')),
-        )
+        return each('state', SCHEDULED_RUN_STATES, own, 'runs', { schedule })
       }),
     ['schedule', 'state'],
   ),
   counter(
     'leadsheet_scheduled_runs_missed_total',
     'Scheduled runs that were missed and not caught up.',
-    ({ schedules, missed }) =>
-      namesOf(schedules, missed).map((schedule) =>
-        sample({ schedule }, numberIn(missed, 'schedule', schedule, 'runs')),
-      ),
+    ({ schedules, missed }) => each('schedule', namesOf(schedules, missed), missed, 'runs'),
     ['schedule'],
   ),
   gauge(
     'leadsheet_schedule_next_timestamp_seconds',
     'When the next run of a schedule is due; absent if there is none.',
     ({ schedules }) =>
-      schedules.flatMap(({ name, next }) =>
-        next === null ? [] : sample({ schedule: name }, next.getTime() / 1000),
-      ),
+      schedules.flatMap(({ name, next }) => atInstant(next?.toISOString() ?? null, { schedule: name })),
     ['schedule'],
   ),
   gauge(
@@ -203,14 +183,9 @@ export const DEFINITIONS: readonly Definition[] = [
     ({ size }) => (size.room === null ? [] : one(size.room.free)),
   ),
   gauge(
-    'leadsheet_snapshot_timestamp_seconds',
-    'When the last snapshot was made; absent if snapshots are not made after syncs.',
-    ({ snapshotMadeAt }) => (snapshotMadeAt === null ? [] : one(secondsOf(snapshotMadeAt))),
-  ),
-  gauge(
     'leadsheet_daemon_last_heartbeat_timestamp_seconds',
     'Last heartbeat of the daemon, which writes one every minute; absent before the first.',
-    ({ lastHeartbeatAt }) => (lastHeartbeatAt === null ? [] : one(secondsOf(lastHeartbeatAt))),
+    ({ lastHeartbeatAt }) => atInstant(lastHeartbeatAt),
   ),
   gauge('leadsheet_workers', 'Daemons that run on the database; absent with SQLite.', ({ workers }) =>
     workers === null ? [] : one(workers),
@@ -236,15 +211,23 @@ function sample(labels: Sample['labels'], value: number): Sample {
   return { labels, value }
 }
 
-/** Returns the number in the row with the wanted key, or 0 if there is no such row. */
-function numberIn<Row extends object, Value extends keyof Row>(
+/** Makes a sample for each value of a label, which is 0 if there is no row with that value. */
+function each<Row extends object, Label extends keyof Row & string>(
+  label: Label,
+  values: readonly string[],
   rows: readonly Row[],
-  key: keyof Row,
-  wanted: string,
-  value: Value,
-): number {
-  const row = rows.find((each) => each[key] === wanted)
-  return row === undefined ? 0 : Number(row[value])
+  count: keyof Row,
+  labels: Sample['labels'] = {},
+): Sample[] {
+  return values.map((value) => {
+    const row = rows.find((one) => one[label] === value)
+    return sample({ ...labels, [label]: value }, row === undefined ? 0 : Number(row[count]))
+  })
+}
+
+/** Makes a sample of an instant, in seconds since 1970; none if it is not known. */
+function atInstant(instant: Instant | null, labels: Sample['labels'] = {}): Sample[] {
+  return instant === null ? [] : [sample(labels, Date.parse(instant) / 1000)]
 }
 
 /** Lists the schedules in the settings, and former schedules whose counts the store still has. */
@@ -257,10 +240,6 @@ function namesOf(
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
-}
-
-function secondsOf(instant: Instant): number {
-  return Date.parse(instant) / 1000
 }
 
 function secondsSince(instant: Instant, now: Date): number {

@@ -4,14 +4,13 @@
  * answers reveal little.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { CheckResult, Part } from '../checks/check.ts'
 import { HEARTBEAT_MAX_MS } from '../checks/check.ts'
 import { ERROR_CODES, LeadsheetError } from '../errors.ts'
 import type { Measures } from '../jobs/metric-values.ts'
 import type { Log } from '../log.ts'
-import type { Sample } from './metrics.ts'
 import { DEFINITIONS } from './metrics.ts'
 import type { AddRoutes } from './server/server.ts'
 import type { WebhookOutcome } from './webhooks.ts'
@@ -99,16 +98,6 @@ function sendJson(reply: FastifyReply, body: object): FastifyReply {
   return reply.type('application/json; charset=utf-8').send(`${JSON.stringify(body)}\n`)
 }
 
-interface Metrics {
-  /** Counts an answer to a request for a page. */
-  countAnswer(route: string | null, status: number): void
-  /** Counts a webhook message, unless it was taken. */
-  countMessage(outcome: WebhookOutcome): void
-  readonly routes: AddRoutes
-  /** Every metric that /metrics shows. */
-  readonly registry: Registry
-}
-
 interface MetricsOptions {
   readonly measure: (now: Date) => Promise<Measures>
   readonly now: () => Date
@@ -144,13 +133,20 @@ const MISNAMED = ['active_handles', 'active_requests', 'active_resources'].map(
 // their hooks cannot be removed.
 let ofProcess: Registry | null = null
 
-export function openMetrics({ measure, now, version }: MetricsOptions): Metrics {
+export function openMetrics({ measure, now, version }: MetricsOptions) {
   const registry = new Registry()
   const registers = [registry]
   const settersOf = DEFINITIONS.map(({ name, help, type, labels, read }) => {
     const options = { name, help, labelNames: labels, registers }
-    const put = type === 'gauge' ? putGauge(new Gauge(options)) : putCounter(new Counter(options))
-    return (measures: Measures) => put(read(measures))
+    const metric = type === 'gauge' ? new Gauge(options) : new Counter(options)
+    return (measures: Measures) => {
+      const samples = read(measures)
+      // The store knows totals, so a counter is set to its total too.
+      metric.reset()
+      // Without samples, the metric must have no value, but `reset` sets a metric without labels to 0.
+      if (samples.length === 0) metric.remove({})
+      for (const { labels, value } of samples) metric.inc(labels, value)
+    }
   })
   const build = new Gauge({ ...BUILD_INFO, labelNames: BUILD_INFO.labels, registers })
   build.set({ version, node: process.versions.node }, 1)
@@ -159,36 +155,22 @@ export function openMetrics({ measure, now, version }: MetricsOptions): Metrics 
   for (const reason of Object.values(REFUSALS)) refused.inc({ reason }, 0)
   const all = Registry.merge([registry, processRegistry()])
   return {
+    /** Every metric that /metrics shows. */
     registry: all,
-    countAnswer: (route, status) =>
+    /** Counts an answer to a request for a page. */
+    countAnswer: (route: string | null, status: number) =>
       requests.inc({ route: route ?? 'unknown', status: `${Math.floor(status / 100)}xx` }),
-    countMessage(outcome) {
+    /** Counts a webhook message, unless it was taken. */
+    countMessage(outcome: WebhookOutcome) {
       if (outcome !== 'taken') refused.inc({ reason: REFUSALS[outcome] })
     },
-    routes(app) {
+    routes(app: FastifyInstance) {
       app.get('/metrics', async (_, reply) => {
         const measures = await measure(now())
         for (const set of settersOf) set(measures)
         return reply.type(all.contentType).send(await all.metrics())
       })
     },
-  }
-}
-
-function putGauge(gauge: Gauge): (samples: readonly Sample[]) => void {
-  return (samples) => {
-    gauge.reset()
-    // Without samples, the gauge must have no value, but `reset` sets a gauge without labels to 0.
-    if (samples.length === 0) gauge.remove({})
-    for (const { labels, value } of samples) gauge.set(labels, value)
-  }
-}
-
-/** Sets a counter to a total, because the store knows totals but no increases. */
-function putCounter(counter: Counter): (samples: readonly Sample[]) => void {
-  return (samples) => {
-    counter.reset()
-    for (const { labels, value } of samples) counter.inc(labels, value)
   }
 }
 

@@ -47,16 +47,15 @@ const ANSWERS: Readonly<Record<number, string>> = {
 /** Adds the route. It limits refused messages itself, so the server sets no rate limit for it. */
 export function webhookRoutes(deps: WebhookDeps): AddRoutes {
   const { webhook, publicUrl, secrets, intake, now, log, onOutcome } = deps
-  const refusals = createRefusalLog(log)
+  const logRefusal = createRefusalLog(log)
   return (app) => {
     const isTooMany = limitPerMinute(app, REFUSED_PER_MINUTE)
     const refuse = async (request: FastifyRequest, reply: FastifyReply, status: number, cause: string) => {
-      refusals.note(cause, request.ip)
+      logRefusal(cause, request.ip)
       onOutcome?.('refused')
       return (await isTooMany(request)) ? say(reply.header('Retry-After', '60'), 429) : say(reply, status)
     }
     takeJson(app)
-    app.addHook('onClose', async () => refusals.close())
     app.addHook('onRequest', async (request, reply) => {
       const { 'content-type': type = 'none', 'content-encoding': encoding } = request.headers
       if (!isJson(type))
@@ -121,34 +120,20 @@ function messageIn(
   }
 }
 
-interface RefusalLog {
-  note(cause: string, address: string): void
-  close(): void
-}
-
 /**
- * Logs the first refusal in a minute with its cause, and then only the number of further refusals, so that
- * strangers cannot fill the log.
+ * Returns the function that logs a refusal with its cause, at most once a minute, so that strangers cannot fill the
+ * log. The next line tells how many were not logged.
  */
-function createRefusalLog(log: Log): RefusalLog {
-  let more = 0
-  let minute: NodeJS.Timeout | null = null
-  const end = () => {
-    if (minute !== null) clearTimeout(minute)
-    minute = null
-    if (more > 0)
-      log.warn({ messages: more }, `${more} more messages of webhooks were refused in that minute`)
-    more = 0
-  }
-  return {
-    note: (cause, address) => {
-      if (minute !== null) {
-        more++
-        return
-      }
-      minute = setTimeout(end, MINUTE_MS).unref()
-      log.warn({ address, cause }, `a message to ${WEBHOOK_PATH} was refused: ${cause}`)
-    },
-    close: end,
+function createRefusalLog(log: Log): (cause: string, address: string) => void {
+  let loggedAtMs = Number.NEGATIVE_INFINITY
+  let before = 0
+  return (cause, address) => {
+    if (performance.now() - loggedAtMs < MINUTE_MS) {
+      before++
+      return
+    }
+    log.warn({ address, cause, refused_before: before }, `a message to ${WEBHOOK_PATH} was refused: ${cause}`)
+    loggedAtMs = performance.now()
+    before = 0
   }
 }

@@ -38,7 +38,7 @@ it('the daemon serves the page that a link leads to, and does what is chosen on 
   expect(JSON.parse(list.stdout).data).toMatchObject([
     { address: 'ana@example.com', state: 'unsubscribed', changed_by: 'recipient' },
   ])
-  const revoke = await runWarm(['recipients', 'revoke-links', '--yes'], { cwd, env })
+  const revoke = await runWarm(['recipients', 'link', '--revoke', '--yes'], { cwd, env })
   expect([revoke.status, revoke.stderr]).toEqual([1, expect.stringContaining('A daemon is already running')])
   daemon.kill('SIGTERM')
   expect((await finished(daemon)).status).toBe(0)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { STAGES } from '../../src/contract/lead.ts'
 import { COUNT_ALL_DAYS } from '../../src/store/leads/lead-day.ts'
+import { SET_REACHED } from '../../src/store/leads/reached.ts'
 import { openStore } from '../../src/store/open.ts'
 import { random } from '../support/random.ts'
 
@@ -70,7 +71,7 @@ function generate(path: string, leads: number, seed: number): void {
       derived_version)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', '[]', ?, ?, ?, ?, ?, 'run', ?)`)
   const version = database.prepare(
-    `INSERT INTO lead_history VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', NULL, 'run')`,
+    `INSERT INTO lead_history VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', NULL, 'run', -1)`,
   )
   const move = database.prepare(`INSERT INTO stage_move VALUES (?, ?, ?, ?, ?, ?, ?, 'version', ?)`)
   for (let number = 0; number < leads; number++) {
@@ -131,6 +132,8 @@ function generate(path: string, leads: number, seed: number): void {
       move.run(id, at(from), statuses[index], statuses[index - 1], pipelineId, at(before), days, at(from))
     }
   }
-  database.exec(`COMMIT; ${indexes.map(({ sql }) => sql).join(';')}; ${COUNT_ALL_DAYS}; ANALYZE`)
+  database.exec(
+    `COMMIT; ${indexes.map(({ sql }) => sql).join(';')}; ${SET_REACHED}; ${COUNT_ALL_DAYS}; ANALYZE`,
+  )
   database.close()
 }

@@ -170,7 +170,7 @@ describe('bad input', () => {
         response: expect.stringMatching(/^smtp:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/),
       },
     ])
-    const test = await runWarm(['report', 'test', 'daily', '--to', 'me@example.com'], { cwd, env })
+    const test = await runWarm(['report', 'preview', 'daily', '--to', 'me@example.com'], { cwd, env })
     expect([test.status, test.stderr]).toEqual([
       1,
       expect.stringMatching(/^error: smtp:\/\/127\.0\.0\.1:1 could not be reached for me@example\.com/m),
@@ -287,10 +287,10 @@ describe('a hint leads to what is wrong', () => {
   it.each([
     ['leads list --sort foo', 2, /argument 'foo' is invalid\. Allowed choices are /, /./],
     [
-      'recipients pauze ana@example.com',
+      'recipients sett paused ana@example.com',
       2,
-      /^error: unknown command 'pauze'$/m,
-      /^hint: Did you mean pause\?$/m,
+      /^error: unknown command 'sett'$/m,
+      /^hint: Did you mean set\?$/m,
     ],
     [
       'sync --full --only agents',
@@ -336,7 +336,7 @@ describe('a hint leads to what is wrong', () => {
     const run = await runWarm(['report', 'preview', 'daily', '-o', 'nowhere/x.html'], { cwd, env })
     expect(run.stderr.match(/nowhere\/x\.html/g)).toHaveLength(1)
     const away = { ...env, LEADSHEET_SMTP_URL: 'smtp://127.0.0.1:9', LEADSHEET_FROM: 'a@example.com' }
-    const { stderr } = await runWarm(['report', 'test', 'daily', '--to', 'ana@example.com'], {
+    const { stderr } = await runWarm(['report', 'preview', 'daily', '--to', 'ana@example.com'], {
       cwd,
       env: away,
     })

@@ -53,7 +53,7 @@ it('a DNS that does not answer is no proof of anything', async () => {
 
 it.each([
   [
-    'mail: { unsubscribe: stop@example.com }',
+    'mail: { reply_to: stop@example.com }',
     'ok',
     'by a mail to stop@example.com; web.public_url would give a link',
   ],

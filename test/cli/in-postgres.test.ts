@@ -114,8 +114,8 @@ describe.skipIf(!hasPostgres)('commands on PostgreSQL', () => {
   })
 
   it.each([
-    ...['status', 'leads list', 'leads show l1', 'figures', 'figures explain new_leads'],
-    ...['schedule', 'alerts list', 'report history', 'report show daily', 'outbox list', 'annotate'],
+    ...['status', 'leads list', 'leads show l1', 'figures', 'figures new_leads'],
+    ...['schedule', 'alerts list', 'report show', 'report show daily', 'outbox list', 'annotate'],
     'recipients list',
   ])('write nothing if they only read, not even definitions of another version: %s', async (line) => {
     const { run, address } = await installWithLeads()

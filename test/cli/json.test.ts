@@ -14,8 +14,8 @@ import { listCommands } from '../support/docs/commands.ts'
 import { runWarm } from '../support/process/warm-leadsheet.ts'
 import { COMPANIES } from '../support/service.ts'
 
-/** Commands without a result: they print a script, a schema or pages, or run until they are stopped. */
-const NO_EXAMPLE = ['completion', 'config schema', 'report watch', 'run']
+/** Commands without a result: they run until they are stopped. */
+const NO_EXAMPLE = ['run']
 const NOT_CALLED = [...NO_EXAMPLE, 'service run', 'demo']
 
 /** Commands with their required arguments. Some need the results of others, so their order matters. */
@@ -25,26 +25,29 @@ const GIVEN: readonly string[] = [
   'probe',
   'snapshot',
   'report preview daily -o daily.html',
-  'report test daily --to me@example.com',
+  'report preview daily --to me@example.com',
   'report send daily',
   'report send nightly',
   'report approve daily',
   'report resend daily --failed',
+  'report show',
   'report show daily',
   'report new mine',
-  'recipients pause you@example.com',
-  'recipients resume you@example.com',
-  'recipients unsubscribe you@example.com',
-  'recipients frequency default you@example.com',
+  'recipients set paused you@example.com',
+  'recipients set active you@example.com',
+  'recipients set unsubscribed you@example.com',
+  'recipients set as_scheduled you@example.com',
   'recipients link you@example.com',
-  'outbox resolve daily you@example.com --lost',
-  'outbox cancel --recipient ops@example.com',
+  'recipients link --revoke',
+  'outbox resolve --recipient you@example.com --as lost --yes',
+  'outbox resolve --recipient ops@example.com --as cancelled',
   'leads list --remote',
   'leads list --limit 2',
   'leads show LEAD --remote',
   'leads show LEAD',
   'leads list --as-of 2999-01-01',
-  'figures explain won',
+  'figures',
+  'figures won',
   'annotate 2026-11-13 campaign',
   'pipelines create --name Robots',
   'pipelines stats PIPELINE',
@@ -148,7 +151,7 @@ it.each(lines)('%s', async (line) => {
   const { stdout, stderr } = await runWarm([...args, '--json'], { cwd, env })
   // The fields of the upstream, and those of an earlier time, are others.
   const isOther = /--(remote|as-of)/.test(line)
-  if (stdout !== '' && !isOther) keepResult(nameOf(line), JSON.parse(stdout))
+  if (stdout !== '' && !isOther) keepResult(line in examples ? line : nameOf(line), JSON.parse(stdout))
   const failure = stderr.split('\n').find((each) => each.startsWith('{"error"'))
   if (failure !== undefined) failureSchema.parse(JSON.parse(failure))
   expect(stdout !== '' || failure !== undefined, stderr).toBe(true)
@@ -213,7 +216,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 /** Writes the examples of the page on JSON output, without secrets and values of this machine. */
 function writeExamples(): void {
-  const known = [...results].filter(([name]) => commands.some((each) => each.name === name))
+  const known = [...results].filter(([name]) => commands.some((each) => each.name === nameOf(name)))
   const shortened = Object.fromEntries(known.map(([name, result]) => [name, shorten(result)]))
   writeFileSync('build/docs/json-examples.json', `${JSON.stringify(shortened, null, 2)}\n`)
 }

@@ -25,17 +25,15 @@ const READING: Readonly<Record<string, 'api' | 'time_zone' | null>> = {
   'leads show LEAD': null,
   'leads show LEAD --remote': 'api',
   figures: 'time_zone',
-  'figures explain new_leads': 'time_zone',
+  'figures new_leads': 'time_zone',
   annotate: null,
   'pipelines stats pl_01': 'api',
   agents: 'api',
   'webhooks list': 'api',
-  'report list': null,
-  'report history': null,
+  'report show': null,
   'report show daily': null,
   recipients: null,
   outbox: null,
-  schema: null,
   'query SELECT+1': null,
   'query SELECT+1 --format csv': null,
   'export lead -o leads.csv': null,
@@ -52,21 +50,21 @@ const STRICT = [
   ...['sync', 'annotate 2026-11-13 campaign', 'pipelines create --name Robots', 'config check'],
   ...['webhooks register https://example.com/'],
   ...['webhooks remove wh_01 --yes', 'report preview daily', 'report new mine'],
-  ...['report watch daily', 'report test daily --to me@example.com', 'report send daily'],
-  ...['report resend daily --all', 'report approve daily', 'recipients pause ana@example.com'],
-  ...['recipients resume ana@example.com', 'recipients unsubscribe ana@example.com'],
+  ...['report preview daily --watch', 'report preview daily --to me@example.com', 'report send daily'],
+  ...['report resend daily --all', 'report approve daily', 'recipients set paused ana@example.com'],
+  ...['recipients set active ana@example.com', 'recipients set unsubscribed ana@example.com'],
   ...[
-    'recipients frequency default ana@example.com',
+    'recipients set as_scheduled ana@example.com',
     'recipients link ana@example.com',
-    'recipients revoke-links',
+    'recipients link --revoke',
   ],
-  ...['outbox resolve daily ana@example.com --lost', 'outbox cancel --report daily', 'snapshot', 'run'],
-  ...['alerts ack 1', 'alerts test', 'db restore copy.db', 'db prune'],
+  ...['outbox resolve --report daily --as lost', 'snapshot', 'run'],
+  ...['alerts ack 1', 'db restore copy.db', 'db prune'],
   ...['db copy --to copied.db', 'probe'],
 ]
 
 /** Commands that read no settings file, or, like `doctor`, show its mistakes as a result. */
-const WITHOUT = ['demo', 'init', 'config schema', 'service', 'completion', 'doctor']
+const WITHOUT = ['demo', 'init', 'service', 'doctor']
 
 let upstream: Upstream
 let cwd: string

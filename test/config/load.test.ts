@@ -32,7 +32,6 @@ describe('without a file and without variables', () => {
       mail: {
         from: null,
         replyTo: null,
-        unsubscribe: null,
         maxMb: 20,
         perMinute: 120,
         suppressAfterBounces: 5,
@@ -55,7 +54,7 @@ describe('without a file and without variables', () => {
       goals: [],
       fiscalYearStarts: 1,
       templatesDir: `${cwd}/templates`,
-      sync: { schedule: '*/15 * * * *', fullSchedule: '30 3 * * *', overlapMinutes: 10, pipelines: [] },
+      sync: { schedule: '*/15 * * * *', fullSchedule: '30 3 * * *', pipelines: [] },
       enrichment: { perRun: 10_000 },
       snapshot: { when: 'after_sync', group: null },
       retention: { dailyAfterDays: 365, versionsYears: null },

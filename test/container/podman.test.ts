@@ -193,7 +193,7 @@ describe.skipIf(isSkipped('the image by podman', missingPodman()))('the image', 
     })
 
     it('is another version on the same volume: no mail leaves twice, and who has paused gets none', async () => {
-      expect((await leadsheet(name, 'recipients', 'pause', 'ben@example.com')).status).toBe(0)
+      expect((await leadsheet(name, 'recipients', 'set', 'paused', 'ben@example.com')).status).toBe(0)
       await podman.build(layOut(nextVersion()), NEXT)
       await stop(name)
       await podman.start('upgraded', [...args, NEXT])
@@ -233,7 +233,7 @@ describe.skipIf(isSkipped('the image by podman', missingPodman()))('the image', 
     await podman.start('try', [...argumentsOf(job), ...env, listen, IMAGE])
     await podman.untilSaid('try', /"schedule":"sync",.*"state":"done"/)
     const before = mail.received.length
-    const sent = await leadsheet('try', 'report', 'test', 'daily', '--to', 'you@example.com')
+    const sent = await leadsheet('try', 'report', 'preview', 'daily', '--to', 'you@example.com')
     expect(sent.status, sent.stdout + sent.stderr).toBe(0)
     expect(toldSince(before)).toContain('you@example.com')
     for (const name of ['try', 'service']) await stop(name)

@@ -133,7 +133,7 @@ it.skipIf(!isRoot || !hasSqlite3)(
       gid: NOBODY,
       encoding: 'utf8',
     })
-    expect(asked).toMatchObject({ status: 0, stdout: `7|7|${LEADS}\n` })
+    expect(asked).toMatchObject({ status: 0, stdout: `7.0|7.0|${LEADS}\n` })
     const search = "SELECT count(*) FROM lead_search WHERE words MATCH 'company'"
     const searched = spawnSync('sqlite3', ['snapshot.db', search], {
       cwd: shared,

@@ -76,8 +76,7 @@ const REFUSED: readonly (readonly [line: RegExp, says: RegExp])[] = [
   [/ report approve daily/, /Nothing of report:daily is held/],
   [/ annotate --remove \d/, /There is no annotation 3/],
   [/ alerts ack \d/, /expected the number of an open alert/],
-  [/ outbox resolve /, /no message of daily/],
-  [/ outbox cancel /, /no such message waits/],
+  [/ outbox resolve /, /no such message is/],
   [/ probe /, /looking for/],
   [/ --accept-deletions/, /nothing to accept/],
   [/ wh_0123456789abcdef/, /wh_0123456789abcdef/],
@@ -90,7 +89,7 @@ const REFUSED: readonly (readonly [line: RegExp, says: RegExp])[] = [
 const LASTING: readonly (readonly [line: RegExp, begun: RegExp])[] = [
   [/ service run\b/, /Ctrl-C|"url"/],
   [/^(?:npx )?leadsheet run\b/, /listen/],
-  [/ report watch /, /http:/],
+  [/ report preview .*--watch/, /http:/],
 ]
 
 const lines = listShownLines()
@@ -242,8 +241,7 @@ async function startLasting(
   begun: RegExp,
   { cwd, env }: { readonly cwd: string; readonly env: Record<string, string> },
 ): Promise<string[]> {
-  const anyPort =
-    / (?:service run|report watch)/.test(shown) && !shown.includes('--port') ? ['--port', '0'] : []
+  const anyPort = / service run|--watch/.test(shown) && !shown.includes('--port') ? ['--port', '0'] : []
   const { CLOCK_STANDS_AT_MS: _, ...moving } = env
   const child = startLeadsheet([...args, ...anyPort], {
     cwd,

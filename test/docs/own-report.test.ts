@@ -76,7 +76,7 @@ test('a report is made, looked at and sent by following the documentation', asyn
     for (const line of step.lines) {
       const [, name, value] = /^export (\w+)=(\S+)/.exec(line) ?? []
       if (name !== undefined && value !== undefined) env[name] = value
-      else if (line.includes('report watch')) preview = await startPreview(argumentsIn(line), { cwd, env })
+      else if (line.includes('--watch')) preview = await startPreview(argumentsIn(line), { cwd, env })
       else await run(argumentsIn(line))
     }
   }

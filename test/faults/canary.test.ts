@@ -81,9 +81,21 @@ const WELL = [
   ...['export lead -o data/lead.csv', 'db backup data/backup.db'],
 ]
 const ILL = [
-  ...['sync --json', 'agents', 'leads show x --remote', 'probe', 'doctor --json', 'alerts test --json'],
+  ...[
+    'sync --json',
+    'agents',
+    'leads show x --remote',
+    'probe',
+    'doctor --json',
+    'doctor --test-alert --json',
+  ],
   ...['webhooks list', 'webhooks register --self'],
-  ...['report test daily --to ana@example.com', 'status --json', 'outbox list --json', 'alerts list --json'],
+  ...[
+    'report preview daily --to ana@example.com',
+    'status --json',
+    'outbox list --json',
+    'alerts list --json',
+  ],
 ]
 
 describe('no secret is anywhere', () => {

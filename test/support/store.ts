@@ -214,7 +214,7 @@ export function agent(id: string, status: string): Agent {
 
 /** Stores the versions of all leads, as if each had changed, so that a rule can compare them with the leads. */
 export const STORE_VERSIONS = `INSERT INTO lead_history
-    SELECT * FROM lead_version WHERE lead_id IN (SELECT id FROM lead WHERE derived_version IS NOT NULL);
+    SELECT *, -1 FROM lead_version WHERE lead_id IN (SELECT id FROM lead WHERE derived_version IS NOT NULL);
   UPDATE lead SET derived_version = NULL`
 
 /** Makes a folder with these files and an empty database in `data`, as `leadsheet sync` would leave it. */

@@ -37,7 +37,7 @@ import { findLastRun } from '../../store/sync/sync-run.ts'
 import { openSource } from '../../upstream/source.ts'
 import { addExamples } from '../command.ts'
 import { endingOf, summary, withProgress } from '../commands/data/sync.ts'
-import type { Terminal } from '../terminal/terminal.ts'
+import { inSnakeCase, type Result, type Terminal } from '../terminal/terminal.ts'
 
 const FOLDER = 'data/demo'
 /** The hint of the error for a folder that cannot be made. */
@@ -86,7 +86,7 @@ export function defineDemo(command: Command, terminal: Terminal): void {
         'keep the copy in PostgreSQL: postgres://user@host/database?schema=NAME (default: a file)',
       ).env('LEADSHEET_DATABASE_URL'),
     )
-    .action((options: DemoOptions) => startDemo(terminal, options))
+    .action(async (options: DemoOptions) => terminal.show(await runDemo(terminal, options)))
   addExamples(command, [
     'demo',
     'demo --fresh',
@@ -94,19 +94,18 @@ export function defineDemo(command: Command, terminal: Terminal): void {
   ])
 }
 
-async function startDemo(terminal: Terminal, { fresh = false, databaseUrl }: DemoOptions): Promise<void> {
-  if (databaseUrl !== undefined && fresh) {
+async function runDemo(
+  terminal: Terminal,
+  { fresh = false, databaseUrl: address }: DemoOptions,
+): Promise<Result> {
+  if (address !== undefined && fresh) {
     throw new LeadsheetError('usage_invalid', '--fresh is for a demo in a file', {
       hint: 'Leave --database-url (LEADSHEET_DATABASE_URL) away; in PostgreSQL another ?schema= begins afresh.',
     })
   }
-  return runDemo(terminal, databaseUrl, fresh)
-}
-
-async function runDemo(terminal: Terminal, address: string | undefined, isFresh: boolean): Promise<void> {
   const name = address === undefined ? FOLDER : POSTGRES_FOLDER
   const folder = resolve(name)
-  if (isFresh) await rm(folder, { recursive: true, force: true })
+  if (fresh) await rm(folder, { recursive: true, force: true })
   await makeFolder(folder, FOLDER_HINT, DATA_MODE)
   if (address !== undefined) await writeStoreFile(folder, address)
   const file = join(folder, 'leadsheet.yaml')
@@ -121,16 +120,17 @@ async function runDemo(terminal: Terminal, address: string | undefined, isFresh:
   const { result, reports } = await syncAndReport(terminal, { config, store, service, log })
   const database = nameOf(store.place)
   const { snapshot } = pathsIn(folder)
-  if (terminal.json)
-    terminal.printJson({
+  terminal.end(endingOf(result))
+  return {
+    data: {
       database,
       snapshot,
       settings: file,
-      reports: reports.map(mailedJson),
+      reports: reports.map(inSnakeCase),
       leads: result.leads,
-    })
-  else printSummary(terminal, result, { reports, place: store.place, snapshot, settings: file })
-  terminal.end(endingOf(result))
+    },
+    text: textOf(terminal, result, { reports, place: store.place, snapshot, settings: file }),
+  }
 }
 
 async function startService(terminal: Terminal, folder: string): Promise<Service> {
@@ -187,10 +187,6 @@ interface Mailed {
   readonly isNew: boolean
 }
 
-function mailedJson({ isNew, ...mailed }: Mailed) {
-  return { ...mailed, is_new: isNew }
-}
-
 async function mailReports(terminal: Terminal, config: Config, store: Store, log: Log): Promise<Mailed[]> {
   const { signal } = terminal
   const templates = await openTemplatesOf(config)
@@ -213,42 +209,44 @@ async function mailReports(terminal: Terminal, config: Config, store: Store, log
   return mailed
 }
 
-function printSummary(
-  terminal: Terminal,
-  result: SyncResult,
-  made: {
-    readonly reports: readonly Mailed[]
-    readonly place: StorePlace
-    readonly snapshot: string
-    readonly settings: string
-  },
-): void {
-  const title = (text: string): string => terminal.style('bold', text)
+interface Made {
+  readonly reports: readonly Mailed[]
+  readonly place: StorePlace
+  readonly snapshot: string
+  readonly settings: string
+}
+
+function textOf({ style }: Terminal, result: SyncResult, { reports, place, ...made }: Made): string[] {
   const shown = (path: string): string => relative(process.cwd(), path)
+  const section = (title: string, lines: readonly string[]): string =>
+    [style('bold', title), ...lines.map((line) => `  ${line}`)].join('\n')
   const snapshot = shown(made.snapshot)
-  const database = made.place.kind === 'sqlite' ? shown(made.place.file) : made.place.name
-  terminal.print(
-    ...[title('Synced'), ...summary(result).map((line) => `  ${line}`), ''],
-    title('Reported'),
-    ...made.reports.flatMap(({ subject, page, mails, isNew }) => [
-      `  ${subject}${isNew ? '' : ', mailed before, so not again'}`,
-      ...(page === null ? [] : [`    page  ${shown(page)}`]),
-      ...mails.map((mail) => `    mail  ${shown(mail)}`),
-    ]),
-    '',
-    title('Look at'),
-    `  database  ${database}`,
-    `  snapshot  ${snapshot}, for analysts`,
-    `  settings  ${shown(made.settings)}, for \`--config\``,
-    '',
-    MADE_UP,
-    '',
-    ...[title('Ask the snapshot'), ...QUERIES.map((query) => `  sqlite3 ${snapshot} "${query}"`), ''],
-    title('Go on'),
-    ...[...GO_ON_IN[made.place.kind], ...GO_ON].map(
-      ([command, what]) => `  ${`${CALLED} ${command}`.padEnd(40)}${what}`,
+  const goOn = [...GO_ON_IN[place.kind], ...GO_ON]
+  return [
+    section('Synced', summary(result)),
+    section(
+      'Reported',
+      reports.flatMap(({ subject, page, mails, isNew }) => [
+        `${subject}${isNew ? '' : ', mailed before, so not again'}`,
+        ...(page === null ? [] : [`  page  ${shown(page)}`]),
+        ...mails.map((mail) => `  mail  ${shown(mail)}`),
+      ]),
     ),
-  )
+    section('Look at', [
+      `database  ${place.kind === 'sqlite' ? shown(place.file) : place.name}`,
+      `snapshot  ${snapshot}, for analysts`,
+      `settings  ${shown(made.settings)}, for \`--config\``,
+    ]),
+    MADE_UP,
+    section(
+      'Ask the snapshot',
+      QUERIES.map((query) => `sqlite3 ${snapshot} "${query}"`),
+    ),
+    section(
+      'Go on',
+      goOn.map(([command, what]) => `${`${CALLED} ${command}`.padEnd(40)}${what}`),
+    ),
+  ]
 }
 
 // A file in the demo's folder that holds the address of the demo's store. The demo's settings refer to this

@@ -118,7 +118,8 @@ export function writeFirstSettings(
   // because they refer to the other files.
   const settings = { path: file, text, isSecret: true, what: 'the settings' }
   for (const each of [...added, settings]) write(each)
-  return { config: loadConfig({ file }), files: [settings, ...added] }
+  const files = [settings, ...added].map(({ path, what }) => ({ path, what }))
+  return { config: loadConfig({ file }), files }
 }
 
 function entryOf({ value, variable }: Answer): Entry {

@@ -8,21 +8,19 @@ import { dirname, relative } from 'node:path'
 import type { Command } from 'commander'
 import { schedulesOf, scheduleWarnings } from '../../app/configured-schedules.ts'
 import { proxyOf } from '../../app/configured-upstream.ts'
-import type { CheckResult } from '../../checks/check.ts'
 import type { Config } from '../../config/config.ts'
 import { loadConfig, settingsPath } from '../../config/load.ts'
 import { CALLED, errorText, faultText, LeadsheetError } from '../../errors.ts'
 import { openLog } from '../../log.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import { addExamples } from '../command.ts'
-import { STATUS_COLORS } from '../exit-status.ts'
+import { checkText } from '../exit-status.ts'
 import type { Prompter } from '../terminal/prompter.ts'
 import { openPrompter } from '../terminal/prompter.ts'
-import { localTime, plainText } from '../terminal/table.ts'
-import type { Terminal } from '../terminal/terminal.ts'
+import { localTime } from '../terminal/table.ts'
+import type { Result, Terminal } from '../terminal/terminal.ts'
 import type { AnswerOptions, Answers } from './answers.ts'
 import { completeAnswers, listIn, readGiven } from './answers.ts'
-import type { Written } from './files.ts'
 import { refuseTaken, writeFirstSettings } from './files.ts'
 import type { TrialDeps } from './trials.ts'
 import { sendTestMail, tryAnswers } from './trials.ts'
@@ -54,7 +52,7 @@ export function defineInit(command: Command, terminal: Terminal): void {
     .option('--test-mail <address>', 'send a test mail to this address')
     .option('--yes', 'ask no questions; use the options, and defaults for the others')
     .option('-f, --force', 'rename existing settings to .bak and write new ones')
-    .action(() => runInit(terminal, command.optsWithGlobals<Options>()))
+    .action(async () => terminal.show(await runInit(terminal, command.optsWithGlobals<Options>())))
   addExamples(command, [
     'init',
     'init --config /etc/leadsheet/leadsheet.yaml',
@@ -62,7 +60,7 @@ export function defineInit(command: Command, terminal: Terminal): void {
   ])
 }
 
-async function runInit(terminal: Terminal, options: Options): Promise<void> {
+async function runInit(terminal: Terminal, options: Options): Promise<Result> {
   const file = settingsPath(options.config)
   await refuseUnwritable(file)
   const environment = loadConfig({ file: null })
@@ -87,9 +85,29 @@ async function runInit(terminal: Terminal, options: Options): Promise<void> {
   const sent = testMailTo === null ? [] : [await sendTestMail(written.config, testMailTo, trial)]
   const checks = [...tried.checks, ...sent]
   const warnings = [...written.config.warnings, ...scheduleWarnings(written.config, now)]
-  const option = options.config === undefined ? '' : ` --config ${options.config}`
-  printResult(terminal, written, { checks, warnings, option, now })
   if (warnings.length > 0 || checks.some(({ status }) => status !== 'ok')) terminal.end('partly')
+  const option = options.config === undefined ? '' : ` --config ${options.config}`
+  const again = checks.some(({ status }) => status === 'fail')
+    ? [{ command: `${CALLED} doctor${option}`, what: 'what failed above, tried again' }]
+    : []
+  const next = [...again, ...nextCommands(written.config, option, now)]
+  const list = (title: string, rows: readonly (readonly [string, string])[]) =>
+    [terminal.style('bold', title), ...columns(rows)].join('\n')
+  return {
+    data: { files: written.files, checks, warnings, next },
+    text: [
+      checks.map((check) => checkText(terminal, check)).join('\n'),
+      list(
+        'Written',
+        written.files.map(({ path, what }) => [shownPath(path), what]),
+      ),
+      list(
+        'Next',
+        next.map(({ command, what }) => [command, what]),
+      ),
+    ],
+    notes: warnings.map((warning) => `warning: ${warning}`),
+  }
 }
 
 /** Asks whether to send a test mail, and returns its address; null if none is wanted. */
@@ -133,54 +151,10 @@ async function refuseUnwritable(file: string): Promise<void> {
   })
 }
 
-/** Formats a check as one line, with the remedy on a second line. */
-function checkLines(terminal: Terminal, { what, status, found, remedy }: CheckResult): string[] {
-  const mark = terminal.style(STATUS_COLORS[status], status.padEnd(4))
-  const line = `  ${mark}  ${what}: ${plainText(found).replaceAll('\n', ' ')}`
-  return remedy === null ? [line] : [line, `        ${terminal.style('dim', plainText(remedy))}`]
-}
-
 /** Returns the path relative to the working directory. Outside this directory, returns the path unchanged. */
 function shownPath(path: string): string {
   const fromHere = relative('', path)
   return fromHere.startsWith('..') ? path : fromHere
-}
-
-interface CheckSummary {
-  readonly checks: readonly CheckResult[]
-  readonly warnings: readonly string[]
-  /** `--config FILE` if the settings are not in the default place, otherwise empty. */
-  readonly option: string
-  readonly now: Date
-}
-
-function printResult(
-  terminal: Terminal,
-  { config, files }: Written,
-  { checks, warnings, option, now }: CheckSummary,
-): void {
-  const again = checks.some(({ status }) => status === 'fail')
-    ? [{ command: `${CALLED} doctor${option}`, what: 'what failed above, tried again' }]
-    : []
-  const next = [...again, ...nextCommands(config, option, now)]
-  if (terminal.json) {
-    terminal.printJson({
-      files: files.map(({ path, what }) => ({ path, what })),
-      checks,
-      warnings,
-      next,
-    })
-    return
-  }
-  const title = (text: string): string => terminal.style('bold', text)
-  terminal.print(
-    ...checks.flatMap((check) => checkLines(terminal, check)),
-    ...['', title('Written')],
-    ...columns(files.map(({ path, what }) => [shownPath(path), what])),
-    ...['', title('Next')],
-    ...columns(next.map(({ command, what }) => [command, what])),
-  )
-  for (const warning of warnings) terminal.note(`warning: ${warning}`)
 }
 
 function columns(rows: readonly (readonly [string, string])[]): string[] {
@@ -196,7 +170,7 @@ function nextCommands(config: Config, option: string, now: Date) {
   return [
     { command: `${CALLED} sync${option}`, what: 'a first copy of the leads' },
     {
-      command: `${CALLED} report test ${report?.report?.name} --to ${reader}${option}`,
+      command: `${CALLED} report preview ${report?.report?.name} --to ${reader}${option}`,
       what: 'the report as a mail, to nobody else',
     },
     { command: `${CALLED} run${option}`, what: `the daemon${when}` },

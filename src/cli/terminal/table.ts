@@ -1,6 +1,6 @@
 /**
- * Formats records as a table for people: no lines between rows, numbers to the right, cut to the width of the
- * terminal.
+ * Formats records for people: as a table without lines, numbers to the right, cut to the width of the terminal,
+ * or as names and values.
  */
 import { printable } from '../../printable.ts'
 import { splitGraphemes } from '../../report/words/clean-text.ts'
@@ -19,11 +19,14 @@ export interface Column<Row> {
   readonly isOptional?: boolean
 }
 
-interface TableStyle {
+export interface Page {
   /** The width of the terminal; Infinity to cut nothing. */
   readonly width: number
-  readonly heading: (title: string) => string
+  readonly style: (format: 'bold' | 'dim' | 'red' | 'green' | 'yellow', text: string) => string
 }
+
+/** A paragraph of a result for people: its lines, or a function that lays them out. Empty ones are left out. */
+export type Paragraph = string | ((page: Page) => string)
 
 const GAP = '  '
 const LEAST_WIDTH = 6
@@ -33,11 +36,15 @@ const READABLE_WIDTH = 16
 const WIDE =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u
 
-/** Returns the table without the last line break. */
-export function formatTable<Row>(
-  columns: readonly Column<Row>[],
+/** Makes a table. Without rows it is empty. */
+export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Paragraph {
+  return (page) => (rows.length === 0 ? '' : formatTable(rows, columns, page))
+}
+
+function formatTable<Row>(
   rows: readonly Row[],
-  { width, heading }: TableStyle,
+  columns: readonly Column<Row>[],
+  { width, style }: Page,
 ): string {
   const all = columns.map((given) => {
     const column = { ...given, title: cellText(given.title) }
@@ -48,30 +55,23 @@ export function formatTable<Row>(
   })
   const shown = leaveOut(all, width)
   const widths = fitWidths(shown, width)
-  const line = (texts: readonly string[], style: (text: string) => string) =>
-    texts
-      .map((text, index) => fill(text, at(widths, index), shown[index]?.isNumeric === true, style))
+  const line = (textOf: (column: (typeof shown)[number]) => string) =>
+    shown
+      .map((column, index) => fill(textOf(column), at(widths, index), column.isNumeric))
       .join(GAP)
       .trimEnd()
-  return [
-    line(
-      shown.map(({ title }) => title),
-      heading,
-    ),
-    ...rows.map((_, index) =>
-      line(
-        shown.map(({ cells }) => cells[index] ?? ''),
-        (text) => text,
-      ),
-    ),
-  ].join('\n')
+  const heading = style(
+    'bold',
+    line(({ title }) => title),
+  )
+  return [heading, ...rows.map((_, index) => line(({ cells }) => cells[index] ?? ''))].join('\n')
 }
 
-/** Cuts a text that is too long for its column, or pads a short text. The padding is not styled. */
-function fill(text: string, width: number, isRight: boolean, style: (text: string) => string): string {
+/** Cuts a text that is too long for its column, or pads a short text. */
+function fill(text: string, width: number, isRight: boolean): string {
   const shown = columnsOf(text) > width ? cut(text, width) : text
   const spaces = ' '.repeat(Math.max(0, width - columnsOf(shown)))
-  return isRight ? spaces + style(shown) : style(shown) + spaces
+  return isRight ? spaces + shown : shown + spaces
 }
 
 function cut(text: string, width: number): string {
@@ -90,17 +90,13 @@ function columnsOf(text: string): number {
 }
 
 /** Lists names and values, one pair a line. Empty values are left out. */
-export function formatFields(
-  fields: Readonly<Record<string, string | number | null | undefined>>,
-  name: (name: string) => string,
-): string {
-  const given = Object.entries(fields).filter(
-    ([, value]) => value !== null && value !== undefined && value !== '',
-  )
-  const width = Math.max(...given.map(([title]) => title.length))
-  return given
-    .map(([title, value]) => `${name(plainText(title).padEnd(width))}${GAP}${cellText(value)}`)
-    .join('\n')
+export function fields(values: Readonly<Record<string, string | number | null | undefined>>): Paragraph {
+  const given = Object.entries(values).filter(([, value]) => value != null && value !== '')
+  const width = Math.max(...given.map(([name]) => name.length))
+  return ({ style }) =>
+    given
+      .map(([name, value]) => `${style('dim', plainText(name).padEnd(width))}${GAP}${cellText(value)}`)
+      .join('\n')
 }
 
 /** Formats a time in UTC: `2026-11-20 08:15Z`. Null stays null. */

@@ -12,7 +12,7 @@ import type { Log } from '../../log.ts'
 import { printableJson } from '../../printable.ts'
 import { redactor, withoutNamedSecrets } from '../../redaction.ts'
 import type { Ending } from '../exit-status.ts'
-import type { Column } from './table.ts'
+import type { Page, Paragraph } from './table.ts'
 import { plainText, styledText } from './table.ts'
 
 /** The options that every command takes. */
@@ -22,6 +22,18 @@ export interface GlobalFlags {
   readonly quiet?: boolean
   readonly verbose?: boolean
   readonly color: boolean
+}
+
+/** What a command found. It is printed as JSON, or as text for people. */
+export interface Result {
+  /** What `--json` prints: `{"data": …}`. */
+  readonly data: unknown
+  /** Facts about a whole list, such as its total, which `--json` prints beside `data`. */
+  readonly meta?: object
+  /** The same for people, with an empty line between the paragraphs. */
+  readonly text?: readonly Paragraph[]
+  /** Lines on stderr for people, such as a hint on what to do next. `--quiet` leaves them out. */
+  readonly notes?: readonly string[]
 }
 
 export interface Terminal {
@@ -41,20 +53,14 @@ export interface Terminal {
    */
   dataConfig(...needed: readonly NeededSetting[]): Promise<Config>
   log(): Promise<Log>
-  /** Prints lines on stdout. */
+  /** Prints the result of a command, on stdout. */
+  show(result: Result): void
+  /** Prints lines on stdout before the result is known. */
   print(...lines: readonly string[]): void
-  /**
-   * Prints `{"data": …}`, the format of all results. Facts about a whole list, such as its total, are printed
-   * beside `data` as `meta`.
-   */
-  printJson(data: unknown, meta?: object): void
-  printTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Promise<void>
-  /** Prints names and values, one pair a line. Empty values are left out. */
-  printFields(fields: Readonly<Record<string, string | number | null | undefined>>): Promise<void>
   /** Prints a line on stderr, such as a hint on what to do next. Prints nothing with `--quiet`. */
   note(text: string): void
   /** Adds a style if stdout shows colours. */
-  style(format: 'bold' | 'dim' | 'red' | 'green' | 'yellow', text: string): string
+  readonly style: Page['style']
   /** Shows progress until disposed: `using progress = await terminal.progress('Leads')`. */
   progress(label: string): Promise<Progress>
   /** Sets how the command ends if it does not throw. The default is `done`. */
@@ -92,6 +98,10 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
   const hasColor = (stream: WriteStream) => flags().color && stream.isTTY === true && stream.hasColors()
   const style: Terminal['style'] = (format, text) =>
     hasColor(stdout) ? styleText(format, text, { validateStream: false }) : text
+
+  const note = (text: string): void => {
+    if (!flags().quiet) stderr.write(`${plainText(text)}\n`)
+  }
 
   const levelFor = ({ logLevel }: Config) => (flags().quiet ? 'error' : flags().verbose ? 'debug' : logLevel)
   let needed: readonly NeededSetting[] | undefined
@@ -154,22 +164,21 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
       return (await loadOnce()).config
     },
     log: async () => (await loadOnce()).log,
-    print: (...lines) => void stdout.write(`${styledText(lines.join('\n'))}\n`),
-    printJson: (data, meta) =>
-      void stdout.write(`${printableJson(JSON.stringify({ data, meta }, null, 2))}\n`),
-    async printTable(columns, rows) {
-      const { formatTable } = await import('./table.ts')
+    show({ data, meta, text = [], notes = [] }) {
+      if (flags().json) {
+        stdout.write(`${printableJson(JSON.stringify({ data, meta }, null, 2))}\n`)
+        return
+      }
       // The number of columns is 0 if the size of the terminal is unknown.
-      const width = stdout.columns || Number.POSITIVE_INFINITY
-      stdout.write(`${formatTable(columns, rows, { width, heading: (title) => style('bold', title) })}\n`)
+      const page: Page = { width: stdout.columns || Number.POSITIVE_INFINITY, style }
+      const shown = text
+        .map((part) => (typeof part === 'string' ? styledText(part) : part(page)))
+        .filter((part) => part !== '')
+      if (shown.length > 0) stdout.write(`${shown.join('\n\n')}\n`)
+      notes.forEach(note)
     },
-    async printFields(fields) {
-      const { formatFields } = await import('./table.ts')
-      stdout.write(`${formatFields(fields, (name) => style('dim', name))}\n`)
-    },
-    note(text) {
-      if (!flags().quiet) stderr.write(`${plainText(text)}\n`)
-    },
+    print: (...lines) => void stdout.write(`${styledText(lines.join('\n'))}\n`),
+    note,
     style,
     async progress(label) {
       if (flags().quiet) return NO_PROGRESS
@@ -194,6 +203,12 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     redact: (text) => redact(withoutNamedSecrets(text)),
     held: () => held(),
   }
+}
+
+/** Returns a copy whose own names are in snake_case, as in all JSON that commands print. */
+export function inSnakeCase(values: object): Record<string, unknown> {
+  const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [snake(name), value]))
 }
 
 export interface Progress extends Disposable {

@@ -10,7 +10,6 @@ import type { MessageFile } from '../../domain/message.ts'
 import type { Period } from '../../domain/model.ts'
 import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
-import { BLOCK_QUERIES } from '../../report/blocks/registry.ts'
 import type { Db, Store, Trx } from '../../store/db/store.ts'
 import { type ReportRequest, readReportFigures } from '../../store/figures/report-figures.ts'
 import { runReportQueries } from '../../store/queries/report-query.ts'
@@ -230,7 +229,6 @@ function requestFor(
     since: last && reportedUpTo(last),
     sparkPeriods: periodsUpTo(kind, period),
     trendDays: daysUpTo(period.to, TREND_DAYS, period.timeZone),
-    blockQueries: BLOCK_QUERIES,
   }
 }
 
@@ -281,7 +279,6 @@ export async function findRequest(db: Db, issue: Issue): Promise<ReportRequest> 
     since: last && reportedUpTo(last),
     sparkPeriods: periodsUpTo(kind, period),
     trendDays: daysUpTo(period.to, trend.length, period.timeZone),
-    blockQueries: BLOCK_QUERIES,
   }
 }
 

@@ -126,7 +126,7 @@ const SHARE_DIGITS = 4
 
 /**
  * Lists the figures, each with its values in the period of the report and in the period before. The names of
- * the figures are those of `leadsheet figures explain`.
+ * the figures are those of `leadsheet figures NAME`.
  */
 export function figureTable(figures: ReportFigures, report: string): FigureTable {
   const { period, leads, newLeads, won, lost, wonValue, winRate, openValue, stalled } = figures

@@ -199,29 +199,6 @@ function localTime(at: Instant, timeZone: string): string {
  * rate.
  */
 
-export interface ComparedTable {
-  readonly title: string
-  readonly note: string
-  readonly columns: {
-    readonly name: string
-    readonly newLeads: string
-    readonly won: string
-    readonly winRate: string
-  }
-  readonly lines: readonly {
-    readonly name: string
-    /** A text such as `$1.2m open · 6 stalled`; empty if there is nothing to add. */
-    readonly detail: string
-    /** A label such as `usual:`, and ranges such as `2–7 new` and `win rate 9–21%`; null without a range. */
-    readonly usual: { readonly label: string; readonly ranges: readonly string[] } | null
-    readonly newLeads: ComparedCell
-    readonly won: ComparedCell
-    readonly winRate: string
-  }[]
-  /** A note about lines that are left out; empty if the table is complete. */
-  readonly more: string
-}
-
 export interface ComparedCell {
   readonly value: string
   /** The change since the period before, such as `+9`; empty if it is zero or cannot be computed. */

@@ -1,10 +1,9 @@
 /**
  * Lists all blocks (sections of a report) by name. Each block has a folder with its view and its templates.
- * If the block has figures of its own, the folder also has its query. The catalogues list the words of a
- * block under its name.
+ * The catalogues list the words of a block under its name.
  */
-import { type ATTACHED_LISTS, BLOCKS, type BlockName } from '../../domain/choices.ts'
-import type { BlockQuery, BlockRow, ReportFigures } from '../../domain/figures.ts'
+import type { ATTACHED_LISTS, BlockName } from '../../domain/choices.ts'
+import type { ReportFigures } from '../../domain/figures.ts'
 import type { BlockContext } from '../context.ts'
 import type { LocaleContext } from '../words/locale-context.ts'
 import { composeAgents } from './agents/view.ts'
@@ -46,10 +45,6 @@ interface Block {
   ) => readonly { readonly kind: string }[]
   /** Composes the whole list, for an attached file with the name of the block. */
   readonly list?: (figures: ListedFigures, locale: LocaleContext, options: ListOptions) => ListTable
-  /** The query for figures that only this block uses. All other figures are in `store/figures/`. */
-  readonly query?: BlockQuery
-  /** The invented rows that a preview of the report shows instead of the query's result. */
-  readonly sampleRows?: readonly BlockRow[]
   /**
    * The condition for showing the block. `always`: there is no condition. `unless unread`: all leads have
    * been read at least once. `unless quiet`: in addition, the period has new or won leads.
@@ -223,18 +218,6 @@ export function composeBlockViews(
 export function isBlockName(name: string): name is BlockName {
   return Object.hasOwn(REGISTRY, name)
 }
-
-/**
- * The queries of blocks. Each has the invented rows that a preview of a report shows instead of the result.
- */
-export const BLOCK_QUERIES: readonly {
-  readonly block: string
-  readonly query: BlockQuery
-  readonly sampleRows: readonly BlockRow[]
-}[] = BLOCKS.flatMap((block) => {
-  const { query, sampleRows = [] } = blockOf(block)
-  return query === undefined ? [] : [{ block, query, sampleRows }]
-})
 
 /**
  * Composes the list of a block or of one of the report's own queries.

@@ -58,28 +58,17 @@ function unauthorized(header: string | undefined, shown: string | undefined): Pr
   })
 }
 
-/** Limits how many requests a key may send per minute. The counts are only in memory. */
-export interface RateLimiter {
-  /** Counts one request of a key, and returns whether it is allowed. */
-  count(keyId: string): RateVerdict
-}
-
-interface RateVerdict {
-  readonly isAllowed: boolean
-  readonly limit: number
-  /** The number of requests that the key may still send in this minute. */
-  readonly remaining: number
-  /** The seconds until the next minute begins, at least 1. */
-  readonly resetSeconds: number
-}
+export type RateLimiter = ReturnType<typeof createRateLimiter>
 
 const WINDOW_MS = 60_000
 
-export function createRateLimiter(perMinute: number, now: () => number): RateLimiter {
+/** Limits how many requests a key may send per minute. The counts are only in memory. */
+export function createRateLimiter(perMinute: number, now: () => number) {
   const counts = new Map<string, number>()
   let window = Number.NaN
   return {
-    count: (keyId) => {
+    /** Counts one request of a key, and returns whether it is allowed. */
+    count: (keyId: string) => {
       const at = now()
       const current = Math.floor(at / WINDOW_MS)
       if (current !== window) counts.clear()
@@ -90,6 +79,7 @@ export function createRateLimiter(perMinute: number, now: () => number): RateLim
         isAllowed: used <= perMinute,
         limit: perMinute,
         remaining: Math.max(0, perMinute - used),
+        /** The seconds until the next minute begins, at least 1. */
         resetSeconds: Math.ceil(((current + 1) * WINDOW_MS - at) / 1000),
       }
     },

@@ -23,7 +23,7 @@ import type { Company } from './companies.ts'
 import type { Discovery } from './fate.ts'
 import { listDiscoveries } from './fate.ts'
 import { lineFor } from './lead-details.ts'
-import { createHeap, idFor, randomFor } from './random.ts'
+import { idFor, randomFor } from './random.ts'
 import { planFirstStep, takeStep } from './steps.ts'
 import type { Pool, World } from './world.ts'
 import { createPool, createWorld } from './world.ts'
@@ -156,17 +156,15 @@ function simulate(
   to: number,
 ): Changes {
   const changes = noChanges()
-  const heap = createHeap<Occurrence>((a, b) => a.at - b.at || (a.key < b.key ? -1 : 1))
+  /** The occurrences to come, in reverse order, so that the next one is at the end. */
+  const coming: Occurrence[] = []
   const queue = (lead: LeadRow): void => {
     if (lead.next_at === null || lead.next_at > to) return
-    heap.push({
-      at: lead.next_at,
-      key: lead.id,
-      happen: () => {
-        takeStep(world, changes, lead)
-        queue(lead)
-      },
-    })
+    const happen = (): void => {
+      takeStep(world, changes, lead)
+      queue(lead)
+    }
+    insert(coming, { at: lead.next_at, key: lead.id, happen })
   }
   for (const lead of due) queue(lead)
   for (const one of searched) {
@@ -175,12 +173,25 @@ function simulate(
         const lead = discover(world, changes, one, discovery)
         if (lead !== null) queue(lead)
       }
-      heap.push({ at: discovery.at, key: one.pipeline.id, happen })
+      insert(coming, { at: discovery.at, key: one.pipeline.id, happen })
     }
   }
-  for (const occurrence of listIncidentOccurrences(world, changes, from, to)) heap.push(occurrence)
-  for (let next = heap.pop(); next !== undefined; next = heap.pop()) next.happen()
+  for (const occurrence of listIncidentOccurrences(world, changes, from, to)) insert(coming, occurrence)
+  for (let next = coming.pop(); next !== undefined; next = coming.pop()) next.happen()
   return changes
+}
+
+/** Inserts an occurrence before those that happen earlier. */
+function insert(coming: Occurrence[], occurrence: Occurrence): void {
+  let [low, high] = [0, coming.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const other = coming[middle] as Occurrence
+    const isLater = other.at - occurrence.at || (other.key < occurrence.key ? -1 : 1)
+    if (isLater > 0) low = middle + 1
+    else high = middle
+  }
+  coming.splice(low, 0, occurrence)
 }
 
 /** Makes a lead of the next company. Returns null if there is none, or if the search was in vain. */

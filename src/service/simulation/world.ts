@@ -15,7 +15,7 @@ export interface World {
   /** The midnight (UTC) at which the history starts. */
   readonly epochAt: number
   readonly companies: ReadonlyMap<number, Company>
-  readonly incidents: IncidentCalendar
+  readonly incidents: ReturnType<typeof createIncidentCalendar>
 }
 
 export function createWorld(
@@ -30,19 +30,6 @@ export function createWorld(
   }
 }
 
-/** The companies that a pipeline can still discover, in the order in which it will discover them. */
-export interface Pool {
-  /** Returns the number of companies that can still be taken. A limit in the criteria may reduce it. */
-  remaining(): number
-  /** Returns the share, from 0 to 1, of the companies matching the criteria that are not yet taken. */
-  remainingShare(): number
-  /**
-   * Takes the next company.
-   * @throws RangeError if no company that may be taken is left
-   */
-  take(): Company
-}
-
 /**
  * The maximum number of employees of a company that agents discover. A larger, well-known company would not
  * look like a new lead, and people might take its invented contact for a real person.
@@ -53,11 +40,14 @@ function isLittleKnown({ employees, state }: Company): boolean {
   return (state === 'active' || state === 'inactive') && (employees ?? 0) <= EMPLOYEES_MAX
 }
 
+/** The companies that a pipeline can still discover, in the order in which it will discover them. */
+export type Pool = ReturnType<typeof createPool>
+
 /**
  * Creates the pool of a pipeline.
  * @param taken the ids of the companies that the pipeline already had as leads, deleted leads included
  */
-export function createPool(world: World, pipeline: PipelineRow, taken: ReadonlySet<number>): Pool {
+export function createPool(world: World, pipeline: PipelineRow, taken: ReadonlySet<number>) {
   const criteria = criteriaSchema.parse(JSON.parse(pipeline.criteria))
   const targeted = [...world.companies.values()].filter(
     (company) => isLittleKnown(company) && isTargeted(company, criteria),
@@ -69,8 +59,14 @@ export function createPool(world: World, pipeline: PipelineRow, taken: ReadonlyS
     .map((ranked) => ranked.company)
   let mayTake = Math.max(0, (criteria.limit ?? Number.POSITIVE_INFINITY) - taken.size)
   return {
+    /** Returns the number of companies that can still be taken. A limit in the criteria may reduce it. */
     remaining: () => Math.min(mayTake, candidates.length),
+    /** Returns the share, from 0 to 1, of the companies matching the criteria that are not yet taken. */
     remainingShare: () => (targeted.length === 0 ? 0 : candidates.length / targeted.length),
+    /**
+     * Takes the next company.
+     * @throws RangeError if no company that may be taken is left
+     */
     take: () => {
       const company = mayTake > 0 ? candidates.pop() : undefined
       if (company === undefined) throw new RangeError(`pipeline ${pipeline.id} has nothing left to discover`)
@@ -102,19 +98,12 @@ const LATEST_START_HOUR = 19
  */
 const LONGEST_HOURS = 9
 
-interface IncidentCalendar {
-  /** Returns the incident that starts on the UTC day of the instant; undefined if there is none. */
-  startingOn(at: number): Incident | undefined
-  /** Returns the incident that keeps an agent from working at the instant; undefined if there is none. */
-  duringWork(agentId: string, at: number): Incident | undefined
-}
-
 /**
  * Creates the calendar of incidents.
  * @param madeAt the time at which the history was made; an incident is placed there, so that a new history
  * shows a failing agent
  */
-function createIncidentCalendar(seed: number, madeAt: number): IncidentCalendar {
+function createIncidentCalendar(seed: number, madeAt: number) {
   const present = presentIncident(seed, madeAt)
   const isClear = ({ startedAt, endsAt }: Incident): boolean =>
     endsAt <= present.startedAt || startedAt >= present.endsAt
@@ -130,8 +119,10 @@ function createIncidentCalendar(seed: number, madeAt: number): IncidentCalendar 
     return known.get(day)
   }
   return {
+    /** Returns the incident that starts on the UTC day of the instant; undefined if there is none. */
     startingOn,
-    duringWork: (agentId, at) =>
+    /** Returns the incident that keeps an agent from working at the instant; undefined if there is none. */
+    duringWork: (agentId: string, at: number) =>
       [startingOn(at - DAY_MS), startingOn(at)].find(
         (incident) => incident?.agentId === agentId && incident.startedAt <= at && at < incident.endsAt,
       ),

@@ -235,21 +235,18 @@ export async function insertMessages(
   if (messages.length > 0) await db.insertInto('webhook_message').values(messages).execute()
 }
 
-/** Saves attempts and the new states of their messages. Each message has only one of these attempts. */
-export async function saveAttempts(
+/** Saves an attempt and the new state of its message. Saves nothing if the message was deleted in the meantime. */
+export async function saveAttempt(
   db: ServiceDatabase,
-  attempts: readonly NewAttempt[],
-  messages: readonly Pick<WebhookMessageRow, 'id' | 'state' | 'next_attempt_at'>[],
+  attempt: NewAttempt,
+  message: Pick<WebhookMessageRow, 'state' | 'next_attempt_at'>,
 ): Promise<void> {
-  await db.insertInto('webhook_attempt').values(attempts).execute()
-  const update = db.updateTable('webhook_message').set((eb) => ({ attempts: eb('attempts', '+', 1) }))
-  const delivered = messages.filter(({ state }) => state === 'delivered').map(({ id }) => id)
-  if (delivered.length > 0) {
-    await update.set({ state: 'delivered', next_attempt_at: null }).where('id', 'in', delivered).execute()
-  }
-  for (const { id, state, next_attempt_at } of messages) {
-    if (state !== 'delivered') await update.set({ state, next_attempt_at }).where('id', '=', id).execute()
-  }
+  const { numUpdatedRows } = await db
+    .updateTable('webhook_message')
+    .set({ ...message, attempts: attempt.attempt })
+    .where('id', '=', attempt.message_id)
+    .executeTakeFirst()
+  if (numUpdatedRows > 0n) await db.insertInto('webhook_attempt').values(attempt).execute()
 }
 
 /** Disables a webhook. Its waiting messages are never sent. */
@@ -282,15 +279,9 @@ export async function saveWebhookHealth(
 
 /**
  * Deletes old finished messages with their attempts.
- * @param underWay the ids of messages whose attempt is not yet saved. These messages are kept, although a
- * message of a disabled webhook counts as finished during its attempt.
  * @returns true if there may be more messages to delete
  */
-export async function deleteOldMessages(
-  db: ServiceDatabase,
-  before: number,
-  underWay: readonly string[],
-): Promise<boolean> {
+export async function deleteOldMessages(db: ServiceDatabase, before: number): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('webhook_message')
     .where('id', 'in', (eb) =>
@@ -299,7 +290,6 @@ export async function deleteOldMessages(
         .select('id')
         .where('created_at', '<', before)
         .where('state', '!=', 'waiting')
-        .where('id', 'not in', underWay)
         .orderBy('created_at')
         .limit(BATCH_ROWS),
     )

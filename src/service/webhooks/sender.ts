@@ -18,7 +18,7 @@ import {
   listDueMessages,
   listQueues,
   queueEvents,
-  saveAttempts,
+  saveAttempt,
   saveWebhookHealth,
   toWireAttempt,
 } from '../store/webhooks.ts'
@@ -59,10 +59,9 @@ interface WebhookSenderOptions {
 
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
   const { db, poster, now, simulatedNow, log } = options
-  /** The ids of messages by webhook. Each message is being sent, or its outcome is not saved yet. */
+  /** The ids of the messages that are being sent, by webhook. */
   const inFlight = new Map<string, Set<string>>()
   const attempts = new Set<Promise<void>>()
-  const ended: Attempt[] = []
   let running: Promise<void> | undefined
   let isWanted = false
   let isStopped = false
@@ -94,7 +93,6 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   }
 
   async function sendWhatIsDue(): Promise<void> {
-    await saveEnded()
     const isBehind = await queueEvents(db, eventMessage, now())
     const nextAt = await sendDue()
     const isFull = await forget()
@@ -110,28 +108,12 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     if (!isStopped) timer = setTimeout(wake, ms)
   }
 
-  /** Saves all outcomes that have arrived, in one transaction. */
-  async function saveEnded(): Promise<void> {
-    // The list is copied, because more attempts may end while the outcomes are saved.
-    const finished = [...ended]
-    if (finished.length === 0) return
-    await save(finished)
-    ended.splice(0, finished.length)
-    for (const { message } of finished) inFlight.get(message.webhook_id)?.delete(message.id)
-  }
-
-  async function save(made: readonly Attempt[]): Promise<void> {
-    const disabled: Disabled[] = []
-    await db.transaction().execute(async (trx) => {
-      for (const [id, own] of Map.groupBy(made, ({ message }) => message.webhook_id)) {
-        const one = await finishAttempts(trx, id, own, now())
-        if (one !== null) disabled.push(one)
-      }
-    })
-    for (const { webhook, reason } of disabled) {
-      const { host } = new URL(webhook.url)
-      log.error({ webhook: webhook.id, host, reason }, `a webhook was disabled: ${DISABLED_WORDS[reason]}`)
-    }
+  async function save(made: Attempt): Promise<void> {
+    const disabled = await finishAttempt(db, made, now())
+    if (disabled === null) return
+    const { webhook, reason } = disabled
+    const { host } = new URL(webhook.url)
+    log.error({ webhook: webhook.id, host, reason }, `a webhook was disabled: ${DISABLED_WORDS[reason]}`)
   }
 
   /**
@@ -169,24 +151,36 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     const started = due.filter(({ id }) => !own.has(id)).slice(0, free)
     for (const message of started) {
       own.add(message.id)
-      const made = attempt(queue, message).then((done) => {
-        attempts.delete(made)
-        // `stop` aborted this attempt. Its outcome is unknown, so the message is kept and sent again later.
-        if (isStopped && done.outcome.status === null) return
-        ended.push(done)
-        wake()
-      })
+      const made = deliver(queue, message, own).finally(() => attempts.delete(made))
       attempts.add(made)
     }
     inFlight.set(queue.id, own)
     return started.length
   }
 
+  /** Sends a message and saves the outcome. If it cannot be saved, the message is sent again later. */
+  async function deliver(webhook: WebhookRow, message: WebhookMessageRow, own: Set<string>): Promise<void> {
+    const release = () => {
+      own.delete(message.id)
+      wake()
+    }
+    const made = await attempt(webhook, message)
+    // `stop` aborted this attempt. Its outcome is unknown, so the message is sent again after the next start.
+    if (isStopped && made.outcome.status === null) return
+    try {
+      await save(made)
+      release()
+    } catch (error) {
+      logFailure(error)
+      setTimeout(release, PAUSE_MS).unref()
+    }
+  }
+
   async function attempt(webhook: WebhookRow, message: WebhookMessageRow): Promise<Attempt> {
     const at = now()
     const signed = { id: message.id, timestamp: Math.floor(at / 1000), body: message.body }
-    const outcome = await poster.post(webhook.url, standardHeaders([webhook.secret], signed), message.body)
-    return { message, at, outcome }
+    const headers = standardHeaders([webhook.secret], signed)
+    return { message, at, outcome: await poster.post(webhook.url, headers, message.body) }
   }
 
   function countInFlight(webhookId: string): number {
@@ -200,8 +194,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
    */
   async function forget(): Promise<boolean> {
     if (now() < forgetAt) return false
-    const underWay = [...inFlight.values()].flatMap((ids) => [...ids])
-    const hasMore = await deleteOldMessages(db, now() - KEPT_MS, underWay)
+    const hasMore = await deleteOldMessages(db, now() - KEPT_MS)
     if (!hasMore) forgetAt = now() + FORGET_EVERY_MS
     return hasMore
   }
@@ -219,7 +212,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
         next_attempt_at: null,
       }
       const made = await attempt(webhook, message)
-      await save([made])
+      await save(made)
       return toWireAttempt(attemptRow(made), { ...message, attempts: 1 })
     },
     async stop() {
@@ -228,8 +221,6 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       await poster.close()
       await Promise.all(attempts)
       await running
-      // Saves the outcomes that came before the stop. A message whose outcome is not saved is sent again.
-      await saveEnded().catch(logFailure)
     },
   }
 }
@@ -261,47 +252,37 @@ interface Disabled {
 }
 
 /**
- * Saves the outcomes of attempts of one webhook, and disables the webhook if necessary.
- * @param db a transaction
- * @param attempts in the order in which they ended
- * @param now a time after the end of the attempts, in milliseconds since 1970
+ * Saves the outcome of an attempt, and disables the webhook if necessary.
+ * @param now a time after the end of the attempt, in milliseconds since 1970
  * @returns the webhook if it was disabled by this call; otherwise null
  */
-async function finishAttempts(
-  db: ServiceDatabase,
-  webhookId: string,
-  attempts: readonly Attempt[],
-  now: number,
-): Promise<Disabled | null> {
-  const webhook = await findWebhook(db, webhookId)
-  // If the webhook was deleted in the meantime, its messages were deleted too, and nothing is saved.
-  if (webhook === undefined) return null
-  await insertMessages(db, attempts.map(({ message }) => message).filter(isPing))
-  let { failing_since, paused_until } = webhook
-  let reason: DisabledReason | null = null
-  const messages = []
-  for (const { message, outcome } of attempts) {
+function finishAttempt(db: ServiceDatabase, made: Attempt, now: number): Promise<Disabled | null> {
+  const { message, outcome } = made
+  return db.transaction().execute(async (trx) => {
+    const webhook = await findWebhook(trx, message.webhook_id)
+    // If the webhook was deleted in the meantime, its messages were deleted too, and nothing is saved.
+    if (webhook === undefined) return null
+    const isPing = message.event_id === null
+    if (isPing) await insertMessages(trx, [message])
     const isDelivered = outcome.error === null
     // A failed test message does not mark the webhook as failing, because the caller of `ping` sees the
     // failure.
-    failing_since = isDelivered ? null : (failing_since ?? (isPing(message) ? null : now))
+    const failing_since = isDelivered ? null : (webhook.failing_since ?? (isPing ? null : now))
     const pause =
       outcome.retryAfterMs === null ? null : now + Math.min(outcome.retryAfterMs, SERVICE_PAUSE_MAX_MS)
-    paused_until = pause ?? paused_until
-    reason ??= webhook.status === 'disabled' ? null : reasonToDisable(outcome, failing_since, now)
-    const isOver = isDelivered || isPing(message) || webhook.status === 'disabled'
+    const paused_until = pause ?? webhook.paused_until
+    const isOver = isDelivered || isPing || webhook.status === 'disabled'
     const waitMs = isOver ? null : ladderWaitMs(BACKOFF.serviceWebhook, message.attempts + 1, Math.random())
-    const next = waitMs === null ? null : Math.max(now + waitMs, pause ?? 0)
-    const state = isDelivered ? 'delivered' : next === null ? 'failed' : 'waiting'
-    messages.push({ id: message.id, state, next_attempt_at: next } as const)
-  }
-  await saveAttempts(db, attempts.map(attemptRow), messages)
-  if (failing_since !== webhook.failing_since || paused_until !== webhook.paused_until) {
-    await saveWebhookHealth(db, webhook.id, { failing_since, paused_until })
-  }
-  if (reason === null) return null
-  await disableWebhook(db, webhook.id, reason, now)
-  return { webhook, reason }
+    const next_attempt_at = waitMs === null ? null : Math.max(now + waitMs, pause ?? 0)
+    const state = isDelivered ? 'delivered' : next_attempt_at === null ? 'failed' : 'waiting'
+    await saveAttempt(trx, attemptRow(made), { state, next_attempt_at })
+    if (failing_since !== webhook.failing_since || paused_until !== webhook.paused_until)
+      await saveWebhookHealth(trx, webhook.id, { failing_since, paused_until })
+    const reason = webhook.status === 'disabled' ? null : reasonToDisable(outcome, failing_since, now)
+    if (reason === null) return null
+    await disableWebhook(trx, webhook.id, reason, now)
+    return { webhook, reason }
+  })
 }
 
 function attemptRow({ message, at, outcome }: Attempt): NewAttempt {
@@ -314,10 +295,6 @@ function attemptRow({ message, at, outcome }: Attempt): NewAttempt {
     error: outcome.error,
     duration_ms: outcome.durationMs,
   }
-}
-
-function isPing({ event_id }: WebhookMessageRow): boolean {
-  return event_id === null
 }
 
 function reasonToDisable(

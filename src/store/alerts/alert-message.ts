@@ -4,7 +4,7 @@
  */
 import type { Instant } from '../../domain/model.ts'
 import type { Db, Trx } from '../db/store.ts'
-import type { AlertMessageTable } from '../tables/outbox-tables.ts'
+import type { Row } from '../tables/tables.ts'
 
 /** A message that the webhook has not accepted yet. */
 export interface WaitingPost {
@@ -69,7 +69,7 @@ export async function updatePost(
   trx: Trx,
   id: number,
   post: {
-    readonly state: NonNullable<AlertMessageTable['post_state']>
+    readonly state: NonNullable<Row<'alert_message'>['post_state']>
     /** The time of the next attempt; null where the message was accepted or no attempt is left. */
     readonly nextAt: Instant | null
     readonly response: string

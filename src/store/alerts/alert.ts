@@ -1,8 +1,7 @@
 /** Stores the alerts: one row for each problem that a check found, until 90 days after it was resolved. */
-import type { Selectable } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import type { Db, Trx } from '../db/store.ts'
-import type { AlertTable, HeartbeatPingTable } from '../tables/outbox-tables.ts'
+import type { Row } from '../tables/tables.ts'
 
 export interface Alert {
   readonly id: number
@@ -11,7 +10,7 @@ export interface Alert {
   /** The report, recipient or field that the alert is about; empty where it is about none of these. */
   readonly subject: string
   /** `pending` means that the problem was found, but not often enough to be announced. */
-  readonly state: AlertTable['state']
+  readonly state: Row<'alert'>['state']
   /** The number of times in a row that the check has found the problem, counted until the alert opens. */
   readonly seen: number
   readonly message: string
@@ -23,7 +22,7 @@ export interface Alert {
   readonly reopenedAt: Instant | null
   readonly resolvedAt: Instant | null
   /** The state of the alert in the last message to operators; `nothing` if no message was about the alert. */
-  readonly announced: AlertTable['announced']
+  readonly announced: Row<'alert'>['announced']
   /** The time of the last message to operators about the alert; null if there was none. */
   readonly announcedAt: Instant | null
   readonly acknowledgedAt: Instant | null
@@ -113,7 +112,7 @@ export async function markAcknowledged(trx: Trx, id: number, at: Instant): Promi
   return row && alertOf(row)
 }
 
-function rowOf(alert: Alert): Selectable<AlertTable> {
+function rowOf(alert: Alert): Row<'alert'> {
   return {
     id: alert.id,
     check_id: alert.check,
@@ -132,7 +131,7 @@ function rowOf(alert: Alert): Selectable<AlertTable> {
   }
 }
 
-function alertOf(row: Selectable<AlertTable>): Alert {
+function alertOf(row: Row<'alert'>): Alert {
   return {
     id: row.id,
     check: row.check_id,
@@ -153,7 +152,7 @@ function alertOf(row: Selectable<AlertTable>): Alert {
 
 /* The last ping to the heartbeat monitor, an outside service that raises an alarm when no ping arrives. */
 
-export type HeartbeatSignal = HeartbeatPingTable['signal']
+export type HeartbeatSignal = Row<'heartbeat_ping'>['signal']
 
 export interface HeartbeatPing {
   /** The id of the sync run that the ping reports. */

@@ -6,7 +6,7 @@ import type { EventResource, Instant } from '../../domain/model.ts'
 import { DAY_MS } from '../../time.ts'
 import { hasDroppedIndexes } from '../db/dropped-index.ts'
 import type { Db } from '../db/store.ts'
-import type { EventOutcome } from '../tables/lead-tables.ts'
+import type { EventOutcome } from './event.ts'
 
 export interface EventCount {
   readonly outcome: EventOutcome
@@ -50,7 +50,7 @@ function eventCounts(db: Db) {
   return db
     .selectFrom('event_count')
     .select((eb) => [
-      'outcome',
+      eb.ref('outcome').$castTo<EventOutcome>().as('outcome'),
       eb.fn.sum<number>('events').as('events'),
       eb.fn.sum<number>('seconds').as('seconds'),
     ])

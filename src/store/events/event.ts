@@ -8,7 +8,15 @@ import type { EventResource, Instant, UpstreamEvent } from '../../domain/model.t
 import { hasDroppedIndexes } from '../db/dropped-index.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
-import type { EventOutcome, EventQueueTable, EventTable } from '../tables/lead-tables.ts'
+import type { Row } from '../tables/tables.ts'
+
+/** The result of processing an event. */
+export type EventOutcome = NonNullable<Row<'event'>['outcome']>
+
+export const EVENT_OUTCOMES = [
+  ...(['inserted', 'updated', 'unchanged', 'deleted', 'not_found'] as const),
+  ...(['read', 'ignored', 'unreadable', 'failed'] as const),
+] satisfies readonly EventOutcome[]
 
 /**
  * Saves the new events, and counts the others as repeats.
@@ -62,7 +70,7 @@ async function countRepeats(trx: Trx, ids: readonly string[]): Promise<void> {
     WHERE event.id = again.id`.execute(trx)
 }
 
-function rowOf(event: UpstreamEvent, at: Instant): Omit<EventTable, 'repeats'> {
+function rowOf(event: UpstreamEvent, at: Instant): Omit<Row<'event'>, 'repeats'> {
   const fate = fateOf(event)
   return {
     id: event.id,
@@ -93,7 +101,7 @@ type QueuedChange = Pick<UpstreamEvent, 'resource' | 'resourceId' | 'isDeletion'
  * lead or pipeline to be read, and one row for all agents. An event that arrives meanwhile changes the stored
  * row, so that the lead is read again.
  */
-export type QueuedEvent = Readonly<EventQueueTable>
+export type QueuedEvent = Readonly<Row<'event_queue'>>
 
 /**
  * Queues the leads, pipelines and agents that events are about. Where two events bring a record (the data) of

@@ -3,7 +3,7 @@
  * present state of leads may lack what happened before the first sync.
  */
 import type { HistoryCoverage } from '../../domain/model.ts'
-import { isTraced } from '../leads/lead-day.ts'
+import { isTraced } from '../leads/reached.ts'
 import type { CoverageName } from './definition.ts'
 import type { ReadTrx } from './query.ts'
 import { type FigureScope, type Query, readRows } from './query.ts'

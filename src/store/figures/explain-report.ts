@@ -12,7 +12,7 @@ import {
   QUARANTINED_RECORDS,
 } from './freshness-figures.ts'
 import { REACHED, SERVICE_FUNNEL, staysOf } from './funnel.ts'
-import { explainQuery, type FigureScope, findFigure, type Query, type QueryValues, queryOf } from './query.ts'
+import { explainQuery, type FigureScope, findFigure, type Query, type QueryValues } from './query.ts'
 import { type ReportRequest, scopeOf } from './report-figures.ts'
 import {
   ALL_CANDIDATES,
@@ -92,7 +92,6 @@ export function explainReport(request: ReportRequest, figures: ReportFigures): E
     explain('data_quality', QUARANTINED_RECORDS),
     explain('data_quality', DRIFT),
     explain('data_quality', LAST_SCAN),
-    ...(request.blockQueries ?? []).map(({ block, query }) => explain(block, queryOf(query))),
   ]
 
   /** Explains our counts for each pipeline whose statistics at the upstream differ from our counts. */

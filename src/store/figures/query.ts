@@ -4,7 +4,7 @@
  * be writing meanwhile.
  */
 import { CompiledQuery, sql } from 'kysely'
-import type { BlockQuery, LeadFilter } from '../../domain/figures.ts'
+import type { LeadFilter } from '../../domain/figures.ts'
 import type { Instant } from '../../domain/model.ts'
 import { localDaysEarlier } from '../../domain/period.ts'
 import { isPostgres } from '../db/postgres.ts'
@@ -38,20 +38,6 @@ export interface FigureRow {
 
 /** The SQL of a figure or list, and the relations that it reads. */
 export type Query = Pick<FigureDefinition, 'reads' | 'sql'>
-
-/**
- * Checks the query of a block (a part of the report). Each relation that the query reads must exist.
- * @throws TypeError for an unknown relation
- */
-export function queryOf<Given extends BlockQuery>(query: Given): Given & Query {
-  const reads = query.reads.map((name) => {
-    const known = RELATION_NAMES.find((each) => each === name)
-    if (known === undefined)
-      throw new TypeError(`relation: found ${name}, expected one of ${RELATION_NAMES.join(', ')}`)
-    return known
-  })
-  return { ...query, reads }
-}
 
 type Value = string | number | null
 export type QueryValues = Readonly<Record<string, Value>>

@@ -31,7 +31,6 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
       'lead.pipeline_id',
     )
   const days = isChosen ? 'chosen_day' : 'lead_day'
-  const dayOf = (instant: string): string => `substr(${instant}, 1, 10)`
   // Each part has the whole condition, so that SQLite reads both by an index, in order of their changes.
   const openStates = (condition: string): string => {
     const isOpen = (leadId: string, changedAt: string) =>
@@ -95,13 +94,15 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
     },
     level_day: {
       reads: counted,
-      sql: `-- how many leads of what value had entered each state before the last day of the period, minus those that had left it
-    SELECT day, ${LEVEL_STATE}, leads, value_amount FROM ${days} WHERE day < ${dayOf(':to')}${inPipelines()}`,
+      sql: `-- how many leads of what value had entered each state before the midnight next to the end of the period, minus
+    -- those that had left it
+    SELECT day, ${LEVEL_STATE}, leads, value_amount FROM ${days} WHERE day < ${dayNextTo(':to')}${inPipelines()}`,
     },
     level_part: {
       reads: chosen,
-      sql: `-- the same on the last day of the period, before its end
-    SELECT ${LEVEL_STATE}, leads, value_amount FROM lead_event WHERE at >= ${dayOf(':to')} AND at < :to${inScope()}`,
+      sql: `-- the same from that midnight to the end of the period; if the end comes first, what changed after it is taken away
+    SELECT ${LEVEL_STATE}, ${signAt(':to')} * leads AS leads, ${signAt(':to')} * value_amount AS value_amount
+    FROM lead_event WHERE ${isNextTo(':to')}${inScope()}`,
     },
     level: {
       reads: [...counted, 'level_day', 'level_part'],
@@ -116,20 +117,20 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
     level_before: {
       reads: counted,
       sql: `-- number of leads at the beginning of the period, and whether their earlier statuses are not known
-    SELECT leads, ${IS_UNKNOWN} AS is_unknown FROM ${days} WHERE day < ${dayOf(':from')}${inPipelines()}
+    SELECT leads, ${IS_UNKNOWN} AS is_unknown FROM ${days} WHERE day < ${dayNextTo(':from')}${inPipelines()}
     UNION ALL
-    SELECT leads, ${IS_UNKNOWN} FROM lead_event WHERE at >= ${dayOf(':from')} AND at < :from${inScope()}`,
+    SELECT ${signAt(':from')} * leads, ${IS_UNKNOWN} FROM lead_event WHERE ${isNextTo(':from')}${inScope()}`,
     },
     unknown_entry: {
       reads: counted,
-      sql: `-- number of leads that were created in the period and whose first status was not known: on each of its days,
-    -- with the last one as far as it belongs to the period, and without what came before on the first one
+      sql: `-- number of leads that were created in the period and whose first status was not known: on the days between the
+    -- midnights next to its ends, corrected by the time from each midnight to that end
     SELECT entered FROM ${days}
-    WHERE ${IS_UNKNOWN} AND day >= ${dayOf(':from')} AND day < ${dayOf(':to')}${inPipelines()}
+    WHERE ${IS_UNKNOWN} AND day >= ${dayNextTo(':from')} AND day < ${dayNextTo(':to')}${inPipelines()}
     UNION ALL
-    SELECT 1 FROM lead_event WHERE ${IS_UNKNOWN} AND leads = 1 AND at >= ${dayOf(':to')} AND at < :to${inScope()}
+    SELECT ${signAt(':to')} FROM lead_event WHERE ${IS_UNKNOWN} AND leads = 1 AND ${isNextTo(':to')}${inScope()}
     UNION ALL
-    SELECT -1 FROM lead_event WHERE ${IS_UNKNOWN} AND leads = 1 AND at >= ${dayOf(':from')} AND at < :from${inScope()}`,
+    SELECT -${signAt(':from')} FROM lead_event WHERE ${IS_UNKNOWN} AND leads = 1 AND ${isNextTo(':from')}${inScope()}`,
     },
     closed: {
       reads: [...chosen, 'deleted_then'],
@@ -241,5 +242,16 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
 
 /** The condition that the status of leads is not known, and that they may have moved meanwhile. */
 const IS_UNKNOWN = "(status = '' AND reached = -1)"
+/**
+ * The SQL for the day whose beginning is the midnight (UTC) next to an instant, before or after it. From there, only
+ * the changes of at most twelve hours are counted one by one.
+ */
+const dayNextTo = (instant: string): string =>
+  `substr(strftime('%Y-%m-%dT%H:%M:%fZ', ${instant}, '+12 hours'), 1, 10)`
+/** The condition that a change came between an instant and the midnight next to it. */
+const isNextTo = (instant: string): string =>
+  `at >= min(${dayNextTo(instant)}, ${instant}) AND at < max(${dayNextTo(instant)}, ${instant})`
+/** The SQL for 1 if a change came before an instant, or -1. */
+const signAt = (instant: string): string => `iif(at < ${instant}, 1, -1)`
 /** The columns that name a state of a level. */
 const LEVEL_STATE = 'pipeline_id, status, value_currency, is_known, reached'

@@ -3,7 +3,7 @@
  * give the same numbers as the definitions of `definition.ts`. A report fails without its core numbers. Every
  * other section is read separately, so that one failure leaves the others intact.
  */
-import type { BlockQuery, BlockRow, FailedSection, PeriodKind, ReportFigures } from '../../domain/figures.ts'
+import type { FailedSection, PeriodKind, ReportFigures } from '../../domain/figures.ts'
 import type { Compared, HistoryCoverage, Money, Period, Ratio } from '../../domain/model.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import { listOf } from '../db/rows.ts'
@@ -15,7 +15,7 @@ import { FIGURES } from './definition.ts'
 import { readAgents, readDataQuality, readFreshness } from './freshness-figures.ts'
 import { readFunnel } from './funnel.ts'
 import type { FigureRow, FigureScope, ReadTrx } from './query.ts'
-import { inReadTransaction, queryOf, readFigureAt, readPart, readRows } from './query.ts'
+import { inReadTransaction, readFigureAt, readPart } from './query.ts'
 import type { LastReported } from './report-lists.ts'
 import { readChanges, readStalled, readTopLeads } from './report-lists.ts'
 import { readSparklines, readTrend } from './series.ts'
@@ -38,8 +38,6 @@ export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays
   readonly sparkPeriods: readonly Period[]
   /** The days of the trend: whole local days up to the end of the period, in order. */
   readonly trendDays: readonly Period[]
-  /** The queries that blocks (the parts of a report) bring with them. */
-  readonly blockQueries?: readonly { readonly block: string; readonly query: BlockQuery }[]
 }
 
 /**
@@ -208,10 +206,7 @@ async function readSections(
       lastScan: null,
     }),
   }
-  const blockRows: Record<string, readonly BlockRow[]> = {}
-  for (const { block, query } of request.blockQueries ?? [])
-    blockRows[block] = await section(block, () => readRows<BlockRow>(trx, queryOf(query), scope), [])
-  return { sections: request.blockQueries?.length ? { ...sections, blockRows } : sections, failed }
+  return { sections, failed }
 }
 
 const NOTHING = { known: 0, of: 0 }

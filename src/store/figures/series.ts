@@ -13,6 +13,7 @@ import { type FigureScope, type Query, type QueryValues, readRows, recentFrom } 
  */
 const UNSURE_MAX = 0.01
 const DATE_LENGTH = '2026-11-20'.length
+const HALF_DAY_MS = 12 * 3_600_000
 
 /** The SQL condition that a lead was deleted at the end of a span. */
 const WAS_GONE = `EXISTS (SELECT 1 FROM lead_deletion AS gone WHERE gone.lead_id = each.lead_id
@@ -72,13 +73,13 @@ const OPEN_OF_CURRENCY =
 const VALUE_AND_UNSURE =
   'total(value_amount) AS value, total(value_amount) FILTER (WHERE is_known = 0) AS unsure'
 
-/** The changes of the open value on each whole day before the end of the period. */
+/** The changes of the open value on each whole day. */
 const OPEN_VALUE_BY_DAY: Query = {
   reads: ['level_day'],
   sql: `SELECT day, ${VALUE_AND_UNSURE} FROM level_day WHERE ${OPEN_OF_CURRENCY} GROUP BY day`,
 }
 
-/** Its change on the last day of the period. */
+/** Its change between the end of the period and the midnight (UTC) next to it. */
 const OPEN_VALUE_OF_PART: Query = {
   reads: ['level_part'],
   sql: `SELECT ${VALUE_AND_UNSURE} FROM level_part WHERE ${OPEN_OF_CURRENCY}`,
@@ -184,7 +185,8 @@ async function readOpenValues(
   const values: (number | null)[] = []
   for (const { to } of periods) {
     const parts = await readRows<OpenValue>(trx, OPEN_VALUE_OF_PART, { ...scope, to }, { currency })
-    const changes = [...days.filter(({ day }) => day < to.slice(0, DATE_LENGTH)), ...parts]
+    const next = new Date(Date.parse(to) + HALF_DAY_MS).toISOString().slice(0, DATE_LENGTH)
+    const changes = [...days.filter(({ day }) => day < next), ...parts]
     const value = changes.reduce((sum, change) => sum + change.value, 0)
     const unsure = changes.reduce((sum, change) => sum + change.unsure, 0)
     values.push(unsure > value * UNSURE_MAX ? null : Math.round(Math.round(value * 1e4) / 100) / 100)

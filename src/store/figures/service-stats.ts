@@ -4,7 +4,7 @@
  */
 import type { StatDifference } from '../../domain/lists.ts'
 import type { Instant, StageOutcome } from '../../domain/model.ts'
-import type { PipelineStatTable } from '../tables/tables.ts'
+import type { Row } from '../tables/tables.ts'
 import { toCents } from './definition.ts'
 import type { ReadTrx } from './query.ts'
 import { type FigureScope, readRows } from './query.ts'
@@ -28,7 +28,7 @@ export const OUR_LEVELS = {
   FROM level GROUP BY outcome, value_currency`,
 } as const
 
-type Sample = Readonly<PipelineStatTable> & { readonly pipelineName: string }
+type Sample = Readonly<Row<'pipeline_stat'>> & { readonly pipelineName: string }
 
 interface Level {
   readonly outcome: StageOutcome

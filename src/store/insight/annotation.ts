@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely'
 import type { Annotation } from '../../domain/insight.ts'
 import type { Db, Trx } from '../db/store.ts'
-import type { InsightTables } from '../tables/insight-tables.ts'
+import type { Tables } from '../tables/tables.ts'
 
 /** Lists all annotations in order of their days. */
 export async function listAnnotations(db: Db): Promise<Annotation[]> {
@@ -40,7 +40,7 @@ export async function deleteAnnotation(trx: Trx, id: number): Promise<Annotation
   return row && annotationOf(row)
 }
 
-function annotationOf(row: Selectable<InsightTables['annotation']>): Annotation {
+function annotationOf(row: Selectable<Tables['annotation']>): Annotation {
   return {
     id: row.id,
     firstDay: row.first_day,

@@ -12,7 +12,7 @@ import type { Rows } from '../db/rows.ts'
 import { insertRows, listOf, numbersIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Db, Observation, Trx } from '../db/store.ts'
-import type { LeadTable, LeadTables } from '../tables/lead-tables.ts'
+import type { Row, Tables } from '../tables/tables.ts'
 import { refreshStageMoves } from './stage-move.ts'
 
 /** The maximum number of leads that one statement reads. More would block the process for more than 10 ms. */
@@ -213,13 +213,13 @@ export async function saveActivity(
 /* A lead in the local copy: its row, its enrichment, its versions and its activity. */
 
 interface LocalLead {
-  readonly lead: Omit<Selectable<LeadTable>, 'derived_version'>
+  readonly lead: Omit<Row<'lead'>, 'derived_version'>
   /** JSON as the upstream sent it; null where no details were read. */
   readonly enrichment: string | null
   /** The known versions of the lead (its states over time), oldest first. */
   readonly versions: readonly LocalVersion[]
   readonly activity: readonly Pick<
-    Selectable<LeadTables['activity']>,
+    Selectable<Tables['activity']>,
     'at' | 'type' | 'from_status' | 'to_status' | 'agent_id' | 'summary'
   >[]
 }

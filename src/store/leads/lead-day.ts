@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Trx } from '../db/store.ts'
+import { setReached } from './reached.ts'
 
 const KEY = 'pipeline_id, status, value_currency, is_known, reached, day'
 
@@ -26,6 +27,7 @@ export async function withLeadDays<T>(
   const wanted = JSON.stringify(ids)
   if (ids.length > 0) await addEvents(trx, { ids: wanted, sign: -1 })
   const result = await change()
+  await setReached(trx, ids)
   if (ids.length > 0) await addEvents(trx, { ids: wanted, sign: 1 })
   return result
 }
@@ -38,16 +40,6 @@ const addEvents = statement((db, { ids, sign }: { ids: string; sign: number }) =
       SET leads = lead_day.leads + excluded.leads, entered = lead_day.entered + excluded.entered,
         value_amount = lead_day.value_amount + excluded.value_amount`.compile(db),
 )
-
-/**
- * Builds the condition that the moves of a lead, which its activity names, tell all its statuses since its creation.
- * Before its first move, a lead is taken to have had the first status of the funnel.
- */
-export const isTraced = (leadId: string, createdAt: string): string => `EXISTS (
-        SELECT count(*) FROM stage_move AS move WHERE move.lead_id = ${leadId}
-        HAVING min(coalesce(entered_at, ${createdAt})) <= strftime('%Y-%m-%dT%H:%M:%fZ', ${createdAt}, '+60 seconds')
-          AND count(*) FILTER (WHERE entered_at IS NULL AND from_status IS DISTINCT FROM (
-            SELECT status FROM stage WHERE in_funnel = 1 ORDER BY position LIMIT 1)) = 0)`
 
 /**
  * Counts all leads anew in one statement. A first load runs it at its end, and a change of the stages of the

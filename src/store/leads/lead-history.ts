@@ -10,14 +10,14 @@ import type { Instant } from '../../domain/model.ts'
 import { listOf, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Db } from '../db/store.ts'
-import type { LeadMinorUpdateTable, LeadVersionTable, TrackedColumn } from '../tables/lead-tables.ts'
+import type { Row, TrackedColumn } from '../tables/tables.ts'
 
 /** The tracked fields: if one of them changes, the lead gets a new version. */
 export const TRACKED = fieldsWith('hasHistory')
 
 /** The state of a lead as one read found it. */
 export type LeadState = Pick<
-  LeadVersionTable,
+  Row<'lead_version'>,
   'changed_at' | 'status_changed_at' | 'observed_at' | 'run_id' | TrackedColumn
 >
 
@@ -38,7 +38,7 @@ export interface Step {
   readonly minorUpdates: readonly LeadState[]
 }
 
-type LeadVersion = LeadState & Pick<LeadVersionTable, 'valid_from' | 'valid_to'>
+type LeadVersion = LeadState & Pick<Row<'lead_version'>, 'valid_from' | 'valid_to'>
 
 export function hasSameTracked(one: LeadState, other: LeadState): boolean {
   return TRACKED.every(({ column }) => one[column] === other[column])
@@ -120,8 +120,8 @@ function after(at: Instant): Instant {
 }
 
 export interface KnownHistory {
-  readonly versions: readonly LeadVersionTable[]
-  readonly minorUpdates: readonly LeadMinorUpdateTable[]
+  readonly versions: readonly Row<'lead_version'>[]
+  readonly minorUpdates: readonly Row<'lead_minor_update'>[]
   readonly deletions: readonly Deletion[]
 }
 
@@ -131,8 +131,8 @@ export async function readHistories(db: Db, ids: readonly string[]): Promise<Map
     ids.map((id) => [
       id,
       {
-        versions: [] as LeadVersionTable[],
-        minorUpdates: [] as LeadMinorUpdateTable[],
+        versions: [] as Row<'lead_version'>[],
+        minorUpdates: [] as Row<'lead_minor_update'>[],
         deletions: [] as Deletion[],
       },
     ]),
@@ -196,7 +196,7 @@ export function statesOf({ versions, minorUpdates }: KnownHistory): LeadState[] 
       waiting.shift()
     }
   }
-  let last: LeadVersionTable | undefined
+  let last: Row<'lead_version'> | undefined
   for (const row of versions) {
     if (last && last.changed_at === row.changed_at && hasSameTracked(last, row)) continue
     takeUpdates(row.changed_at)

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { LEAD_FIELDS, type LeadColumns } from '../../domain/lead-fields.ts'
 import type { Instant, Lead } from '../../domain/model.ts'
 import { isOfEvent, type Observation } from '../db/store.ts'
-import type { LeadTable } from '../tables/lead-tables.ts'
+import type { Row } from '../tables/tables.ts'
 
 /** The columns that say how a lead was read and stored. They contain nothing about the lead itself. */
 const OF_READING = new Set(['first_seen_at', 'observed_at', 'run_id', 'derived_version'])
@@ -23,10 +23,10 @@ const OWN = LEAD_FIELDS.filter(({ type }) => type !== 'instant').map(({ name, co
  */
 const EMPTY = Object.fromEntries(OWN.map(({ column }) => [column, null])) as unknown as LeadColumns
 
-export type StoredLead = LeadTable & { raw: string }
+export type StoredLead = Row<'lead'> & { raw: string }
 
 export interface LeadRow {
-  readonly lead: LeadTable
+  readonly lead: Row<'lead'>
   readonly raw: string
 }
 
@@ -78,7 +78,7 @@ export function rowOf(
 ): LeadRow {
   const updatedAt = lead.updatedAt ?? (before?.raw === lead.raw ? before.updated_at : seen.at)
   const hasSameStatus = before !== undefined && before.status === lead.status
-  const row: LeadTable = {
+  const row: Row<'lead'> = {
     ...EMPTY,
     no,
     created_at: lead.createdAt ?? before?.created_at ?? seen.at,
@@ -97,7 +97,7 @@ export function rowOf(
 }
 
 /** Lists the columns to write: only changed ones, so that indexes on other columns are not written. */
-export function changedColumns(before: LeadTable, row: LeadTable): string[] {
+export function changedColumns(before: Row<'lead'>, row: Row<'lead'>): string[] {
   const columns = Object.keys(row).filter(
     (column) => Reflect.get(before, column) !== Reflect.get(row, column),
   )

@@ -8,12 +8,7 @@ import type { Instant, Lead } from '../../domain/model.ts'
 import { deleteRows, insertRows, listOf, rowDifference, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Observation, Trx } from '../db/store.ts'
-import type {
-  LeadMinorUpdateTable,
-  LeadTable,
-  LeadVersionTable,
-  TrackedColumn,
-} from '../tables/lead-tables.ts'
+import type { Row, TrackedColumn } from '../tables/tables.ts'
 import { withLeadDays } from './lead-day.ts'
 import {
   hasSameTracked,
@@ -39,7 +34,7 @@ export interface Arrivals {
   /** The ids of leads that were marked as deleted and exist again, whether or not their fields changed. */
   readonly returned: readonly string[]
   /** The versions of leads in `present` that were derived from the rows before the page was written. */
-  readonly derived: ReadonlyMap<string, LeadVersionTable>
+  readonly derived: ReadonlyMap<string, Row<'lead_version'>>
 }
 
 const NO_HISTORY: KnownHistory = { versions: [], minorUpdates: [], deletions: [] }
@@ -52,12 +47,12 @@ const MINOR_UPDATES_KEPT = 16
 
 /** The rows to delete, and the rows to insert or replace by their key. */
 interface Changes {
-  readonly deletedVersions: LeadVersionTable[]
-  readonly versions: LeadVersionTable[]
+  readonly deletedVersions: Row<'lead_version'>[]
+  readonly versions: Row<'lead_version'>[]
   /** The columns in which at least one of `versions` differs from its stored row. */
   readonly changedColumns: Set<string>
-  readonly deletedMinorUpdates: LeadMinorUpdateTable[]
-  readonly minorUpdates: LeadMinorUpdateTable[]
+  readonly deletedMinorUpdates: Row<'lead_minor_update'>[]
+  readonly minorUpdates: Row<'lead_minor_update'>[]
 }
 
 /**
@@ -126,7 +121,7 @@ export function canDerive({ updatedAt, statusChangedAt }: Lead, seen: Observatio
 }
 
 /** Returns the version that `lead_version` derives from the row of a lead; null if it derives none. */
-export function derivedVersion(row: LeadTable | undefined): LeadVersionTable | null {
+export function derivedVersion(row: Row<'lead'> | undefined): Row<'lead_version'> | null {
   if (row === undefined || row.derived_version === null) return null
   const columns: Partial<Record<TrackedColumn, unknown>> = {}
   for (const { column } of TRACKED) columns[column] = row[column]
@@ -137,7 +132,7 @@ export function derivedVersion(row: LeadTable | undefined): LeadVersionTable | n
     changed_at: row.updated_at,
     status_changed_at: row.derived_version === 1 ? row.status_changed_at : null,
     observed_at: row.first_seen_at,
-    ...(columns as Pick<LeadVersionTable, TrackedColumn>),
+    ...(columns as Pick<Row<'lead_version'>, TrackedColumn>),
     run_id: row.run_id,
   }
 }
@@ -154,7 +149,7 @@ export async function storeDerivedVersions(trx: Trx, ids: readonly string[]): Pr
 }
 
 const insertDerived = statement((db, { ids }: { ids: string }) =>
-  sql`INSERT INTO lead_history SELECT * FROM lead_version WHERE lead_id IN ${derivedOf(ids)}`.compile(db),
+  sql`INSERT INTO lead_history SELECT *, -1 FROM lead_version WHERE lead_id IN ${derivedOf(ids)}`.compile(db),
 )
 
 const clearDerived = statement((db, { ids }: { ids: string }) =>
@@ -293,7 +288,7 @@ function trackedOf(lead: Lead): Pick<LeadState, TrackedColumn> {
   return columns as Pick<LeadState, TrackedColumn>
 }
 
-function firstVersion(lead: Lead, seen: Observation): LeadVersionTable[] {
+function firstVersion(lead: Lead, seen: Observation): Row<'lead_version'>[] {
   return historyOf(stepsOf([stateOf(lead, seen)]), []).map((version) => ({ lead_id: lead.id, ...version }))
 }
 
@@ -307,7 +302,7 @@ function collectChanges(changes: Changes, id: string, before: KnownHistory, step
   changes.deletedMinorUpdates.push(...update.deleted)
 }
 
-function minorUpdatesOf(id: string, steps: readonly Step[]): LeadMinorUpdateTable[] {
+function minorUpdatesOf(id: string, steps: readonly Step[]): Row<'lead_minor_update'>[] {
   const minorUpdates = steps.flatMap((step) => step.minorUpdates).slice(-MINOR_UPDATES_KEPT)
   return minorUpdates.map(({ changed_at, status_changed_at, observed_at, run_id }) => ({
     lead_id: id,

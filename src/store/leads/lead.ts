@@ -7,7 +7,7 @@ import type { Instant, Lead } from '../../domain/model.ts'
 import { insertRows, listOf, numbersOf, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import { type Db, isOfEvent, type Observation, type Trx } from '../db/store.ts'
-import type { LeadVersionTable } from '../tables/lead-tables.ts'
+import type { Row } from '../tables/tables.ts'
 import { withLeadDays } from './lead-day.ts'
 import {
   changedColumns,
@@ -26,6 +26,7 @@ import {
   saveHistory,
   storeDerivedVersions,
 } from './lead-version.ts'
+import { setReached } from './reached.ts'
 
 /** The result of merging one lead of a page. */
 export interface SavedLead {
@@ -115,7 +116,7 @@ async function writeChanges(
   { rows, arrived, stored }: PageChanges,
   seen: Observation,
 ): Promise<void> {
-  const derived = new Map<string, LeadVersionTable>()
+  const derived = new Map<string, Row<'lead_version'>>()
   for (const { id } of arrived.present) {
     const version = derivedVersion(stored.get(id))
     if (version !== null) derived.set(id, version)
@@ -162,6 +163,10 @@ export async function insertLeads(trx: Trx, leads: readonly Lead[], seen: Observ
     trx,
     { fresh: undeducible, present: [], late: [], returned: [], derived: new Map() },
     seen,
+  )
+  await setReached(
+    trx,
+    undeducible.map(({ id }) => id),
   )
   return fresh.map(({ no, lead }) => ({ no, lead, change: 'inserted', isLate: false }))
 }

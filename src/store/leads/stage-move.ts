@@ -9,10 +9,11 @@ import type { Instant, Stage } from '../../domain/model.ts'
 import { deleteRows, insertRows, rowDifference, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Trx } from '../db/store.ts'
-import type { StageMoveTable } from '../tables/lead-tables.ts'
+import type { Row } from '../tables/tables.ts'
 import { COUNT_ALL_DAYS, withLeadDays } from './lead-day.ts'
 import type { Step } from './lead-history.ts'
 import { lastSightingOf, readHistories, statesOf, stepsOf } from './lead-history.ts'
+import { SET_REACHED } from './reached.ts'
 
 const DAY_MS = 86_400_000
 /**
@@ -29,7 +30,7 @@ export interface StatusActivity {
   readonly first_seen_at: Instant
 }
 
-export type StageMove = Omit<StageMoveTable, 'lead_id'>
+export type StageMove = Omit<Row<'stage_move'>, 'lead_id'>
 
 /**
  * Derives the moves of leads again. Call this function after the activity of the leads was written. When the
@@ -227,6 +228,7 @@ export async function saveStages(trx: Trx, stages: readonly Stage[]): Promise<vo
   }))
   await insertRows(trx, 'stage', rows)
   if (funnelOf(rows) === funnelOf(before)) return
+  await trx.executeQuery(CompiledQuery.raw(SET_REACHED))
   await trx.deleteFrom('lead_day').execute()
   await trx.executeQuery(CompiledQuery.raw(COUNT_ALL_DAYS))
 }

@@ -10,17 +10,17 @@
  * unconfirmed: the connection or the process was lost in `data`; the message may have arrived
  * withdrawn: not sent, because the recipient unsubscribed or left the settings, or an operator cancelled it
  */
-import { type Selectable, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Message } from '../../domain/message.ts'
 import type { Instant } from '../../domain/model.ts'
 import type { Db, Trx } from '../db/store.ts'
-import type { DeliveryTable } from '../tables/outbox-tables.ts'
+import type { Row } from '../tables/tables.ts'
 import { addToPack, createMessagePack, insertMessage, keepFiles, type MessagePack } from './stored-message.ts'
 
 /** The name of the lease (an expiring lock) of the process that sends messages. */
 export const SENDER_LEASE = 'delivery'
 
-export type DeliveryRowState = DeliveryTable['state']
+export type DeliveryRowState = Row<'delivery'>['state']
 
 /** A message that was unconfirmed this many times is not sent again until a person decides. */
 export const UNCONFIRMED_MAX = 2
@@ -270,7 +270,7 @@ export async function recoverDeliveries(trx: Trx, at: Instant, unconfirmedMax: n
     .execute()
 }
 
-function deliveryOf(row: Selectable<DeliveryTable>): Delivery {
+function deliveryOf(row: Row<'delivery'>): Delivery {
   return {
     messageId: row.message_id,
     issueId: row.issue_id,

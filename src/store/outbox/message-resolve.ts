@@ -8,7 +8,7 @@ import type { Instant } from '../../domain/model.ts'
 import type { Trx } from '../db/store.ts'
 import type { PreferenceKey } from '../reports/preference.ts'
 import { findPreference } from '../reports/preference.ts'
-import type { DeliveryTable } from '../tables/outbox-tables.ts'
+import type { Row } from '../tables/tables.ts'
 import { UNCONFIRMED_MAX } from './delivery.ts'
 
 /** A person's finding about an unconfirmed message. */
@@ -65,7 +65,7 @@ export async function resolveMessage(
  * The states in which a message can be withdrawn. A message that is being sent cannot be withdrawn. If it
  * needs another attempt, the recipient's preference is checked again before that attempt.
  */
-const WAITING: readonly DeliveryTable['state'][] = ['pending', 'unconfirmed']
+const WAITING: readonly Row<'delivery'>['state'][] = ['pending', 'unconfirmed']
 const UNWANTED = 'its recipient wanted no more of this report'
 const GONE = 'its recipient is no longer in the settings'
 
@@ -147,7 +147,7 @@ export async function cancelMessage(trx: Trx, messageId: string, at: Instant): P
  */
 async function withdraw(
   trx: Trx,
-  { message_id, state }: Pick<DeliveryTable, 'message_id' | 'state'>,
+  { message_id, state }: Pick<Row<'delivery'>, 'message_id' | 'state'>,
   why: string,
   at: Instant,
 ): Promise<void> {

@@ -2,10 +2,9 @@
  * Stores outages of mail servers. While an outage lasts, no message can be sent. A failed attempt during an
  * outage does not count as a failure of the message.
  */
-import type { Selectable } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import type { Db, Trx } from '../db/store.ts'
-import type { MailOutageTable } from '../tables/outbox-tables.ts'
+import type { Row } from '../tables/tables.ts'
 
 export interface MailOutage {
   /** The address of the mail server, such as `smtp://mail.example.com:587`. */
@@ -14,7 +13,7 @@ export interface MailOutage {
    * `transient`: the outage passes by itself. `configuration`: the outage lasts until an operator changes a
    * setting of leadsheet or of the server. `sender`: the server takes nothing from this sender.
    */
-  readonly kind: MailOutageTable['kind']
+  readonly kind: Row<'mail_outage'>['kind']
   readonly beganAt: Instant
   /** The number of failures in a row. */
   readonly failures: number
@@ -73,7 +72,7 @@ export async function deleteMailOutages(trx: Trx): Promise<void> {
   await trx.deleteFrom('mail_outage').execute()
 }
 
-function outageOf(row: Selectable<MailOutageTable>): MailOutage {
+function outageOf(row: Row<'mail_outage'>): MailOutage {
   return {
     server: row.server,
     kind: row.kind,

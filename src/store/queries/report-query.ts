@@ -185,8 +185,8 @@ function failed({ name, place }: ReportQuery, message: string): LeadsheetError {
   return new LeadsheetError('query_failed', `${place}  query ${name}: ${formatLimit(message) ?? message}`, {
     hint:
       message === NO_SELECT || message.includes('readonly database')
-        ? `Only SELECT and WITH … SELECT run here, on what ${shellCommand('schema')} shows.`
-        : `${shellCommand('schema')} shows tables and columns, docs/reference/report-definition.md what a query may name.`,
+        ? `Only SELECT and WITH … SELECT run here, on what ${shellCommand('query "SELECT * FROM dictionary"')} shows.`
+        : `${shellCommand('query "SELECT * FROM dictionary"')} shows tables and columns, docs/reference/report-definition.md what a query may name.`,
   })
 }
 

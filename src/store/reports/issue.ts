@@ -3,13 +3,12 @@
  * report, period and variant. Recipients with the same filter of leads get the same variant.
  */
 import { randomUUID } from 'node:crypto'
-import type { Selectable } from 'kysely'
 import type { FailedSection, PeriodKind, ReportFigures } from '../../domain/figures.ts'
 import type { Rendered } from '../../domain/message.ts'
 import type { Instant, Period } from '../../domain/model.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { LastReported } from '../figures/report-lists.ts'
-import type { ReportIssueTable } from '../tables/tables.ts'
+import type { Row } from '../tables/tables.ts'
 
 export interface IssueKey {
   readonly report: string
@@ -297,7 +296,7 @@ export const FIGURE_KINDS = {
  * again.
  */
 function isOfToday(
-  row: Pick<Selectable<ReportIssueTable>, 'program_version' | 'figures_format' | 'figures'>,
+  row: Pick<Row<'report_issue'>, 'program_version' | 'figures_format' | 'figures'>,
 ): boolean {
   if (row.program_version === null || row.figures_format !== FIGURES_FORMAT) return false
   const figures = parseFigures(row.figures)
@@ -313,7 +312,7 @@ function isOfToday(
   )
 }
 
-function issueOf(row: Selectable<ReportIssueTable>, isMailed: boolean): Issue {
+function issueOf(row: Row<'report_issue'>, isMailed: boolean): Issue {
   return {
     id: row.id,
     report: row.report,

@@ -9,11 +9,10 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Selectable } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
-import type { PreferenceTable } from '../tables/outbox-tables.ts'
+import type { Row } from '../tables/tables.ts'
 
 export interface PreferenceKey {
   /** The address. Capitals do not matter, because mail servers do not distinguish them from small letters. */
@@ -23,10 +22,10 @@ export interface PreferenceKey {
 }
 
 export interface Preference extends PreferenceKey {
-  readonly state: PreferenceTable['state']
-  readonly cadence: PreferenceTable['cadence']
+  readonly state: Row<'preference'>['state']
+  readonly cadence: Row<'preference'>['cadence']
   readonly changedAt: Instant
-  readonly changedBy: PreferenceTable['changed_by']
+  readonly changedBy: Row<'preference'>['changed_by']
   readonly reason: string | null
 }
 
@@ -64,7 +63,7 @@ export async function savePreference(trx: Trx, preference: Preference): Promise<
     .execute()
 }
 
-function preferenceOf(row: Selectable<PreferenceTable>): Preference {
+function preferenceOf(row: Row<'preference'>): Preference {
   return {
     address: row.address,
     report: row.report,
@@ -85,7 +84,7 @@ const PREFERENCES_FILE = 'preferences.json'
 
 interface Copy {
   readonly linkKey: { readonly key: string; readonly made_at: string } | null
-  readonly preferences: readonly PreferenceTable[]
+  readonly preferences: readonly Row<'preference'>[]
 }
 
 /**

@@ -10,7 +10,7 @@ import { deleteRows } from '../db/rows.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
 import { withLeadDays } from '../leads/lead-day.ts'
 import { refreshStageMoves } from '../leads/stage-move.ts'
-import type { LeadVersionTable } from '../tables/lead-tables.ts'
+import type { Row } from '../tables/tables.ts'
 
 /** The maximum number of events in one transaction, so that each transaction is short. */
 const EVENTS_A_CHUNK = 500
@@ -118,7 +118,7 @@ async function deleteSamples(trx: Trx, series: Series, surplus: RawBuilder<unkno
 export async function pruneVersions(store: Store, options: PruneOptions): Promise<number> {
   const ended = sql`SELECT lead_id, valid_from FROM lead_history WHERE valid_to <= ${options.before}`
   return deleteInChunks(store, ended, options, VERSIONS_A_CHUNK, async (trx, chunk) => {
-    const { rows } = await sql<Pick<LeadVersionTable, 'lead_id' | 'valid_from'>>`${chunk}`.execute(trx)
+    const { rows } = await sql<Pick<Row<'lead_version'>, 'lead_id' | 'valid_from'>>`${chunk}`.execute(trx)
     const leadIds = [...new Set(rows.map(({ lead_id }) => lead_id))]
     await withLeadDays(trx, leadIds, () => deleteRows(trx, 'lead_history', rows, ['lead_id', 'valid_from']))
     await refreshStageMoves(trx, leadIds)

@@ -6,9 +6,9 @@ import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { indexedBy } from '../db/dialect.ts'
 import type { Db, Trx } from '../db/store.ts'
-import type { ScheduledRunTable } from '../tables/tables.ts'
+import type { Row } from '../tables/tables.ts'
 
-export type ScheduledRun = Readonly<ScheduledRunTable>
+export type ScheduledRun = Readonly<Row<'scheduled_run'>>
 
 /** The states of a scheduled run that is not finished. */
 const OPEN = ['pending', 'running', 'held'] as const

@@ -7,7 +7,6 @@ import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import type { Selectable } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import { DAY_MS } from '../../time.ts'
@@ -15,7 +14,7 @@ import type { StorePlace } from '../db/place.ts'
 import type { PostgresPlace } from '../db/postgres.ts'
 import { isPostgres, quickRead } from '../db/postgres.ts'
 import type { Db, Trx } from '../db/store.ts'
-import type { DaemonUptimeTable } from '../tables/tables.ts'
+import type { Row } from '../tables/tables.ts'
 
 /**
  * After a worker has ended, another worker counts as running if its last heartbeat was at most this long
@@ -25,7 +24,7 @@ const OTHER_WORKER_MAX_MS = 150_000
 /** The row of a worker that was killed is kept for this long, because the worker may only be cut off. */
 const KEPT_MS = DAY_MS
 
-type Uptime = Selectable<DaemonUptimeTable>
+type Uptime = Row<'daemon_uptime'>
 
 /**
  * Records that the daemon begins to run, and returns the id of its row. The rows of daemons that have ended are

@@ -3,7 +3,7 @@
  * an instant tells how many leads were in each state then. `lead_day` keeps the sums of whole days.
  */
 import { sql } from 'kysely'
-import { isTraced } from '../leads/lead-day.ts'
+import { isLate, reachedBy } from '../leads/reached.ts'
 
 /** A table with states of leads. In the SQL below, `state` is a row of it. */
 interface StateTable {
@@ -18,14 +18,8 @@ interface StateTable {
   readonly ended: string | null
   /** The beginning of the first known state of the lead. */
   readonly first: string
-  /** The highest position in the funnel that the lead had reached with this state; null for none. */
-  readonly position: string
+  readonly reached: string
 }
-
-/** The highest position in the funnel that the moves of a lead up to a time name; -1 for none. */
-const MOVED_TO = (leadId: string, at: string): string =>
-  `coalesce((SELECT max(position) FROM stage_move AS move JOIN stage ON stage.status IN (from_status, to_status)
-          WHERE in_funnel = 1 AND move.lead_id = ${leadId} AND moved_at <= ${at}), -1)`
 
 /** The stored states, of leads that have changed since they were first read. */
 const STORED: StateTable = {
@@ -41,48 +35,41 @@ const STORED: StateTable = {
   changed: 'state.changed_at',
   ended: 'state.valid_to',
   first: '(SELECT min(each.valid_from) FROM lead_history AS each WHERE each.lead_id = state.lead_id)',
-  position: `nullif(max(
-        coalesce((SELECT max(position) FROM lead_history AS each JOIN stage ON stage.status = each.status
-          WHERE in_funnel = 1 AND each.lead_id = state.lead_id AND each.valid_from <= state.valid_from), -1),
-        ${MOVED_TO('state.lead_id', 'state.valid_from')}), -1)`,
+  reached: 'state.reached',
+}
+
+const OWN_ROW = {
+  leadId: 'state.id',
+  createdAt: 'state.created_at',
+  began: 'state.status_changed_at',
+  first: 'state.status_changed_at',
 }
 
 /** The rows of leads that have not changed since they were first read: each is the only state of its lead. */
 const ONLY: StateTable = {
+  ...OWN_ROW,
   states: 'lead AS state WHERE derived_version IS NOT NULL',
-  leadId: 'state.id',
-  createdAt: 'state.created_at',
-  byLead: {
-    leads: 'lead AS state WHERE derived_version IS NOT NULL',
-    leadId: 'state.id',
-    createdAt: 'state.created_at',
-  },
-  began: 'state.status_changed_at',
+  byLead: { ...OWN_ROW, leads: 'lead AS state WHERE derived_version IS NOT NULL' },
   changed: 'state.updated_at',
   ended: null,
-  first: 'state.status_changed_at',
-  position: `nullif(max(coalesce((SELECT position FROM stage WHERE in_funnel = 1 AND stage.status = state.status), -1),
-        ${MOVED_TO('state.id', 'state.status_changed_at')}), -1)`,
+  reached: reachedBy({
+    ...OWN_ROW,
+    position: '(SELECT position FROM stage WHERE in_funnel = 1 AND stage.status = state.status)',
+  }),
 }
 
 const CURRENCY = "iif(state.value_amount IS NULL, '', ifnull(state.value_currency, ''))"
 const AMOUNT = 'ifnull(state.value_amount, 0)'
 
-/**
- * Builds the SQL of the events of one table. What came before the first known state of a lead is known if that state
- * began within a minute after the creation of the lead, or if the activity of the lead tells all its moves.
- */
+/** Builds the SQL of the events of one table. */
 function eventsOf({ states, leadId, createdAt, byLead, ...state }: StateTable): string[] {
-  const { began, changed, ended, first, position } = state
-  const isLate = `${first} > ${createdAt} AND ${first} > strftime('%Y-%m-%dT%H:%M:%fZ', ${createdAt}, '+60 seconds')`
-  const traced = isTraced(leadId, createdAt)
+  const { began, changed, ended, first, reached } = state
   const event = (at: string, isKnown: string, count: string): string => `
     SELECT ${at} AS at, ${leadId} AS lead_id, state.pipeline_id, state.status, ${CURRENCY} AS value_currency,
-      ${isKnown} AS is_known, iif(${isLate} AND NOT ${traced}, -1, coalesce(${position}, 0)) AS reached,
-      ${count} AS leads, ${count} * ${AMOUNT} AS value_amount`
-  const unknown = (at: string, id: string, count: string): string => `
-    SELECT ${at}, ${id}, state.pipeline_id, CAST('' AS TEXT), ${CURRENCY}, 0, iif(${isLate}, iif(${traced}, -2, -1), 0),
-      ${count}, ${count} * ${AMOUNT}`
+      ${isKnown} AS is_known, ${reached} AS reached, ${count} AS leads, ${count} * ${AMOUNT} AS value_amount`
+  const unknown = (at: string, lead: { leadId: string; createdAt: string }, count: string): string => `
+    SELECT ${at}, ${lead.leadId}, state.pipeline_id, CAST('' AS TEXT), ${CURRENCY}, 0,
+      iif(${reached} = -1, -1, iif(${isLate({ first: began, createdAt: lead.createdAt })}, -2, 0)), ${count}, ${count} * ${AMOUNT}`
   const isKnownAtOnce = `${changed} <= ${began}`
   const isFirst = `${began} = ${first} AND ${createdAt} < ${began}`
   const isUpdated = `${changed} > ${began}${ended === null ? '' : ` AND (${ended} IS NULL OR ${changed} < ${ended})`}`
@@ -101,9 +88,9 @@ function eventsOf({ states, leadId, createdAt, byLead, ...state }: StateTable): 
     FROM ${states} AND ${ended} IS NOT NULL`,
         ]),
     // From its creation until its first known state, a lead has no known status.
-    `${unknown(byLead.createdAt, byLead.leadId, '1')}
+    `${unknown(byLead.createdAt, byLead, '1')}
     FROM ${byLead.leads} AND ${isFirst}`,
-    `${unknown(began, leadId, '-1')}
+    `${unknown(began, { leadId, createdAt }, '-1')}
     FROM ${states} AND ${isFirst}`,
   ]
 }

@@ -156,7 +156,7 @@ function createInfo(database: Database.Database): void {
     ) STRICT;
     CREATE TABLE figure ( -- one row per figure of each report: its definition, and the SQL that computes it for the last issue
       report TEXT NOT NULL, -- report_issue.report; empty before the first issue, when the figures are those of the last whole day in UTC
-      name TEXT NOT NULL, -- name of the figure, as in the commands figures and figures explain
+      name TEXT NOT NULL, -- name of the figure, as in the command figures
       title TEXT NOT NULL, -- title of the figure
       meaning TEXT NOT NULL, -- what it counts, and what it leaves out
       unit TEXT NOT NULL, -- unit of its value: leads; share (0.25 is 25 %); money or money a day, by currency; days; list: one row per lead

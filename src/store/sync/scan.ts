@@ -9,11 +9,11 @@ import type { Instant } from '../../domain/model.ts'
 import { insertRows, listOf, numbersOf } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Db, Trx } from '../db/store.ts'
-import type { SyncScanTable } from '../tables/tables.ts'
+import type { Row } from '../tables/tables.ts'
 
 const RESOURCE = 'lead'
 
-export type Scan = Omit<SyncScanTable, 'resource'>
+export type Scan = Omit<Row<'sync_scan'>, 'resource'>
 
 interface ScanStart {
   readonly mode: Scan['mode']

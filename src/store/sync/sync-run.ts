@@ -13,9 +13,9 @@ import type {
 import { statement } from '../db/statement.ts'
 import type { Db, Trx } from '../db/store.ts'
 import { listHeldLeases } from '../schedule/lease.ts'
-import type { SyncRunTable } from '../tables/tables.ts'
+import type { Row } from '../tables/tables.ts'
 
-type Mode = SyncRunTable['mode']
+type Mode = Row<'sync_run'>['mode']
 
 /**
  * Starts a run. An earlier run that never finished is marked as killed and keeps the counts it had reached.
@@ -283,7 +283,7 @@ export async function findLastFailure(db: Db): Promise<SyncFailure | null> {
 
 /** The progress of the sync that is running, in this or another process. */
 export interface SyncUnderWay {
-  readonly mode: SyncRunTable['mode']
+  readonly mode: Mode
   readonly startedAt: Instant
   readonly pid: number
   readonly host: string
@@ -303,7 +303,7 @@ export interface SyncUnderWay {
   } | null
 }
 
-interface Row extends Omit<SyncUnderWay, 'leads' | 'pid' | 'host'> {
+interface RunRow extends Omit<SyncUnderWay, 'leads' | 'pid' | 'host'> {
   readonly leadsAsOf: Instant | null
   readonly pass: number | null
   readonly read: number | null
@@ -314,7 +314,7 @@ interface Row extends Omit<SyncUnderWay, 'leads' | 'pid' | 'host'> {
 export async function findSyncUnderWay(db: Db, now: Date): Promise<SyncUnderWay | null> {
   const lease = (await listHeldLeases(db, now)).find(({ name }) => name === 'sync')
   if (lease === undefined) return null
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<RunRow>`
     SELECT run.mode, run.started_at AS "startedAt", run.pages, run.requests, run.details_read AS details,
       run.leads_as_of AS "leadsAsOf", pass, total_high AS total,
       pass_seen + pass_without_id AS read

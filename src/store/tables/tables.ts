@@ -1,298 +1,86 @@
-/** The tables as Kysely types. The comments in `schema/` give the meaning of each column. */
-import type { Generated, GeneratedAlways } from 'kysely'
-import type { PeriodKind } from '../../domain/figures.ts'
-import type { ScanStop } from '../../domain/sync.ts'
-import type { InsightTables } from './insight-tables.ts'
-import type { EventTables, LeadTables, PrunedTable } from './lead-tables.ts'
-import type { AlertTables, DeliveryTables, PreferenceTables } from './outbox-tables.ts'
+/**
+ * The types of the tables, for Kysely. TypeScript derives them from the CREATE TABLE statements themselves, so a
+ * column is written in one place only. Each column has its own line there, which begins with its name and type.
+ */
+import type { Generated, GeneratedAlways, Selectable } from 'kysely'
+import type { LeadColumns, LeadField } from '../../domain/lead-fields.ts'
+import type { EVENTS } from './events.ts'
+import type { INSIGHT } from './insight.ts'
+import type { LEADS } from './leads.ts'
+import type { OPERATION } from './operation.ts'
+import type { PIPELINES } from './pipelines.ts'
+import type { REPORTS } from './reports-and-outbox.ts'
+import type { SYNC } from './sync.ts'
 
-interface Installation {
-  id: string
-  created_at: string
+type Statement = (
+  | typeof EVENTS
+  | typeof INSIGHT
+  | typeof LEADS
+  | typeof OPERATION
+  | typeof PIPELINES
+  | typeof REPORTS
+  | typeof SYNC
+)[number]
+
+type NameOf<S> = S extends `CREATE TABLE ${infer Name} (${string}` ? Name : never
+
+/** The lines of a statement. The lines that come from `LEAD_FIELDS` are only known to be a `string`. */
+type LinesOf<S, Before = never> = S extends `${infer Line}\n    ${infer Rest}`
+  ? LinesOf<Rest, Before | (string extends Line ? never : Line)>
+  : Before | S
+
+type ColumnName<Line> = Line extends `${infer Name} ${string}`
+  ? Name extends 'CREATE' | 'PRIMARY' | 'FOREIGN' | 'UNIQUE' | ''
+    ? never
+    : Name
+  : never
+
+type Choice<List> = List extends `${infer First}', '${infer Rest}` ? First | Choice<Rest> : List
+
+/** The type of a column that is never null. A CHECK with a list of texts allows these texts only. */
+type Value<Sql> = Sql extends `${string} IN ('${infer List}'))${string}`
+  ? Choice<List>
+  : Sql extends `${string} TEXT${string}`
+    ? string
+    : Sql extends `${string} BLOB${string}`
+      ? Uint8Array
+      : number
+
+type Nullable<Sql> = Sql extends `${string} ${'NOT NULL' | 'PRIMARY KEY'}${string}`
+  ? Value<Sql>
+  : Value<Sql> | null
+
+/** The type of a column. Its SQL ends where its comment begins. */
+type Column<
+  Line,
+  Sql = Line extends `${infer Before} -- ${string}` ? Before : Line,
+> = Sql extends `${string} GENERATED ALWAYS${string}`
+  ? GeneratedAlways<Nullable<Sql>>
+  : Sql extends `${string} ${'DEFAULT' | 'INTEGER PRIMARY KEY'}${string}`
+    ? Generated<Nullable<Sql>>
+    : Nullable<Sql>
+
+type Created = {
+  [S in Statement as NameOf<S>]: { [Line in LinesOf<S> as ColumnName<Line>]: Column<Line> }
 }
 
-interface StageTable {
-  status: string
-  position: number
-  outcome: 'open' | 'won' | 'lost' | 'disqualified'
-  in_funnel: number
-  is_qualified: Generated<number>
+/** The columns of the tracked fields: if one of them changes, the lead gets a new version. */
+export type TrackedColumn = Extract<LeadField, { hasHistory: true }>['column']
+
+/** The columns that the schema takes from `LEAD_FIELDS`. */
+interface OfFields {
+  lead: LeadColumns
+  lead_history: Pick<LeadColumns, TrackedColumn>
 }
 
-interface Pipeline {
-  id: string
-  name: string
-  status: string | null
-  first_seen_at: string
-  observed_at: string
+type Stored = {
+  [T in keyof Created]: T extends keyof OfFields ? Created[T] & OfFields[T] : Created[T]
 }
 
-export interface PipelineStatTable {
-  pipeline_id: string
-  observed_at: string
-  as_of: string
-  run_id: string
-  leads: number | null
-  open: number | null
-  won: number | null
-  lost: number | null
-  disqualified: number | null
-  win_rate: number | null
-  open_value_amount: number | null
-  open_value_currency: string | null
-  won_value_amount: number | null
-  won_value_currency: string | null
-  raw: string
+export interface Tables extends Stored {
+  /** The view of the versions of all leads. `lead_history` has no version of a lead that never changed. */
+  lead_version: Omit<Stored['lead_history'], 'reached'>
 }
 
-interface PipelineStageStat {
-  pipeline_id: string
-  observed_at: string
-  status: string
-  current: number
-  reached: number
-  conversion: number | null
-  median_hours: number | null
-}
-
-interface AgentTable {
-  id: string
-  name: string
-  kind: string | null
-  status: string
-  status_changed_at: string | null
-  task_type: string | null
-  task_pipeline_id: string | null
-  task_lead_id: string | null
-  task_started_at: string | null
-  task_progress: number | null
-  last_seen_at: string | null
-  tasks_24h: number | null
-  errors_24h: number | null
-  last_error_at: string | null
-  last_error_message: string | null
-  observed_at: string
-  deleted_since: string | null
-  raw: string
-}
-
-interface AgentSample {
-  agent_id: string
-  observed_at: string
-  run_id: string
-  status: string
-  task_type: string | null
-  task_pipeline_id: string | null
-  tasks_24h: number | null
-  errors_24h: number | null
-}
-
-export interface SyncRunTable {
-  id: string
-  started_at: string
-  finished_at: string | null
-  mode: 'incremental' | 'full'
-  parts: string
-  outcome: 'ok' | 'ok_no_change' | 'partial' | 'deferred' | 'failed' | 'killed' | null
-  is_complete: Generated<number>
-  leads_as_of: string | null
-  leads_seen: Generated<number>
-  leads_inserted: Generated<number>
-  leads_updated: Generated<number>
-  leads_unchanged: Generated<number>
-  leads_deleted: Generated<number>
-  leads_quarantined: Generated<number>
-  stats: Generated<number>
-  agents: Generated<number>
-  details_read: Generated<number>
-  details_not_found: Generated<number>
-  details_failed: Generated<number>
-  pages: Generated<number>
-  requests: Generated<number>
-  retries: Generated<number>
-  duration_ms: number | null
-  problems: Generated<string>
-  not_before: string | null
-}
-
-export interface SyncScanTable {
-  resource: string
-  mode: 'incremental' | 'full'
-  profile_sha256: string
-  is_remap: number
-  updated_since: string | null
-  started_at: string
-  progress_at: string
-  page_size: number
-  max_updated_at: string | null
-  seen: number
-  pages: number
-  reported_total: number | null
-  moved: number
-  cleaned: number
-  cut: number
-  passes_without_new: number
-  pass: number
-  pass_since: string | null
-  cursor: string | null
-  pass_seen: number
-  pass_new: number
-  pass_without_id: number
-  pass_pages: number
-  pass_moved: number
-  is_broken: number
-  is_unordered: number
-  partial_sign: string | null
-  first_rows: number
-  idle_pages: number
-  last_rows: number
-  largest_page: number
-  tail: string
-  total_low: number | null
-  total_high: number | null
-}
-
-/** The columns of a new scan that have default values. */
-type ScanDefaults = Exclude<
-  keyof SyncScanTable,
-  'resource' | 'mode' | 'profile_sha256' | 'is_remap' | 'started_at' | 'progress_at' | 'page_size'
->
-
-interface SyncScanResult {
-  run_id: string
-  mode: 'incremental' | 'full'
-  started_at: string
-  ended_at: string
-  scan_result: 'complete' | 'incomplete' | 'unproven'
-  stop: ScanStop
-  reported_total: number | null
-  distinct_leads: number
-  pages: number
-  passes: number
-  moved: number
-  cleaned: number
-  cut: number
-  warnings: string
-  drift: string
-  held_back: Generated<number>
-}
-
-interface FieldSeen {
-  path: string
-  types: string
-  first_seen_at: string
-  last_seen_at: string
-  missing_since: string | null
-  records: number
-  count: number
-  nulls: number
-  null_share: GeneratedAlways<number>
-}
-
-interface QuarantinedRecord {
-  resource: 'lead' | 'pipeline_stat' | 'agent' | 'activity'
-  raw_sha256: string
-  reason: string
-  raw: string
-  is_whole: number
-  first_seen_at: string
-  last_seen_at: string
-  record_id: string | null
-}
-
-export interface ReportIssueTable {
-  id: string
-  report: string
-  period_from: string
-  period_to: string
-  time_zone: string
-  rendered_at: string
-  run_id: string | null
-  figures: string
-  subject: string
-  html: string
-  text: string
-  kind: Generated<PeriodKind>
-  variant: Generated<string>
-  not_sent: string | null
-  program_version: string | null
-  figures_format: number | null
-}
-
-export interface ScheduledRunTable {
-  schedule: string
-  due_at: string
-  state: 'pending' | 'running' | 'held' | 'done' | 'failed' | 'skipped'
-  noted_at: string
-  not_before: string | null
-  attempts: number
-  approved_at: string | null
-  started_at: string | null
-  finished_at: string | null
-  message: string | null
-}
-
-export interface DaemonUptimeTable {
-  id: GeneratedAlways<number>
-  began_at: string
-  began_after: 'down' | 'blocked' | 'unwritable' | 'clock'
-  down_since: string | null
-  last_heartbeat_at: string
-  ended_at: string | null
-  host: string
-  pid: number
-}
-
-interface EndedSessionTable {
-  id: string
-  expires_at: string
-}
-
-interface LeaseTable {
-  name: string
-  holder: string
-  host: string
-  pid: number
-  acquired_at: string
-  expires_at: string
-}
-
-export interface Tables
-  extends LeadTables,
-    EventTables,
-    InsightTables,
-    DeliveryTables,
-    PreferenceTables,
-    AlertTables {
-  installation: Installation
-  stage: StageTable
-  pipeline: Pipeline
-  pipeline_stat: PipelineStatTable
-  pipeline_stage_stat: PipelineStageStat
-  agent: AgentTable
-  agent_sample: AgentSample
-  sync_run: SyncRunTable
-  sync_scan: {
-    [K in keyof SyncScanTable]: K extends ScanDefaults ? Generated<SyncScanTable[K]> : SyncScanTable[K]
-  }
-  sync_scan_page: { page: number; pass: number; seen: string }
-  sync_scan_older: { lead_no: number; raw: string }
-  sync_dropped_index: { name: string; sql: string }
-  sync_scan_result: SyncScanResult
-  sync_watermark: {
-    resource: string
-    updated_at: string
-    not_before: string | null
-    has_undated: Generated<number>
-  }
-  quarantined_record: QuarantinedRecord
-  pruned: PrunedTable
-  field_seen: FieldSeen
-  upstream_address: { id: number; address: string }
-  upstream_profile: { id: number; sha256: string; since: string }
-  report_issue: ReportIssueTable
-  scheduled_run: ScheduledRunTable
-  daemon_uptime: DaemonUptimeTable
-  lease: LeaseTable
-  ended_session: EndedSessionTable
-}
+/** A row as it is read. */
+export type Row<T extends keyof Tables> = Selectable<Tables[T]>

@@ -7,7 +7,7 @@ import { listAnnotations } from '../../store/insight/annotation.ts'
 import { clockOf, LOCALE, nameOf } from '../server/format.ts'
 import { type DashboardDeps, frameOf } from '../server/frame.ts'
 import { type AddRoutes, sendPage } from '../server/server.ts'
-import { ACTION_PATHS, removeAnnotationButton } from './actions/buttons.ts'
+import { ACTION_PATHS, button } from './actions/buttons.ts'
 
 const PATH = '/annotations'
 
@@ -28,7 +28,9 @@ export function annotationsRoutes({ store, pages, now, timeZone }: DashboardDeps
           ...each,
           days: daysOf(each),
           of: each.pipelineId === null ? 'all leads' : (names.get(each.pipelineId) ?? each.pipelineId),
-          remove: removeAnnotationButton(each.id, `${daysOf(each)}: ${each.text}`),
+          remove: button('removeAnnotation', 'Remove', `${daysOf(each)}: ${each.text}`, {
+            annotation: String(each.id),
+          }),
         })),
       }
       return sendPage(reply, page(view, frameOf(request, 'Annotations', PATH), clock))

@@ -86,18 +86,9 @@ function showMail() {
   if (mail.getAttribute('src') !== address) mail.setAttribute('src', address)
 }
 
-function showMistake({ message, hint, excerpt }) {
+function showMistake({ message, hint }) {
   byId('message').textContent = message
   byId('hint').textContent = hint
-  byId('excerpt').hidden = !excerpt
-  const width = String(excerpt?.lines.at(-1)?.number ?? '').length
-  byId('excerpt').replaceChildren(
-    ...(excerpt?.lines ?? []).map(({ number, text }) => {
-      const line = document.createElement(number === excerpt.line ? 'mark' : 'span')
-      line.textContent = `${String(number).padStart(width)}  ${text}`
-      return line
-    }),
-  )
   say('bad', 'Fix it and save; this page follows')
 }
 

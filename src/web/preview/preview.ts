@@ -71,19 +71,17 @@ export async function openPreview(options: PreviewOptions): Promise<PreviewServe
       const preview = await options.render(choiceOf(query))
       const id = remember(remembered, preview)
       const { html, images: _, ...shown } = preview
-      const size = Buffer.byteLength(html)
-      const preheader = preheaderIn(html)
       return {
         ...about,
-        id,
         ...shown,
-        preheader,
+        id,
+        preheader: preheaderIn(html),
         source: html,
-        size,
+        size: Buffer.byteLength(html),
         ms: Math.round(performance.now() - begun),
       }
     } catch (thrown) {
-      return { ...about, mistake: await explain(thrown) }
+      return { ...about, mistake: explain(thrown) }
     }
   })
   app.get<{ Params: { id: string; scheme: string } }>('/mail/:id/:scheme', async ({ params }, reply) => {
@@ -170,19 +168,11 @@ function preheaderIn(html: string): string {
     .trim()
 }
 
-interface Mistake {
-  readonly message: string
-  readonly hint: string
-  readonly excerpt: Excerpt | null
-}
-
-async function explain(thrown: unknown): Promise<Mistake> {
+function explain(thrown: unknown): { readonly message: string; readonly hint: string } {
   const message = errorText(thrown)
-  if (thrown instanceof LeadsheetError) {
-    return { message, hint: thrown.hint ?? '', excerpt: await excerptAt(message) }
-  }
+  if (thrown instanceof LeadsheetError) return { message, hint: thrown.hint ?? '' }
   const stack = thrown instanceof Error ? (thrown.stack ?? '') : ''
-  return { message: `This is a bug in leadsheet: ${message}`, hint: stack, excerpt: null }
+  return { message: `This is a bug in leadsheet: ${message}`, hint: stack }
 }
 
 /**
@@ -216,29 +206,4 @@ async function listen(app: FastifyInstance, port: number): Promise<void> {
 function portOf(app: FastifyInstance): number {
   const address = app.server.address()
   return typeof address === 'object' ? (address?.port ?? 0) : 0
-}
-
-/** The lines around a mistake in a template or in the settings file. */
-interface Excerpt {
-  readonly line: number
-  readonly lines: readonly { readonly number: number; readonly text: string }[]
-}
-
-const AROUND = 3
-// Matches the file and line in `template mine/text.hbs, line 3: …` and `mine/report.yaml:12:10 …`.
-const PLACES = [/template (.+?), line (\d+):/, /^\s*(.+?\.ya?ml):(\d+):\d+ {2}/m]
-
-/** Returns the lines around the mistake; null if the message names no line or the file cannot be read. */
-async function excerptAt(message: string): Promise<Excerpt | null> {
-  const found = PLACES.map((place) => place.exec(message)).find((match) => match !== null)
-  const [, file = '', digits = ''] = found ?? []
-  const line = Number(digits)
-  const text = found ? await readFile(file, 'utf8').catch(() => null) : null
-  if (text === null) return null
-  const all = text.trimEnd().split('\n')
-  const first = Math.max(1, line - AROUND)
-  return {
-    line,
-    lines: all.slice(first - 1, line + AROUND).map((each, index) => ({ number: first + index, text: each })),
-  }
 }

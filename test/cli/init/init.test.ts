@@ -41,10 +41,10 @@ describe.runIf(HAS_TERMINAL)('on a terminal (script of util-linux)', () => {
     const { screen, status } = await typing.finished()
 
     expect(status).toBe(0)
-    expect(screen).toMatch(/^ {2}ok {4}list of leads: /m)
-    expect(screen).toMatch(/^ {2}ok {4}test mail: ana@example\.com: 250 /m)
+    expect(screen).toMatch(/^ok {4}list of leads /m)
+    expect(screen).toMatch(/^ok {4}test mail +ana@example\.com: 250 /m)
     expect(screen).toMatch(
-      /Next\n {2}npx leadsheet sync .*\n.*report test daily --to ana@example\.com.*\n.*first report Mon/,
+      /Next\n {2}npx leadsheet sync .*\n.*report preview daily --to ana@example\.com.*\n.*first report Mon/,
     )
     for (const secret of [key, PASSWORD, encodeURIComponent(PASSWORD)]) expect(screen).not.toContain(secret)
     expect(mail.received[0]?.mail).toMatchObject({

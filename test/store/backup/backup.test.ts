@@ -11,7 +11,7 @@ import { restoreBackup } from '../../../src/store/backup/restore.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
-import type { DeliveryTable } from '../../../src/store/tables/outbox-tables.ts'
+import type { Row } from '../../../src/store/tables/tables.ts'
 import { folderWith } from '../../support/folder.ts'
 import { scheduleOf } from '../../support/schedule/schedule.ts'
 import { lead, OPENED_AT, save } from '../../support/store.ts'
@@ -226,7 +226,7 @@ function daily(ran: string[]): Schedule {
 
 async function insertMessages(
   store: Store,
-  states: Readonly<Record<string, DeliveryTable['state']>>,
+  states: Readonly<Record<string, Row<'delivery'>['state']>>,
 ): Promise<void> {
   await store.write(async (trx) => {
     const period = { period_from: '2026-11-19', period_to: '2026-11-20', time_zone: 'UTC' }

@@ -1,10 +1,9 @@
 /** The comments of the schema in PostgreSQL equal the dictionary of the snapshot. */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { describeEmpty } from '../../../src/cli/commands/analysis/schema.ts'
+import { describeEmpty } from '../../../build/docs/database.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { OWN } from '../../../src/store/schema/published.ts'
-import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import { hasPostgres, newDatabase } from '../../support/postgres.ts'
 import { OPENED_AT } from '../../support/store.ts'
 
@@ -23,7 +22,7 @@ describe.skipIf(!hasPostgres)('the comments of a schema in PostgreSQL', () => {
       LEFT JOIN pg_attribute ON attrelid = objoid AND attnum = objsubid AND objsubid > 0
       WHERE relnamespace = CAST(current_schema() AS regnamespace)`.execute(store.db)
     const said = new Map(rows.map((row) => [`${row.table_name}.${row.column_name ?? ''}`, row.meaning]))
-    const { tables, columns } = await describeEmpty(REFERENCE_PROFILE)
+    const { tables, columns } = await describeEmpty()
     const entries = [...tables.map((table) => ({ ...table, column_name: '' })), ...columns]
     const expected = entries
       .filter(({ table_name }) => !OWN.includes(table_name))

@@ -1,12 +1,11 @@
 /** Every table, view and column of a snapshot has an explanation. */
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { describeEmpty } from '../../../src/cli/commands/analysis/schema.ts'
+import { describeEmpty } from '../../../build/docs/database.ts'
 import { publishSnapshot } from '../../../src/jobs/snapshot/publish-snapshot.ts'
 import { PRIVATE, PUBLISHED } from '../../../src/store/schema/published.ts'
 import type { Dictionary } from '../../../src/store/snapshot/dictionary.ts'
 import { readSnapshotDictionary } from '../../../src/store/snapshot/snapshot.ts'
-import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import { ask, publishing } from '../../support/data/publishing.ts'
 import { folderWith } from '../../support/folder.ts'
 import { startService } from '../../support/service.ts'
@@ -39,7 +38,7 @@ describe('the list of what is published', () => {
 describe('the dictionary', () => {
   let empty: Dictionary
   beforeAll(async () => {
-    empty = await describeEmpty(REFERENCE_PROFILE)
+    empty = await describeEmpty()
   })
 
   it('gives each column of a table one type', () => {

@@ -9,7 +9,7 @@ import {
   type LeadValues,
   LISTED_FIELDS,
 } from '../../../src/domain/lead-fields.ts'
-import type { TrackedColumn } from '../../../src/store/tables/lead-tables.ts'
+import type { TrackedColumn } from '../../../src/store/tables/tables.ts'
 
 const blank = (names: readonly string[]): unknown => Object.fromEntries(names.map((name) => [name, null]))
 

@@ -1,8 +1,8 @@
 /** Puts events into a store as if the upstream had sent them. No upstream is needed. */
 import type { UpstreamEvent } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
+import type { EventOutcome } from '../../../src/store/events/event.ts'
 import { finishEvents, saveEvents } from '../../../src/store/events/event.ts'
-import type { EventOutcome } from '../../../src/store/tables/lead-tables.ts'
 
 /** Returns an event. It is about a lead unless `change` says otherwise. */
 export function event(id: string, change: Partial<Omit<UpstreamEvent, 'id'>> = {}): UpstreamEvent {

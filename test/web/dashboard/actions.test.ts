@@ -8,7 +8,6 @@ import { type DeliveryMove, moveDelivery } from '../../../src/store/outbox/deliv
 import { findPreference } from '../../../src/store/reports/preference.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
-import { pauseButton } from '../../../src/web/dashboard/actions/buttons.ts'
 import { findBarriers } from '../../look/support/axe.ts'
 import { enqueueDue, recipient, reportDeps } from '../../support/mail/reports.ts'
 import { wordsOf } from '../../support/report.ts'
@@ -274,7 +273,7 @@ describe('a recipient', () => {
   it('is paused only after a question, where the button of a page is pressed', async () => {
     const dashboard = await openOperated()
     await mail(dashboard, { ana: 'pending' })
-    const { what } = pauseButton('daily', 'ana@example.com')
+    const what = 'report=daily&address=ana%40example.com&ask=yes'
     expect(await dashboard.act('/actions/pause', { what })).toMatch(
       /^200 .*Pause daily for ana@example\.com\?/,
     )

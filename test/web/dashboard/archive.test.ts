@@ -205,7 +205,7 @@ describe('an issue in the archive', () => {
         .execute(),
     )
     expect((await get(url, path)).text).toContain(
-      '<code>npx leadsheet outbox resolve daily clara@example.com --delivered</code>',
+      '<code>npx leadsheet outbox resolve --report daily --recipient clara@example.com --as delivered --yes</code>',
     )
     expect(wordsOf((await get(url, '/archive?state=unconfirmed')).text)).toContain(
       'sent to 1 of 3, 1 refused, 1 unconfirmed',

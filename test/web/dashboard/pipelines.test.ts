@@ -79,7 +79,7 @@ describe('the list of pipelines', () => {
     const text = await readText(`${await openFilledPages()}/pipelines`)
     expect(text).toContain('Won leads that were won in the period and were still won at its end')
     expect(text).toContain('had not changed in any way for 7 days')
-    expect(text).toContain('leadsheet figures explain won --from 2026-10-22 --to 2026-11-21')
+    expect(text).toContain('leadsheet figures won --from 2026-10-22 --to 2026-11-21')
   })
 
   it('says so where nothing has been read, is not counted yet, or cannot be', async () => {

@@ -16,12 +16,12 @@ import type { ExportFormat } from '../../../jobs/snapshot/export-table.ts'
 import { EXPORT_FORMATS, exportToFile, exportToStream } from '../../../jobs/snapshot/export-table.ts'
 import { runQuery } from '../../../store/queries/query.ts'
 import { NO_SELECT } from '../../../store/queries/select.ts'
-import type { Cell, Row, SnapshotReader, SnapshotTable } from '../../../store/queries/snapshot-table.ts'
+import type { Cell, Row, SnapshotReader } from '../../../store/queries/snapshot-table.ts'
 import { openSnapshot } from '../../../store/queries/snapshot-table.ts'
 import { PRIVATE } from '../../../store/schema/published.ts'
 import { addExamples, wholeNumber } from '../../command.ts'
-import type { Column } from '../../terminal/table.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
+import { type Column, table } from '../../terminal/table.ts'
+import type { Result, Terminal } from '../../terminal/terminal.ts'
 
 interface Options {
   readonly format?: ExportFormat
@@ -30,7 +30,7 @@ interface Options {
 
 export function defineExport(command: Command, terminal: Terminal): void {
   command
-    .argument('<table>', `table or view of the snapshot; ${shellCommand('schema')} lists them`)
+    .argument('<table>', 'table or view of the snapshot')
     .addOption(
       new Option(
         '--format <format>',
@@ -38,7 +38,9 @@ export function defineExport(command: Command, terminal: Terminal): void {
       ).choices(EXPORT_FORMATS),
     )
     .option('-o, --output <file>', 'file to write or replace (default: standard output)')
-    .action((table: string, options: Options) => runExport(terminal, table, options))
+    .action(async (table: string, options: Options) =>
+      terminal.show(await runExport(terminal, table, options)),
+    )
   addExamples(command, [
     'export lead_now -o leads.xlsx',
     'export lead_version -o versions.parquet',
@@ -46,46 +48,37 @@ export function defineExport(command: Command, terminal: Terminal): void {
   ])
 }
 
-async function runExport(terminal: Terminal, name: string, options: Options): Promise<void> {
+async function runExport(terminal: Terminal, name: string, options: Options): Promise<Result> {
   const { output: out } = options
   const format = options.format ?? formatOf(out)
   if (out === undefined) refuseStandardOutput(terminal, format)
   const { dataDir, locale } = await terminal.dataConfig()
   using reader = openSnapshot(requireSnapshot(dataDir))
-  const table = reader.findTable(name)
-  if (table === undefined) throw unknownTable(name, reader)
+  const found = reader.findTable(name)
+  if (found === undefined) throw unknownTable(name, reader)
   const started = performance.now()
-  const result = await withProgress(terminal, table, (onProgress) => {
-    const settings = { signal: terminal.signal, onProgress, locale }
-    return out === undefined
-      ? exportToStream(table, format, process.stdout, settings)
-      : exportToFile(table, format, out, settings)
-  })
-  if (terminal.json) {
-    const ms = Math.round(performance.now() - started)
-    terminal.printJson({
+  using bar = await terminal.progress(name)
+  const { signal } = terminal
+  const settings = { signal, locale, onProgress: (rows: number) => bar.update(rows, found.rows, 'rows') }
+  const result = await (out === undefined
+    ? exportToStream(found, format, process.stdout, settings)
+    : exportToFile(found, format, out, settings))
+  if (result.cut > 0) terminal.end('partly')
+  const where = out === undefined ? '' : ` to ${out}`
+  const cut = `warning: texts cut to what a cell of Excel can hold: ${result.cut.toLocaleString('en')}`
+  return {
+    data: {
       table: name,
       format,
       file: out && resolve(out),
       ...result,
-      duration_ms: ms,
-    })
-  } else {
-    const where = out === undefined ? '' : ` to ${out}`
-    terminal.note(`${result.rows.toLocaleString('en')} rows of ${name}${where}, ${sizeText(result.bytes)}`)
+      duration_ms: Math.round(performance.now() - started),
+    },
+    notes: [
+      `${result.rows.toLocaleString('en')} rows of ${name}${where}, ${sizeText(result.bytes)}`,
+      ...(result.cut > 0 ? [cut] : []),
+    ],
   }
-  if (result.cut === 0) return
-  terminal.note(`warning: texts cut to what a cell of Excel can hold: ${result.cut.toLocaleString('en')}`)
-  terminal.end('partly')
-}
-
-async function withProgress<T>(
-  terminal: Terminal,
-  table: SnapshotTable,
-  work: (onProgress: (rows: number) => void) => Promise<T>,
-): Promise<T> {
-  using bar = await terminal.progress(table.name)
-  return await work((rows) => bar.update(rows, table.rows, 'rows'))
 }
 
 function formatOf(out: string | undefined): ExportFormat {
@@ -194,7 +187,7 @@ async function printRows(
     const shown = columns.map((title, index): Column<Row> => {
       return { title, value: (row) => shownCell(row[index] ?? null), isExact: true }
     })
-    await terminal.printTable(shown, rows)
+    terminal.show({ data: null, text: [table(rows, shown)], notes: rows.length === 0 ? ['No rows.'] : [] })
   }
 }
 
@@ -213,7 +206,7 @@ function mistakeIn(file: string, message: string): LeadsheetError {
   const [, kind, name = ''] = /^no such (table|column): (?:\w+\.)?(.+)$/.exec(message) ?? []
   const meant = kind === undefined ? null : nearest(name, namesIn(file, kind))
   return new LeadsheetError('query_failed', message, {
-    hint: `${meant === null ? '' : `Did you mean ${meant}? `}${shellCommand('schema')} shows tables and columns.`,
+    hint: `${meant === null ? '' : `Did you mean ${meant}? `}${shellCommand('query "SELECT * FROM dictionary"')} shows tables and columns.`,
   })
 }
 

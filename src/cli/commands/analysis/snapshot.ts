@@ -9,23 +9,22 @@ import type { Published } from '../../../jobs/snapshot/publish-snapshot.ts'
 import type { Store } from '../../../store/db/store.ts'
 import { addExamples } from '../../command.ts'
 import { formatInstant } from '../../terminal/table.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
+import type { Result, Terminal } from '../../terminal/terminal.ts'
 
 export function defineSnapshot(command: Command, terminal: Terminal): void {
-  command.action(() => runSnapshot(terminal))
+  command.action(async () => terminal.show(await runSnapshot(terminal)))
   addExamples(command, ['snapshot', 'snapshot --json | jq -r .data.file'])
 }
 
-async function runSnapshot(terminal: Terminal): Promise<void> {
+async function runSnapshot(terminal: Terminal): Promise<Result> {
   const config = await terminal.config()
   await using store = await openDataIfThere(config)
   const { configuredPublishing, publishSnapshot } = await loadPublishing()
   const published = await publishSnapshot(configuredPublishing(config, store), terminal.signal)
   const { file, bytes, durationMs, leadsAsOf } = published
-  if (terminal.json) {
-    terminal.printJson({ file, bytes, duration_ms: durationMs, leads_as_of: leadsAsOf })
-  } else {
-    terminal.print(`${file}: ${publishedLine(published)}, leads as of ${formatInstant(leadsAsOf)}`)
+  return {
+    data: { file, bytes, duration_ms: durationMs, leads_as_of: leadsAsOf },
+    text: [`${file}: ${publishedLine(published)}, leads as of ${formatInstant(leadsAsOf)}`],
   }
 }
 

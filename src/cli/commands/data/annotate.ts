@@ -7,8 +7,8 @@ import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { annotate, removeAnnotation } from '../../../jobs/annotations.ts'
 import { listAnnotations } from '../../../store/insight/annotation.ts'
 import { addExamples, wholeNumber } from '../../command.ts'
-import { formatInstant } from '../../terminal/table.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
+import { formatInstant, table } from '../../terminal/table.ts'
+import { inSnakeCase, type Result, type Terminal } from '../../terminal/terminal.ts'
 
 interface Options {
   readonly pipeline?: string
@@ -29,8 +29,8 @@ export function defineAnnotate(command: Command, terminal: Terminal): void {
     )
     .option('--only-mark', 'only mark the days: reports still judge them and learn from them')
     .option('--remove <number>', 'remove the annotation with this number', wholeNumber(1, 1e15))
-    .action((days: string | undefined, text: string | undefined, options: Options) =>
-      runAnnotate(terminal, days, text, options),
+    .action(async (days: string | undefined, text: string | undefined, options: Options) =>
+      terminal.show(await runAnnotate(terminal, days, text, options)),
     )
   addExamples(command, [
     'annotate 2026-11-13 campaign',
@@ -45,11 +45,11 @@ async function runAnnotate(
   days: string | undefined,
   text: string | undefined,
   { pipeline, onlyMark, remove }: Options,
-): Promise<void> {
+): Promise<Result> {
   const isAsked = pipeline !== undefined || onlyMark === true
   if (days === undefined && remove === undefined && !isAsked) {
     await using store = await openDataToRead(await terminal.dataConfig())
-    return listAll(terminal, await listAnnotations(store.db))
+    return listResult(await listAnnotations(store.db))
   }
   if ((days === undefined) === (remove === undefined) || (remove !== undefined && isAsked)) {
     throw new LeadsheetError('usage_invalid', 'annotate: expected a day with a text, or --remove alone', {
@@ -69,45 +69,38 @@ async function runAnnotate(
     remove === undefined
       ? await annotate(store, given, { now: new Date(), timeZone: config.timeZone })
       : await removeAnnotation(store, remove)
-  if (terminal.json) return terminal.printJson([annotationJson(changed)])
   const about = `${daysOf(changed)}: ${changed.text}`
-  terminal.print(remove === undefined ? `${about} (annotation ${changed.id})` : `removed: ${about}`)
   const effect = remove === undefined ? 'are left out of what is usual' : 'count again'
-  if (changed.isLeftOut) terminal.note(`From the next report on, these days ${effect}.`)
+  return {
+    data: [annotationJson(changed)],
+    text: [remove === undefined ? `${about} (annotation ${changed.id})` : `removed: ${about}`],
+    notes: changed.isLeftOut ? [`From the next report on, these days ${effect}.`] : [],
+  }
 }
 
-async function listAll(terminal: Terminal, all: readonly Annotation[]): Promise<void> {
-  if (terminal.json) return terminal.printJson(all.map(annotationJson))
-  if (all.length === 0) {
-    return terminal.note(`No day is annotated. ${shellCommand('annotate 2026-11-13 campaign')} notes one.`)
-  }
-  await terminal.printTable<Annotation>(
-    [
-      { title: 'NUMBER', value: ({ id }) => id },
-      { title: 'DAYS', value: daysOf, isWhole: true },
-      { title: 'TEXT', value: ({ text }) => text },
-      { title: 'PIPELINE', value: ({ pipelineId }) => pipelineId ?? 'all' },
-      { title: 'EXPECTATIONS', value: ({ isLeftOut }) => (isLeftOut ? 'left out' : 'only marked') },
-      { title: 'WRITTEN', value: ({ writtenAt }) => formatInstant(writtenAt), isOptional: true },
-      { title: 'BY', value: ({ writtenBy }) => writtenBy, isOptional: true },
+function listResult(all: readonly Annotation[]): Result {
+  const none = `No day is annotated. ${shellCommand('annotate 2026-11-13 campaign')} notes one.`
+  return {
+    data: all.map(annotationJson),
+    text: [
+      table(all, [
+        { title: 'NUMBER', value: ({ id }) => id },
+        { title: 'DAYS', value: daysOf, isWhole: true },
+        { title: 'TEXT', value: ({ text }) => text },
+        { title: 'PIPELINE', value: ({ pipelineId }) => pipelineId ?? 'all' },
+        { title: 'EXPECTATIONS', value: ({ isLeftOut }) => (isLeftOut ? 'left out' : 'only marked') },
+        { title: 'WRITTEN', value: ({ writtenAt }) => formatInstant(writtenAt), isOptional: true },
+        { title: 'BY', value: ({ writtenBy }) => writtenBy, isOptional: true },
+      ]),
     ],
-    all,
-  )
+    notes: all.length === 0 ? [none] : [],
+  }
 }
 
 function daysOf({ firstDay, lastDay }: Annotation): string {
   return firstDay === lastDay ? firstDay : `${firstDay}..${lastDay}`
 }
 
-function annotationJson({ id, firstDay, lastDay, text, ...rest }: Annotation) {
-  return {
-    id,
-    first_day: firstDay,
-    last_day: lastDay,
-    text,
-    pipeline_id: rest.pipelineId,
-    left_out: rest.isLeftOut,
-    written_at: rest.writtenAt,
-    written_by: rest.writtenBy,
-  }
+function annotationJson({ isLeftOut, ...annotation }: Annotation) {
+  return { ...inSnakeCase(annotation), left_out: isLeftOut }
 }

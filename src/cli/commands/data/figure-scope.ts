@@ -1,4 +1,4 @@
-/** Options that `figures` and `figures explain` share: the period, the pipelines, and conditions on leads. */
+/** The options of `figures`: the period, the pipelines, and conditions on leads. */
 import type { Command } from 'commander'
 import { InvalidArgumentError } from 'commander'
 import { stalledDaysOf } from '../../../app/configured-reports.ts'

@@ -1,13 +1,13 @@
 /**
- * `leadsheet figures`: prints each figure of a period and of the period before, in total and by pipeline.
- * `figures explain` prints the meaning and the SQL of a figure.
+ * `leadsheet figures`: prints each figure of a period and of the period before, in total and by pipeline; of
+ * one figure, its meaning and its SQL.
  */
 import type { Command } from 'commander'
 import { openDataToRead } from '../../../app/installation.ts'
 import { nearest } from '../../../config/setting-path.ts'
-import type { HistoryCoverage, Instant, Period } from '../../../domain/model.ts'
+import type { HistoryCoverage, Period } from '../../../domain/model.ts'
 import { periodBefore } from '../../../domain/period.ts'
-import { LeadsheetError, shellCommand } from '../../../errors.ts'
+import { LeadsheetError } from '../../../errors.ts'
 import { COVERAGES } from '../../../store/figures/coverage.ts'
 import type { FigureDefinition, FigureName, FigureUnit } from '../../../store/figures/definition.ts'
 import { FIGURES } from '../../../store/figures/definition.ts'
@@ -16,9 +16,9 @@ import { explainFigure, explainQuery, readFigure } from '../../../store/figures/
 import type { Coverages, Figures } from '../../../store/figures/report-figures.ts'
 import { listPipelines, readCoverages, readFigures } from '../../../store/figures/report-figures.ts'
 import { addExamples } from '../../command.ts'
-import type { Column } from '../../terminal/table.ts'
-import { formatInstant, plainText } from '../../terminal/table.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
+import { formatInstant, type Paragraph, plainText, table } from '../../terminal/table.ts'
+import type { Result, Terminal } from '../../terminal/terminal.ts'
+import { periodJson } from '../reports/outbox.ts'
 import type { ScopeOptions } from './figure-scope.ts'
 import { addScopeOptions, periodOf, requireData, scopeOf } from './figure-scope.ts'
 
@@ -32,12 +32,6 @@ interface Group {
   readonly knownBefore: Coverages
 }
 
-interface Asked {
-  readonly period: Period
-  readonly prior: Period
-  readonly dataAsOf: Instant
-}
-
 /** A line of the table. `of` is the currency or the status that the line is for; null if there is none. */
 interface Line {
   readonly figure: FigureDefinition & { readonly name: FigureName }
@@ -45,20 +39,22 @@ interface Line {
 }
 
 export function defineFigures(command: Command, terminal: Terminal): void {
-  const show = command
-    .command('show', { isDefault: true })
-    .description('print all figures of a period, in total and by pipeline (same as `figures`)')
-  addScopeOptions(show)
-  show.action((options: ScopeOptions) => figures(terminal, options))
-  defineExplain(command, terminal)
-  addExamples(show, [
+  command.argument('[figure]', 'name of a figure, to print its meaning, its SQL and its value')
+  addScopeOptions(command)
+  command.action(async (name: string | undefined, options: ScopeOptions) =>
+    terminal.show(await (name === undefined ? readAll(terminal, options) : explain(terminal, name, options))),
+  )
+  addExamples(command, [
     'figures',
     'figures --from 2026-11-01 --to 2026-12-01 --json',
     'figures --pipeline pl_01',
+    'figures win_rate',
+    'figures won --from 2026-11-20 --to 2026-11-21 | sqlite3 data/snapshot.db',
+    "figures open_value --where company_country=Germany --where 'score>=60'",
   ])
 }
 
-async function figures(terminal: Terminal, options: ScopeOptions): Promise<void> {
+async function readAll(terminal: Terminal, options: ScopeOptions): Promise<Result> {
   const config = await terminal.dataConfig('time_zone')
   const period = periodOf(options, config.timeZone, new Date())
   const prior = periodBefore(period)
@@ -81,36 +77,41 @@ async function figures(terminal: Terminal, options: ScopeOptions): Promise<void>
       ? [{ ...group, current, prior: before, known, knownBefore }]
       : []
   })
-  const facts = { period, prior, dataAsOf }
-  if (terminal.json) printJson(terminal, facts, groups)
-  else await printTable(terminal, facts, groups)
+  const late = `The copy is as of ${formatInstant(dataAsOf)}: later changes in the period are not included.`
+  return {
+    data: {
+      period: periodJson(period),
+      prior: { from: prior.from, to: prior.to },
+      data_as_of: dataAsOf,
+      figures: FIGURES.map((figure) => figureValuesJson(figure, groups)),
+    },
+    text: [figuresTable(groups)],
+    notes: [
+      `${spanOf(period)}, and before: ${spanOf(prior)}, in ${period.timeZone}`,
+      ...(dataAsOf < period.to ? [late] : []),
+    ],
+  }
 }
 
-function printJson(terminal: Terminal, asked: Asked, groups: readonly Group[]): void {
-  const { period, prior, dataAsOf } = asked
-  terminal.printJson({
-    period: { from: period.from, to: period.to, time_zone: period.timeZone },
-    prior: { from: prior.from, to: prior.to },
-    data_as_of: dataAsOf,
-    figures: FIGURES.map(({ name, title, unit, meaning }) => ({
-      name,
-      title,
-      unit,
-      meaning,
-      values: groups.map((group) => ({
-        pipeline_id: group.id,
-        current: figureJson(unit, group.current.get(name) ?? []),
-        prior: figureJson(unit, group.prior.get(name) ?? []),
-        coverage: {
-          current: group.known.get(name) ?? null,
-          prior: group.knownBefore.get(name) ?? null,
-        },
-      })),
+function figureValuesJson({ name, title, unit, meaning }: Line['figure'], groups: readonly Group[]) {
+  return {
+    name,
+    title,
+    unit,
+    meaning,
+    values: groups.map((group) => ({
+      pipeline_id: group.id,
+      current: figureJson(unit, group.current.get(name) ?? []),
+      prior: figureJson(unit, group.prior.get(name) ?? []),
+      coverage: {
+        current: group.known.get(name) ?? null,
+        prior: group.knownBefore.get(name) ?? null,
+      },
     })),
-  })
+  }
 }
 
-async function printTable(terminal: Terminal, asked: Asked, groups: readonly Group[]): Promise<void> {
+function figuresTable(groups: readonly Group[]): Paragraph {
   const lines = FIGURES.flatMap((figure) => ofsOf(figure, groups).map((of): Line => ({ figure, of })))
   const cell =
     (figures: Figures | undefined, known: Coverages | undefined) =>
@@ -120,7 +121,7 @@ async function printTable(terminal: Terminal, asked: Asked, groups: readonly Gro
         figures?.get(name)?.find((row) => row.of === of),
       ) + formatCoverage(known?.get(name))
   const [all, ...rest] = groups
-  const columns: Column<Line>[] = [
+  return table(lines, [
     {
       title: 'FIGURE',
       value: ({ figure, of }) => [figure.name, of].filter(Boolean).join(' '),
@@ -133,15 +134,7 @@ async function printTable(terminal: Terminal, asked: Asked, groups: readonly Gro
       value: cell(current, known),
       isOptional: true,
     })),
-  ]
-  await terminal.printTable(columns, lines)
-  const { period, prior, dataAsOf } = asked
-  terminal.note(`${spanOf(period)}, and before: ${spanOf(prior)}, in ${period.timeZone}`)
-  if (dataAsOf < period.to) {
-    terminal.note(
-      `The copy is as of ${formatInstant(dataAsOf)}: later changes in the period are not included.`,
-    )
-  }
+  ])
 }
 
 /** Lists the currencies or statuses of a figure's values; a single null if there are no values. */
@@ -196,43 +189,8 @@ function count(value: number): string {
   return value.toLocaleString('en', { maximumFractionDigits: 2 })
 }
 
-/**
- * Defines `leadsheet figures explain`. Explanations are printed as SQL comments, so that the whole output is
- * SQL and can be piped into sqlite3.
- */
-function defineExplain(parent: Command, terminal: Terminal): void {
-  const command = parent
-    .command('explain')
-    .description('explain a figure: its meaning, its SQL and its value')
-    .argument('[figure]', 'name of the figure; without it, all figures are listed')
-  addScopeOptions(command)
-  command.action((name: string | undefined, options: ScopeOptions) =>
-    name === undefined ? listFigures(terminal) : explain(terminal, name, options),
-  )
-  addExamples(command, [
-    'figures explain',
-    'figures explain win_rate',
-    'figures explain won --from 2026-11-20 --to 2026-11-21 | sqlite3 data/snapshot.db',
-    "figures explain open_value --where company_country=Germany --where 'score>=60'",
-  ])
-}
-
-async function listFigures(terminal: Terminal): Promise<void> {
-  if (terminal.json) {
-    terminal.printJson(FIGURES.map(({ name, title, unit, meaning }) => ({ name, title, unit, meaning })))
-    return
-  }
-  await terminal.printTable(
-    [
-      { title: 'FIGURE', value: ({ name }) => name, isWhole: true },
-      { title: 'UNIT', value: ({ unit }) => unit, isWhole: true },
-      { title: 'MEANING', value: ({ meaning }) => meaning },
-    ],
-    FIGURES,
-  )
-}
-
-async function explain(terminal: Terminal, given: string, options: ScopeOptions): Promise<void> {
+/** Explains a figure. The text is SQL with comments, so that it can be piped into sqlite3. */
+async function explain(terminal: Terminal, given: string, options: ScopeOptions): Promise<Result> {
   const { name, title, meaning, unit, coverage: needed } = requireFigure(given)
   const config = await terminal.dataConfig('time_zone')
   const period = periodOf(options, config.timeZone, new Date())
@@ -242,44 +200,35 @@ async function explain(terminal: Terminal, given: string, options: ScopeOptions)
   const rows = await readFigure(store.db, name, scope)
   const known = (await readCoverages(store.db, [scope]))[0]?.get(name)
   const query = needed === null ? null : COVERAGES[needed]
-  if (terminal.json) {
-    const { from, to, timeZone } = period
-    const value = figureJson(unit, rows)
-    const coverage = query && {
-      ...known,
-      meaning: query.meaning,
-      sql: explainQuery(query, scope, {}),
-    }
-    terminal.printJson({
-      name,
-      title,
-      meaning,
-      unit,
-      period: { from, to, time_zone: timeZone },
-      value,
-      coverage,
-      sql,
-    })
-    return
-  }
   const values = rows.map((row) => [row.of, formatFigure(unit, row)].filter(Boolean).join(' '))
-  terminal.print(
+  const lines = [
     `-- ${title}: ${meaning}`,
     `-- from ${period.from} up to ${period.to} (${period.timeZone}), in ${unit}: ${plainText(values.join(', ')).replaceAll('\n', ' ') || '-'}`,
     ...(query === null ? [] : [`--${formatCoverage(known) || ' known for all leads'}: ${query.meaning}`]),
     sql,
-  )
+  ]
+  return {
+    data: {
+      name,
+      title,
+      meaning,
+      unit,
+      period: periodJson(period),
+      value: figureJson(unit, rows),
+      coverage: query && { ...known, meaning: query.meaning, sql: explainQuery(query, scope, {}) },
+      sql,
+    },
+    text: [lines.join('\n')],
+  }
 }
 
 /** @throws LeadsheetError usage_invalid if there is no figure of this name */
 function requireFigure(name: string): (typeof FIGURES)[number] {
   const found = FIGURES.find((figure) => figure.name === name)
   if (found) return found
-  const near = nearest(
-    name,
-    FIGURES.map((figure) => figure.name),
-  )
+  const names = FIGURES.map((figure) => figure.name)
+  const near = nearest(name, names)
   throw new LeadsheetError('usage_invalid', `There is no figure ${JSON.stringify(name)}`, {
-    hint: near === null ? `${shellCommand('figures explain')} lists them.` : `Did you mean ${near}?`,
+    hint: near === null ? `There are ${names.join(', ')}.` : `Did you mean ${near}?`,
   })
 }

@@ -12,8 +12,8 @@ import { type LocalVersion, readLocalLead } from '../../../store/leads/detail.ts
 import { isQuarantined } from '../../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../../upstream/source.ts'
 import { parseJson } from '../../../upstream/values/json.ts'
-import { type Column, formatInstant, formatMoney, plainText } from '../../terminal/table.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
+import { type Column, fields, formatInstant, formatMoney, plainText, table } from '../../terminal/table.ts'
+import type { Result, Terminal } from '../../terminal/terminal.ts'
 
 type Activity = Pick<WireActivity, 'at'> & {
   readonly [Key in 'type' | 'from_status' | 'to_status' | 'agent_id' | 'summary']: string | null
@@ -31,7 +31,7 @@ const ACTIVITY: readonly Column<Activity>[] = [
 ]
 
 /** @throws LeadsheetError usage_invalid if the local copy has no lead with this id */
-export async function showLocalLead(terminal: Terminal, id: string): Promise<void> {
+export async function findLocalLead(terminal: Terminal, id: string): Promise<Result> {
   await using store = await openDataToRead(await terminal.dataConfig())
   const found = await readLocalLead(store.db, id)
   if (found === undefined) {
@@ -41,36 +41,37 @@ export async function showLocalLead(terminal: Terminal, id: string): Promise<voi
   }
   const { lead, versions, activity } = found
   const enrichment = found.enrichment === null ? null : parseJson(found.enrichment)
-  if (terminal.json) return terminal.printJson({ ...lead, enrichment, versions, activity })
-  await terminal.printFields({
-    Lead: lead.id,
-    Company: lead.company_name,
-    Domain: lead.company_domain,
-    Industry: lead.company_industry,
-    Employees: lead.company_employees,
-    Place: joined(', ', lead.company_city, lead.company_region, lead.company_country),
-    Contact: joined(', ', lead.contact_name, lead.contact_title, lead.contact_email),
-    Status: lead.status,
-    Score: lead.score,
-    Value: formatMoney(lead.value_amount, lead.value_currency),
-    Pipeline: lead.pipeline_id,
-    Agent: lead.agent_id,
-    Source: lead.source,
-    Created: formatInstant(lead.created_at),
-    Updated: formatInstant(lead.updated_at),
-    Deleted: formatInstant(lead.deleted_at),
-  })
-  if (enrichment !== null) {
-    terminal.print('', terminal.style('bold', 'ENRICHMENT'), plainText(stringify(enrichment)).trimEnd())
+  return {
+    data: { ...lead, enrichment, versions, activity },
+    text: [
+      fields({
+        Lead: lead.id,
+        Company: lead.company_name,
+        Domain: lead.company_domain,
+        Industry: lead.company_industry,
+        Employees: lead.company_employees,
+        Place: joined(', ', lead.company_city, lead.company_region, lead.company_country),
+        Contact: joined(', ', lead.contact_name, lead.contact_title, lead.contact_email),
+        Status: lead.status,
+        Score: lead.score,
+        Value: formatMoney(lead.value_amount, lead.value_currency),
+        Pipeline: lead.pipeline_id,
+        Agent: lead.agent_id,
+        Source: lead.source,
+        Created: formatInstant(lead.created_at),
+        Updated: formatInstant(lead.updated_at),
+        Deleted: formatInstant(lead.deleted_at),
+      }),
+      yamlText(terminal, 'ENRICHMENT', enrichment),
+      table(versions, VERSIONS),
+      table(activity, ACTIVITY),
+    ],
   }
-  if (versions.length > 0) {
-    terminal.print('')
-    await terminal.printTable(VERSIONS, versions)
-  }
-  if (activity.length > 0) {
-    terminal.print('')
-    await terminal.printTable(ACTIVITY, activity)
-  }
+}
+
+/** Shows a value as YAML below a heading; null shows nothing. */
+function yamlText({ style }: Terminal, heading: string, value: unknown): string {
+  return value === null ? '' : `${style('bold', heading)}\n${plainText(stringify(value)).trimEnd()}`
 }
 
 const VERSIONS: readonly Column<LocalVersion>[] = [
@@ -81,38 +82,32 @@ const VERSIONS: readonly Column<LocalVersion>[] = [
   { title: 'VALUE', value: (version) => formatMoney(version.value_amount, version.value_currency) },
 ]
 
-export async function showRemoteLead(terminal: Terminal, source: Source, id: string): Promise<void> {
+export async function fetchRemoteLead(terminal: Terminal, source: Source, id: string): Promise<Result> {
   const { raw, detail: lead } = await source.fetchLead(id, terminal.signal).catch((thrown: unknown) => {
     throw unlessUnknown(thrown, id)
   })
-  if (terminal.json) {
-    terminal.printJson(lead ?? raw)
-    return
-  }
-  if (lead === null) {
-    await showForeign(terminal, source.mapLead(raw))
-    return
-  }
-  await terminal.printFields(fieldsOf(lead))
-  if (lead.enrichment !== null) {
-    terminal.print('', terminal.style('bold', 'ENRICHMENT'), stringify(lead.enrichment).trimEnd())
-  }
-  if (lead.activity.length > 0) {
-    terminal.print('')
-    await terminal.printTable(ACTIVITY, lead.activity)
+  if (lead === null) return foreignResult(terminal, raw, source.mapLead(raw))
+  return {
+    data: lead,
+    text: [
+      fields(fieldsOf(lead)),
+      yamlText(terminal, 'ENRICHMENT', lead.enrichment),
+      table(lead.activity, ACTIVITY),
+    ],
   }
 }
 
 /** Shows a lead of an upstream other than the reference service: the mapped fields and the record as sent. */
-async function showForeign(terminal: Terminal, lead: Lead | QuarantinedRecord): Promise<void> {
-  if (isQuarantined(lead)) {
-    terminal.note(`this record could not be read: ${lead.reason}`)
-    terminal.end('partly')
-  } else {
-    await terminal.printFields(mappedFields(lead))
+function foreignResult(terminal: Terminal, raw: unknown, lead: Lead | QuarantinedRecord): Result {
+  if (isQuarantined(lead)) terminal.end('partly')
+  return {
+    data: raw,
+    text: [
+      isQuarantined(lead) ? '' : fields(mappedFields(lead)),
+      yamlText(terminal, 'AS SENT', parseJson(lead.raw)),
+    ],
+    notes: isQuarantined(lead) ? [`this record could not be read: ${lead.reason}`] : [],
   }
-  const raw = parseJson(lead.raw)
-  terminal.print('', terminal.style('bold', 'AS SENT'), plainText(stringify(raw)).trimEnd())
 }
 
 function mappedFields(lead: Lead) {

@@ -16,10 +16,10 @@ import type { RawRecord } from '../../../upstream/mapping/raw-record.ts'
 import type { RawPage, Source } from '../../../upstream/source.ts'
 import { addExamples, collect, dayOrInstant, instant, wholeNumber } from '../../command.ts'
 import type { Column } from '../../terminal/table.ts'
-import { formatInstant, formatMoney } from '../../terminal/table.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
+import { formatInstant, formatMoney, table } from '../../terminal/table.ts'
+import type { Result, Terminal } from '../../terminal/terminal.ts'
 import { NO_PROGRESS } from '../../terminal/terminal.ts'
-import { showLocalLead, showRemoteLead } from './lead-detail.ts'
+import { fetchRemoteLead, findLocalLead } from './lead-detail.ts'
 import { keepReadable, withSource } from './with-source.ts'
 
 const PAGE_DEFAULT = 25
@@ -84,7 +84,7 @@ export function defineLeads(command: Command, terminal: Terminal): void {
         .argParser(dayOrInstant)
         .conflicts(['remote']),
     )
-    .action((options: ListOptions) => runList(terminal, options))
+    .action(async (options: ListOptions) => terminal.show(await listLeads(terminal, options)))
   addExamples(list, [
     'leads list --status replied --status meeting --min-score 80',
     'leads list --remote --updated-since 2026-11-20 --sort=-score',
@@ -97,20 +97,22 @@ export function defineLeads(command: Command, terminal: Terminal): void {
     .description('show one lead of the local copy with its enrichment and history')
     .argument('<id>', 'id of the lead')
     .option('--remote', 'show the lead as the upstream has it now')
-    .action((id: string, { remote }: { remote?: boolean }) =>
-      remote
-        ? withSource(terminal, (source) => showRemoteLead(terminal, source, id), 'reads')
-        : showLocalLead(terminal, id),
+    .action(async (id: string, { remote }: { remote?: boolean }) =>
+      terminal.show(
+        remote
+          ? await withSource(terminal, (source) => fetchRemoteLead(terminal, source, id), 'reads')
+          : await findLocalLead(terminal, id),
+      ),
     )
   addExamples(show, ['leads show ld_01', 'leads show ld_01 --remote --json'])
 }
 
-async function runList(terminal: Terminal, options: ListOptions): Promise<void> {
-  if (options.remote) return withSource(terminal, (source) => listLeads(terminal, source, options), 'reads')
+async function listLeads(terminal: Terminal, options: ListOptions): Promise<Result> {
+  if (options.remote) return withSource(terminal, (source) => fetchLeads(terminal, source, options), 'reads')
   refuseRemoteOptions(options)
   const { asOf, pipeline, status, minScore, limit, all } = options
   const filter = { pipelineId: pipeline, statuses: status, minScore }
-  await listLocalLeads(terminal, { asOf: asOf ?? null, limit: all ? null : limit, ...filter })
+  return listLocalLeads(terminal, { asOf: asOf ?? null, limit: all ? null : limit, ...filter })
 }
 
 /** @throws LeadsheetError usage_invalid if an option is given that needs `--remote` */
@@ -123,23 +125,17 @@ function refuseRemoteOptions({ updatedSince, createdSince, q, sort, cursor }: Li
   })
 }
 
-async function listLeads(terminal: Terminal, source: Source, options: ListOptions): Promise<void> {
+async function fetchLeads(terminal: Terminal, source: Source, options: ListOptions): Promise<Result> {
   const { records, next, total } = await fetchPages(terminal, source, options)
-  if (terminal.json) {
-    const page = { next_cursor: next, has_more: next !== null, total }
-    terminal.printJson(
-      records.map((record) => record.value),
-      { page },
-    )
-    return
-  }
-  const leads = keepReadable(
-    terminal,
-    records.map((record) => source.mapLead(record.value, record.text)),
-  )
-  if (leads.length > 0) await terminal.printTable(COLUMNS, leads)
+  const mapped = records.map((record) => source.mapLead(record.value, record.text))
+  const { readable, notes } = keepReadable(terminal, mapped)
   const count = total === null ? `${records.length} leads` : `${records.length} of ${total} leads`
-  terminal.note(next === null ? count : `${count}; more with --cursor ${next}, or --all`)
+  return {
+    data: records.map((record) => record.value),
+    meta: { page: { next_cursor: next, has_more: next !== null, total } },
+    text: [table(readable, COLUMNS)],
+    notes: [...notes, next === null ? count : `${count}; more with --cursor ${next}, or --all`],
+  }
 }
 
 /** Fetches one page. With `--all`, fetches all later pages too and joins them into one page. */
@@ -192,7 +188,7 @@ interface LocalOptions extends PastFilter {
 }
 
 /** @throws LeadsheetError usage_invalid, history_missing, store_* */
-async function listLocalLeads(terminal: Terminal, { asOf, limit, ...filter }: LocalOptions): Promise<void> {
+async function listLocalLeads(terminal: Terminal, { asOf, limit, ...filter }: LocalOptions): Promise<Result> {
   const config = await terminal.dataConfig(...(asOf !== null && isDay(asOf) ? (['time_zone'] as const) : []))
   const now = new Date()
   const at = asOf === null ? now.toISOString() : momentOf(asOf, config.timeZone, now)
@@ -200,22 +196,23 @@ async function listLocalLeads(terminal: Terminal, { asOf, limit, ...filter }: Lo
   const { firstSync } = await requireHistory(store.db, at)
   const { leads, total } = await listLeadsAsOf(store.db, at, filter, limit)
   const unknown = await countUnknownAsOf(store.db, at)
-  if (terminal.json) {
-    terminal.printJson(leads, { as_of: at, first_sync: firstSync, total, unknown })
-    return
-  }
-  if (leads.length > 0) await terminal.printTable(localColumns(asOf === null ? '' : ' NOW'), leads)
   const day = asOf !== null && isDay(asOf) ? `the end of ${asOf} in ${config.timeZone}, ` : ''
-  terminal.note(`${leads.length} of ${total} leads as of ${day}${formatInstant(at)}`)
+  const notes = [`${leads.length} of ${total} leads as of ${day}${formatInstant(at)}`]
   if (unknown > 0) {
-    terminal.note(
+    notes.push(
       `Not listed, because the state at that time is unknown: ${unknown} of the leads created by then.`,
     )
   }
   if (firstSync !== null && at < firstSync) {
-    terminal.note(
+    notes.push(
       `Before the first sync (${formatInstant(firstSync)}) a lead is known only from its last change of status on.`,
     )
+  }
+  return {
+    data: leads,
+    meta: { as_of: at, first_sync: firstSync, total, unknown },
+    text: [table(leads, localColumns(asOf === null ? '' : ' NOW'))],
+    notes,
   }
 }
 

@@ -13,8 +13,8 @@ import { errorText, LeadsheetError } from '../../../errors.ts'
 import type { Source } from '../../../upstream/source.ts'
 import { addExamples, collect, instant, wholeNumber } from '../../command.ts'
 import type { Column } from '../../terminal/table.ts'
-import { formatInstant, formatMoney, formatShare } from '../../terminal/table.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
+import { fields, formatInstant, formatMoney, formatShare, table } from '../../terminal/table.ts'
+import type { Result, Terminal } from '../../terminal/terminal.ts'
 import { keepReadable, withSource } from './with-source.ts'
 
 interface CreateOptions extends CriteriaOptions {
@@ -59,7 +59,7 @@ export function definePipelines(command: Command, terminal: Terminal): void {
       '--idempotency-key <key>',
       'key that makes a retry safe: one key never creates two pipelines (default: a new key)',
     )
-    .action((options: CreateOptions) => createPipeline(terminal, options))
+    .action(async (options: CreateOptions) => terminal.show(await createPipeline(terminal, options)))
   addExamples(create, [
     'pipelines create --name "Robotics DACH" --industry Industrials --country Germany --employees-min 10',
     'pipelines create --name "Robotics DACH" --file criteria.yaml',
@@ -71,8 +71,10 @@ export function definePipelines(command: Command, terminal: Terminal): void {
     .argument('<id>', 'id of the pipeline')
     .option('--from <time>', 'only leads created at or after this day or time', instant)
     .option('--to <time>', 'only leads created before this day or time', instant)
-    .action((id: string, options: StatsOptions) =>
-      withSource(terminal, (source) => showStats(terminal, source, id, options), 'reads'),
+    .action(async (id: string, options: StatsOptions) =>
+      terminal.show(
+        await withSource(terminal, (source) => fetchStats(terminal, source, id, options), 'reads'),
+      ),
     )
   addExamples(stats, [
     'pipelines stats pl_01',
@@ -80,38 +82,37 @@ export function definePipelines(command: Command, terminal: Terminal): void {
   ])
 }
 
-async function createPipeline(terminal: Terminal, options: CreateOptions): Promise<void> {
+async function createPipeline(terminal: Terminal, options: CreateOptions): Promise<Result> {
   const body = pipelineFrom(options)
   const key = options.idempotencyKey ?? randomUUID()
   const pipeline = await withSource(terminal, (source) => source.createPipeline(body, key, terminal.signal))
-  if (terminal.json) {
-    terminal.printJson(pipeline)
-    return
+  return {
+    data: pipeline,
+    text: [
+      fields({
+        Pipeline: pipeline.id,
+        Name: pipeline.name,
+        Status: pipeline.status,
+        Created: formatInstant(pipeline.created_at),
+        'Idempotency key': key,
+      }),
+    ],
   }
-  await terminal.printFields({
-    Pipeline: pipeline.id,
-    Name: pipeline.name,
-    Status: pipeline.status,
-    Created: formatInstant(pipeline.created_at),
-    'Idempotency key': key,
-  })
 }
 
-async function showStats(
+async function fetchStats(
   terminal: Terminal,
   source: Source,
   id: string,
   period: StatsOptions,
-): Promise<void> {
+): Promise<Result> {
   const raw = await source.fetchPipelineStats(id, period, terminal.signal)
-  if (terminal.json) {
-    terminal.printJson(raw)
-    return
-  }
-  for (const stat of keepReadable(terminal, [source.mapPipelineStat(raw, id, new Date().toISOString())])) {
-    await terminal.printFields(fieldsOf(stat))
-    terminal.print('')
-    await terminal.printTable(STAGES, stat.stages)
+  const mapped = source.mapPipelineStat(raw, id, new Date().toISOString())
+  const { readable, notes } = keepReadable(terminal, [mapped])
+  return {
+    data: raw,
+    text: readable.flatMap((stat) => [fields(fieldsOf(stat)), table(stat.stages, STAGES)]),
+    notes,
   }
 }
 
@@ -204,16 +205,11 @@ const COLUMNS: readonly Column<Agent>[] = [
 ]
 
 export function defineAgents(command: Command, terminal: Terminal): void {
-  command.action(async () => {
-    await withSource(
-      terminal,
-      async (source) => {
-        const records = await source.fetchAgents(terminal.signal)
-        if (terminal.json) terminal.printJson(records)
-        else await terminal.printTable(COLUMNS, keepReadable(terminal, records.map(source.mapAgent)))
-      },
-      'reads',
-    )
-  })
+  command.action(async () => terminal.show(await withSource(terminal, fetchAll, 'reads')))
   addExamples(command, ['agents', 'agents --json'])
+  async function fetchAll(source: Source): Promise<Result> {
+    const records = await source.fetchAgents(terminal.signal)
+    const { readable, notes } = keepReadable(terminal, records.map(source.mapAgent))
+    return { data: records, text: [table(readable, COLUMNS)], notes }
+  }
 }

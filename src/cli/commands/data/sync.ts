@@ -10,7 +10,7 @@ import type { Store } from '../../../store/db/store.ts'
 import { listWholeScans } from '../../../store/sync/watermark.ts'
 import { addExamples } from '../../command.ts'
 import type { Ending } from '../../exit-status.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
+import { inSnakeCase, type Terminal } from '../../terminal/terminal.ts'
 import { publishAfterwards, publishedLine } from '../analysis/snapshot.ts'
 import { withSource } from './with-source.ts'
 
@@ -76,7 +76,7 @@ async function runSync(terminal: Terminal, options: Options): Promise<void> {
         },
       ),
     )
-    printResult(terminal, result)
+    showSync(terminal, result)
     const published = await publishAfterwards(terminal, store)
     if (published && !terminal.json) terminal.print(`snapshot: ${publishedLine(published)}`)
   })
@@ -131,28 +131,34 @@ async function confirmDeletions(terminal: Terminal, { db }: Store, options: Opti
   return false
 }
 
-function printResult(terminal: Terminal, result: SyncResult): void {
-  if (terminal.json) terminal.printJson(jsonOf(result))
+/** Shows what a sync did. If it could do nothing, only its JSON is shown, and its first problem is thrown. */
+function showSync(terminal: Terminal, result: SyncResult): void {
   const [first] = result.problems
   if (first && (result.outcome === 'failed' || result.outcome === 'deferred')) {
+    terminal.show({ data: syncJson(result) })
     const notBefore = result.notBefore === null ? {} : { notBefore: result.notBefore }
     throw new LeadsheetError(codeOf(first.code), first.message, {
       ...(first.hint !== null && { hint: first.hint }),
       ...notBefore,
     })
   }
-  if (!terminal.json) terminal.print(...summary(result))
-  for (const { part, message, hint } of result.problems) {
-    terminal.note(`warning: ${part}: ${message}`)
-    if (hint !== null) terminal.note(`hint: ${hint}`)
-  }
-  for (const warning of result.scan?.warnings ?? []) terminal.note(`warning: leads: ${warning}`)
-  for (const drift of driftLines(result)) terminal.note(`drift: ${drift}`)
-  const { quarantined } = result.leads
-  const records = quarantined === 1 ? '1 record' : `${quarantined} records`
-  if (quarantined > 0)
-    terminal.note(`warning: ${records} could not be read: see the table quarantined_record`)
   terminal.end(endingOf(result))
+  terminal.show({ data: syncJson(result), text: [summary(result).join('\n')], notes: notesOf(result) })
+}
+
+function notesOf({ problems, scan, leads }: SyncResult): string[] {
+  const { quarantined } = leads
+  const records = quarantined === 1 ? '1 record' : `${quarantined} records`
+  const unread = `warning: ${records} could not be read: see the table quarantined_record`
+  return [
+    ...problems.flatMap(({ part, message, hint }) => [
+      `warning: ${part}: ${message}`,
+      ...(hint === null ? [] : [`hint: ${hint}`]),
+    ]),
+    ...(scan?.warnings ?? []).map((warning) => `warning: leads: ${warning}`),
+    ...driftLines(scan).map((drift) => `drift: ${drift}`),
+    ...(quarantined > 0 ? [unread] : []),
+  ]
 }
 
 export function endingOf(result: SyncResult): Ending {
@@ -183,10 +189,6 @@ export function summary(result: SyncResult): string[] {
   ]
 }
 
-function detailsJson({ read, notFound, failed }: SyncResult['details']) {
-  return { read, not_found: notFound, failed }
-}
-
 function detailLines({ read, notFound, failed }: SyncResult['details']): string[] {
   if (read + notFound + failed === 0) return []
   const others = [
@@ -206,8 +208,8 @@ function scanLine(scan: ScanReport): string {
 }
 
 /** Lists upstream fields that are new, have vanished or have another type, one line for each kind. */
-function driftLines(result: SyncResult): string[] {
-  const drift = result.scan?.drift ?? []
+function driftLines(scan: ScanReport | null): string[] {
+  const drift = scan?.drift ?? []
   return (['new', 'vanished', 'retyped'] as const).flatMap((change) => {
     const fields = drift.filter((field) => field.change === change)
     const named = fields.map(({ path, types }) =>
@@ -217,40 +219,6 @@ function driftLines(result: SyncResult): string[] {
   })
 }
 
-function scanJson(scan: ScanReport) {
-  return {
-    mode: scan.mode,
-    started_at: scan.startedAt,
-    scan_result: scan.scan_result,
-    stop: scan.stop,
-    reported_total: scan.reportedTotal,
-    distinct: scan.distinct,
-    pages: scan.pages,
-    passes: scan.passes,
-    moved: scan.moved,
-    cleaned: scan.cleaned,
-    cut: scan.cut,
-    held_back: scan.heldBack,
-    warnings: scan.warnings,
-    drift: scan.drift,
-  }
-}
-
-function jsonOf(result: SyncResult) {
-  return {
-    run_id: result.runId,
-    outcome: result.outcome,
-    complete: result.complete,
-    leads: result.leads,
-    scan: result.scan && scanJson(result.scan),
-    stats: result.stats,
-    agents: result.agents,
-    details: detailsJson(result.details),
-    pages: result.pages,
-    requests: result.requests,
-    retries: result.retries,
-    duration_ms: result.durationMs,
-    problems: result.problems,
-    not_before: result.notBefore,
-  }
+function syncJson({ scan, details, ...result }: SyncResult) {
+  return { ...inSnakeCase(result), scan: scan && inSnakeCase(scan), details: inSnakeCase(details) }
 }

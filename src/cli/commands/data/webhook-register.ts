@@ -17,14 +17,13 @@ import { EVENT_TYPES, webhookCreateSchema } from '../../../contract/webhook.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import type { OwnWebhook, SelfRegistration } from '../../../jobs/events/register-webhook.ts'
 import { isSameUrl, registerSelf, requireOwn } from '../../../jobs/events/register-webhook.ts'
-import type { Registration } from '../../../jobs/events/webhook-registration.ts'
 import { readState, registrationFile } from '../../../jobs/events/webhook-registration.ts'
 import type { Source } from '../../../upstream/source.ts'
 import type { WireWebhook, WireWebhookAttempt } from '../../../upstream/webhooks/registered-webhooks.ts'
 import { WEBHOOK_PATH } from '../../../web/webhooks.ts'
 import { addExamples } from '../../command.ts'
-import { formatInstant } from '../../terminal/table.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
+import { fields, formatInstant } from '../../terminal/table.ts'
+import type { Result, Terminal } from '../../terminal/terminal.ts'
 import { withSource } from './with-source.ts'
 
 interface RegisterOptions {
@@ -60,7 +59,9 @@ export function defineRegister(parent: Command, terminal: Terminal): void {
         'self',
       ),
     )
-    .action((url: string | undefined, options: RegisterOptions) => runRegister(terminal, url, options))
+    .action(async (url: string | undefined, options: RegisterOptions) =>
+      terminal.show(await runRegister(terminal, url, options)),
+    )
   addExamples(register, [
     'webhooks register --self',
     'webhooks register https://hooks.example.com/leads --event lead.created --event lead.removed',
@@ -71,7 +72,7 @@ async function runRegister(
   terminal: Terminal,
   url: string | undefined,
   options: RegisterOptions,
-): Promise<void> {
+): Promise<Result> {
   if ((url === undefined) === (options.self !== true)) {
     throw new LeadsheetError('usage_invalid', 'either --self or an address is registered', {
       hint: `${shellCommand('webhooks register --self')} is for this daemon.`,
@@ -80,7 +81,7 @@ async function runRegister(
   return url === undefined ? registerThis(terminal, options) : registerUrl(terminal, url, options)
 }
 
-async function registerUrl(terminal: Terminal, url: string, options: RegisterOptions): Promise<void> {
+async function registerUrl(terminal: Terminal, url: string, options: RegisterOptions): Promise<Result> {
   const { event: events = EVENT_TYPES, description } = options
   const body = webhookCreateSchema.safeParse({ url, events, description })
   if (!body.success) {
@@ -95,31 +96,61 @@ async function registerUrl(terminal: Terminal, url: string, options: RegisterOpt
   ).catch((thrown: unknown) => {
     throw isRefused(thrown) ? withHint(thrown, ADDRESS_HINT) : thrown
   })
-  if (terminal.json) return terminal.printJson(webhook)
-  await terminal.printFields({
-    Webhook: webhook.id,
-    URL: webhook.url,
-    Events: eventsText(webhook.events),
-    State: webhookState(webhook),
-    Secret: webhook.secret,
-  })
-  terminal.note('Keep the secret: it is not shown again.')
+  return {
+    data: webhook,
+    text: [
+      fields({
+        Webhook: webhook.id,
+        URL: webhook.url,
+        Events: eventsText(webhook.events),
+        State: webhookState(webhook),
+        Secret: webhook.secret,
+      }),
+    ],
+    notes: ['Keep the secret: it is not shown again.'],
+  }
 }
 
-async function registerThis(terminal: Terminal, { event: events = EVENT_TYPES }: RegisterOptions) {
+async function registerThis(
+  terminal: Terminal,
+  { event: events = EVENT_TYPES }: RegisterOptions,
+): Promise<Result> {
   const config = await terminal.config()
   const url = requireReceiverUrl(config)
-  await withSource(terminal, async (source) => {
+  return withSource(terminal, async (source) => {
     const own = { ...ownWebhook(config, source), url, events }
     const done = await registerSelf(own, terminal.signal).catch((thrown: unknown) => {
       throw explained(thrown, url)
     })
     const trial = await tryOut(terminal, config, source, done)
-    await tell(terminal, config, done, trial)
-    await printOthers(terminal, source, done)
-    if (typeof trial === 'string' || trial.outcome === 'delivered') return
-    terminal.end('partly')
-    terminal.note(whereToLook(trial))
+    const hasFailed = typeof trial !== 'string' && trial.outcome !== 'delivered'
+    if (hasFailed) terminal.end('partly')
+    const { registeredAt, ...registered } = done.registration
+    return {
+      data: {
+        id: registered.id,
+        url: registered.url,
+        events: registered.events,
+        registered_at: registeredAt,
+        outcome: done.outcome,
+        left_over: done.leftOver,
+        test: typeof trial === 'string' ? null : trial,
+      },
+      text: [
+        fields({
+          Webhook: registered.id,
+          URL: registered.url,
+          Events: eventsText(registered.events),
+          Registered: formatInstant(registeredAt),
+          Test: typeof trial === 'string' ? trial : attemptText(trial),
+        }),
+      ],
+      notes: [
+        ...notesOf(config, done),
+        ...(await otherNotes(terminal, source, done)),
+        ...(hasFailed ? [whereToLook(trial)] : []),
+      ],
+    }
   })
 }
 
@@ -149,51 +180,29 @@ async function tryOut(
   }
 }
 
-async function tell(
-  terminal: Terminal,
-  config: Config,
-  { registration, outcome, leftOver }: SelfRegistration,
-  trial: Trial,
-): Promise<void> {
-  const { id, url, events, registeredAt } = registration
-  if (terminal.json) {
-    return terminal.printJson({
-      id,
-      url,
-      events,
-      registered_at: registeredAt,
-      outcome,
-      left_over: leftOver,
-      test: typeof trial === 'string' ? null : trial,
-    })
-  }
-  await terminal.printFields({
-    Webhook: id,
-    URL: url,
-    Events: eventsText(events),
-    Registered: formatInstant(registeredAt),
-    Test: typeof trial === 'string' ? trial : attemptText(trial),
-  })
+function notesOf(config: Config, { outcome, leftOver }: SelfRegistration): string[] {
   const file = registrationFile(config.dataDir)
   const words = {
     registered: `Registered. Its secret is in ${relative('', file) || file}, for this user alone.`,
     replaced: 'Registered anew, in the place of the one before.',
     already: 'Registered already, and active.',
   }
-  terminal.note(words[outcome])
-  if (leftOver !== null) {
-    terminal.note(`${leftOver} is not needed any more; the upstream offers no way to remove it from here.`)
-  }
+  const unneeded = `${leftOver} is not needed any more; the upstream offers no way to remove it from here.`
+  return leftOver === null ? [words[outcome]] : [words[outcome], unneeded]
 }
 
 /**
- * Prints a note if another webhook sends to the same address. Such a webhook may be left over from the
- * machine whose backup was restored here.
+ * Notes another webhook that sends to the same address. Such a webhook may be left over from the machine whose
+ * backup was restored here.
  */
-async function printOthers(terminal: Terminal, source: Source, { registration }: SelfRegistration) {
+async function otherNotes(terminal: Terminal, source: Source, { registration }: SelfRegistration) {
   const webhooks = await unlessUnoffered(source.webhooks.list(terminal.signal))
-  const other = webhooks && otherAtAddress(webhooks, registration)
-  if (other) terminal.note(`${otherText(other)}: ${shellCommand(`webhooks remove ${other.id}`)}`)
+  const other = webhooks?.find(({ id, url }) => id !== registration.id && isSameUrl(url, registration.url))
+  return other === undefined
+    ? []
+    : [
+        `${other.id} sends to our address, too, with a secret that is not known here: ${shellCommand(`webhooks remove ${other.id}`)}`,
+      ]
 }
 
 function isRefused(thrown: unknown): thrown is LeadsheetError {
@@ -268,14 +277,6 @@ async function isDaemonAlive(config: Config): Promise<boolean> {
 }
 
 /**
- * Finds another webhook with the same address. The daemon refuses the messages of the other webhook, because
- * it does not know that webhook's secret.
- */
-export function otherAtAddress(webhooks: readonly WireWebhook[], own: Registration): WireWebhook | undefined {
-  return webhooks.find(({ id, url }) => id !== own.id && isSameUrl(url, own.url))
-}
-
-/**
  * Awaits a request that the upstream may not support.
  * @returns null if the upstream answered "not found"
  */
@@ -322,11 +323,6 @@ export function webhookState(webhook: WireWebhook): string {
     return `disabled${since}${disabled_reason === null ? '' : `: ${DISABLED_WORDS[disabled_reason]}`}`
   }
   return failing_since === null ? 'active' : `active, failing since ${formatInstant(failing_since)}`
-}
-
-/** Describes another webhook that sends to this installation's address. */
-export function otherText({ id }: WireWebhook): string {
-  return `${id} sends to our address, too, with a secret that is not known here`
 }
 
 export function eventsText(events: readonly string[]): string {

@@ -4,11 +4,10 @@ import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { removeSelf } from '../../../jobs/events/register-webhook.ts'
 import { readState, registrationFile } from '../../../jobs/events/webhook-registration.ts'
 import type { Source } from '../../../upstream/source.ts'
-import type { WireWebhook } from '../../../upstream/webhooks/registered-webhooks.ts'
 import { addExamples } from '../../command.ts'
 import { confirm } from '../../terminal/prompter.ts'
-import { formatInstant } from '../../terminal/table.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
+import { formatInstant, table } from '../../terminal/table.ts'
+import type { Result, Terminal } from '../../terminal/terminal.ts'
 import {
   defineRegister,
   eventsText,
@@ -26,30 +25,33 @@ export function defineWebhooks(command: Command, terminal: Terminal): void {
   const list = command
     .command('list')
     .description('list the webhooks at the upstream and mark the one of this installation')
-    .action(() => withSource(terminal, (source) => listWebhooks(terminal, source), 'reads'))
+    .action(async () =>
+      terminal.show(await withSource(terminal, (source) => listWebhooks(terminal, source), 'reads')),
+    )
   addExamples(list, ['webhooks list', 'webhooks list --json'])
   const remove = command
     .command('remove')
     .description('remove a webhook')
     .argument('[id]', ID)
     .option('--yes', 'do not ask for confirmation')
-    .action((id: string | undefined, { yes }: { yes?: boolean }) =>
-      withSource(terminal, (source) => removeWebhook(terminal, source, id, yes === true)),
+    .action(async (id: string | undefined, { yes }: { yes?: boolean }) =>
+      terminal.show(
+        await withSource(terminal, (source) => removeWebhook(terminal, source, id, yes === true)),
+      ),
     )
   addExamples(remove, ['webhooks remove', 'webhooks remove wh_0123456789abcdef --yes'])
 }
 
-async function listWebhooks(terminal: Terminal, source: Source): Promise<void> {
+async function listWebhooks(terminal: Terminal, source: Source): Promise<Result> {
   const config = await terminal.config()
   const own = readState(registrationFile(config.dataDir)).registration
   const webhooks = await source.webhooks.list(terminal.signal)
-  if (terminal.json) {
-    return terminal.printJson(webhooks.map((each) => ({ ...each, is_own: each.id === own?.id })))
-  }
-  if (webhooks.length === 0) terminal.note('No webhooks are registered.')
-  else {
-    await terminal.printTable<WireWebhook>(
-      [
+  const isUnknown = own !== null && !webhooks.some(({ id }) => id === own.id)
+  const again = shellCommand('webhooks register --self')
+  return {
+    data: webhooks.map((each) => ({ ...each, is_own: each.id === own?.id })),
+    text: [
+      table(webhooks, [
         { title: 'ID', value: ({ id }) => id, isWhole: true },
         { title: 'STATE', value: webhookState },
         { title: 'URL', value: ({ url }) => url },
@@ -57,40 +59,38 @@ async function listWebhooks(terminal: Terminal, source: Source): Promise<void> {
         { title: 'CREATED', value: ({ created_at }) => formatInstant(created_at), isWhole: true },
         { title: 'OURS', value: ({ id }) => (id === own?.id ? 'yes' : null) },
         { title: 'DESCRIPTION', value: ({ description }) => description, isOptional: true },
-      ],
-      webhooks,
-    )
-  }
-  if (own !== null && !webhooks.some(({ id }) => id === own.id)) {
-    terminal.note(
-      `${own.id}, which is ours, is not known there any more: ${shellCommand('webhooks register --self')}`,
-    )
+      ]),
+    ],
+    notes: [
+      ...(webhooks.length === 0 ? ['No webhooks are registered.'] : []),
+      ...(isUnknown ? [`${own.id}, which is ours, is not known there any more: ${again}`] : []),
+    ],
   }
 }
+
+const REMOVED_WORDS = {
+  removed: 'removed',
+  not_found: 'was not there any more',
+  left: 'is forgotten here; the upstream offers no way to remove it from here, so do it in its own interface',
+} as const
 
 async function removeWebhook(
   terminal: Terminal,
   source: Source,
   named: string | undefined,
   isYes: boolean,
-): Promise<void> {
+): Promise<Result> {
   const config = await terminal.config()
   const id = webhookIdOf(config, named)
   const isOwn = isOwnWebhook(config, id)
   const question = isOwn
     ? `${id} is ours: without it changes come with each sync alone.`
     : `${id} will be told of nothing any more.`
-  if (!(await confirm(terminal, question, isYes))) return terminal.note('Nothing was done.')
+  if (!(await confirm(terminal, question, isYes))) return { data: null, notes: ['Nothing was done.'] }
   const outcome = isOwn
     ? (await removeSelf(ownWebhook(config, source), terminal.signal)).outcome
     : await removeOther(source, id, terminal.signal)
-  if (terminal.json) return terminal.printJson({ id, outcome })
-  const words = {
-    removed: 'removed',
-    not_found: 'was not there any more',
-    left: 'is forgotten here; the upstream offers no way to remove it from here, so do it in its own interface',
-  }
-  terminal.print(`${id}  ${words[outcome]}`)
+  return { data: { id, outcome }, text: [`${id}  ${REMOVED_WORDS[outcome]}`] }
 }
 
 /** @throws LeadsheetError api_not_found if the upstream has no such webhook */

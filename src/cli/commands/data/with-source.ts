@@ -25,21 +25,20 @@ export async function withSource<T>(
 }
 
 /**
- * Returns the records that could be read. If some could not be read (quarantined records), prints a note, and
- * the command ends as `partly`, with exit status 3.
+ * Separates the records that could be read from those that could not (quarantined records). If there are some
+ * of those, the command ends as `partly`, with exit status 3.
  */
 export function keepReadable<T extends object>(
   terminal: Terminal,
   mapped: readonly (T | QuarantinedRecord)[],
-): T[] {
+) {
   const quarantined = mapped.filter(isQuarantined)
-  for (const { resource, reason } of quarantined.slice(0, 3))
-    terminal.note(`unreadable ${resource}: ${reason}`)
-  if (quarantined.length > 0) {
-    terminal.note(
-      `${quarantined.length} of ${mapped.length} records could not be read; --json shows them as they are`,
-    )
-    terminal.end('partly')
-  }
-  return mapped.filter((record): record is T => !isQuarantined(record))
+  const readable = mapped.filter((record): record is T => !isQuarantined(record))
+  if (quarantined.length === 0) return { readable, notes: [] }
+  terminal.end('partly')
+  const notes = [
+    ...quarantined.slice(0, 3).map(({ resource, reason }) => `unreadable ${resource}: ${reason}`),
+    `${quarantined.length} of ${mapped.length} records could not be read; --json shows them as they are`,
+  ]
+  return { readable, notes }
 }

@@ -9,13 +9,13 @@ import { publishSnapshot } from '../../../jobs/snapshot/publish-snapshot.ts'
 import { counted } from '../../../report/words/numbers.ts'
 import { makeBackup } from '../../../store/backup/backup.ts'
 import type { BackupContent } from '../../../store/backup/backup-check.ts'
-import type { Restored, Unknown } from '../../../store/backup/restore.ts'
+import type { Unknown } from '../../../store/backup/restore.ts'
 import { repairAfterRestore, restoreBackup } from '../../../store/backup/restore.ts'
 import type { PostgresPlace } from '../../../store/db/postgres.ts'
 import { isStoreThere } from '../../../store/db/store-exists.ts'
 import { addExamples } from '../../command.ts'
 import { formatInstant } from '../../terminal/table.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
+import type { Result, Terminal } from '../../terminal/terminal.ts'
 
 export function defineBackup(parent: Command, terminal: Terminal): void {
   const command = parent
@@ -23,11 +23,13 @@ export function defineBackup(parent: Command, terminal: Terminal): void {
     .description('back up the whole database, private data included, to one file and check it')
     .argument('<file>', 'file to write')
     .option('-f, --force', 'replace the file if it exists')
-    .action((file: string, options: { force?: boolean }) => backup(terminal, file, options.force === true))
+    .action(async (file: string, { force }: { force?: boolean }) =>
+      terminal.show(await backup(terminal, file, force === true)),
+    )
   addExamples(command, ['db backup /backups/leadsheet-$(date +%F).db', 'db backup leadsheet-backup.db -f'])
 }
 
-async function backup(terminal: Terminal, file: string, replaces: boolean): Promise<void> {
+async function backup(terminal: Terminal, file: string, replaces: boolean): Promise<Result> {
   const place = storePlaceOf(await terminal.dataConfig())
   if (place.kind === 'postgres') throw backupElsewhere(place)
   const database = place.file
@@ -37,8 +39,10 @@ async function backup(terminal: Terminal, file: string, replaces: boolean): Prom
     })
   }
   const content = await makeBackup(database, file, { replaces, signal: terminal.signal })
-  if (terminal.json) terminal.printJson({ file: resolve(file), ...contentJson(content) })
-  else terminal.print(`${resolve(file)}: ${contentLine(content)}; checked`)
+  return {
+    data: { file: resolve(file), ...contentJson(content) },
+    text: [`${resolve(file)}: ${contentLine(content)}; checked`],
+  }
 }
 
 function contentJson({ schema, runId, leadsAsOf, rows }: BackupContent) {
@@ -66,11 +70,11 @@ export function defineRestore(parent: Command, terminal: Terminal): void {
     .command('restore')
     .description('replace the database with a backup')
     .argument('[file]', `file that ${shellCommand('db backup')} made; leave it out after pg_restore`)
-    .action((file: string | undefined) => restore(terminal, file))
+    .action(async (file: string | undefined) => terminal.show(await restore(terminal, file)))
   addExamples(command, ['db restore /backups/leadsheet-2026-11-20.db', 'db restore'])
 }
 
-async function restore(terminal: Terminal, file: string | undefined): Promise<void> {
+async function restore(terminal: Terminal, file: string | undefined): Promise<Result> {
   const config = await terminal.config()
   const place = storePlaceOf(config)
   if (place.kind === 'postgres') {
@@ -86,14 +90,18 @@ async function restore(terminal: Terminal, file: string | undefined): Promise<vo
   const { snapshot } = pathsIn(config.dataDir)
   const restored = await restoreBackup(file, database, new Date(), terminal.signal)
   if (existsSync(snapshot)) await publishRestored(terminal)
-  if (terminal.json) terminal.printJson({ file: resolve(file), database, ...restoredJson(restored) })
-  else printRestored(terminal, database, restored)
+  const { content, unknown, before } = restored
+  return {
+    data: { file: resolve(file), database, before, ...contentJson(content), ...unknownJson(unknown) },
+    text: [`${database}: ${contentLine(content)}`],
+    notes: [...(before === null ? [] : [`what was there before is ${before}`]), ...unknownNotes(unknown)],
+  }
 }
 
 /**
  * Prepares a store that pg_restore has filled, so that daemons can be started without mailing anything twice.
  */
-async function repair(terminal: Terminal, place: PostgresPlace): Promise<void> {
+async function repair(terminal: Terminal, place: PostgresPlace): Promise<Result> {
   if (!(await isStoreThere(place))) {
     throw new LeadsheetError('report_no_data', `there is nothing yet in ${place.name}`, {
       hint: restoreElsewhere(place).hint ?? '',
@@ -103,10 +111,10 @@ async function repair(terminal: Terminal, place: PostgresPlace): Promise<void> {
   await using store = await openData(config)
   const unknown = await repairAfterRestore(store, 'a dump', new Date())
   if (existsSync(pathsIn(config.dataDir).snapshot)) await publishRestored(terminal)
-  if (terminal.json) terminal.printJson({ database: place.name, ...unknownJson(unknown) })
-  else {
-    terminal.print(`${place.name}: workers may be started`)
-    noteUnknown(terminal, unknown)
+  return {
+    data: { database: place.name, ...unknownJson(unknown) },
+    text: [`${place.name}: workers may be started`],
+    notes: unknownNotes(unknown),
   }
 }
 
@@ -123,32 +131,19 @@ async function publishRestored(terminal: Terminal): Promise<void> {
   }
 }
 
-function restoredJson({ content, unknown, before }: Restored) {
-  return { before, ...contentJson(content), ...unknownJson(unknown) }
-}
-
 function unknownJson({ messages, schedules }: Unknown) {
   return { unconfirmed_messages: messages, schedules_from_now: schedules }
 }
 
-function printRestored(terminal: Terminal, database: string, { content, unknown, before }: Restored): void {
-  terminal.print(`${database}: ${contentLine(content)}`)
-  if (before !== null) terminal.note(`what was there before is ${before}`)
-  noteUnknown(terminal, unknown)
-}
-
-function noteUnknown(terminal: Terminal, unknown: Unknown): void {
-  if (unknown.schedules.length > 0) {
-    terminal.note(
-      'reports go on with their next scheduled run: those since the backup may have been sent already',
-    )
-  }
-  if (unknown.messages > 0) {
-    terminal.note(
-      `messages that the backup had not sent are unconfirmed now, and stay unsent: ${unknown.messages}`,
-    )
-  }
-  terminal.note(`${shellCommand('sync')} brings it up to date`)
+function unknownNotes({ schedules, messages }: Unknown): string[] {
+  const reports =
+    'reports go on with their next scheduled run: those since the backup may have been sent already'
+  const unsent = `messages that the backup had not sent are unconfirmed now, and stay unsent: ${messages}`
+  return [
+    ...(schedules.length > 0 ? [reports] : []),
+    ...(messages > 0 ? [unsent] : []),
+    `${shellCommand('sync')} brings it up to date`,
+  ]
 }
 
 /**

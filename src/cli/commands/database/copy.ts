@@ -10,7 +10,8 @@ import { nameOf, placeOf, type StorePlace } from '../../../store/db/place.ts'
 import type { Store } from '../../../store/db/store.ts'
 import { isStoreThere } from '../../../store/db/store-exists.ts'
 import { addExamples } from '../../command.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
+import { table } from '../../terminal/table.ts'
+import type { Result, Terminal } from '../../terminal/terminal.ts'
 
 interface Options {
   readonly from?: string
@@ -26,7 +27,7 @@ export function defineCopy(parent: Command, terminal: Terminal): void {
       'store to copy: a file, or postgres://user@host/database?schema=NAME (default: the configured store)',
     )
     .option('--to <store>', 'store to copy to, in the same form (default: the configured store)')
-    .action((options: Options) => copy(terminal, options))
+    .action(async (options: Options) => terminal.show(await copy(terminal, options)))
   addExamples(command, [
     'db copy --to postgres://leadsheet@db.example.com/leadsheet   (the password in PGPASSWORD or ~/.pgpass)',
     'db copy --from sqlite:data/leadsheet.db   (with LEADSHEET_DATABASE_URL_FILE set already)',
@@ -34,7 +35,7 @@ export function defineCopy(parent: Command, terminal: Terminal): void {
   ])
 }
 
-async function copy(terminal: Terminal, options: Options): Promise<void> {
+async function copy(terminal: Terminal, options: Options): Promise<Result> {
   const config = await terminal.config()
   const [from, to] = [addressOf(config, options.from), addressOf(config, options.to)]
   const [source, target] = [placeOf(from), placeOf(to)]
@@ -49,34 +50,35 @@ async function copy(terminal: Terminal, options: Options): Promise<void> {
   const started = performance.now()
   const tables = await copyShowing(terminal, store, target)
   const durationMs = Math.round(performance.now() - started)
-  if (terminal.json) {
-    terminal.printJson({
-      from: nameOf(source),
-      to: nameOf(target),
-      installation: store.installationId,
-      tables: tables.map(({ name, rows, sha256 }) => ({ table: name, rows, sha256 })),
-      duration_ms: durationMs,
-    })
-    return
-  }
-  await terminal.printTable<TableCopy>(
-    [
-      { title: 'TABLE', value: ({ name }) => name, isWhole: true },
-      { title: 'ROWS', value: ({ rows }) => rows },
-      { title: 'SHA-256 IN BOTH', value: ({ sha256 }) => sha256, isOptional: true },
-    ],
-    tables.filter(({ rows }) => rows > 0),
-  )
-  const rows = tables.reduce((sum, table) => sum + table.rows, 0).toLocaleString('en')
+  const rows = tables.reduce((sum, each) => sum + each.rows, 0).toLocaleString('en')
   const seconds = (durationMs / 1000).toFixed(1)
-  terminal.print('', `${nameOf(target)}: ${rows} rows in ${tables.length} tables, copied in ${seconds} s`)
   const setting =
     target.kind === 'postgres'
       ? 'set database_url (LEADSHEET_DATABASE_URL) to it'
       : 'have it in data_dir as leadsheet.db'
-  terminal.note(
-    `next: ${setting} and start leadsheet. ${nameOf(source)} is as it was: put it away, for who went on with both would mail everything twice`,
-  )
+  return {
+    data: {
+      from: nameOf(source),
+      to: nameOf(target),
+      installation: store.installationId,
+      tables: tables.map((each) => ({ table: each.name, rows: each.rows, sha256: each.sha256 })),
+      duration_ms: durationMs,
+    },
+    text: [
+      table(
+        tables.filter((each) => each.rows > 0),
+        [
+          { title: 'TABLE', value: ({ name }) => name, isWhole: true },
+          { title: 'ROWS', value: (each) => each.rows },
+          { title: 'SHA-256 IN BOTH', value: ({ sha256 }) => sha256, isOptional: true },
+        ],
+      ),
+      `${nameOf(target)}: ${rows} rows in ${tables.length} tables, copied in ${seconds} s`,
+    ],
+    notes: [
+      `next: ${setting} and start leadsheet. ${nameOf(source)} is as it was: put it away, for who went on with both would mail everything twice`,
+    ],
+  }
 }
 
 async function copyShowing(terminal: Terminal, store: Store, target: StorePlace): Promise<TableCopy[]> {
@@ -84,7 +86,7 @@ async function copyShowing(terminal: Terminal, store: Store, target: StorePlace)
   return await copyStore(store, target, {
     now: () => new Date(),
     signal: terminal.signal,
-    onProgress: (done, total, table) => progress.update(done, total, table),
+    onProgress: progress.update,
   })
 }
 

@@ -28,7 +28,7 @@ import { DATA_MODE, makeFolder, readFileSystem } from '../../../store/db/file-sy
 import { nameOf } from '../../../store/db/place.ts'
 import type { Source } from '../../../upstream/source.ts'
 import { addExamples } from '../../command.ts'
-import { STATUS_COLORS, STATUS_ENDINGS, worstOf } from '../../exit-status.ts'
+import { checkText, STATUS_ENDINGS, worstOf } from '../../exit-status.ts'
 import {
   checkDashboard,
   checkMailServer,
@@ -37,41 +37,39 @@ import {
   checkUnsubscribe,
   checkWebhook,
 } from '../../installation-checks.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
+import type { Result, Terminal } from '../../terminal/terminal.ts'
+import { sendTestAlert } from './test-alert.ts'
 
 interface Options {
   readonly whole?: boolean
+  readonly testAlert?: boolean
 }
 
 export function defineDoctor(command: Command, terminal: Terminal): void {
   command
     .option('--whole', 'check the whole database even if it is large')
-    .action((options: Options) => runDoctor(terminal, options))
+    .option('--test-alert', 'also send a test alert through every configured channel')
+    .action(async (options: Options) => terminal.show(await runDoctor(terminal, options)))
   addExamples(command, [
     'doctor',
     'doctor --whole',
+    'doctor --test-alert',
     'doctor --json | jq \'.data.checks[] | select(.status != "ok")\'',
   ])
 }
 
-async function runDoctor(terminal: Terminal, options: Options): Promise<void> {
+async function runDoctor(terminal: Terminal, options: Options): Promise<Result> {
   // Invalid settings are not thrown here, because the first check reports them.
   const config = await terminal.config().catch(() => null)
   if (config !== null) requireSettings(config)
   const checks: CheckResult[] = []
-  for await (const check of examine(terminal, { whole: options.whole === true })) {
+  for await (const check of examine(terminal, options)) {
     checks.push(check)
-    if (!terminal.json) printCheck(terminal, check)
+    if (!terminal.json) terminal.print(checkText(terminal, check))
   }
   const status = worstOf(checks)
-  if (terminal.json) terminal.printJson({ status, checks })
   terminal.end(STATUS_ENDINGS[status])
-}
-
-function printCheck(terminal: Terminal, { what, status, found, remedy }: CheckResult): void {
-  const mark = terminal.style(STATUS_COLORS[status], status.padEnd(4))
-  terminal.print(`${mark}  ${what.padEnd(14)}  ${found.replaceAll('\n', ' ')}`)
-  if (remedy !== null) terminal.print(`${' '.repeat(22)}${terminal.style('dim', remedy)}`)
+  return { data: { status, checks } }
 }
 
 /** The part of the terminal that the checks need. */
@@ -82,7 +80,7 @@ export type Patient = Pick<Terminal, 'config' | 'log' | 'signal'>
  */
 export async function* examine(
   patient: Patient,
-  options: { readonly whole: boolean },
+  { whole = false, testAlert = false }: Options,
 ): AsyncGenerator<CheckResult> {
   const settings = await attempt('settings', 'fix the settings', async () =>
     ok('settings', (await patient.config()).file ?? 'only from environment variables'),
@@ -103,20 +101,25 @@ export async function* examine(
   const openSource = async () =>
     openSourceOf(config, await patient.log(), { backoff: BACKOFF.upstreamWhileWaiting })
   const clock = profile.status === 'ok' ? yield* checkSource(openSource, patient.signal) : null
-  const isRunning = yield* checkData(config, { ...options, now, clock })
+  const isRunning = yield* checkData(config, { whole, now, clock })
   if (profile.status === 'ok') yield* checkWebhook(config, openSource, patient.signal)
   yield checkTimes(config, now)
-  yield await attempt('reports', `fix it; ${shellCommand('report watch NAME')} shows it`, async () => {
-    await tryReports(config, patient.signal)
-    const names = config.reports.map(({ name }) => name).join(', ')
-    return ok('reports', names === '' ? 'none in the settings' : `${names}: templates and SQL are in order`)
-  })
+  yield await attempt(
+    'reports',
+    `fix it; ${shellCommand('report preview NAME --watch')} shows it`,
+    async () => {
+      await tryReports(config, patient.signal)
+      const names = config.reports.map(({ name }) => name).join(', ')
+      return ok('reports', names === '' ? 'none in the settings' : `${names}: templates and SQL are in order`)
+    },
+  )
   yield await checkMail(patient, config)
   const key = dkimOf(config.mail)
   if (key !== null) yield await checkSignature(key, resolveTxt)
   if (config.reports.length > 0) yield checkUnsubscribe(config)
   yield* checkOperators(config)
   yield await checkDashboard(config, isRunning)
+  if (testAlert) yield* sendTestAlert(config, patient)
 }
 
 /** Checks the data, and returns whether a daemon runs on them. */

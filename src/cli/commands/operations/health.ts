@@ -9,18 +9,20 @@ import { LeadsheetError } from '../../../errors.ts'
 import { type LastHeartbeat, readLastHeartbeat } from '../../../store/schedule/uptime.ts'
 import { formatSpan } from '../../../time.ts'
 import { addExamples } from '../../command.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
+import type { Result, Terminal } from '../../terminal/terminal.ts'
 
 export function defineHealth(command: Command, terminal: Terminal): void {
-  command.action(() => printHealth(terminal))
+  command.action(async () => terminal.show(await findHealth(terminal)))
   addExamples(command, ['health', 'health --json'])
 }
 
-async function printHealth(terminal: Terminal): Promise<void> {
+async function findHealth(terminal: Terminal): Promise<Result> {
   const { isHealthy, found, lastHeartbeat } = await lookAtDaemon(terminal)
-  if (terminal.json) terminal.printJson({ healthy: isHealthy, found, last_heartbeat: lastHeartbeat })
-  else terminal.print(`${isHealthy ? 'healthy' : 'unhealthy'}: ${found}`)
   if (!isHealthy) terminal.end('failed')
+  return {
+    data: { healthy: isHealthy, found, last_heartbeat: lastHeartbeat },
+    text: [`${isHealthy ? 'healthy' : 'unhealthy'}: ${found}`],
+  }
 }
 
 interface Found {

@@ -23,15 +23,15 @@ import { clockNote, nextDueTime } from '../../../schedule/scheduled-runs.ts'
 import type { CatchUp } from '../../../schedule/timing.ts'
 import type { ScheduledRun } from '../../../store/schedule/scheduled-run.ts'
 import { addExamples } from '../../command.ts'
-import { formatInstant, localTime } from '../../terminal/table.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
+import { formatInstant, localTime, type Paragraph, table } from '../../terminal/table.ts'
+import type { Result, Terminal } from '../../terminal/terminal.ts'
 
 export function defineSchedule(command: Command, terminal: Terminal): void {
   const list = command
     .command('list', { isDefault: true })
     .description('list schedules with their last and next run; of one, the next runs and the missed ones')
     .argument('[name]', 'name of a report or schedule (default: all)')
-    .action((name: string | undefined) => showSchedules(terminal, name))
+    .action(async (name: string | undefined) => terminal.show(await findSchedules(terminal, name)))
   addExamples(list, ['schedule', 'schedule daily', 'schedule sync --json'])
 }
 
@@ -51,7 +51,7 @@ interface ScheduleLine extends ScheduleState<ConfiguredSchedule> {
   readonly missed: readonly MissedScheduledRuns[]
 }
 
-async function showSchedules(terminal: Terminal, name: string | undefined): Promise<void> {
+async function findSchedules(terminal: Terminal, name: string | undefined): Promise<Result> {
   const config = await terminal.dataConfig('time_zone')
   const now = new Date()
   const schedules = name === undefined ? schedulesOf(config) : [findSchedule(config, name)]
@@ -64,27 +64,27 @@ async function showSchedules(terminal: Terminal, name: string | undefined): Prom
     lines.push({ ...state, coming, missed })
   }
   const warnings = scheduleWarnings(config, now)
-  if (terminal.json) return terminal.printJson(lines.map(jsonOf), { warnings })
-  await printStates(terminal, lines)
-  if (name !== undefined) for (const line of lines) await printRuns(terminal, line)
-  for (const held of lines.flatMap(heldText)) terminal.note(held)
-  for (const warning of warnings) terminal.note(`warning: ${warning}`)
+  return {
+    data: lines.map(jsonOf),
+    meta: { warnings },
+    text: [statesTable(lines), ...(name === undefined ? [] : lines.flatMap(runTables))],
+    notes: [...lines.flatMap(heldText), ...warnings.map((warning) => `warning: ${warning}`)],
+  }
 }
 
-async function printStates(terminal: Terminal, lines: readonly ScheduleLine[]): Promise<void> {
-  await terminal.printTable<ScheduleLine>(
-    [
-      { title: 'SCHEDULE', value: ({ name }) => name, isWhole: true },
-      { title: 'WHEN', value: ({ timing }) => timing.expression, isWhole: true },
-      { title: 'ZONE', value: ({ timing }) => timing.timeZone },
-      { title: 'LAST', value: ({ last }) => last && formatInstant(last.due_at), isWhole: true },
-      { title: 'OUTCOME', value: ({ last }) => last && outcomeText(last) },
-      { title: 'NEXT', value: ({ next, timing }) => next && localTime(next, timing.timeZone), isWhole: true },
-      { title: 'IN UTC', value: ({ next }) => next && formatInstant(next.toISOString()), isWhole: true },
-      { title: 'IF MISSED', value: ({ catchUp }) => policyText(catchUp), isOptional: true },
-    ],
-    lines,
-  )
+function statesTable(lines: readonly ScheduleLine[]): Paragraph {
+  return table(lines, [
+    { title: 'SCHEDULE', value: ({ name }) => name, isWhole: true },
+    { title: 'WHEN', value: ({ timing }) => timing.expression, isWhole: true },
+    { title: 'ZONE', value: ({ timing }) => timing.timeZone },
+    { title: 'LAST', value: ({ last }) => last && formatInstant(last.due_at), isWhole: true },
+    { title: 'OUTCOME', value: ({ last }) => last && outcomeText(last) },
+    { title: 'NEXT', value: ({ next, timing }) => next && localTime(next, timing.timeZone), isWhole: true },
+    { title: 'IN UTC', value: ({ next }) => next && formatInstant(next.toISOString()), isWhole: true },
+    { title: 'RECIPIENTS', value: ({ report }) => report?.recipients.length, isOptional: true },
+    { title: 'TEMPLATE', value: ({ report }) => report?.template, isOptional: true },
+    { title: 'IF MISSED', value: ({ catchUp }) => policyText(catchUp), isOptional: true },
+  ])
 }
 
 /** Builds the reports with their folders, because a folder can define settings such as the period. */
@@ -123,42 +123,32 @@ function coveredBy(report: Report, dueAt: Date): string {
   return kind === 'since_last' ? 'since the last one' : formatDates(period)
 }
 
-async function printRuns(
-  terminal: Terminal,
-  { timing, report, coming, missed }: ScheduleLine,
-): Promise<void> {
+/** Shows the next and the missed runs of one schedule. */
+function runTables({ timing, report, coming, missed }: ScheduleLine): Paragraph[] {
   const local = (at: Date | string): string => localTime(new Date(at), timing.timeZone)
-  terminal.print('')
-  if (coming.length === 0) terminal.print('There are no more runs.')
-  else {
-    await terminal.printTable<ComingTime>(
-      [
-        { title: 'NEXT', value: ({ due_at }) => local(due_at), isWhole: true },
-        { title: 'IN UTC', value: ({ due_at }) => formatInstant(due_at.toISOString()), isWhole: true },
-        ...(report ? [{ title: 'COVERS', value: ({ covers }: ComingTime) => covers, isWhole: true }] : []),
-        ...(coming.some(({ note }) => note !== null)
-          ? [{ title: 'CLOCK', value: ({ note }: ComingTime) => note ?? '' }]
-          : []),
-      ],
-      coming,
-    )
-  }
-  if (missed.length === 0) return
-  terminal.print('', `Missed in the last ${DAYS_BACK} days:`)
-  await terminal.printTable<MissedScheduledRuns>(
-    [
-      { title: 'DUE', value: ({ first }) => local(first.due_at), isWhole: true },
-      {
-        title: 'UNTIL',
-        value: ({ last, count }) => (count === 1 ? null : local(last.due_at)),
-        isOptional: true,
-      },
-      { title: 'RUNS', value: ({ count }) => count },
-      { title: 'STATE', value: ({ first }) => stateText(first) },
-      { title: 'WHY', value: ({ first }) => first.message },
-    ],
-    missed,
-  )
+  const next = table(coming, [
+    { title: 'NEXT', value: ({ due_at }) => local(due_at), isWhole: true },
+    { title: 'IN UTC', value: ({ due_at }) => formatInstant(due_at.toISOString()), isWhole: true },
+    ...(report ? [{ title: 'COVERS', value: ({ covers }: ComingTime) => covers, isWhole: true }] : []),
+    ...(coming.some(({ note }) => note !== null)
+      ? [{ title: 'CLOCK', value: ({ note }: ComingTime) => note ?? '' }]
+      : []),
+  ])
+  const past = table(missed, [
+    { title: 'DUE', value: ({ first }) => local(first.due_at), isWhole: true },
+    {
+      title: 'UNTIL',
+      value: ({ last, count }) => (count === 1 ? null : local(last.due_at)),
+      isOptional: true,
+    },
+    { title: 'RUNS', value: ({ count }) => count },
+    { title: 'STATE', value: ({ first }) => stateText(first) },
+    { title: 'WHY', value: ({ first }) => first.message },
+  ])
+  return [
+    coming.length === 0 ? 'There are no more runs.' : next,
+    ...(missed.length === 0 ? [] : [`Missed in the last ${DAYS_BACK} days:`, past]),
+  ]
 }
 
 function stateText(scheduledRun: ScheduledRun): string {
@@ -167,9 +157,11 @@ function stateText(scheduledRun: ScheduledRun): string {
   return `done, ${minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`} late`
 }
 
-function jsonOf({ name, timing, catchUp, last, coming, missed }: ScheduleLine) {
+function jsonOf({ name, timing, report, catchUp, last, coming, missed }: ScheduleLine) {
   return {
     schedule: name,
+    template: report?.template ?? null,
+    recipients: report?.recipients.length ?? null,
     when: timing.expression,
     time_zone: timing.timeZone,
     catch_up: catchUp.policy,

@@ -10,21 +10,19 @@ import { requireSettings } from '../../../config/config.ts'
 import { formatDates } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'
 import { issueState } from '../../../jobs/archive/archive.ts'
-import type { RunningWorker } from '../../../jobs/schedule/schedule-state.ts'
 import { outcomeText, type ScheduleState } from '../../../jobs/schedule/schedule-state.ts'
 import type { Status as StatusOf } from '../../../jobs/status.ts'
 import { readStatus } from '../../../jobs/status.ts'
 import type { QueueCounts } from '../../../queue/job-list.ts'
 import { nameOf } from '../../../store/db/place.ts'
 import type { Store } from '../../../store/db/store.ts'
-import type { ListedIssue } from '../../../store/reports/issue-list.ts'
 import { findSyncUnderWay, type RunSummary } from '../../../store/sync/sync-run.ts'
 import { addExamples } from '../../command.ts'
 import { STATUS_COLORS, STATUS_ENDINGS } from '../../exit-status.ts'
-import { formatInstant } from '../../terminal/table.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
-import { issueJson } from '../reports/history.ts'
+import { fields, formatInstant, type Paragraph, table } from '../../terminal/table.ts'
+import { inSnakeCase, type Result, type Terminal } from '../../terminal/terminal.ts'
 import { outageJson, outageText, wordOf } from '../reports/outbox.ts'
+import { issueJson } from '../reports/report-issue.ts'
 import { alertJson } from './alerts.ts'
 import { heldText } from './schedule.ts'
 
@@ -33,11 +31,11 @@ const ROWS = { runs: 5, scheduledRuns: 5, issues: 5, events: 5, alerts: 100 }
 type Status = StatusOf<ConfiguredSchedule>
 
 export function defineStatus(command: Command, terminal: Terminal): void {
-  command.action(() => showStatus(terminal))
+  command.action(async () => terminal.show(await findStatus(terminal)))
   addExamples(command, ['status', 'status --json | jq .data.data_as_of'])
 }
 
-async function showStatus(terminal: Terminal): Promise<void> {
+async function findStatus(terminal: Terminal): Promise<Result> {
   const config = await terminal.dataConfig()
   requireSettings(config)
   await using store = await openDataToRead(config)
@@ -46,9 +44,9 @@ async function showStatus(terminal: Terminal): Promise<void> {
   const status = await readStatus(installationOf(config, store), ROWS, now, {
     findViolations: () => findBroken(store, now),
   })
-  if (terminal.json) terminal.printJson(statusJson(database, status))
-  else await printStatus(terminal, database, status, (await findSyncUnderWay(store.db, now)) !== null)
+  const isSyncing = (await findSyncUnderWay(store.db, now)) !== null
   terminal.end(STATUS_ENDINGS[status.health.status])
+  return { data: statusJson(database, status), text: textOf(terminal, database, status, isSyncing) }
 }
 
 /** Looks for data that breaks a rule of the store. Returns null if there is no database yet. */
@@ -62,11 +60,7 @@ function statusJson(database: string, { health, ...status }: Status) {
     status: health.status,
     sentence: health.sentence,
     checks: health.checks.map(({ what, status, found, remedy }) => ({ what, status, found, remedy })),
-    freshness: health.freshness.map(({ resource, asOf, isFresh }) => ({
-      resource,
-      as_of: asOf,
-      is_fresh: isFresh,
-    })),
+    freshness: health.freshness.map(inSnakeCase),
     database,
     leads: status.leads,
     quarantined_records: status.quarantinedRecords,
@@ -81,36 +75,17 @@ function statusJson(database: string, { health, ...status }: Status) {
     issues: status.issues.map(issueJson),
     events: status.events && eventsJson(status.events),
     workers:
-      status.workers?.map(({ host, pid, since, lastHeartbeat, inFlight }) => ({
-        host,
-        pid,
-        since,
-        last_heartbeat: lastHeartbeat,
-        running: inFlight,
-      })) ?? null,
+      status.workers?.map(({ inFlight, ...worker }) => ({ ...inSnakeCase(worker), running: inFlight })) ??
+      null,
     jobs: status.jobs,
   }
 }
 
-function runJson(run: RunSummary) {
+function runJson({ id, seen, inserted, updated, deleted, quarantined, ...run }: RunSummary) {
   return {
-    run_id: run.id,
-    started_at: run.startedAt,
-    finished_at: run.finishedAt,
-    mode: run.mode,
-    outcome: run.outcome,
-    leads_as_of: run.leadsAsOf,
-    leads: {
-      seen: run.seen,
-      inserted: run.inserted,
-      updated: run.updated,
-      deleted: run.deleted,
-      quarantined: run.quarantined,
-    },
-    requests: run.requests,
-    retries: run.retries,
-    duration_ms: run.durationMs,
-    problems: run.problems,
+    run_id: id,
+    ...inSnakeCase(run),
+    leads: { seen, inserted, updated, deleted, quarantined },
   }
 }
 
@@ -129,17 +104,7 @@ function eventsJson({ last, recent, waiting }: NonNullable<Status['events']>) {
     last_24_hours: Object.fromEntries(recent.map(({ outcome, events }) => [outcome, events])),
     waiting: waiting.toRead,
     waiting_since: waiting.since,
-    last: last.map((event) => ({
-      id: event.id,
-      type: event.type,
-      resource: event.resource,
-      resource_id: event.resourceId,
-      occurred_at: event.occurredAt,
-      received_at: event.receivedAt,
-      done_at: event.doneAt,
-      outcome: event.outcome,
-      problem: event.problem,
-    })),
+    last: last.map(({ name: _name, change: _change, ...event }) => inSnakeCase(event)),
   }
 }
 
@@ -159,94 +124,68 @@ function jobsText(jobs: readonly QueueCounts[]): string {
 }
 
 /** @param isSyncing true if a sync runs now; if it is false, a run without an outcome was killed */
-async function printStatus(
-  terminal: Terminal,
+function textOf(
+  { style }: Terminal,
   database: string,
   status: Status,
   isSyncing: boolean,
-): Promise<void> {
+): readonly Paragraph[] {
   const running = isSyncing ? status.runs[0]?.id : undefined
   const messages = Object.entries(status.deliveries).map(([state, count]) => `${count} ${wordOf(state)}`)
   const failure = status.lastFailure
   const { health } = status
-  terminal.print(terminal.style(STATUS_COLORS[health.status], health.sentence), '')
-  await terminal.printFields({
-    Database: database,
-    Leads: status.leads.toLocaleString('en'),
-    'Data as of': formatInstant(status.dataAsOf) ?? 'no sync has read all leads yet',
-    'Last failure': failure && `${formatInstant(failure.at)}  ${failure.message}`,
-    Alerts: alertsText(status.alerts),
-    'Quarantined records': status.quarantinedRecords > 0 ? status.quarantinedRecords : null,
-    'Reports waiting': status.schedules.flatMap(heldText).join(' ') || null,
-    Events: status.health.checks.find(({ what }) => what === 'events')?.found,
-    Messages: messages.join(', ') || 'none',
-    'Mail server': status.serversAway.map(outageText).join('; ') || null,
-    Jobs: status.jobs && jobsText(status.jobs),
-  })
-  if (status.workers !== null && status.workers.length > 0) {
-    terminal.print('')
-    await terminal.printTable<RunningWorker>(
-      [
-        { title: 'WORKER', value: ({ host }) => host, isWhole: true },
-        { title: 'PROCESS', value: ({ pid }) => String(pid) },
-        { title: 'SINCE', value: ({ since }) => formatInstant(since) },
-        { title: 'LAST HEARTBEAT', value: ({ lastHeartbeat }) => formatInstant(lastHeartbeat) },
-        { title: 'RUNNING', value: ({ inFlight }) => inFlight.join(', ') || null },
-      ],
-      status.workers,
-    )
-  }
-  if (status.runs.length > 0) {
-    terminal.print('')
-    await terminal.printTable<RunSummary>(
-      [
-        { title: 'SYNC', value: (run) => run.id, isWhole: true },
-        { title: 'MODE', value: (run) => run.mode },
-        { title: 'OUTCOME', value: ({ id, outcome }) => outcome ?? (id === running ? 'running' : 'killed') },
-        { title: 'LEADS', value: (run) => run.seen },
-        { title: 'NEW', value: (run) => run.inserted },
-        { title: 'CHANGED', value: (run) => run.updated },
-        { title: 'DELETED', value: (run) => run.deleted },
-        { title: 'REQUESTS', value: (run) => run.requests },
-        { title: 'SECONDS', value: (run) => (run.durationMs === null ? null : run.durationMs / 1000) },
-      ],
-      status.runs,
-    )
-  }
-  if (status.scheduledRuns.length > 0) {
-    terminal.print('')
-    await terminal.printTable(
-      [
-        { title: 'DUE', value: (scheduledRun) => formatInstant(scheduledRun.due_at) },
-        { title: 'SCHEDULE', value: (scheduledRun) => scheduledRun.schedule },
-        { title: 'STATE', value: (scheduledRun) => scheduledRun.state },
-        { title: 'MESSAGE', value: (scheduledRun) => scheduledRun.message },
-      ],
-      status.scheduledRuns,
-    )
-  }
-  if (status.issues.length > 0) {
-    terminal.print('')
-    await terminal.printTable<ListedIssue>(
-      [
-        { title: 'REPORT', value: ({ report }) => report, isWhole: true },
-        { title: 'PERIOD', value: ({ period }) => formatDates(period), isWhole: true },
-        { title: 'MAILS', value: issueState, isWhole: true },
-        { title: 'SUBJECT', value: ({ subject }) => subject },
-      ],
-      status.issues,
-    )
-  }
-  terminal.print('')
-  await terminal.printTable<ScheduleState<ConfiguredSchedule>>(
-    [
+  return [
+    style(STATUS_COLORS[health.status], health.sentence),
+    fields({
+      Database: database,
+      Leads: status.leads.toLocaleString('en'),
+      'Data as of': formatInstant(status.dataAsOf) ?? 'no sync has read all leads yet',
+      'Last failure': failure && `${formatInstant(failure.at)}  ${failure.message}`,
+      Alerts: alertsText(status.alerts),
+      'Quarantined records': status.quarantinedRecords > 0 ? status.quarantinedRecords : null,
+      'Reports waiting': status.schedules.flatMap(heldText).join(' ') || null,
+      Events: status.health.checks.find(({ what }) => what === 'events')?.found,
+      Messages: messages.join(', ') || 'none',
+      'Mail server': status.serversAway.map(outageText).join('; ') || null,
+      Jobs: status.jobs && jobsText(status.jobs),
+    }),
+    table(status.workers ?? [], [
+      { title: 'WORKER', value: ({ host }) => host, isWhole: true },
+      { title: 'PROCESS', value: ({ pid }) => String(pid) },
+      { title: 'SINCE', value: ({ since }) => formatInstant(since) },
+      { title: 'LAST HEARTBEAT', value: ({ lastHeartbeat }) => formatInstant(lastHeartbeat) },
+      { title: 'RUNNING', value: ({ inFlight }) => inFlight.join(', ') || null },
+    ]),
+    table(status.runs, [
+      { title: 'SYNC', value: (run) => run.id, isWhole: true },
+      { title: 'MODE', value: (run) => run.mode },
+      { title: 'OUTCOME', value: ({ id, outcome }) => outcome ?? (id === running ? 'running' : 'killed') },
+      { title: 'LEADS', value: (run) => run.seen },
+      { title: 'NEW', value: (run) => run.inserted },
+      { title: 'CHANGED', value: (run) => run.updated },
+      { title: 'DELETED', value: (run) => run.deleted },
+      { title: 'REQUESTS', value: (run) => run.requests },
+      { title: 'SECONDS', value: (run) => (run.durationMs === null ? null : run.durationMs / 1000) },
+    ]),
+    table(status.scheduledRuns, [
+      { title: 'DUE', value: (scheduledRun) => formatInstant(scheduledRun.due_at) },
+      { title: 'SCHEDULE', value: (scheduledRun) => scheduledRun.schedule },
+      { title: 'STATE', value: (scheduledRun) => scheduledRun.state },
+      { title: 'MESSAGE', value: (scheduledRun) => scheduledRun.message },
+    ]),
+    table(status.issues, [
+      { title: 'REPORT', value: ({ report }) => report, isWhole: true },
+      { title: 'PERIOD', value: ({ period }) => formatDates(period), isWhole: true },
+      { title: 'MAILS', value: issueState, isWhole: true },
+      { title: 'SUBJECT', value: ({ subject }) => subject },
+    ]),
+    table(status.schedules, [
       { title: 'SCHEDULE', value: ({ name }) => name, isWhole: true },
       { title: 'LAST', value: ({ last }) => last && formatInstant(last.due_at) },
       { title: 'OUTCOME', value: ({ last }) => last && outcomeText(last) },
       { title: 'NEXT', value: ({ next }) => next && formatInstant(next.toISOString()) },
       { title: 'WHEN', value: ({ timing }) => timing.expression },
       { title: 'ZONE', value: ({ timing }) => timing.timeZone },
-    ],
-    status.schedules,
-  )
+    ]),
+  ]
 }

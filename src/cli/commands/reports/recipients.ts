@@ -22,7 +22,8 @@ import { listRefusing, type RefusingRecipient } from '../../../store/outbox/deli
 import { listPreferences, type Preference, replaceLinkKey } from '../../../store/reports/preference.ts'
 import { claimLease, listHeldLeases } from '../../../store/schedule/lease.ts'
 import { addExamples } from '../../command.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
+import { table } from '../../terminal/table.ts'
+import { inSnakeCase, type Result, type Terminal } from '../../terminal/terminal.ts'
 
 interface Line {
   readonly address: string
@@ -41,45 +42,44 @@ export function defineRecipients(command: Command, terminal: Terminal): void {
     .command('list', { isDefault: true })
     .description('list recipients with their reports, states and preferences (same as `recipients`)')
     .option('--report <name>', 'only recipients of this report')
-    .action(({ report }: { report?: string }) => listRecipients(terminal, report))
+    .action(async ({ report }: { report?: string }) => terminal.show(await listRecipients(terminal, report)))
   addExamples(list, ['recipients', 'recipients list --report weekly', 'recipients list --json'])
-  definePreferences(command, terminal)
-  defineLinks(command, terminal)
+  defineSet(command, terminal)
+  defineLink(command, terminal)
 }
 
-async function listRecipients(terminal: Terminal, name: string | undefined): Promise<void> {
+async function listRecipients(terminal: Terminal, name: string | undefined): Promise<Result> {
   const config = await terminal.dataConfig()
   const reports = name === undefined ? config.reports : [findReport(config, name)]
   await using store = await openDataToRead(config)
   const lines = await readLines(store, config, reports, name)
-  if (terminal.json) return terminal.printJson(lines.map(jsonOf))
-  if (lines.length === 0) {
-    return terminal.note(
-      'No report has recipients: set recipients (LEADSHEET_RECIPIENTS) or recipients_file.',
-    )
-  }
-  await terminal.printTable<Line>(
-    [
-      { title: 'RECIPIENT', value: ({ address }) => address, isWhole: true },
-      { title: 'NAME', value: ({ recipient }) => recipient?.name ?? null, isOptional: true },
-      { title: 'REPORT', value: ({ report }) => report, isWhole: true },
-      { title: 'STATE', value: stateOf },
-      { title: 'LEADS', value: ({ recipient }) => recipient && (filterText(recipient.filter) ?? 'all') },
-      { title: 'LOCALE', value: ({ recipient }) => recipient?.locale ?? null },
-      { title: 'TIME ZONE', value: ({ recipient }) => recipient?.timeZone ?? null },
-      {
-        title: 'BLOCKS',
-        value: ({ recipient }) => recipient && (recipient.blocks?.join(', ') ?? 'as in its folder'),
-      },
-      {
-        title: 'ATTACHMENTS',
-        value: ({ recipient }) => recipient?.attachments.join(', ') ?? null,
-        isOptional: true,
-      },
-      { title: 'FROM', value: ({ from }) => from, isOptional: true },
+  const none = 'No report has recipients: set recipients (LEADSHEET_RECIPIENTS) or recipients_file.'
+  return {
+    data: lines.map(jsonOf),
+    text: [
+      table(lines, [
+        { title: 'RECIPIENT', value: ({ address }) => address, isWhole: true },
+        { title: 'NAME', value: ({ recipient }) => recipient?.name, isOptional: true },
+        { title: 'REPORT', value: ({ report }) => report, isWhole: true },
+        { title: 'STATE', value: stateOf },
+        { title: 'LEADS', value: ({ recipient }) => recipient && (filterText(recipient.filter) ?? 'all') },
+        { title: 'LOCALE', value: ({ recipient }) => recipient?.locale },
+        { title: 'TIME ZONE', value: ({ recipient }) => recipient?.timeZone },
+        { title: 'BLOCKS', value: ({ recipient }) => recipient && blocksText(recipient) },
+        {
+          title: 'ATTACHMENTS',
+          value: ({ recipient }) => recipient?.attachments.join(', '),
+          isOptional: true,
+        },
+        { title: 'FROM', value: ({ from }) => from, isOptional: true },
+      ]),
     ],
-    lines,
-  )
+    notes: lines.length === 0 ? [none] : [],
+  }
+}
+
+function blocksText({ blocks }: RecipientConfig): string {
+  return blocks?.join(', ') ?? 'as in its folder'
 }
 
 /** Lists the recipients in the settings, then the recipients that have only a stored preference. */
@@ -145,100 +145,72 @@ function jsonOf({ recipient, preference, refusing, ...line }: Line) {
   }
 }
 
-/** Options of the commands that set a preference for a recipient. */
+/** The preferences as `recipients list` shows them. */
+const CHOICES: Readonly<Record<string, PreferenceChoice>> = {
+  active: 'start',
+  paused: 'pause',
+  unsubscribed: 'stop',
+  weekly: 'weekly',
+  as_scheduled: 'as_scheduled',
+}
+
 interface Options {
-  /** Only `resume` has this option. */
   readonly all?: boolean
   readonly report?: string
   readonly reason?: string
 }
 
-const PREFERENCES: readonly {
-  readonly name: string
-  readonly choice: PreferenceChoice
-  readonly summary: string
-}[] = [
-  { name: 'pause', choice: 'pause', summary: 'pause a recipient: send nothing until `recipients resume`' },
-  {
-    name: 'resume',
-    choice: 'start',
-    summary: 'resume sending to a recipient who was paused or unsubscribed',
-  },
-  {
-    name: 'unsubscribe',
-    choice: 'stop',
-    summary: 'unsubscribe a recipient and withdraw their waiting mails',
-  },
-]
-
-const FREQUENCIES: Readonly<Record<string, PreferenceChoice>> = { weekly: 'weekly', default: 'as_scheduled' }
-
-function definePreferences(parent: Command, terminal: Terminal): void {
-  for (const { name, choice, summary } of PREFERENCES) {
-    const isResume = name === 'resume'
-    const command = parent
-      .command(name)
-      .description(summary)
-      .argument(isResume ? '[address]' : '<address>', 'address of the recipient')
-    if (isResume) command.option('--all', 'all recipients whom leadsheet paused')
-    addOptions(command).action((address: string | undefined, options: Options) =>
-      change(terminal, address, choice, options),
-    )
-    addExamples(command, [
-      `recipients ${name} dana@example.com`,
-      `recipients ${name} dana@example.com --report daily`,
-      ...(isResume ? ['recipients resume --all'] : []),
-    ])
-  }
-  const frequency = parent
-    .command('frequency')
-    .description('send a recipient one report a week, about the week before; or go back to the schedule')
+function defineSet(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('set')
+    .description('set what a recipient gets: pause, resume or unsubscribe them, or change how often')
     .addArgument(
-      new Argument('<frequency>', 'weekly, or default: the schedule of the settings').choices(
-        Object.keys(FREQUENCIES),
-      ),
+      new Argument(
+        '<preference>',
+        'active; paused; unsubscribed, which also withdraws waiting mails; weekly: one report a week, about the week before; as_scheduled',
+      ).choices(Object.keys(CHOICES)),
     )
-    .argument('<address>', 'address of the recipient')
-  addOptions(frequency).action((name: string, address: string, options: Options) =>
-    change(terminal, address, FREQUENCIES[name] ?? 'as_scheduled', options),
-  )
-  addExamples(frequency, [
-    'recipients frequency weekly dana@example.com --report daily',
-    'recipients frequency default dana@example.com',
+    .argument('[address]', 'address of the recipient')
+    .option('--all', 'with active: all recipients whom leadsheet paused')
+    .option('--report <name>', 'only this report (default: all reports that the recipient gets)')
+    .option('--reason <text>', `reason to show in ${shellCommand('recipients')}`)
+    .action(async (name: string, address: string | undefined, options: Options) =>
+      terminal.show(await setPreference(terminal, CHOICES[name] ?? 'start', address, options)),
+    )
+  addExamples(command, [
+    'recipients set paused dana@example.com --reason "on leave"',
+    'recipients set weekly dana@example.com --report daily',
+    'recipients set active --all',
   ])
 }
 
-function addOptions(command: Command): Command {
-  return command
-    .option('--report <name>', 'only this report (default: all reports that the recipient gets)')
-    .option('--reason <text>', `reason to show in ${shellCommand('recipients')}`)
-}
-
-async function change(
+async function setPreference(
   terminal: Terminal,
-  address: string | undefined,
   choice: PreferenceChoice,
+  address: string | undefined,
   options: Options,
-): Promise<void> {
+): Promise<Result> {
   const config = await terminal.config()
   await using store = await openData(config)
-  const reason = options.reason ?? null
+  const by = { by: 'operator', reason: options.reason ?? null } as const
   const changed: ChangedPreference[] = []
-  for (const key of await keysToChange(store, config, address, choice, options)) {
-    const by = { by: 'operator', reason } as const
+  for (const key of await keysToChange(store, config, address, choice, options))
     changed.push(await changePreference(store, key, choice, by, new Date()))
-  }
-  if (changed.length === 0) terminal.note('leadsheet has paused nobody.')
-  if (terminal.json) return terminal.printJson(changed.map(changedJson))
-  await terminal.printTable<ChangedPreference>(
-    [
-      { title: 'RECIPIENT', value: ({ preference }) => preference.address, isWhole: true },
-      { title: 'REPORT', value: ({ preference }) => preference.report, isWhole: true },
-      { title: 'STATE', value: ({ preference }) => preferenceText(preference) },
-      { title: 'MAILS WITHDRAWN', value: ({ withdrawn }) => withdrawn },
+  return {
+    data: changed.map(({ preference, withdrawn }) => ({
+      ...inSnakeCase(preference),
+      mails_withdrawn: withdrawn,
+    })),
+    text: [
+      table(changed, [
+        { title: 'RECIPIENT', value: ({ preference }) => preference.address, isWhole: true },
+        { title: 'REPORT', value: ({ preference }) => preference.report, isWhole: true },
+        { title: 'STATE', value: ({ preference }) => preferenceText(preference) },
+        { title: 'MAILS WITHDRAWN', value: ({ withdrawn }) => withdrawn },
+      ]),
     ],
-    changed,
-  )
+    notes: changed.length === 0 ? ['leadsheet has paused nobody.'] : [],
+  }
 }
 
 /** @throws LeadsheetError usage_invalid if neither or both of an address and `--all` are given */
@@ -249,9 +221,9 @@ async function keysToChange(
   choice: PreferenceChoice,
   { all = false, report: name }: Options,
 ): Promise<{ readonly address: string; readonly report: string }[]> {
-  if (all === (address !== undefined)) {
-    throw new LeadsheetError('usage_invalid', 'recipients resume: expected an address or --all', {
-      hint: `Write ${shellCommand('recipients resume dana@example.com')}, or ${shellCommand('recipients resume --all')} for all whom leadsheet paused.`,
+  if (all === (address !== undefined) || (all && choice !== 'start')) {
+    throw new LeadsheetError('usage_invalid', 'recipients set: expected an address, or active with --all', {
+      hint: `Write ${shellCommand('recipients set active dana@example.com')}, or ${shellCommand('recipients set active --all')} for all whom leadsheet paused.`,
     })
   }
   if (address === undefined) {
@@ -308,38 +280,45 @@ function onlyFrequent(config: Config, names: readonly string[]): readonly string
   )
 }
 
-function changedJson({ preference, withdrawn }: ChangedPreference) {
-  const { address, report, state, cadence, changedAt, changedBy, reason } = preference
-  return {
-    address,
-    report,
-    state,
-    cadence,
-    changed_at: changedAt,
-    changed_by: changedBy,
-    reason,
-    mails_withdrawn: withdrawn,
-  }
+interface LinkOptions {
+  readonly report?: string
+  readonly revoke?: boolean
+  readonly yes?: boolean
 }
 
-function defineLinks(parent: Command, terminal: Terminal): void {
-  const link = parent
+function defineLink(parent: Command, terminal: Terminal): void {
+  const command = parent
     .command('link')
-    .description('print the link to the preferences page of a recipient')
-    .argument('<address>', 'address of the recipient')
+    .description('print the link to the preferences page of a recipient, or revoke all links')
+    .argument('[address]', 'address of the recipient')
     .option('--report <name>', 'only this report (default: all reports that the recipient gets)')
-    .action((address: string, { report }: { report?: string }) => printLinks(terminal, address, report))
-  addExamples(link, ['recipients link dana@example.com', 'recipients link dana@example.com --report daily'])
-  const revoke = parent
-    .command('revoke-links')
-    .description('revoke all preference links that were ever sent')
-    .option('--yes', 'revoke the links; without it nothing is changed')
-    .action(({ yes }: { yes?: boolean }) => revokeLinks(terminal, yes === true))
-  addExamples(revoke, ['recipients revoke-links --yes'])
+    .option('--revoke', 'revoke the links in all mails that were ever sent; without an address')
+    .option('--yes', 'with --revoke: revoke the links; without it nothing is changed')
+    .action(async (address: string | undefined, options: LinkOptions) =>
+      terminal.show(await linkOrRevoke(terminal, address, options)),
+    )
+  addExamples(command, [
+    'recipients link dana@example.com',
+    'recipients link dana@example.com --report daily',
+    'recipients link --revoke --yes',
+  ])
+}
+
+/** @throws LeadsheetError usage_invalid unless either an address or `--revoke` is given */
+function linkOrRevoke(
+  terminal: Terminal,
+  address: string | undefined,
+  { report, revoke = false, yes = false }: LinkOptions,
+): Promise<Result> {
+  if (address !== undefined && !revoke) return findLinks(terminal, address, report)
+  if (address === undefined && revoke && report === undefined) return revokeLinks(terminal, yes)
+  throw new LeadsheetError('usage_invalid', 'recipients link: expected an address, or --revoke alone', {
+    hint: `Write ${shellCommand('recipients link dana@example.com')}.`,
+  })
 }
 
 /** @throws LeadsheetError config_missing, usage_invalid */
-async function printLinks(terminal: Terminal, address: string, report: string | undefined): Promise<void> {
+async function findLinks(terminal: Terminal, address: string, report: string | undefined): Promise<Result> {
   const config = await terminal.config()
   await using store = await openData(config)
   const linkOf = await preferenceLinks(config, store)
@@ -348,45 +327,45 @@ async function printLinks(terminal: Terminal, address: string, report: string | 
       'config_missing',
       'web.public_url is not set, so recipients have no preferences page',
       {
-        hint: `Set web.public_url, or change the preference here: ${shellCommand('recipients unsubscribe ADDRESS')}.`,
+        hint: `Set web.public_url, or change the preference here: ${shellCommand('recipients set unsubscribed ADDRESS')}.`,
       },
     )
   }
-  const lines = (await reportsOf(store, config, address, report)).map((name) => ({
+  const links = (await reportsOf(store, config, address, report)).map((name) => ({
     address,
     report: name,
     url: linkOf({ address, report: name }),
   }))
-  if (terminal.json) return terminal.printJson(lines)
-  for (const { report: name, url } of lines) terminal.print(`${name}  ${url}`)
-  terminal.note('Anybody with this link can change what the recipient gets.')
+  return {
+    data: links,
+    text: [links.map(({ report: name, url }) => `${name}  ${url}`).join('\n')],
+    notes: ['Anybody with this link can change what the recipient gets.'],
+  }
 }
 
 /**
  * Replaces the key that signs links. All links in mails that were sent so far then become invalid.
  * @throws LeadsheetError job_busy while a daemon runs, because the daemon would go on with the old key
  */
-async function revokeLinks(terminal: Terminal, isMeant: boolean): Promise<void> {
+async function revokeLinks(terminal: Terminal, isMeant: boolean): Promise<Result> {
   await using store = await openData(await terminal.config())
+  const data = { revoked: isMeant }
   if (!isMeant) {
-    terminal.note(
-      `Nothing was changed. ${shellCommand('recipients revoke-links --yes')} revokes the links in all mails sent so far.`,
-    )
-  } else {
-    const now = () => new Date()
-    const lease = await claimLease(store, 'daemon', now)
-    const worker = (await listHeldLeases(store.db, now())).find(({ name }) => name.startsWith('daemon:'))
-    if (worker !== undefined) {
-      await lease.release()
-      throw new LeadsheetError(
-        'job_busy',
-        `A daemon is already running: process ${worker.pid} on ${worker.host}`,
-        { hint: 'Stop all workers first, because they keep signing messages with the old key.' },
-      )
-    }
-    await replaceLinkKey(store, now())
-    await lease.release()
-    terminal.note('The links in all mails sent so far are revoked; new mails have new links.')
+    const how = shellCommand('recipients link --revoke --yes')
+    return { data, notes: [`Nothing was changed. ${how} revokes the links in all mails sent so far.`] }
   }
-  if (terminal.json) terminal.printJson({ revoked: isMeant })
+  const now = () => new Date()
+  const lease = await claimLease(store, 'daemon', now)
+  const worker = (await listHeldLeases(store.db, now())).find(({ name }) => name.startsWith('daemon:'))
+  if (worker !== undefined) {
+    await lease.release()
+    throw new LeadsheetError(
+      'job_busy',
+      `A daemon is already running: process ${worker.pid} on ${worker.host}`,
+      { hint: 'Stop all workers first, because they keep signing messages with the old key.' },
+    )
+  }
+  await replaceLinkKey(store, now())
+  await lease.release()
+  return { data, notes: ['The links in all mails sent so far are revoked; new mails have new links.'] }
 }

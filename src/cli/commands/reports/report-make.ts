@@ -1,7 +1,7 @@
 /**
- * `leadsheet report preview`, `send` and `test`: makes the report of a period, either to look at or to mail.
+ * `leadsheet report preview` and `send`: makes the report of a period, either to look at or to mail.
  */
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { deliveryPolicyOf, dkimOf, openMail } from '../../../app/configured-mail.ts'
 import {
   findAudience,
@@ -23,15 +23,22 @@ import { pauseRefused, reportAs } from '../../../jobs/reports/preferences.ts'
 import { tryReport, withoutPage } from '../../../jobs/reports/preview.ts'
 import { contentsOf } from '../../../jobs/reports/report-content.ts'
 import type { Audience, Recipient, Report } from '../../../jobs/reports/report-definition.ts'
-import { addExamples, instant } from '../../command.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
+import { addExamples, instant, wholeNumber } from '../../command.ts'
+import type { Result, Terminal } from '../../terminal/terminal.ts'
 import { publishAfterwards } from '../analysis/snapshot.ts'
-import { previewKind, printIssues, writePreview } from './report-output.ts'
+import { issuesResult, previewKind, writePreview } from './report-output.ts'
 
 interface Options {
   readonly at?: string
   readonly for?: string
   readonly locale?: string
+  readonly output?: string
+  readonly to?: string
+}
+
+interface PreviewOptions extends Options {
+  readonly watch?: boolean
+  readonly port: number
 }
 
 const AT = 'make the report as of this time: it covers the last whole period before (default: now)'
@@ -39,9 +46,10 @@ const AT = 'make the report as of this time: it covers the last whole period bef
 export function definePreview(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('preview')
-    .description('make a report without sending it; print its subject and page, or write it to a file')
+    .description('make a report without sending it: print its subject and page, or show it as you choose')
     .argument('<name>', 'name of a configured report, or of a folder of templates')
     .option('-o, --output <file>', 'write the report to a file: .html, .txt or .eml')
+    .option('--to <address>', 'mail it to this address as a test, which does not count as sending it')
     .option('--for <address>', 'make the report as this recipient gets it')
     .option(
       '--locale <locale>',
@@ -49,34 +57,31 @@ export function definePreview(parent: Command, terminal: Terminal): void {
       locale,
     )
     .option('--at <time>', AT, instant)
-    .action((name: string, { output, ...options }: Options & { output?: string }) =>
-      makeOne(terminal, name, options, { output: output ?? null, to: null }),
+    .addOption(
+      new Option('--watch', 'show it in the browser, and update it when one of its files changes').conflicts([
+        ...['output', 'to', 'for', 'locale', 'at'],
+      ]),
     )
+    .option(
+      '--port <number>',
+      'with --watch: port on 127.0.0.1; 0 picks a free port',
+      wholeNumber(0, 65_535),
+      8025,
+    )
+    .action(async (name: string, { watch, port, ...options }: PreviewOptions) => {
+      if (!watch) return terminal.show(await makeOne(terminal, name, options))
+      // The preview server is loaded only here, because it would slow down all other commands.
+      const { watchReport } = await import('./report-watch.ts')
+      await watchReport(terminal, name, port)
+    })
   addExamples(command, [
     'report preview daily',
     'report preview daily -o daily.html',
+    'report preview daily --to me@example.com',
     'report preview daily --for dana@example.com --locale de-DE -o daily.eml',
     'report preview daily --at 2026-11-20T07:00:00Z',
+    'report preview daily --watch',
   ])
-}
-
-export function defineTest(parent: Command, terminal: Terminal): void {
-  const command = parent
-    .command('test')
-    .description('mail a report to one address as a test; this does not count as sending it')
-    .argument('<name>', 'name of a configured report, or of a folder of templates')
-    .requiredOption('--to <address>', 'address to send the test to')
-    .option('--for <address>', 'make the report as this recipient gets it')
-    .option(
-      '--locale <locale>',
-      "language and format of numbers and dates, such as de-DE (default: the recipient's)",
-      locale,
-    )
-    .option('--at <time>', AT, instant)
-    .action((name: string, { to, ...options }: Options & { to: string }) =>
-      makeOne(terminal, name, options, { output: null, to }),
-    )
-  addExamples(command, ['report test daily --to me@example.com'])
 }
 
 export function defineSend(parent: Command, terminal: Terminal): void {
@@ -91,12 +96,8 @@ export function defineSend(parent: Command, terminal: Terminal): void {
 }
 
 /** Makes the report for one recipient, and writes it to a file or mails it to one address if asked. */
-async function makeOne(
-  terminal: Terminal,
-  name: string,
-  options: Options,
-  { output, to }: { readonly output: string | null; readonly to: string | null },
-): Promise<void> {
+async function makeOne(terminal: Terminal, name: string, options: Options): Promise<Result> {
+  const { output = null, to = null } = options
   const config = await terminal.config()
   const settings = findReport(config, name)
   const mail = to === null ? null : requireMail(config)
@@ -131,7 +132,7 @@ async function makeOne(
   }
   const revision = to === null ? 0 : deps.now().getTime()
   const message = messageFor(store, issue, addressee(addressed, recipients), content, sender, revision)
-  if (kind !== null && output !== null) await writePreview(output, kind, message, dkimOf(config.mail))
+  if (output !== null) await writePreview(output, message, dkimOf(config.mail))
 
   const { notSent } = issue
   const { failed } = issue.figures
@@ -139,11 +140,11 @@ async function makeOne(
     { issue: { ...issue, subject: content.subject }, page, notSent, messages: 0, failed },
   ]
   const made = { enqueuedIssues, preview: output, leftOut: [] }
-  if (mail === null) return await printIssues(terminal, report, { ...made, deliveries: null })
+  if (mail === null) return issuesResult(terminal, report, { ...made, deliveries: null })
   await using transport = openMail(mail, await terminal.log())
   const response = await sendTest({ transport }, message, terminal.signal)
   const test = { recipient: message.to, state: 'sent' as const, response, isNew: true }
-  await printIssues(terminal, report, { ...made, deliveries: [test] })
+  return issuesResult(terminal, report, { ...made, deliveries: [test] })
 }
 
 interface SendOptions {
@@ -187,7 +188,7 @@ async function sendReport(terminal: Terminal, name: string, options: SendOptions
     terminal.signal,
   )
   await pauseRefused({ ...deps, log, suppressAfterBounces: mail.suppressAfterBounces })
-  await printIssues(terminal, report, { enqueuedIssues, preview: null, deliveries, leftOut })
+  terminal.show(issuesResult(terminal, report, { enqueuedIssues, preview: null, deliveries, leftOut }))
   await publishAfterwards(terminal, deps.store)
   // The error of the archive is thrown last. An earlier throw would keep the messages from being sent, and no
   // daemon would send the messages later.

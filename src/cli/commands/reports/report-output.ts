@@ -1,4 +1,4 @@
-/** Prints issues and sent messages for the `leadsheet report` commands, and writes preview files. */
+/** The result of the `leadsheet report` commands that make issues, and the files of previews. */
 import { writeFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
 import type { Message } from '../../../domain/message.ts'
@@ -12,7 +12,8 @@ import type { Report } from '../../../jobs/reports/report-definition.ts'
 import type { DkimKey } from '../../../mail/message.ts'
 import { buildMessage } from '../../../mail/message.ts'
 import { withPictures } from '../../../report/archive/page.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
+import { fields, table } from '../../terminal/table.ts'
+import { inSnakeCase, type Result, type Terminal } from '../../terminal/terminal.ts'
 import { periodJson, wordOf } from './outbox.ts'
 
 const PREVIEWS = ['.html', '.txt', '.eml'] as const
@@ -39,13 +40,9 @@ export function previewKind(file: string): PreviewKind {
   )
 }
 
-/** @throws LeadsheetError data_unwritable */
-export async function writePreview(
-  file: string,
-  kind: PreviewKind,
-  message: Message,
-  dkim: DkimKey | null,
-): Promise<void> {
+/** @throws LeadsheetError usage_invalid, data_unwritable */
+export async function writePreview(file: string, message: Message, dkim: DkimKey | null): Promise<void> {
+  const kind = previewKind(file)
   const content =
     kind === '.eml'
       ? await buildMessage(message, dkim)
@@ -60,48 +57,41 @@ export async function writePreview(
   })
 }
 
-export async function printIssues(terminal: Terminal, report: Report, output: Output): Promise<void> {
+/** Shows issues and their mails. If a block could not be made, the command ends as `partly`, exit status 3. */
+export function issuesResult(terminal: Terminal, report: Report, output: Output): Result {
   const { enqueuedIssues, deliveries, leftOut } = output
   const preview = output.preview === null ? null : resolve(output.preview)
-  noteFailed(terminal, enqueuedIssues)
-  if (terminal.json)
-    return terminal.printJson(jsonOf(report, { enqueuedIssues, deliveries, preview, leftOut }))
-  for (const { issue, page, notSent } of enqueuedIssues) {
-    const { period, variant, subject } = issue
-    await terminal.printFields({
-      Report: `${report.name}, ${formatDates(period)} (${period.timeZone})`,
-      Leads: variantText(variant),
-      Subject: subject,
-      Page: page,
-      Preview: preview,
-      'Not sent': notSent,
-    })
-  }
-  if (deliveries === null) {
-    terminal.note(
-      `Nothing was sent. ${shellCommand(`report test ${report.name} --to ADDRESS`)} sends a test; ${shellCommand(`report send ${report.name}`)} sends it to the recipients.`,
-    )
-    return
-  }
-  for (const { address, why } of leftOut) terminal.note(`not sent to ${address}: ${why}.`)
-  if (deliveries.length === 0) return
-  terminal.print('')
-  await terminal.printTable(
-    [
-      { title: 'RECIPIENT', value: (one) => one.recipient, isWhole: true },
-      { title: 'STATE', value: (one) => (one.isNew ? wordOf(one.state) : `${wordOf(one.state)} before`) },
-      { title: 'ANSWER', value: (one) => one.response },
-    ],
-    deliveries,
-  )
-}
-
-/** Warns of blocks (parts of a report) that failed. The command then ends as `partly`, exit status 3. */
-function noteFailed(terminal: Terminal, enqueuedIssues: readonly EnqueuedIssue[]): void {
-  const failed = enqueuedIssues.flatMap(({ failed }) => failed)
-  for (const { block, query, message } of failed)
-    terminal.note(`warning: ${query ?? block} could not be made: ${message}`)
+  const failed = enqueuedIssues.flatMap((each) => each.failed)
   if (failed.length > 0) terminal.end('partly')
+  const nothing = `Nothing was sent. ${shellCommand(`report preview ${report.name} --to ADDRESS`)} sends a test; ${shellCommand(`report send ${report.name}`)} sends it to the recipients.`
+  return {
+    data: jsonOf(report, { ...output, preview }),
+    text: [
+      ...enqueuedIssues.map(({ issue: { period, variant, subject }, page, notSent }) =>
+        fields({
+          Report: `${report.name}, ${formatDates(period)} (${period.timeZone})`,
+          Leads: variantText(variant),
+          Subject: subject,
+          Page: page,
+          Preview: preview,
+          'Not sent': notSent,
+        }),
+      ),
+      table(deliveries ?? [], [
+        { title: 'RECIPIENT', value: (one) => one.recipient, isWhole: true },
+        { title: 'STATE', value: (one) => (one.isNew ? wordOf(one.state) : `${wordOf(one.state)} before`) },
+        { title: 'ANSWER', value: (one) => one.response },
+      ]),
+    ],
+    notes: [
+      ...failed.map(
+        ({ block, query, message }) => `warning: ${query ?? block} could not be made: ${message}`,
+      ),
+      ...(deliveries === null
+        ? [nothing]
+        : leftOut.map(({ address, why }) => `not sent to ${address}: ${why}.`)),
+    ],
+  }
 }
 
 function jsonOf(report: Report, { enqueuedIssues, preview, deliveries, leftOut }: Output) {
@@ -116,12 +106,7 @@ function jsonOf(report: Report, { enqueuedIssues, preview, deliveries, leftOut }
       failed,
     })),
     preview,
-    deliveries: (deliveries ?? []).map(({ recipient, state, response, isNew }) => ({
-      recipient,
-      state,
-      response,
-      is_new: isNew,
-    })),
+    deliveries: (deliveries ?? []).map(inSnakeCase),
     left_out: leftOut.map(({ address, why }) => ({ recipient: address, why })),
   }
 }

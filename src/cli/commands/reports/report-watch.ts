@@ -1,5 +1,5 @@
 /**
- * `leadsheet report watch NAME`: shows the report in the browser, and renders it again when one of its files
+ * `leadsheet report preview NAME --watch`: shows the report in the browser, and renders it again when one of its files
  * changes.
  */
 import { once } from 'node:events'

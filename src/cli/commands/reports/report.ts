@@ -1,72 +1,69 @@
-/** `leadsheet report`: the parent of all commands about reports. */
+/** `leadsheet report`: the parent of all commands about reports; `approve` and `new`. */
 
 import { existsSync } from 'node:fs'
 import { access, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { Command } from 'commander'
 import { openTemplatesOf } from '../../../app/configured-reports.ts'
-import { scheduleFor } from '../../../app/configured-schedules.ts'
-import { TEMPLATES } from '../../../app/installation.ts'
+import { findSchedule, scheduleFor } from '../../../app/configured-schedules.ts'
+import { openData, TEMPLATES } from '../../../app/installation.ts'
 import { CALLED, faultText, LeadsheetError, shellCommand } from '../../../errors.ts'
+import { approveRun } from '../../../jobs/schedule/schedule-state.ts'
 import { scaffoldReport } from '../../../report/definition.ts'
 import { SHARED_FOLDERS } from '../../../report/render/template-files.ts'
 import { makeFolder } from '../../../store/db/file-system.ts'
-import { addExamples, wholeNumber } from '../../command.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
-import { defineApprove, defineHistory, defineList } from './history.ts'
+import { addExamples } from '../../command.ts'
+import { formatInstant } from '../../terminal/table.ts'
+import type { Result, Terminal } from '../../terminal/terminal.ts'
 import { defineShow } from './report-issue.ts'
-import { definePreview, defineSend, defineTest } from './report-make.ts'
+import { definePreview, defineSend } from './report-make.ts'
 import { defineResend } from './resend.ts'
 
 export function defineReport(command: Command, terminal: Terminal): void {
-  defineList(command, terminal)
   definePreview(command, terminal)
-  defineTest(command, terminal)
   defineSend(command, terminal)
   defineApprove(command, terminal)
   defineResend(command, terminal)
-  defineHistory(command, terminal)
   defineShow(command, terminal)
-  defineReportNew(command, terminal)
-  defineWatch(command, terminal)
+  defineNew(command, terminal)
 }
 
-function defineWatch(parent: Command, terminal: Terminal): void {
+function defineApprove(parent: Command, terminal: Terminal): void {
   const command = parent
-    .command('watch')
-    .description('show a report in the browser and update it when one of its files changes')
-    .argument('<name>', 'name of a configured report, or of a folder of templates')
-    .option('--port <number>', 'port on 127.0.0.1; 0 picks a free port', wholeNumber(0, 65_535), 8025)
-    .action(async (name: string, { port }: { port: number }) => {
-      // The preview server is loaded only here, because it would slow down all other commands.
-      const { watchReport } = await import('./report-watch.ts')
-      await watchReport(terminal, name, port)
-    })
-  addExamples(command, ['report watch daily'])
+    .command('approve')
+    .description('approve a report that is held or waits for its data: the daemon sends it')
+    .argument('<name>', 'name of the report')
+    .action(async (name: string) => terminal.show(await approveReport(terminal, name)))
+  addExamples(command, ['report approve daily'])
 }
 
-/*
- * `leadsheet report new`: makes a folder for a report of your own. The command does not change the settings,
- * but prints what to add to them.
- */
-
-interface Options {
-  readonly from: string
+/** @throws LeadsheetError usage_invalid if no issue of the report is held or waits for its data */
+async function approveReport(terminal: Terminal, name: string): Promise<Result> {
+  const config = await terminal.config()
+  const schedule = findSchedule(config, name)
+  await using store = await openData(config)
+  const { due_at, message } = await approveRun(store, schedule.name, new Date())
+  return {
+    data: { schedule: schedule.name, due_at, message },
+    text: [`${schedule.name} of ${formatInstant(due_at)} is approved: the daemon runs it within a minute`],
+  }
 }
 
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
-function defineReportNew(parent: Command, terminal: Terminal): void {
+function defineNew(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('new')
     .description('create a folder for a report of your own, with two example queries')
     .argument('<name>', 'name of the new report: lower-case letters, digits and hyphens')
     .option('--from <report>', 'report to copy the period and blocks from', 'daily')
-    .action((name: string, options: Options) => makeReport(terminal, name, options))
+    .action(async (name: string, { from }: { from: string }) =>
+      terminal.show(await makeReport(terminal, name, from)),
+    )
   addExamples(command, ['report new industries', 'report new weekly-emea --from weekly'])
 }
 
-async function makeReport(terminal: Terminal, name: string, { from }: Options): Promise<void> {
+async function makeReport(terminal: Terminal, name: string, from: string): Promise<Result> {
   if (!NAME.test(name) || SHARED_FOLDERS.includes(name)) {
     throw new LeadsheetError('usage_invalid', `${JSON.stringify(name)} cannot be the name of a report`, {
       hint: `Lower-case letters, digits and single hyphens, such as weekly-emea; not ${SHARED_FOLDERS.join(', ')}.`,
@@ -86,20 +83,19 @@ async function makeReport(terminal: Terminal, name: string, { from }: Options): 
     terminal.note(`warning: ${shadow} If you do not want that, remove ${relative('', folder)}.`)
     terminal.end('partly')
   }
-  if (terminal.json) {
-    terminal.printJson({ report: name, file, is_listed: isListed, schedule })
-    return
-  }
-  terminal.print(
-    `Made ${relative('', file)}`,
-    ...['', terminal.style('bold', 'Edit it and preview it'), `  ${CALLED} report watch ${name}`],
-  )
-  if (isListed) return
-  terminal.print(
-    ...['', terminal.style('bold', `To send it, add to reports in ${settingsFile(config.file)}`)],
+  const toSend = [
+    terminal.style('bold', `To send it, add to reports in ${settingsFile(config.file)}`),
     `  - name: ${name}`,
     `    schedule: "${schedule}"`,
-  )
+  ]
+  return {
+    data: { report: name, file, is_listed: isListed, schedule },
+    text: [
+      `Made ${relative('', file)}`,
+      `${terminal.style('bold', 'Edit it and preview it')}\n  ${CALLED} report preview ${name} --watch`,
+      ...(isListed ? [] : [toSend.join('\n')]),
+    ],
+  }
 }
 
 async function refuseTaken(folder: string, name: string): Promise<void> {
@@ -109,7 +105,7 @@ async function refuseTaken(folder: string, name: string): Promise<void> {
   )
   if (!isTaken) return
   throw new LeadsheetError('usage_invalid', `${relative('', folder)} already exists`, {
-    hint: `Choose another name, or preview the existing one with ${shellCommand(`report watch ${name}`)}.`,
+    hint: `Choose another name, or preview the existing one with ${shellCommand(`report preview ${name} --watch`)}.`,
   })
 }
 

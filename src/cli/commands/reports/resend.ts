@@ -17,7 +17,8 @@ import {
   type ResendPlan,
 } from '../../../jobs/reports/resend.ts'
 import { addExamples, instant } from '../../command.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
+import { table } from '../../terminal/table.ts'
+import type { Result, Terminal } from '../../terminal/terminal.ts'
 import { periodJson, wordOf } from './outbox.ts'
 
 interface Options {
@@ -51,7 +52,7 @@ export function defineResend(parent: Command, terminal: Terminal): void {
       '--yes',
       'send even if several recipients have or may have the mail; without it they are only listed',
     )
-    .action((name: string, options: Options) => resend(terminal, name, options))
+    .action(async (name: string, options: Options) => terminal.show(await resend(terminal, name, options)))
   addExamples(command, [
     'report resend daily --failed',
     'report resend daily --to dana@example.com',
@@ -59,7 +60,7 @@ export function defineResend(parent: Command, terminal: Terminal): void {
   ])
 }
 
-async function resend(terminal: Terminal, name: string, options: Options): Promise<void> {
+async function resend(terminal: Terminal, name: string, options: Options): Promise<Result> {
   const choice = choiceIn(options)
   requireNewMail(choice, options.reason)
   const config = await terminal.config()
@@ -72,10 +73,10 @@ async function resend(terminal: Terminal, name: string, options: Options): Promi
   const by = options.at === undefined ? deps.now() : new Date(options.at)
   const plan = await planResend(deps, report, recipients, choice, by)
   const count = plan.again.length + plan.anew.length
-  if (count === 0) return showPlan(terminal, plan, 'nothing')
+  if (count === 0) return planResult(terminal, plan, 'nothing')
   const mayHaveIt =
     plan.anew.length + plan.again.filter(({ message }) => message.state === 'unconfirmed').length
-  if (mayHaveIt > 1 && !options.yes) return showPlan(terminal, plan, 'asks')
+  if (mayHaveIt > 1 && !options.yes) return planResult(terminal, plan, 'asks')
 
   const queued = await enqueueResend(deps, report, plan, options.reason ?? null)
   const issues = new Set([...plan.again, ...plan.anew].map(({ issue }) => issue))
@@ -83,7 +84,7 @@ async function resend(terminal: Terminal, name: string, options: Options): Promi
   await using transport = await openMail(mail, log)
   const delivering = { ...deps, transport, log, policy: deliveryPolicyOf(config) }
   const deliveries = await deliverIssues(delivering, [...issues], terminal.signal, queued)
-  await showSent(terminal, plan, deliveries)
+  return sentResult(terminal, plan, deliveries)
 }
 
 /** @throws LeadsheetError usage_invalid unless exactly one choice is given */
@@ -114,58 +115,44 @@ function requireNewMail({ which }: ResendChoice, reason: string | undefined): vo
   )
 }
 
-async function showPlan(terminal: Terminal, plan: ResendPlan, why: 'nothing' | 'asks'): Promise<void> {
+function planResult(terminal: Terminal, plan: ResendPlan, why: 'nothing' | 'asks'): Result {
   terminal.end('usage')
-  if (terminal.json) return terminal.printJson({ sent: false, ...planJson(plan), deliveries: [] })
-  const rows = rowsOf(plan)
-  if (rows.length > 0) {
-    await terminal.printTable<Row>(
-      [
+  return {
+    data: { sent: false, ...planJson(plan), deliveries: [] },
+    text: [
+      table(rowsOf(plan), [
         { title: 'RECIPIENT', value: ({ recipient }) => recipient, isWhole: true },
         { title: 'PERIOD', value: ({ period }) => period, isWhole: true },
         { title: 'STATE', value: ({ state }) => state },
         { title: 'WOULD BE SENT', value: ({ what }) => what },
-      ],
-      rows,
-    )
+      ]),
+    ],
+    notes: [
+      why === 'asks'
+        ? 'Nothing was sent, because these recipients have or may have the mail. Add --yes to send it.'
+        : `Nothing was sent: no mail matches. ${shellCommand('outbox list')} shows the state of each mail.`,
+    ],
   }
-  terminal.note(
-    why === 'asks'
-      ? 'Nothing was sent, because these recipients have or may have the mail. Add --yes to send it.'
-      : `Nothing was sent: no mail matches. ${shellCommand('outbox list')} shows the state of each mail.`,
-  )
 }
 
-async function showSent(
-  terminal: Terminal,
-  plan: ResendPlan,
-  deliveries: readonly DeliverySummary[],
-): Promise<void> {
+function sentResult(terminal: Terminal, plan: ResendPlan, deliveries: readonly DeliverySummary[]): Result {
   const sent = deliveries.filter(({ state }) => state === 'sent').length
   if (sent < deliveries.length) terminal.end(sent > 0 ? 'partly' : 'failed')
-  if (terminal.json) {
-    const outcomes = deliveries.map(({ recipient, state, response }) => ({ recipient, state, response }))
-    return terminal.printJson({ sent: true, ...planJson(plan), deliveries: outcomes })
-  }
-  await terminal.printTable<DeliverySummary>(
-    [
-      { title: 'RECIPIENT', value: ({ recipient }) => recipient, isWhole: true },
-      { title: 'STATE', value: ({ state }) => wordOf(state) },
-      { title: 'ANSWER', value: ({ response }) => response },
+  const outcomes = deliveries.map(({ recipient, state, response }) => ({ recipient, state, response }))
+  return {
+    data: { sent: true, ...planJson(plan), deliveries: outcomes },
+    text: [
+      table(deliveries, [
+        { title: 'RECIPIENT', value: ({ recipient }) => recipient, isWhole: true },
+        { title: 'STATE', value: ({ state }) => wordOf(state) },
+        { title: 'ANSWER', value: ({ response }) => response },
+      ]),
     ],
-    deliveries,
-  )
-  for (const { recipient, why } of plan.leftOut) terminal.note(`not sent to ${recipient}: ${why}`)
+    notes: plan.leftOut.map(({ recipient, why }) => `not sent to ${recipient}: ${why}`),
+  }
 }
 
-interface Row {
-  readonly recipient: string
-  readonly period: string | null
-  readonly state: string | null
-  readonly what: string
-}
-
-function rowsOf({ again, anew, leftOut }: ResendPlan): Row[] {
+function rowsOf({ again, anew, leftOut }: ResendPlan) {
   const row =
     (what: string) =>
     ({ issue, message }: ResendPlan['again'][number]) => ({

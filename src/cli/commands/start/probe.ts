@@ -6,13 +6,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { MAX_WAIT_MS, proxyOf } from '../../../app/configured-upstream.ts'
 import { CALLED, errorText, LeadsheetError, shellCommand } from '../../../errors.ts'
-import type { Finding } from '../../../probe/ask.ts'
 import { type Auth, openAsker } from '../../../probe/ask.ts'
 import { type ProbeResult, probe } from '../../../probe/probe.ts'
 import { profileText } from '../../../probe/profile-text.ts'
 import { isOpenHttp } from '../../../upstream/client/authorize.ts'
 import { addExamples } from '../../command.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
+import { type Paragraph, table } from '../../terminal/table.ts'
+import type { Result, Terminal } from '../../terminal/terminal.ts'
 
 interface Options {
   readonly keyFile?: string
@@ -32,7 +32,9 @@ export function defineProbe(command: Command, terminal: Terminal): void {
     .option('--path <path>', 'path of the list of leads, if you know it')
     .option('-o, --output <file>', 'write the profile to this file, which you can name in api.profile')
     .option('-f, --force', 'overwrite an existing file')
-    .action((url: string | undefined, options: Options) => runProbe(terminal, url, options))
+    .action(async (url: string | undefined, options: Options) =>
+      terminal.show(await runProbe(terminal, url, options)),
+    )
   addExamples(command, [
     'probe https://crm.example.com/api -o profile.yaml',
     'probe https://crm.example.com --path /v2/contacts --key-file ./key',
@@ -40,7 +42,7 @@ export function defineProbe(command: Command, terminal: Terminal): void {
   ])
 }
 
-async function runProbe(terminal: Terminal, argument: string | undefined, options: Options): Promise<void> {
+async function runProbe(terminal: Terminal, argument: string | undefined, options: Options): Promise<Result> {
   refuseOverwriting(options)
   const config = await terminal.config()
   const url = urlOf(argument ?? config.api.url)
@@ -67,17 +69,26 @@ async function runProbe(terminal: Terminal, argument: string | undefined, option
     auth: options.auth === undefined ? null : authOf(options.auth),
     onStep: (step) => terminal.note(`looking for ${step}`),
   })
-  const text =
-    result.input === null
-      ? null
-      : profileText(result.input, result, url.href, new Date().toISOString().slice(0, 10))
-  if (options.output !== undefined && text !== null) writeProfile(options.output, text)
-  if (terminal.json) terminal.printJson(jsonOf(result, url, asker.requests))
-  else await printResult(terminal, result, options.output ?? null, text)
-  terminal.note(`${asker.requests} requests in ${((performance.now() - started) / 1000).toFixed(1)} s`)
-  terminal.end(
-    result.input === null ? 'failed' : result.profile === null || needsHand(result) ? 'partly' : 'done',
-  )
+  if (options.output !== undefined && result.input !== null) {
+    const today = new Date().toISOString().slice(0, 10)
+    writeProfile(options.output, profileText(result.input, result, url.href, today))
+  }
+  const seconds = ((performance.now() - started) / 1000).toFixed(1)
+  const isComplete = result.profile !== null && !needsHand(result)
+  terminal.end(result.input === null ? 'failed' : isComplete ? 'done' : 'partly')
+  return {
+    data: {
+      url: url.href,
+      complete: isComplete,
+      findings: result.findings,
+      gaps: result.gaps,
+      tried: result.tried,
+      profile: result.input,
+      requests: asker.requests,
+    },
+    text: textOf(terminal, result, options.output ?? null),
+    notes: [`${asker.requests} requests in ${seconds} s`],
+  }
 }
 
 /** @throws LeadsheetError usage_invalid, config_missing */
@@ -150,52 +161,31 @@ function needsHand({ gaps }: ProbeResult): boolean {
   return gaps.some(({ remedy }) => remedy !== null)
 }
 
-async function printResult(
-  terminal: Terminal,
-  result: ProbeResult,
-  file: string | null,
-  text: string | null,
-): Promise<void> {
-  if (result.findings.length > 0) {
-    await terminal.printTable<Finding>(
-      [
-        { title: 'WHAT', value: ({ place }) => place, isWhole: true },
-        { title: 'FOUND', value: ({ value }) => value, isWhole: true },
-        { title: 'SURE', value: ({ confidence }) => confidence, isWhole: true },
-        { title: 'EVIDENCE', value: ({ evidence }) => evidence },
-      ],
-      result.findings,
-    )
-  }
-  if (result.input === null && result.tried.length > 0)
-    terminal.print('Asked:', ...result.tried.map((line) => `  ${line}`))
-  if (result.gaps.length > 0) {
-    terminal.print('', terminal.style('bold', 'Not found out'))
-    for (const { place, problem, remedy } of result.gaps) {
-      terminal.print(`  ${place}: ${problem}`, ...(remedy === null ? [] : [`    by hand: ${remedy}`]))
-    }
-  }
-  if (text === null) return
-  terminal.print('')
-  if (file === null) terminal.print('--output FILE writes the profile.')
-  else {
-    terminal.print(
-      `The profile is in ${file}. Read it; then in leadsheet.yaml:`,
-      '  api:',
-      `    profile: ${file}`,
-      `  ${CALLED} doctor   # asks again whether it holds`,
-    )
-  }
-}
-
-function jsonOf(result: ProbeResult, url: URL, requests: number) {
-  return {
-    url: url.href,
-    complete: result.profile !== null && !needsHand(result),
-    findings: result.findings,
-    gaps: result.gaps,
-    tried: result.tried,
-    profile: result.input,
-    requests,
-  }
+function textOf({ style }: Terminal, result: ProbeResult, file: string | null): Paragraph[] {
+  const { findings, gaps, input, tried } = result
+  const asked = input === null && tried.length > 0 ? ['Asked:', ...tried.map((line) => `  ${line}`)] : []
+  const open = gaps.flatMap(({ place, problem, remedy }) => [
+    `  ${place}: ${problem}`,
+    ...(remedy === null ? [] : [`    by hand: ${remedy}`]),
+  ])
+  const next =
+    file === null
+      ? ['--output FILE writes the profile.']
+      : [
+          `The profile is in ${file}. Read it; then in leadsheet.yaml:`,
+          '  api:',
+          `    profile: ${file}`,
+          `  ${CALLED} doctor   # asks again whether it holds`,
+        ]
+  return [
+    table(findings, [
+      { title: 'WHAT', value: ({ place }) => place, isWhole: true },
+      { title: 'FOUND', value: ({ value }) => value, isWhole: true },
+      { title: 'SURE', value: ({ confidence }) => confidence, isWhole: true },
+      { title: 'EVIDENCE', value: ({ evidence }) => evidence },
+    ]),
+    asked.join('\n'),
+    open.length === 0 ? '' : [style('bold', 'Not found out'), ...open].join('\n'),
+    input === null ? '' : next.join('\n'),
+  ]
 }

@@ -13,6 +13,7 @@ import { openService } from '../../../service/open.ts'
 import { makeFolder } from '../../../store/db/file-system.ts'
 import { addExamples, wholeNumber } from '../../command.ts'
 import { findListenFault } from '../../installation-checks.ts'
+import { fields } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
 const DAY_MS = 86_400_000
@@ -35,7 +36,7 @@ export function defineService(command: Command, terminal: Terminal): void {
     .description('run the reference service')
     .option('--port <number>', 'port to listen on; 0 picks a free port', wholeNumber(0, 65_535), 8484)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--data <dir>', 'data directory of the service', SERVICE_DIR)
+    .option('--data <dir>', 'data directory of the service', './data/service')
     .option('--key-file <file>', 'also write the API key into this file, for this user alone')
     .option(
       '--seed <number>',
@@ -57,44 +58,40 @@ export function defineService(command: Command, terminal: Terminal): void {
 }
 
 async function serve(terminal: Terminal, options: ServeOptions): Promise<void> {
-  const file = serviceFile(options.data)
+  const file = resolve(options.data, 'service.db')
   const faults = options.faults === undefined ? undefined : readFaults(options.faults)
   await using service = await startService(terminal, file, options, faults)
   const key = await service.createKey({ name: 'service run', scope: 'write' })
   if (options.keyFile !== undefined) await writeKey(options.keyFile, key)
-  if (terminal.json) {
-    terminal.printJson({ url: service.url, key, scope: 'write', database: file })
-  } else {
-    await terminal.printFields({
-      Service: service.url,
-      Database: relative('', file),
-      Webhooks: options.webhooksToLoopback
-        ? 'sent to public addresses, and to this machine'
-        : 'sent to public addresses',
-      ...(faults && { Faults: `${faults.faults.length} of ${options.faults}` }),
-      'API key': `${key}  (read and write; shown this once)`,
-    })
-    terminal.print(
-      ...['', terminal.style('bold', 'Try it, in another terminal')],
-      `  export LEADSHEET_API_URL=${service.url} LEADSHEET_API_KEY=${key}`,
-      `  ${CALLED} leads list --remote --min-score 90`,
-      `  ${CALLED} sync`,
-      `  ${CALLED} init      # or settings that stay, in a terminal without these variables`,
-      ...['', 'Ctrl-C stops it; its data stays.'],
-    )
-  }
+  const webhooks = options.webhooksToLoopback ? ', and to this machine' : ''
+  const trying = [
+    terminal.style('bold', 'Try it, in another terminal'),
+    `  export LEADSHEET_API_URL=${service.url} LEADSHEET_API_KEY=${key}`,
+    `  ${CALLED} leads list --remote --min-score 90`,
+    `  ${CALLED} sync`,
+    `  ${CALLED} init      # or settings that stay, in a terminal without these variables`,
+  ]
+  terminal.show({
+    data: { url: service.url, key, scope: 'write', database: file },
+    text: [
+      fields({
+        Service: service.url,
+        Database: relative('', file),
+        Webhooks: `sent to public addresses${webhooks}`,
+        Faults: faults && `${faults.faults.length} of ${options.faults}`,
+        'API key': `${key}  (read and write; shown this once)`,
+      }),
+      trying.join('\n'),
+      'Ctrl-C stops it; its data stays.',
+    ],
+  })
   if (!terminal.signal.aborted) await once(terminal.signal, 'abort')
 }
 
 /** @throws LeadsheetError usage_invalid if the file cannot be written */
 async function writeKey(file: string, key: string): Promise<void> {
   try {
-    await writeFile(
-      file,
-      `${key}
-`,
-      { mode: 0o600 },
-    )
+    await writeFile(file, `${key}\n`, { mode: 0o600 })
   } catch (cause) {
     throw new LeadsheetError('usage_invalid', `--key-file ${file} cannot be written: ${faultText(cause)}`, {
       hint: 'Name a file in a folder that this user may write to.',
@@ -139,11 +136,4 @@ function speed(value: string): number {
   const factor = /^\d+(\.\d+)?$/.test(value) ? Number(value) : 0
   if (factor > 0 && factor <= SPEED_MAX) return factor
   throw new InvalidArgumentError(`Expected a number above 0 and up to ${SPEED_MAX}.`)
-}
-
-/** The default of `--data`, relative to the working directory. */
-const SERVICE_DIR = './data/service'
-
-function serviceFile(dataDir: string): string {
-  return resolve(dataDir, 'service.db')
 }

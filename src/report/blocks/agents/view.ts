@@ -12,25 +12,6 @@ import { moreThan } from '../lists.ts'
 
 export type AgentHealth = 'well' | 'failing' | 'other'
 
-export interface AgentsView {
-  readonly kind: 'agents'
-  readonly title: string
-  readonly note: string
-  readonly agents: readonly {
-    readonly name: string
-    readonly status: string
-    readonly tone: 'bad' | 'neutral'
-    readonly detail: string
-    readonly error: string
-  }[]
-  readonly more: string
-  /**
-   * A sentence for each outage that has ended. An agent whose outage still lasts has a line of its own
-   * instead.
-   */
-  readonly outages: readonly string[]
-}
-
 const ROWS = 5
 const OUTAGES = 3
 export const AGENT_NAME_LENGTH = 40
@@ -72,7 +53,7 @@ export function listFailing({ agents }: ReportFigures): readonly AgentLine[] {
   return agents.rows.filter((agent) => healthOf(agent) === 'failing')
 }
 
-export function composeAgents(figures: ReportFigures, locale: LocaleContext): AgentsView {
+export function composeAgents(figures: ReportFigures, locale: LocaleContext) {
   const { words } = locale
   const { rows, outages } = figures.agents
   const unwell = [...listFailing(figures), ...rows.filter((agent) => healthOf(agent) === 'other')]
@@ -80,7 +61,7 @@ export function composeAgents(figures: ReportFigures, locale: LocaleContext): Ag
   const lines = ended.slice(0, OUTAGES).map((outage) => formatOutage(outage, locale))
   if (ended.length > OUTAGES) lines.push(words('agents.moreOutages', { n: ended.length - OUTAGES }))
   return {
-    kind: 'agents',
+    kind: 'agents' as const,
     title: words('agents.title'),
     note: noteOf(figures, rows.length - unwell.length, locale),
     agents: unwell.slice(0, ROWS).map((agent) => ({
@@ -91,6 +72,7 @@ export function composeAgents(figures: ReportFigures, locale: LocaleContext): Ag
       error: oneLineOrNull(agent.lastErrorMessage, AGENT_ERROR_LENGTH) ?? '',
     })),
     more: moreThan(ROWS, unwell.length, locale),
+    // An agent whose outage still lasts has a line of its own instead.
     outages: lines,
   }
 }

@@ -6,21 +6,11 @@ import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { AGENT_ERROR_LENGTH, AGENT_NAME_LENGTH, listFailing } from '../agents/view.ts'
 
-interface AttentionView {
-  readonly kind: 'attention'
-  readonly title: string
-  readonly items: readonly string[]
-}
-
 // The maximum number of failing agents that are named. Any further failing agents are only counted.
 const NAMED = 3
 const COMPANY_LENGTH = 40
 
-export function composeAttention(
-  figures: ReportFigures,
-  locale: LocaleContext,
-  context: BlockContext,
-): AttentionView {
+export function composeAttention(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {
   const { stalled, freshness } = figures
   const failing = listFailing(figures)
   const items = failing.slice(0, NAMED).map((agent) => {
@@ -56,5 +46,5 @@ export function composeAttention(
         megabytes: locale.numbers.decimal(megabytes, 1),
       }),
     )
-  return { kind: 'attention', title: locale.words('attention.title'), items }
+  return { kind: 'attention' as const, title: locale.words('attention.title'), items }
 }

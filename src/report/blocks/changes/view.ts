@@ -32,29 +32,7 @@ const ROWS = 3
 // daily reports have already named them.
 const LONG: readonly PeriodKind[] = ['week', 'month', 'quarter']
 
-interface ChangesView {
-  readonly kind: 'changes'
-  readonly title: string
-  readonly note: string
-  readonly kinds: readonly {
-    readonly label: string
-    /** The number of leads with this kind of change, and their value: `38 · $1.2m`. */
-    readonly total: string
-    readonly leads: readonly {
-      readonly company: string
-      readonly url: string
-      readonly what: string
-      readonly value: string
-    }[]
-    readonly more: string
-  }[]
-}
-
-export function composeChanges(
-  figures: ReportFigures,
-  locale: LocaleContext,
-  context: BlockContext,
-): ChangesView {
+export function composeChanges(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {
   const { words, numbers, dates } = locale
   const { changes, pipelines } = figures
   const since = dates.instant(changes.since)
@@ -64,7 +42,7 @@ export function composeChanges(
   const moves = [words('changes.kinds.forward'), words('changes.kinds.back')].join(', ')
   const none = isTold ? words('changes.empty', { at: since }) : words('changes.since', { at: since })
   return {
-    kind: 'changes',
+    kind: 'changes' as const,
     title: words('changes.title'),
     note: joined([
       kinds.length === 0 ? none : words('changes.since', { at: since }),

@@ -10,15 +10,7 @@ const ITEMS = 6
 const REASON_LENGTH = 100
 const PATH_LENGTH = 60
 
-interface DataQualityView {
-  readonly kind: 'data_quality'
-  readonly title: string
-  /** A sentence which says that there are no problems; empty if there is a problem. */
-  readonly note: string
-  readonly items: readonly string[]
-}
-
-export function composeDataQuality({ dataQuality }: ReportFigures, locale: LocaleContext): DataQualityView {
+export function composeDataQuality({ dataQuality }: ReportFigures, locale: LocaleContext) {
   const { words, dates } = locale
   const { quarantined, drift, lastScan } = dataQuality
   const all = [
@@ -37,7 +29,7 @@ export function composeDataQuality({ dataQuality }: ReportFigures, locale: Local
     ),
   ]
   return {
-    kind: 'data_quality',
+    kind: 'data_quality' as const,
     title: words('data_quality.title'),
     note: all.length === 0 ? words('data_quality.good') : '',
     items:

@@ -18,41 +18,22 @@ import { NAME_LENGTH } from '../lists.ts'
 /** The width of the longest bar, in percent of its column. */
 const BAR_WIDTH = 100
 
-interface DriversView {
-  readonly kind: 'drivers'
-  readonly title: string
-  readonly drivers: readonly {
-    /** A sentence with the unusual number and the expected number. */
-    readonly text: string
-    readonly parts: readonly {
-      readonly name: string
-      readonly difference: string
-      readonly counts: string
-      /** The length of the bar, in percent of its column. */
-      readonly width: number
-      /** The length of the empty rest of the column, in percent. */
-      readonly remainder: number
-      readonly isLess: boolean
-    }[]
-  }[]
-}
-
 /** Returns no view if no number is unusual, or if the differences have no clear origin. */
-export function composeDrivers(figures: ReportFigures, locale: LocaleContext): DriversView[] {
+export function composeDrivers(figures: ReportFigures, locale: LocaleContext) {
   const { drivers = [] } = figures.insight ?? {}
   const winRate = rateOfAll(figures.insight)
   const ofRate = winRate?.origin ? [rateOf(winRate, winRate.origin, locale)] : []
   if (drivers.length + ofRate.length === 0) return []
   return [
     {
-      kind: 'drivers',
+      kind: 'drivers' as const,
       title: locale.words('drivers.title'),
       drivers: [...drivers.map((driver) => countOf(driver, locale)), ...ofRate],
     },
   ]
 }
 
-function countOf(driver: Driver, locale: LocaleContext): DriversView['drivers'][number] {
+function countOf(driver: Driver, locale: LocaleContext) {
   return {
     text: locale.words(`drivers.${driver.figure}`, {
       actual: driver.actual,
@@ -71,7 +52,7 @@ function rateOf(
   { won, decided }: JudgedWinRate,
   { dimension, difference, mix, parts, rest }: RateOrigin,
   locale: LocaleContext,
-): DriversView['drivers'][number] {
+) {
   const { words, numbers } = locale
   const points = (tenths: number) => words('points', { size: numbers.decimal(tenths / 10, 1) })
   const named = parts.map(({ name, within }) => ({
@@ -121,6 +102,7 @@ function barsOf(
       name,
       counts,
       difference: signed(difference, write),
+      // The lengths of the bar and of the empty rest of its column, in percent.
       width,
       remainder: BAR_WIDTH - width,
       isLess,

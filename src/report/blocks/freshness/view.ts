@@ -7,13 +7,6 @@ import type { Instant } from '../../../domain/model.ts'
 import { DAY_MS } from '../../../schedule/zone.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 
-export interface FreshnessView {
-  readonly kind: 'freshness'
-  /** True if the data covers the period, but a sync has failed since. */
-  readonly isStale: boolean
-  readonly text: string
-}
-
 type Reason = 'unreachable' | 'refused' | 'deferred' | 'unexpected' | 'stopped' | 'other'
 
 // The reasons that recipients see for a failed sync, by error code. A code that is missing here gets the
@@ -31,16 +24,16 @@ const REASONS: ReadonlyMap<string, Reason> = new Map([
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
-export function composeFreshness(figures: ReportFigures, locale: LocaleContext): FreshnessView {
+export function composeFreshness(figures: ReportFigures, locale: LocaleContext) {
   const { words, dates } = locale
   const { dataAsOf, coversPeriod, lastFailure } = figures.freshness
   const isStale = coversPeriod && lastFailure !== null
-  if (dataAsOf === null) return { kind: 'freshness', isStale, text: words('freshness.never') }
+  if (dataAsOf === null) return { kind: 'freshness' as const, isStale, text: words('freshness.never') }
   const at = dates.recent(dataAsOf)
   const text = isStale
     ? [words('freshness.coveredThenFailed', { at }), ...explainFailure(figures, locale)].join(' ')
     : words('freshness.fresh', { at, age: ageOf(dataAsOf, locale) })
-  return { kind: 'freshness', isStale, text }
+  return { kind: 'freshness' as const, isStale, text }
 }
 
 /**

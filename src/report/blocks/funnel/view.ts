@@ -9,34 +9,9 @@ import { nameStatus } from '../../words/locale-context.ts'
 import { FEW } from '../../words/numbers.ts'
 import { joined } from '../lists.ts'
 
-export interface FunnelView {
-  readonly kind: 'funnel'
-  readonly title: string
-  readonly note: string
-  readonly columns: {
-    readonly stage: string
-    readonly reached: string
-    readonly conversion: string
-    /** The heading of the column with the time in the stage; null if no stage has a median time. */
-    readonly inStage: string | null
-  }
-  readonly stages: readonly FunnelRow[]
-}
-
-interface FunnelRow {
-  readonly label: string
-  readonly reached: string
-  readonly conversion: string
-  readonly inStage: string
-  /** The width of the bar, in percent; an empty text for zero. */
-  readonly bar: string
-  /** The width of the empty space beside the bar, in percent; an empty text for zero. */
-  readonly rest: string
-}
-
 type Stage = Funnel['stages'][number]
 
-export function composeFunnel({ funnel }: ReportFigures, locale: LocaleContext): FunnelView {
+export function composeFunnel({ funnel }: ReportFigures, locale: LocaleContext) {
   const { words, dates } = locale
   const most = Math.max(...funnel.stages.map((stage) => stage.reached), 0)
   const isEmpty = funnel.asOf === null || funnel.stages.length === 0
@@ -49,7 +24,7 @@ export function composeFunnel({ funnel }: ReportFigures, locale: LocaleContext):
   const hasDays = stages.some(({ medianDays }) => medianDays !== null)
   const source = funnel.source === 'service' ? 'funnel.ofService' : 'funnel.ofOurs'
   return {
-    kind: 'funnel',
+    kind: 'funnel' as const,
     title: words('funnel.title'),
     note:
       history?.isShown === false
@@ -81,7 +56,7 @@ function noteOfDays(
   return isShown || known === null ? null : words('notShown', { what: words('funnel.inStage'), known })
 }
 
-function rowOf(stage: Stage, before: Stage | undefined, most: number, locale: LocaleContext): FunnelRow {
+function rowOf(stage: Stage, before: Stage | undefined, most: number, locale: LocaleContext) {
   const { words, numbers } = locale
   // If at least one lead has reached the stage, the bar is at least one percent wide.
   const bar = stage.reached === 0 ? 0 : Math.max(1, Math.round((stage.reached / most) * 100))

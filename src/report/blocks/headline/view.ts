@@ -21,21 +21,6 @@ import { listFailing } from '../agents/view.ts'
 import { composeAttention } from '../attention/view.ts'
 import { composeJudged, composeLearning, listUnusual } from './judged.ts'
 
-interface HeadlineView {
-  readonly kind: 'headline'
-  /** The title of the report. */
-  readonly title: string
-  /** The dates of the period in words, such as `Friday 20 November 2026`. */
-  readonly period: string
-  readonly text: string
-  /** A second sentence in smaller print; empty if there is none. */
-  readonly detail: string
-  /** A text that names the leads of the report, and the period with which the report compares. */
-  readonly scope: string
-  /** The short form of the headline for the subject, without title and date. */
-  readonly subject: string
-}
-
 interface Verdict {
   readonly text: string
   readonly subject: string
@@ -50,11 +35,7 @@ const NAMED = 2
 const NOTES = 2
 const NAME_LENGTH = 40
 
-export function composeHeadline(
-  figures: ReportFigures,
-  locale: LocaleContext,
-  context: BlockContext,
-): HeadlineView {
+export function composeHeadline(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {
   const { words } = locale
   const names = namePeriod(locale.tag, figures.kind, figures.period)
   const summary = summarize(figures, names, locale)
@@ -79,7 +60,7 @@ export function composeHeadline(
     failing > 0 && words('subject.failing', { n: failing }),
   ]
   return {
-    kind: 'headline',
+    kind: 'headline' as const,
     title: oneLine(context.title, TITLE_LENGTH),
     period: words('period.long', { ...names }),
     text: summary.text,
@@ -87,6 +68,7 @@ export function composeHeadline(
       .filter(Boolean)
       .join(' '),
     scope: scopeOf(figures, locale),
+    // The short form for the subject, without title and date.
     subject: [summary.subject, ...needs].filter(Boolean).join(', '),
   }
 }

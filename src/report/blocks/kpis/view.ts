@@ -34,22 +34,6 @@ const LARGE_LENGTH = 7
 // published, it uses these. Otherwise it uses ranges that were computed afterwards for past periods.
 const PUBLISHED_MIN = 60
 
-interface KpisView {
-  readonly kind: 'kpis'
-  readonly tiles: readonly KpiView[]
-  /**
-   * The text of the notes about the days that the sparklines mark with rings; empty if there are no notes.
-   */
-  readonly marked: string
-  /** A sentence about how often numbers lay within their usual ranges; empty if no tile shows a range. */
-  readonly record: string
-  /**
-   * The widths of columns in the plain-text mail, in characters. `label` and `value` fit the longest label
-   * and value. `note` is the indent before notes.
-   */
-  readonly columns: { readonly label: number; readonly value: number; readonly note: number }
-}
-
 interface KpiView {
   readonly label: string
   readonly value: string
@@ -81,7 +65,7 @@ type Parts = Omit<KpiView, 'isLong' | 'hasNoteLine' | keyof Usual> & Partial<Usu
 const NOT_MOVED: Moved = { arrow: '', change: '', tone: 'neutral' }
 const NOTHING_USUAL: Usual = { usual: '', usualRange: '', usualWorth: '' }
 
-export function composeKpis(figures: ReportFigures, locale: LocaleContext, context: BlockContext): KpisView {
+export function composeKpis(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {
   const { words, numbers } = locale
   const { newLeads, won, wonValue, winRate, openValue, known, sparklines } = figures
   const coverage = coverageOf(figures)
@@ -194,7 +178,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
   const value = Math.max(...tiles.map((tile) => tile.value.length))
   const record = tiles.some(({ usualRange }) => usualRange !== '') ? recordOf(figures, locale) : ''
   return {
-    kind: 'kpis',
+    kind: 'kpis' as const,
     tiles,
     marked: markedOf(figures, locale),
     record,

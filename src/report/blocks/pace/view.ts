@@ -5,32 +5,8 @@ import { formatLocalDay } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { joined, NAME_LENGTH } from '../lists.ts'
 
-export interface PaceView {
-  readonly kind: 'pace'
-  readonly title: string
-  readonly lines: readonly {
-    readonly name: string
-    /** The owner of the goal, and the pipelines whose leads count; may be empty. */
-    readonly scope: string
-    /** The number so far and the goal: `41 of 80`; only the number if there is no goal. */
-    readonly soFar: string
-    /**
-     * The expected total with its range. If the total is unknown, a note says so. The text is empty for
-     * unknown money and after the last day.
-     */
-    readonly end: string
-    /**
-     * The leads (or the money) that each remaining day needs to reach the goal, or whether the goal was
-     * reached; empty without a goal.
-     */
-    readonly needed: string
-  }[]
-  /** A sentence about how often earlier totals lay within their ranges; empty if none was tested. */
-  readonly record: string
-}
-
 /** Returns no view if there is neither a goal nor an expected total. The dashboard uses this function too. */
-export function composePace(paces: readonly Pace[], locale: LocaleContext): PaceView[] {
+export function composePace(paces: readonly Pace[], locale: LocaleContext) {
   const shown = paces.filter(({ goal, end }) => goal !== null || end !== null)
   if (shown.length === 0) return []
   const { words } = locale
@@ -39,7 +15,7 @@ export function composePace(paces: readonly Pace[], locale: LocaleContext): Pace
   const hits = records.reduce((sum, record) => sum + record.hits, 0)
   return [
     {
-      kind: 'pace',
+      kind: 'pace' as const,
       title: words('pace.title'),
       lines: shown.map((pace) => lineOf(pace, locale)),
       record: of === 0 ? '' : words('pace.record', { hits, of }),
@@ -47,7 +23,7 @@ export function composePace(paces: readonly Pace[], locale: LocaleContext): Pace
   ]
 }
 
-function lineOf(pace: Pace, locale: LocaleContext): PaceView['lines'][number] {
+function lineOf(pace: Pace, locale: LocaleContext) {
   const { words, numbers } = locale
   const { goal, currency, pipelines, soFar, end, daysLeft, perDay } = pace
   const write = (value: number) =>

@@ -12,7 +12,6 @@ import type { LocaleContext } from '../../words/locale-context.ts'
 import { boundsOf, expectationOf, newsOf, percentsOf } from '../headline/judged.ts'
 import {
   type ComparedCell,
-  type ComparedTable,
   columnsByCurrency,
   compareCell,
   comparedColumns,
@@ -31,15 +30,7 @@ import {
 // The maximum number of pipelines in the table. If only one pipeline would be left out, it is shown too.
 const ROWS = 6
 
-interface PipelinesView extends ComparedTable {
-  readonly kind: 'pipelines'
-}
-
-export function composePipelines(
-  figures: ReportFigures,
-  locale: LocaleContext,
-  context: BlockContext,
-): PipelinesView {
+export function composePipelines(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {
   const { words } = locale
   const { byPipeline } = figures
   const hasNew = byPipeline.some(({ newLeads }) => newLeads.current > 0)
@@ -50,7 +41,7 @@ export function composePipelines(
   const cellOf = (figure: ExpectedFigure, compared: Compared<number>, id: string): ComparedCell =>
     compareCell(compared, isComparable, locale, newsOf(expectationOf(figures, figure, id)))
   return {
-    kind: 'pipelines',
+    kind: 'pipelines' as const,
     title: words('pipelines.title'),
     note: [
       ...(areAll ? [] : [chosenBy(figures, hasNew, shown.length, locale)]),
@@ -126,11 +117,7 @@ function detailOf(
 }
 
 /** Returns the usual ranges of a pipeline's new leads, won leads and win rate; null if none is known. */
-function usualOf(
-  id: string,
-  figures: ReportFigures,
-  locale: LocaleContext,
-): PipelinesView['lines'][number]['usual'] {
+function usualOf(id: string, figures: ReportFigures, locale: LocaleContext) {
   const { words } = locale
   const { expectations = [], winRates = [] } = figures.insight ?? {}
   const isOfStatus = composeHistory(figures.known.status.current, locale).isShown

@@ -7,38 +7,16 @@ import type { ReportFigures } from '../../../domain/figures.ts'
 import type { QueryTable } from '../../../domain/lists.ts'
 import { widthOf } from '../../charts/svg.ts'
 import type { BlockContext } from '../../context.ts'
-import { composeFailed, type FailedView } from '../../failed-blocks.ts'
+import { composeFailed } from '../../failed-blocks.ts'
 import { capitalise, oneLine, oneLineOrNull } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { type ListColumn, type ListTable, listTable } from '../lists.ts'
-
-interface QueryView {
-  readonly kind: 'queries'
-  readonly title: string
-  readonly note: string
-  /** A sentence that is shown if there are no rows. */
-  readonly empty: string
-  /** The columns that fit into the width of the mail. The others are shown below each row. */
-  readonly columns: readonly QueryColumn[]
-  readonly columnCount: string
-  readonly rows: readonly QueryRow[]
-  /** The lines of the plain-text mail. They are arranged in columns if the table fits. */
-  readonly lines: readonly string[]
-  readonly more: string
-}
 
 interface QueryColumn {
   readonly label: string
   readonly isNumber: boolean
   /** The width of the column, in percent of the table's width. */
   readonly width: string
-}
-
-interface QueryRow {
-  readonly first: string
-  /** The values of the columns that do not fit beside the others, each with its label. */
-  readonly rest: string
-  readonly cells: readonly { readonly text: string; readonly isNumber: boolean }[]
 }
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
@@ -71,7 +49,7 @@ export function composeQueries(
   { queries, failed }: Pick<ReportFigures, 'queries' | 'failed'>,
   locale: LocaleContext,
   { attached }: Pick<BlockContext, 'attached'>,
-): (QueryView | FailedView)[] {
+) {
   return queries.map((query) => {
     const missing = failed.find((each) => each.query === query.name)
     return missing === undefined
@@ -84,7 +62,7 @@ export function composeQueries(
  * Composes the table of one query.
  * @param file the name of the attached file that has all rows
  */
-function composeQuery(query: QueryTable, locale: LocaleContext, file: string | undefined): QueryView {
+function composeQuery(query: QueryTable, locale: LocaleContext, file: string | undefined) {
   const { words } = locale
   const columns = query.columns.map((name, index) => {
     const cells = query.rows.map((row) => row[index] ?? null)
@@ -100,7 +78,7 @@ function composeQuery(query: QueryTable, locale: LocaleContext, file: string | u
     .slice(0, ROWS)
     .map((_, index) => columns.map(({ shown, ...column }) => ({ ...column, text: shown[index] ?? '' })))
   return {
-    kind: 'queries',
+    kind: 'queries' as const,
     title: oneLine(query.title, TITLE_LENGTH),
     note: oneLineOrNull(query.note, NOTE_LENGTH) ?? '',
     empty: rows.length === 0 ? words('queries.empty') : '',

@@ -10,21 +10,7 @@ import { moreThan, NAME_LENGTH } from '../lists.ts'
 
 const ROWS = 5
 
-interface ServiceStatsView {
-  readonly kind: 'service_stats'
-  readonly title: string
-  readonly note: string
-  readonly columns: { readonly figure: string; readonly ours: string; readonly upstream: string }
-  readonly lines: readonly {
-    readonly figure: string
-    readonly pipeline: string
-    readonly ours: string
-    readonly upstream: string
-  }[]
-  readonly more: string
-}
-
-export function composeServiceStats(figures: ReportFigures, locale: LocaleContext): ServiceStatsView {
+export function composeServiceStats(figures: ReportFigures, locale: LocaleContext) {
   const { serviceStats, freshness } = figures
   const asOf = serviceStats[0]?.asOf ?? freshness.statsAsOf
   const when = isLongAfter(asOf, figures)
@@ -33,7 +19,7 @@ export function composeServiceStats(figures: ReportFigures, locale: LocaleContex
   const { words } = locale
   const shown = serviceStats.slice(0, ROWS)
   return {
-    kind: 'service_stats',
+    kind: 'service_stats' as const,
     title: words('service_stats.title'),
     note: (shown.length === 0 ? words('service_stats.agree') : words('service_stats.note')) + when,
     columns: {

@@ -7,7 +7,6 @@ import { namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
 import {
-  type ComparedTable,
   compareCell,
   comparedColumns,
   type ListColumn,
@@ -22,15 +21,7 @@ import {
 
 const ROWS = 5
 
-interface SourcesView extends ComparedTable {
-  readonly kind: 'sources'
-}
-
-export function composeSources(
-  figures: ReportFigures,
-  locale: LocaleContext,
-  context: BlockContext,
-): SourcesView {
+export function composeSources(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {
   const { words } = locale
   const { bySource } = figures
   const isTold = bySource.some(({ source }) => source !== null)
@@ -39,7 +30,7 @@ export function composeSources(
   const before = words('period.against', { ...namePeriod(locale.tag, figures.kind, figures.prior) })
   const note = isComparable ? words('sources.note', { against: before }) : words('sources.noteWithout')
   return {
-    kind: 'sources',
+    kind: 'sources' as const,
     title: words('sources.title'),
     note: isTold ? note : words('sources.empty'),
     columns: {

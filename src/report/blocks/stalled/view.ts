@@ -22,28 +22,7 @@ import {
 
 const ROWS = 5
 
-interface StalledView {
-  readonly kind: 'stalled'
-  readonly title: string
-  readonly note: string
-  readonly columns: { readonly lead: string; readonly stage: string; readonly idle: string }
-  readonly leads: readonly {
-    readonly company: string
-    readonly url: string
-    readonly person: string
-    readonly stage: string
-    readonly idle: string
-    readonly value: string
-  }[]
-  /** A note about leads that are left out; empty if the list is complete. */
-  readonly more: string
-}
-
-export function composeStalled(
-  figures: ReportFigures,
-  locale: LocaleContext,
-  context: BlockContext,
-): StalledView {
+export function composeStalled(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {
   const { words, numbers } = locale
   const { stalled, pipelines, freshness } = figures
   const { total, days, rows } = stalled
@@ -52,7 +31,7 @@ export function composeStalled(
   const none =
     freshness.dataAsOf === null ? words('stalled.unread') : words('stalled.empty', { idleDays: days })
   return {
-    kind: 'stalled',
+    kind: 'stalled' as const,
     title: words('stalled.title'),
     note: history.isShown
       ? joined([

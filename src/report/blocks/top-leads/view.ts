@@ -25,32 +25,12 @@ import {
 const ROWS = 5
 const ONE_LINER_LENGTH = 90
 
-interface TopLeadsView {
-  readonly kind: 'top_leads'
-  readonly title: string
-  readonly note: string
-  readonly columns: { readonly lead: string; readonly score: string }
-  readonly leads: readonly {
-    readonly company: string
-    readonly url: string
-    readonly person: string
-    readonly oneLiner: string
-    readonly score: string
-  }[]
-  /** A note about leads that are left out; empty if the list is complete. */
-  readonly more: string
-}
-
-export function composeTopLeads(
-  figures: ReportFigures,
-  locale: LocaleContext,
-  context: BlockContext,
-): TopLeadsView {
+export function composeTopLeads(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {
   const { words, numbers } = locale
   const { topLeads, pipelines } = figures
   const shown = shownOf(topLeads.rows, topLeads.total, ROWS)
   return {
-    kind: 'top_leads',
+    kind: 'top_leads' as const,
     title: words('top_leads.title'),
     note: noteOf(figures, shown.length, locale),
     columns: { lead: words('top_leads.lead'), score: words('top_leads.score') },

@@ -2,39 +2,22 @@
 import type { ReportFigures, TrendDay } from '../../../domain/figures.ts'
 import { shownDays } from '../../charts/draw.ts'
 import { meansOfWeek, writeMean } from '../../charts/trend-layout.ts'
-import type { BlockContext, ChartSource } from '../../context.ts'
+import type { BlockContext } from '../../context.ts'
 import { marksOfDays, writeNote } from '../../day-notes.ts'
 import { formatLocalDay } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
-
-export interface TrendView {
-  readonly kind: 'trend'
-  readonly title: string
-  readonly note: string
-  /** A text that explains the lines in the chart. */
-  readonly ofLines: string
-  /** A sentence about the chart, which is also its alternative text; empty if there are too few days. */
-  readonly finding: string
-  /** The text of the notes about the days that the chart marks with letters; empty if there are no notes. */
-  readonly marked: string
-  readonly chart: ChartSource | null
-}
 
 // The minimum number of days between two weekly means that are compared. Two means with a shorter distance
 // would have days in common.
 const APART = 7
 
-export function composeTrend(
-  figures: ReportFigures,
-  locale: LocaleContext,
-  context: BlockContext,
-): TrendView {
+export function composeTrend(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {
   const shown = shownDays(figures.trend)
   const days = shown.length
   const marks = marksOfDays(figures.insight?.notes, shown)
   const notes = marks.map((mark) => `${mark.letter}\u00a0${writeNote(mark, locale)}`).join('; ')
   return {
-    kind: 'trend',
+    kind: 'trend' as const,
     title: locale.words('trend.title'),
     note: days === 0 ? locale.words('trend.empty') : locale.words('trend.note', { n: days }),
     ofLines: locale.words('trend.ofLines'),

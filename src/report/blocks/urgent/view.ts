@@ -30,32 +30,8 @@ const STILL_NAMED = 3
 /** If the share of old leads among the open leads is smaller than this, old leads are not mentioned. */
 const OLD_SHARE_MIN = 0.05
 
-interface UrgentView {
-  readonly kind: 'urgent'
-  readonly title: string
-  readonly note: string
-  readonly columns: { readonly lead: string; readonly stage: string }
-  readonly leads: readonly {
-    readonly company: string
-    readonly url: string
-    readonly person: string
-    readonly stage: string
-    readonly age: string
-    readonly value: string
-  }[]
-  /**
-   * The sentences below the list. They are about leads that are left out, leads of the last report, and old
-   * leads.
-   */
-  readonly lines: readonly string[]
-}
-
 /** Returns no view if no lead is urgent and only few open leads are old. */
-export function composeUrgent(
-  figures: ReportFigures,
-  locale: LocaleContext,
-  context: BlockContext,
-): UrgentView[] {
+export function composeUrgent(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {
   const { insight, pipelines } = figures
   if (insight === null) return []
   const { words, numbers } = locale
@@ -76,7 +52,7 @@ export function composeUrgent(
   if (shown.length === 0 && lines.length === 0) return []
   return [
     {
-      kind: 'urgent',
+      kind: 'urgent' as const,
       title: words('urgent.title', { isOld: total === 0 }),
       note: total > 0 ? noteOf(rows, total, still.length, locale) : '',
       columns: { lead: words('stalled.lead'), stage: words('urgent.stage') },

@@ -52,34 +52,11 @@ interface ListedReport {
  */
 type ActionResult = { readonly done: string } | { readonly ask: Question }
 
-export type Question =
-  | { readonly page: 'ask-test'; readonly title: string; readonly view: TestQuestion }
-  | { readonly page: 'ask-pause'; readonly title: string; readonly view: PauseQuestion }
-  | { readonly page: 'ask-resend'; readonly title: string; readonly view: ResendQuestion }
-
-interface TestQuestion {
-  readonly report: string
-  readonly addresses: readonly { readonly address: string; readonly who: string }[]
-}
-
-interface PauseQuestion {
-  readonly report: string
-  readonly address: string
-}
-
-interface ResendQuestion {
-  readonly report: string
-  readonly to: string
-  readonly rows: readonly ResendRow[]
-  /** True if any recipient gets a new mail. Only a new mail can give the reason why it is sent again. */
-  readonly isAnyNew: boolean
-}
-
-interface ResendRow {
-  readonly recipient: string
-  readonly period: string
-  readonly state: string
-  readonly gets: string
+/** A question, with the page that asks it and what the page shows. */
+export interface Question {
+  readonly page: 'ask-test' | 'ask-pause' | 'ask-resend'
+  readonly title: string
+  readonly view: object
 }
 
 /**
@@ -233,15 +210,15 @@ function nothingToSend({ leftOut }: ResendPlan): LeadsheetError {
   })
 }
 
-const STATES = { sent: 'has it', unconfirmed: 'may have it' } as const
+const STATES: Readonly<Record<string, string>> = { sent: 'has it', unconfirmed: 'may have it' }
 
-function rowsOf({ again, anew }: ResendPlan): ResendRow[] {
+function rowsOf({ again, anew }: ResendPlan) {
   const row =
     (gets: string) =>
-    ({ issue, message }: ResendPlan['again'][number]): ResendRow => ({
+    ({ issue, message }: ResendPlan['again'][number]) => ({
       recipient: message.recipient,
       period: formatDates(issue.period),
-      state: message.state in STATES ? STATES[message.state as keyof typeof STATES] : 'has not got it',
+      state: STATES[message.state] ?? 'has not got it',
       gets,
     })
   return [...again.map(row('the same mail')), ...anew.map(row('a new mail that says so'))]
@@ -271,7 +248,7 @@ async function sendTest(
       'usage_invalid',
       `${to} is neither an operator nor a recipient of ${report.name}`,
       {
-        hint: `${shellCommand('report test NAME --to ADDRESS')} sends a test anywhere.`,
+        hint: `${shellCommand('report preview NAME --to ADDRESS')} sends a test anywhere.`,
       },
     )
   }
@@ -280,10 +257,7 @@ async function sendTest(
   return { done: `A test of ${report.name} was sent to ${to}: ${said}` }
 }
 
-function addressesOf(
-  { operators }: ActionDeps,
-  recipients: ListedReport['recipients'],
-): TestQuestion['addresses'] {
+function addressesOf({ operators }: ActionDeps, recipients: ListedReport['recipients']) {
   const isOperator = (address: string) => operators.some((one) => one.toLowerCase() === address.toLowerCase())
   return [
     ...operators.map((address) => ({ address, who: 'operator' })),

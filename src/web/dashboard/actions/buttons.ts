@@ -8,10 +8,6 @@ export interface Button {
   /** The form fields that the button adds, written like a URL query. */
   readonly what: string
   readonly text: string
-  /**
-   * Words that only screen readers read out, because another button may have the same text; empty if none
-   * has.
-   */
   readonly about: string
 }
 
@@ -27,62 +23,23 @@ export const ACTION_PATHS = {
   removeAnnotation: '/actions/remove-annotation',
 } as const
 
-/** Makes the button that starts a sync of the changes since the last sync. */
-export function syncButton(): Button {
-  return button('sync', 'Sync now', '', {})
-}
-
-/** Makes the button that starts a sync of all leads, which also finds deleted leads. */
-export function fullSyncButton(): Button {
-  return button('sync', 'Full sync', '', { full: 'yes' })
-}
-
-/** Makes the button that acknowledges an alert. `id` is the alert's number. */
-export function acknowledgeButton(id: number, title: string): Button {
-  return button('acknowledge', 'Acknowledge', title, { alert: String(id) })
-}
-
-/** Makes the button that sends a report which is held or waits for its data. */
-export function approveButton(report: string): Button {
-  return button('approve', 'Approve and send', report, { report })
-}
-
-/** Makes the button that sends the last issue again to all whose message was refused or given up. */
-export function resendFailedButton(report: string): Button {
-  return button('resend', 'Send to those who missed it', report, { report, to: 'failed' })
-}
-
 /**
- * Makes the button that sends the last issue again to one recipient. The user must confirm if the recipient
- * may already have the issue.
+ * Makes the button of an action.
+ * @param about words that only screen readers read out, because another button may have the same text
+ * @param fields the form fields that the button adds
  */
-export function resendButton(report: string, address: string): Button {
-  return button('resend', 'Send again', `${report} to ${address}`, { report, to: address })
-}
-
-export function pauseButton(report: string, address: string): Button {
-  return button('pause', 'Pause', `${report} for ${address}`, { report, address, ask: 'yes' })
-}
-
-export function resumeButton(report: string, address: string): Button {
-  return button('resume', 'Resume', `${report} for ${address}`, { report, address })
-}
-
-/** Makes the button that sends a test mail of a report after asking for the address. */
-export function testButton(report: string): Button {
-  return button('test', 'Send a test', report, { report })
-}
-
-/** Makes the button that deletes an annotation. `id` is the annotation's number. */
-export function removeAnnotationButton(id: number, about: string): Button {
-  return button('removeAnnotation', 'Remove', about, { annotation: String(id) })
-}
-
-function button(
+export function button(
   action: keyof typeof ACTION_PATHS,
   text: string,
-  about: string,
-  what: Record<string, string>,
+  about = '',
+  fields: Readonly<Record<string, string>> = {},
 ): Button {
-  return { path: ACTION_PATHS[action], what: new URLSearchParams(what).toString(), text, about }
+  return { path: ACTION_PATHS[action], what: new URLSearchParams(fields).toString(), text, about }
+}
+
+/** Makes the button that sends the last issue again, to one recipient or to all who missed it (`failed`). */
+export function resendButton(report: string, to: string): Button {
+  return to === 'failed'
+    ? button('resend', 'Send to those who missed it', report, { report, to })
+    : button('resend', 'Send again', `${report} to ${to}`, { report, to })
 }

@@ -85,19 +85,17 @@ const QUESTIONS = {
   },
 } as const satisfies Record<Question['page'], unknown>
 
-type Ask = (request: FastifyRequest, reply: FastifyReply, question: Question, back: string) => FastifyReply
-
 /**
  * Returns the function that shows a question on a page of its own. The answer leads back to the page `back`.
  * @throws LeadsheetError report_template
  */
-function createAsk(pages: DashboardPages): Ask {
+function createAsk(pages: DashboardPages) {
   const fill = {
     'ask-test': pages.page('ask-test'),
     'ask-pause': pages.page('ask-pause'),
     'ask-resend': pages.page('ask-resend'),
   } as const satisfies Record<Question['page'], unknown>
-  return ({ user }, reply, { page, title, view }, back) => {
+  return ({ user }: FastifyRequest, reply: FastifyReply, { page, title, view }: Question, back: string) => {
     const frame = frameOf({ user, url: back }, title, null)
     return sendPage(reply, fill[page]({ ...view, title, path: QUESTIONS[page].path }, frame))
   }

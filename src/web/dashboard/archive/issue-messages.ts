@@ -6,7 +6,7 @@ import { oneLine } from '../../../report/words/clean-text.ts'
 import type { DeliveryRowState } from '../../../store/outbox/delivery.ts'
 import type { IssueMessage } from '../../../store/outbox/kept-messages.ts'
 import { count, type Tag } from '../../server/format.ts'
-import { pauseButton, resendButton, resendFailedButton, resumeButton } from '../actions/buttons.ts'
+import { button, resendButton } from '../actions/buttons.ts'
 import { issueHref } from './list.ts'
 
 const SHOWN_MAX = 100
@@ -48,9 +48,9 @@ export function composeMessages(
   )
   return {
     rows: rows.map((message) => rowOf(message)),
-    resend: isLast && hasFailed ? resendFailedButton(issue.report) : null,
+    resend: isLast && hasFailed ? resendButton(issue.report, 'failed') : null,
     resolveCommand: unconfirmed
-      ? `${CALLED} outbox resolve ${issue.report} ${unconfirmed.recipient} --delivered`
+      ? `${CALLED} outbox resolve --report ${issue.report} --recipient ${unconfirmed.recipient} --as delivered --yes`
       : null,
     more:
       others === 0
@@ -62,6 +62,7 @@ export function composeMessages(
     const { messageId, recipient, response, lang, attempts, stateAt, nextAttemptAt } = message
     const choice = choices.get(recipient.toLowerCase())
     const isOut = choice !== undefined && choice.state !== 'active'
+    const about = `${issue.report} for ${recipient}`
     const isLastOfThem = lastRevisions.get(recipient) === message.revision
     return {
       recipient,
@@ -83,7 +84,9 @@ export function composeMessages(
       buttons: isLastOfThem
         ? [
             ...(isLast && !isOut ? [resendButton(issue.report, recipient)] : []),
-            ...(isOut ? [resumeButton(issue.report, recipient)] : [pauseButton(issue.report, recipient)]),
+            isOut
+              ? button('resume', 'Resume', about, { report: issue.report, address: recipient })
+              : button('pause', 'Pause', about, { report: issue.report, address: recipient, ask: 'yes' }),
           ]
         : [],
     }

@@ -31,7 +31,7 @@ import { frameOf } from '../../server/frame.ts'
 import { MAIL_HEADERS, sendDownload } from '../../server/headers.ts'
 import type { AddRoutes } from '../../server/server.ts'
 import { sendPage } from '../../server/server.ts'
-import { testButton } from '../actions/buttons.ts'
+import { button } from '../actions/buttons.ts'
 import { composeMessages, messageHref, messageName, tagOf } from './issue-messages.ts'
 import { aboutIssue, issueHref, issueTag } from './list.ts'
 
@@ -126,7 +126,7 @@ function composeIssue(kept: KeptIssue, choice: MailChoice, isAllMessages: boolea
     dataAsOf: programVersion === null ? null : figures.freshness.dataAsOf,
     made: renderedAt,
     messages: composeMessages(kept, choice.message?.messageId ?? null, isAllMessages),
-    test: testButton(report),
+    test: button('test', 'Send a test', report, { report }),
   }
 }
 

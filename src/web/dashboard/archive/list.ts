@@ -1,12 +1,11 @@
 /** The archive page: lists all report issues, newest first, filtered by report, state and words. */
 
 import { formatDates, localDates } from '../../../domain/period.ts'
-import { shellCommand } from '../../../errors.ts'
 import { issueState, variantText } from '../../../jobs/archive/archive.ts'
 import { type IssueChoice, searchIssues } from '../../../jobs/archive/search-issues.ts'
 import { countIssues, type ListedIssue, type MessageCounts } from '../../../store/reports/issue-list.ts'
 import { ISSUE_STATES, type IssueState, listIssueReports } from '../../../store/reports/issue-search.ts'
-import { clockOf, count, type Tag } from '../../server/format.ts'
+import { clockOf, type Tag } from '../../server/format.ts'
 import { type DashboardDeps, frameOf } from '../../server/frame.ts'
 import { type AddRoutes, sendPage } from '../../server/server.ts'
 
@@ -34,7 +33,7 @@ export function issuesRoutes({ store: { db }, pages, now, timeZone }: DashboardD
       const reports = await listIssueReports(db)
       const isFiltered = choice.text !== '' || choice.report !== null || choice.state !== null
       const view = {
-        summary: summaryOf(total),
+        total,
         text: choice.text,
         reports: reports.map((name) => ({ name, isChosen: name === choice.report })),
         states: ISSUE_STATES.map((state) => ({
@@ -44,7 +43,6 @@ export function issuesRoutes({ store: { db }, pages, now, timeZone }: DashboardD
         })),
         isFiltered,
         months: monthsOf(shown),
-        empty: shown.length > 0 ? null : emptyOf(total, choice),
         newest: choice.after === null ? null : hrefOf({ ...choice, after: null }),
         older: last === null ? null : hrefOf({ ...choice, after: last }),
       }
@@ -91,26 +89,6 @@ function monthsOf(issues: readonly ListedIssue[]) {
 function monthName(month: string): string {
   const format = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })
   return format.format(Date.parse(`${month}-01`))
-}
-
-function summaryOf(total: number): string {
-  if (total === 0) return 'Every report that is made is kept here, exactly as it was sent.'
-  if (total === 1) return 'One issue, exactly as it was sent.'
-  return `${count(total)} issues, the newest first, exactly as they were sent.`
-}
-
-function emptyOf(total: number, { after }: IssueChoice) {
-  if (total === 0) {
-    return {
-      title: 'No report has been made yet.',
-      text: `The first one comes at its next scheduled run. ${shellCommand('report preview daily')} makes one now, to be looked at.`,
-    }
-  }
-  if (after !== null) return { title: 'That was the last one.', text: 'There are no older ones.' }
-  return {
-    title: 'No issue is like that.',
-    text: 'All words have to be in its subject, its text or the addresses it went to. A date is written as 2026-11-20, 2026-11 or 2026; what belongs together in "quotation marks".',
-  }
 }
 
 /** Returns what a list of issues shows of one: its subject, its report and date, and its state. */

@@ -137,7 +137,7 @@ function composeMeanings({ asOf, period, stalledDays }: Overview, called: string
       const { title, meaning } = findFigure(name)
       return { title, meaning: meaning.replace('`stalled_days`', String(stalledDays)) }
     }),
-    command: `${called} figures explain won --from ${from} --to ${to}${scope}`,
+    command: `${called} figures won --from ${from} --to ${to}${scope}`,
   }
 }
 

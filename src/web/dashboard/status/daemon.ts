@@ -29,7 +29,7 @@ import { findLastUptime, listGaps } from '../../../store/schedule/uptime.ts'
 import { formatSpan } from '../../../time.ts'
 import type { Clock, Tag } from '../../server/format.ts'
 import { duration, LOCALE } from '../../server/format.ts'
-import { approveButton } from '../actions/buttons.ts'
+import { button } from '../actions/buttons.ts'
 
 const DAYS_BACK = 7
 const MISSED_MAX = 12
@@ -99,7 +99,10 @@ function scheduleOf({ name, timing, last, next }: ScheduleState, { timeZone, can
       tag: tagOf(last),
       message: last.state === 'done' ? null : last.message,
     },
-    approve: canAct && last && mayBeApproved(last) && report !== null ? approveButton(report) : null,
+    approve:
+      canAct && last && mayBeApproved(last) && report !== null
+        ? button('approve', 'Approve and send', report, { report })
+        : null,
   }
 }
 

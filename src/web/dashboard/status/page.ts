@@ -25,7 +25,7 @@ import { frameOf } from '../../server/frame.ts'
 import type { AddRoutes } from '../../server/server.ts'
 import { sendPage } from '../../server/server.ts'
 import type { Button } from '../actions/buttons.ts'
-import { acknowledgeButton, fullSyncButton, syncButton } from '../actions/buttons.ts'
+import { button } from '../actions/buttons.ts'
 import { issueHref, issueLine } from '../archive/list.ts'
 import type { InstallationFacts } from './daemon.ts'
 import { readInstallation, readSchedules, readWorkers } from './daemon.ts'
@@ -94,7 +94,7 @@ async function readStatusView(deps: StatusDeps, clock: Clock) {
         sentence: health.sentence,
         timeZone,
         asOf: now.toISOString(),
-        buttons: canAct ? [syncButton(), fullSyncButton()] : [],
+        buttons: canAct ? [button('sync', 'Sync now'), button('sync', 'Full sync', '', { full: 'yes' })] : [],
       },
       progress: { progress },
       findings: await readFindings(db, health, canAct),
@@ -178,7 +178,10 @@ function fromAlert(alert: Alert, kind: FindingView['kind'], canAct: boolean): Fi
     remedy: alert.hint,
     since: openedAt,
     known: acknowledgedAt,
-    acknowledge: canAct && acknowledgedAt === null ? acknowledgeButton(id, title) : null,
+    acknowledge:
+      canAct && acknowledgedAt === null
+        ? button('acknowledge', 'Acknowledge', title, { alert: String(id) })
+        : null,
   }
 }
 

@@ -17,16 +17,6 @@ const RUNS = 20
 const CELL_MS = 15 * 60_000
 const CELLS = DAY_MS / CELL_MS
 
-interface Cell {
-  readonly kind: Tag['kind']
-  readonly x: number
-  /** The distance of the cell from the top of the strip. The worse the outcome, the taller the cell. */
-  readonly y: number
-  readonly height: number
-  /** The tooltip; null if no sync began in this quarter of an hour. */
-  readonly title: string | null
-}
-
 /** @param isSyncing whether a sync is running now; if not, a sync without an end time was killed */
 export async function readRuns(db: Db, clock: Clock, isSyncing: boolean) {
   const since = new Date(clock.now.getTime() - DAY_MS).toISOString()
@@ -56,6 +46,7 @@ function outcomeOf({ outcome }: Pick<RunBrief, 'outcome'>, isUnderWay: boolean):
   return isUnderWay ? RUNNING : OUTCOMES[outcome ?? 'killed']
 }
 
+/** The heights of the cells of the strip: the worse the outcome, the taller the cell. */
 const HEIGHTS: Readonly<Record<Tag['kind'], number>> = { ok: 5, busy: 5, off: 1, warn: 7.5, fail: 10 }
 
 function dayOf(runs: readonly RunBrief[], clock: Clock, underWay: string | undefined) {
@@ -63,11 +54,12 @@ function dayOf(runs: readonly RunBrief[], clock: Clock, underWay: string | undef
   const start = end - DAY_MS
   const byCell = Map.groupBy(runs, ({ startedAt }) => Math.floor((Date.parse(startedAt) - start) / CELL_MS))
   const isoOf = (cell: number): Instant => new Date(start + cell * CELL_MS).toISOString()
-  const cells = Array.from({ length: CELLS }, (_, x): Cell => {
+  const cells = Array.from({ length: CELLS }, (_, x) => {
     const tags = (byCell.get(x) ?? []).map((run) => outcomeOf(run, run.id === underWay))
     const kind = worstOf(tags)
     const words = [counted(tags.length, 'sync'), ...new Set(tags.map(({ text }) => text))]
     const height = HEIGHTS[kind]
+    // The tooltip; null if no sync began in this quarter of an hour.
     const title = tags.length === 0 ? null : `${clock.at(isoOf(x))}: ${words.join(', ')}`
     return { kind, x, y: 10 - height, height, title }
   })
@@ -112,12 +104,7 @@ export async function readProgress(db: Db, now: Date) {
     counted(pages, 'page'),
     counted(requests, 'request'),
   ]
-  return {
-    ...sync,
-    doing: doingOf(sync),
-    bar,
-    read: read.join(' · '),
-  }
+  return { ...sync, doing: doingOf(sync), bar, read: read.join(' · ') }
 }
 
 function doingOf({ mode, leads }: SyncUnderWay): string {

@@ -1,4 +1,4 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ask } from '../../../support/data/publishing.ts'
@@ -92,43 +92,5 @@ describe('leadsheet snapshot', () => {
     const run = await runWarm(['snapshot'], { cwd, env: { LEADSHEET_DATA_DIR: 'mistyped' } })
     expect([run.status, run.stderr]).toEqual([1, expect.stringContaining('leadsheet sync')])
     expect(existsSync(join(cwd, 'mistyped'))).toBe(false)
-  })
-})
-
-describe('leadsheet schema', () => {
-  it('lists the tables also before the first snapshot, and makes no data directory', async () => {
-    const cwd = folderWith()
-    const { status, stdout } = await runWarm(['schema'], {
-      cwd,
-      env: { LEADSHEET_DATA_DIR: 'mistyped' },
-    })
-    expect(status).toBe(0)
-    expect(stdout).toMatch(/^lead_now +view +- +one row per lead that exists in the service/m)
-    expect(existsSync(join(cwd, 'mistyped'))).toBe(false)
-  })
-
-  it('shows the columns of a table with examples from the snapshot, as a table, Markdown or JSON', async () => {
-    await using upstream = await startUpstream(LEADS)
-    const options = { cwd: folderWith(), env: envFor(upstream.url) }
-    await runWarm(['sync', '--only', 'leads'], options)
-    const table = await runWarm(['schema', 'lead'], options)
-    expect(table.stdout).toMatch(/^status +TEXT +- +stage\.status +status +0% +\w/m)
-    const markdown = await runWarm(['schema', 'lead', '--markdown'], options)
-    expect(markdown.stdout).toContain('| `status` | TEXT |  | stage.status | status |')
-    const json = await runWarm(['schema', 'lead', '--json'], options)
-    const [lead] = JSON.parse(json.stdout).data
-    expect(lead).toMatchObject({ table_name: 'lead', rows: LEADS })
-    expect(lead.columns[0]).toMatchObject({ column_name: 'no', examples: [1, 2, 3] })
-  })
-
-  it('names the nearest table where there is none of that name', async () => {
-    const run = await runWarm(['schema', 'leed'], { cwd: folderWith() })
-    expect([run.status, run.stderr]).toEqual([2, expect.stringContaining('Did you mean lead?')])
-  })
-
-  it('takes a file that is no snapshot for none', async () => {
-    const cwd = folderWith({ 'data/snapshot.db': 'text' })
-    writeFileSync(join(cwd, 'data/snapshot.db'), 'text')
-    expect((await runWarm(['schema'], { cwd })).status).toBe(0)
   })
 })

@@ -92,41 +92,30 @@ describe('figures', () => {
   })
 })
 
-describe('figures explain', () => {
+describe('one figure', () => {
   it.skipIf(!hasSqlite3)(
     'prints nothing but SQL, which sqlite3 takes as it is and gives the value that stands above it',
     async () => {
       const { folder, run } = await openCopy()
-      const { stdout } = await run('figures', 'explain', 'new_leads', ...DAY)
+      const { stdout } = await run('figures', 'new_leads', ...DAY)
       const value = /, in leads: (\d+)$/m.exec(stdout)?.[1]
       expect(Number(value)).toBeGreaterThan(0)
       const file = join(folder, 'leadsheet.db')
       const printed = execFileSync('sqlite3', ['-readonly', file], { input: stdout, encoding: 'utf8' })
       expect(printed.trim()).toBe(value)
 
-      const filtered = await run(
-        'figures',
-        'explain',
-        'open',
-        ...DAY,
-        '--where',
-        'score>=60',
-        '--where',
-        'tags=none',
-      )
+      const filtered = await run('figures', 'open', ...DAY, '--where', 'score>=60', '--where', 'tags=none')
       const none = execFileSync('sqlite3', ['-readonly', file], { input: filtered.stdout, encoding: 'utf8' })
       expect(none.trim()).toBe('0')
-      const high = await run('figures', 'explain', 'open', ...DAY, '--where', 'score>=60')
+      const high = await run('figures', 'open', ...DAY, '--where', 'score>=60')
       const some = execFileSync('sqlite3', ['-readonly', file], { input: high.stdout, encoding: 'utf8' })
       expect(some.trim()).toBe(/, in leads: (\d+)$/m.exec(high.stdout)?.[1])
       expect(Number(some)).toBeGreaterThan(0)
     },
   )
 
-  it('lists all figures without a name, and finds the one that was meant', async () => {
-    const { stdout } = await runWarm(['figures', 'explain', '--json'], { cwd: folderWith() })
-    expect(JSON.parse(stdout).data).toHaveLength(FIGURES.length)
-    const mistyped = await runWarm(['figures', 'explain', 'win_rat'], { cwd: folderWith() })
+  it('is suggested where its name was mistyped', async () => {
+    const mistyped = await runWarm(['figures', 'win_rat'], { cwd: folderWith() })
     expect([mistyped.status, mistyped.stderr]).toEqual([2, expect.stringContaining('Did you mean win_rate?')])
   })
 })

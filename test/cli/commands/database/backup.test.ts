@@ -70,7 +70,7 @@ reports: [{ name: daily }]
   const run = (...args: string[]) => runWarm(args, { cwd, env })
   expect(await run('sync')).toMatchObject({ status: 0 })
   expect(await run('db', 'backup', 'copy.db')).toMatchObject({ status: 0 })
-  expect(await run('recipients', 'unsubscribe', 'ana@example.com')).toMatchObject({ status: 0 })
+  expect(await run('recipients', 'set', 'unsubscribed', 'ana@example.com')).toMatchObject({ status: 0 })
   expect(statSync(join(data, 'preferences.json')).mode & 0o777).toBe(0o600)
   const standing = async () => (await run('recipients')).stdout
 

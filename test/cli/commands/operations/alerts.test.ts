@@ -84,7 +84,15 @@ describe('alerts', () => {
   })
 })
 
-describe('alerts test', () => {
+describe('doctor --test-alert', () => {
+  /** Returns the checks that send something. */
+  const testAlert = async (options: RunOptions) => {
+    const { status, stdout, stderr } = await runWarm(['doctor', '--test-alert', '--json'], options)
+    expect(stdout + stderr).not.toContain('s3cr3t')
+    const checks: readonly { what: string; found: string }[] = JSON.parse(stdout).data.checks
+    return { status, sent: checks.filter(({ what }) => /^alert |^heartbeat$/.test(what)) }
+  }
+
   it('sends one message each way, and never shows the addresses that are secret', async () => {
     await using mailServer = await openMailServer()
     await using receiver = await openReceiver()
@@ -95,12 +103,11 @@ describe('alerts test', () => {
       LEADSHEET_ALERT_WEBHOOK_URL: receiver.url,
       LEADSHEET_ALERT_HEARTBEAT_URL: receiver.url.replace('hook', 'ping'),
     })
-    const { status, stdout, stderr } = await runWarm(['alerts', 'test'], options)
-    expect(status).toBe(0)
-    expect(stdout.split('\n').map((line) => line.slice(0, 15))).toEqual([
-      ...['ok    mail     ', 'ok    webhook  ', 'ok    heartbeat', ''],
+    expect((await testAlert(options)).sent).toMatchObject([
+      { what: 'alert mail', status: 'ok', found: expect.stringMatching(/^ops@example\.com: 250/) },
+      { what: 'alert webhook', status: 'ok' },
+      { what: 'heartbeat', status: 'ok' },
     ])
-    expect(stdout + stderr).not.toContain('s3cr3t')
     expect(mailServer.received.map(({ mail }) => mail.subject)).toEqual([
       '[Test] [leadsheet] 1 alert: a test',
     ])
@@ -119,17 +126,17 @@ describe('alerts test', () => {
       LEADSHEET_ALERT_RECIPIENTS: 'ops@example.com',
       LEADSHEET_ALERT_WEBHOOK_URL: receiver.url,
     })
-    const { status, stdout } = await runWarm(['alerts', 'test', '--json'], options)
+    const { status, sent } = await testAlert(options)
     expect(status).toBe(1)
-    expect(JSON.parse(stdout).data).toMatchObject([
-      { channel: 'mail', to: 'ops@example.com', taken: false },
-      { channel: 'webhook', taken: false, response: 'it answered 403' },
+    expect(sent).toMatchObject([
+      { what: 'alert mail', status: 'fail', found: expect.stringContaining('ops@example.com') },
+      { what: 'alert webhook', status: 'fail', found: expect.stringMatching(/: it answered 403$/) },
     ])
   })
 
   it('says what to set where nobody is told', async () => {
-    const { status, stderr } = await runWarm(['alerts', 'test'], await installation())
-    expect([status, stderr]).toEqual([2, expect.stringContaining('LEADSHEET_ALERT_RECIPIENTS')])
+    const { stdout } = await runWarm(['doctor', '--test-alert'], await installation())
+    expect(stdout).toMatch(/^fail +test alert +no channel is set\n.*LEADSHEET_ALERT_RECIPIENTS/m)
   })
 })
 

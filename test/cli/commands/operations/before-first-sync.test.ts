@@ -38,7 +38,7 @@ describe('looking before the first sync', () => {
     'db backup copy.db',
     'doctor',
     'recipients link ana@example.com',
-    'recipients unsubscribe ana@example.com',
+    'recipients set unsubscribed ana@example.com',
     'report approve daily',
     'snapshot',
   ])('%s begins no database, neither where none is nor in an empty file', async (command) => {

@@ -79,7 +79,7 @@ it.each([
   async (_, text) => {
     const cwd = await folderOf(0)
     writeFileSync(join(cwd, 'leadsheet.yaml'), `data_dir: .\n${text}\n`)
-    for (const command of ['health', 'status', 'alerts', 'report list', 'report history', 'outbox']) {
+    for (const command of ['health', 'status', 'alerts', 'report show', 'outbox']) {
       const { status, stdout, stderr } = await runWarm(command.split(' '), { cwd })
       expect([command, stderr]).toEqual([command, expect.stringMatching(/left out|not valid YAML/)])
       expect([command, stderr]).not.toEqual([command, expect.stringMatching(/^error:/m)])

@@ -9,8 +9,8 @@ import { startUpstream, type Upstream } from '../../../support/upstream.ts'
 
 const SETTINGS = 'recipients: [ana@example.com]\nmail: { from: r@example.com }\nweb: { listen: none }\n'
 const READING = [
-  ...['status', 'status --json', 'leads list', 'leads show LEAD', 'figures', 'figures explain new_leads'],
-  ...['schedule', 'alerts list', 'report history', 'outbox list', 'annotate', 'recipients'],
+  ...['status', 'status --json', 'leads list', 'leads show LEAD', 'figures', 'figures new_leads'],
+  ...['schedule', 'alerts list', 'report show', 'outbox list', 'annotate', 'recipients'],
 ]
 
 /** Makes an installation that has synced once. */

@@ -85,6 +85,8 @@ describe('leadsheet schedule', () => {
       'held',
       'Wed 2026-11-25 02:30 +01:00',
       '2026-11-25 01:30Z',
+      '0',
+      'daily',
       'latest',
     ])
     expect(lines).toContainEqual([
@@ -95,6 +97,8 @@ describe('leadsheet schedule', () => {
       '-',
       'Mon 2026-11-30 07:00 -05:00',
       '2026-11-30 12:00Z',
+      '0',
+      'weekly',
       'none',
     ])
     expect(lines).toContainEqual([
@@ -105,6 +109,8 @@ describe('leadsheet schedule', () => {
       '-',
       'Fri 2026-11-27 17:00 +01:00',
       '2026-11-27 16:00Z',
+      '0',
+      'monthly',
       'all, 744 hours',
     ])
     expect(stdout).toMatch(/^sync +\*\/15 \* \* \* \* +Europe\/Vienna +2026-11-24 11:45Z +waits /m)

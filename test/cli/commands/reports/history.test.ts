@@ -7,9 +7,9 @@ import { folderWith } from '../../../support/folder.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { busyDay } from '../../../support/reports/figures.ts'
 
-test('history lists what is kept and what became of it', async () => {
+test('show lists what is kept and what became of it', async () => {
   const folder = folderWith()
-  const run = (...args: string[]) => runWarm(['report', 'history', ...args], { cwd: folder })
+  const run = (...args: string[]) => runWarm(['report', 'show', ...args], { cwd: folder })
   expect(await run()).toMatchObject({
     status: 0,
     stdout: '',
@@ -27,11 +27,11 @@ test('history lists what is kept and what became of it', async () => {
     await noteNotSent(trx, id, 'quiet')
   })
 
-  const shown = await run('daily')
+  const shown = await run('daily', '--list')
   expect(shown.stdout).toMatch(
     /daily +2026-11-20 +pipelines eu +not sent: quiet +2026-11-21 07:00Z +Daily leads: 59 new\n/,
   )
-  expect(await run('weekly')).toMatchObject({
+  expect(await run('weekly', '--list')).toMatchObject({
     stdout: '',
     stderr: expect.stringContaining('No issue of "weekly" has been made yet'),
   })

@@ -70,6 +70,8 @@ interface Listed {
   readonly message_id: string
 }
 
+const CANCEL = ['outbox', 'resolve', '--as', 'cancelled'] as const
+
 /** Returns the Message-IDs that an address has received. */
 const receivedBy = (server: MailServer, address: string) =>
   server.received.filter(({ to }) => to[0] === address).map(({ mail }) => mail.messageId)
@@ -110,17 +112,18 @@ describe('leadsheet outbox list', () => {
     const listed = async (recipient: string) =>
       JSON.parse((await mailed.run('outbox', 'list', '--recipient', recipient, '--json')).stdout).data[0]
     const [later, lost] = [await listed('later@example.com'), await listed('lost@example.com')]
-    const asked = await mailed.run('outbox', 'cancel', '--recipient', 'later@example.com')
+    const asked = await mailed.run(...CANCEL, '--recipient', 'later@example.com')
     expect([asked.status, asked.stdout, asked.stderr]).toEqual([
       2,
       expect.stringMatching(/^later@example.com +daily .* waiting/m),
-      expect.stringContaining('Nothing was cancelled. Add --yes to cancel this message.'),
+      expect.stringContaining('Nothing was changed. Add --yes'),
     ])
     expect((await listed('later@example.com')).state).toBe('pending')
     const { message_id: id, period } = later
-    const done = await mailed.run('outbox', 'cancel', id.slice(1, -1), '--yes', '--json')
+    const done = await mailed.run(...CANCEL, id.slice(1, -1), '--yes', '--json')
     expect(JSON.parse(done.stdout).data).toEqual({
-      cancelled: true,
+      resolved: true,
+      as: 'cancelled',
       messages: [{ message_id: id, recipient: 'later@example.com', report: 'daily', period }],
     })
     expect(await listed('later@example.com')).toMatchObject({
@@ -129,20 +132,25 @@ describe('leadsheet outbox list', () => {
       next_attempt_at: null,
     })
     const day = period.from.slice(0, 10)
-    expect((await mailed.run('outbox', 'cancel', '--period', day, '--yes')).stdout).toContain('lost@')
+    expect((await mailed.run(...CANCEL, '--period', day, '--yes')).stdout).toContain('lost@')
     // It may have arrived, so only a person knows what it is; but it is not sent again.
     expect(await listed('lost@example.com')).toMatchObject({ state: lost.state, next_attempt_at: null })
-    const none = await mailed.run('outbox', 'cancel', '--report', 'daily', '--yes')
-    expect([none.status, none.stderr]).toEqual([1, expect.stringContaining('no such message waits')])
-    expect((await mailed.run('outbox', 'cancel')).stderr).toContain('which messages are meant is missing')
+    const none = await mailed.run(...CANCEL, '--report', 'daily', '--yes')
+    expect([none.status, none.stderr]).toEqual([1, expect.stringContaining('no such message is waiting')])
+    expect((await mailed.run(...CANCEL)).stderr).toContain('which messages are meant is missing')
   })
 
   it('takes the word of a person for what is unconfirmed', async () => {
     await using mailed = await openMailed()
-    const resolve = (...args: string[]) => mailed.run('outbox', 'resolve', 'daily', ...args)
+    const resolve = (recipient: string, ...args: string[]) =>
+      mailed.run('outbox', 'resolve', '--report', 'daily', '--recipient', recipient, ...args)
     expect(await resolve('lost@example.com')).toMatchObject({ status: 2 })
-    expect(await resolve('ana@example.com', '--delivered')).toMatchObject({ status: 1 })
-    expect((await resolve('lost@example.com', '--delivered')).stdout).toMatch(/to lost@example\.com: sent\n$/)
+    expect(await resolve('ana@example.com', '--as', 'delivered')).toMatchObject({ status: 1 })
+    const asked = await resolve('lost@example.com', '--as', 'delivered')
+    expect([asked.status, asked.stderr]).toEqual([2, expect.stringContaining('Add --yes')])
+    expect((await mailed.list('--state', 'unconfirmed')).data).toHaveLength(1)
+    const done = await resolve('lost@example.com', '--as', 'delivered', '--yes')
+    expect(done).toMatchObject({ status: 0, stderr: '1 message delivered.\n' })
     expect((await mailed.list('--state', 'unconfirmed')).data).toEqual([])
     expect((await mailed.list('--recipient', 'lost@example.com')).data).toMatchObject([
       { state: 'sent', response: 'resolved by hand: delivered', next_attempt_at: null },
@@ -245,7 +253,9 @@ describe('leadsheet report resend', () => {
 
 it('a test reaches one person, is of nobody’s preference, and is not in the ledger', async () => {
   await using mailed = await openMailed()
-  expect(await mailed.run('report', 'test', 'daily', '--to', 'me@example.com')).toMatchObject({ status: 0 })
+  expect(await mailed.run('report', 'preview', 'daily', '--to', 'me@example.com')).toMatchObject({
+    status: 0,
+  })
   expect(mailed.server.received.map(({ to }) => to)).toEqual([['me@example.com']])
   expect(mailed.server.received[0]?.mail.subject).toMatch(/^\[Test\] /)
   expect((await mailed.list()).data).toHaveLength(4)

@@ -90,20 +90,20 @@ describe('preferences of recipients, set by an operator', () => {
 
   it('are kept, listed with who said so and why, and taken back', async () => {
     const cwd = await folderWithDatabase(FILES)
-    const paused = await recipients(cwd, 'pause', 'Ana@Example.com', '--reason', 'on leave')
+    const paused = await recipients(cwd, 'set', 'paused', 'Ana@Example.com', '--reason', 'on leave')
     expect(paused.stdout).toMatch(
       /^ana@example.com {2,}daily {2,}paused by the operator on .*: on leave {2,}0$/m,
     )
     expect((await recipients(cwd)).stdout).toMatch(
       /ana@example.com .* paused by the operator on \d{4}-\d\d-\d\d: on leave /,
     )
-    await recipients(cwd, 'frequency', 'weekly', 'dana@example.com', '--report', 'weekly')
+    await recipients(cwd, 'set', 'weekly', 'dana@example.com', '--report', 'weekly')
     expect(await listed(cwd)).toEqual([
       ['ana@example.com', 'daily', 'paused', 'as_scheduled', 'on leave', true],
       ['dana@example.com', 'weekly', 'active', 'weekly', null, true],
     ])
-    await recipients(cwd, 'resume', 'ana@example.com')
-    await recipients(cwd, 'frequency', 'default', 'dana@example.com')
+    await recipients(cwd, 'set', 'active', 'ana@example.com')
+    await recipients(cwd, 'set', 'as_scheduled', 'dana@example.com')
     expect(await listed(cwd)).toEqual([
       ['ana@example.com', 'daily', 'active', 'as_scheduled', null, true],
       ['dana@example.com', 'weekly', 'active', 'as_scheduled', null, true],
@@ -112,9 +112,9 @@ describe('preferences of recipients, set by an operator', () => {
 
   it('are resumed for all whom leadsheet paused, and for nobody else', async () => {
     const cwd = await folderWithDatabase(FILES)
-    await recipients(cwd, 'pause', 'ana@example.com')
-    expect((await recipients(cwd, 'resume', '--all')).stderr).toContain('leadsheet has paused nobody')
-    await recipients(cwd, 'pause', 'dana@example.com', '--report', 'weekly')
+    await recipients(cwd, 'set', 'paused', 'ana@example.com')
+    expect((await recipients(cwd, 'set', 'active', '--all')).stderr).toContain('leadsheet has paused nobody')
+    await recipients(cwd, 'set', 'paused', 'dana@example.com', '--report', 'weekly')
     await using store = await openStore(join(cwd, 'data', 'leadsheet.db'), new Date())
     await store.write((trx) =>
       trx
@@ -123,7 +123,7 @@ describe('preferences of recipients, set by an operator', () => {
         .set({ changed_by: 'leadsheet' })
         .execute(),
     )
-    expect((await recipients(cwd, 'resume', '--all')).stdout).toMatch(
+    expect((await recipients(cwd, 'set', 'active', '--all')).stdout).toMatch(
       /dana@example.com {2,}weekly {2,}active/,
     )
     expect((await listed(cwd)).map(([address, , state]) => [address, state])).toEqual([
@@ -131,13 +131,15 @@ describe('preferences of recipients, set by an operator', () => {
       ['dana@example.com', 'active'],
     ])
     for (const args of [[], ['ana@example.com', '--all']]) {
-      expect((await recipients(cwd, 'resume', ...args)).stderr).toContain('expected an address or --all')
+      expect((await recipients(cwd, 'set', 'active', ...args)).stderr).toContain(
+        'expected an address, or active with --all',
+      )
     }
   })
 
   it('stay when the settings name the recipient no more, and that is told', async () => {
     const cwd = await folderWithDatabase(FILES)
-    await recipients(cwd, 'unsubscribe', 'ana@example.com')
+    await recipients(cwd, 'set', 'unsubscribed', 'ana@example.com')
     writeFileSync(join(cwd, 'people.csv'), 'address\nben@example.com\n')
     const { stdout } = await recipients(cwd)
     expect(stdout).toMatch(
@@ -151,8 +153,8 @@ describe('preferences of recipients, set by an operator', () => {
   it('of somebody who gets nothing are told as a mistake', async () => {
     const cwd = await folderWithDatabase(FILES)
     for (const args of [
-      ['pause', 'zoe@example.com'],
-      ['frequency', 'weekly', 'ana@example.com', '--report', 'weekly'],
+      ['set', 'paused', 'zoe@example.com'],
+      ['set', 'weekly', 'ana@example.com', '--report', 'weekly'],
     ]) {
       const run = await recipients(cwd, ...args)
       expect([run.status, run.stderr]).toEqual([
@@ -176,9 +178,9 @@ describe('links of recipients', () => {
     const first = await link()
     expect(first).toMatch(/^daily {2}https:\/\/reports\.example\.com\/preferences\/[\w-]+\.[\w-]{43}$/)
     expect(await link()).toBe(first)
-    expect((await runWarm(['recipients', 'revoke-links'], { cwd })).stderr).toContain('--yes')
+    expect((await runWarm(['recipients', 'link', '--revoke'], { cwd })).stderr).toContain('--yes')
     expect(await link()).toBe(first)
-    await runWarm(['recipients', 'revoke-links', '--yes'], { cwd })
+    await runWarm(['recipients', 'link', '--revoke', '--yes'], { cwd })
     expect(await link()).not.toBe(first)
   })
 

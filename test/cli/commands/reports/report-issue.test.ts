@@ -56,7 +56,7 @@ test('show writes the mail as it was sent, byte for byte', async () => {
   expect(missing.stderr).toContain('No message of daily to eve@example.com for 2025-11-20 is kept')
 })
 
-test('preview and test make it anew, leave what was sent as it is, and say so', async () => {
+test('preview makes it anew, also as a test mail, leaves what was sent as it is, and says so', async () => {
   const { folder, report } = await openSent()
   const database = new Database(join(folder, 'data', 'leadsheet.db'))
   const kept = () => database.prepare('SELECT html, rendered_at FROM report_issue').all()
@@ -67,7 +67,7 @@ test('preview and test make it anew, leave what was sent as it is, and say so', 
     /made from the current data\. The issue sent on \d{4}-\d\d-\d\d is unchanged: .*report show daily/
   expect(shown.stderr).toMatch(note)
   expect(readFileSync(join(folder, 'now.txt'), 'utf8')).toContain('Renamed since')
-  expect(await report('test', '--to', 'me@example.com')).toMatchObject({
+  expect(await report('preview', '--to', 'me@example.com')).toMatchObject({
     status: 0,
     stderr: expect.stringMatching(note),
   })
@@ -90,7 +90,7 @@ test.each([
   expect((await report('show', '--for', 'ana@example.com', '-o', 'sent.html')).status).toBe(0)
   const resent = await report('resend', '--all', '--yes')
   expect([resent.status, resent.stderr]).toEqual([0, expect.not.stringContaining('bug')])
-  for (const line of ['status', 'report history', 'snapshot', 'report send daily']) {
+  for (const line of ['status', 'report show', 'snapshot', 'report send daily']) {
     const { stderr } = await runWarm(line.split(' '), { cwd: folder })
     expect([line, stderr]).toEqual([line, expect.not.stringContaining('bug in leadsheet')])
   }

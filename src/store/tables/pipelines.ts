@@ -1,8 +1,7 @@
 /** The tables of the stages, the pipelines with their statistics, and the agents. */
-import { sql } from 'kysely'
 
 export const PIPELINES = [
-  sql`CREATE TABLE stage ( -- one row per status that a lead can have, in funnel order
+  `CREATE TABLE stage ( -- one row per status that a lead can have, in funnel order
     status TEXT PRIMARY KEY, -- name of the status, as in lead.status
     position INTEGER NOT NULL, -- order of the statuses, from 0
     outcome TEXT NOT NULL CHECK (outcome IN ('open', 'won', 'lost', 'disqualified')), -- how a lead with this status counts: open, won, lost or disqualified
@@ -10,7 +9,7 @@ export const PIPELINES = [
     is_qualified INTEGER NOT NULL DEFAULT 0 -- 1: a lead in this stage counts as qualified; 0 for all stages if the profile marks none
   ) STRICT`,
 
-  sql`CREATE TABLE pipeline ( -- one row per pipeline that appears in a lead or in the settings
+  `CREATE TABLE pipeline ( -- one row per pipeline that appears in a lead or in the settings
     id TEXT PRIMARY KEY, -- the upstream's identifier of the pipeline
     name TEXT NOT NULL, -- name of the pipeline; its id until the upstream's statistics give a name
     status TEXT, -- such as active, paused, completed; null if the upstream does not say
@@ -18,7 +17,7 @@ export const PIPELINES = [
     observed_at TEXT NOT NULL -- UTC, by our clock: when name and status were last read
   ) STRICT`,
 
-  sql`CREATE TABLE pipeline_stat ( -- one row per sample of a pipeline's statistics, as the upstream computes them
+  `CREATE TABLE pipeline_stat ( -- one row per sample of a pipeline's statistics, as the upstream computes them
     pipeline_id TEXT NOT NULL REFERENCES pipeline (id),
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we read it
     as_of TEXT NOT NULL, -- UTC, by the upstream's clock: the time that the numbers describe
@@ -37,7 +36,7 @@ export const PIPELINES = [
     PRIMARY KEY (pipeline_id, observed_at)
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE pipeline_stage_stat ( -- one row per stage of a sample in pipeline_stat
+  `CREATE TABLE pipeline_stage_stat ( -- one row per stage of a sample in pipeline_stat
     pipeline_id TEXT NOT NULL,
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we read it
     status TEXT NOT NULL, -- stage.status
@@ -49,7 +48,7 @@ export const PIPELINES = [
     FOREIGN KEY (pipeline_id, observed_at) REFERENCES pipeline_stat (pipeline_id, observed_at)
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE agent ( -- one row per agent, as last read
+  `CREATE TABLE agent ( -- one row per agent, as last read
     id TEXT PRIMARY KEY, -- the upstream's identifier of the agent
     name TEXT NOT NULL, -- name of the agent
     kind TEXT, -- such as discovery, enrichment, scoring, outreach
@@ -70,7 +69,7 @@ export const PIPELINES = [
     raw TEXT NOT NULL -- the record as the upstream sent it, JSON
   ) STRICT`,
 
-  sql`CREATE TABLE agent_sample ( -- one row per agent and sample: the time series of the states of agents
+  `CREATE TABLE agent_sample ( -- one row per agent and sample: the time series of the states of agents
     agent_id TEXT NOT NULL REFERENCES agent (id), -- agent.id
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we read it
     run_id TEXT NOT NULL, -- sync_run.id of the sync that read it; event:TIME if a webhook event made us read it at that time
@@ -81,4 +80,4 @@ export const PIPELINES = [
     errors_24h INTEGER, -- tasks that failed in the last 24 hours
     PRIMARY KEY (agent_id, observed_at)
   ) STRICT, WITHOUT ROWID`,
-]
+] as const

@@ -1,13 +1,12 @@
 /** The tables of the events that the upstream sends by webhook. Triggers keep event_count up to date. */
-import { sql } from 'kysely'
 
-const COUNT = sql`INSERT INTO event_count
+const COUNT = `INSERT INTO event_count
       VALUES (substr(new.received_at, 1, 13), new.outcome, 1,
         ifnull(max(0, unixepoch(new.done_at, 'subsec') - unixepoch(new.received_at, 'subsec')), 0))
       ON CONFLICT DO UPDATE SET events = events + 1, seconds = seconds + excluded.seconds`
 
 export const EVENTS = [
-  sql`CREATE TABLE event ( -- one row per event that the upstream sent by webhook; kept for a week
+  `CREATE TABLE event ( -- one row per event that the upstream sent by webhook; kept for a week
     id TEXT PRIMARY KEY, -- the upstream's identifier; a hash of the event (sha256:…) if it has none
     type TEXT, -- type in the upstream's words, such as lead.status_changed; null if the upstream does not say
     occurred_at TEXT, -- UTC, by the upstream's clock; null if the upstream does not say
@@ -19,10 +18,10 @@ export const EVENTS = [
     outcome TEXT CHECK (outcome IN ('inserted', 'updated', 'unchanged', 'deleted', 'not_found', 'read', 'ignored', 'unreadable', 'failed')), -- inserted, updated, unchanged, deleted: what the event did to its lead; not_found: the upstream no longer had the lead; read: a sync read the lead, or pipelines or agents were read; ignored: leadsheet keeps no such records; unreadable: the record could not be mapped; failed: given up after several failures; null while it waits
     problem TEXT -- why the outcome is unreadable or failed; null for other outcomes
   ) STRICT, WITHOUT ROWID`,
-  sql`CREATE INDEX event_by_time ON event (received_at, resource)`,
-  sql`CREATE INDEX event_waiting ON event (resource, resource_id) WHERE done_at IS NULL`,
+  `CREATE INDEX event_by_time ON event (received_at, resource)`,
+  `CREATE INDEX event_waiting ON event (resource, resource_id) WHERE done_at IS NULL`,
 
-  sql`CREATE TABLE event_queue ( -- one row per lead or pipeline to read because of events, and one for all agents
+  `CREATE TABLE event_queue ( -- one row per lead or pipeline to read because of events, and one for all agents
     resource TEXT NOT NULL CHECK (resource IN ('lead', 'pipeline', 'agents')),
     resource_id TEXT NOT NULL, -- as in event
     asked_at TEXT NOT NULL, -- UTC, by our clock: when the first event that waits for this row arrived
@@ -35,16 +34,16 @@ export const EVENTS = [
     failures INTEGER NOT NULL, -- number of failures in a row
     PRIMARY KEY (resource, resource_id)
   ) STRICT, WITHOUT ROWID`,
-  sql`CREATE INDEX event_queue_by_time ON event_queue (asked_at)`,
+  `CREATE INDEX event_queue_by_time ON event_queue (asked_at)`,
 
-  sql`CREATE TABLE event_count ( -- one row per hour and outcome: the finished events that arrived in that hour
+  `CREATE TABLE event_count ( -- one row per hour and outcome: the finished events that arrived in that hour
     hour TEXT NOT NULL, -- UTC, such as 2026-11-21T14
     outcome TEXT NOT NULL, -- as in event
     events INTEGER NOT NULL, -- number of events
     seconds REAL NOT NULL, -- sum of the seconds from received_at to done_at of these events
     PRIMARY KEY (hour, outcome)
   ) STRICT, WITHOUT ROWID`,
-  sql`CREATE TRIGGER event_count_insert AFTER INSERT ON event WHEN new.outcome IS NOT NULL BEGIN ${COUNT}; END`,
-  sql`CREATE TRIGGER event_count_update AFTER UPDATE OF outcome ON event
+  `CREATE TRIGGER event_count_insert AFTER INSERT ON event WHEN new.outcome IS NOT NULL BEGIN ${COUNT}; END`,
+  `CREATE TRIGGER event_count_update AFTER UPDATE OF outcome ON event
     WHEN old.outcome IS NULL AND new.outcome IS NOT NULL BEGIN ${COUNT}; END`,
-]
+] as const

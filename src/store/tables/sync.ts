@@ -1,8 +1,7 @@
 /** The tables of syncs, their scans of the list of leads, and quarantined records. */
-import { sql } from 'kysely'
 
 export const SYNC = [
-  sql`CREATE TABLE sync_run ( -- one row per sync: what it saw, changed and skipped
+  `CREATE TABLE sync_run ( -- one row per sync: what it saw, changed and skipped
     id TEXT PRIMARY KEY, -- identifier of the sync; sorts by time
     started_at TEXT NOT NULL, -- UTC, by our clock: when it began
     finished_at TEXT, -- UTC, by our clock: when it ended; null while it runs, or if it was killed
@@ -30,14 +29,14 @@ export const SYNC = [
     details_failed INTEGER NOT NULL DEFAULT 0 -- leads whose details could not be read
   ) STRICT`,
 
-  sql`CREATE TABLE sync_watermark ( -- at most one row: the time from which the next incremental scan reads
+  `CREATE TABLE sync_watermark ( -- at most one row: the time from which the next incremental scan reads
     resource TEXT PRIMARY KEY, -- lead
     updated_at TEXT NOT NULL, -- UTC, by the upstream's clock: all changes up to this time have been read; empty if no scan has ended yet
     not_before TEXT, -- UTC: the upstream asked for no requests before this time
     has_undated INTEGER NOT NULL DEFAULT 0 CHECK (has_undated IN (0, 1)) -- 1: the last complete full scan left leads without an update time, which a list of changes may lack; 0: it left none
   ) STRICT`,
 
-  sql`CREATE TABLE sync_scan ( -- at most one row: the progress of the scan of leads under way
+  `CREATE TABLE sync_scan ( -- at most one row: the progress of the scan of leads under way
     resource TEXT PRIMARY KEY, -- lead
     mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')),
     profile_sha256 TEXT NOT NULL, -- upstream_profile.sha256 of the profile that the scan uses
@@ -74,30 +73,30 @@ export const SYNC = [
     total_high INTEGER -- highest total that the upstream reported in this pass; null if it reported none
   ) STRICT`,
 
-  sql`CREATE TABLE sync_scan_page ( -- one row per page of the scan under way: the records found there
+  `CREATE TABLE sync_scan_page ( -- one row per page of the scan under way: the records found there
     page INTEGER PRIMARY KEY,
     pass INTEGER NOT NULL, -- as in sync_scan
     seen TEXT NOT NULL -- JSON array: lead.no of each lead on the page, and the id of each quarantined record without a row in lead
   ) STRICT`,
 
-  sql`CREATE TABLE sync_scan_event ( -- one row per lead that an event brought during the scan under way, so that the scan does not overwrite it with an older state
+  `CREATE TABLE sync_scan_event ( -- one row per lead that an event brought during the scan under way, so that the scan does not overwrite it with an older state
     seq INTEGER PRIMARY KEY AUTOINCREMENT, -- number in the order in which the leads were read
     lead_no INTEGER NOT NULL UNIQUE, -- lead.no
     is_older INTEGER NOT NULL CHECK (is_older IN (0, 1)) -- 1: events brought only records older than the stored one
   ) STRICT`,
 
-  sql`CREATE TABLE sync_scan_older ( -- one row per lead of which the full scan under way has found only a record older than the stored one; the record replaces the stored one if the scan turns out complete
+  `CREATE TABLE sync_scan_older ( -- one row per lead of which the full scan under way has found only a record older than the stored one; the record replaces the stored one if the scan turns out complete
     lead_no INTEGER PRIMARY KEY, -- lead.no
     raw TEXT NOT NULL -- JSON of the record
   ) STRICT`,
 
-  sql`CREATE TABLE sync_scan_result ( -- one row per sync that read leads: how far its scan got, and how far it can be trusted
+  `CREATE TABLE sync_scan_result ( -- one row per sync that read leads: how far its scan got, and how far it can be trusted
     run_id TEXT PRIMARY KEY REFERENCES sync_run (id), -- sync_run.id of the sync
     mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')), -- full: reads all leads; incremental: reads the leads that changed since the sync before
     started_at TEXT NOT NULL, -- UTC: when the scan began, possibly in an earlier sync
     ended_at TEXT NOT NULL, -- UTC, by our clock: when reading the leads ended
     scan_result TEXT NOT NULL CHECK (scan_result IN ('complete', 'incomplete', 'unproven')), -- complete: read to the end, nothing speaks against it; unproven: a lead may be missing; incomplete: not read to the end, or in part
-    stop TEXT NOT NULL, -- why the scan ended: end, empty_page or past_end (all read), loop, page_cap, no_cursor, failed or interrupted
+    stop TEXT NOT NULL CHECK (stop IN ('end', 'empty_page', 'past_end', 'loop', 'page_cap', 'no_cursor', 'failed', 'interrupted')), -- why the scan ended: end, empty_page or past_end (all read), loop, page_cap, no_cursor, failed or interrupted
     reported_total INTEGER, -- the last total that the upstream reported; null if it reports none
     distinct_leads INTEGER NOT NULL, -- distinct leads read
     pages INTEGER NOT NULL, -- pages read, over all passes and syncs of the scan
@@ -110,12 +109,12 @@ export const SYNC = [
     held_back INTEGER NOT NULL DEFAULT 0 -- missing leads that were not marked as deleted, because there were implausibly many; else 0
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE sync_dropped_index ( -- one row per index that the first load of all leads dropped, to create it again when the load ends; last, without a name, the statement that counts all leads
+  `CREATE TABLE sync_dropped_index ( -- one row per index that the first load of all leads dropped, to create it again when the load ends; last, without a name, the statement that counts all leads
     name TEXT PRIMARY KEY,
     sql TEXT NOT NULL -- the statement that creates it again
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE field_seen ( -- one row per field of the lead records, mapped or not, from a sample of the records on each page
+  `CREATE TABLE field_seen ( -- one row per field of the lead records, mapped or not, from a sample of the records on each page
     path TEXT PRIMARY KEY, -- path in the record, such as company.name; [] stands for the items of a list
     types TEXT NOT NULL, -- JSON array of the types that its values had: string, number, boolean, object, array
     first_seen_at TEXT NOT NULL, -- UTC, by our clock: when a record first had it
@@ -127,7 +126,7 @@ export const SYNC = [
     null_share REAL GENERATED ALWAYS AS (CAST(nulls AS REAL) / count) VIRTUAL -- nulls / count, 0 to 1
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE quarantined_record ( -- one row per quarantined record: leadsheet could not map it, and keeps it until it can
+  `CREATE TABLE quarantined_record ( -- one row per quarantined record: leadsheet could not map it, and keeps it until it can
     resource TEXT NOT NULL CHECK (resource IN ('lead', 'pipeline_stat', 'agent', 'activity')), -- kind of record: lead, pipeline_stat, agent or activity
     raw_sha256 TEXT NOT NULL, -- SHA-256 of raw, in hex
     record_id TEXT, -- id of the record; for an activity, the id of its lead; null if the record has no id
@@ -138,24 +137,24 @@ export const SYNC = [
     last_seen_at TEXT NOT NULL, -- UTC, by our clock: when it was last read
     PRIMARY KEY (resource, raw_sha256)
   ) STRICT, WITHOUT ROWID`,
-  sql`CREATE INDEX quarantined_record_by_record ON quarantined_record (resource, record_id)`,
-  sql`CREATE INDEX quarantined_record_by_sight ON quarantined_record (resource, last_seen_at)`,
+  `CREATE INDEX quarantined_record_by_record ON quarantined_record (resource, record_id)`,
+  `CREATE INDEX quarantined_record_by_sight ON quarantined_record (resource, last_seen_at)`,
 
-  sql`CREATE TABLE upstream_profile ( -- one row: the profile with which all leads were last read completely
+  `CREATE TABLE upstream_profile ( -- one row: the profile with which all leads were last read completely
     id INTEGER PRIMARY KEY CHECK (id = 1),
     sha256 TEXT NOT NULL, -- SHA-256, in hex, of the parts of the profile that decide what is read and how it is mapped
     since TEXT NOT NULL -- UTC, by our clock: when the first complete scan with this profile ended
   ) STRICT`,
 
-  sql`CREATE TABLE upstream_address ( -- one row: the list from which the leads in the copy were read
+  `CREATE TABLE upstream_address ( -- one row: the list from which the leads in the copy were read
     id INTEGER PRIMARY KEY CHECK (id = 1),
     address TEXT NOT NULL -- host, path and account of the list, without scheme and secrets
   ) STRICT`,
 
-  sql`CREATE TABLE pruned ( -- one row per table whose old rows were pruned: of the samples of a day the first stays, and each that began a new status; states of leads that had ended are deleted
+  `CREATE TABLE pruned ( -- one row per table whose old rows were pruned: of the samples of a day the first stays, and each that began a new status; states of leads that had ended are deleted
     table_name TEXT NOT NULL PRIMARY KEY, -- the table from which rows were deleted
     before TEXT NOT NULL, -- UTC: rows before this time were pruned
     pruned_at TEXT NOT NULL, -- UTC, by our clock: when the table was last pruned
     rows INTEGER NOT NULL -- how many rows were deleted in total
   ) STRICT, WITHOUT ROWID`,
-]
+] as const

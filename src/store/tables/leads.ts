@@ -1,14 +1,11 @@
 /** The tables of the leads, their history and their details. */
-import { type RawBuilder, sql } from 'kysely'
-import { fieldsWith, LEAD_FIELDS, type LeadField } from '../../../domain/lead-fields.ts'
+import { fieldsWith, LEAD_FIELDS, type LeadField } from '../../domain/lead-fields.ts'
 
 /**
  * Writes the meaning of each column as a comment after the comma of the column. The dictionary looks there.
  */
-function columnsOf(fields: readonly LeadField[]): RawBuilder<unknown> {
-  return sql.raw(
-    fields.map((field) => `${field.column} ${typeOf(field)}, -- ${field.meaning}`).join('\n    '),
-  )
+function columnsOf(fields: readonly LeadField[]): string {
+  return fields.map((field) => `${field.column} ${typeOf(field)}, -- ${field.meaning}`).join('\n    ')
 }
 
 function typeOf(field: LeadField): string {
@@ -20,15 +17,13 @@ function typeOf(field: LeadField): string {
  * Computes a column of `lead_detail` from a number or a truth value of the enrichment; null if it is neither,
  * or if a whole number is wanted and it is none.
  */
-function fromEnrichment(type: 'REAL' | 'INTEGER', path: string): RawBuilder<unknown> {
+function fromEnrichment(type: 'REAL' | 'INTEGER', path: string): `INTEGER GENERATED ALWAYS ${string}` {
   const kinds = type === 'REAL' ? `'integer', 'real'` : `'integer', 'true', 'false'`
-  return sql.raw(
-    `${type} GENERATED ALWAYS AS (iif(json_type(enrichment, '$.${path}') IN (${kinds}), CAST(enrichment ->> '$.${path}' AS ${type}), NULL)) VIRTUAL`,
-  )
+  return `${type as 'INTEGER'} GENERATED ALWAYS AS (iif(json_type(enrichment, '$.${path}') IN (${kinds}), CAST(enrichment ->> '$.${path}' AS ${type}), NULL)) VIRTUAL`
 }
 
 export const LEADS = [
-  sql`CREATE TABLE lead ( -- one row per lead, as last read; lead_raw has the record as it was sent
+  `CREATE TABLE lead ( -- one row per lead, as last read; lead_raw has the record as it was sent
     no INTEGER PRIMARY KEY, -- our number of the lead, in order of arrival; never changes in this file
     ${columnsOf(LEAD_FIELDS)}
     first_seen_at TEXT NOT NULL, -- UTC, by our clock: when we first read it
@@ -37,28 +32,28 @@ export const LEADS = [
     run_id TEXT NOT NULL, -- sync_run.id of the sync that read it; event:TIME if a webhook event made us read it at that time
     derived_version INTEGER -- null: lead_history has its states; else this row is its only state, and 1: the upstream gave status_changed_at, 0: it did not
   ) STRICT`,
-  sql`CREATE UNIQUE INDEX lead_by_id ON lead (id)`,
-  sql`CREATE INDEX lead_by_creation ON lead (created_at)`,
+  `CREATE UNIQUE INDEX lead_by_id ON lead (id)`,
+  `CREATE INDEX lead_by_creation ON lead (created_at, id)`,
   // The index includes deleted_at, although deleted_at is null in all its entries. Otherwise SQLite would
   // read every row to check that deleted_at is null.
-  sql`CREATE INDEX lead_by_score ON lead (score, deleted_at) WHERE deleted_at IS NULL`,
+  `CREATE INDEX lead_by_score ON lead (score, deleted_at) WHERE deleted_at IS NULL`,
   // These two indexes have all columns that figures read from many leads, so that the rows themselves need not
   // be read.
-  sql`CREATE INDEX lead_by_state ON lead (status_changed_at, status, pipeline_id, id, created_at, source, derived_version)`,
-  sql`CREATE INDEX lead_by_change ON lead (updated_at, status, status_changed_at, pipeline_id, id, derived_version)`,
-  sql`CREATE INDEX lead_by_arrival ON lead (first_seen_at, created_at, id)`,
+  `CREATE INDEX lead_by_state ON lead (status_changed_at, status, pipeline_id, id, created_at, source, derived_version)`,
+  `CREATE INDEX lead_by_change ON lead (updated_at, status, status_changed_at, pipeline_id, id, derived_version)`,
+  `CREATE INDEX lead_by_arrival ON lead (first_seen_at, created_at, id)`,
 
-  sql`CREATE TABLE lead_raw ( -- one row per lead: its whole record, including the fields without a column in lead
+  `CREATE TABLE lead_raw ( -- one row per lead: its whole record, including the fields without a column in lead
     lead_no INTEGER PRIMARY KEY REFERENCES lead (no) ON DELETE CASCADE,
     raw TEXT NOT NULL -- the record as the upstream sent it, JSON
   ) STRICT`,
 
-  sql`CREATE TABLE lead_fingerprint ( -- one row per lead whose unchanged record need not be mapped again; a lead without a row is mapped anew
+  `CREATE TABLE lead_fingerprint ( -- one row per lead whose unchanged record need not be mapped again; a lead without a row is mapped anew
     lead_no INTEGER PRIMARY KEY REFERENCES lead (no) ON DELETE CASCADE,
     fingerprint TEXT NOT NULL -- hash of the bytes that lead_raw.raw was sent as, 16 hex digits
   ) STRICT`,
 
-  sql`CREATE TABLE lead_history ( -- one row per stored state of a lead; a lead unchanged since its first read has none here, but the view lead_version has all states
+  `CREATE TABLE lead_history ( -- one row per stored state of a lead; a lead unchanged since its first read has none here, but the view lead_version has all states
     lead_id TEXT NOT NULL REFERENCES lead (id),
     valid_from TEXT NOT NULL, -- UTC: when the state began; by the upstream's clock if it gives a time, by ours after a deleted lead returned
     valid_to TEXT, -- UTC: when the next state or the deletion ended it (exclusive); null for the present state; equal to valid_from if the lead was deleted then
@@ -67,14 +62,15 @@ export const LEADS = [
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we first read this state
     ${columnsOf(fieldsWith('hasHistory'))}
     run_id TEXT NOT NULL, -- sync_run.id of the sync that read it; event:TIME if a webhook event made us read it at that time
+    reached INTEGER NOT NULL DEFAULT -1, -- highest stage.position of the lead in the funnel up to this state; 0: none; -1: its earlier statuses are not known
     PRIMARY KEY (lead_id, valid_from)
   ) STRICT, WITHOUT ROWID`,
-  sql`CREATE INDEX lead_history_by_start ON lead_history (valid_from, status, pipeline_id, value_currency, value_amount)`,
-  sql`CREATE INDEX lead_history_by_end ON lead_history (valid_to, status, pipeline_id, value_currency, value_amount)
+  `CREATE INDEX lead_history_by_start ON lead_history (valid_from, status, pipeline_id, value_currency, value_amount)`,
+  `CREATE INDEX lead_history_by_end ON lead_history (valid_to, status, pipeline_id, value_currency, value_amount)
     WHERE valid_to IS NOT NULL`,
-  sql`CREATE INDEX lead_history_by_change ON lead_history (changed_at, valid_from, valid_to, status, pipeline_id)`,
+  `CREATE INDEX lead_history_by_change ON lead_history (changed_at, valid_from, valid_to, status, pipeline_id)`,
 
-  sql`CREATE TABLE lead_minor_update ( -- one row per update of a lead that changed no tracked field, the last 16 of each lead; it puts states that arrive late in order
+  `CREATE TABLE lead_minor_update ( -- one row per update of a lead that changed no tracked field, the last 16 of each lead; it puts states that arrive late in order
     lead_id TEXT NOT NULL REFERENCES lead (id),
     changed_at TEXT NOT NULL, -- UTC, by the upstream's clock: lead.updated_at at that time
     status_changed_at TEXT, -- UTC, by the upstream's clock; null if the upstream does not say
@@ -82,24 +78,24 @@ export const LEADS = [
     run_id TEXT NOT NULL, -- sync_run.id of the sync that read it; event:TIME if a webhook event made us read it at that time
     PRIMARY KEY (lead_id, changed_at)
   ) STRICT, WITHOUT ROWID`,
-  sql`CREATE INDEX lead_minor_update_by_time ON lead_minor_update (changed_at)`,
+  `CREATE INDEX lead_minor_update_by_time ON lead_minor_update (changed_at)`,
 
-  sql`CREATE TABLE lead_deletion ( -- one row per time during which a lead was deleted in the service
+  `CREATE TABLE lead_deletion ( -- one row per time during which a lead was deleted in the service
     lead_id TEXT NOT NULL REFERENCES lead (id),
     deleted_since TEXT NOT NULL, -- UTC, by our clock: when it was marked as deleted, after two complete scans without it or after a webhook event
     returned_at TEXT CHECK (returned_at > deleted_since), -- UTC, by our clock: when it was found again; null while it is deleted
     run_id TEXT NOT NULL, -- sync_run.id of the sync that marked it as deleted; event:TIME if a webhook event made us ask for it at that time
     PRIMARY KEY (lead_id, deleted_since)
   ) STRICT, WITHOUT ROWID`,
-  sql`CREATE INDEX lead_deletion_by_time ON lead_deletion (deleted_since)`,
+  `CREATE INDEX lead_deletion_by_time ON lead_deletion (deleted_since)`,
 
-  sql`CREATE TABLE missing_lead ( -- one row per lead that the last complete scan did not find; a second such scan marks it as deleted
+  `CREATE TABLE missing_lead ( -- one row per lead that the last complete scan did not find; a second such scan marks it as deleted
     lead_id TEXT PRIMARY KEY REFERENCES lead (id),
     run_id TEXT NOT NULL, -- sync_run.id of that scan
     since TEXT NOT NULL -- UTC, by our clock
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE stage_move ( -- one row per known change of a lead's status
+  `CREATE TABLE stage_move ( -- one row per known change of a lead's status
     lead_id TEXT NOT NULL REFERENCES lead (id),
     moved_at TEXT NOT NULL, -- UTC: when to_status began, by the upstream's clock if the upstream gives a time
     to_status TEXT NOT NULL, -- stage.status after the move
@@ -111,11 +107,11 @@ export const LEADS = [
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we first learned of it
     PRIMARY KEY (lead_id, moved_at, to_status)
   ) STRICT, WITHOUT ROWID`,
-  sql`CREATE INDEX stage_move_by_time ON stage_move (moved_at, pipeline_id, to_status, from_status, entered_at, days_before)`,
-  sql`CREATE INDEX stage_move_by_entry ON stage_move (from_status, entered_at, moved_at, pipeline_id)`,
-  sql`CREATE INDEX stage_move_by_observation ON stage_move (observed_at, moved_at)`,
+  `CREATE INDEX stage_move_by_time ON stage_move (moved_at, pipeline_id, to_status, from_status, entered_at, days_before)`,
+  `CREATE INDEX stage_move_by_entry ON stage_move (from_status, entered_at, moved_at, pipeline_id)`,
+  `CREATE INDEX stage_move_by_observation ON stage_move (observed_at, moved_at)`,
 
-  sql`CREATE TABLE lead_detail ( -- one row per lead whose details were read, with the enrichment of its company
+  `CREATE TABLE lead_detail ( -- one row per lead whose details were read, with the enrichment of its company
     lead_id TEXT PRIMARY KEY REFERENCES lead (id), -- lead.id
     fetched_at TEXT NOT NULL, -- UTC, by our clock: when the details were read
     lead_updated_at TEXT NOT NULL, -- UTC, by the upstream's clock: updated_at in the details; if lead.updated_at is later, the details are outdated
@@ -135,7 +131,7 @@ export const LEADS = [
     raw TEXT NOT NULL -- the whole answer, JSON as the upstream sent it
   ) STRICT`,
 
-  sql`CREATE TABLE activity ( -- one row per entry in the activity history of a lead; it stays when the upstream drops it
+  `CREATE TABLE activity ( -- one row per entry in the activity history of a lead; it stays when the upstream drops it
     lead_id TEXT NOT NULL REFERENCES lead (id), -- lead.id
     id TEXT NOT NULL, -- the upstream's identifier; a hash of the entry (sha256:…) if it has none
     at TEXT NOT NULL, -- UTC, by the upstream's clock: when it happened
@@ -148,18 +144,18 @@ export const LEADS = [
     run_id TEXT NOT NULL, -- sync_run.id of the sync that read it; event:TIME if a webhook event made us read it at that time
     PRIMARY KEY (lead_id, id)
   ) STRICT, WITHOUT ROWID`,
-  sql`CREATE INDEX activity_by_time ON activity (at)`,
+  `CREATE INDEX activity_by_time ON activity (at)`,
 
-  sql`CREATE TABLE detail_queue ( -- one row per lead whose details were requested at least once
+  `CREATE TABLE detail_queue ( -- one row per lead whose details were requested at least once
     lead_no INTEGER PRIMARY KEY REFERENCES lead (no), -- lead.no
     asked_at TEXT NOT NULL, -- UTC, by our clock: when the details were last requested
     due_at TEXT, -- UTC, by our clock: when to request the details again; null: not before the lead changes
     failures INTEGER NOT NULL, -- number of failed requests in a row
     last_error TEXT -- why the last request failed; null if it succeeded
   ) STRICT`,
-  sql`CREATE INDEX detail_queue_by_due ON detail_queue (due_at, failures)`,
+  `CREATE INDEX detail_queue_by_due ON detail_queue (due_at, failures)`,
 
-  sql`CREATE TABLE lead_day ( -- one row per UTC day and state: the leads that entered that state on that day, minus those that left it; the sum of all earlier days is how many leads were in that state when a day began
+  `CREATE TABLE lead_day ( -- one row per UTC day and state: the leads that entered that state on that day, minus those that left it; the sum of all earlier days is how many leads were in that state when a day began
     day TEXT NOT NULL, -- UTC: date, such as 2026-11-20
     pipeline_id TEXT NOT NULL, -- pipeline.id
     status TEXT NOT NULL, -- stage.status; empty from the creation of a lead until its first known state
@@ -171,4 +167,4 @@ export const LEADS = [
     value_amount REAL NOT NULL, -- sum of the values of leads, in whole units of value_currency
     PRIMARY KEY (pipeline_id, status, value_currency, is_known, reached, day)
   ) STRICT, WITHOUT ROWID`,
-]
+] as const

@@ -1,13 +1,12 @@
 /** The tables of the installation: leases, scheduled runs, the uptime of the daemon, and alerts. */
-import { sql } from 'kysely'
 
 export const OPERATION = [
-  sql`CREATE TABLE installation ( -- one row: the identity of this store
+  `CREATE TABLE installation ( -- one row: the identity of this store
     id TEXT PRIMARY KEY, -- random; part of every Message-ID, so that two installations never share one
     created_at TEXT NOT NULL -- UTC
   ) STRICT`,
 
-  sql`CREATE TABLE lease ( -- one row per task that only one process may do at a time: the process that does it
+  `CREATE TABLE lease ( -- one row per task that only one process may do at a time: the process that does it
     name TEXT PRIMARY KEY, -- name of the task
     holder TEXT NOT NULL, -- random identifier of the process that has the lease
     host TEXT NOT NULL,
@@ -16,7 +15,7 @@ export const OPERATION = [
     expires_at TEXT NOT NULL -- UTC: when the lease ends unless the holder renews it
   ) STRICT`,
 
-  sql`CREATE TABLE scheduled_run ( -- one row for each scheduled run, with its result
+  `CREATE TABLE scheduled_run ( -- one row for each scheduled run, with its result
     schedule TEXT NOT NULL, -- sync, sync-full, snapshot or report:<name>
     due_at TEXT NOT NULL, -- UTC: when it was due
     state TEXT NOT NULL CHECK (state IN ('pending', 'running', 'held', 'done', 'failed', 'skipped')),
@@ -29,12 +28,12 @@ export const OPERATION = [
     message TEXT, -- the result, or why the run waits, failed or was skipped
     PRIMARY KEY (schedule, due_at)
   ) STRICT, WITHOUT ROWID`,
-  sql`CREATE INDEX scheduled_run_open ON scheduled_run (schedule) WHERE state IN ('pending', 'running', 'held')`,
-  sql`CREATE INDEX scheduled_run_by_state ON scheduled_run (schedule, state)`,
-  sql`CREATE INDEX scheduled_run_by_time ON scheduled_run (due_at)`,
-  sql`CREATE INDEX scheduled_run_missed ON scheduled_run (schedule, noted_at) WHERE state = 'skipped' AND attempts = 0`,
+  `CREATE INDEX scheduled_run_open ON scheduled_run (schedule) WHERE state IN ('pending', 'running', 'held')`,
+  `CREATE INDEX scheduled_run_by_state ON scheduled_run (schedule, state)`,
+  `CREATE INDEX scheduled_run_by_time ON scheduled_run (due_at)`,
+  `CREATE INDEX scheduled_run_missed ON scheduled_run (schedule, noted_at) WHERE state = 'skipped' AND attempts = 0`,
 
-  sql`CREATE TABLE daemon_uptime ( -- one row: the heartbeat of the daemon; of several workers, one row each
+  `CREATE TABLE daemon_uptime ( -- one row: the heartbeat of the daemon; of several workers, one row each
     id INTEGER PRIMARY KEY,
     began_at TEXT NOT NULL, -- UTC: since when it has run without a gap
     began_after TEXT NOT NULL CHECK (began_after IN ('down', 'blocked', 'unwritable', 'clock')), -- the gap before: down: the daemon was not running; blocked: it could not work for a while; unwritable: the database could not be written; clock: the clock was changed
@@ -45,7 +44,7 @@ export const OPERATION = [
     pid INTEGER NOT NULL
   ) STRICT`,
 
-  sql`CREATE TABLE alert ( -- one row per problem that a check found; kept until 90 days after it was resolved
+  `CREATE TABLE alert ( -- one row per problem that a check found; kept until 90 days after it was resolved
     id INTEGER PRIMARY KEY,
     check_id TEXT NOT NULL, -- name of the check that found the problem, such as sync_failing; docs/reference/checks.md lists all checks
     subject TEXT NOT NULL, -- report, recipient or field that the problem is about; empty if the check is about one thing only
@@ -61,9 +60,9 @@ export const OPERATION = [
     announced_at TEXT, -- UTC: when operators last got a message about the alert, including reminders; null if they got none
     acknowledged_at TEXT -- UTC: when an operator acknowledged the alert, which ends reminders; null if nobody has
   ) STRICT`,
-  sql`CREATE UNIQUE INDEX alert_unresolved ON alert (check_id, subject) WHERE state <> 'resolved'`,
+  `CREATE UNIQUE INDEX alert_unresolved ON alert (check_id, subject) WHERE state <> 'resolved'`,
 
-  sql`CREATE TABLE alert_message ( -- one row per message about alerts to operators
+  `CREATE TABLE alert_message ( -- one row per message about alerts to operators
     id INTEGER PRIMARY KEY,
     made_at TEXT NOT NULL, -- UTC
     content TEXT NOT NULL, -- JSON: the alerts of the message, from which the mail and the webhook text are composed
@@ -72,14 +71,14 @@ export const OPERATION = [
     next_post_at TEXT, -- UTC: earliest time of the next post to the webhook; null if none is left to try
     post_response TEXT -- last answer of the webhook, or why there was none; null before the first attempt
   ) STRICT`,
-  sql`CREATE INDEX alert_message_waiting ON alert_message (next_post_at) WHERE next_post_at IS NOT NULL`,
+  `CREATE INDEX alert_message_waiting ON alert_message (next_post_at) WHERE next_post_at IS NOT NULL`,
 
-  sql`CREATE TABLE ended_session ( -- one row per session of the dashboard that was ended before its time
+  `CREATE TABLE ended_session ( -- one row per session of the dashboard that was ended before its time
     id TEXT PRIMARY KEY,
     expires_at TEXT NOT NULL -- UTC: when the session would have ended by itself
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE heartbeat_ping ( -- at most one row: the last ping to the heartbeat monitor
+  `CREATE TABLE heartbeat_ping ( -- at most one row: the last ping to the heartbeat monitor
     id INTEGER PRIMARY KEY CHECK (id = 1),
     run_id TEXT NOT NULL, -- sync_run.id of the sync that read it; event:TIME if a webhook event made us read it at that time
     signal TEXT NOT NULL CHECK (signal IN ('start', 'success', 'fail', 'log')),
@@ -87,4 +86,4 @@ export const OPERATION = [
     next_attempt_at TEXT, -- UTC: earliest time of the next attempt; null if none is left to try
     response TEXT -- last answer of the monitor, or why there was none
   ) STRICT`,
-]
+] as const

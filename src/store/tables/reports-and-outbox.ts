@@ -3,11 +3,10 @@
  * preferences. The table `delivery` has the state of sending each message. After the first release a new
  * column also needs a migration; see `store/schema/migrate.ts`.
  */
-import { sql } from 'kysely'
 
 export const REPORTS = [
   // The longest columns come last, so that a search of the texts does not read them.
-  sql`CREATE TABLE report_issue ( -- one row per issue: what a report said about one period and one filter of leads
+  `CREATE TABLE report_issue ( -- one row per issue: what a report said about one period and one filter of leads
     id TEXT PRIMARY KEY, -- random identifier
     report TEXT NOT NULL, -- name of the report, as in the settings
     period_from TEXT NOT NULL, -- UTC: when its period begins
@@ -26,10 +25,10 @@ export const REPORTS = [
     figures TEXT NOT NULL, -- JSON: all its numbers; the table figure of the snapshot has their SQL
     UNIQUE (report, period_from, period_to, variant)
   ) STRICT`,
-  sql`CREATE INDEX report_issue_by_end ON report_issue (period_to, rendered_at, id, time_zone, period_from)`,
-  sql`CREATE INDEX report_issue_by_series ON report_issue (report, variant, kind, period_to)`,
+  `CREATE INDEX report_issue_by_end ON report_issue (period_to, rendered_at, id, time_zone, period_from)`,
+  `CREATE INDEX report_issue_by_series ON report_issue (report, variant, kind, period_to)`,
 
-  sql`CREATE TABLE delivery ( -- one row per message to one recipient: the state of its delivery
+  `CREATE TABLE delivery ( -- one row per message to one recipient: the state of its delivery
     message_id TEXT PRIMARY KEY, -- Message-ID of the mail; all attempts use the same
     issue_id TEXT REFERENCES report_issue (id), -- report_issue.id; null for an alert to operators
     recipient TEXT NOT NULL,
@@ -46,16 +45,16 @@ export const REPORTS = [
     sender TEXT, -- lease.holder of the process that last tried to send the message; null before the first attempt
     UNIQUE (issue_id, recipient, revision)
   ) STRICT`,
-  sql`CREATE INDEX delivery_waiting ON delivery (next_attempt_at) WHERE next_attempt_at IS NOT NULL`,
-  sql`CREATE INDEX delivery_by_recipient ON delivery (recipient, queued_at)`,
+  `CREATE INDEX delivery_waiting ON delivery (next_attempt_at) WHERE next_attempt_at IS NOT NULL`,
+  `CREATE INDEX delivery_by_recipient ON delivery (recipient, queued_at)`,
   // The checks that run every minute read these indexes. The indexes stay small however many messages were
   // sent.
-  sql`CREATE INDEX delivery_failed ON delivery (state_at) WHERE state = 'failed'`,
-  sql`CREATE INDEX delivery_unconfirmed ON delivery (state_at) WHERE state = 'unconfirmed'`,
+  `CREATE INDEX delivery_failed ON delivery (state_at) WHERE state = 'failed'`,
+  `CREATE INDEX delivery_unconfirmed ON delivery (state_at) WHERE state = 'unconfirmed'`,
   // Leaves out sent messages. If the index had them, SQLite would use it to find the messages of a recipient.
-  sql`CREATE INDEX delivery_not_sent ON delivery (state) WHERE state <> 'sent'`,
+  `CREATE INDEX delivery_not_sent ON delivery (state) WHERE state <> 'sent'`,
 
-  sql`CREATE TABLE message ( -- one row per message: its whole content, so that every attempt sends the same
+  `CREATE TABLE message ( -- one row per message: its whole content, so that every attempt sends the same
     message_id TEXT PRIMARY KEY REFERENCES delivery (message_id),
     head TEXT NOT NULL, -- JSON: sender, recipient, subject, date and the other headers
     files TEXT NOT NULL, -- JSON: name, contentType, cid and sha256 (of message_file) of each file, in their order
@@ -63,12 +62,12 @@ export const REPORTS = [
     text BLOB NOT NULL -- UTF-8, packed by zlib
   ) STRICT`,
 
-  sql`CREATE TABLE message_file ( -- one row per file that is attached to messages; messages share equal files
+  `CREATE TABLE message_file ( -- one row per file that is attached to messages; messages share equal files
     sha256 TEXT PRIMARY KEY, -- SHA-256 of content, in hex
     content BLOB NOT NULL
   ) STRICT`,
 
-  sql`CREATE TABLE mail_outage ( -- one row per mail server that cannot be reached or used; deleted when it works again
+  `CREATE TABLE mail_outage ( -- one row per mail server that cannot be reached or used; deleted when it works again
     server TEXT PRIMARY KEY, -- such as smtp://mail.example.com:587
     kind TEXT NOT NULL CHECK (kind IN ('transient', 'configuration', 'sender')), -- transient: passes by itself; configuration: a setting has to change; sender: the server takes nothing from this sender, such as past a daily limit
     began_at TEXT NOT NULL, -- UTC: time of the first failure
@@ -78,7 +77,7 @@ export const REPORTS = [
     response TEXT NOT NULL -- last reply of the server, or why there was none
   ) STRICT`,
 
-  sql`CREATE TABLE preference ( -- one row per recipient and report for which a choice was ever saved; without a row the settings apply
+  `CREATE TABLE preference ( -- one row per recipient and report for which a choice was ever saved; without a row the settings apply
     address TEXT NOT NULL, -- e-mail address in lower case
     report TEXT NOT NULL, -- name of the report, as in the settings
     state TEXT NOT NULL CHECK (state IN ('active', 'paused', 'unsubscribed')), -- active: gets the report; paused and unsubscribed: does not
@@ -89,9 +88,9 @@ export const REPORTS = [
     PRIMARY KEY (address, report)
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE link_key ( -- one row: the key that signs the links by which recipients change their preferences
+  `CREATE TABLE link_key ( -- one row: the key that signs the links by which recipients change their preferences
     id INTEGER PRIMARY KEY CHECK (id = 1),
     key BLOB NOT NULL CHECK (length(key) = 32), -- 32 random bytes
     made_at TEXT NOT NULL -- UTC
   ) STRICT`,
-]
+] as const

@@ -1,0 +1,75 @@
+/** Generates leadsheet.example.yaml, which lists every setting with its default or an example. */
+import { VARIABLES } from '../../src/config/environment.ts'
+import { type SettingSchema, schemaAt } from '../../src/config/schema.ts'
+import { pathText, type SettingPath } from '../../src/config/setting-path.ts'
+import { asItem, commentLines, exampleOf, flow } from '../../src/config/starter-file.ts'
+
+const OPENING = `# yaml-language-server: $schema=docs/reference/leadsheet.schema.json
+# \`npm run docs\` writes this file from the schema of the settings.
+#
+# Every setting of leadsheet, with its default where it has one. Copy this file to leadsheet.yaml and take the #
+# away where you want something else, or take lines from it into the short one that \`init\` writes.
+# \`config check\` shows what is in force and where it came from.
+#
+# Values may hold \${VARIABLE} or \${VARIABLE:-default}. The variables LEADSHEET_… named below need no line here,
+# and win over this file. Relative paths count from this file.`
+
+export function exampleYaml(): string {
+  const whole = schemaAt([])
+  const parts = Object.entries(whole?.properties ?? {}).map(([name, schema]) =>
+    settingLines(schema, [name], whole, '').join('\n'),
+  )
+  return `${[OPENING, ...parts].join('\n\n')}\n`
+}
+
+/** @param margin the text before each line: spaces, and `#` if the group is commented out */
+function settingLines(
+  schema: SettingSchema,
+  path: SettingPath,
+  parent: SettingSchema | undefined,
+  margin: string,
+): string[] {
+  const name = `${path.at(-1)}`
+  const about = commentLines(aboutOf(schema, path), margin)
+  const isGroup = schema.properties !== undefined && !schema.isWhole
+  if (isGroup && schema.required === undefined)
+    return [...about, `${margin}${name}:`, ...groupLines(schema, path, `${margin}  `)]
+  const isOn = margin.includes('#') && !isSecondChoice(schema, name, parent)
+  const off = `${margin}${isOn ? '' : '#'}`
+  if (isGroup) return [...about, `${off}${name}:`, ...groupLines(schema, path, `${off}  `)]
+  const item = [schema.items, ...(schema.items?.anyOf ?? [])].find((kind) => kind?.properties !== undefined)
+  if (item === undefined || path.length > 1) return [...about, `${off}${name}: ${exampleOf(schema, path)}`]
+  const plain: unknown[] = [schema.examples?.[0] ?? []].flat()
+  return [
+    ...about,
+    `${off}${name}:`,
+    ...plain.map((each) => `${off}  - ${flow(each)}`),
+    ...asItem(
+      groupLines(item, [...path, 0], `${off}    `).map((line) => line.slice(off.length + 4)),
+      `${off}  `,
+    ),
+  ]
+}
+
+function groupLines(group: SettingSchema, path: SettingPath, margin: string): string[] {
+  return Object.entries(group.properties ?? {}).flatMap(([name, schema]) =>
+    settingLines(schema, [...path, name], group, margin),
+  )
+}
+
+/**
+ * Returns whether another setting is a better way to give the same value. A secret is better given in a file:
+ * `key_file` is better than `key`. For other values, `recipients` is better than `recipients_file`.
+ */
+function isSecondChoice(schema: SettingSchema, name: string, parent: SettingSchema | undefined): boolean {
+  const inFile = parent?.properties?.[name.replace(/_file$/, '')]
+  if (name.endsWith('_file')) return !inFile?.secret
+  return Boolean(schema.secret) && parent?.properties?.[`${name}_file`] !== undefined
+}
+
+/** Returns the description of a setting, and the variable that gives it. */
+function aboutOf({ description = '', type }: SettingSchema, path: SettingPath): string {
+  const [variable] = Object.entries(VARIABLES).find(([, known]) => pathText(known) === pathText(path)) ?? []
+  const note = type === 'array' ? ', with commas between' : path.includes(0) ? ' for the first' : ''
+  return variable === undefined ? description : `${description} (${variable}${note})`
+}
