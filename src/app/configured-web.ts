@@ -29,7 +29,6 @@ import { recordRoutes } from '../web/dashboard/record.ts'
 import { statusRoutes } from '../web/dashboard/status/page.ts'
 import { healthRoutes, openMetrics } from '../web/monitoring.ts'
 import { preferenceRoutes } from '../web/preferences.ts'
-import type { DashboardDeps } from '../web/server/frame.ts'
 import { assetRoutes, createErrorPages, openDashboardPages } from '../web/server/frame.ts'
 import { createAllowedHosts } from '../web/server/headers.ts'
 import { type AddRoutes, openWeb, type WebServer } from '../web/server/server.ts'
@@ -74,10 +73,10 @@ export async function openConfiguredWeb(
     isLocked: () => store.place.kind === 'sqlite' && isWriteLocked(store.place.file),
     log,
   }
-  const allowed = createAllowedHosts(publicUrl, allowedHosts)
+  const hosts = createAllowedHosts(publicUrl, allowedHosts)
   const sendErrorPage = createErrorPages(dashboardPages)
   const guard = createSignInGuard({
-    hosts: allowed,
+    hosts,
     sendErrorPage,
     log,
     now,
@@ -86,57 +85,42 @@ export async function openConfiguredWeb(
     token: token?.reveal() ?? null,
     isOpen: dashboardAccess({ listen, publicUrl, allowedHosts, hasToken: token !== null }) === 'look',
   })
-  const canAct = guard.signIn !== null
-  const deps: DashboardDeps = { store, pages: dashboardPages, now, timeZone: config.timeZone, canAct }
-  const status = {
-    ...deps,
-    installation,
-    log,
-    version: readVersion(),
-    settingsFile: config.file,
-    snapshotFile: pathsIn(config.dataDir).snapshot,
-  }
-  const actions = {
-    guard,
-    hosts: allowed,
-    pages: dashboardPages,
-    reports,
-    operators: config.alerts.recipients,
-    ...daemon,
-    timeZone: config.timeZone,
-  }
-  const dkim = dkimOf(config.mail)
   await using opening = new AsyncDisposableStack()
-  const { dataDir, timeZone } = config
-  const overview = opening.use(
-    openOverview({
-      store,
-      now,
-      timeZone,
-      stalledDays: stalledDaysOf(config),
-      log,
-    }),
-  )
-  const counts = [
-    pipelinesRoutes({
-      ...deps,
-      overview,
-      outlook: createOutlook({ ...config, store }),
-      files: pathsIn(dataDir),
-      called: CALLED,
-    }),
-    agentsRoutes({ ...deps, overview }),
-    recordRoutes(deps),
-    annotationsRoutes(deps),
+  const { timeZone, dataDir } = config
+  const stalledDays = stalledDaysOf(config)
+  const shared = {
+    store,
+    log,
+    now,
+    timeZone,
+    guard,
+    hosts,
+    sendErrorPage,
+    pages: dashboardPages,
+    canAct: guard.signIn !== null,
+    overview: opening.use(openOverview({ store, now, timeZone, stalledDays, log })),
+  }
+  const files = pathsIn(dataDir)
+  const version = readVersion()
+  const settingsFile = config.file
+  const operators = config.alerts.recipients
+  const outlook = createOutlook({ ...config, store })
+  const ofOperators = [
+    metrics.routes,
+    actionRoutes({ ...shared, ...daemon, reports, operators }),
+    statusRoutes({ ...shared, installation, version, settingsFile, snapshotFile: files.snapshot }),
+    issuesRoutes(shared),
+    issueRoutes(shared),
+    issueFilesRoutes({ store, dkim: dkimOf(config.mail) }),
+    pipelinesRoutes({ ...shared, outlook, files, called: CALLED }),
+    agentsRoutes(shared),
+    recordRoutes(shared),
+    annotationsRoutes(shared),
   ]
-  const archive = [issuesRoutes(deps), issueRoutes(deps), issueFilesRoutes({ store, dkim })]
   const server = await openWeb(
     { ...listen, publicUrl, hosts: allowedHosts, trustedProxies, pages, log, onAnswer: metrics.countAnswer },
-    [
-      ...[assetRoutes(dashboardPages), preferenceRoutes(desk, pages)],
-      signInRoutes({ guard, hosts: allowed, pages: dashboardPages, sendErrorPage, log }),
-    ],
-    { guard, parts: [metrics.routes, actionRoutes(actions), statusRoutes(status), ...archive, ...counts] },
+    [assetRoutes(dashboardPages), preferenceRoutes(desk, pages), signInRoutes(shared)],
+    { guard, parts: ofOperators },
     [
       healthRoutes(health),
       ...receivers(config, { intake: daemon.intake, onOutcome: metrics.countMessage, now, log }),

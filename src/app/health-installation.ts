@@ -6,7 +6,6 @@ import { LeadsheetError } from '../errors.ts'
 import { readRegistration, registrationFile } from '../jobs/events/webhook-registration.ts'
 import { serverOf } from '../mail/smtp.ts'
 import type { Store } from '../store/db/store.ts'
-import type { Resource } from '../store/sync/watermark.ts'
 import { hasEndpoint } from '../upstream/client/request.ts'
 import type { Profile } from '../upstream/profile/profile.ts'
 import type { ConfiguredSchedule } from './configured-schedules.ts'
@@ -18,12 +17,14 @@ export function installationOf(
   config: Config,
   store: Store,
 ): Installation & { readonly schedules: readonly ConfiguredSchedule[] } {
+  const profile = findProfile(config)
+  const besideLeads = (['stats', 'agents'] as const).filter((each) => profile && hasEndpoint(profile, each))
   return {
     store,
     schedules: schedulesOf(config),
-    resources: ['leads', ...besideLeads(config)],
+    resources: ['leads', ...besideLeads],
     snapshotAfterSync: config.snapshot.when === 'after_sync' ? pathsIn(config.dataDir).snapshot : null,
-    events: eventWayOf(config),
+    events: eventWayOf(config, profile),
     reports: config.reports.map(({ name }) => name),
     runMinutes: config.api.runMinutes,
     mailServer: mailServerOf(config),
@@ -39,22 +40,10 @@ function mailServerOf({ smtp: { url } }: Config): string | null {
 }
 
 /**
- * Lists what the upstream offers besides leads: statistics and agents. Returns an empty list for an invalid
- * profile, because the checks of stored leads need no profile.
- */
-function besideLeads(config: Config): Resource[] {
-  const profile = findProfile(config)
-  return (['stats', 'agents'] as const).filter(
-    (resource) => profile !== null && hasEndpoint(profile, resource),
-  )
-}
-
-/**
  * Describes how webhook events reach this installation. Returns null if the upstream has no webhooks, or if
  * no pages are served that could receive events.
  */
-function eventWayOf(config: Config): EventSource | null {
-  const profile = findProfile(config)
+function eventWayOf(config: Config, profile: Profile | null): EventSource | null {
   if (profile?.webhook === undefined || config.web.listen === null) return null
   const file = registrationFile(config.dataDir)
   return {

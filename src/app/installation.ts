@@ -152,10 +152,7 @@ function newestBackup(dataDir: string): string | null {
  * that a mistyped data directory or PostgreSQL schema is not created. Throws the errors of {@link openData}.
  */
 export async function openDataIfThere(settings: DataSettings): Promise<Store> {
-  const place = storePlaceOf(settings)
-  if (place.kind === 'sqlite' ? hasBytes(place.file) : await isStoreThere(place)) return openData(settings)
-  if (place.kind === 'sqlite') refuseLost(place.file, settings.dataDir)
-  return openStore(':memory:', new Date())
+  return (await isDataThere(settings)) ? openData(settings) : openStore(':memory:', new Date())
 }
 
 /**
@@ -164,13 +161,19 @@ export async function openDataIfThere(settings: DataSettings): Promise<Store> {
  * @throws LeadsheetError store_lost, store_older, data_network, store_*
  */
 export async function openDataToRead(settings: DataSettings): Promise<Store> {
+  if (!(await isDataThere(settings))) return openStore(':memory:', new Date())
   const place = storePlaceOf(settings)
-  if (place.kind === 'sqlite' ? hasBytes(place.file) : await isStoreThere(place)) {
-    if (place.kind === 'sqlite') await refuseNetworkFileSystem(settings.dataDir)
-    return openStoreToRead(place)
-  }
-  if (place.kind === 'sqlite') refuseLost(place.file, settings.dataDir)
-  return openStore(':memory:', new Date())
+  if (place.kind === 'sqlite') await refuseNetworkFileSystem(settings.dataDir)
+  return openStoreToRead(place)
+}
+
+/** @throws LeadsheetError store_lost if other files show that there was a database */
+async function isDataThere(settings: DataSettings): Promise<boolean> {
+  const place = storePlaceOf(settings)
+  if (place.kind === 'postgres') return isStoreThere(place)
+  if (hasBytes(place.file)) return true
+  refuseLost(place.file, settings.dataDir)
+  return false
 }
 
 /**

@@ -281,19 +281,4 @@ export const OF_OPERATION: readonly Sabotage[] = [
       },
     ],
   },
-  {
-    name: 'the key of a request answers for another webhook than it was sent for',
-    edits: [
-      {
-        find: "const path = endpoint.path.replace(':id', () => call.id)",
-        replace: 'const { path } = endpoint',
-      },
-    ],
-    caughtBy: [
-      {
-        title: 'of one webhook does not answer for another with the same Idempotency-Key',
-        because: /to deeply equal/,
-      },
-    ],
-  },
 ]

@@ -108,7 +108,7 @@ async function answer(
   await endpoint.check?.(context, call)
   reply.code(endpoint.status)
   if (endpoint.actsOnce !== true) return answerFrom(context.db)
-  const path = endpoint.path.replace(':id', () => call.id)
+  const { path } = endpoint
   const name =
     idempotencyKey === undefined ? undefined : { key_id: keyId, path, idempotency_key: idempotencyKey }
   const once = await answerOnce(context.db, name, call.body, context.realNow(), answerFrom)

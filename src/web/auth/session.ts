@@ -15,14 +15,7 @@ interface Answered {
   header(name: string, value: string): unknown
 }
 
-export interface Sessions {
-  /** Starts a session and sends its cookie to the browser. */
-  begin(reply: Answered, isSecure: boolean): Session
-  /** Returns the session of a request; null if the cookie is missing, expired, forged or of an ended session. */
-  find(request: Asked, isSecure: boolean): Promise<Session | null>
-  /** Ends a session everywhere, and makes the browser delete the cookie. */
-  end(session: Session, reply: Answered, isSecure: boolean): Promise<void>
-}
+export type Sessions = ReturnType<typeof createSessions>
 
 /** The sessions that users have ended. */
 export interface EndedSessions {
@@ -38,20 +31,22 @@ const ID_BYTES = 16
 // signature.
 const VALUE = /^(\d{1,12})\.([\w-]{22})\.([\w-]{43})$/
 
-export function createSessions(token: string, ended: EndedSessions, now: () => Date): Sessions {
+export function createSessions(token: string, ended: EndedSessions, now: () => Date) {
   const key = new Uint8Array(hkdfSync('sha256', token, '', 'leadsheet dashboard', 32))
   const sign = (text: string) => createHmac('sha256', key).update(text).digest('base64url')
   const sessionOf = (id: string): Session => ({ id, csrfSecret: sign(`form ${id}`) })
   const seconds = () => Math.floor(now().getTime() / 1000)
   return {
-    begin: (reply, isSecure) => {
+    /** Starts a session and sends its cookie to the browser. */
+    begin: (reply: Answered, isSecure: boolean): Session => {
       const ends = seconds() + SESSION_SECONDS
       const id = randomBytes(ID_BYTES).toString('base64url')
       const value = `${ends}.${id}.${sign(`session ${ends} ${id}`)}`
       reply.header('Set-Cookie', cookie(value, SESSION_SECONDS, isSecure))
       return sessionOf(id)
     },
-    find: async (request, isSecure) => {
+    /** Returns the session of a request; null if the cookie is missing, expired, forged or of an ended session. */
+    find: async (request: Asked, isSecure: boolean): Promise<Session | null> => {
       const value = cookieIn(request.headers.cookie, nameOf(isSecure))
       const [, ends, id, signature] = VALUE.exec(value ?? '') ?? []
       if (ends === undefined || id === undefined || signature === undefined) return null
@@ -59,7 +54,8 @@ export function createSessions(token: string, ended: EndedSessions, now: () => D
       const isOurs = timingSafeEqual(Buffer.from(signature), expected)
       return isOurs && Number(ends) > seconds() && !(await ended.has(id)) ? sessionOf(id) : null
     },
-    end: async ({ id }, reply, isSecure) => {
+    /** Ends a session everywhere, and makes the browser delete the cookie. */
+    end: async ({ id }: Session, reply: Answered, isSecure: boolean): Promise<void> => {
       await ended.add(id, new Date((seconds() + SESSION_SECONDS) * 1000), now())
       reply.header('Set-Cookie', cookie('', 0, isSecure))
     },
@@ -100,10 +96,7 @@ function cookieIn(header: string | undefined, name: string): string | undefined 
 
 type Verdict = 'right' | 'wrong' | 'too_many'
 
-export interface TokenCheck {
-  /** Checks a token that the IP address `address` sent. */
-  judge(given: string, address: string): Promise<Verdict>
-}
+export type TokenCheck = ReturnType<typeof createTokenCheck>
 
 // The number of different wrong tokens after which a network is locked. Even the right token is then refused,
 // so that the answer reveals nothing.
@@ -117,11 +110,12 @@ export function createTokenCheck(
   token: string,
   now: () => Date,
   wait: (ms: number) => Promise<unknown> = sleep,
-): TokenCheck {
+) {
   const expected = digestOf(token)
   const wrong = new Map<string, { readonly digests: Set<string>; readonly until: number }>()
   return {
-    judge: async (given, address) => {
+    /** Checks a token that the IP address `address` sent. */
+    judge: async (given: string, address: string): Promise<Verdict> => {
       const at = now().getTime()
       for (const [network, { until }] of wrong) if (until <= at) wrong.delete(network)
       // All addresses of a /64 network of IPv6 count as one, because one customer usually has them all.

@@ -39,12 +39,6 @@ interface PreviewOptions {
   readonly render: (choice: PreviewChoice) => Promise<Preview>
 }
 
-interface PreviewServer extends AsyncDisposable {
-  readonly url: string
-  /** Makes every open page load the report again. */
-  refresh(): void
-}
-
 const HOST = '127.0.0.1'
 const FILES = new URL('./', import.meta.url)
 const ASSETS = { '/': 'page.html', '/page.css': 'page.css', '/page.js': 'page.js' } as const
@@ -55,7 +49,7 @@ const PAGE_POLICY =
 const REMEMBERED = 8
 
 /** @throws LeadsheetError usage_invalid if the port is taken */
-export async function openPreview(options: PreviewOptions): Promise<PreviewServer> {
+export async function openPreview(options: PreviewOptions) {
   const { fastify } = await import('fastify')
   const app = fastify({ forceCloseConnections: true })
   const remembered = new Map<string, Preview>()
@@ -107,6 +101,7 @@ export async function openPreview(options: PreviewOptions): Promise<PreviewServe
   await listen(app, options.port)
   return {
     url: `http://${HOST}:${portOf(app)}/`,
+    /** Makes every open page load the report again. */
     refresh: () => {
       for (const { raw } of listeners) raw.write('data: changed\n\n')
     },

@@ -8,8 +8,15 @@ import { BlockList, isIP, type Socket } from 'node:net'
 const OF_ALL = 256
 const OF_ADDRESS = 16
 
-/** @param trustedProxies the proxies, which may have more because they ask for many people */
-export function limitConnections(server: Server, trustedProxies: readonly string[]): void {
+/**
+ * @param trustedProxies the proxies, which may have more because they ask for many people
+ * @param networkOf returns what one person may have: an address, or a /64 network of IPv6
+ */
+export function limitConnections(
+  server: Server,
+  trustedProxies: readonly string[],
+  networkOf: (address: string) => string,
+): void {
   const proxies = blockList(trustedProxies)
   /** The network of each open connection, in the order in which they were opened. */
   const open = new Map<Socket, string>()
@@ -38,16 +45,6 @@ export function limitConnections(server: Server, trustedProxies: readonly string
     open.set(socket, network)
     socket.once('close', () => open.delete(socket))
   })
-}
-
-/** Returns what one person may have: an address, or the first four groups of an address of IPv6. */
-function networkOf(address: string): string {
-  if (isIP(address) !== 6 || address.includes('.')) return address
-  const [head = '', tail] = address.split('::')
-  const before = head.split(':')
-  const after = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = Array.from({ length: tail === undefined ? 0 : 8 - before.length - after.length }, () => '0')
-  return [...before, ...zeros, ...after].slice(0, 4).join(':')
 }
 
 /** The networks of the names that Fastify knows too. */

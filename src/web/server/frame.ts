@@ -227,28 +227,25 @@ export interface Flash {
   readonly isWrong: boolean
 }
 
-/** Keeps the message about an action until the same session requests the page that shows it. */
-export interface FlashStore {
-  /** @param path the path of the page that shows the message */
-  put(sessionId: string, path: string, flash: Flash): void
-  /** Returns the message for the page and forgets it; null if there is none. */
-  take(sessionId: string, path: string): Flash | null
-}
+export type FlashStore = ReturnType<typeof createFlashStore>
 
 // The maximum number of sessions whose message is kept. The oldest message is dropped first, because that
 // session has probably ended.
 const SESSIONS_MAX = 100
 
-export function createFlashStore(): FlashStore {
+/** Keeps the message about an action until the same session requests the page that shows it. */
+export function createFlashStore() {
   const waiting = new Map<string, { readonly path: string; readonly flash: Flash }>()
   return {
-    put: (sessionId, path, flash) => {
+    /** @param path the path of the page that shows the message */
+    put: (sessionId: string, path: string, flash: Flash): void => {
       waiting.delete(sessionId)
       waiting.set(sessionId, { path, flash })
       const [oldest] = waiting.keys()
       if (waiting.size > SESSIONS_MAX && oldest !== undefined) waiting.delete(oldest)
     },
-    take: (sessionId, path) => {
+    /** Returns the message for the page and forgets it; null if there is none. */
+    take: (sessionId: string, path: string): Flash | null => {
       const found = waiting.get(sessionId)
       if (found?.path !== path) return null
       waiting.delete(sessionId)

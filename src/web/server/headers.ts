@@ -5,6 +5,7 @@
 
 import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { MessageFile } from '../../domain/message.ts'
 
 const ALWAYS = {
   'X-Content-Type-Options': 'nosniff',
@@ -59,16 +60,13 @@ function policy(rules: readonly string[]): string {
   return rules.join('; ')
 }
 
-/** A file that browsers save and do not show. */
-interface Download {
-  readonly name: string
-  readonly contentType: string
-  readonly content: Uint8Array
-}
-
 const NAME_LENGTH = 120
 
-export function sendDownload(reply: FastifyReply, { name, contentType, content }: Download): FastifyReply {
+/** Sends a file that browsers save and do not show. */
+export function sendDownload(
+  reply: FastifyReply,
+  { name, contentType, content }: Pick<MessageFile, 'name' | 'contentType' | 'content'>,
+): FastifyReply {
   return reply
     .headers(MAIL_HEADERS)
     .header('Content-Disposition', dispositionOf(name))

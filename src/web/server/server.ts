@@ -188,7 +188,8 @@ async function createApp(options: WebOptions, limits: WebLimits, refuse: Refuse)
       connectionsCheckingInterval: Math.min(headersMs, 1_000),
     },
   })
-  limitConnections(app.server, trustedProxies)
+  const { normalizeIP } = await import('@fastify/rate-limit')
+  limitConnections(app.server, trustedProxies, normalizeIP)
   const allowed = createAllowedHosts(publicUrl, hosts)
   let isProxyLogged = trustedProxies.length > 0
   app.decorateRequest('user', null)

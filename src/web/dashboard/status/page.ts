@@ -24,7 +24,6 @@ import type { DashboardDeps } from '../../server/frame.ts'
 import { frameOf } from '../../server/frame.ts'
 import type { AddRoutes } from '../../server/server.ts'
 import { sendPage } from '../../server/server.ts'
-import type { Button } from '../actions/buttons.ts'
 import { button } from '../actions/buttons.ts'
 import { issueHref, issueLine } from '../archive/list.ts'
 import type { InstallationFacts } from './daemon.ts'
@@ -119,20 +118,6 @@ async function readStatusView(deps: StatusDeps, clock: Clock) {
 
 /* The problems on the status page, with what to do: open alerts, and findings that have no alert. */
 
-interface FindingView {
-  /** The id by which the browser recognizes a finding after the page was updated. */
-  readonly key: string
-  readonly kind: 'warn' | 'fail'
-  readonly title: string
-  readonly message: string
-  readonly remedy: string | null
-  readonly since: Instant | null
-  /** The time at which an operator acknowledged the alert; null if nobody has. */
-  readonly known: Instant | null
-  /** The button to acknowledge the alert; null if it is acknowledged or the user may not act. */
-  readonly acknowledge: Button | null
-}
-
 const ALERTS_MAX = 50
 
 /** The findings that nobody has acknowledged come first. In each group, failures come before warnings. */
@@ -160,14 +145,15 @@ function isCovered({ what, findings }: PartResult, alerts: readonly Alert[]): bo
   )
 }
 
-function findingOf({ what, status, found, remedy }: PartResult): FindingView[] {
+function findingOf({ what, status, found, remedy }: PartResult) {
   if (status === 'ok') return []
+  // The browser recognizes a finding by its key after the page was updated.
   const key = `check-${what.replaceAll(' ', '-')}`
   const facts = { kind: status, title: what, message: upperFirst(found), remedy }
   return [{ key, ...facts, since: null, known: null, acknowledge: null }]
 }
 
-function fromAlert(alert: Alert, kind: FindingView['kind'], canAct: boolean): FindingView {
+function fromAlert(alert: Alert, kind: 'warn' | 'fail', canAct: boolean) {
   const { id, check, subject, openedAt, acknowledgedAt } = alert
   const { title } = alertFacts(check)
   return {
@@ -185,7 +171,7 @@ function fromAlert(alert: Alert, kind: FindingView['kind'], canAct: boolean): Fi
   }
 }
 
-function weightOf({ kind, known }: FindingView): number {
+function weightOf({ kind, known }: { readonly kind: string; readonly known: Instant | null }): number {
   return (known === null ? 0 : 2) + (kind === 'fail' ? 0 : 1)
 }
 
