@@ -5,19 +5,10 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
-import type { WireLeadDetail } from '../contract/lead.ts'
 import { leadDetailSchema } from '../contract/lead.ts'
-import type { PipelineCreate, WirePipeline } from '../contract/pipeline.ts'
+import type { PipelineCreate } from '../contract/pipeline.ts'
 import { pipelineSchema } from '../contract/pipeline.ts'
-import type {
-  Agent,
-  Instant,
-  Lead,
-  LeadDetail,
-  PipelineStat,
-  QuarantinedRecord,
-  Stage,
-} from '../domain/model.ts'
+import type { Instant, LeadDetail, Stage } from '../domain/model.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Answer } from './client/answer.ts'
@@ -25,7 +16,7 @@ import { quote, saidIn, TooLargeBody } from './client/answer.ts'
 import { authorize, refuseOpenHttp, refuseUnsendable, withoutKey } from './client/authorize.ts'
 import type { Call } from './client/request.ts'
 import { endpointUrl, hasEndpoint, pathStep } from './client/request.ts'
-import type { ClientOptions, Usage } from './client/retrying-client.ts'
+import type { ClientOptions } from './client/retrying-client.ts'
 import { createClient } from './client/retrying-client.ts'
 import { redirected, unexpected } from './client/upstream-failure.ts'
 import type { SingleLead } from './mapping/detail-mapping.ts'
@@ -51,7 +42,6 @@ import { REFERENCE_PROFILE } from './profile/reference-profile.ts'
 import { sourceAddress } from './source-address.ts'
 import type { FieldPath } from './values/json.ts'
 import { parseJson, readPath } from './values/json.ts'
-import type { WebhookSource } from './webhooks/registered-webhooks.ts'
 import { createWebhookSource } from './webhooks/registered-webhooks.ts'
 
 /** A page of records as the upstream sent them; `next` is null on the last page. */
@@ -71,73 +61,18 @@ interface ListOptions {
   readonly findKnown?: FindKnown | undefined
 }
 
-/**
- * A lead as the upstream sent it. `detail` is set only if the upstream is the reference service, because the
- * format of its answers is known.
- */
-interface LeadAnswer {
-  readonly raw: unknown
-  readonly detail: WireLeadDetail | null
-}
+type ReadPage = (
+  filters: LeadFilters,
+  position: string | null,
+  size: number,
+  options?: ListOptions,
+) => Promise<RawPage>
 
 /**
  * The endpoints of an upstream. Every function that sends a request may throw LeadsheetError api_*, and takes
  * a signal that aborts the request.
  */
-export interface Source {
-  readonly profile: Profile
-  /** The address of the list of leads, without secrets; see {@link sourceAddress}. */
-  readonly address: string
-  /** The statuses of this upstream's leads, in funnel order. */
-  readonly stages: readonly Stage[]
-  /** True if the upstream can list only the leads that changed since a time. */
-  readonly hasUpdatedSince: boolean
-  has(endpoint: 'lead' | 'stats' | 'agents'): boolean
-  listLeads(
-    filters: LeadFilters,
-    position: string | null,
-    size: number,
-    options?: ListOptions,
-  ): Promise<RawPage>
-  /**
-   * Maps the record of a lead.
-   * @param sent the JSON of the record as received, which is stored; if absent, `raw` is written as JSON
-   */
-  mapLead(raw: unknown, sent?: string): Lead | QuarantinedRecord
-  fetchLead(id: string, signal?: AbortSignal): Promise<LeadAnswer>
-  fetchDetail(id: string, signal?: AbortSignal): Promise<LeadDetail>
-  /** Fetches the lead and its details with one request. */
-  fetchSingleLead(id: string, signal?: AbortSignal): Promise<SingleLead>
-  /**
-   * Reads the lead and its details from a record (JSON) that came with an event.
-   * @returns the lead, or the reason if the record is not the lead with this id
-   */
-  readLeadRecord(record: string, id: string): SingleLead | { readonly reason: string }
-  createPipeline(body: PipelineCreate, idempotencyKey: string, signal?: AbortSignal): Promise<WirePipeline>
-  /**
-   * Fetches the statistics of a pipeline as the upstream sends them. With `period`, they are only about the
-   * leads created from `from` until before `to`.
-   */
-  fetchPipelineStats(
-    id: string,
-    period?: { from?: string; to?: string },
-    signal?: AbortSignal,
-  ): Promise<unknown>
-  mapPipelineStat(raw: unknown, pipelineId: string, observedAt: Instant): PipelineStat | QuarantinedRecord
-  readonly webhooks: WebhookSource
-  /** Fetches the agents as the upstream sends them, as one record for each agent. */
-  fetchAgents(signal?: AbortSignal): Promise<readonly unknown[]>
-  mapAgent(raw: unknown): Agent | QuarantinedRecord
-  readonly usage: Usage
-  /**
-   * Returns by how many milliseconds our clock was ahead of the upstream's clock at the last answer; null if
-   * unknown.
-   */
-  clockAheadMs(): number | null
-  /** Sends a request, and returns by how many milliseconds our clock is ahead; null if no answer says it. */
-  askClock(signal: AbortSignal): Promise<number | null>
-  close(): Promise<void>
-}
+export type Source = ReturnType<typeof openSource>
 
 export interface SourceOptions extends Omit<ClientOptions, 'userAgent' | 'authorize' | 'requestsPerSecond'> {
   /**
@@ -157,7 +92,7 @@ const detailShape = leadDetailSchema.loose()
  * @throws LeadsheetError config_invalid for a base URL to which the key would be sent unencrypted over the
  * internet, and for a key that its header cannot carry
  */
-export function openSource(options: SourceOptions): Source {
+export function openSource(options: SourceOptions) {
   refuseOpenHttp(new URL(options.baseUrl))
   const profile = options.profile ?? REFERENCE_PROFILE
   refuseUnsendable(profile, options.apiKey)
@@ -209,15 +144,86 @@ export function openSource(options: SourceOptions): Source {
     return (total ?? 0) === 0 && findPartialSign(profile, 200, {}, answer.body) === null
   }
 
-  const source: Source = {
+  const readPage: ReadPage = async (filters, position, size, options = {}) => {
+    const { signal, findKnown } = options
+    const list = at('leads')
+    const headers: Record<string, string> = {}
+    putFilters(profile, filters, list, headers)
+    const url = requestPage(profile.paging, list, headers, position, size)
+    const answer = await client.call({
+      method: 'GET',
+      url,
+      isLink: position !== null && (profile.paging.kind === 'next_url' || profile.paging.kind === 'link'),
+      headers,
+      parse: (bytes) => readListBody(bytes, profile, findKnown),
+      // An error with a good status and without a record is asked again, like an error with its own status.
+      findFault: (status, answered, { records, body }) =>
+        records?.length === 0 ? findPartialSign(profile, status, answered, body) : null,
+      // Some upstreams answer so if nothing has changed since the time of the filter, or past the last page.
+      takes: filters.updatedSince === undefined ? [204] : [204, 304],
+      signal,
+    })
+    const isNamed = position !== null && namesNext(profile.paging)
+    if (answer.status === 204 || answer.status === 304) {
+      // A page that the page before has named must have records, or say that it is the last.
+      return {
+        records: [],
+        next: null,
+        total: null,
+        partialSign: isNamed ? `status ${answer.status}` : null,
+      }
+    }
+    const { body } = answer.body
+    const place = readPath(body, profile.envelope.leads)
+    const empty = { url, body, headers: answer.headers, records: [] }
+    // PHP writes an empty list as an object; on a first page, that may be another thing than a list. Go writes
+    // it as null or leaves it out, and what makes JSON of XML writes it as an empty text. After a page that names
+    // the next one, an answer without a list does not show the end, unless it says so.
+    const isNone = place === null || place === '' || (position !== null && isDeepStrictEqual(place, {}))
+    const isEmpty = isNamed
+      ? isNone && saysWhetherMore(profile.paging, position, empty)
+      : isNone || isLeftOut(empty, position)
+    const records = isEmpty ? [] : answer.body.records
+    if (records === null) {
+      refuseError(url, answer.status, body)
+      throw withoutList(url, body, profile.envelope.leads, 'leads', redact)
+    }
+    if (profile.name === REFERENCE_PROFILE.name) refuseOtherPaging(url, body, profile)
+    const page = { url, body, headers: answer.headers, records }
+    const isWhole = ignoresRange(profile.paging, answer, records.length, size)
+    const named = isWhole ? null : nextPosition(profile.paging, position, page, size)
+    const behind = named === null ? behindCounted(profile.paging, position, page, size) : null
+    if (position === null) firstRecords = records
+    const hasMore =
+      behind !== null &&
+      // Past their end, some upstreams give the first or the last page once more.
+      (await hasNew(readPage(filters, behind, size, options), [...firstRecords, ...records]))
+    const next = hasMore ? behind : named
+    // The empty page past the end of a numbered list may say this of the list.
+    const isLast = next === null && (records.length > 0 || namesNext(profile.paging))
+    const sign = findPartialSign(profile, answer.status, answer.headers, body, isLast)
+    return {
+      records,
+      next: next && withoutKey(profile, next),
+      total: readTotal(profile.paging.total, page),
+      saysMore: hasMore || saysMore(profile.paging, position, page),
+      partialSign: sign === null ? null : quote(redact(sign)),
+    }
+  }
+
+  return {
     profile,
+    /** The address of the list of leads, without secrets; see {@link sourceAddress}. */
     address: sourceAddress(at('leads'), profile, redact),
+    /** The statuses of this upstream's leads, in funnel order. */
     stages: stagesOf(profile),
+    /** True if the upstream can list only the leads that changed since a time. */
     hasUpdatedSince: profile.filters.updated_since !== undefined,
-    has: (endpoint) => hasEndpoint(profile, endpoint),
+    has: (endpoint: 'lead' | 'stats' | 'agents') => hasEndpoint(profile, endpoint),
     usage: client.usage,
     clockAheadMs: client.clockAheadMs,
-    async askClock(signal) {
+    /** Sends a request, and returns by how many milliseconds our clock is ahead; null if no answer says it. */
+    async askClock(signal: AbortSignal): Promise<number | null> {
       const headers: Record<string, string> = {}
       const url = requestPage(profile.paging, at('leads'), headers, null, 1)
       client.forgetClock()
@@ -226,111 +232,68 @@ export function openSource(options: SourceOptions): Source {
       return client.clockAheadMs()
     },
     close: client.close,
-    async listLeads(filters, position, size, options = {}) {
-      const { signal, findKnown } = options
-      const list = at('leads')
-      const headers: Record<string, string> = {}
-      putFilters(profile, filters, list, headers)
-      const url = requestPage(profile.paging, list, headers, position, size)
-      const answer = await client.call({
-        method: 'GET',
-        url,
-        isLink: position !== null && (profile.paging.kind === 'next_url' || profile.paging.kind === 'link'),
-        headers,
-        parse: (bytes) => readListBody(bytes, profile, findKnown),
-        // An error with a good status and without a record is asked again, like an error with its own status.
-        findFault: (status, answered, { records, body }) =>
-          records?.length === 0 ? findPartialSign(profile, status, answered, body) : null,
-        // Some upstreams answer so if nothing has changed since the time of the filter, or past the last page.
-        takes: filters.updatedSince === undefined ? [204] : [204, 304],
-        signal,
-      })
-      const isNamed = position !== null && namesNext(profile.paging)
-      if (answer.status === 204 || answer.status === 304) {
-        // A page that the page before has named must have records, or say that it is the last.
-        return {
-          records: [],
-          next: null,
-          total: null,
-          partialSign: isNamed ? `status ${answer.status}` : null,
-        }
-      }
-      const { body } = answer.body
-      const place = readPath(body, profile.envelope.leads)
-      const empty = { url, body, headers: answer.headers, records: [] }
-      // PHP writes an empty list as an object; on a first page, that may be another thing than a list. Go writes
-      // it as null or leaves it out, and what makes JSON of XML writes it as an empty text. After a page that names
-      // the next one, an answer without a list does not show the end, unless it says so.
-      const isNone = place === null || place === '' || (position !== null && isDeepStrictEqual(place, {}))
-      const isEmpty = isNamed
-        ? isNone && saysWhetherMore(profile.paging, position, empty)
-        : isNone || isLeftOut(empty, position)
-      const records = isEmpty ? [] : answer.body.records
-      if (records === null) {
-        refuseError(url, answer.status, body)
-        throw withoutList(url, body, profile.envelope.leads, 'leads', redact)
-      }
-      if (profile.name === REFERENCE_PROFILE.name) refuseOtherPaging(url, body, profile)
-      const page = { url, body, headers: answer.headers, records }
-      const isWhole = ignoresRange(profile.paging, answer, records.length, size)
-      const named = isWhole ? null : nextPosition(profile.paging, position, page, size)
-      const behind = named === null ? behindCounted(profile.paging, position, page, size) : null
-      if (position === null) firstRecords = records
-      const hasMore =
-        behind !== null &&
-        // Past their end, some upstreams give the first or the last page once more.
-        (await hasNew(source.listLeads(filters, behind, size, options), [...firstRecords, ...records]))
-      const next = hasMore ? behind : named
-      // The empty page past the end of a numbered list may say this of the list.
-      const isLast = next === null && (records.length > 0 || namesNext(profile.paging))
-      const sign = findPartialSign(profile, answer.status, answer.headers, body, isLast)
-      return {
-        records,
-        next: next && withoutKey(profile, next),
-        total: readTotal(profile.paging.total, page),
-        saysMore: hasMore || saysMore(profile.paging, position, page),
-        partialSign: sign === null ? null : quote(redact(sign)),
-      }
-    },
-    mapLead: (raw, sent) => mapLead(raw, profile, sent),
-    async fetchLead(id, signal) {
+    listLeads: withFittingPages(readPage, profile.paging, options.log),
+    /**
+     * Maps the record of a lead.
+     * @param sent the JSON of the record as received, which is stored; if absent, `raw` is written as JSON
+     */
+    mapLead: (raw: unknown, sent?: string) => mapLead(raw, profile, sent),
+    /**
+     * Fetches a lead as the upstream sends it. `detail` is set only if the upstream is the reference service,
+     * because the format of its answers is known.
+     */
+    async fetchLead(id: string, signal?: AbortSignal) {
       const { url, raw } = await fetchRaw(id, signal)
       const detail = profile.name === REFERENCE_PROFILE.name ? checked(url, detailShape, raw) : null
       return { raw, detail }
     },
-    async fetchDetail(id, signal) {
+    async fetchDetail(id: string, signal?: AbortSignal): Promise<LeadDetail> {
       const { url, raw } = await fetchRaw(id, signal)
       return readable(url, mapDetail(raw, id, profile))
     },
-    async fetchSingleLead(id, signal) {
+    /** Fetches the lead and its details with one request. */
+    async fetchSingleLead(id: string, signal?: AbortSignal): Promise<SingleLead> {
       const { url, raw } = await fetchRaw(id, signal)
       return readable(url, readSingleLead(raw, id, profile))
     },
-    readLeadRecord: (record, id) => readSingleLead(parseJson(record), id, profile),
-    async createPipeline(body, idempotencyKey, signal) {
+    /**
+     * Reads the lead and its details from a record (JSON) that came with an event.
+     * @returns the lead, or the reason if the record is not the lead with this id
+     */
+    readLeadRecord: (record: string, id: string) => readSingleLead(parseJson(record), id, profile),
+    async createPipeline(body: PipelineCreate, idempotencyKey: string, signal?: AbortSignal) {
       const url = at('pipelines')
       const answer = await call({ method: 'POST', url, body, idempotencyKey, signal })
       return checked(url, pipelineSchema, answer.body)
     },
-    async fetchPipelineStats(id, period = {}, signal) {
+    /**
+     * Fetches the statistics of a pipeline as the upstream sends them. With `period`, they are only about the
+     * leads created from `from` until before `to`.
+     */
+    async fetchPipelineStats(
+      id: string,
+      period: { from?: string; to?: string } = {},
+      signal?: AbortSignal,
+    ): Promise<unknown> {
       const url = at('stats', id)
       if (period.from !== undefined) url.searchParams.set('from', period.from)
       if (period.to !== undefined) url.searchParams.set('to', period.to)
       const { body } = await call({ method: 'GET', url, signal })
       return readPath(body, profile.envelope.stats)
     },
-    mapPipelineStat: (raw, pipelineId, observedAt) => mapPipelineStat(raw, pipelineId, profile, observedAt),
+    mapPipelineStat: (raw: unknown, pipelineId: string, observedAt: Instant) =>
+      mapPipelineStat(raw, pipelineId, profile, observedAt),
     webhooks: createWebhookSource({ profile, at: () => at('webhooks'), call, checked }),
-    async fetchAgents(signal) {
+    /** Fetches the agents as the upstream sends them, as one record for each agent. */
+    async fetchAgents(signal?: AbortSignal): Promise<readonly unknown[]> {
       const url = at('agents')
       const { body } = await call({ method: 'GET', url, signal })
       const agents = itemsOf(body, profile.envelope.agents, profile.mapping.agent.id)
       if (agents === null) throw withoutList(url, body, profile.envelope.agents, 'agents', redact)
       return agents
     },
-    mapAgent: (raw) => mapAgent(raw, profile),
+    mapAgent: (raw: unknown) => mapAgent(raw, profile),
   }
-  return { ...source, listLeads: withFittingPages(source, options.log) }
 }
 
 /**
@@ -348,15 +311,14 @@ async function hasNew(page: Promise<RawPage>, others: readonly RawRecord[]): Pro
 }
 
 /** Asks for a page that is too large again with half as many leads, and keeps to that size. */
-function withFittingPages(source: Pick<Source, 'listLeads' | 'profile'>, log: Log): Source['listLeads'] {
-  const { paging } = source.profile
+function withFittingPages(readPage: ReadPage, paging: PagingProfile, log: Log): ReadPage {
   let fittingSize = Number.POSITIVE_INFINITY
   return async (filters, position, size, options) => {
     for (;;) {
       const usual = Math.min(size, paging.size_max)
       const wanted = Math.min(usual, fittingSize)
       try {
-        return await source.listLeads(filters, position, wanted, options)
+        return await readPage(filters, position, wanted, options)
       } catch (thrown) {
         if (!(thrown instanceof LeadsheetError)) throw thrown
         if (!(thrown.cause instanceof TooLargeBody)) throw wanted < usual ? asFault(thrown) : thrown

@@ -68,7 +68,7 @@ interface Response {
  * Reads the body of a response to its end. If the body is too large, the connection is closed instead.
  * @throws any error of the connection while the body arrives
  */
-export async function readAnswer(response: Response, asked: Asked): Promise<Answer | Failed> {
+export function readAnswer(response: Response, asked: Asked): Promise<Answer | Failed> {
   const { statusCode } = response
   return statusCode >= 200 && statusCode <= 299 ? readSuccess(response, asked) : readRefusal(response, asked)
 }
@@ -132,19 +132,18 @@ async function readRefusal(
     const location = headers.location === undefined ? null : redact(headers.location)
     return failed(redirected(status, call.url, location))
   }
-  const detail = isJson(headers, text) ? problemText(redact(text)) : quoteOf(text, redact)
-  const names = Object.keys(call.headers ?? {})
+  const error = refusal({
+    status,
+    url: call.url,
+    detail: isJson(headers, text) ? problemText(redact(text)) : quoteOf(text, redact),
+    headers: Object.keys(call.headers ?? {}),
+    attempts: attempt,
+    isPassing,
+    isConcurrent,
+    isPage,
+  })
   return {
-    error: refusal({
-      status,
-      url: call.url,
-      detail,
-      headers: names,
-      attempts: attempt,
-      isPassing,
-      isConcurrent,
-      isPage,
-    }),
+    error,
     isPassing,
     isThrottled: isTooFast,
     isConcurrent,
@@ -161,7 +160,8 @@ function quoteOf(text: string, redact: Asked['redact']): string {
   return quote(redact(text.slice(0, BEGINNING)))
 }
 
-function failed(error: LeadsheetError): Failed {
+/** Makes a failure that a retry would not change, though the request may have arrived. */
+export function failed(error: LeadsheetError): Failed {
   return {
     error,
     isPassing: false,

@@ -9,26 +9,23 @@ import type { Log } from '../../log.ts'
 import { openDispatcher, type ProxySettings, proxyFor } from '../../proxy.ts'
 import { dataRedactor, redactor } from '../../redaction.ts'
 import { BACKOFF, type Backoff, backoffMs, wait } from '../../retry.ts'
-import { type Answer, type Failed, readAnswer } from './answer.ts'
+import { type Answer, type Failed, failed, readAnswer } from './answer.ts'
 import { secretsOfKey, withKey } from './authorize.ts'
 import { type Budget, budgetOf, createRequestRate } from './rate-limit.ts'
 import { type Call, requestTarget } from './request.ts'
 import { isPassingError, isWireError, mayHaveArrived, undecided, unreachable } from './upstream-failure.ts'
 
 /** The deadlines for the steps of one attempt, in milliseconds. */
-interface Deadlines {
-  readonly connectMs: number
-  readonly headersMs: number
+const DEADLINES = {
+  connectMs: 5_000,
+  headersMs: 15_000,
   /** The maximum time between two pieces of the body. */
-  readonly bodyGapMs: number
-  /**
-   * The maximum time of the whole attempt. It is needed because a body that arrives slowly in small pieces
-   * never exceeds `bodyGapMs`.
-   */
-  readonly attemptMs: number
+  bodyGapMs: 15_000,
+  /** The maximum time of the whole attempt, for a body that arrives slowly in small pieces. */
+  attemptMs: 60_000,
 }
+type Deadlines = Readonly<typeof DEADLINES>
 
-const DEADLINES: Deadlines = { connectMs: 5_000, headersMs: 15_000, bodyGapMs: 15_000, attemptMs: 60_000 }
 /**
  * The time for which an idle connection is kept. Servers keep it longer, so a request rarely meets a
  * connection that the server is just closing.
@@ -69,37 +66,18 @@ export interface ClientOptions {
   readonly deadlines?: Partial<Deadlines>
 }
 
-/**
- * The numbers of requests (including retries), of retries, and of requests that the upstream refused because
- * requests came too fast.
- */
+/** The counts of the requests of a client. */
 export interface Usage {
+  /** All requests, including retries. */
   readonly requests: number
   readonly retries: number
+  /** The requests that the upstream refused because requests came too fast. */
   readonly throttled: number
 }
 
-export interface Client {
-  /**
-   * Sends a request and returns an answer with a status 2xx and its parsed JSON. A body that is cut off or
-   * broken counts like a missing answer: the request is sent again.
-   * @throws LeadsheetError api_*; the signal's reason if the signal ends the call
-   */
-  call<T>(call: Call<T>): Promise<Answer<T>>
-  /** Removes the secrets from a text of the upstream. */
-  redact(text: string): string
-  readonly usage: Usage
-  /**
-   * Returns by how many milliseconds our clock was ahead of the upstream's at the last answer with a Date
-   * header; null if no answer had one.
-   */
-  clockAheadMs(): number | null
-  /** Forgets that difference, so that only the next answer counts. */
-  forgetClock(): void
-  close(): Promise<void>
-}
+export type Client = ReturnType<typeof createClient>
 
-export function createClient(options: ClientOptions): Client {
+export function createClient(options: ClientOptions) {
   const now = options.now ?? (() => new Date())
   const timer = options.timer ?? { now: () => performance.now(), wait }
   const random = options.random ?? Math.random
@@ -129,44 +107,48 @@ export function createClient(options: ClientOptions): Client {
   })
 
   return {
-    usage,
+    usage: usage as Usage,
+    /** Removes the secrets from a text of the upstream. */
     redact,
+    /**
+     * Returns by how many milliseconds our clock was ahead of the upstream's at the last answer with a Date
+     * header; null if no answer had one.
+     */
     clockAheadMs: () => clockAheadMs,
-    forgetClock() {
+    /** Forgets that difference, so that only the next answer counts. */
+    forgetClock(): void {
       clockAheadMs = null
     },
     close: () => dispatcher.close(),
-    async call<T>(call: Call<T>) {
+    /**
+     * Sends a request and returns an answer with a status 2xx and its parsed JSON. A body that is cut off or
+     * broken counts like a missing answer: the request is sent again.
+     * @throws LeadsheetError api_*; the signal's reason if the signal ends the call
+     */
+    async call<T>(call: Call<T>): Promise<Answer<T>> {
       const signal = call.signal ?? new AbortController().signal
       const canRepeat = call.method !== 'POST' || call.idempotencyKey !== undefined
       const attempts = canRepeat ? backoff.attempts : 1
       let isUndecided = false
       for (let attempt = 1; ; attempt++) {
-        await takeRequest(call.url, signal)
-        usage.requests++
-        if (attempt > 1) usage.retries++
         const usedKey = apiKey
-        let outcome = await tryOnce(call, attempt)
-        if ('error' in outcome && outcome.error.code === 'api_unauthorized' && hasOtherKey(usedKey)) {
-          await takeRequest(call.url, signal)
-          usage.requests++
-          usage.retries++
-          outcome = await tryOnce(call, attempt)
-        }
+        let outcome = await sendInTurn(call, attempt, signal, attempt > 1)
+        if ('error' in outcome && outcome.error.code === 'api_unauthorized' && hasOtherKey(usedKey))
+          outcome = await sendInTurn(call, attempt, signal, true)
         // The cast is safe: if the call has no parser of its own, T is unknown.
         if (!('error' in outcome)) return outcome as Answer<T>
+        const { error, isPassing, isThrottled, waitMs } = outcome
         isUndecided ||= outcome.isUndecided
-        if (outcome.isThrottled) usage.throttled++
-        if (outcome.waitMs !== null) {
-          if (outcome.waitMs > options.maxWaitMs || attempt === attempts)
-            throw postpone(call.url, outcome.waitMs)
-          requestRate.block(outcome.waitMs)
+        if (isThrottled) usage.throttled++
+        if (waitMs !== null) {
+          if (waitMs > options.maxWaitMs || attempt === attempts) throw postpone(call.url, waitMs)
+          requestRate.block(waitMs)
         }
-        if (!outcome.isPassing || attempt === attempts) throw fateOf(call, outcome.error, isUndecided)
+        if (!isPassing || attempt === attempts) throw fateOf(call, error, isUndecided)
         // A wait that the upstream asked for is not done here, because all requests do it in takeRequest.
-        const waitMs = outcome.waitMs ?? backoffMs(backoff, attempt, random())
-        options.log.warn({ attempt, waitMs, code: outcome.error.code }, outcome.error.message)
-        if (outcome.waitMs === null) await timer.wait(waitMs, signal)
+        const pauseMs = backoffMs(backoff, attempt, random())
+        options.log.warn({ attempt, waitMs: waitMs ?? pauseMs, code: error.code }, error.message)
+        if (waitMs === null) await timer.wait(pauseMs, signal)
       }
     },
   }
@@ -182,7 +164,7 @@ export function createClient(options: ClientOptions): Client {
     try {
       await timer.wait(turn.inMs, signal)
       // During the wait, the answer to another request may have asked for a longer wait.
-      if (turn.inMs > 0) await waitWhileBlocked(signal)
+      while (turn.inMs > 0 && requestRate.blockedMs() > 0) await timer.wait(requestRate.blockedMs(), signal)
       refuseEarly(url)
     } catch (thrown) {
       requestRate.endRequest(null)
@@ -190,25 +172,20 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
-  async function waitWhileBlocked(signal: AbortSignal): Promise<void> {
-    for (let left = requestRate.blockedMs(); left > 0; left = requestRate.blockedMs())
-      await timer.wait(left, signal)
-  }
-
   function refuseEarly(url: URL): void {
     if (now().getTime() < notBefore) throw deferred(url)
   }
 
-  /** Returns whether there is another key than the refused one: the key may have been rotated since. */
-  function hasOtherKey(refused: string): boolean {
-    if (apiKey === refused) apiKey = options.readKey?.() ?? refused
-    if (apiKey === refused) return false
-    secrets = [...secrets, ...secretsOfKey(apiKey)]
-    hideKey = dataRedactor(secrets)
-    return true
-  }
-
-  async function tryOnce(call: Call, attempt: number): Promise<Answer | Failed> {
+  /** Sends a request as soon as the rate allows it; one after the other, if the upstream wants it so. */
+  async function sendInTurn(
+    call: Call,
+    attempt: number,
+    signal: AbortSignal,
+    isRetry: boolean,
+  ): Promise<Answer | Failed> {
+    await takeRequest(call.url, signal)
+    usage.requests++
+    if (isRetry) usage.retries++
     const sending = (isOneByOne ? lastSent : Promise.resolve()).then(() => send(call, attempt))
     lastSent = sending.then(
       () => undefined,
@@ -223,6 +200,15 @@ export function createClient(options: ClientOptions): Client {
       )
     }
     return { ...outcome, error: withoutSecrets(outcome.error) }
+  }
+
+  /** Returns whether there is another key than the refused one: the key may have been rotated since. */
+  function hasOtherKey(refused: string): boolean {
+    if (apiKey === refused) apiKey = options.readKey?.() ?? refused
+    if (apiKey === refused) return false
+    secrets = [...secrets, ...secretsOfKey(apiKey)]
+    hideKey = dataRedactor(secrets)
+    return true
   }
 
   /** Removes the secrets from an error, whose URL may be a link of the upstream with the key in it. */
@@ -246,11 +232,7 @@ export function createClient(options: ClientOptions): Client {
       requestRate.endRequest(budget)
     }
     try {
-      const {
-        statusCode,
-        headers: sent,
-        body,
-      } = await dispatcher.request({
+      const response = await dispatcher.request({
         origin: url.origin,
         path: requestTarget(url, call.isLink),
         method: call.method,
@@ -258,25 +240,22 @@ export function createClient(options: ClientOptions): Client {
         body: call.body === undefined ? null : JSON.stringify(call.body),
         signal,
       })
-      clockAheadMs = aheadOf(sent, now()) ?? clockAheadMs
-      const hidden = JSON.parse(hideKey(Buffer.from(JSON.stringify(sent))).toString())
-      endRequest(budgetOf(statusCode, sent, now()))
-      const outcome = await readAnswer(
-        { statusCode, headers: hidden, body },
-        { call, attempt, now: now(), redact, hideKey },
-      )
+      const { statusCode, body } = response
+      clockAheadMs = aheadOf(response.headers, now()) ?? clockAheadMs
+      endRequest(budgetOf(statusCode, response.headers, now()))
+      const hidden = JSON.parse(hideKey(Buffer.from(JSON.stringify(response.headers))).toString())
+      const asked = { call, attempt, now: now(), redact, hideKey }
+      const outcome = await readAnswer({ statusCode, headers: hidden, body }, asked)
       call.signal?.throwIfAborted()
       return outcome
     } catch (thrown) {
       if (!isTurnOver) endRequest(null)
       call.signal?.throwIfAborted()
       if (!isWireError(thrown)) throw thrown
+      const proxy = options.proxy && proxyFor(url, options.proxy)
       return {
-        error: unreachable(call.url, attempt, thrown, options.proxy && proxyFor(url, options.proxy)),
+        ...failed(unreachable(call.url, attempt, thrown, proxy)),
         isPassing: isPassingError(thrown),
-        isThrottled: false,
-        isConcurrent: false,
-        waitMs: null,
         isUndecided: mayHaveArrived(thrown),
       }
     }

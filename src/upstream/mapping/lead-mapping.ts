@@ -99,7 +99,9 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | Q
   let wrong: string | null = null
   const values: Record<string, unknown> = { ...NOTHING, id, raw: fit.text, cleaned, cut, unsure }
   for (const { name, column } of TIMES) {
-    const { value, instant, flaw } = readTime(record, fields[column])
+    const value = readField(record, fields[column])
+    const instant = toInstant(value)
+    const flaw = instant === null ? flawOf(value) : null
     if (flaw === 'wrong') wrong ??= `${column}: ${JSON.stringify(value).slice(0, 100)} is ${notATime(value)}`
     if (flaw === 'placeholder') cleaned.push(column)
     if (value === BARE) unsure.push(bareIn(column))
@@ -132,12 +134,8 @@ function bareIn(column: string): UnsureValue {
 }
 
 function unsureIn(column: string, why: UnsureValue['why'], text: string): UnsureValue {
-  return {
-    column,
-    why,
-    text: text.slice(0, 40),
-    hasComma: why === 'none' && toNumber(text, 'comma') !== null,
-  }
+  const hasComma = why === 'none' && toNumber(text, 'comma') !== null
+  return { column, why, text: text.slice(0, 40), hasComma }
 }
 
 /**
@@ -285,16 +283,10 @@ function stagesOf(raw: unknown, profile: Profile): StageStat[] {
   return items.flatMap((item: unknown): StageStat[] => {
     const status = readText(item, stages.fields.status)
     const reached = readCount(item, stages.fields.reached)
-    if (status === null || reached === null) return []
-    return [
-      {
-        status,
-        reached,
-        current: readCount(item, stages.fields.current) ?? 0,
-        conversion: readNumber(item, stages.fields.conversion),
-        medianHours: readNumber(item, stages.fields.median_hours),
-      },
-    ]
+    const current = readCount(item, stages.fields.current) ?? 0
+    const conversion = readNumber(item, stages.fields.conversion)
+    const medianHours = readNumber(item, stages.fields.median_hours)
+    return status === null || reached === null ? [] : [{ status, reached, current, conversion, medianHours }]
   })
 }
 
@@ -306,23 +298,14 @@ function listOf(value: unknown): string[] {
   return (Array.isArray(value) ? value : [value]).map(toText).filter((text) => text !== null)
 }
 
-interface ReadTime {
-  readonly value: unknown
-  readonly instant: Instant | null
-  readonly flaw: 'wrong' | 'placeholder' | null
-}
-
 /**
- * Reads a time. The flaw is `wrong` if the value cannot be read as a time, and `placeholder` if it stands for
- * "none", such as 0001-01-01. An absent time has no flaw.
+ * Returns what is wrong with a value that {@link toInstant} does not take: it is none (`wrong`), or it stands
+ * for "no time" (`placeholder`), such as 0001-01-01. An absent time has no flaw.
  */
-function readTime(record: unknown, rule: FieldRule | undefined): ReadTime {
-  const value = readField(record, rule)
-  const instant = toInstant(value)
+function flawOf(value: unknown): 'wrong' | 'placeholder' | null {
   const isEmpty = typeof value === 'string' && value.trim() === ''
-  const isAbsent = value === null || value === false || value === BARE || isEmpty
-  if (instant !== null || isAbsent) return { value, instant, flaw: null }
-  return { value, instant, flaw: isPlaceholderTime(value) ? 'placeholder' : 'wrong' }
+  if (value === null || value === false || value === BARE || isEmpty) return null
+  return isPlaceholderTime(value) ? 'placeholder' : 'wrong'
 }
 
 function notATime(value: unknown): string {

@@ -324,9 +324,7 @@ function linkedFrom(from: URL, link: string): URL {
   throw new LeadsheetError(
     'api_unexpected',
     `${from.origin} says that its next page is at ${there}, which is not followed since the API key would go along`,
-    {
-      hint: 'If both are the same service, set api.url to the one that the links name.',
-    },
+    { hint: 'If both are the same service, set api.url to the one that the links name.' },
   )
 }
 
@@ -352,39 +350,22 @@ export function putFilters(
   url: URL,
   headers: Record<string, string>,
 ): void {
-  const known = profile.filters
   for (const [name, value] of Object.entries(profile.sort)) url.searchParams.set(name, filters.sort ?? value)
-  putTime(known.updated_since, filters.updatedSince, 'updated_since', url, headers)
-  putTime(known.created_since, filters.createdSince, 'created_since', url, headers)
-  for (const status of filters.status ?? []) putValue(known.status, status, 'status', url)
-  putValue(known.pipeline, filters.pipelineId, 'pipeline', url)
-  putValue(known.min_score, filters.minScore, 'min_score', url)
-  putValue(known.q, filters.q, 'q', url)
-}
-
-function putValue(
-  param: string | undefined,
-  value: string | number | undefined,
-  name: string,
-  url: URL,
-): void {
-  if (value === undefined) return
-  if (param === undefined) throw noFilter(name)
-  url.searchParams.append(param, String(value))
-}
-
-function putTime(
-  filter: TimeFilter | undefined,
-  instant: Instant | undefined,
-  name: string,
-  url: URL,
-  headers: Record<string, string>,
-): void {
-  if (instant === undefined) return
-  if (filter === undefined) throw noFilter(name)
-  const value = filter.value.replaceAll('{value}', formatTime(instant, filter.format))
-  if (filter.in === 'header') headers[filter.param.toLowerCase()] = value
-  else url.searchParams.set(filter.param, value)
+  const times = { updated_since: filters.updatedSince, created_since: filters.createdSince }
+  for (const name of ['updated_since', 'created_since'] as const) {
+    const instant = times[name]
+    if (instant === undefined) continue
+    const filter = profile.filters[name] ?? throwNoFilter(name)
+    const value = filter.value.replaceAll('{value}', formatTime(instant, filter.format))
+    if (filter.in === 'header') headers[filter.param.toLowerCase()] = value
+    else url.searchParams.set(filter.param, value)
+  }
+  const { status = [], pipelineId: pipeline, minScore: min_score, q } = filters
+  const values = { status, pipeline, min_score, q }
+  for (const name of ['status', 'pipeline', 'min_score', 'q'] as const) {
+    for (const value of [values[name] ?? []].flat())
+      url.searchParams.append(profile.filters[name] ?? throwNoFilter(name), String(value))
+  }
 }
 
 /**
@@ -408,12 +389,10 @@ export function formatTime(instant: Instant, format: TimeFilter['format']): stri
   }
 }
 
-function noFilter(name: string): LeadsheetError {
-  return new LeadsheetError(
+function throwNoFilter(name: string): never {
+  throw new LeadsheetError(
     'usage_invalid',
     `This upstream has no filter for ${name} (filters.${name} of its profile is not set)`,
-    {
-      hint: 'Leave the filter out, or name its parameter in the profile.',
-    },
+    { hint: 'Leave the filter out, or name its parameter in the profile.' },
   )
 }

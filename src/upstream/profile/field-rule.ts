@@ -5,18 +5,19 @@
 import { z } from 'zod'
 import { type FieldPath, fieldPathSchema, pathText, readPath, splitPath } from '../values/json.ts'
 import { cleanText, escapeId, toInstant, toNumber } from '../values/scalar.ts'
+import { group } from './profile-mistakes.ts'
 
 /** The place of a value in an answer or a webhook request: a path in the body, or a header. */
 export const placeSchema = z.union([
   fieldPathSchema.transform((path) => ({ path })),
-  z.strictObject({ header: z.string().min(1) }),
+  group({ header: z.string().min(1) }),
 ])
 
 export const TRANSFORMS = ['lower', 'trim', 'first', 'join', 'domain', 'count'] as const
 type Transform = (typeof TRANSFORMS)[number]
 const NOWHERE: readonly FieldPath[] = []
 
-const full = z.strictObject({
+const full = group({
   /** The paths to look at, in this order. The first value that is not null is used. */
   from: z
     .union([z.string().transform((path) => [splitPath(path)]), z.array(fieldPathSchema).min(1)])

@@ -1,5 +1,5 @@
 /** Formats each mistake in a profile as one line: the place, the value found, and the values accepted. */
-import type { z } from 'zod'
+import { z } from 'zod'
 import { readPath } from '../values/json.ts'
 
 const SHOWN_CHARS = 60
@@ -10,62 +10,32 @@ const SHOWN_CHARS = 60
  */
 export type NamePlace = (path: readonly string[], part: 'value' | 'name') => string
 
-/**
- * Writes the lines for one mistake that zod found.
- * @param schema the profile's JSON Schema, which gives the known names
- */
-export function explainIssue(
-  issue: z.core.$ZodIssue,
-  data: unknown,
-  nameOf: NamePlace,
-  schema: unknown,
-): string[] {
+/** The shape of a group of parts. It accepts no other names, and its mistakes name those that it has. */
+export function group<Shape extends z.ZodRawShape>(shape: Shape) {
+  const known = Object.keys(shape).join(', ')
+  const error = ({ code }: { readonly code: string }) => (code === 'unrecognized_keys' ? known : undefined)
+  return z.strictObject(shape, { error })
+}
+
+/** Writes the lines for one mistake that zod found. */
+export function explainIssue(issue: z.core.$ZodIssue, data: unknown, nameOf: NamePlace): string[] {
   const path = issue.path.map(String)
   if (issue.code === 'unrecognized_keys') {
-    const known = [...new Set(namesAt(schema, data, path))].join(', ')
     return issue.keys.map(
-      (key) => `${nameOf([...path, key], 'name')}: there is no such part; known here: ${known}`,
+      (key) => `${nameOf([...path, key], 'name')}: there is no such part; known here: ${issue.message}`,
     )
   }
   if (issue.code === 'invalid_union') {
     const closest = closestBranch(issue.errors)
     if (closest.length > 0) {
       return closest.flatMap((inner) =>
-        explainIssue({ ...inner, path: [...issue.path, ...inner.path] }, data, nameOf, schema),
+        explainIssue({ ...inner, path: [...issue.path, ...inner.path] }, data, nameOf),
       )
     }
   }
   const found = readPath(data, path)
   const shown = found === undefined ? 'not set' : `found ${shortJson(found)}`
   return [`${nameOf(path, 'value')}: ${shown}, expected ${acceptedBy(issue)}`]
-}
-
-/**
- * Returns the names that a group of the profile may contain. If the group has several forms (such as one for
- * each `kind` of paging), these are the names of the chosen form, or of all forms if none is chosen.
- */
-function namesAt(schema: unknown, data: unknown, path: readonly string[]): string[] {
-  if (typeof schema !== 'object' || schema === null) return []
-  const node = schema as { anyOf?: unknown[]; oneOf?: unknown[]; properties?: object; items?: unknown }
-  const branches = [...(node.anyOf ?? []), ...(node.oneOf ?? [])]
-  if (branches.length > 0) {
-    const chosen = branches.filter((branch) => isChosen(branch, data))
-    return (chosen.length > 0 ? chosen : branches).flatMap((branch) => namesAt(branch, data, path))
-  }
-  const [name, ...rest] = path
-  if (name === undefined) return Object.keys(node.properties ?? {})
-  const inner = /^\d+$/.test(name) ? node.items : readPath(node.properties, [name])
-  return namesAt(inner, readPath(data, [name]), rest)
-}
-
-/** Returns whether the data has the constant that marks this form of the group, such as `kind: page`. */
-function isChosen(branch: unknown, data: unknown): boolean {
-  const properties = Object.entries(Object(readPath(branch, ['properties'])))
-  const marks = properties.filter(([, property]) => readPath(property, ['const']) !== undefined)
-  return (
-    marks.length > 0 &&
-    marks.every(([name, property]) => readPath(data, [name]) === readPath(property, ['const']))
-  )
 }
 
 /** Chooses the form whose mistakes are nested deepest, because the author probably meant that form. */

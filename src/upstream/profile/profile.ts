@@ -9,7 +9,7 @@ import { LEAD_FIELDS } from '../../domain/lead-fields.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { fieldPathSchema } from '../values/json.ts'
 import { fieldRuleSchema, placeSchema } from './field-rule.ts'
-import { explainIssue, type NamePlace } from './profile-mistakes.ts'
+import { explainIssue, group, type NamePlace } from './profile-mistakes.ts'
 import { webhookProfileSchema } from './webhook-profile.ts'
 
 /**
@@ -19,7 +19,7 @@ import { webhookProfileSchema } from './webhook-profile.ts'
 const endpoint = z.string().min(1)
 export type Place = z.output<typeof placeSchema>
 
-const endpointsSchema = z.strictObject({
+const endpointsSchema = group({
   leads: endpoint.default(`${API_PREFIX}/leads`),
   lead: endpoint.default(`${API_PREFIX}/leads/{id}`),
   pipelines: endpoint.default(`${API_PREFIX}/pipelines`),
@@ -39,25 +39,23 @@ const headerValue = z
  * The way in which a request carries the API key. `client/authorize.ts` sends the key in this way, and
  * `probe/auth-probe.ts` detects it for an unknown upstream.
  */
-const authSchema = z
-  .strictObject({
-    /** The header that carries the key, unless `query` is set. */
-    header: headerName.default('Authorization'),
-    /**
-     * The value of the header. `{key}` stands for the API key. `{basic}` stands for the key in base64, as
-     * HTTP Basic sends it; the key is then `user:password` or only a user name. If the value is empty, the
-     * header is not sent.
-     */
-    value: headerValue.default('Bearer {key}'),
-    /** The query parameter that carries the key instead of the header. */
-    query: z.string().min(1).optional(),
-    /** Further headers of every request. `{key}` and `{basic}` are replaced in their values too. */
-    headers: z.record(headerName, headerValue).default({}),
-  })
-  .refine((auth) => sendsKey(auth) || (auth.value === '' && Object.keys(auth.headers).length > 0), {
-    path: ['value'],
-    message: 'a text with {key} or {basic}, or the key would never be sent; where none is wanted, auth: none',
-  })
+const authSchema = group({
+  /** The header that carries the key, unless `query` is set. */
+  header: headerName.default('Authorization'),
+  /**
+   * The value of the header. `{key}` stands for the API key. `{basic}` stands for the key in base64, as
+   * HTTP Basic sends it; the key is then `user:password` or only a user name. If the value is empty, the
+   * header is not sent.
+   */
+  value: headerValue.default('Bearer {key}'),
+  /** The query parameter that carries the key instead of the header. */
+  query: z.string().min(1).optional(),
+  /** Further headers of every request. `{key}` and `{basic}` are replaced in their values too. */
+  headers: z.record(headerName, headerValue).default({}),
+}).refine((auth) => sendsKey(auth) || (auth.value === '' && Object.keys(auth.headers).length > 0), {
+  path: ['value'],
+  message: 'a text with {key} or {basic}, or the key would never be sent; where none is wanted, auth: none',
+})
 
 interface AuthParts {
   readonly value: string
@@ -93,7 +91,7 @@ const more = {
 const stop_at_total = z.boolean().default(false)
 
 export const pagingSchema = z.discriminatedUnion('kind', [
-  z.strictObject({
+  group({
     kind: z.literal('cursor'),
     param: z.string(),
     next: placeSchema,
@@ -102,7 +100,7 @@ export const pagingSchema = z.discriminatedUnion('kind', [
     ...size,
     ...more,
   }),
-  z.strictObject({
+  group({
     kind: z.literal('page'),
     param: z.string(),
     start: z.int().min(0).default(1),
@@ -112,7 +110,7 @@ export const pagingSchema = z.discriminatedUnion('kind', [
     ...size,
     ...more,
   }),
-  z.strictObject({
+  group({
     kind: z.literal('offset'),
     param: z.string(),
     start: z.int().min(0).default(0),
@@ -121,25 +119,25 @@ export const pagingSchema = z.discriminatedUnion('kind', [
     ...more,
   }),
   /** Follows a URL, a path or a query that the body contains. */
-  z.strictObject({ kind: z.literal('next_url'), next: fieldPathSchema, ...size, ...more }),
+  group({ kind: z.literal('next_url'), next: fieldPathSchema, ...size, ...more }),
   /** Follows the `Link` header (RFC 8288). */
-  z.strictObject({ kind: z.literal('link'), ...size, ...more }),
+  group({ kind: z.literal('link'), ...size, ...more }),
   /** Requests records by the `Range` header. */
-  z.strictObject({
+  group({
     kind: z.literal('range'),
     unit: z.string().default('items'),
     size_max: size.size_max,
     ...more,
   }),
   /** Sends the id of the last record to get the records after it. */
-  z.strictObject({ kind: z.literal('last_id'), param: z.string(), id: fieldPathSchema, ...size, ...more }),
+  group({ kind: z.literal('last_id'), param: z.string(), id: fieldPathSchema, ...size, ...more }),
   /** Has only one page, which contains all records. */
-  z.strictObject({ kind: z.literal('none'), ...size, ...more }),
+  group({ kind: z.literal('none'), ...size, ...more }),
 ])
 export type PagingProfile = z.output<typeof pagingSchema>
 
 /** A filter by time. In `value`, `{value}` stands for the time, which is written in `format`. */
-const timeFilter = z.strictObject({
+const timeFilter = group({
   param: z.string().min(1),
   format: z.enum(['iso', 'iso_seconds', 'epoch_s', 'epoch_ms', 'date', 'datetime']).default('iso'),
   value: z.string().default('{value}'),
@@ -148,7 +146,7 @@ const timeFilter = z.strictObject({
 })
 export type TimeFilter = z.output<typeof timeFilter>
 
-const filtersSchema = z.strictObject({
+const filtersSchema = group({
   updated_since: timeFilter.optional(),
   created_since: timeFilter.optional(),
   pipeline: z.string().min(1).optional(),
@@ -158,7 +156,7 @@ const filtersSchema = z.strictObject({
 })
 
 const rules = <const T extends readonly string[]>(names: T) =>
-  z.strictObject(
+  group(
     Object.fromEntries(names.map((name) => [name, fieldRuleSchema.optional()])) as {
       [K in T[number]]: z.ZodOptional<typeof fieldRuleSchema>
     },
@@ -208,7 +206,7 @@ export const AGENT_FIELDS = [
   'last_error_message',
 ] as const
 
-const mappingSchema = z.strictObject({
+const mappingSchema = group({
   lead: rules(LEAD_COLUMNS).refine((fields) => fields.id !== undefined, {
     message: 'says where the id is',
     path: ['id'],
@@ -217,23 +215,21 @@ const mappingSchema = z.strictObject({
   /** The field that marks a lead as deleted; by default the usual names, see `lead-mapping.ts`. */
   deleted: fieldRuleSchema.optional(),
   /** The path of the list of stages in the statistics, and the fields of a stage. */
-  stages: z.strictObject({ items: fieldPathSchema, fields: rules(STAGE_STAT_FIELDS) }).optional(),
+  stages: group({ items: fieldPathSchema, fields: rules(STAGE_STAT_FIELDS) }).optional(),
   agent: rules(AGENT_FIELDS).default({}),
   /** The path of the enrichment (additional data) in the answer for a single lead. */
   enrichment: fieldPathSchema.optional(),
   /** The path of the list of activities in the answer for a single lead, and the fields of an activity. */
-  activity: z
-    .strictObject({
-      items: fieldPathSchema,
-      fields: rules(ACTIVITY_FIELDS).refine((fields) => fields.at !== undefined, {
-        message: 'says when it happened',
-        path: ['at'],
-      }),
-    })
-    .optional(),
+  activity: group({
+    items: fieldPathSchema,
+    fields: rules(ACTIVITY_FIELDS).refine((fields) => fields.at !== undefined, {
+      message: 'says when it happened',
+      path: ['at'],
+    }),
+  }).optional(),
 })
 
-export const profileSchema = z.strictObject({
+export const profileSchema = group({
   name: z.string().min(1),
   endpoints: endpointsSchema.prefault({}),
   /** The way in which a request carries the API key; `none` if the upstream needs no key. */
@@ -243,16 +239,14 @@ export const profileSchema = z.strictObject({
    * The paths of the records in answers. An empty path means that the answer itself is the record or the
    * list.
    */
-  envelope: z
-    .strictObject({
-      leads: fieldPathSchema.default([]),
-      lead: fieldPathSchema.default([]),
-      stats: fieldPathSchema.default([]),
-      agents: fieldPathSchema.default([]),
-      /** The path of an error message, for upstreams that report errors with status 200. */
-      error: fieldPathSchema.optional(),
-    })
-    .prefault({}),
+  envelope: group({
+    leads: fieldPathSchema.default([]),
+    lead: fieldPathSchema.default([]),
+    stats: fieldPathSchema.default([]),
+    agents: fieldPathSchema.default([]),
+    /** The path of an error message, for upstreams that report errors with status 200. */
+    error: fieldPathSchema.optional(),
+  }).prefault({}),
   filters: filtersSchema.prefault({}),
   /** The query parameters that sort the list, so that records keep their order while pages are read. */
   sort: z.record(z.string(), z.string()).default({}),
@@ -260,7 +254,7 @@ export const profileSchema = z.strictObject({
   /** The statuses of a lead, in the order in which leads usually pass them. */
   stages: z
     .array(
-      z.strictObject({
+      group({
         status: z.string().min(1),
         outcome: z.enum(['open', 'won', 'lost', 'disqualified']).default('open'),
         in_funnel: z.boolean().optional(),
@@ -271,16 +265,12 @@ export const profileSchema = z.strictObject({
       }),
     )
     .default([]),
-  /** The time zone of times that are written without a zone. */
-  time_zone: z.enum(['UTC']).default('UTC'),
-  limits: z
-    .strictObject({
-      requests_per_second: z.number().positive().max(1000).optional(),
-      /** The maximum number of pages that are fetched at the same time, if the paging allows it. */
-      concurrency: z.int().min(1).max(16).default(6),
-      max_pages: z.int().min(1).default(10_000),
-    })
-    .prefault({}),
+  limits: group({
+    requests_per_second: z.number().positive().max(1000).optional(),
+    /** The maximum number of pages that are fetched at the same time, if the paging allows it. */
+    concurrency: z.int().min(1).max(16).default(6),
+    max_pages: z.int().min(1).default(10_000),
+  }).prefault({}),
   /** Says how webhook requests are read; absent if the upstream sends none. */
   webhook: webhookProfileSchema.optional(),
 })
@@ -295,10 +285,9 @@ export type ProfileInput = z.input<typeof profileSchema>
 export function parseProfile(data: unknown, origin: string | NamePlace): Profile {
   const parsed = profileSchema.safeParse(data)
   if (parsed.success) return parsed.data
-  const schema = z.toJSONSchema(profileSchema, { io: 'input' })
   const nameOf: NamePlace =
     typeof origin === 'string' ? (path) => `${origin}  ${path.join('.') || 'the profile'}` : origin
-  const lines = parsed.error.issues.flatMap((issue) => explainIssue(issue, data, nameOf, schema))
+  const lines = parsed.error.issues.flatMap((issue) => explainIssue(issue, data, nameOf))
   throw new LeadsheetError('config_invalid', `The profile has mistakes:\n${lines.join('\n')}`, {
     hint: `${shellCommand('probe URL -o FILE')} writes one; docs/reference/profile.md explains its parts.`,
   })

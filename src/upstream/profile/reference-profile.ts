@@ -1,7 +1,7 @@
 /** The built-in profile of the reference service. */
 import { FUNNEL_STATUSES, STAGES } from '../../contract/lead.ts'
 import { fieldsWith } from '../../domain/lead-fields.ts'
-import { ACTIVITY_FIELDS, type Profile, parseProfile } from './profile.ts'
+import { ACTIVITY_FIELDS, type Profile, parseProfile, STAGE_STAT_FIELDS } from './profile.ts'
 
 export const REFERENCE_PROFILE: Profile = parseProfile(
   {
@@ -27,15 +27,12 @@ export const REFERENCE_PROFILE: Profile = parseProfile(
     mapping: {
       lead: Object.fromEntries(fieldsWith('wire').map(({ column, wire }) => [column, wire])),
       stat: {
-        name: 'name',
-        status: 'status',
-        as_of: 'as_of',
+        ...sameNames(['name', 'status', 'as_of', 'win_rate']),
         leads: 'totals.leads',
         open: 'totals.open',
         won: 'totals.won',
         lost: 'totals.lost',
         disqualified: 'totals.disqualified',
-        win_rate: 'win_rate',
         open_value_amount: 'open_value.amount',
         open_value_currency: 'open_value.currency',
         won_value_amount: 'won_value.amount',
@@ -43,36 +40,22 @@ export const REFERENCE_PROFILE: Profile = parseProfile(
       },
       stages: {
         items: 'stages',
-        fields: {
-          status: 'stage',
-          current: 'current',
-          reached: 'reached',
-          conversion: 'conversion',
-          median_hours: 'median_hours',
-        },
+        fields: { ...sameNames(STAGE_STAT_FIELDS), status: 'stage' },
       },
       agent: {
-        id: 'id',
-        name: 'name',
-        kind: 'kind',
-        status: 'status',
-        status_changed_at: 'status_changed_at',
+        ...sameNames(['id', 'name', 'kind', 'status', 'status_changed_at', 'last_seen_at']),
         task_type: 'current_task.type',
         task_pipeline_id: 'current_task.pipeline_id',
         task_lead_id: 'current_task.lead_id',
         task_started_at: 'current_task.started_at',
         task_progress: 'current_task.progress',
-        last_seen_at: 'last_seen_at',
         tasks_24h: 'last_24h.tasks',
         errors_24h: 'last_24h.errors',
         last_error_at: 'last_error.at',
         last_error_message: 'last_error.message',
       },
       enrichment: 'enrichment',
-      activity: {
-        items: 'activity',
-        fields: Object.fromEntries(ACTIVITY_FIELDS.map((name) => [name, name])),
-      },
+      activity: { items: 'activity', fields: sameNames(ACTIVITY_FIELDS) },
     },
     stages: STAGES.map(({ status, outcome }) => ({
       status,
@@ -93,3 +76,8 @@ export const REFERENCE_PROFILE: Profile = parseProfile(
   },
   'reference',
 )
+
+/** Maps fields that the service calls by the same names. */
+function sameNames(fields: readonly string[]): Record<string, string> {
+  return Object.fromEntries(fields.map((name) => [name, name]))
+}

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { STANDARD_PREFIX, TOLERANCE_SECONDS } from '../../contract/webhook.ts'
 import { fieldPathSchema } from '../values/json.ts'
 import { fieldRuleSchema, placeSchema } from './field-rule.ts'
+import { group } from './profile-mistakes.ts'
 
 /** The placeholders that the setting `signed` may contain. */
 export const SIGNED_PARTS = ['body', 'timestamp', 'method', 'url'] as const
@@ -16,34 +17,33 @@ const verifySchema = z.discriminatedUnion('scheme', [
    * The three headers of https://www.standardwebhooks.com. Their names begin with a prefix, which is `svix-`
    * at some upstreams.
    */
-  z.strictObject({
+  group({
     scheme: z.literal('standard'),
     header_prefix: header.default(STANDARD_PREFIX),
     tolerance_seconds,
   }),
   /** A header with an HMAC signature, as GitHub sends it: `X-Hub-Signature-256: sha256=<hex>`. */
-  z
-    .strictObject({
-      scheme: z.literal('hmac'),
-      header,
-      /** The text before the signature in the header, such as `sha256=`. */
-      prefix: z.string().default(''),
-      algorithm: z.enum(['sha1', 'sha256', 'sha512']).default('sha256'),
-      encoding: z.enum(['hex', 'base64']).default('hex'),
-      /** The encoding in which the secret is written. */
-      key: z.enum(['text', 'hex', 'base64']).default('text'),
-      /**
-       * The template of the signed text. It must contain `{body}`, and if `timestamp_header` is set, also
-       * `{timestamp}`. It may contain `{method}` and `{url}`.
-       */
-      signed: z.string().refine(isSigned, SIGNED_HOLDS).default('{body}'),
-      /**
-       * The header with the time of the request: seconds or milliseconds since 1970, or an instant. Without
-       * such a header, nobody can see that an old request was sent again.
-       */
-      timestamp_header: header.optional(),
-      tolerance_seconds,
-    })
+  group({
+    scheme: z.literal('hmac'),
+    header,
+    /** The text before the signature in the header, such as `sha256=`. */
+    prefix: z.string().default(''),
+    algorithm: z.enum(['sha1', 'sha256', 'sha512']).default('sha256'),
+    encoding: z.enum(['hex', 'base64']).default('hex'),
+    /** The encoding in which the secret is written. */
+    key: z.enum(['text', 'hex', 'base64']).default('text'),
+    /**
+     * The template of the signed text. It must contain `{body}`, and if `timestamp_header` is set, also
+     * `{timestamp}`. It may contain `{method}` and `{url}`.
+     */
+    signed: z.string().refine(isSigned, SIGNED_HOLDS).default('{body}'),
+    /**
+     * The header with the time of the request: seconds or milliseconds since 1970, or an instant. Without
+     * such a header, nobody can see that an old request was sent again.
+     */
+    timestamp_header: header.optional(),
+    tolerance_seconds,
+  })
     .refine(
       ({ signed, timestamp_header }) => timestamp_header !== undefined || !signed.includes('{timestamp}'),
       {
@@ -59,13 +59,13 @@ const verifySchema = z.discriminatedUnion('scheme', [
       },
     ),
   /** A signature as Stripe sends it: `t=<seconds>,v1=<hex>`. The text `<seconds>.<body>` is signed. */
-  z.strictObject({
+  group({
     scheme: z.literal('stripe'),
     header: header.default('Stripe-Signature'),
     tolerance_seconds,
   }),
   /** A secret text in a header, without a signature. */
-  z.strictObject({
+  group({
     scheme: z.literal('token'),
     header: header.default('Authorization'),
     /**
@@ -78,38 +78,37 @@ const verifySchema = z.discriminatedUnion('scheme', [
       .default('Bearer {secret}'),
   }),
   /** Accepts every request. Because anybody can send one, an event only says that a lead may have changed. */
-  z.strictObject({ scheme: z.literal('none') }),
+  group({ scheme: z.literal('none') }),
 ])
 export type WebhookVerify = z.output<typeof verifySchema>
 
-export const webhookProfileSchema = z
-  .strictObject({
-    verify: verifySchema,
-    /** The path of the list of events, if a request may carry several. */
-    items: fieldPathSchema.optional(),
-    /**
-     * The place of the event's id. The id must be the same whenever the upstream sends the event again.
-     * Without a place, the id is derived from the event.
-     */
-    id: placeSchema.optional(),
-    type: placeSchema.optional(),
-    /** The place of the time at which the event happened. */
-    time: placeSchema.optional(),
-    /**
-     * The rules that find the id of the lead, pipeline or agent that the event is about. Of these three ids,
-     * the first one found counts.
-     */
-    lead: fieldRuleSchema.optional(),
-    pipeline: fieldRuleSchema.optional(),
-    agent: fieldRuleSchema.optional(),
-    /**
-     * The path of the whole record of the lead, in the same format as in the list. This record is stored, so
-     * the lead is not fetched.
-     */
-    record: fieldPathSchema.optional(),
-    /** The types of events which say that a lead was deleted. */
-    deleted: z.array(z.string().min(1)).default([]),
-  })
+export const webhookProfileSchema = group({
+  verify: verifySchema,
+  /** The path of the list of events, if a request may carry several. */
+  items: fieldPathSchema.optional(),
+  /**
+   * The place of the event's id. The id must be the same whenever the upstream sends the event again.
+   * Without a place, the id is derived from the event.
+   */
+  id: placeSchema.optional(),
+  type: placeSchema.optional(),
+  /** The place of the time at which the event happened. */
+  time: placeSchema.optional(),
+  /**
+   * The rules that find the id of the lead, pipeline or agent that the event is about. Of these three ids,
+   * the first one found counts.
+   */
+  lead: fieldRuleSchema.optional(),
+  pipeline: fieldRuleSchema.optional(),
+  agent: fieldRuleSchema.optional(),
+  /**
+   * The path of the whole record of the lead, in the same format as in the list. This record is stored, so
+   * the lead is not fetched.
+   */
+  record: fieldPathSchema.optional(),
+  /** The types of events which say that a lead was deleted. */
+  deleted: z.array(z.string().min(1)).default([]),
+})
   .refine(({ lead, record }) => lead !== undefined || record !== undefined, {
     message: 'where the id of the lead is in an event',
     path: ['lead'],

@@ -39,17 +39,7 @@ export interface WebhookOrder {
  * The webhooks at the upstream. Every function may throw LeadsheetError api_*. The code is api_not_found if
  * the webhook does not exist or the upstream does not offer the action.
  */
-export interface WebhookSource {
-  register(body: WebhookOrder, idempotencyKey: string, signal?: AbortSignal): Promise<WireWebhookWithSecret>
-  list(signal?: AbortSignal): Promise<readonly WireWebhook[]>
-  /** Makes the upstream send a test message immediately. */
-  test(id: string, signal?: AbortSignal): Promise<WireWebhookAttempt>
-  /**
-   * Deletes a webhook.
-   * @returns whether the webhook existed
-   */
-  remove(id: string, signal?: AbortSignal): Promise<boolean>
-}
+export type WebhookSource = ReturnType<typeof createWebhookSource>
 
 interface WebhookSourceDeps {
   readonly profile: Profile
@@ -78,7 +68,7 @@ interface Asking {
   readonly signal?: AbortSignal | undefined
 }
 
-export function createWebhookSource({ profile, at, call, checked }: WebhookSourceDeps): WebhookSource {
+export function createWebhookSource({ profile, at, call, checked }: WebhookSourceDeps) {
   async function ask<T>(shape: z.ZodType<T>, asking: Asking): Promise<T> {
     const { url, status, body } = await send(asking)
     refuseMissing(url, status, asking)
@@ -99,12 +89,15 @@ export function createWebhookSource({ profile, at, call, checked }: WebhookSourc
   }
 
   return {
-    register: (body, idempotencyKey, signal) =>
+    register: (body: WebhookOrder, idempotencyKey: string, signal?: AbortSignal) =>
       ask(withSecretSchema, { what: 'register webhooks', method: 'POST', body, idempotencyKey, signal }),
-    list: async (signal) => (await ask(listSchema, { what: 'list webhooks', method: 'GET', signal })).data,
-    test: (id, signal) =>
+    list: async (signal?: AbortSignal): Promise<readonly WireWebhook[]> =>
+      (await ask(listSchema, { what: 'list webhooks', method: 'GET', signal })).data,
+    /** Makes the upstream send a test message immediately. */
+    test: (id: string, signal?: AbortSignal): Promise<WireWebhookAttempt> =>
       ask(webhookAttemptSchema, { what: 'test a webhook', method: 'POST', id, action: 'test', signal }),
-    async remove(id, signal) {
+    /** Deletes a webhook, and returns whether it existed. */
+    async remove(id: string, signal?: AbortSignal): Promise<boolean> {
       const asking = { what: 'remove a webhook', method: 'DELETE', id, signal } as const
       const { url, status } = await send(asking)
       if (status === 404) return false

@@ -6,7 +6,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { standardKey } from '../../contract/webhook.ts'
 import { basicOf } from '../client/authorize.ts'
-import type { SIGNED_PARTS, WebhookProfile, WebhookVerify } from '../profile/webhook-profile.ts'
+import { SIGNED_PARTS, type WebhookProfile, type WebhookVerify } from '../profile/webhook-profile.ts'
 import { toInstant } from '../values/scalar.ts'
 
 export interface WebhookMessage {
@@ -90,8 +90,7 @@ function readStandard(prefix: string, message: WebhookMessage): Claim | string {
   return {
     signatures,
     sentAtMs: Number(timestamp) * 1000,
-    sign: (key) =>
-      `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(message.body).digest('base64')}`,
+    sign: (key) => `v1,${hmacOf(key, [`${id}.${timestamp}.`, message.body], 'sha256', 'base64')}`,
   }
 }
 
@@ -109,11 +108,7 @@ function readHmac(verify: Verify<'hmac'>, message: WebhookMessage): Claim | stri
   return {
     signatures: [signature.slice(prefix.length)],
     sentAtMs: sentAt === null ? null : Date.parse(sentAt),
-    sign: (key) => {
-      const hmac = createHmac(algorithm, key)
-      for (const part of signed) hmac.update(part)
-      return hmac.digest(encoding)
-    },
+    sign: (key) => hmacOf(key, signed, algorithm, encoding),
   }
 }
 
@@ -122,20 +117,21 @@ function signedBy(
   template: string,
   parts: Readonly<Record<(typeof SIGNED_PARTS)[number], Buffer | string>>,
 ): readonly (Buffer | string)[] {
-  return template.split(/(\{(?:body|timestamp|method|url)\})/).map((piece) => {
-    switch (piece) {
-      case '{body}':
-        return parts.body
-      case '{timestamp}':
-        return parts.timestamp
-      case '{method}':
-        return parts.method
-      case '{url}':
-        return parts.url
-      default:
-        return piece
-    }
+  return template.split(/(\{\w+\})/).map((piece) => {
+    const part = SIGNED_PARTS.find((name) => piece === `{${name}}`)
+    return part === undefined ? piece : parts[part]
   })
+}
+
+function hmacOf(
+  key: Buffer,
+  signed: readonly (Buffer | string)[],
+  algorithm: Verify<'hmac'>['algorithm'],
+  encoding: Verify<'hmac'>['encoding'],
+): string {
+  const hmac = createHmac(algorithm, key)
+  for (const part of signed) hmac.update(part)
+  return hmac.digest(encoding)
 }
 
 /** Reads Stripe's signature header, such as `t=1614265330,v1=…,v1=…,v0=…`. */
@@ -152,7 +148,7 @@ function readStripe(header: string, message: WebhookMessage): Claim | string {
   return {
     signatures,
     sentAtMs: Number(timestamp) * 1000,
-    sign: (key) => createHmac('sha256', key).update(`${timestamp}.`).update(message.body).digest('hex'),
+    sign: (key) => hmacOf(key, [`${timestamp}.`, message.body], 'sha256', 'hex'),
   }
 }
 
