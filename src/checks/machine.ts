@@ -174,7 +174,6 @@ async function findFaults({ lastFault, now }: Facts): Promise<Finding[] | null> 
   ]
 }
 
-/** Checks whether a PostgreSQL server accepts writes and has connections left. */
 export async function checkServer(db: Db): Promise<CheckResult<'database'>> {
   const { isStandby, isReadOnly, connections } = await readServerState(db)
   if (isStandby) {
