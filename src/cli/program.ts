@@ -94,12 +94,19 @@ function usageError(error: CommanderError, program: Command, args: readonly stri
   }
   const [, message = error.message, suggestion] =
     /^(?:error: )?(.*?)(?:\n\((.*)\))?$/s.exec(error.message) ?? []
-  const mistyped = error.code === 'commander.excessArguments' ? subcommandMeant(program, args) : null
-  if (mistyped !== null) return mistyped
+  const { command, called, word } = findCalled(program, args)
+  const others = `\`${called} --help\` shows what there is.`
+  if (error.code === 'commander.excessArguments' && word !== null) {
+    const meant = nearest(
+      word,
+      command.commands.map((each) => each.name()),
+    )
+    return new LeadsheetError('usage_invalid', `unknown command '${word}'`, {
+      hint: meant === null ? others : `Did you mean ${meant}?`,
+    })
+  }
   const text = error.code === 'commander.help' ? 'a command is missing' : message
-  const hint = isNear(message, suggestion)
-    ? suggestion
-    : `\`${calledCommand(program, args)} --help\` shows what there is.`
+  const hint = isNear(message, suggestion) ? suggestion : others
   return new LeadsheetError('usage_invalid', text, { hint, cause: error })
 }
 
@@ -114,41 +121,18 @@ function isNear(message: string, suggestion: string | undefined): suggestion is 
   return found === undefined || meant === undefined || nearest(found, [meant]) !== null
 }
 
-/** Returns an error for a mistyped subcommand, such as `recipients sett x`; null if there is none. */
-function subcommandMeant(program: Command, args: readonly string[]): LeadsheetError | null {
-  let command = program
-  for (const word of args.filter((arg) => !arg.startsWith('-'))) {
-    const inner = command.commands.find((each) => each.name() === word)
-    if (inner !== undefined) {
-      command = inner
-      continue
-    }
-    if (command === program || command.commands.length === 0) return null
-    const meant = nearest(
-      word,
-      command.commands.map((each) => each.name()),
-    )
-    return new LeadsheetError('usage_invalid', `unknown command '${word}'`, {
-      hint:
-        meant === null
-          ? `\`${calledCommand(program, args)} --help\` shows what there is.`
-          : `Did you mean ${meant}?`,
-    })
-  }
-  return null
-}
-
-/** Returns the part of the arguments that names a command: `leadsheet leads list`. */
-function calledCommand(program: Command, args: readonly string[]): string {
+/** Finds the command that the arguments name, and the word after it if it may be a mistyped subcommand. */
+function findCalled(program: Command, args: readonly string[]) {
   let command = program
   const words = [program.name()]
-  for (const word of args) {
+  for (const word of args.filter((arg) => !arg.startsWith('-'))) {
     const inner = command.commands.find((each) => each.name() === word)
-    if (inner === undefined) continue
-    command = inner
-    words.push(word)
+    if (inner === undefined && command !== program)
+      return { command, called: words.join(' '), word: command.commands.length > 0 ? word : null }
+    command = inner ?? command
+    if (inner !== undefined) words.push(word)
   }
-  return words.join(' ')
+  return { command, called: words.join(' '), word: null }
 }
 
 function exitStatusHelp(): string {

@@ -16,10 +16,10 @@ import { draftSettings } from './merge.ts'
 import type { ReportConfig } from './report-config.ts'
 import { impossibleIn } from './report-config.ts'
 import type { Settings } from './schema.ts'
-import { schemaAt, settingName, settingsIn, settingsSchema } from './schema.ts'
+import { schemaAt, settingsIn, settingsSchema } from './schema.ts'
 import { dashboardAccess, PROXY_REMEDY, TOKEN_REMEDY } from './schema-web.ts'
 import type { SettingPath, SettingTree } from './setting-path.ts'
-import { leavesOf, nearest, pathText, setValueAt, valueAt } from './setting-path.ts'
+import { leavesOf, nearest, pathText, setValueAt, snakeCase, valueAt } from './setting-path.ts'
 import type { FilledSetting, ProfileData, SettingsFile } from './settings-file.ts'
 import { DEFAULT_FILE, readProfile, readSettingsFile } from './settings-file.ts'
 
@@ -73,7 +73,7 @@ export function loadConfig(options: LoadOptions = {}): Config {
   const settings = parsed.success
     ? parsed.data
     : parseWithout(draft.tree, parsed.error, needed ?? [], problems)
-  const baseOf = (name: string) => draft.findOrigin([settingName(name)], 'value').base
+  const baseOf = (name: string) => draft.findOrigin([snakeCase(name)], 'value').base
   const folder = settingsFile === null ? cwd : dirname(settingsFile.path)
   const config = configFrom(settings, profileOf(settings, draft, cwd), baseOf, folder)
   const impossible = config.reports.flatMap((report, index) => impossibleFilters(report, index, draft))
@@ -206,63 +206,55 @@ function deepFreeze<T extends object>(value: T): T {
   return Object.freeze(value)
 }
 
+/** Returns what is allowed but unwise, each at the place of its setting. */
 export function warningsOf(settings: Settings, draft: Draft, file: SettingsFile | null): string[] {
-  return [
-    ...plainHttp(settings, draft),
-    ...foreignSignature(settings, draft),
-    ...closedDashboard(settings, draft),
-    ...unknownProxy(settings, draft),
-    ...onOneMachine(settings, draft),
-    ...readableSecrets(draft, file),
+  const { api, mail, web, databaseUrl, smtp } = settings
+  const { token, listen, publicUrl, trustedProxies } = web
+  const rows: readonly (readonly [SettingPath, string | null])[] = [
+    [['api', 'url'], api.url && plainHttp(new URL(api.url))],
+    [['mail', 'dkim', 'domain'], foreignSignature(mail)],
+    [
+      ['web', 'token'],
+      listen !== null && dashboardAccess({ ...web, listen, hasToken: token !== null }) === 'closed'
+        ? `the dashboard can be reached from outside, and is closed. ${TOKEN_REMEDY}`
+        : null,
+    ],
+    [
+      // TLS ends at a proxy, so that all visitors of an https address without a known proxy seem to be one.
+      ['web', 'public_url'],
+      publicUrl?.startsWith('https:') && trustedProxies.length === 0
+        ? `all visitors seem to come from the proxy, and share its limits. ${PROXY_REMEDY}`
+        : null,
+    ],
+    [
+      // Several machines may share a database in PostgreSQL.
+      ['smtp', 'url'],
+      databaseUrl !== null && smtp.url !== null && new URL(smtp.url.reveal()).protocol === 'file:'
+        ? 'each machine puts the mails that it sends into a folder of its own'
+        : null,
+    ],
   ]
+  const found = rows.flatMap(([path, warning]) =>
+    warning === null ? [] : [mistakeLine(draft.findOrigin(path, 'value'), warning)],
+  )
+  return [...found, ...readableSecrets(draft, file)]
 }
 
-function plainHttp({ api }: Settings, draft: Draft): string[] {
-  const url = api.url === null ? null : new URL(api.url)
-  if (url?.protocol !== 'http:' || /^(localhost|127\..*|\[::1\])$/.test(url.hostname)) return []
-  const origin = draft.findOrigin(['api', 'url'], 'value')
-  return [mistakeLine(origin, `the API key travels unencrypted to ${url.host}; use https:// if it can`)]
+function plainHttp({ protocol, hostname, host }: URL): string | null {
+  if (protocol !== 'http:' || /^(localhost|127\..*|\[::1\])$/.test(hostname)) return null
+  return `the API key travels unencrypted to ${host}; use https:// if it can`
 }
 
 /**
  * Warns of a DKIM domain that does not match the sender's domain. DMARC (RFC 7489, 3.1.1) accepts a signature
  * only if both domains are the same or one is a subdomain of the other.
  */
-function foreignSignature({ mail: { from, dkim } }: Settings, draft: Draft): string[] {
-  if (from === null || dkim === null) return []
+function foreignSignature({ from, dkim }: Settings['mail']): string | null {
+  if (from === null || dkim === null) return null
   const domain = dkim.domain.toLowerCase()
-  const sender = from
-    .slice(from.lastIndexOf('@') + 1)
-    .replace('>', '')
-    .toLowerCase()
-  if (`.${sender}`.endsWith(`.${domain}`) || domain.endsWith(`.${sender}`)) return []
-  const origin = draft.findOrigin(['mail', 'dkim', 'domain'], 'value')
-  return [mistakeLine(origin, `a signature of ${domain} proves nothing about a sender at ${sender}`)]
-}
-
-function closedDashboard({ web: { token, listen, ...doors } }: Settings, draft: Draft): string[] {
-  if (listen === null) return []
-  if (dashboardAccess({ ...doors, listen, hasToken: token !== null }) !== 'closed') return []
-  const origin = draft.findOrigin(['web', 'token'], 'value')
-  return [mistakeLine(origin, `the dashboard can be reached from outside, and is closed. ${TOKEN_REMEDY}`)]
-}
-
-/** TLS ends at a proxy, so an https address without a known proxy is one whose visitors all seem to be one. */
-function unknownProxy({ web: { publicUrl, trustedProxies } }: Settings, draft: Draft): string[] {
-  if (!publicUrl?.startsWith('https:') || trustedProxies.length > 0) return []
-  const origin = draft.findOrigin(['web', 'public_url'], 'value')
-  const what = 'all visitors seem to come from the proxy, and share its limits'
-  return [mistakeLine(origin, `${what}. ${PROXY_REMEDY}`)]
-}
-
-/**
- * Warns if the database is PostgreSQL and mails are written to a folder. Several machines may share the
- * database, but each machine writes its mails to a folder of its own.
- */
-function onOneMachine({ databaseUrl, smtp }: Settings, draft: Draft): string[] {
-  if (databaseUrl === null || !smtp.url || new URL(smtp.url.reveal()).protocol !== 'file:') return []
-  const origin = draft.findOrigin(['smtp', 'url'], 'value')
-  return [mistakeLine(origin, 'each machine puts the mails that it sends into a folder of its own')]
+  const [, sender = ''] = /@([^@>]*)>?$/.exec(from.toLowerCase()) ?? []
+  if (`.${sender}`.endsWith(`.${domain}`) || domain.endsWith(`.${sender}`)) return null
+  return `a signature of ${domain} proves nothing about a sender at ${sender}`
 }
 
 /** Warns of secrets in a settings file that everyone can read. */

@@ -8,7 +8,7 @@ import { alertsSchema, mailSchema, smtpSchema } from './schema-mail.ts'
 import { goalSettings, recipients, reportSchema } from './schema-reports.ts'
 import { eventsSchema, webSchema } from './schema-web.ts'
 import type { SecretKind } from './secrets.ts'
-import { isTree, type SettingPath } from './setting-path.ts'
+import { isTree, type SettingPath, snakeCase } from './setting-path.ts'
 import {
   apiKeyFault,
   apiUrlFault,
@@ -282,11 +282,6 @@ export function schemaAt(path: SettingPath): SettingSchema | undefined {
   }, wholeSchema())
 }
 
-/** Converts a name of the program to that in the settings file: `maxMb` becomes `max_mb`. */
-export function settingName(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-}
-
 /**
  * Yields each setting of a settings tree or a Config: its path in the settings file, and its value. A list
  * counts as one setting. In a list of groups, such as the reports, each setting of each group is yielded.
@@ -297,7 +292,7 @@ export function* settingsIn(tree: unknown, path: SettingPath = []): Generator<[S
   if (Array.isArray(tree) && tree.length > 0 && schema?.items?.properties !== undefined) {
     for (const [index, item] of tree.entries()) yield* settingsIn(item, [...path, index])
   } else if (isTree(tree) && isGroup && !schema?.isWhole) {
-    for (const [key, item] of Object.entries(tree)) yield* settingsIn(item, [...path, settingName(key)])
+    for (const [key, item] of Object.entries(tree)) yield* settingsIn(item, [...path, snakeCase(key)])
   } else {
     yield [path, tree]
   }

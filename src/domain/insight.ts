@@ -137,38 +137,6 @@ export interface JudgedWinRate {
   /** The number of earlier windows of 30 days that are known, and the number that a range needs. */
   readonly periods: { readonly known: number; readonly needed: number }
   readonly record: RangeRecord | null
-  /** The causes of an unusual rate; null if the rate is not unusual, or if no cause stands out. */
-  readonly origin: RateOrigin | null
-}
-
-/**
- * The money won in the period in one currency, by all leads of the report. The amount has a range, but is
- * never called unusual.
- */
-export interface JudgedMoney {
-  readonly currency: string
-  readonly amount: number
-  readonly judgement: Exclude<Judgement, 'high' | 'low'>
-  /** The range that contains the amount in 19 of 20 usual periods; null if `learning` or `withheld`. */
-  readonly range: UsualRange | null
-  /** The number of earlier days that are known, and the number that a range needs. */
-  readonly days: { readonly known: number; readonly needed: number }
-  readonly record: RangeRecord | null
-}
-
-/**
- * The causes of the difference between an unusual win rate and the win rate of the half-year before. All
- * differences are whole tenths of a percentage point. `difference` is the sum of `mix`, `rest` and `within`
- * of all parts.
- */
-export interface RateOrigin {
-  readonly dimension: DriverDimension
-  readonly difference: number
-  /** The part of the difference that comes from the changed sizes of the groups, not from their win rates. */
-  readonly mix: number
-  /** At most three groups whose own rate changed. `name` is null for leads without a value in `dimension`. */
-  readonly parts: readonly { readonly name: string | null; readonly within: number }[]
-  readonly rest: number
 }
 
 /**
@@ -179,12 +147,10 @@ export type RangeKind = 'day' | 'week' | 'month' | '30_days' | `${GoalPeriod}_en
 
 /** A range that a report published, with the real number that became known later. */
 export interface PublishedRange {
-  readonly figure: CountedFigure | 'win_rate'
+  readonly figure: Exclude<CountedFigure, 'won_value'> | 'win_rate'
   readonly kind: RangeKind
   /** The pipelines that are counted; null for all leads. */
   readonly pipelineIds: readonly string[] | null
-  /** The currency if `figure` is `won_value`; empty for other figures. */
-  readonly currency: string
   /** The last date that the report counted. */
   readonly asOfDay: string
   /** The first local date that the range is about. */
@@ -197,7 +163,7 @@ export interface PublishedRange {
 
 /** The number of ranges that reports published, and the number of those that contained the real number. */
 export interface PublishedRecord
-  extends Pick<PublishedRange, 'figure' | 'kind' | 'pipelineIds' | 'currency'>,
+  extends Pick<PublishedRange, 'figure' | 'kind' | 'pipelineIds'>,
     RangeRecord {
   /**
    * The same counts, but all ranges of the same time count as one, because they are right or wrong together.
@@ -273,11 +239,6 @@ export interface Insight {
    * the report filters by more than pipelines.
    */
   readonly winRates: readonly JudgedWinRate[]
-  /**
-   * The won money in each of the main currencies. Empty if the period is longer than 7 days, or if the report
-   * filters by more than pipelines.
-   */
-  readonly wonValues: readonly JudgedMoney[]
   readonly pace: readonly Pace[]
   /**
    * The urgent leads, sorted by currency and value. `total` is the number of all, and `rows` holds the first.

@@ -8,6 +8,7 @@ import type { WriteStream } from 'node:tty'
 import { styleText } from 'node:util'
 import type { Config } from '../../config/config.ts'
 import type { NeededSetting } from '../../config/load.ts'
+import { snakeCase } from '../../config/setting-path.ts'
 import type { Log } from '../../log.ts'
 import { printableJson } from '../../printable.ts'
 import { redactor, withoutNamedSecrets } from '../../redaction.ts'
@@ -205,10 +206,17 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
   }
 }
 
+type SnakeName<S extends string> = S extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeName<Rest>}`
+  : S
+
+/** An object whose own names are in snake_case. */
+export type SnakeCase<T> = { readonly [Name in keyof T as SnakeName<Name & string>]: T[Name] }
+
 /** Returns a copy whose own names are in snake_case, as in all JSON that commands print. */
-export function inSnakeCase(values: object): Record<string, unknown> {
-  const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [snake(name), value]))
+export function inSnakeCase<T extends object>(values: T): SnakeCase<T> {
+  const entries = Object.entries(values).map(([name, value]) => [snakeCase(name), value])
+  return Object.fromEntries(entries) as SnakeCase<T>
 }
 
 export interface Progress extends Disposable {

@@ -127,7 +127,7 @@ function sizeText(bytes: number): string {
   return mib < 0.1 ? `${bytes.toLocaleString('en')} bytes` : `${mib.toFixed(1)} MiB`
 }
 
-const FORMATS = ['table', 'csv', 'json'] as const
+const FORMATS = ['table', 'csv'] as const
 const ROWS_DEFAULT = 1000
 const ROWS_MAX = 1_000_000
 const TIMEOUT_MS = 30_000
@@ -146,7 +146,7 @@ export function defineQuery(command: Command, terminal: Terminal): void {
   addExamples(command, [
     'query "SELECT status, count(*) AS leads FROM lead_now GROUP BY status"',
     'query docs/queries/pipelines.sql',
-    'query "SELECT * FROM agent" --format json',
+    'query "SELECT * FROM agent" --json',
   ])
 }
 
@@ -174,11 +174,11 @@ async function printRows(
   { columns, rows }: { readonly columns: readonly string[]; readonly rows: readonly Row[] },
   format: QueryOptions['format'],
 ): Promise<void> {
-  if (terminal.json || format === 'json') {
+  if (terminal.json) {
     const names = columns.map((name) => JSON.stringify(name))
     const objects = rows.map((row) => `  ${jsonObject(names, row)}`)
     const array = objects.length === 0 ? '[]' : `[\n${objects.join(',\n')}\n]`
-    terminal.print(terminal.json ? `{"data": ${array}}` : array)
+    terminal.print(`{"data": ${array}}`)
   } else if (format === 'csv') {
     const named = columns.map((name) => ({ name }))
     for (const piece of encodeCsv(named, [rows], (await terminal.dataConfig()).locale))

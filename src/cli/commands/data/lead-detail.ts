@@ -5,15 +5,23 @@
 
 import { stringify } from 'yaml'
 import { openDataToRead } from '../../../app/installation.ts'
-import type { WireActivity, WireLeadDetail } from '../../../contract/lead.ts'
-import type { Lead, QuarantinedRecord } from '../../../domain/model.ts'
+import type { WireActivity } from '../../../contract/lead.ts'
+import type { Instant, Lead } from '../../../domain/model.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { type LocalVersion, readLocalLead } from '../../../store/leads/detail.ts'
 import { isQuarantined } from '../../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../../upstream/source.ts'
 import { parseJson } from '../../../upstream/values/json.ts'
-import { type Column, fields, formatInstant, formatMoney, plainText, table } from '../../terminal/table.ts'
-import type { Result, Terminal } from '../../terminal/terminal.ts'
+import {
+  type Column,
+  fields,
+  formatInstant,
+  formatMoney,
+  type Paragraph,
+  plainText,
+  table,
+} from '../../terminal/table.ts'
+import { inSnakeCase, type Result, type SnakeCase, type Terminal } from '../../terminal/terminal.ts'
 
 type Activity = Pick<WireActivity, 'at'> & {
   readonly [Key in 'type' | 'from_status' | 'to_status' | 'agent_id' | 'summary']: string | null
@@ -44,24 +52,7 @@ export async function findLocalLead(terminal: Terminal, id: string): Promise<Res
   return {
     data: { ...lead, enrichment, versions, activity },
     text: [
-      fields({
-        Lead: lead.id,
-        Company: lead.company_name,
-        Domain: lead.company_domain,
-        Industry: lead.company_industry,
-        Employees: lead.company_employees,
-        Place: joined(', ', lead.company_city, lead.company_region, lead.company_country),
-        Contact: joined(', ', lead.contact_name, lead.contact_title, lead.contact_email),
-        Status: lead.status,
-        Score: lead.score,
-        Value: formatMoney(lead.value_amount, lead.value_currency),
-        Pipeline: lead.pipeline_id,
-        Agent: lead.agent_id,
-        Source: lead.source,
-        Created: formatInstant(lead.created_at),
-        Updated: formatInstant(lead.updated_at),
-        Deleted: formatInstant(lead.deleted_at),
-      }),
+      leadFields(lead, JSON.parse(lead.tags)),
       yamlText(terminal, 'ENRICHMENT', enrichment),
       table(versions, VERSIONS),
       table(activity, ACTIVITY),
@@ -83,78 +74,50 @@ const VERSIONS: readonly Column<LocalVersion>[] = [
 ]
 
 export async function fetchRemoteLead(terminal: Terminal, source: Source, id: string): Promise<Result> {
-  const { raw, detail: lead } = await source.fetchLead(id, terminal.signal).catch((thrown: unknown) => {
+  const { raw, detail } = await source.fetchLead(id, terminal.signal).catch((thrown: unknown) => {
     throw unlessUnknown(thrown, id)
   })
-  if (lead === null) return foreignResult(terminal, raw, source.mapLead(raw))
+  const mapped = source.mapLead(raw)
+  if (isQuarantined(mapped)) terminal.end('partly')
   return {
-    data: lead,
+    data: detail ?? raw,
     text: [
-      fields(fieldsOf(lead)),
-      yamlText(terminal, 'ENRICHMENT', lead.enrichment),
-      table(lead.activity, ACTIVITY),
+      isQuarantined(mapped) ? '' : leadFields(inSnakeCase(mapped), mapped.tags),
+      // The format of the details is known only of the reference service.
+      ...(detail === null
+        ? [yamlText(terminal, 'AS SENT', parseJson(mapped.raw))]
+        : [yamlText(terminal, 'ENRICHMENT', detail.enrichment), table(detail.activity, ACTIVITY)]),
     ],
+    notes: isQuarantined(mapped) ? [`this record could not be read: ${mapped.reason}`] : [],
   }
 }
 
-/** Shows a lead of an upstream other than the reference service: the mapped fields and the record as sent. */
-function foreignResult(terminal: Terminal, raw: unknown, lead: Lead | QuarantinedRecord): Result {
-  if (isQuarantined(lead)) terminal.end('partly')
-  return {
-    data: raw,
-    text: [
-      isQuarantined(lead) ? '' : fields(mappedFields(lead)),
-      yamlText(terminal, 'AS SENT', parseJson(lead.raw)),
-    ],
-    notes: isQuarantined(lead) ? [`this record could not be read: ${lead.reason}`] : [],
-  }
-}
+type LeadColumns = SnakeCase<Omit<Lead, 'raw' | 'cleaned' | 'cut' | 'unsure' | 'tags'>>
 
-function mappedFields(lead: Lead) {
-  return {
+function leadFields(
+  lead: LeadColumns & { readonly deleted_at?: Instant | null },
+  tags: readonly string[],
+): Paragraph {
+  const joined = (...parts: readonly (string | null)[]) => parts.filter((part) => part).join(', ')
+  return fields({
     Lead: lead.id,
-    Company: lead.companyName,
-    Domain: lead.companyDomain,
-    Industry: lead.companyIndustry,
-    Employees: lead.companyEmployees,
-    Place: joined(', ', lead.companyCity, lead.companyRegion, lead.companyCountry),
-    Contact: joined(', ', lead.contactName, lead.contactTitle, lead.contactEmail),
+    Company: lead.company_name,
+    Domain: lead.company_domain,
+    Industry: lead.company_industry,
+    Employees: lead.company_employees,
+    Place: joined(lead.company_city, lead.company_region, lead.company_country),
+    Contact: joined(lead.contact_name, lead.contact_title, lead.contact_email),
     Status: lead.status,
     Score: lead.score,
-    Value: formatMoney(lead.valueAmount, lead.valueCurrency),
-    Pipeline: lead.pipelineId,
-    Agent: lead.agentId,
-    Source: lead.source,
-    Tags: lead.tags.join(', '),
-    Created: formatInstant(lead.createdAt),
-    Updated: formatInstant(lead.updatedAt),
-  }
-}
-
-function fieldsOf({ company, contact, value, ...lead }: WireLeadDetail) {
-  return {
-    Lead: lead.id,
-    Company: company.name,
-    '': company.one_liner,
-    Domain: company.domain,
-    Industry: joined(' / ', company.industry, company.subindustry),
-    Employees: company.employees,
-    Place: joined(', ', company.city, company.region, company.country),
-    Contact: contact && joined(', ', contact.name, contact.title, contact.email),
-    Status: `${lead.status} since ${formatInstant(lead.status_changed_at)}`,
-    Score: lead.score,
-    Value: value && formatMoney(value.amount, value.currency),
+    Value: formatMoney(lead.value_amount, lead.value_currency),
     Pipeline: lead.pipeline_id,
     Agent: lead.agent_id,
     Source: lead.source,
-    Tags: lead.tags.join(', '),
+    Tags: tags.join(', '),
     Created: formatInstant(lead.created_at),
     Updated: formatInstant(lead.updated_at),
-  }
-}
-
-function joined(separator: string, ...parts: readonly (string | null)[]): string {
-  return parts.filter((part) => part).join(separator)
+    Deleted: formatInstant(lead.deleted_at ?? null),
+  })
 }
 
 /**

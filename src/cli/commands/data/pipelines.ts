@@ -3,13 +3,11 @@
  * pipeline. `leadsheet agents`: shows what the AI agents are doing now.
  */
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { parse } from 'yaml'
 import type { PipelineCreate } from '../../../contract/pipeline.ts'
 import { pipelineCreateSchema } from '../../../contract/pipeline.ts'
 import type { Agent, PipelineStat, StageStat } from '../../../domain/model.ts'
-import { errorText, LeadsheetError } from '../../../errors.ts'
+import { LeadsheetError } from '../../../errors.ts'
 import type { Source } from '../../../upstream/source.ts'
 import { addExamples, collect, instant, wholeNumber } from '../../command.ts'
 import type { Column } from '../../terminal/table.ts'
@@ -17,7 +15,15 @@ import { fields, formatInstant, formatMoney, formatShare, table } from '../../te
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 import { keepReadable, withSource } from './with-source.ts'
 
-interface CreateOptions extends CriteriaOptions {
+interface CreateOptions {
+  readonly name: string
+  readonly industry?: readonly string[]
+  readonly region?: readonly string[]
+  readonly country?: readonly string[]
+  readonly keyword?: readonly string[]
+  readonly employeesMin?: number
+  readonly employeesMax?: number
+  readonly limit?: number
   readonly idempotencyKey?: string
 }
 
@@ -54,7 +60,6 @@ export function definePipelines(command: Command, terminal: Terminal): void {
       wholeNumber(0, 10_000_000),
     )
     .option('--limit <number>', 'stop after this many leads', wholeNumber(1, 100_000))
-    .option('--file <file>', 'read the criteria from a YAML or JSON file instead of the options above')
     .option(
       '--idempotency-key <key>',
       'key that makes a retry safe: one key never creates two pipelines (default: a new key)',
@@ -62,7 +67,6 @@ export function definePipelines(command: Command, terminal: Terminal): void {
     .action(async (options: CreateOptions) => terminal.show(await createPipeline(terminal, options)))
   addExamples(create, [
     'pipelines create --name "Robotics DACH" --industry Industrials --country Germany --employees-min 10',
-    'pipelines create --name "Robotics DACH" --file criteria.yaml',
   ])
 
   const stats = command
@@ -133,29 +137,17 @@ function fieldsOf(stat: PipelineStat) {
   }
 }
 
-/** The name and criteria of a new pipeline. The criteria come from options or from a file. */
-interface CriteriaOptions {
-  readonly name: string
-  readonly industry?: readonly string[]
-  readonly region?: readonly string[]
-  readonly country?: readonly string[]
-  readonly keyword?: readonly string[]
-  readonly employeesMin?: number
-  readonly employeesMax?: number
-  readonly limit?: number
-  readonly file?: string
-}
-
 /** @throws LeadsheetError usage_invalid, with a line for each mistake */
-function pipelineFrom({ name, file, ...options }: CriteriaOptions): PipelineCreate {
-  const given = Object.keys(options).filter((option) => option !== 'idempotencyKey')
-  if (file !== undefined && given.length > 0) {
-    throw new LeadsheetError(
-      'usage_invalid',
-      '--file holds all criteria and cannot be combined with options for criteria',
-    )
+function pipelineFrom(options: CreateOptions): PipelineCreate {
+  const { name, employeesMin: min, employeesMax: max } = options
+  const criteria = {
+    industries: options.industry,
+    regions: options.region,
+    countries: options.country,
+    keywords: options.keyword,
+    employees: min === undefined && max === undefined ? undefined : { min, max },
+    limit: options.limit,
   }
-  const criteria = file === undefined ? criteriaOf(options) : readCriteria(file)
   const parsed = pipelineCreateSchema.safeParse({ name, criteria })
   if (parsed.success) return parsed.data
   const mistakes = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
@@ -167,28 +159,6 @@ function pipelineFrom({ name, file, ...options }: CriteriaOptions): PipelineCrea
       hint: 'Criteria are industries, regions, countries, keywords (lists), employees (min, max) and limit.',
     },
   )
-}
-
-function criteriaOf(options: Omit<CriteriaOptions, 'name' | 'file'>): object {
-  const { employeesMin: min, employeesMax: max } = options
-  return {
-    industries: options.industry,
-    regions: options.region,
-    countries: options.country,
-    keywords: options.keyword,
-    employees: min === undefined && max === undefined ? undefined : { min, max },
-    limit: options.limit,
-  }
-}
-
-function readCriteria(file: string): unknown {
-  try {
-    return parse(readFileSync(file, 'utf8'))
-  } catch (error) {
-    throw new LeadsheetError('usage_invalid', `cannot read criteria from ${file}: ${errorText(error)}`, {
-      cause: error,
-    })
-  }
 }
 
 const COLUMNS: readonly Column<Agent>[] = [

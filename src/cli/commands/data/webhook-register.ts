@@ -16,7 +16,7 @@ import type { EventType } from '../../../contract/webhook.ts'
 import { EVENT_TYPES, webhookCreateSchema } from '../../../contract/webhook.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import type { OwnWebhook, SelfRegistration } from '../../../jobs/events/register-webhook.ts'
-import { isSameUrl, registerSelf, requireOwn } from '../../../jobs/events/register-webhook.ts'
+import { registerSelf, requireOwn } from '../../../jobs/events/register-webhook.ts'
 import { readState, registrationFile } from '../../../jobs/events/webhook-registration.ts'
 import type { Source } from '../../../upstream/source.ts'
 import type { WireWebhook, WireWebhookAttempt } from '../../../upstream/webhooks/registered-webhooks.ts'
@@ -145,11 +145,7 @@ async function registerThis(
           Test: typeof trial === 'string' ? trial : attemptText(trial),
         }),
       ],
-      notes: [
-        ...notesOf(config, done),
-        ...(await otherNotes(terminal, source, done)),
-        ...(hasFailed ? [whereToLook(trial)] : []),
-      ],
+      notes: [...notesOf(config, done), ...(hasFailed ? [whereToLook(trial)] : [])],
     }
   })
 }
@@ -189,20 +185,6 @@ function notesOf(config: Config, { outcome, leftOver }: SelfRegistration): strin
   }
   const unneeded = `${leftOver} is not needed any more; the upstream offers no way to remove it from here.`
   return leftOver === null ? [words[outcome]] : [words[outcome], unneeded]
-}
-
-/**
- * Notes another webhook that sends to the same address. Such a webhook may be left over from the machine whose
- * backup was restored here.
- */
-async function otherNotes(terminal: Terminal, source: Source, { registration }: SelfRegistration) {
-  const webhooks = await unlessUnoffered(source.webhooks.list(terminal.signal))
-  const other = webhooks?.find(({ id, url }) => id !== registration.id && isSameUrl(url, registration.url))
-  return other === undefined
-    ? []
-    : [
-        `${other.id} sends to our address, too, with a secret that is not known here: ${shellCommand(`webhooks remove ${other.id}`)}`,
-      ]
 }
 
 function isRefused(thrown: unknown): thrown is LeadsheetError {
@@ -274,19 +256,6 @@ export function isOwnWebhook({ dataDir }: Config, id: string): boolean {
 async function isDaemonAlive(config: Config): Promise<boolean> {
   await using store = await openDataIfThere(config)
   return (await readFacts(installationOf(config, store), {}, new Date()).daemonState()) === 'alive'
-}
-
-/**
- * Awaits a request that the upstream may not support.
- * @returns null if the upstream answered "not found"
- */
-async function unlessUnoffered<T>(asked: Promise<T>): Promise<T | null> {
-  try {
-    return await asked
-  } catch (thrown) {
-    if (!(thrown instanceof LeadsheetError) || thrown.code !== 'api_not_found') throw thrown
-    return null
-  }
 }
 
 /**

@@ -2,7 +2,7 @@
  * `leadsheet report resend`: sends mails of a report again, either unchanged to those who did not get them,
  * or as new mails.
  */
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { deliveryPolicyOf, openMail } from '../../../app/configured-mail.ts'
 import { findReport, openReportDeps, openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
 import { openDataIfThere } from '../../../app/installation.ts'
@@ -44,9 +44,11 @@ export function defineResend(parent: Command, terminal: Terminal): void {
     )
     .option('--all', 'send to all recipients; those who already have the report get a new mail that says so')
     .option('--at <time>', 'resend the last issue whose period ended by this time (default: now)', instant)
-    .option(
-      '--reason <text>',
-      "reason to state in mails that are sent a second time: 'wrong currency in the first one'",
+    .addOption(
+      new Option(
+        '--reason <text>',
+        "reason to state in new mails, with --all or --to: 'wrong currency in the first one'",
+      ).conflicts(['failed', 'unconfirmed']),
     )
     .option(
       '--yes',
@@ -62,7 +64,6 @@ export function defineResend(parent: Command, terminal: Terminal): void {
 
 async function resend(terminal: Terminal, name: string, options: Options): Promise<Result> {
   const choice = choiceIn(options)
-  requireNewMail(choice, options.reason)
   const config = await terminal.config()
   const mail = requireMail(config)
   const settings = findReport(config, name)
@@ -100,19 +101,6 @@ function choiceIn({ failed, unconfirmed, to, all }: Options): ResendChoice {
   throw new LeadsheetError('usage_invalid', 'one of --failed, --unconfirmed, --to and --all is required', {
     hint: `${shellCommand('outbox list')} shows the state of each mail.`,
   })
-}
-
-/** @throws LeadsheetError usage_invalid if a reason is given for mails that are sent unchanged */
-function requireNewMail({ which }: ResendChoice, reason: string | undefined): void {
-  if (reason === undefined || which === 'all' || which === 'one') return
-  const mail = which === 'failed' ? '--failed' : '--unconfirmed'
-  throw new LeadsheetError(
-    'usage_invalid',
-    `${mail} sends the same mail again, so --reason cannot be added`,
-    {
-      hint: 'Use --all or --to: their new mails state the reason.',
-    },
-  )
 }
 
 function planResult(terminal: Terminal, plan: ResendPlan, why: 'nothing' | 'asks'): Result {

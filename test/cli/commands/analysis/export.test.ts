@@ -88,10 +88,10 @@ test('rows are shown as a table, numbers with all their digits', async () => {
 })
 
 test.each([
-  ['csv', 'id,score,big\nld_1,0.125,9007199254740993\n'],
-  ['json', '[\n  {"id":"ld_1","score":0.125,"big":9007199254740993}\n]\n'],
-])('rows are printed as %s, and that there are more is told beside them', async (format, printed) => {
-  const { stdout, stderr } = await query(['SELECT * FROM lead', '--format', format, '--limit', '1'])
+  ['--format=csv', 'id,score,big\nld_1,0.125,9007199254740993\n'],
+  ['--json', '{"data": [\n  {"id":"ld_1","score":0.125,"big":9007199254740993}\n]}\n'],
+])('rows are printed with %s, and that there are more is told beside them', async (option, printed) => {
+  const { stdout, stderr } = await query(['SELECT * FROM lead', option, '--limit', '1'])
   expect(stdout).toBe(printed)
   expect(stderr).toBe('1 rows, and there are more: see --limit, and `npx leadsheet export`\n')
 })

@@ -134,18 +134,6 @@ describe('the webhook of a daemon', () => {
   })
 })
 
-describe('a webhook of before at the address of this installation', () => {
-  it('is told of, since what it signs with is not known here', async () => {
-    const publicUrl = 'http://127.0.0.1:28081'
-    const [before] = answersIn((await runAll(installation(publicUrl), ['webhooks register --self'])).stdout)
-    const { stdout, stderr } = await runWarm(['webhooks', 'register', '--self'], installation(publicUrl))
-    expect(stdout).not.toContain(before.id)
-    expect(stderr).toContain(
-      `${before.id} sends to our address, too, with a secret that is not known here: \`npx leadsheet webhooks remove ${before.id}\`\n`,
-    )
-  })
-})
-
 describe('what cannot be done', () => {
   it('is told with what to do', async () => {
     const installed = installation(null)
