@@ -17,7 +17,6 @@ export type CountedFigure = (typeof COUNTED_FIGURES)[number]
 /** The pipeline whose leads a number counts; null for all leads of the report. */
 export type CountedPipeline = { readonly id: string; readonly name: string } | null
 
-/** A range from `low` to `high`, both included. */
 export interface UsualRange {
   readonly low: number
   readonly high: number
@@ -42,7 +41,6 @@ type Judgement = 'usual' | 'high' | 'low' | 'learning' | 'withheld' | 'left_out'
 
 /** Several days in a row that together are unusual, even if each single day is usual. */
 export interface Shift {
-  /** The local date of the first of the days. */
   readonly since: string
   readonly days: number
   readonly actual: number
@@ -65,7 +63,6 @@ export interface Expectation {
   readonly judgement: Judgement
   /** The range that contains the number in 19 of 20 usual periods; null if `learning` or `withheld`. */
   readonly range: UsualRange | null
-  /** The expected number; null without a range. */
   readonly expected: number | null
   /** The number of earlier periods of the same kind that are known, and the number that a range needs. */
   readonly periods: { readonly known: number; readonly needed: number }
@@ -140,39 +137,6 @@ export interface JudgedWinRate {
   /** The number of earlier windows of 30 days that are known, and the number that a range needs. */
   readonly periods: { readonly known: number; readonly needed: number }
   readonly record: RangeRecord | null
-  /** The causes of an unusual rate; null if the rate is not unusual, or if no cause stands out. */
-  readonly origin: RateOrigin | null
-}
-
-/**
- * The money won in the period in one currency, by all leads of the report. The amount has a range, but is
- * never called unusual.
- */
-export interface JudgedMoney {
-  /** The code of the currency (ISO 4217). */
-  readonly currency: string
-  readonly amount: number
-  readonly judgement: Exclude<Judgement, 'high' | 'low'>
-  /** The range that contains the amount in 19 of 20 usual periods; null if `learning` or `withheld`. */
-  readonly range: UsualRange | null
-  /** The number of earlier days that are known, and the number that a range needs. */
-  readonly days: { readonly known: number; readonly needed: number }
-  readonly record: RangeRecord | null
-}
-
-/**
- * The causes of the difference between an unusual win rate and the win rate of the half-year before. All
- * differences are whole tenths of a percentage point. `difference` is the sum of `mix`, `rest` and `within`
- * of all parts.
- */
-export interface RateOrigin {
-  readonly dimension: DriverDimension
-  readonly difference: number
-  /** The part of the difference that comes from the changed sizes of the groups, not from their win rates. */
-  readonly mix: number
-  /** At most three groups whose own rate changed. `name` is null for leads without a value in `dimension`. */
-  readonly parts: readonly { readonly name: string | null; readonly within: number }[]
-  readonly rest: number
 }
 
 /**
@@ -183,17 +147,14 @@ export type RangeKind = 'day' | 'week' | 'month' | '30_days' | `${GoalPeriod}_en
 
 /** A range that a report published, with the real number that became known later. */
 export interface PublishedRange {
-  readonly figure: CountedFigure | 'win_rate'
+  readonly figure: Exclude<CountedFigure, 'won_value'> | 'win_rate'
   readonly kind: RangeKind
   /** The pipelines that are counted; null for all leads. */
   readonly pipelineIds: readonly string[] | null
-  /** The currency if `figure` is `won_value`; empty for other figures. */
-  readonly currency: string
   /** The last date that the report counted. */
   readonly asOfDay: string
   /** The first local date that the range is about. */
   readonly firstDay: string
-  /** The last local date that the range is about. */
   readonly lastDay: string
   readonly range: UsualRange
   /** The real number; null until it is known. */
@@ -202,7 +163,7 @@ export interface PublishedRange {
 
 /** The number of ranges that reports published, and the number of those that contained the real number. */
 export interface PublishedRecord
-  extends Pick<PublishedRange, 'figure' | 'kind' | 'pipelineIds' | 'currency'>,
+  extends Pick<PublishedRange, 'figure' | 'kind' | 'pipelineIds'>,
     RangeRecord {
   /**
    * The same counts, but all ranges of the same time count as one, because they are right or wrong together.
@@ -211,14 +172,12 @@ export interface PublishedRecord
   readonly windows: RangeRecord
 }
 
-/** A forecast of a number for the end of a month, quarter or fiscal year. */
 export interface Pace {
   readonly figure: CountedFigure
   /** The currency if the figure is an amount; null if it is a number of leads. */
   readonly currency: string | null
   readonly pipelines: readonly string[] | null
   readonly span: GoalPeriod
-  /** The last local date of the span. */
   readonly lastDay: string
   readonly goal: PaceGoal | null
   readonly soFar: number
@@ -280,11 +239,6 @@ export interface Insight {
    * the report filters by more than pipelines.
    */
   readonly winRates: readonly JudgedWinRate[]
-  /**
-   * The won money in each of the main currencies. Empty if the period is longer than 7 days, or if the report
-   * filters by more than pipelines.
-   */
-  readonly wonValues: readonly JudgedMoney[]
   readonly pace: readonly Pace[]
   /**
    * The urgent leads, sorted by currency and value. `total` is the number of all, and `rows` holds the first.

@@ -152,7 +152,7 @@ export function countRecent(steps: readonly Step[], values: readonly (number | n
  * share, because a large member is more often the cause of a visible difference. The other half is divided
  * equally, so that new members are found too.
  */
-export function weightOf(share: number, members: number): number {
+function weightOf(share: number, members: number): number {
   return (share + 1 / members) / 2
 }
 
@@ -178,7 +178,7 @@ function shareProbability(
  * Rounds numbers so that they add up to `whole` exactly. The numbers with the largest fractions are rounded
  * up.
  */
-export function wholeParts(numbers: readonly number[], whole: number): number[] {
+function wholeParts(numbers: readonly number[], whole: number): number[] {
   const floors = numbers.map(Math.floor)
   let left = whole - total(floors)
   const byRemainder = numbers

@@ -19,8 +19,8 @@ import { listMailOutages } from '../store/outbox/send-limits.ts'
 import {
   countMissedScheduledRuns,
   countQuarantinedByKind,
+  countRuns,
   countScheduledRuns,
-  createRunCounter,
   type RunCounts,
   type ScheduledRunCounts,
 } from '../store/schedule/run-counts.ts'
@@ -64,12 +64,11 @@ const ALERTS_MAX = 1_000
 export function createMeasuring(installation: Installation): (now: Date) => Promise<Measures> {
   const { store, schedules } = installation
   const { db } = store
-  const countRuns = createRunCounter(db)
   return async (now) => ({
     now,
     health: await readHealth(installation, now),
     leads: await countLeads(db),
-    runs: await countRuns(),
+    runs: await countRuns(db),
     lastRun: (await listRuns(db, 2)).find(({ durationMs }) => durationMs !== null) ?? null,
     schedules: await readScheduleStates(db, schedules, now),
     scheduledRuns: await countScheduledRuns(db),

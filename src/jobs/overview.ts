@@ -1,13 +1,12 @@
 /**
- * Keeps the dashboard's figures about pipelines and agents in memory, so that a page is shown without
- * counting. The figures are counted soon after the start and after each sync, if somebody has opened the
- * overview within the last day. The overview shows the time of its figures. The outlook (goals, forecasts of
- * the month and win rates) is kept in memory too.
+ * Keeps the dashboard's figures about pipelines and agents in memory. They are counted when somebody opens the
+ * overview after a sync. The overview shows the time of its figures. The outlook (goals, forecasts of the month
+ * and win rates) is kept in memory too.
  */
 import type { Annotation, Goal, JudgedWinRate, Pace } from '../domain/insight.ts'
 import type { Instant } from '../domain/model.ts'
 import { daysBefore, daysUpTo } from '../domain/period.ts'
-import { errorText, LeadsheetError } from '../errors.ts'
+import { errorText } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { FAILING, WELL } from '../report/blocks/agents/view.ts'
 import { MEAN_DAYS } from '../report/charts/trend-layout.ts'
@@ -31,14 +30,7 @@ export const PERIOD_DAYS = 30
 /** The number of days of the longest trend. */
 export const TREND_DAYS_MAX = 365
 
-/** The interval at which the store is checked for new data. */
-const LOOK_MS = 10_000
-/** The overview is counted in advance if somebody has opened it within this time. */
-const WANTED_MS = 24 * 60 * 60_000
-/**
- * The time for which the first visitor waits for the count. After that the page says that the overview is
- * being counted.
- */
+/** The time for which a visitor waits for the count. After that the page says that the overview is being counted. */
 const PATIENCE_MS = 1_500
 
 interface OverviewDeps {
@@ -64,18 +56,15 @@ export interface OverviewKeeper extends AsyncDisposable {
   read(): Promise<KeptOverview>
 }
 
-export function openOverview(deps: OverviewDeps): OverviewKeeper {
-  const { store, now, log } = deps
+export function openOverview(deps: OverviewDeps, patienceMs = PATIENCE_MS): OverviewKeeper {
+  const { store, log } = deps
   const { db } = store
   const closing = new AbortController()
   let kept: { readonly mark: string; readonly overview: Overview } | null = null
   let failure: string | null = null
   let counting: Promise<void> | null = null
-  let tried: string | null = null
-  let askedAtMs = now().getTime()
 
   async function count(mark: string, asOf: Instant): Promise<void> {
-    tried = mark
     try {
       kept = { mark, overview: await countOverview(store, requestOf(deps, asOf), closing.signal) }
       failure = null
@@ -86,43 +75,19 @@ export function openOverview(deps: OverviewDeps): OverviewKeeper {
     }
   }
 
-  /**
-   * Starts to count if the store has changed since `last`.
-   * @returns the time up to which all leads have been read; null if no sync has read all leads yet
-   */
-  async function look(last: string | null): Promise<Instant | null> {
-    const mark = await readOverviewMark(db)
-    const whole = await findLastWholeRun(db)
-    if (whole === undefined) return null
-    if (mark !== last && !closing.signal.aborted) {
-      counting ??= count(mark, whole.asOf).finally(() => {
-        counting = null
-      })
-    }
-    return whole.asOf
-  }
-
-  const timer = setInterval(() => {
-    if (now().getTime() - askedAtMs > WANTED_MS) return
-    // A failed count is repeated only if there is new data or somebody opens the overview.
-    look(tried).catch((thrown: unknown) => {
-      const isAway = thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'
-      // The job queue (`watchOutages`) has already logged the outage of PostgreSQL.
-      if (closing.signal.aborted || isAway) return
-      log.error({ err: thrown }, `pipelines and agents cannot be looked at: ${errorText(thrown)}`)
-    })
-  }, LOOK_MS)
-  timer.unref()
-
   return {
     async read() {
-      askedAtMs = now().getTime()
-      const dataAsOf = await look(kept?.mark ?? null)
-      if (kept === null && counting !== null) await atMost(PATIENCE_MS, counting)
+      const mark = await readOverviewMark(db)
+      const dataAsOf = (await findLastWholeRun(db))?.asOf ?? null
+      if (dataAsOf !== null && mark !== kept?.mark && !closing.signal.aborted) {
+        counting ??= count(mark, dataAsOf).finally(() => {
+          counting = null
+        })
+        await atMost(patienceMs, counting)
+      }
       return { overview: kept?.overview ?? null, dataAsOf, isBeingCounted: counting !== null, failure }
     },
     async [Symbol.asyncDispose]() {
-      clearInterval(timer)
       closing.abort()
       await counting
     },

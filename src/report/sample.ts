@@ -50,7 +50,6 @@ function sampleRate(pipeline: JudgedWinRate['pipeline'], won: number, decided: n
     decided,
     judgement: 'usual',
     expected: won / decided,
-    origin: null,
     range: { low: won - wide, high: won + wide },
     periods: { known: 24, needed: 8 },
     record: { hits: 15, of: 16 },
@@ -190,16 +189,6 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
         ...PIPELINES.map(({ name, wonOf66 }, index) =>
           sampleRate({ id: `pl_${index + 1}`, name }, wonOf66, 66),
         ),
-      ],
-      wonValues: [
-        {
-          currency: CURRENCY,
-          amount: times(54_500),
-          judgement: 'usual',
-          range: { low: times(9_500), high: times(84_000) },
-          days: { known: 700, needed: 182 },
-          record: { hits: 348, of: 365 },
-        },
       ],
       drivers: [
         {

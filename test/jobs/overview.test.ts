@@ -8,15 +8,10 @@ import { SILENT } from '../support/syncing.ts'
 
 const NOW = new Date('2026-11-21T09:00:00Z')
 
-async function openKeeper(): Promise<{ store: Store; overview: OverviewKeeper }> {
+async function openKeeper(patienceMs?: number): Promise<{ store: Store; overview: OverviewKeeper }> {
   const store = await openEmptyStore()
-  const overview = openOverview({
-    store,
-    now: () => NOW,
-    timeZone: 'Europe/Berlin',
-    stalledDays: 7,
-    log: SILENT,
-  })
+  const deps = { store, now: () => NOW, timeZone: 'Europe/Berlin', stalledDays: 7, log: SILENT }
+  const overview = openOverview(deps, patienceMs)
   onTestFinished(async () => {
     await overview[Symbol.asyncDispose]()
     await store.close()
@@ -60,7 +55,7 @@ describe('the overview', () => {
   })
 
   it('is that of before, and says so, while the one of a new sync is being counted', async () => {
-    const { store, overview } = await openKeeper()
+    const { store, overview } = await openKeeper(0)
     await save(store, [lead('1')])
     await saveEndedRun(store, '2026-11-21T08:00:00.000Z')
     await readCounted(overview)

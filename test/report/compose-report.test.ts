@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ReportFigures } from '../../src/domain/figures.ts'
-import type {
-  Expectation,
-  ExpectedFigure,
-  JudgedMoney,
-  JudgedWinRate,
-  Pace,
-} from '../../src/domain/insight.ts'
+import type { Expectation, ExpectedFigure, JudgedWinRate, Pace } from '../../src/domain/insight.ts'
 import type { PipelineLine } from '../../src/domain/lists.ts'
 import type { composeReport } from '../../src/report/compose-report.ts'
 import { compose, type Making, REPORTS, renderReport, wordsOf } from '../support/report.ts'
@@ -187,57 +181,27 @@ describe('the headline', () => {
               expected: 0.28,
               periods: { known: 30, needed: 8 },
               record: { hits: 21, of: 22 },
-              origin: {
-                dimension: 'source',
-                difference: 127,
-                mix: 20,
-                rest: 7,
-                parts: [{ name: 'Partner', within: 100 }],
-              },
               ...change,
             },
           ],
         },
       }) as ReportFigures
 
-    it('that is unusual says where it came from, the mix apart from the rates', () => {
+    it('that is unusual is the headline', () => {
       expect(headline(rated())).toMatchObject({
         text: 'The win rate is higher than usual: 41.0% in 30 days, where 22 to 35% are usual.',
-        detail:
-          'Most of all the rate of Partner changed: it makes 10 points of the difference. In all 42 new leads and 3 won, as usual.',
+        detail: 'In all 42 new leads and 3 won, as usual.',
       })
       expect(headline(rated()).subject).toMatch(/^42 new, 3 won, win rate 41.0% \(usual: 22–35%\)/)
-      expect(block('drivers', rated())).toMatchObject({
-        drivers: [
-          {
-            text: 'Win rate 41.0%, +12.7 pt from the half-year before, by source:',
-            parts: [
-              { name: 'Partner', difference: '+10 pt', width: 100 },
-              { name: 'another mix of sources', difference: '+2 pt', width: 20 },
-              { name: 'all others', difference: '+0.7 pt', width: 7 },
-            ],
-          },
-        ],
-      })
-    })
-
-    it('says so if it is the mix alone', () => {
-      const origin = { dimension: 'pipeline_id', difference: -80, mix: -80, parts: [], rest: 0 } as const
-      expect(headline(rated({ judgement: 'low', won: 15, origin })).detail).toMatch(
-        /^It is the mix: more leads than before come from pipelines with another rate\./,
-      )
     })
 
     it('is not called usual either where its tile shows it outside the usual range', () => {
-      const low = rated({ judgement: 'usual', won: 20, origin: null })
+      const low = rated({ judgement: 'usual', won: 20 })
       expect(headline(low)).toMatchObject({
         text: '42 new leads and 3 won: no clear change.',
         detail: 'The win rate is lower than the usual 22 to 35%, which can be chance.',
       })
-      const both = rated(
-        { judgement: 'usual', won: 36, origin: null },
-        judge(day([28, 50], [9, 2]), {}, MANY),
-      )
+      const both = rated({ judgement: 'usual', won: 36 }, judge(day([28, 50], [9, 2]), {}, MANY))
       expect(headline(both)).toMatchObject({
         text: 'More wins than usual: 9, where a usual Friday brings 1 to 5.',
         detail:
@@ -246,7 +210,7 @@ describe('the headline', () => {
     })
 
     it('has its usual range in the tile, and no word in the headline where it is usual', () => {
-      const usual = rated({ judgement: 'usual', won: 30, origin: null })
+      const usual = rated({ judgement: 'usual', won: 30 })
       expect(headline(usual).text).toBe('42 new leads and 3 won: a usual Friday.')
       expect(block('kpis', usual)).toMatchObject({
         tiles: [{}, {}, { label: 'Win rate, 30 days', usual: 'usual:', usualRange: '22–35%' }, {}],
@@ -284,31 +248,6 @@ describe('the headline', () => {
       text: 'More wins than usual: 9, where a usual Friday brings 1 to 5.',
       detail: '42 new leads, as usual.',
     })
-  })
-
-  it('has the usual range of the won value beside that of the won leads, in the main currency', () => {
-    const judged = judge(day([42, 50], [3, 2]))
-    const worth = (currency: string, low: number, high: number): JudgedMoney => ({
-      currency,
-      amount: 0,
-      judgement: 'usual',
-      range: { low, high },
-      record: { hits: 4, of: 10 },
-      days: { known: 400, needed: 182 },
-    })
-    const withWorth = (...wonValues: JudgedMoney[]): ReportFigures => ({
-      ...judged,
-      insight: { ...NOTHING_URGENT, expectations: judged.insight?.expectations ?? [], wonValues },
-    })
-    const usualOf = (figures: ReportFigures, locale = 'en-GB') =>
-      block('kpis', figures, { locale }).tiles[1]?.usualWorth.replaceAll('\u00a0', ' ')
-    const [usd, eur] = [worth('USD', 0, 42_000), worth('EUR', 500, 9000)]
-    // The won leads of the day are worth $84k and €12.5k.
-    expect(usualOf(withWorth(eur, usd))).toBe('worth $0 to $42k')
-    expect(usualOf(withWorth(eur, usd), 'de-DE')).toBe('Wert 0 $ bis 42.000 $')
-    expect(usualOf(withWorth(eur))).toBe('')
-    expect(usualOf(withWorth(worth('USD', 0, 0)))).toBe('worth $0')
-    expect(block('kpis', withWorth(usd)).record).toContain('Of 402 usual ranges so far, 378 were right')
   })
 
   it('names a pipeline that is unusual while all leads are not', () => {
@@ -707,7 +646,6 @@ describe('thirty pipelines', () => {
       won: 9,
       decided: 60,
       judgement: 'usual',
-      origin: null,
       range: { low: 5, high: 13 },
       expected: 0.15,
       periods: { known: 9, needed: 8 },
@@ -818,7 +756,6 @@ describe('leads that are about to stall', () => {
       lastUnusual: {},
       drivers: [],
       winRates: [],
-      wonValues: [],
       pace: [],
       notes: [],
       urgent: { total: 3, rows: leads },

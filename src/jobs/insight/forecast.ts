@@ -89,10 +89,12 @@ async function forecastOne(
   const spans = spansOf(dates, (date) => date === beginOf(date, period, fiscalYearStarts))
   const now = { from, to: dates.length + daysLeft }
   const ahead = Array.from({ length: daysLeft }, (_, day) => dayBefore(last, -1 - day))
-  const isDistrusted = trackRecord.distrusted(figure, pipelines ?? pipelineIds).includes(`${period}_end`)
   // Amounts of money are not forecast, because money comes in few large amounts.
+  const isForecast =
+    figure !== 'won_value' &&
+    !trackRecord.distrusted(figure, pipelines ?? pipelineIds).includes(`${period}_end`)
   const end =
-    currency === null && daysLeft > 0 && !isDistrusted
+    isForecast && daysLeft > 0
       ? forecastEnd(
           {
             values,

@@ -10,8 +10,8 @@ import type {
   DriverDimension,
   Goal,
   Insight,
+  JudgedWinRate,
   LastUnusualDays,
-  RangeKind,
 } from '../../domain/insight.ts'
 import { EXPECTED_FIGURES, leftOutOf } from '../../domain/insight.ts'
 import type { Period } from '../../domain/model.ts'
@@ -35,8 +35,7 @@ import {
 import { recordOutcomes } from '../../store/insight/published-range.ts'
 import type { DailyReader } from './forecast.ts'
 import { forecastEnds, sumOf } from './forecast.ts'
-import { judgePeriodMoney, readMoney } from './judge-money.ts'
-import { explainUnusualRate, judgeWinRate, readRates } from './judge-win-rate.ts'
+import { judgeWinRate, readRates } from './judge-win-rate.ts'
 import { readTrackRecord, type TrackRecord } from './track-record.ts'
 
 interface JudgeDeps {
@@ -58,7 +57,7 @@ export interface JudgedReport {
 
 type JudgedNumbers = Pick<
   Insight,
-  'expectations' | 'lastUnusual' | 'publishedRecord' | 'drivers' | 'winRates' | 'wonValues' | 'pace'
+  'expectations' | 'lastUnusual' | 'publishedRecord' | 'drivers' | 'winRates' | 'pace'
 >
 
 /**
@@ -77,7 +76,6 @@ export async function judgeNumbers(
     lastUnusual: earlier,
     drivers: [],
     winRates: [],
-    wonValues: [],
     pace: [],
   }
   const { filter, period, kind } = request
@@ -101,8 +99,6 @@ export async function judgeNumbers(
   const [rateDays, ...ofPipelines] = await readReportRates(reader, names, leftOut)
   const rate = judgeWinRate(rateDays)
   const isLeftOut = daysLeftOut(dates, null, leftOut)
-  const moneys = await readMoney(deps.store.db, reader, period.timeZone, isLeftOut, moneyDistrust(leftOut))
-  const nameIn = (member: string, dimension: DriverDimension) => nameOf(member, dimension, names)
   const { judged, isRateUnusual, ...judgement } = judgeReport(
     { kind, dates, length },
     numbers.map((each) => ({ ...each, isExplained: isExplained(each, dates.slice(-length), leftOut) })),
@@ -112,31 +108,19 @@ export async function judgeNumbers(
   const expectations = judged
     .map(({ expectation }) => expectation)
     .sort((one, other) => Number(one.pipeline !== null) - Number(other.pipeline !== null))
-  const wonValues = judgePeriodMoney(moneys, {
-    kind,
-    length,
-    isExplained: leftOutOf(dates.slice(-length), annotations, filter.pipelineIds).includes(true),
-  })
   return {
     expectations,
     lastUnusual: judgement.lastUnusual,
-    publishedRecord: trackRecord.sumOf(kind, filter.pipelineIds, [
-      ...[...expectations, rate.judged],
-      ...wonValues.map((each) => ({ ...each, figure: 'won_value' as const, pipeline: null })),
-    ]),
+    publishedRecord: trackRecord.sumOf(kind, filter.pipelineIds, [...expectations, rate.judged]),
     drivers: await findDrivers(reader, judged, {
       names,
       pipelineIds: filter.pipelineIds,
       isLeftOut,
     }),
     winRates: [
-      {
-        ...rate.judged,
-        ...(isRateUnusual && (await explainUnusualRate(reader, rate.judged, nameIn, filter.pipelineIds))),
-      },
+      isRateUnusual ? { ...rate.judged, judgement: directionOf(rate.judged) } : rate.judged,
       ...ofPipelines.map((each) => judgeWinRate(each).judged),
     ],
-    wonValues,
     pace: await forecastEnds(reader, {
       goals,
       fiscalYearStarts,
@@ -145,6 +129,10 @@ export async function judgeNumbers(
       isWithMonths: kind !== 'month' && kind !== 'quarter',
     }),
   }
+}
+
+function directionOf({ won, decided, expected }: JudgedWinRate): 'high' | 'low' {
+  return won > decided * (expected ?? 0) ? 'high' : 'low'
 }
 
 /**
@@ -234,17 +222,6 @@ export async function readReportRates(
       daysLeftOut(dates, pipeline, leftOut).map((is, day) => is && day < dates.length - RATE_DAYS),
     rateDistrust(leftOut),
   )
-}
-
-/**
- * Returns a function that lists, for a currency, the kinds of published ranges of money that contained the
- * real amount too rarely.
- */
-export function moneyDistrust({
-  trackRecord,
-  pipelineIds,
-}: LeftOut): (currency: string) => readonly RangeKind[] {
-  return (currency) => trackRecord.distrusted('won_value', pipelineIds, currency)
 }
 
 /**

@@ -23,32 +23,23 @@ export function rangesOf(
     pipeline === null ? filter.pipelineIds : [pipeline.id]
   const ofPeriod = { kind: scaleOf(kind), asOfDay: lastDay, firstDay, lastDay }
   const numbers = insight.expectations.flatMap(({ figure, pipeline, range, actual }): PublishedRange[] => {
-    const of = { figure, currency: '', pipelineIds: pipelinesOf(pipeline) }
+    const of = { figure, pipelineIds: pipelinesOf(pipeline) }
     return range === null ? [] : [{ ...of, ...ofPeriod, range, actual }]
   })
   const rates = insight.winRates.flatMap(({ pipeline, range, won }): PublishedRange[] => {
-    const of = {
-      figure: 'win_rate',
-      kind: '30_days',
-      currency: '',
-      pipelineIds: pipelinesOf(pipeline),
-    } as const
+    const of = { figure: 'win_rate', kind: '30_days', pipelineIds: pipelinesOf(pipeline) } as const
     const days = { asOfDay: lastDay, firstDay: dayBefore(lastDay, RATE_DAYS - 1), lastDay }
     return range === null ? [] : [{ ...of, ...days, range, actual: won }]
   })
   const ends = insight.pace.flatMap((pace): PublishedRange[] => {
     const { figure, span, end } = pace
-    if (end === null) return []
+    if (end === null || figure === 'won_value') return []
     const pipelineIds = pipelinesOfEnd(pace, goals, filter)
-    const of = { figure, kind: `${span}_end`, currency: '', pipelineIds } as const
+    const of = { figure, kind: `${span}_end`, pipelineIds } as const
     const days = { asOfDay: lastDay, firstDay: firstDayOf(pace.lastDay, span), lastDay: pace.lastDay }
     return [{ ...of, ...days, range: { low: end.low, high: end.high }, actual: null }]
   })
-  const moneys = insight.wonValues.flatMap(({ currency, range, amount }): PublishedRange[] => {
-    const of = { figure: 'won_value', currency, pipelineIds: filter.pipelineIds } as const
-    return range === null ? [] : [{ ...of, ...ofPeriod, range, actual: amount }]
-  })
-  return [...numbers, ...rates, ...moneys, ...ends]
+  return [...numbers, ...rates, ...ends]
 }
 
 /**

@@ -17,7 +17,6 @@ type PipelineIds = readonly string[] | null
 /** A number that a report judged. Only a win rate has no `figure`. */
 interface Shown {
   readonly figure?: Figure
-  readonly currency?: string
   readonly pipeline: object | null
   readonly range: object | null
 }
@@ -26,7 +25,7 @@ interface Shown {
 export interface TrackRecord {
   readonly records: readonly PublishedRecord[]
   /** Lists the kinds of ranges of a figure that contained the real number too rarely. */
-  distrusted(figure: Figure, pipelineIds: PipelineIds, currency?: string): RangeKind[]
+  distrusted(figure: Figure, pipelineIds: PipelineIds): RangeKind[]
   /**
    * Adds up the records of the shown numbers. Numbers of single pipelines and numbers without a range are
    * left out.
@@ -56,21 +55,17 @@ export async function listCountedDates(db: Db, asOf: Instant, timeZone: string):
 }
 
 function trackRecordOf(records: readonly PublishedRecord[]): TrackRecord {
-  const find = (figure: Figure, pipelineIds: PipelineIds, currency = '') => {
-    const key = keyOf(pipelineIds)
-    return records.filter(
-      (each) => each.figure === figure && each.currency === currency && keyOf(each.pipelineIds) === key,
-    )
-  }
+  const find = (figure: Figure, pipelineIds: PipelineIds) =>
+    records.filter((each) => each.figure === figure && keyOf(each.pipelineIds) === keyOf(pipelineIds))
   return {
     records,
-    distrusted: (figure, pipelineIds, currency) =>
-      find(figure, pipelineIds, currency).flatMap((each) => (isRecordTrusted(each) ? [] : [each.kind])),
+    distrusted: (figure, pipelineIds) =>
+      find(figure, pipelineIds).flatMap((each) => (isRecordTrusted(each) ? [] : [each.kind])),
     sumOf(kind, pipelineIds, shown) {
       const counted = shown
         .filter(({ pipeline, range }) => pipeline === null && range !== null)
-        .flatMap(({ figure = 'win_rate', currency }) =>
-          find(figure, pipelineIds, currency).filter(
+        .flatMap(({ figure = 'win_rate' }) =>
+          find(figure, pipelineIds).filter(
             (each) => each.kind === (figure === 'win_rate' ? '30_days' : scaleOf(kind)),
           ),
         )

@@ -1,6 +1,6 @@
 /**
  * The operations that only PostgreSQL needs: opening a schema, transactions whose commit does not wait for
- * the disk, queries with a time limit, and facts about the server. The folder `postgres/` has more of them.
+ * the disk, and facts about the server. The folder `postgres/` has more of them.
  */
 import type { Transaction } from 'kysely'
 import { Kysely, sql } from 'kysely'
@@ -117,43 +117,6 @@ export async function writeUnflushedPostgres<T>(
   return db.transaction().execute(async (trx) => {
     await sql`SET LOCAL synchronous_commit = off`.execute(trx)
     return work(trx)
-  })
-}
-
-/**
- * Runs queries that may take long. PostgreSQL cancels the running query when the signal aborts.
- * @param read gets the only connection that it may use
- * @throws any error of `read`, for example because a statement took longer than `timeoutMs`; the reason of an
- * aborted signal
- */
-export async function cancellableQuery<T>(
-  db: Db,
-  read: (one: Db) => Promise<T>,
-  { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number },
-): Promise<T> {
-  signal.throwIfAborted()
-  return db.connection().execute(async (one) => {
-    const { rows } = await sql<{ pid: number }>`
-      SELECT pg_backend_pid() AS pid, set_config('statement_timeout', ${String(timeoutMs)}, false)`.execute(
-      one,
-    )
-    let canceled: Promise<unknown> | null = null
-    const cancel = (): void => {
-      canceled = sql`SELECT pg_cancel_backend(CAST(${rows[0]?.pid} AS integer))`.execute(db).catch(() => null)
-    }
-    signal.addEventListener('abort', cancel)
-    try {
-      return await read(one)
-    } catch (thrown) {
-      signal.throwIfAborted()
-      throw thrown
-    } finally {
-      signal.removeEventListener('abort', cancel)
-      // Waits until the cancellation has ended, because it would otherwise cancel the next statement on this
-      // connection.
-      await canceled
-      await sql`RESET statement_timeout`.execute(one)
-    }
   })
 }
 

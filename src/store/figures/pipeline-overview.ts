@@ -8,7 +8,6 @@ import { sql } from 'kysely'
 import type { Funnel, TrendDay } from '../../domain/figures.ts'
 import type { Outage } from '../../domain/lists.ts'
 import type { Instant, Money, Period, Ratio } from '../../domain/model.ts'
-import { cancellableQuery } from '../db/postgres.ts'
 import type { Db, Store } from '../db/store.ts'
 import { askChild, programFile } from '../db/subprocess.ts'
 import type { Counts, Level } from './breakdown.ts'
@@ -66,8 +65,6 @@ export interface OverviewJob {
 }
 
 const CHILD = programFile(import.meta.url, 'overview-child')
-/** The longest time that one query may take in PostgreSQL, because other programs use the same server. */
-const TIMEOUT_MS = 5 * 60_000
 
 /**
  * Counts the overview without blocking the daemon.
@@ -78,8 +75,7 @@ export async function countOverview(
   request: OverviewRequest,
   signal: AbortSignal,
 ): Promise<Overview> {
-  if (place.kind === 'postgres')
-    return cancellableQuery(db, (one) => readOverview(one, request), { signal, timeoutMs: TIMEOUT_MS })
+  if (place.kind === 'postgres') return readOverview(db, request)
   const { file } = place
   return askChild<OverviewJob, Overview>(CHILD, { file, request }, { folder: dirname(file), signal })
 }

@@ -149,23 +149,6 @@ export async function readDailyCounts(
     .execute()
 }
 
-/** Lists at most `limit` currencies of won leads. The currency with the most rows in `daily_count` comes first. */
-export async function listWonCurrencies(db: Db, timeZone: string, limit: number): Promise<string[]> {
-  const rows = await db
-    .selectFrom('daily_count')
-    .where('time_zone', '=', timeZone)
-    .where('figure', '=', 'won_value')
-    .where('dimension', '=', 'pipeline_id')
-    .where('currency', '<>', '')
-    .groupBy('currency')
-    .orderBy((eb) => eb.fn.countAll(), 'desc')
-    .orderBy('currency')
-    .select('currency')
-    .limit(limit)
-    .execute()
-  return rows.map(({ currency }) => currency)
-}
-
 /** Reads the names of pipelines and agents by their ids. */
 export async function listNames(db: Db): Promise<ReadonlyMap<string, string>> {
   const pipelines = await db.selectFrom('pipeline').select(['id', 'name']).execute()

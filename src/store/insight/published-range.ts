@@ -54,7 +54,6 @@ export async function savePublishedRanges(
           'kind',
           'figure',
           'pipelines',
-          'currency',
           'time_window',
           'as_of_day',
           'last_day',
@@ -107,12 +106,12 @@ export async function readPublishedRecords(
 ): Promise<PublishedRecord[]> {
   const isLast = sql`time_zone = ${timeZone} AND last_day <= ${lastDay}
     AND last_day > iif(kind = 'day', ${dayBefore(lastDay, LAST_DAYS.day)}, ${dayBefore(lastDay, LAST_DAYS.other)})`
-  const { rows } =
-    await sql<RecordRow>`${publishedRecords(isLast)} ORDER BY kind, figure, pipelines, currency`.execute(db)
-  return rows.map(({ kind, figure, pipelines, currency, ranges, hits, windows, windows_hit }) => ({
+  const { rows } = await sql<RecordRow>`${publishedRecords(isLast)} ORDER BY kind, figure, pipelines`.execute(
+    db,
+  )
+  return rows.map(({ kind, figure, pipelines, ranges, hits, windows, windows_hit }) => ({
     kind,
     figure,
-    currency,
     pipelineIds: pipelines === '' ? null : JSON.parse(pipelines),
     hits,
     of: ranges,
@@ -124,7 +123,6 @@ interface RecordRow {
   readonly kind: RangeKind
   readonly figure: PublishedRange['figure']
   readonly pipelines: string
-  readonly currency: string
   readonly ranges: number
   readonly hits: number
   readonly windows: number

@@ -5,14 +5,13 @@
 
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { DatabaseSync } from 'node:sqlite'
-import { pathToFileURL } from 'node:url'
+import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
-import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import { DAY_MS } from '../../time.ts'
 import type { StorePlace } from '../db/place.ts'
 import type { PostgresPlace } from '../db/postgres.ts'
 import { isPostgres, quickRead } from '../db/postgres.ts'
+import { openReader } from '../db/sqlite.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { Row } from '../tables/tables.ts'
 
@@ -200,10 +199,6 @@ export interface LastHeartbeat {
 
 /** A worker with a heartbeat within this time counts as running. */
 const LIVING_MS = 180_000
-/**
- * The longest wait for a lock. A process that opens the file, or closes it last, locks the file for a moment.
- */
-const BUSY_TIMEOUT_MS = 2_000
 
 /**
  * Reads the last heartbeat.
@@ -214,25 +209,14 @@ export async function readLastHeartbeat(place: StorePlace): Promise<LastHeartbea
   return place.kind === 'sqlite' ? readHeartbeatOfFile(place.file) : readHeartbeatOfServer(place)
 }
 
-function readHeartbeatOfFile(file: string): LastHeartbeat | undefined {
+async function readHeartbeatOfFile(file: string): Promise<LastHeartbeat | undefined> {
   if (!existsSync(file)) return undefined
-  const url = pathToFileURL(file)
-  // Without a write-ahead log no process has the file open, so the file does not change. `immutable`
-  // then keeps SQLite from creating its shared files.
-  if (!existsSync(`${file}-wal`)) url.searchParams.set('immutable', '1')
+  const db = openReader(file)
   try {
-    using database = new DatabaseSync(url, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
-    const isThere = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'daemon_uptime'").get()
-    if (isThere === undefined) return undefined
-    const row = database
-      .prepare('SELECT last_heartbeat_at, ended_at FROM daemon_uptime ORDER BY id DESC LIMIT 1')
-      .get()
-    return row === undefined ? undefined : heartbeatOf(row)
-  } catch (cause) {
-    throw new LeadsheetError('store_corrupt', `${file} cannot be read: ${errorText(cause)}`, {
-      hint: `${shellCommand('doctor')} looks into it.`,
-      cause,
-    })
+    const { rows } = await sql`SELECT 1 FROM sqlite_schema WHERE name = 'daemon_uptime'`.execute(db)
+    return rows.length === 0 ? undefined : await findLastUptime(db)
+  } finally {
+    await db.destroy()
   }
 }
 
@@ -242,18 +226,11 @@ function readHeartbeatOfFile(file: string): LastHeartbeat | undefined {
  */
 async function readHeartbeatOfServer(place: PostgresPlace): Promise<LastHeartbeat | undefined> {
   return quickRead(place, 'daemon_uptime', async (client) => {
-    const { rows } = await client.query(
+    const { rows } = await client.query<LastHeartbeat>(
       `SELECT last_heartbeat_at, ended_at FROM daemon_uptime
       ORDER BY host = $1 DESC, ended_at IS NULL AND last_heartbeat_at >= $2 DESC, last_heartbeat_at DESC LIMIT 1`,
       [hostname(), new Date(Date.now() - LIVING_MS).toISOString()],
     )
-    return rows[0] === undefined ? undefined : heartbeatOf(rows[0])
+    return rows[0]
   })
-}
-
-function heartbeatOf({ last_heartbeat_at, ended_at }: Readonly<Record<string, unknown>>): LastHeartbeat {
-  return {
-    last_heartbeat_at: String(last_heartbeat_at),
-    ended_at: ended_at === null ? null : String(ended_at),
-  }
 }

@@ -46,13 +46,13 @@ const DRIVER = columns('driver', [
  * @param where a condition on the rows of published_range
  */
 export function publishedRecords(where: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`SELECT time_zone, kind, figure, pipelines, currency, CAST(sum(ranges) AS bigint) AS ranges, CAST(sum(hits) AS bigint) AS hits,
+  return sql`SELECT time_zone, kind, figure, pipelines, CAST(sum(ranges) AS bigint) AS ranges, CAST(sum(hits) AS bigint) AS hits,
       count(*) AS windows, sum(CAST(hits AS double precision) / ranges) AS windows_hit
-    FROM (SELECT time_zone, kind, figure, pipelines, currency, count(*) AS ranges,
+    FROM (SELECT time_zone, kind, figure, pipelines, count(*) AS ranges,
         count(*) FILTER (WHERE actual BETWEEN low AND high) AS hits
       FROM published_range WHERE actual IS NOT NULL AND ${where}
-      GROUP BY time_zone, kind, figure, pipelines, currency, time_window) AS by_window
-    GROUP BY time_zone, kind, figure, pipelines, currency`
+      GROUP BY time_zone, kind, figure, pipelines, time_window) AS by_window
+    GROUP BY time_zone, kind, figure, pipelines`
 }
 
 export const INSIGHT_VIEWS = {
@@ -91,7 +91,7 @@ export const INSIGHT_VIEWS = {
     FROM report_issue CROSS JOIN json_each(report_issue.figures ->> '$.insight.expectations') AS each`,
 
   win_rate_range: sql`CREATE VIEW win_rate_range AS
-    -- one row per issue and win rate of 30 days: the usual number of wins among its leads, and where a change came from
+    -- one row per issue and win rate of 30 days: the usual number of wins among its leads
     -- issue_id: report_issue.id
     -- period_from: UTC: when the period of the issue begins
     -- period_to: UTC: when the period and the 30 days end (exclusive)
@@ -107,49 +107,14 @@ export const INSIGHT_VIEWS = {
     -- needed: number of such windows that a range needs
     -- hits: how many of the earlier ranges held; null before the first range
     -- of_ranges: number of these earlier ranges
-    -- dimension: column of lead whose groups the difference is split into; null without such a split
-    -- difference: the rate minus the rate of the half-year before, in tenths of a percentage point
-    -- mix: part of the difference that came from other shares of the groups, in tenths of a percentage point
-    -- parts: JSON: list of the groups whose rate changed, each with name, and within: its part in tenths of a percentage point
-    -- rest: part of the difference that came from the rates of all other groups, in tenths of a percentage point
     SELECT ${OF_ISSUE}, ${columns('each.value', [
       ['pipeline_id', 'pipeline.id', 'text'],
       ['pipeline_name', 'pipeline.name', 'text'],
       ['won', 'won', 'whole'],
       ['decided', 'decided', 'whole'],
       ...JUDGED,
-      ['dimension', 'origin.dimension', 'text'],
-      ['difference', 'origin.difference', 'whole'],
-      ['mix', 'origin.mix', 'whole'],
-      ['parts', 'origin.parts', 'text'],
-      ['rest', 'origin.rest', 'whole'],
     ])}
     FROM report_issue CROSS JOIN json_each(report_issue.figures ->> '$.insight.winRates') AS each`,
-
-  won_value_range: sql`CREATE VIEW won_value_range AS
-    -- one row per issue and currency: the money that was won in the period, and its usual range
-    ${ABOUT_ISSUE}
-    -- currency: ISO 4217
-    -- amount: money that was won in the period, in whole units of currency
-    -- low: lower bound of the usual range, which holds 19 of 20 usual periods; null without a range
-    -- high: upper bound of that range; both bounds belong to it
-    -- judgement: usual: there is a range; learning: too few earlier days; withheld: earlier ranges held too rarely; left_out: annotated or holidays
-    -- known: number of earlier days that were known
-    -- needed: number of days that a range needs
-    -- hits: how many of the earlier ranges held; null before the first range
-    -- of_ranges: number of these earlier ranges
-    SELECT ${OF_ISSUE}, ${columns('each.value', [
-      ['currency', 'currency', 'text'],
-      ['amount', 'amount', 'number'],
-      ['low', 'range.low', 'number'],
-      ['high', 'range.high', 'number'],
-      ['judgement', 'judgement', 'text'],
-      ['known', 'days.known', 'whole'],
-      ['needed', 'days.needed', 'whole'],
-      ['hits', 'record.hits', 'whole'],
-      ['of_ranges', 'record.of', 'whole'],
-    ])}
-    FROM report_issue CROSS JOIN json_each(report_issue.figures ->> '$.insight.wonValues') AS each`,
 
   expected_end: sql`CREATE VIEW expected_end AS
     -- one row per issue and number of its Outlook: where a month, quarter or fiscal year will end, and the goal
@@ -191,7 +156,7 @@ export const INSIGHT_VIEWS = {
     FROM report_issue CROSS JOIN json_each(report_issue.figures ->> '$.insight.pace') AS each`,
 
   published_record: sql`CREATE VIEW published_record AS
-    -- one row per time zone, kind of range, figure, pipelines and currency: how many ranges in published_range held, without those still open
+    -- one row per time zone, kind of range, figure and pipelines: how many ranges in published_range held, without those still open
     -- ranges: number of ranges
     -- hits: number of ranges that held: the real number lay within them
     -- windows: number of different time windows, by the column time_window of published_range

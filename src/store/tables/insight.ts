@@ -38,18 +38,17 @@ export const INSIGHT = [
   `CREATE TABLE published_range ( -- one row per range that a sent issue published: the usual range of a number or a win rate, or the range of an expected end
     time_zone TEXT NOT NULL, -- IANA name of the time zone of the days
     kind TEXT NOT NULL, -- what the range is of: day, week or month; 30_days for a win rate; month_end, quarter_end or fiscal_year_end for an expected end
-    figure TEXT NOT NULL, -- new_leads, won, lost, win_rate or won_value
+    figure TEXT NOT NULL, -- new_leads, won, lost or win_rate
     pipelines TEXT NOT NULL, -- JSON: list of the pipeline.id that the number counts; empty for all leads
-    currency TEXT NOT NULL, -- ISO 4217 for won_value; empty for other figures
     time_window TEXT NOT NULL, -- local date shared by ranges of the same time window, which hold or fail together: last_day; for win rates the first day
     as_of_day TEXT NOT NULL, -- local date: last day in the numbers of the issue
     first_day TEXT NOT NULL, -- local date: first day that the range is of
     last_day TEXT NOT NULL, -- local date: last day that the range is of
-    low REAL NOT NULL, -- lower bound of the range: number of leads (for win_rate, of won leads), or money
+    low REAL NOT NULL, -- lower bound of the range: number of leads; for win_rate, of won leads
     high REAL NOT NULL, -- upper bound; both bounds belong to the range
     actual REAL, -- the real number, as the issue knew it; for an expected end, as known three days after the end, and null until then
     issue_id TEXT NOT NULL, -- report_issue.id of the first issue with this range; the same range in another issue is no further row
-    PRIMARY KEY (time_zone, kind, figure, pipelines, currency, time_window, as_of_day, last_day, first_day)
+    PRIMARY KEY (time_zone, kind, figure, pipelines, time_window, as_of_day, last_day, first_day)
   ) STRICT, WITHOUT ROWID`,
   `CREATE INDEX published_range_open ON published_range (time_zone, last_day) WHERE actual IS NULL`,
 

@@ -18,7 +18,6 @@ const FIGURES = {
   new_leads: 'New leads',
   won: 'Won',
   lost: 'Lost',
-  won_value: 'Won value',
   win_rate: 'Win rate',
 } as const
 
@@ -41,9 +40,9 @@ async function readRecords(db: Db, timeZone: string): Promise<TrackRecord['recor
 
 function composeRecords(records: TrackRecord['records'], names: ReadonlyMap<string, string>) {
   return records.map((each) => ({
-    name: [FIGURES[each.figure], ...(each.pipelineIds?.map((id) => names.get(id) ?? id) ?? ['all'])]
-      .concat(each.currency === '' ? [] : [each.currency])
-      .join(', '),
+    name: [FIGURES[each.figure], ...(each.pipelineIds?.map((id) => names.get(id) ?? id) ?? ['all'])].join(
+      ', ',
+    ),
     kind: each.kind.replaceAll('_', ' '),
     ranges: count(each.of),
     hits: count(each.hits),

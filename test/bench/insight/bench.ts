@@ -10,10 +10,8 @@ import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { measureCauses } from './causes.ts'
 import { measureFalseHeadlines, measureShifts } from './headlines.ts'
-import { measureMoneys } from './moneys.ts'
 import { measurePaces } from './paces.ts'
 import { measureRanges } from './ranges.ts'
-import { measureRateCauses } from './rate-causes.ts'
 import { measureRates } from './rates.ts'
 import { measureReal } from './real.ts'
 import { tableOf } from './result.ts'
@@ -34,10 +32,8 @@ const results = [
   ...measureShifts(times(400)),
   ...measureRanges(times(24)),
   ...measureRates(times(300)),
-  ...measureMoneys(times(60)),
   ...measurePaces(times(12)),
   ...measureCauses(times(120)),
-  ...measureRateCauses(times(120)),
   ...(await measureWinners(times(10))),
   ...measureReal(),
 ]

@@ -97,7 +97,7 @@ describe('the numbers of a day', () => {
     for (const { figure, judgement, shift } of expectations)
       expect([judgement, shift]).toEqual([figure === 'won' ? 'learning' : 'usual', null])
     expect(drivers).toEqual([])
-    const judged = newLeads({ expectations, lastUnusual: {}, drivers, pace: [], winRates: [], wonValues: [] })
+    const judged = newLeads({ expectations, lastUnusual: {}, drivers, pace: [], winRates: [] })
     expect(judged?.range?.low).toBeGreaterThan(15)
     expect(judged?.range?.high).toBeLessThan(65)
     expect(judged?.actual).toBeGreaterThanOrEqual(judged?.range?.low ?? 99)
@@ -160,7 +160,6 @@ describe('the numbers of a day', () => {
       drivers: [],
       pace: [],
       winRates: [],
-      wonValues: [],
     })
     const one = await judge(store, requestOf({ filter: { pipelineIds: ['p2'], conditions: [] } }))
     expect(one.expectations.map(({ pipeline }) => pipeline)).toEqual([null, null])

@@ -47,7 +47,6 @@ it('a report stores its ranges when it is sent, once, and not when it is only ma
       kind: 'day',
       figure: 'new_leads',
       pipelines,
-      currency: '',
       actual,
       ...range,
       time_window: day,

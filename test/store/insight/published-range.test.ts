@@ -19,7 +19,7 @@ const range = { low: 10, high: 20 }
 /** A range of new leads on the n-th day of the year. It holds unless told otherwise. */
 function ofDay(day: number, change: Partial<PublishedRange> = {}): PublishedRange {
   const date = dateOf(day)
-  const of = { figure: 'new_leads', kind: 'day', pipelineIds: null, currency: '', range, actual: 20 } as const
+  const of = { figure: 'new_leads', kind: 'day', pipelineIds: null, range, actual: 20 } as const
   return { ...of, asOfDay: date, firstDay: date, lastDay: date, ...change }
 }
 
@@ -33,12 +33,10 @@ it('counts the ranges of each number apart, and how many held; both bounds belon
     ...[ofDay(0, { actual: 9 }), ofDay(1, { actual: 10 }), ofDay(2), ofDay(3, { actual: 21 })],
     ...[ofDay(0, { pipelineIds: ['p2', 'p1'] }), ofDay(1, { pipelineIds: ['p1', 'p2'] })],
     ofDay(0, { figure: 'won', kind: 'week' }),
-    ofDay(0, { figure: 'won_value', currency: 'EUR', range: { low: 0.5, high: 20.25 }, actual: 20.5 }),
   ])
   const all = {
     figure: 'new_leads',
     kind: 'day',
-    currency: '',
     hits: 2,
     of: 4,
     windows: { hits: 2, of: 4 },
@@ -46,27 +44,17 @@ it('counts the ranges of each number apart, and how many held; both bounds belon
   expect(await read(store)).toEqual([
     { ...all, pipelineIds: null },
     { ...all, pipelineIds: ['p1', 'p2'], hits: 2, of: 2, windows: { hits: 2, of: 2 } },
-    {
-      ...all,
-      figure: 'won_value',
-      currency: 'EUR',
-      pipelineIds: null,
-      hits: 0,
-      of: 1,
-      windows: { hits: 0, of: 1 },
-    },
     { ...all, figure: 'won', kind: 'week', pipelineIds: null, hits: 1, of: 1, windows: { hits: 1, of: 1 } },
   ])
   expect(await readPublishedRecords(store.db, 'Europe/London', dateOf(364))).toEqual([])
   const { rows } = await sql`SELECT * FROM published_record ORDER BY kind, pipelines, figure`.execute(
     store.db,
   )
-  expect(rows[2]).toEqual({
+  expect(rows[1]).toEqual({
     time_zone: ZONE,
     kind: 'day',
     figure: 'new_leads',
     pipelines: '["p1","p2"]',
-    currency: '',
     ranges: 2,
     hits: 2,
     windows: 2,

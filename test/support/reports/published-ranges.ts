@@ -12,7 +12,6 @@ interface Published {
   readonly of: number
   /** JSON: list of pipelines; all by default. */
   readonly pipelines?: string
-  readonly currency?: string
 }
 
 /**
@@ -22,14 +21,13 @@ interface Published {
 export async function publishRanges(
   store: Store,
   { before, timeZone }: { before: string; timeZone: string },
-  { kind, figure, hits, of, pipelines = '', currency = '' }: Published,
+  { kind, figure, hits, of, pipelines = '' }: Published,
 ): Promise<void> {
   const rows = Array.from({ length: of }, (_, index) => {
     const ago = (index + 1) * (kind === 'day' ? 1 : 30) * DAY_MS
     const last_day = new Date(Date.parse(before) - ago).toISOString().slice(0, 10)
     return {
       time_zone: timeZone,
-      currency,
       kind,
       figure,
       pipelines,

@@ -49,7 +49,7 @@ export function composeJudged(
   const lasting = listTold(figures).filter(
     ({ judgement, shift }) => judgement === 'usual' && shift?.isNew === false,
   )
-  const rate = sentencesOfRate(figures, locale)
+  const rate = sentenceOfRate(figures, locale)
   const outside = listOutside(figures)
   const asides = outside.map((each) => asideOf(each, locale))
   const countOf = (figure: ExpectedFigure) => words(`subject.${figure}`, { n: counts[figure] })
@@ -79,7 +79,7 @@ export function composeJudged(
   const news = [
     ...ofAll.flatMap((each) => [sentenceOf(each, names, locale), originOf(each, figures, unusual, locale)]),
     ...single.map((each) => sentenceOf(each, names, locale)),
-    ...(rate?.sentences ?? []),
+    ...(rate === null ? [] : [rate.sentence]),
   ].filter(Boolean)
   const told = news.slice(0, Math.max(1, SENTENCES_MAX - asUsual.length))
   const [text = '', ...others] = [...told, ...asUsual].slice(0, SENTENCES_MAX)
@@ -101,30 +101,20 @@ export function composeJudged(
   }
 }
 
-/** Returns sentences about an unusual win rate and its origin; null if the rate is usual or not judged. */
-function sentencesOfRate(
+/** Returns a sentence about an unusual win rate; null if the rate is usual or not judged. */
+function sentenceOfRate(
   { insight }: ReportFigures,
   locale: LocaleContext,
-): { sentences: readonly string[]; subject: string } | null {
+): { readonly sentence: string; readonly subject: string } | null {
   const { words, numbers } = locale
-  const { judgement = 'usual', range = null, won = 0, decided = 0, origin = null } = rateOfAll(insight) ?? {}
+  const { judgement = 'usual', range = null, won = 0, decided = 0 } = rateOfAll(insight) ?? {}
   if (range === null || !isUnusual(judgement)) return null
   const rateWords = { direction: judgement, rate: numbers.rate(won / decided) }
-  const [part] = origin?.parts ?? []
   return {
-    sentences: [
-      words('headline.rate', { ...rateWords, range: words('rateRangeInWords', percentsOf(range, decided)) }),
-      ...(origin === null
-        ? []
-        : [
-            part === undefined
-              ? words('headline.mix', { dimension: origin.dimension })
-              : words('headline.rateOrigin', {
-                  name: nameOf(part.name, origin.dimension, locale),
-                  part: numbers.decimal(Math.abs(part.within) / 10, 1),
-                }),
-          ]),
-    ],
+    sentence: words('headline.rate', {
+      ...rateWords,
+      range: words('rateRangeInWords', percentsOf(range, decided)),
+    }),
     subject: words('subject.rate', { ...rateWords, range: words('rateRange', percentsOf(range, decided)) }),
   }
 }

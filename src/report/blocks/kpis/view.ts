@@ -53,17 +53,15 @@ interface KpiView {
   readonly usual: string
   /** The usual range of the value, such as `31–54`; empty if none is known. */
   readonly usualRange: string
-  /** The usual range of the won money, such as `worth $0 to $42k`; empty if none is known. */
-  readonly usualWorth: string
   readonly line: (ChartSource & { readonly alt: string }) | null
 }
 
 type Moved = Pick<KpiView, 'arrow' | 'change' | 'tone'>
-type Usual = Pick<KpiView, 'usual' | 'usualRange' | 'usualWorth'>
+type Usual = Pick<KpiView, 'usual' | 'usualRange'>
 type Parts = Omit<KpiView, 'isLong' | 'hasNoteLine' | keyof Usual> & Partial<Usual>
 
 const NOT_MOVED: Moved = { arrow: '', change: '', tone: 'neutral' }
-const NOTHING_USUAL: Usual = { usual: '', usualRange: '', usualWorth: '' }
+const NOTHING_USUAL: Usual = { usual: '', usualRange: '' }
 
 export function composeKpis(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {
   const { words, numbers } = locale
@@ -139,7 +137,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
         basis: basis(numbers.count(won.prior)),
         ...(isImplausible(figures, 'won') || !composeHistory(known.status.current, locale).isShown
           ? NOTHING_USUAL
-          : withWorth(usualOf('won'), figures, locale)),
+          : usualOf('won')),
         line: line('spark-won', sparklines.won, numbers.count),
       },
       known.status,
@@ -198,23 +196,6 @@ function markedOf(figures: ReportFigures, locale: LocaleContext): string {
   return left.length === 0 ? '' : locale.words('kpis.marked', { notes: left.join('; ') })
 }
 
-/**
- * Adds a usual range of the won money to the usual range of the won leads. It is given in the main currency.
- */
-function withWorth(
-  usual: Usual,
-  { insight, wonValue }: ReportFigures,
-  { words, numbers }: LocaleContext,
-): Usual {
-  const values = insight?.wonValues ?? []
-  const main = wonValue.current[0]?.currency ?? values[0]?.currency
-  const { range = null, currency = '' } = values.find((each) => each.currency === main) ?? {}
-  if (range === null || usual.usualRange === '') return usual
-  const [low, high] = [range.low, range.high].map((amount) => numbers.money({ amount, currency }))
-  const worth = words('kpis.usualWorth', { low: low ?? '', high: high ?? '', isOne: low === high })
-  return { ...usual, usualWorth: worth }
-}
-
 /** Returns the usual range of the win rate. With few decided (won or lost) leads, the range is wide. */
 function usualRate({ insight }: ReportFigures, { words }: LocaleContext): Usual {
   const { range = null, decided = 0 } = rateOfAll(insight) ?? {}
@@ -228,9 +209,8 @@ function usualRate({ insight }: ReportFigures, { words }: LocaleContext): Usual 
 
 /** Returns a sentence about how often numbers lay within their usual ranges; empty if none was tested. */
 function recordOf({ insight }: ReportFigures, { words }: LocaleContext): string {
-  const { expectations = [], winRates = [], wonValues = [] } = insight ?? {}
-  const ofAll = [...expectations, ...winRates].filter(({ pipeline }) => pipeline === null)
-  const judged = [...ofAll, ...wonValues]
+  const { expectations = [], winRates = [] } = insight ?? {}
+  const judged = [...expectations, ...winRates].filter(({ pipeline }) => pipeline === null)
   const records = judged.flatMap(({ range, record }) => (range !== null && record !== null ? [record] : []))
   const sum = (count: (each: RangeRecord) => number) => records.reduce((all, each) => all + count(each), 0)
   const of = sum((each) => each.of)

@@ -59,7 +59,9 @@ it('nor is one that was stopped, one that never ran, or a database that is none'
   writeFileSync(join(cwd, 'leadsheet.db'), 'no database, but long enough to be read as one'.repeat(20))
   expect(await health(cwd)).toEqual({
     status: 1,
-    said: expect.stringMatching(/^unhealthy: .*cannot be read: file is not a database/),
+    said: expect.stringMatching(
+      /^unhealthy: .* is damaged or not a leadsheet database: file is not a database/,
+    ),
   })
 })
 
